@@ -1,0 +1,37 @@
+/**
+ * The only source of time. Domain code gets a `Clock` passed in, so that tests can move it;
+ * nothing else in `src` reads the system's time or sets a timer for domain work.
+ */
+export interface Clock {
+  /** Milliseconds since the epoch, UTC. */
+  now(): number
+  /** Calls `wake` once after `delayMs`; the returned function takes it back. Keeps the process alive. */
+  after(delayMs: number, wake: () => void): () => void
+}
+
+// setTimeout's ceiling: anything longer would fire at once.
+const maxTimerMs = 2 ** 31 - 1
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(delayMs, wake) {
+    const timer = setTimeout(wake, Math.min(Math.max(0, delayMs), maxTimerMs))
+    return () => clearTimeout(timer)
+  },
+}
+
+/** Resolves after `delayMs`, or at once when `signal` aborts (it never rejects). */
+export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve()
+    const cancel = clock.after(delayMs, () => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    })
+    const stop = () => {
+      cancel()
+      resolve()
+    }
+    signal?.addEventListener('abort', stop, { once: true })
+  })
+}

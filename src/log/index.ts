@@ -1,0 +1,54 @@
+import pino from 'pino'
+import pretty from 'pino-pretty'
+
+/**
+ * Structured logging: one line an event that an operator cares about.
+ * Fields come first, the sentence second: `log.info({ emailId }, 'Email accepted')`.
+ * Secrets, message bodies and subjects are never passed in.
+ */
+export interface Log {
+  debug(fields: object, message: string): void
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+  child(fields: Record<string, unknown>): Log
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+
+/** Human-readable lines on a terminal, JSON elsewhere. Writes to stderr: stdout belongs to the commands. */
+export function openLog(options: { level: LogLevel; human?: boolean }): Log {
+  const settings: pino.LoggerOptions = {
+    level: options.level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    // A second line of defence: nothing should pass these in.
+    redact: {
+      paths: ['authorization', 'apiKey', 'secret', 'password', 'privateKey'],
+      remove: true,
+    },
+    serializers: { error: pino.stdSerializers.err },
+  }
+  if (options.human ?? process.stderr.isTTY) {
+    return pino(
+      settings,
+      pretty({
+        destination: 2,
+        sync: true,
+        ignore: 'pid,hostname',
+        colorize: process.stderr.isTTY,
+      }),
+    )
+  }
+  return pino(settings, pino.destination({ dest: 2, sync: true }))
+}
+
+/** Drops everything; for tests and commands that speak for themselves. */
+export const silentLog: Log = {
+  debug() {},
+  info() {},
+  warn() {},
+  error() {},
+  child: () => silentLog,
+}

@@ -1,0 +1,36 @@
+import type { Clock } from '../../src/clock/index.js'
+
+/** A clock that stands still until a test moves it; timers that fall due run in order. */
+export class FakeClock implements Clock {
+  #now: number
+  #timers = new Set<{ at: number; wake: () => void }>()
+
+  constructor(start = Date.parse('2026-11-21T12:00:00.000Z')) {
+    this.#now = start
+  }
+
+  now(): number {
+    return this.#now
+  }
+
+  after(delayMs: number, wake: () => void): () => void {
+    const timer = { at: this.#now + Math.max(0, delayMs), wake }
+    this.#timers.add(timer)
+    return () => this.#timers.delete(timer)
+  }
+
+  /** Moves time forward, running every timer that falls due on the way, then lets I/O turn once. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#now + ms
+    for (;;) {
+      const due = [...this.#timers].filter((t) => t.at <= end).sort((a, b) => a.at - b.at)[0]
+      if (due === undefined) break
+      this.#now = Math.max(this.#now, due.at)
+      this.#timers.delete(due)
+      due.wake()
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    this.#now = end
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
