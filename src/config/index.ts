@@ -1,0 +1,115 @@
+import { isIP } from 'node:net'
+import { availableParallelism } from 'node:os'
+import { type ConfigSource, readConfig } from './read.js'
+import {
+  duration,
+  durations,
+  flag,
+  integer,
+  list,
+  oneOf,
+  port,
+  table,
+  text,
+  type Values,
+} from './settings.js'
+
+/**
+ * Every setting, its default and what it accepts; `config/posthorn.example.toml` documents each
+ * (a test holds the two together). Data that operators edit (plans, shaping) has files of its own.
+ */
+export type Config = Values<typeof settings>
+export type { ApplianceKey } from './appliance-key.js'
+export { createApplianceKeyFile, makeApplianceKey, openApplianceKey } from './appliance-key.js'
+export { type ConfigSource, environmentName, settingName } from './read.js'
+export type { Section, Setting } from './settings.js'
+
+const hostName =
+  /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i
+const httpUrl = /^$|^https?:\/\/[^\s/?#]+$/
+
+export const settings = {
+  log: {
+    level: oneOf('info', ['debug', 'info', 'warn', 'error']),
+    format: oneOf('auto', ['auto', 'human', 'json']),
+  },
+  http: {
+    private: {
+      host: text('127.0.0.1', { pattern: /^\S+$/, expected: 'an IP address' }),
+      port: port(8080),
+      allowedHosts: list([], { expected: 'a list of host names' }),
+    },
+    public: {
+      host: text('0.0.0.0', { pattern: /^\S+$/, expected: 'an IP address' }),
+      port: port(8081),
+      url: text('', {
+        pattern: httpUrl,
+        expected: 'a URL such as "https://mail.example.com", no path',
+      }),
+    },
+    rateLimit: {
+      requests: integer(100, 0, 1_000_000_000),
+      window: duration('60s', '1s', '1h'),
+    },
+    trustedProxies: list([], {
+      each: (item) => isIP(item) !== 0,
+      expected: 'a list of IP addresses',
+    }),
+    shutdownGrace: duration('10s', '0s', '5m'),
+  },
+  dns: {
+    servers: list([], {
+      each: isServer,
+      expected: 'a list of IP addresses, with an optional :port',
+    }),
+    timeout: duration('5s', '100ms', '60s'),
+    static: table<Record<string, Record<string, unknown>>>(
+      {},
+      (value) => (isRecordTable(value) ? value : undefined),
+      'a table of names, each with lists such as mx, a, aaaa, txt',
+    ),
+  },
+  outbound: {
+    route: oneOf('direct', ['direct', 'sandbox']),
+    threads: integer(Math.max(1, availableParallelism() - 1), 1, 8),
+    heloName: text('localhost', { pattern: hostName, expected: 'a host name' }),
+    returnPathHost: text('', {
+      pattern: new RegExp(`^$|${hostName.source}`, 'i'),
+      expected: 'a host name, or nothing',
+    }),
+    sourceAddresses: list([], {
+      each: (item) => isIP(item) !== 0,
+      expected: 'a list of IP addresses',
+    }),
+    port: port(25),
+    ipFamily: oneOf('both', ['both', 'ipv4', 'ipv6']),
+    allowPrivateAddresses: flag(false),
+    maxConnections: integer(500, 1, 20_000),
+    connectionsPerDomain: integer(10, 1, 1_000),
+    messagesPerConnection: integer(100, 1, 10_000),
+    retrySchedule: durations(['5m', '10m', '20m', '45m', '90m', '3h', '4h'], '1s'),
+    maxAge: duration('5d', '1m', '30d'),
+    shutdownGrace: duration('30s', '0s', '15m'),
+  },
+  sandbox: {
+    smtpPort: port(2525),
+    keepMessages: integer(1_000, 1, 100_000),
+  },
+} as const
+
+export function loadConfig(source: ConfigSource): Config {
+  return readConfig(settings, source)
+}
+
+function isServer(item: string): boolean {
+  const match = /^(?:\[([^\]]+)\]|([^:]+|[0-9a-f:]+))(?::(\d{1,5}))?$/i.exec(item)
+  return isIP(item) !== 0 || isIP(match?.[1] ?? match?.[2] ?? '') !== 0
+}
+
+function isRecordTable(value: unknown): value is Record<string, Record<string, unknown>> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    Object.values(value).every((entry) => typeof entry === 'object' && entry !== null)
+  )
+}

@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs'
+import { parse, TomlError } from 'smol-toml'
+import { messageOf, OperatorError } from '../errors/index.js'
+import type { Section, Setting, Values } from './settings.js'
+
+export interface ConfigSource {
+  /** Path of the TOML file; without one the defaults and the environment alone. */
+  file?: string
+  env: Readonly<Record<string, string | undefined>>
+}
+
+/**
+ * Reads `section` from a TOML file with the environment on top (`http.private.port` is
+ * `POSTHORN_HTTP_PRIVATE_PORT`). Throws one OperatorError that lists every problem with its name,
+ * what was given and what was expected.
+ */
+export function readConfig<S extends Section>(section: S, source: ConfigSource): Values<S> {
+  const problems: string[] = []
+  const values = readSection(
+    section,
+    source.file ? parseFile(source.file) : {},
+    [],
+    source,
+    problems,
+  )
+  if (problems.length > 0) {
+    const where = source.file ?? 'the environment'
+    throw new OperatorError(`Bad configuration (${where}):\n  ${problems.join('\n  ')}`)
+  }
+  return values as Values<S>
+}
+
+/** `heloName` is written `helo_name` in the file. */
+export const settingName = (path: readonly string[]) =>
+  path.map((part) => part.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`)).join('.')
+
+export const environmentName = (path: readonly string[]) =>
+  `POSTHORN_${settingName(path).replaceAll('.', '_').toUpperCase()}`
+
+function readSection(
+  section: Section,
+  given: Record<string, unknown>,
+  path: string[],
+  source: ConfigSource,
+  problems: string[],
+): Record<string, unknown> {
+  const values: Record<string, unknown> = {}
+  const known = new Set<string>()
+  for (const [name, entry] of Object.entries(section)) {
+    const here = [...path, name]
+    const key = settingName([name])
+    known.add(key)
+    const value = given[key]
+    if (isSetting(entry)) {
+      values[name] = readSetting(entry, value, here, source, problems)
+    } else if (value !== undefined && !isTable(value)) {
+      problems.push(`${settingName(here)}: expected a table [${settingName(here)}]`)
+    } else {
+      values[name] = readSection(entry, isTable(value) ? value : {}, here, source, problems)
+    }
+  }
+  for (const key of Object.keys(given)) {
+    if (!known.has(key)) {
+      problems.push(
+        `${settingName([...path, key])}: no such setting; known here: ${[...known].join(', ')}`,
+      )
+    }
+  }
+  return values
+}
+
+function readSetting(
+  setting: Setting<unknown>,
+  fromFile: unknown,
+  path: string[],
+  source: ConfigSource,
+  problems: string[],
+): unknown {
+  const variable = environmentName(path)
+  const fromEnv = source.env[variable]
+  const given = fromEnv ?? fromFile
+  if (given === undefined) return setting.fallback
+  const result = setting.read(given)
+  if ('value' in result) return result.value
+  const shown = JSON.stringify(given)?.slice(0, 80)
+  const name = fromEnv === undefined ? settingName(path) : `${variable} (${settingName(path)})`
+  problems.push(`${name}: ${shown} given, expected ${result.expected}`)
+  return setting.fallback
+}
+
+function parseFile(file: string): Record<string, unknown> {
+  let content: string
+  try {
+    content = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new OperatorError(`Cannot read the configuration ${file}: ${messageOf(error)}`)
+  }
+  try {
+    return parse(content)
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error
+    throw new OperatorError(`${file} is not valid TOML: ${error.message}`)
+  }
+}
+
+const isSetting = (entry: Setting<unknown> | Section): entry is Setting<unknown> =>
+  entry.kind === 'setting'
+
+const isTable = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)

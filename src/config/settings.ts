@@ -1,0 +1,124 @@
+/**
+ * The building blocks of the configuration: a setting knows its default and how to read a TOML
+ * value or the text of an environment variable. Pure; `index.ts` has the settings themselves.
+ */
+export interface Setting<T> {
+  readonly kind: 'setting'
+  readonly fallback: T
+  /** Returns the value, or what was expected instead. */
+  readonly read: (value: unknown) => { value: T } | { expected: string }
+}
+
+export interface Section {
+  readonly [name: string]: Setting<unknown> | Section
+}
+
+/** The plain object that a section of settings is read into. */
+export type Values<S> = {
+  readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : Values<S[K]>
+}
+
+export function text(fallback: string, options: { pattern?: RegExp; expected?: string } = {}) {
+  const expected = options.expected ?? 'a text'
+  return setting(fallback, (value) =>
+    typeof value === 'string' && (options.pattern?.test(value) ?? true) ? { value } : { expected },
+  )
+}
+
+export function integer(fallback: number, min: number, max: number) {
+  return setting(fallback, (value) => {
+    const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
+    return typeof number === 'number' && Number.isInteger(number) && number >= min && number <= max
+      ? { value: number }
+      : { expected: `a whole number from ${min} to ${max}` }
+  })
+}
+
+export const port = (fallback: number) => integer(fallback, 0, 65_535)
+
+export function flag(fallback: boolean) {
+  return setting(fallback, (value) => {
+    if (value === true || value === 'true') return { value: true }
+    if (value === false || value === 'false') return { value: false }
+    return { expected: 'true or false' }
+  })
+}
+
+export function oneOf<const T extends string>(fallback: T, choices: readonly T[]) {
+  return setting<T>(fallback, (value) => {
+    const chosen = choices.find((choice) => choice === value)
+    return chosen === undefined
+      ? { expected: `one of ${choices.map((c) => `"${c}"`).join(', ')}` }
+      : { value: chosen }
+  })
+}
+
+/** A list of texts; in an environment variable separated by commas. */
+export function list(
+  fallback: readonly string[],
+  options: { each?: (item: string) => boolean; expected?: string } = {},
+) {
+  const expected = options.expected ?? 'a list of texts'
+  return setting<readonly string[]>(fallback, (value) => {
+    const items = typeof value === 'string' ? splitList(value) : value
+    return Array.isArray(items) &&
+      items.every((item) => typeof item === 'string' && (options.each?.(item) ?? true))
+      ? { value: items }
+      : { expected }
+  })
+}
+
+/** A duration such as `"30s"`, `"5m"`, `"2h"`, `"5d"`; read into milliseconds. */
+export function duration(fallback: string, min = '0s', max = '400d') {
+  const limits = { min: milliseconds(min) ?? 0, max: milliseconds(max) ?? 0 }
+  return setting(milliseconds(fallback) ?? 0, (value) => {
+    const ms = typeof value === 'string' ? milliseconds(value) : undefined
+    return ms !== undefined && ms >= limits.min && ms <= limits.max
+      ? { value: ms }
+      : { expected: `a duration from ${min} to ${max}, such as "${fallback}"` }
+  })
+}
+
+/** A list of durations, e.g. a retry schedule. */
+export function durations(fallback: readonly string[], min: string) {
+  const least = milliseconds(min) ?? 0
+  return setting<readonly number[]>(
+    fallback.map((item) => milliseconds(item) ?? 0),
+    (value) => {
+      const items = typeof value === 'string' ? splitList(value) : value
+      const parsed = Array.isArray(items)
+        ? items.map((item) => (typeof item === 'string' ? milliseconds(item) : undefined))
+        : []
+      const valid = parsed.filter((ms): ms is number => ms !== undefined && ms >= least)
+      return valid.length > 0 && valid.length === parsed.length
+        ? { value: valid }
+        : { expected: `a list of durations of at least ${min}, such as ["5m", "10m"]` }
+    },
+  )
+}
+
+/** A table that its owner checks, such as static DNS records. */
+export function table<T>(fallback: T, read: (value: unknown) => T | undefined, expected: string) {
+  return setting<T>(fallback, (value) => {
+    const parsed = read(value)
+    return parsed === undefined ? { expected } : { value: parsed }
+  })
+}
+
+const unitMs: Record<string, number> = { ms: 1, s: 1e3, m: 60e3, h: 3_600e3, d: 86_400e3 }
+
+function milliseconds(value: string): number | undefined {
+  const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(value)
+  const unit = unitMs[match?.[2] ?? '']
+  return unit === undefined ? undefined : Number(match?.[1]) * unit
+}
+
+const splitList = (value: string) =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+
+function setting<T>(fallback: T, read: Setting<T>['read']): Setting<T> {
+  return { kind: 'setting', fallback, read }
+}

@@ -1,0 +1,140 @@
+import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  sql,
+} from 'kysely'
+
+/**
+ * Everything that is SQLite's own lives in this file: how a connection is opened and set,
+ * Kysely's driver over better-sqlite3, and the few fragments whose SQL PostgreSQL would not take.
+ */
+export type RawDatabase = BetterSqlite3.Database
+
+/** A table suffix that makes SQLite check column types. */
+export const strict = sql`strict`
+
+/** The ids of `ids` as a subquery: one statement text for any number of them. */
+export function idsIn(ids: readonly (string | number)[]) {
+  return sql<never>`(select value from json_each(${JSON.stringify(ids)}))`
+}
+
+export const databaseFile = (dataDir: string) => join(dataDir, 'posthorn.db')
+
+export interface ConnectionOptions {
+  readonly?: boolean
+  /** How long SQLite may block this thread while another *process* writes (threads take turns). */
+  busyTimeoutMs: number
+}
+
+export function openConnection(file: string, options: ConnectionOptions): RawDatabase {
+  const raw = new BetterSqlite3(file, { timeout: options.busyTimeoutMs })
+  raw.pragma('journal_mode = wal')
+  raw.pragma('synchronous = full')
+  raw.pragma('foreign_keys = on')
+  raw.pragma('cache_size = -32000')
+  raw.pragma('temp_store = memory')
+  if (options.readonly) raw.pragma('query_only = on')
+  return raw
+}
+
+/** Kysely over one raw connection. Queries run at once and in call order; nothing is pooled. */
+export function kyselyOver<T>(raw: RawDatabase): Kysely<T> {
+  const dialect: Dialect = {
+    createAdapter: () => new TransactionalDdlAdapter(),
+    createDriver: () => new OneConnectionDriver(raw),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  }
+  return new Kysely<T>({ dialect })
+}
+
+/** Kysely's own adapter runs migrations outside a transaction; a failed one would leave half a schema. */
+class TransactionalDdlAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true
+  }
+}
+
+class OneConnectionDriver implements Driver {
+  readonly #connection: DatabaseConnection
+  readonly #raw: RawDatabase
+
+  constructor(raw: RawDatabase) {
+    this.#raw = raw
+    this.#connection = new CachingConnection(raw)
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return this.#connection
+  }
+
+  async beginTransaction(): Promise<void> {
+    // IMMEDIATE: a deferred transaction that turns to writing gets SQLITE_BUSY at once.
+    this.#raw.exec('begin immediate')
+  }
+
+  async commitTransaction(): Promise<void> {
+    this.#raw.exec('commit')
+  }
+
+  async rollbackTransaction(): Promise<void> {
+    if (this.#raw.inTransaction) this.#raw.exec('rollback')
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  async destroy(): Promise<void> {
+    this.#raw.close()
+  }
+}
+
+const maxCachedStatements = 300
+
+class CachingConnection implements DatabaseConnection {
+  readonly #raw: RawDatabase
+  readonly #statements = new Map<string, BetterSqlite3.Statement<unknown[], unknown>>()
+
+  constructor(raw: RawDatabase) {
+    this.#raw = raw
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const statement = this.#prepare(query.sql)
+    if (statement.reader) return { rows: statement.all(...query.parameters) as R[] }
+    const { changes, lastInsertRowid } = statement.run(...query.parameters)
+    return {
+      rows: [],
+      numAffectedRows: BigInt(changes),
+      insertId: BigInt(lastInsertRowid),
+    }
+  }
+
+  async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+    // Its own statement: a cached one that is still being stepped could not be run again meanwhile.
+    const statement = this.#raw.prepare(query.sql)
+    for (const row of statement.iterate(...query.parameters)) yield { rows: [row as R] }
+  }
+
+  #prepare(text: string) {
+    const cached = this.#statements.get(text)
+    if (cached !== undefined) return cached
+    const statement = this.#raw.prepare<unknown[], unknown>(text)
+    if (this.#statements.size >= maxCachedStatements) {
+      const oldest = this.#statements.keys().next()
+      if (!oldest.done) this.#statements.delete(oldest.value)
+    }
+    this.#statements.set(text, statement)
+    return statement
+  }
+}

@@ -1,0 +1,70 @@
+import { mkdirSync } from 'node:fs'
+import type { Kysely } from 'kysely'
+import type { Clock } from '../clock/index.js'
+import { databaseFile, kyselyOver, openConnection } from './dialect.js'
+import { makeGroupCommit, type Write } from './group-commit.js'
+import { type Ids, makeIds } from './ids.js'
+import type { Tables } from './schema.js'
+import { joinTurns } from './turns.js'
+
+export { idsIn } from './dialect.js'
+/**
+ * The one SQLite file. Every thread opens it once: `read` for queries of their own, `write` for the
+ * group commit. What must hold: a resolved `write` is on disk (WAL, synchronous=FULL); nothing
+ * writes outside it; no thread waits for another in SQLite's busy handler. See README.md.
+ */
+export type { Tx, Write } from './group-commit.js'
+export type { Ids } from './ids.js'
+export { migrateStore } from './migrate.js'
+export * from './schema.js'
+export { forgetTurn, makeTurns } from './turns.js'
+
+export type Read = Kysely<Tables>
+
+export interface Store {
+  /** Sees what is committed; never used inside a `write`, which has its own `tx`. */
+  readonly read: Read
+  readonly write: Write
+  readonly ids: Ids
+  /** Finishes the writes under way, then closes both connections. */
+  close(): Promise<void>
+}
+
+export interface StoreOptions {
+  dataDir: string
+  clock: Clock
+  /** Shared by all threads of the appliance (`makeTurns`). */
+  turns: SharedArrayBuffer
+  /** The thread's own number in `turns`: main 0, the others as `app` numbers them. */
+  slot: number
+  onCommit?: (writes: number) => void
+}
+
+/** Opens the migrated database; `migrateStore` comes first, once a process. */
+export function openStore(options: StoreOptions): Store {
+  mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
+  const file = databaseFile(options.dataDir)
+  // The main thread must stay responsive; it retries instead of blocking.
+  const busyTimeoutMs = options.slot === 0 ? 100 : 2_000
+  const writer = openConnection(file, { busyTimeoutMs })
+  const tx = kyselyOver<Tables>(writer)
+  const reader = openConnection(file, { readonly: true, busyTimeoutMs })
+  const read = kyselyOver<Tables>(reader)
+  const { write, idle } = makeGroupCommit({
+    raw: writer,
+    tx,
+    turns: joinTurns(options.turns, options.slot),
+    clock: options.clock,
+    onCommit: options.onCommit,
+  })
+  return {
+    read,
+    write,
+    ids: makeIds(options.clock, options.slot),
+    async close() {
+      await idle()
+      reader.close()
+      writer.close()
+    },
+  }
+}

@@ -1,0 +1,27 @@
+import { mkdirSync } from 'node:fs'
+import { type Migration, Migrator } from 'kysely'
+import { OperatorError } from '../errors/index.js'
+import { databaseFile, kyselyOver, openConnection } from './dialect.js'
+import * as mail from './migrations/0001-mail.js'
+
+/** In order, forward only; a released one is never edited. */
+const migrations: Record<string, Migration> = {
+  '0001-mail': mail,
+}
+
+/** Brings the database to the present schema, under a lock, all or nothing. Runs at every start. */
+export async function migrateStore(dataDir: string): Promise<void> {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const db = kyselyOver<unknown>(openConnection(databaseFile(dataDir), { busyTimeoutMs: 10_000 }))
+  try {
+    const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
+    const { error } = await migrator.migrateToLatest()
+    if (error !== undefined) {
+      throw new OperatorError(`The database in ${dataDir} cannot be brought up to date`, {
+        cause: error,
+      })
+    }
+  } finally {
+    await db.destroy()
+  }
+}

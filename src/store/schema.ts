@@ -1,0 +1,170 @@
+import type { ColumnType, Generated } from 'kysely'
+
+/**
+ * The tables' types, in one place. Times are integer milliseconds UTC, booleans 0 or 1,
+ * JSON is text that its owner parses, ids are UUIDv7 except `queue.id`/`deliveries.id` (`ids.ts`).
+ */
+export interface Tables {
+  accounts: AccountRow
+  api_keys: ApiKeyRow
+  domains: DomainRow
+  dkim_keys: DkimKeyRow
+  bodies: BodyRow
+  emails: EmailRow
+  queue: QueueRow
+  deliveries: DeliveryRow
+  sandbox_messages: SandboxMessageRow
+}
+
+export interface AccountRow {
+  id: string
+  name: string
+  created_at: number
+}
+
+export interface ApiKeyRow {
+  id: string
+  account_id: string
+  name: string
+  /** SHA-256 of the whole key. */
+  hash: Buffer
+  last4: string
+  created_at: number
+  last_used_at: number | null
+  deleted_at: number | null
+}
+
+export interface DomainRow {
+  id: string
+  account_id: string
+  /** A-label, lower case. */
+  name: string
+  status: 'pending' | 'verified'
+  /** 1 when verified by the operator's word instead of the DNS. */
+  trusted: number
+  /** 1 when `bounce.<name>` has the MX and SPF records that make it this domain's return path. */
+  return_path: number
+  created_at: number
+  verified_at: number | null
+  checked_at: number | null
+}
+
+export interface DkimKeyRow {
+  id: string
+  domain_id: string
+  selector: string
+  algorithm: 'rsa-sha256' | 'ed25519-sha256'
+  /** PEM, sealed with the appliance key. */
+  private_key: Buffer
+  /** The `p=` value of the record. */
+  public_key: string
+  /** 1 once its record was seen in the DNS (or the domain is trusted): only then it signs. */
+  verified: number
+  created_at: number
+}
+
+/** What is written once and shared by all mails with the same content (a batch, a campaign). */
+export interface BodyRow {
+  id: Generated<number>
+  html: string | null
+  text: string
+}
+
+export type EmailStatus =
+  | 'queued'
+  | 'scheduled'
+  | 'sending'
+  | 'sent'
+  | 'delivered'
+  | 'bounced'
+  | 'failed'
+  | 'cancelled'
+  | 'suppressed'
+
+/** The log: a row an accepted mail, kept long after the mail has left. */
+export interface EmailRow {
+  id: string
+  account_id: string
+  domain_id: string
+  body_id: number | null
+  from_header: string
+  to_header: string
+  reply_to: string | null
+  subject: string
+  type: 'transactional' | 'marketing'
+  metadata: string | null
+  status: EmailStatus
+  message_id: string
+  provider: 'primary' | 'failover'
+  /** Deliveries by how they stand, so that the mail's status follows without counting rows. */
+  waiting: number
+  delivered: number
+  bounced: number
+  failed: number
+  opens: ColumnType<number, number | undefined, number>
+  clicks: ColumnType<number, number | undefined, number>
+  opened_at: number | null
+  clicked_at: number | null
+  scheduled_at: number | null
+  sent_at: number | null
+  created_at: number
+}
+
+/** Transactional before automation before campaign. */
+export const queueClass = { transactional: 0, automation: 1, campaign: 2 } as const
+export type QueueClass = (typeof queueClass)[keyof typeof queueClass]
+
+/**
+ * The hot table: a row a delivery that is still waiting. It moves to `deliveries` when it ends.
+ * While a thread holds it, `lease` is that thread's number and `due_at` is when the lease runs out,
+ * so that no claim ever walks over rows that are in flight.
+ */
+export interface QueueRow {
+  id: number
+  email_id: string
+  account_id: string
+  recipient: string
+  /** The lane: the recipient's domain as A-label, lower case. */
+  lane: string
+  class: QueueClass
+  due_at: number
+  lease: number | null
+  attempts: number
+  /** When it is given up (`failed`). */
+  expires_at: number
+  last_attempt_at: number | null
+  last_reply: string | null
+  last_transcript: string | null
+}
+
+/** The log: a row a delivery that has ended. */
+export interface DeliveryRow {
+  id: number
+  email_id: string
+  recipient: string
+  status: 'delivered' | 'bounced' | 'failed' | 'cancelled' | 'suppressed'
+  attempts: number
+  reply: string | null
+  /** The MX host and address that gave the last answer. */
+  remote: string | null
+  /** TLS version and cipher of the last attempt. */
+  tls: string | null
+  transcript: string | null
+  ended_at: number
+}
+
+export interface SandboxMessageRow {
+  id: string
+  received_at: number
+  mail_from: string
+  rcpt_to: string
+  subject: string
+  header_from: string
+  remote_address: string
+  /** 1 when it came over STARTTLS. */
+  tls: number
+  size_bytes: number
+  /** JSON: the verdicts of DKIM, SPF and DMARC, as `sandbox/verdicts.ts` writes them. */
+  verdicts: string
+  raw: Buffer
+}
