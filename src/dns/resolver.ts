@@ -6,8 +6,11 @@ export interface Resolver {
   /** Each record with its strings joined (RFC 7208 §3.3). */
   txt(name: string): Promise<Answer<string>>
   cname(name: string): Promise<Answer<string>>
+  /** The names of an IPv4 or IPv6 address. */
   ptr(address: string): Promise<Answer<string>>
 }
+
+export type Question = keyof Resolver
 
 export interface MxRecord {
   /** Lower case, no trailing dot; empty for a null MX (RFC 7505). */
@@ -17,10 +20,17 @@ export interface MxRecord {
 
 /**
  * What the DNS said. A failure to get an answer is not an answer: `failed` (SERVFAIL, timeout)
- * is temporary, `nxdomain` and `none` are definite.
+ * is temporary, `nxdomain` and `none` are definite. Records are shared with a cache: never change
+ * them. `ttlMs` is there when the source told it (A and AAAA only: Node hides the others).
  */
 export type Answer<T> =
-  | { kind: 'records'; records: T[] }
+  | { kind: 'records'; records: readonly T[]; ttlMs?: number }
   | { kind: 'none' }
   | { kind: 'nxdomain' }
   | { kind: 'failed'; cause: string }
+
+/** The one spelling of a domain name in tables, caches and comparisons. */
+export function canonicalName(name: string): string {
+  const lower = name.toLowerCase()
+  return lower.endsWith('.') ? lower.slice(0, -1) : lower
+}

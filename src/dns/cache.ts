@@ -1,0 +1,84 @@
+import type { Clock } from '../clock/index.js'
+import { type Answer, canonicalName, type Question, type Resolver } from './resolver.js'
+
+/** All have defaults; times in milliseconds. */
+export interface CacheLimits {
+  /** How long records live when their TTL is unknown (MX, TXT, CNAME, PTR): 5 min. */
+  positiveMs?: number
+  /** Known TTLs are brought into this range: 60 s to 1 h. */
+  minMs?: number
+  maxMs?: number
+  /** `none` and `nxdomain`: 5 min. */
+  negativeMs?: number
+  /** `failed`: 2 s, enough that a thousand mails to one broken domain ask once. */
+  failedMs?: number
+  /** The least recently used go first: 10,000. */
+  maxEntries?: number
+}
+
+/** Remembers answers; questions asked while the same one is under way share its answer. */
+export function cachingResolver(inner: Resolver, clock: Clock, limits: CacheLimits = {}): Resolver {
+  const { positiveMs = 300_000, minMs = 60_000, maxMs = 3_600_000 } = limits
+  const { negativeMs = 300_000, failedMs = 2_000, maxEntries = 10_000 } = limits
+
+  // A Map iterates in order of insertion: a hit is put back at the end, the first is the oldest.
+  const entries = new Map<string, { answer: Answer<unknown>; until: number }>()
+  const underWay = new Map<string, Promise<Answer<unknown>>>()
+
+  function lifeMs(answer: Answer<unknown>): number {
+    if (answer.kind === 'failed') return failedMs
+    if (answer.kind !== 'records') return negativeMs
+    if (answer.ttlMs === undefined) return positiveMs
+    return Math.min(Math.max(answer.ttlMs, minMs), maxMs)
+  }
+
+  function keep(key: string, answer: Answer<unknown>): void {
+    const forMs = lifeMs(answer)
+    if (forMs <= 0 || sizeChars(answer) > maxAnswerChars) return
+    entries.set(key, { answer, until: clock.now() + forMs })
+    if (entries.size <= maxEntries) return
+    const oldest = entries.keys().next()
+    if (!oldest.done) entries.delete(oldest.value)
+  }
+
+  // The casts are sound: the key names the question, so an entry fits whoever finds it.
+  async function recall<T>(question: Question, asked: string): Promise<Answer<T>> {
+    const name = canonicalName(asked)
+    const key = `${question} ${name}`
+    const entry = entries.get(key)
+    if (entry !== undefined) {
+      entries.delete(key)
+      if (entry.until > clock.now()) {
+        entries.set(key, entry)
+        return entry.answer as Answer<T>
+      }
+    }
+    const shared = underWay.get(key)
+    if (shared !== undefined) return (await shared) as Answer<T>
+    const fresh: Promise<Answer<unknown>> = inner[question](name)
+    underWay.set(key, fresh)
+    try {
+      const answer = await fresh
+      keep(key, answer)
+      return answer as Answer<T>
+    } finally {
+      underWay.delete(key)
+    }
+  }
+
+  return {
+    mx: (name) => recall('mx', name),
+    a: (name) => recall('a', name),
+    aaaa: (name) => recall('aaaa', name),
+    txt: (name) => recall('txt', name),
+    cname: (name) => recall('cname', name),
+    ptr: (address) => recall('ptr', address),
+  }
+}
+
+// Entries are counted, not weighed: a 64 KiB answer of TXT is asked again rather than kept.
+const maxAnswerChars = 8_192
+
+function sizeChars(answer: Answer<unknown>): number {
+  return answer.kind === 'records' ? JSON.stringify(answer.records).length : 0
+}

@@ -1,0 +1,12 @@
+/*
+ * Owns the questions that Posthorn asks the DNS, and which of the answers it will connect to.
+ * What must hold: a failure to get an answer is never taken for an answer (`failed` is temporary,
+ * `none` and `nxdomain` are definite); every lookup ends within its budget; no route leads to an
+ * address that the operator's own network or this machine answers, unless configuration says so.
+ */
+export { isPublicAddress, parseCidrs } from './address.js'
+export { type CacheLimits, cachingResolver } from './cache.js'
+export type { Answer, MxRecord, Resolver } from './resolver.js'
+export { type MxHost, type MxRoute, type RouteOptions, routeToMx } from './route.js'
+export { type StaticHost, type StaticRecords, staticResolver } from './static.js'
+export { type SystemResolverOptions, systemResolver } from './system.js'

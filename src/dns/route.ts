@@ -1,0 +1,153 @@
+import { isIP } from 'node:net'
+import { domainToASCII } from 'node:url'
+import { canonicalAddress, isPublicAddress, liesWithin } from './address.js'
+import { type Answer, canonicalName, type MxRecord, type Resolver } from './resolver.js'
+
+export interface RouteOptions {
+  /** For the shuffle of equals: `Math.random`, or a seeded one in tests. In [0, 1). */
+  random: () => number
+  /** Networks (or, with `true`, everything) where a private address may be mailed to. */
+  allowPrivate?: boolean | readonly string[]
+  /** This machine's own addresses: a route to ourselves is a loop, unless allowed above. */
+  ownAddresses?: readonly string[]
+  ipFamily?: 'both' | 'ipv4' | 'ipv6'
+  /** Over all hosts together; default 5. */
+  maxAddresses?: number
+}
+
+export interface MxHost {
+  exchange: string
+  preference: number
+  /** In the order to try; never empty, no address twice in a route. */
+  addresses: string[]
+}
+
+/** Where mail for a domain goes. `failed` is temporary, everything else but `hosts` permanent. */
+export type MxRoute =
+  | { kind: 'hosts'; hosts: MxHost[]; implicit: boolean }
+  /** RFC 7505: the domain says that it takes no mail (5.1.10). */
+  | { kind: 'null-mx' }
+  /** 5.1.2, once asked twice: registries do drop names for minutes. */
+  | { kind: 'nxdomain' }
+  /** The domain exists, but no host that takes its mail has an address (5.4.4). */
+  | { kind: 'no-addresses'; cause: string }
+  | { kind: 'failed'; cause: string }
+  /** Only addresses that a stranger must not make us connect to (5.4.4). */
+  | { kind: 'refused'; cause: string }
+
+// RFC 5321 §5.1 wants two addresses tried; these bound what a hostile domain makes us ask.
+const maxHosts = 10
+const hostsAtOnce = 3
+
+/** Finds the hosts that take mail for `domain`, best first (RFC 5321 §5.1). Never rejects. */
+export async function routeToMx(
+  resolver: Resolver,
+  domain: string,
+  options: RouteOptions,
+): Promise<MxRoute> {
+  const name = canonicalName(toAscii(domain))
+  if (isLiteral(name)) return { kind: 'refused', cause: `${domain} is an address, not a domain` }
+  if (name === '') return { kind: 'nxdomain' }
+  const mx = await resolver.mx(name)
+  if (mx.kind === 'failed') return { kind: 'failed', cause: `MX of ${name}: ${mx.cause}` }
+  if (mx.kind === 'nxdomain') return { kind: 'nxdomain' }
+  // RFC 5321 §5.1: the domain's own address counts only where there is no MX at all.
+  if (mx.kind === 'none') {
+    return locate(resolver, [{ exchange: name, preference: 0 }], true, options)
+  }
+  // A null MX beside real ones is a mistake (RFC 7505 §3); the real ones stand.
+  const real = mx.records.filter((record) => record.exchange !== '')
+  if (real.length === 0) return { kind: 'null-mx' }
+  const named = real.filter((record) => !isLiteral(record.exchange))
+  if (named.length === 0) {
+    // RFC 5321 §5.1: an MX names a host; an address there is often an attempt to reach inside.
+    return { kind: 'refused', cause: `MX of ${name} is an address, not a host name` }
+  }
+  return locate(resolver, byPreference(named, options.random), false, options)
+}
+
+/** Looks up addresses, best hosts first, until there are enough. */
+async function locate(
+  resolver: Resolver,
+  candidates: MxRecord[],
+  implicit: boolean,
+  options: RouteOptions,
+): Promise<MxRoute> {
+  let left = options.maxAddresses ?? 5
+  const hosts: MxHost[] = []
+  const seen = new Set<string>()
+  const troubles: { failed?: string; refused?: string } = {}
+  for (let i = 0; i < Math.min(candidates.length, maxHosts) && left > 0; i += hostsAtOnce) {
+    const some = candidates.slice(i, Math.min(i + hostsAtOnce, maxHosts))
+    const found = await Promise.all(some.map((mx) => findAddresses(resolver, mx.exchange, options)))
+    for (const [j, { exchange, preference }] of some.entries()) {
+      const { addresses = [], failed } = found[j] ?? {}
+      if (failed !== undefined) troubles.failed ??= `address of ${exchange}: ${failed}`
+      const allowed = addresses.filter((address) => mayConnect(address, options))
+      if (allowed.length < addresses.length) {
+        troubles.refused ??= `${exchange} is at ${addresses.find((a) => !allowed.includes(a))}`
+      }
+      const fresh = allowed.filter((address) => !seen.has(address)).slice(0, left)
+      for (const address of fresh) seen.add(address)
+      left -= fresh.length
+      if (fresh.length > 0) hosts.push({ exchange, preference, addresses: fresh })
+    }
+  }
+  if (hosts.length > 0) return { kind: 'hosts', hosts, implicit }
+  // What failed might have been the one good host: as long as one is unknown, nothing is final.
+  if (troubles.failed !== undefined) return { kind: 'failed', cause: troubles.failed }
+  if (troubles.refused !== undefined) return { kind: 'refused', cause: troubles.refused }
+  const names = candidates.map((mx) => mx.exchange).slice(0, 3)
+  return { kind: 'no-addresses', cause: `no address for ${names.join(', ')}` }
+}
+
+/** Both families in turn, IPv4 first: without a working IPv6 a machine then loses no attempt. */
+async function findAddresses(resolver: Resolver, host: string, options: RouteOptions) {
+  const { ipFamily = 'both', random } = options
+  const nothing: Answer<string> = { kind: 'none' }
+  const [a, aaaa] = await Promise.all([
+    ipFamily === 'ipv6' ? nothing : resolver.a(host),
+    ipFamily === 'ipv4' ? nothing : resolver.aaaa(host),
+  ])
+  const four = a.kind === 'records' ? shuffle(a.records, random) : []
+  const six = aaaa.kind === 'records' ? shuffle(aaaa.records, random) : []
+  const addresses: string[] = []
+  for (let i = 0; i < Math.max(four.length, six.length); i++) {
+    addresses.push(...[four[i], six[i]].filter((address) => address !== undefined))
+  }
+  const failed = a.kind === 'failed' ? a.cause : aaaa.kind === 'failed' ? aaaa.cause : undefined
+  return { addresses, failed }
+}
+
+function mayConnect(address: string, { allowPrivate = [], ownAddresses = [] }: RouteOptions) {
+  if (allowPrivate === true) return isIP(address) !== 0
+  const allowed = allowPrivate === false ? [] : allowPrivate
+  if (!isPublicAddress(address, allowed)) return false
+  const canonical = canonicalAddress(address)
+  const own = ownAddresses.some((mine) => canonicalAddress(mine) === canonical)
+  return !own || liesWithin(address, allowed)
+}
+
+/** RFC 5321 §5.1: lowest preference first, equals in random order. A host named twice goes once. */
+function byPreference(records: readonly MxRecord[], random: () => number): MxRecord[] {
+  const sorted = shuffle(records, random).sort((x, y) => x.preference - y.preference)
+  return sorted.filter((mx, i) => sorted.findIndex((m) => m.exchange === mx.exchange) === i)
+}
+
+/** Fisher and Yates; the given list stays as it is. */
+function shuffle<T>(items: readonly T[], random: () => number): T[] {
+  const left = [...items]
+  const order: T[] = []
+  while (left.length > 0) order.push(...left.splice(Math.floor(random() * left.length), 1))
+  return order
+}
+
+/** `[192.0.2.1]`, `2001:db8::1`, and any name whose last label is a number (RFC 3696 §2). */
+function isLiteral(name: string): boolean {
+  return name.startsWith('[') || isIP(name) !== 0 || /(^|\.)(\d+|0x[\da-f]*)$/i.test(name)
+}
+
+// Only names that need it: on plain ones the URL parser would turn `127.1` into an address.
+function toAscii(domain: string): string {
+  return /[^\x00-\x7f]/.test(domain) ? domainToASCII(domain) : domain
+}
