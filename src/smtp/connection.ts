@@ -1,0 +1,116 @@
+import type { Capabilities } from './capabilities.js'
+import { type Envelope, envelopeCommands } from './envelope.js'
+import type { Deadlines } from './limits.js'
+import { localRefusal } from './local-refusal.js'
+import { isEightBit, stuffDots } from './message.js'
+import type { SendResult } from './result.js'
+import type { TlsSession } from './secure.js'
+import { type Line, makeTurn, type Turn, transact } from './transaction.js'
+import type { Wire } from './wire.js'
+
+/** A session that is ready for messages, one recipient each. */
+export interface SmtpConnection {
+  readonly capabilities: Readonly<Capabilities>
+  readonly tls?: TlsSession
+  /** Messages offered so far, whatever became of them. */
+  readonly sent: number
+  /** False once the session is over; `send` then answers `lost`, `offered: false`. */
+  readonly alive: boolean
+  /** Resolves when the session is over, for whatever reason. */
+  readonly closed: Promise<void>
+  /**
+   * Sends one message to one recipient. `message` is its bytes in order, with canonical CRLF and
+   * without dot-stuffing. Never rejects for what a server does; throws on an address or a message
+   * that could break out of its place (CR, LF or NUL in an address, a bare CR or LF in a message).
+   *
+   * May be called again before the last result is there: the messages go in order, and with
+   * PIPELINING the next envelope travels with the end of the body before it.
+   */
+  send(envelope: Envelope, message: readonly Buffer[]): Promise<SendResult>
+  /** Ends an idle session politely, without waiting. Messages under way are lost. */
+  quit(): void
+  /** Ends the session at once. */
+  destroy(): void
+  /** The opening and the last message, for a person: at most 8 KiB, no message, no credentials. */
+  transcript(): string
+}
+
+/** Makes the connection of a session whose opening is done. */
+export function openConnection(
+  wire: Wire,
+  session: { capabilities: Capabilities; tls?: TlsSession },
+  deadlines: Deadlines,
+  minBytesPerSecond: number,
+): SmtpConnection {
+  return new Connection(wire, session, deadlines, minBytesPerSecond)
+}
+
+class Connection implements SmtpConnection {
+  readonly capabilities: Readonly<Capabilities>
+  readonly tls?: TlsSession
+  readonly #line: Line
+  readonly #turns: Turn[] = []
+
+  constructor(
+    wire: Wire,
+    session: { capabilities: Capabilities; tls?: TlsSession },
+    deadlines: Deadlines,
+    minBytesPerSecond: number,
+  ) {
+    this.capabilities = session.capabilities
+    if (session.tls !== undefined) this.tls = session.tls
+    const { pipelining } = session.capabilities
+    this.#line = { wire, deadlines, minBytesPerSecond, pipelining, resetting: false, offered: 0 }
+  }
+
+  get sent(): number {
+    return this.#line.offered
+  }
+
+  get alive(): boolean {
+    return this.#line.wire.loss === undefined
+  }
+
+  get closed(): Promise<void> {
+    return this.#line.wire.closed
+  }
+
+  async send(envelope: Envelope, message: readonly Buffer[]): Promise<SendResult> {
+    const eightBit = isEightBit(message)
+    let sizeBytes = 0
+    for (const piece of message) sizeBytes += piece.length
+    const commands = envelopeCommands(envelope, sizeBytes, eightBit, this.capabilities)
+    const refusal = localRefusal(envelope, sizeBytes, eightBit, this.capabilities)
+    if (refusal !== undefined) return { ...refusal, reusable: this.alive }
+
+    return await new Promise((resolve, reject) => {
+      const turn = makeTurn(commands, stuffDots(message), sizeBytes, { resolve, reject })
+      if (this.#turns.push(turn) === 1) void this.#work()
+    })
+  }
+
+  quit(): void {
+    if (this.#turns.length > 0) this.destroy()
+    else this.#line.wire.quit(this.#line.deadlines.quitMs)
+  }
+
+  destroy(): void {
+    this.#line.wire.break({ cause: 'closed by us' })
+  }
+
+  transcript(): string {
+    return this.#line.wire.transcript.toString()
+  }
+
+  async #work(): Promise<void> {
+    for (let turn = this.#turns[0]; turn !== undefined; turn = this.#turns[0]) {
+      try {
+        turn.resolve(await transact(this.#line, turn, () => this.#turns[1]))
+      } catch (error) {
+        this.destroy()
+        turn.reject(error)
+      }
+      this.#turns.shift()
+    }
+  }
+}

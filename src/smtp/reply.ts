@@ -1,0 +1,127 @@
+import { isUtf8 } from 'node:buffer'
+import type { Limits } from './limits.js'
+
+/** What a server answered, as it is stored and shown. */
+export interface Reply {
+  code: number
+  /** RFC 3463 status, e.g. `5.1.1`; absent unless its class agrees with the code. */
+  enhanced?: string
+  /** Verbatim but for control characters (`?`), lines joined by `\n`, at most 1,000 bytes. */
+  text: string
+}
+
+/** A reply as it came: decoded lines without the codes, nothing cleaned yet. */
+export interface RawReply {
+  code: number
+  lines: string[]
+}
+
+/**
+ * Cuts a byte stream into replies, within bounds. After a complaint the reader is of no more use.
+ * Lines ending in a bare LF are understood: some old servers send them.
+ */
+export class ReplyReader {
+  readonly #limits: Limits
+  #partial: Buffer | undefined
+  #code = 0
+  #lines: string[] = []
+  #bytes = 0
+
+  constructor(limits: Limits) {
+    this.#limits = limits
+  }
+
+  /** True while a reply has begun and not ended. */
+  get midReply(): boolean {
+    return this.#partial !== undefined || this.#lines.length > 0
+  }
+
+  /** Calls `onReply` for every reply that `chunk` completes; returns what is wrong, if anything. */
+  push(chunk: Buffer, onReply: (reply: RawReply) => void): string | undefined {
+    const bytes = this.#partial === undefined ? chunk : Buffer.concat([this.#partial, chunk])
+    this.#partial = undefined
+    let from = 0
+    for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, from)) {
+      const complaint = this.#line(bytes, from, at, onReply)
+      if (complaint !== undefined) return complaint
+      from = at + 1
+    }
+    if (bytes.length - from >= this.#limits.lineBytes) return 'reply line too long'
+    if (from < bytes.length) this.#partial = bytes.subarray(from)
+    return undefined
+  }
+
+  #line(
+    bytes: Buffer,
+    from: number,
+    lineFeed: number,
+    onReply: (reply: RawReply) => void,
+  ): string | undefined {
+    const size = lineFeed + 1 - from
+    if (size > this.#limits.lineBytes) return 'reply line too long'
+    this.#bytes += size
+    if (this.#bytes > this.#limits.replyBytes) return 'reply too long'
+
+    const end = lineFeed > from && bytes[lineFeed - 1] === 13 ? lineFeed - 1 : lineFeed
+    const code = end - from < 3 ? 0 : codeAt(bytes, from)
+    // RFC 5321 §4.2: the space may be missing when no text follows.
+    const mark = end - from === 3 ? 32 : bytes[from + 3]
+    if (code === 0 || (mark !== 32 && mark !== 45)) return 'malformed reply'
+    if (this.#lines.length > 0 && code !== this.#code) return 'reply lines disagree about the code'
+
+    this.#code = code
+    this.#lines.push(decode(bytes.subarray(from + 4, Math.max(from + 4, end))))
+    if (mark === 45) {
+      return this.#lines.length >= this.#limits.replyLines ? 'too many reply lines' : undefined
+    }
+    const reply = { code, lines: this.#lines }
+    this.#lines = []
+    this.#bytes = 0
+    onReply(reply)
+    return undefined
+  }
+}
+
+/** The public form of a reply: cleaned, cut, with its enhanced status. */
+export function toReply(raw: RawReply): Reply {
+  const text = cut(raw.lines.map(clean).join('\n'), 1_000)
+  const enhanced = enhancedStatus(raw)
+  return enhanced === undefined ? { code: raw.code, text } : { code: raw.code, enhanced, text }
+}
+
+function codeAt(bytes: Buffer, from: number): number {
+  let code = 0
+  for (let at = from; at < from + 3; at++) {
+    const digit = (bytes[at] ?? 0) - 48
+    if (digit < 0 || digit > 9) return 0
+    code = code * 10 + digit
+  }
+  // RFC 5321 §4.2.1: no server has a reason to send 1yz; 6yz and above do not exist.
+  return code >= 200 && code < 600 ? code : 0
+}
+
+function enhancedStatus(raw: RawReply): string | undefined {
+  for (const line of raw.lines) {
+    const found = /^([245])\.\d{1,3}\.\d{1,3}(?=\s|$)/.exec(line)
+    // RFC 2034 §4: the class must agree with the reply code, or it is just text.
+    if (found !== null && Number(found[1]) === Math.floor(raw.code / 100)) return found[0]
+  }
+  return undefined
+}
+
+function decode(bytes: Buffer): string {
+  return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1')
+}
+
+/** Control characters, and those that reorder what a person reads. */
+const unsafe = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g
+
+function clean(line: string): string {
+  return line.replace(unsafe, '?')
+}
+
+function cut(text: string, maxBytes: number): string {
+  if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text
+  // As a stream, so that a character cut in half is left out rather than replaced.
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, maxBytes), { stream: true })
+}

@@ -1,0 +1,58 @@
+import type { Reply } from './reply.js'
+
+/** Where in a session something happened. `idle`: between messages. */
+export type Phase =
+  | 'connect'
+  | 'banner'
+  | 'ehlo'
+  | 'starttls'
+  | 'auth'
+  | 'idle'
+  | 'rset'
+  | 'mail'
+  | 'rcpt'
+  | 'data'
+  | 'body'
+  | 'dot'
+
+/** Why a session is over. */
+export interface Loss {
+  cause: string
+  /** The system's or OpenSSL's name for it, e.g. `ECONNRESET`. */
+  code?: string
+  /** The 421 with which the server left, or the reply that nobody had asked for. */
+  reply?: Reply
+}
+
+/** Why a session could not be opened. */
+export interface OpeningFailure extends Loss {
+  phase: Phase
+  /** False when this server has said no for good (5yz), or what we ask for can never be. */
+  transient: boolean
+  /** It failed for want of (good enough) TLS: in the clear it might succeed. */
+  tlsFailed?: true
+}
+
+/** The server's verdict on one message. */
+export interface Verdict {
+  reply: Reply
+  phase: Phase
+  /** Whether the connection may carry another message. */
+  reusable: boolean
+  /** Our own judgement without asking the server; `reply` is then made up. */
+  local?: true
+}
+
+/** What became of one message. */
+export type SendResult =
+  | ({ kind: 'accepted' } & Verdict)
+  | ({ kind: 'refused' } & Verdict) // RFC 5321 §4.2.1: 5yz is permanent
+  | ({ kind: 'deferred' } & Verdict)
+  | ({
+      kind: 'lost'
+      phase: Phase
+      /** The final dot had been sent: the server may have the message. */
+      ambiguous: boolean
+      /** MAIL had been sent for this message; if not, it lost nothing by this session. */
+      offered: boolean
+    } & Loss)

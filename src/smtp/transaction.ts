@@ -1,0 +1,224 @@
+import type { EnvelopeCommands } from './envelope.js'
+import type { Deadlines } from './limits.js'
+import { blocksOf } from './message.js'
+import { type RawReply, type Reply, toReply } from './reply.js'
+import type { Loss, Phase, SendResult } from './result.js'
+import { isLoss, type Wire } from './wire.js'
+
+const blockBytes = 65_536
+
+/** A session as its transactions share it. */
+export interface Line {
+  readonly wire: Wire
+  readonly deadlines: Deadlines
+  readonly minBytesPerSecond: number
+  readonly pipelining: boolean
+  /** RSET has been sent and its reply not been read. */
+  resetting: boolean
+  /** Messages offered so far. */
+  offered: number
+}
+
+/** One message's place in the line. */
+export interface Turn {
+  readonly commands: EnvelopeCommands
+  readonly pieces: readonly Buffer[]
+  readonly sizeBytes: number
+  /** Its envelope is on the wire, perhaps behind the body before it. */
+  offered: boolean
+  readonly resolve: (result: SendResult) => void
+  readonly reject: (error: unknown) => void
+}
+
+export function makeTurn(
+  commands: EnvelopeCommands,
+  pieces: readonly Buffer[],
+  sizeBytes: number,
+  settle: Pick<Turn, 'resolve' | 'reject'>,
+): Turn {
+  return { commands, pieces, sizeBytes, offered: false, ...settle }
+}
+
+type Failure =
+  | { kind: 'refused' | 'deferred'; phase: Phase; reply: Reply }
+  | ({ kind: 'lost'; phase: Phase } & Loss)
+
+/**
+ * One MAIL, RCPT, DATA and message.
+ *
+ * With PIPELINING (RFC 2920) the three commands go in one write and all three replies are read,
+ * whatever the first says. RFC 2920 §3.1 also allows the next envelope behind a message's end:
+ * `upNext` is asked for it when the body leaves.
+ */
+export async function transact(
+  line: Line,
+  turn: Turn,
+  upNext: () => Turn | undefined,
+): Promise<SendResult> {
+  const { wire, deadlines } = line
+  wire.transcript.restart()
+  if (line.resetting) {
+    const heard = await wire.reply(deadlines.resetMs, 'the reply to RSET')
+    line.resetting = false
+    const failure = judge('rset', heard)
+    if (failure !== undefined) return abandon(line, turn, failure)
+  }
+  if (wire.loss !== undefined)
+    return ended(line, turn, { kind: 'lost', phase: 'idle', ...wire.loss })
+
+  const failure = await offer(line, turn)
+  if (failure !== undefined) return ended(line, turn, failure)
+  return await deliver(line, turn, upNext)
+}
+
+/** Gets as far as 354; undefined when there. */
+async function offer(line: Line, turn: Turn): Promise<Failure | undefined> {
+  const { wire, deadlines, pipelining } = line
+  const { mail, rcpt } = turn.commands
+  if (turn.offered) wire.transcript.client(`${mail}${rcpt}DATA`)
+  else if (pipelining) wire.command(`${mail}${rcpt}DATA\r\n`, 3)
+  else wire.command(mail)
+  if (!turn.offered) line.offered++
+  turn.offered = true
+
+  const mailFailure = judge('mail', await wire.reply(deadlines.mailMs, 'the reply to MAIL'))
+  if (mailFailure !== undefined && !mustGoOn(line, mailFailure)) return mailFailure
+
+  if (!pipelining) wire.command(rcpt)
+  const rcptFailure = judge('rcpt', await wire.reply(deadlines.rcptMs, 'the reply to RCPT'))
+  const failure = mailFailure ?? rcptFailure
+  if (failure !== undefined && !mustGoOn(line, failure)) {
+    if (mailFailure === undefined) reset(line)
+    return failure
+  }
+
+  if (!pipelining) wire.command('DATA\r\n')
+  const dataFailure = judge('data', await wire.reply(deadlines.dataMs, 'the reply to DATA'))
+  if (failure === undefined) {
+    if (dataFailure !== undefined) reset(line)
+    return dataFailure
+  }
+  if (dataFailure === undefined) await sendNothing(line, rcptFailure !== undefined)
+  else if (mailFailure === undefined) reset(line)
+  return failure
+}
+
+/**
+ * DATA was let through though the envelope was not. RFC 2920 §3.1: the way out is a lone dot.
+ * If the recipient was accepted after all, that could put an empty message into a mailbox, and
+ * only hanging up is safe.
+ */
+async function sendNothing(line: Line, rcptRefused: boolean): Promise<void> {
+  if (!rcptRefused) {
+    line.wire.break({ cause: 'the server takes a message for an envelope that it refused' })
+    return
+  }
+  line.wire.command('.\r\n')
+  const heard = await line.wire.reply(line.deadlines.dotMs, 'the reply to an empty message')
+  if (!isLoss(heard) && heard.code < 400) return
+  reset(line)
+}
+
+/** Sends the message and hears the verdict. */
+async function deliver(
+  line: Line,
+  turn: Turn,
+  upNext: () => Turn | undefined,
+): Promise<SendResult> {
+  const { wire, deadlines, minBytesPerSecond } = line
+  if (wire.loss !== undefined) {
+    return ended(line, turn, { kind: 'lost', phase: 'body', ...wire.loss })
+  }
+  wire.expect(1)
+  const began = performance.now()
+  let written = 0
+  let last: Buffer | undefined
+  for (const block of blocksOf(turn.pieces, blockBytes)) {
+    // Held back by one, so that the last block is known when it is written.
+    if (last !== undefined) {
+      const floorMs = deadlines.blockMs + (written * 1000) / minBytesPerSecond
+      const leftMs = Math.max(1, began + floorMs - performance.now())
+      const loss = await wire.block(last, Math.min(deadlines.blockMs, leftMs))
+      if (loss !== undefined || wire.hasHeard) return await cutShort(line, turn)
+      written += last.length
+    }
+    last = block
+  }
+  if (last === undefined) throw new Error('A message without even its final dot')
+  wire.transcript.note(`${turn.sizeBytes} bytes of message`)
+  const ridden = line.pipelining ? ride(line, upNext()) : undefined
+  const loss = await wire.block(
+    ridden === undefined ? last : Buffer.concat([last, ridden]),
+    deadlines.blockMs,
+  )
+  const heard =
+    loss !== undefined && !wire.hasHeard
+      ? loss
+      : await wire.reply(deadlines.dotMs, 'the reply to the message')
+  const failure = judge('dot', heard)
+  if (failure !== undefined) return ended(line, turn, failure)
+  if (isLoss(heard)) throw new Error('A loss was judged to be fine')
+  return {
+    kind: 'accepted',
+    reply: toReply(heard),
+    phase: 'dot',
+    reusable: wire.loss === undefined,
+  }
+}
+
+/** The next envelope's commands, to travel with the end of this body. */
+function ride(line: Line, next: Turn | undefined): Buffer | undefined {
+  if (next === undefined || next.offered) return undefined
+  next.offered = true
+  line.offered++
+  line.wire.expect(3)
+  return Buffer.from(`${next.commands.mail}${next.commands.rcpt}DATA\r\n`)
+}
+
+/** The server spoke, or left, before the message was out. Without its dot it does not exist. */
+async function cutShort(line: Line, turn: Turn): Promise<SendResult> {
+  const heard = await line.wire.reply(0, 'nothing')
+  const failure = judge('body', heard)
+  return abandon(line, turn, failure ?? { kind: 'lost', phase: 'body', cause: 'a reply too soon' })
+}
+
+/** What a reply means in its phase: undefined when it is the one hoped for. */
+function judge(phase: Phase, heard: RawReply | Loss): Failure | undefined {
+  if (isLoss(heard)) return { kind: 'lost', phase, ...heard }
+  const hoped = phase === 'data' ? 3 : 2
+  const got = Math.floor(heard.code / 100)
+  if (got === hoped) return undefined
+  const reply = toReply(heard)
+  if (got === 4 || tooManyRecipients(phase, reply)) return { kind: 'deferred', phase, reply }
+  if (got === 5) return { kind: 'refused', phase, reply }
+  return { kind: 'lost', phase, cause: `unexpected reply ${heard.code}`, reply }
+}
+
+/** RFC 5321 §4.5.3.1.10: 552 for too many recipients is to be taken for 452. */
+function tooManyRecipients(phase: Phase, reply: Reply): boolean {
+  if (phase !== 'rcpt' || reply.code !== 552) return false
+  return reply.enhanced === '5.5.3' || /too many recipients/i.test(reply.text)
+}
+
+/** With PIPELINING the other replies are due still, if the session lives. */
+function mustGoOn(line: Line, failure: Failure): boolean {
+  return line.pipelining && failure.kind !== 'lost' && line.wire.loss === undefined
+}
+
+/** Its reply is read when the next message comes, so that nobody waits for it. */
+function reset(line: Line): void {
+  if (line.wire.loss !== undefined) return
+  line.wire.command('RSET\r\n')
+  line.resetting = true
+}
+
+function abandon(line: Line, turn: Turn, failure: Failure): SendResult {
+  line.wire.break({ cause: failure.kind === 'lost' ? failure.cause : 'not to be used again' })
+  return ended(line, turn, failure)
+}
+
+function ended(line: Line, turn: Turn, failure: Failure): SendResult {
+  if (failure.kind !== 'lost') return { ...failure, reusable: line.wire.loss === undefined }
+  line.wire.break({ cause: failure.cause })
+  return { ...failure, ambiguous: failure.phase === 'dot', offered: turn.offered }
+}

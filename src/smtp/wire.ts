@@ -1,0 +1,200 @@
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import type { Limits } from './limits.js'
+import { type RawReply, ReplyReader, toReply } from './reply.js'
+import type { Loss } from './result.js'
+import { Transcript } from './transcript.js'
+
+/**
+ * A socket as a sequence of commands and replies. It counts how many replies are due: a byte that
+ * comes when none is due breaks it, and so do a malformed reply, a deadline, a 421 and the end of
+ * the connection. Broken is for good; replies that came before remain to be read.
+ */
+export class Wire {
+  readonly transcript: Transcript
+  readonly closed: Promise<void>
+  readonly #limits: Limits
+  #socket: Socket
+  #reader: ReplyReader
+  #heard: RawReply[] = []
+  #due = 0
+  #loss: Loss | undefined
+  #onReply: ((heard: RawReply | Loss) => void) | undefined
+  #onSettled: ((loss: Loss | undefined) => void) | undefined
+  #onClosed: () => void = () => {}
+  #deadline: NodeJS.Timeout | undefined
+  readonly #listeners: [event: string, listener: (chunk: Buffer) => void][] = [
+    ['data', (chunk) => this.#take(chunk)],
+    ['end', () => this.break({ cause: 'the server closed the connection' })],
+    ['close', () => this.break({ cause: 'the connection was closed' })],
+  ]
+
+  constructor(socket: Socket, limits: Limits) {
+    this.#limits = limits
+    this.transcript = new Transcript(limits.transcriptBytes)
+    this.#reader = new ReplyReader(limits)
+    this.closed = new Promise((resolve) => {
+      this.#onClosed = resolve
+    })
+    this.#socket = socket
+    this.#listen(socket)
+  }
+
+  /** Why the session is over; undefined while it is not. */
+  get loss(): Loss | undefined {
+    return this.#loss
+  }
+
+  /** A reply has come that nobody has read yet. */
+  get hasHeard(): boolean {
+    return this.#heard.length > 0
+  }
+
+  get socket(): Socket {
+    return this.#socket
+  }
+
+  /** Replies that will come unasked for (the banner) or by a write of the caller's own. */
+  expect(replies: number): void {
+    this.#due += replies
+  }
+
+  /** Sends commands that bring `replies`; `shown` stands in the transcript in their place. */
+  command(lines: string, replies = 1, shown = lines): void {
+    this.transcript.client(shown)
+    if (this.#loss !== undefined) return
+    this.#due += replies
+    this.#socket.write(lines)
+  }
+
+  /** The next reply in turn, or why there is none. The deadline is absolute: dripping wins nothing. */
+  reply(withinMs: number, awaited: string): Promise<RawReply | Loss> {
+    const heard = this.#heard.shift() ?? this.#loss
+    if (heard !== undefined) return Promise.resolve(heard)
+    return new Promise((resolve) => {
+      this.#onReply = resolve
+      this.#startDeadline(withinMs, awaited)
+    })
+  }
+
+  /** Writes a block of a message and waits until the network has taken it. */
+  async block(bytes: Buffer, withinMs: number): Promise<Loss | undefined> {
+    if (this.#loss !== undefined) return this.#loss
+    // Most messages go out in one piece, at once: nothing to wait for.
+    if (this.#socket.write(bytes) || this.#socket.writableLength === 0) return undefined
+    return await this.#settled('drain', withinMs, 'the message to be taken')
+  }
+
+  /** Waits for the socket to connect, or for its TLS handshake. */
+  opened(event: 'connect' | 'secureConnect', withinMs: number): Promise<Loss | undefined> {
+    if (this.#loss !== undefined) return Promise.resolve(this.#loss)
+    return this.#settled(
+      event,
+      withinMs,
+      event === 'connect' ? 'a connection' : 'the TLS handshake',
+    )
+  }
+
+  /** Goes on over TLS. What was learned in the clear is the caller's to forget. */
+  upgrade(wrap: (plain: Socket) => TLSSocket): void {
+    this.#unlisten()
+    this.#reader = new ReplyReader(this.#limits)
+    this.#socket = wrap(this.#socket)
+    this.#listen(this.#socket)
+  }
+
+  /** Ends the session at once; what is awaited gets `loss`. */
+  break(loss: Loss): void {
+    if (this.#loss !== undefined) return
+    this.#loss = loss
+    clearTimeout(this.#deadline)
+    this.transcript.note(loss.cause)
+    this.#socket.destroy()
+    this.#onReply?.(loss)
+    this.#onSettled?.(loss)
+    this.#onReply = undefined
+    this.#onSettled = undefined
+    this.#onClosed()
+  }
+
+  /** Says QUIT and lets the socket end by itself. RFC 5321 §4.1.1.10 wants the reply awaited, but
+   * nothing depends on it. */
+  quit(lingerMs: number): void {
+    if (this.#loss !== undefined) return
+    const socket = this.#socket
+    this.#unlisten()
+    socket.resume()
+    socket.end('QUIT\r\n')
+    const linger = setTimeout(() => socket.destroy(), lingerMs).unref()
+    socket.once('close', () => clearTimeout(linger))
+    this.#loss = { cause: 'we said QUIT' }
+    this.#onClosed()
+  }
+
+  #listen(socket: Socket): void {
+    for (const [event, listener] of this.#listeners) socket.on(event, listener)
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      const cause = error.message
+      this.break(error.code === undefined ? { cause } : { cause, code: error.code })
+    })
+  }
+
+  /** Leaves only the listener for errors, which would be thrown without it. */
+  #unlisten(): void {
+    for (const [event, listener] of this.#listeners) this.#socket.off(event, listener)
+  }
+
+  #take(chunk: Buffer): void {
+    if (this.#loss !== undefined) return
+    const complaint = this.#reader.push(chunk, (raw) => this.#hear(raw))
+    if (complaint !== undefined) this.break({ cause: complaint })
+    else if (this.#due === 0 && this.#reader.midReply) this.break({ cause: 'unsolicited bytes' })
+  }
+
+  #hear(raw: RawReply): void {
+    if (this.#loss !== undefined) return
+    this.transcript.server(raw)
+    if (this.#due === 0) {
+      const leaving = raw.code === 421
+      const cause = leaving ? 'the server closed the idle session' : 'unsolicited reply'
+      this.break({ cause, reply: toReply(raw) })
+      return
+    }
+    this.#due--
+    const waiter = this.#onReply
+    if (waiter === undefined) {
+      this.#heard.push(raw)
+    } else {
+      this.#onReply = undefined
+      clearTimeout(this.#deadline)
+      waiter(raw)
+    }
+    // RFC 5321 §3.8: 421 may answer any command, and the server hangs up after it.
+    if (raw.code === 421)
+      this.break({ cause: 'the server closed the session', reply: toReply(raw) })
+  }
+
+  #settled(event: string, withinMs: number, awaited: string): Promise<Loss | undefined> {
+    return new Promise((resolve) => {
+      this.#startDeadline(withinMs, awaited)
+      const onEvent = () => {
+        clearTimeout(this.#deadline)
+        this.#onSettled = undefined
+        resolve(undefined)
+      }
+      this.#onSettled = resolve
+      this.#socket.once(event, onEvent)
+    })
+  }
+
+  #startDeadline(withinMs: number, awaited: string): void {
+    this.#deadline = setTimeout(
+      () => this.break({ cause: `waited ${withinMs} ms for ${awaited}`, code: 'ETIMEDOUT' }),
+      withinMs,
+    )
+  }
+}
+
+export function isLoss(heard: RawReply | Loss): heard is Loss {
+  return 'cause' in heard
+}

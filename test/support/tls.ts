@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** A certificate with its key, as PEM and as files. */
+export interface TestCertificate {
+  cert: string
+  key: string
+  certFile: string
+  keyFile: string
+}
+
+export interface TestCertificates {
+  /** The authority that signed all but `selfSigned`. */
+  ca: TestCertificate
+  /** For `name` and 127.0.0.1, in force today. */
+  valid: TestCertificate
+  expired: TestCertificate
+  /** For `elsewhere.example`. */
+  wrongName: TestCertificate
+  selfSigned: TestCertificate
+}
+
+/**
+ * Makes certificates with the openssl command, in a directory that the test's end removes.
+ * Takes about 0.1 s: make them once a file.
+ */
+export async function testCertificates(
+  t: { teardown(remove: () => unknown): void },
+  name = 'mx.example.test',
+): Promise<TestCertificates> {
+  const dir = await mkdtemp(join(tmpdir(), 'posthorn-tls-'))
+  t.teardown(() => rm(dir, { recursive: true, force: true }))
+  const openssl = (...args: string[]) => run('openssl', args, { cwd: dir })
+  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+  const names = (host: string) => `subjectAltName=DNS:${host},IP:127.0.0.1`
+
+  const standAlone = async (file: string, host: string, ...more: string[]) => {
+    const out = ['-keyout', `${file}.key`, '-out', `${file}.crt`]
+    await openssl('req', '-x509', ...newKey, ...out, '-subj', `/CN=${host}`, '-days', '30', ...more)
+    return await load(dir, file)
+  }
+  const issued = async (file: string, host: string, days: string) => {
+    const out = ['-keyout', `${file}.key`, '-out', `${file}.csr`]
+    await openssl('req', ...newKey, ...out, '-subj', `/CN=${host}`)
+    await writeFile(join(dir, `${file}.ext`), names(host))
+    const signer = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-set_serial', `0x${serial(file)}`]
+    const result = ['-in', `${file}.csr`, '-out', `${file}.crt`, '-extfile', `${file}.ext`]
+    await openssl('x509', '-req', ...result, ...signer, '-days', days)
+    return await load(dir, file)
+  }
+
+  const ca = await standAlone('ca', 'Posthorn test authority')
+  const [valid, expired, wrongName, selfSigned] = await Promise.all([
+    issued('valid', name, '30'),
+    issued('expired', name, '-1'), // ended yesterday
+    issued('wrong-name', 'elsewhere.example', '30'),
+    standAlone('self-signed', name, '-addext', names(name)),
+  ])
+  return { ca, valid, expired, wrongName, selfSigned }
+}
+
+async function load(dir: string, file: string): Promise<TestCertificate> {
+  const certFile = join(dir, `${file}.crt`)
+  const keyFile = join(dir, `${file}.key`)
+  const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')])
+  return { cert, key, certFile, keyFile }
+}
+
+function serial(file: string): string {
+  return Buffer.from(file).toString('hex').slice(0, 16)
+}
