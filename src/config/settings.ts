@@ -18,15 +18,18 @@ export type Values<S> = {
   readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : Values<S[K]>
 }
 
-export function text(fallback: string, options: { pattern?: RegExp; expected?: string } = {}) {
+export function text(
+  fallback: string,
+  options: { pattern?: RegExp; expected?: string } = {},
+): Setting<string> {
   const expected = options.expected ?? 'a text'
-  return setting(fallback, (value) =>
+  return setting<string>(fallback, (value) =>
     typeof value === 'string' && (options.pattern?.test(value) ?? true) ? { value } : { expected },
   )
 }
 
-export function integer(fallback: number, min: number, max: number) {
-  return setting(fallback, (value) => {
+export function integer(fallback: number, min: number, max: number): Setting<number> {
+  return setting<number>(fallback, (value) => {
     const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
     return typeof number === 'number' && Number.isInteger(number) && number >= min && number <= max
       ? { value: number }
@@ -36,15 +39,18 @@ export function integer(fallback: number, min: number, max: number) {
 
 export const port = (fallback: number) => integer(fallback, 0, 65_535)
 
-export function flag(fallback: boolean) {
-  return setting(fallback, (value) => {
+export function flag(fallback: boolean): Setting<boolean> {
+  return setting<boolean>(fallback, (value) => {
     if (value === true || value === 'true') return { value: true }
     if (value === false || value === 'false') return { value: false }
     return { expected: 'true or false' }
   })
 }
 
-export function oneOf<const T extends string>(fallback: T, choices: readonly T[]) {
+export function oneOf<const T extends string>(
+  fallback: NoInfer<T>,
+  choices: readonly T[],
+): Setting<T> {
   return setting<T>(fallback, (value) => {
     const chosen = choices.find((choice) => choice === value)
     return chosen === undefined
@@ -69,9 +75,9 @@ export function list(
 }
 
 /** A duration such as `"30s"`, `"5m"`, `"2h"`, `"5d"`; read into milliseconds. */
-export function duration(fallback: string, min = '0s', max = '400d') {
+export function duration(fallback: string, min = '0s', max = '400d'): Setting<number> {
   const limits = { min: milliseconds(min) ?? 0, max: milliseconds(max) ?? 0 }
-  return setting(milliseconds(fallback) ?? 0, (value) => {
+  return setting<number>(milliseconds(fallback) ?? 0, (value) => {
     const ms = typeof value === 'string' ? milliseconds(value) : undefined
     return ms !== undefined && ms >= limits.min && ms <= limits.max
       ? { value: ms }

@@ -27,8 +27,8 @@ interface Job {
 // Enough that an fsync costs little a write, few enough that the turn is soon passed on.
 const maxWritesPerCommit = 200
 // The CLI may hold the database for a moment; a longer wait than this is a fault.
-const busyRetries = 40
-const busyPauseMs = 50
+const busyRetries = 400
+const busyPauseMs = 25
 
 /**
  * The one way to write. Works that arrive while a commit is under way run one after another in the

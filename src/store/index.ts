@@ -15,6 +15,7 @@ export { idsIn } from './dialect.js'
  */
 export type { Tx, Write } from './group-commit.js'
 export type { Ids } from './ids.js'
+export { tryLockFile } from './lock.js'
 export { migrateStore } from './migrate.js'
 export * from './schema.js'
 export { forgetTurn, makeTurns } from './turns.js'
@@ -40,13 +41,16 @@ export interface StoreOptions {
   onCommit?: (writes: number) => void
 }
 
+// For the moments in which another process opens, recovers or closes the database.
+const busyTimeoutMs = 2_000
+
 /** Opens the migrated database; `migrateStore` comes first, once a process. */
 export function openStore(options: StoreOptions): Store {
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
   const file = databaseFile(options.dataDir)
-  // The main thread must stay responsive; it retries instead of blocking.
-  const busyTimeoutMs = options.slot === 0 ? 100 : 2_000
   const writer = openConnection(file, { busyTimeoutMs })
+  // SQLite's busy handler would block the event loop; the group commit pauses and retries instead.
+  writer.pragma('busy_timeout = 0')
   const tx = kyselyOver<Tables>(writer)
   const reader = openConnection(file, { readonly: true, busyTimeoutMs })
   const read = kyselyOver<Tables>(reader)

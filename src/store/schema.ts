@@ -67,7 +67,8 @@ export interface DkimKeyRow {
 export interface BodyRow {
   id: Generated<number>
   html: string | null
-  text: string
+  /** Null: made from the HTML when the message is composed. */
+  text: string | null
 }
 
 export type EmailStatus =
@@ -87,8 +88,10 @@ export interface EmailRow {
   account_id: string
   domain_id: string
   body_id: number | null
+  /** As given: `a@b` or `Name <a@b>`. */
   from_header: string
-  to_header: string
+  /** JSON array of the recipients as given, duplicates left out. */
+  to_list: string
   reply_to: string | null
   subject: string
   type: 'transactional' | 'marketing'

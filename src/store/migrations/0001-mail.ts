@@ -54,7 +54,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .createTable('bodies')
     .addColumn('id', 'integer', (c) => c.primaryKey())
     .addColumn('html', 'text')
-    .addColumn('text', 'text', (c) => c.notNull())
+    .addColumn('text', 'text')
     .modifyEnd(strict)
     .execute()
   // No foreign keys on the hot and the log tables: their rows are written by code that has just
@@ -66,7 +66,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('domain_id', 'text', (c) => c.notNull())
     .addColumn('body_id', 'integer')
     .addColumn('from_header', 'text', (c) => c.notNull())
-    .addColumn('to_header', 'text', (c) => c.notNull())
+    .addColumn('to_list', 'text', (c) => c.notNull())
     .addColumn('reply_to', 'text')
     .addColumn('subject', 'text', (c) => c.notNull())
     .addColumn('type', 'text', (c) => c.notNull())

@@ -1,0 +1,79 @@
+import type { Clock } from '../clock/index.js'
+import type { Config } from '../config/index.js'
+import type { LaneDue } from '../deliveries/index.js'
+import type { Log } from '../log/index.js'
+import { type Supervised, supervise } from './supervise.js'
+
+/** The worker threads together. */
+export interface Crew {
+  ring(due: readonly LaneDue[]): void
+  readonly sandboxPort: number | undefined
+  close(): Promise<void>
+}
+
+export interface CrewOptions {
+  config: Config
+  dataDir: string
+  turns: SharedArrayBuffer
+  log: Log
+  clock: Clock
+}
+
+const entry = (name: string) => new URL(`../threads/${name}.js`, import.meta.url)
+// Write slots: main has 0, the sandbox inbox 1, the outbound threads the following ones.
+const sandboxSlot = 1
+const firstOutboundSlot = 2
+// What a thread may take beyond its own grace to write its last results and close.
+const closingMs = 10_000
+
+export async function openCrew(options: CrewOptions): Promise<Crew> {
+  const { config, dataDir, turns, log, clock } = options
+  const opened: { thread: Supervised; graceMs: number }[] = []
+  const close = async () => {
+    // In reverse: the sandbox inbox outlives those who deliver to it.
+    for (const { thread, graceMs } of opened.reverse().splice(0)) await thread.stop(graceMs)
+  }
+  try {
+    const common = { config, dataDir, turns }
+    let sandboxPort: number | undefined
+    if (config.outbound.route === 'sandbox') {
+      const thread = await supervise({
+        name: 'sandbox',
+        entry: entry('sandbox'),
+        data: { ...common, slot: sandboxSlot, index: 0, sandboxPort: config.sandbox.smtpPort },
+        log,
+        clock,
+      })
+      opened.push({ thread, graceMs: closingMs })
+      sandboxPort = thread.port
+    }
+    const outbound = await Promise.all(
+      Array.from({ length: config.outbound.threads }, async (_, index) => {
+        const thread = await supervise({
+          name: `outbound-${index}`,
+          entry: entry('outbound'),
+          data: {
+            ...common,
+            slot: firstOutboundSlot + index,
+            index,
+            ...(sandboxPort === undefined ? {} : { sandboxPort }),
+          },
+          log,
+          clock,
+        })
+        opened.push({ thread, graceMs: config.outbound.shutdownGrace + closingMs })
+        return thread
+      }),
+    )
+    return {
+      sandboxPort,
+      ring: (due) => {
+        for (const thread of outbound) thread.send({ kind: 'ring', due })
+      },
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}

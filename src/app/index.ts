@@ -1,0 +1,147 @@
+import { makeAuthenticate, type Principal } from '../accounts/index.js'
+import { type Clock, systemClock } from '../clock/index.js'
+import { type Config, openApplianceKey } from '../config/index.js'
+import { dashboardRoutes } from '../dashboard/routes.js'
+import { emailRoutes } from '../emails/routes.js'
+import { type HttpServer, openHttpServer } from '../http/index.js'
+import type { Log } from '../log/index.js'
+import { makeTurns, migrateStore, openStore, type Store } from '../store/index.js'
+import { openCrew } from './crew.js'
+import { makeDoorbell } from './doorbell.js'
+import { applianceKeyFile } from './files.js'
+import { lockDataDir } from './lock.js'
+import { openSystemdNotifier } from './notify.js'
+
+/**
+ * The composition root: config → store → threads → listeners, and all of it stopped in reverse.
+ * Nothing else knows every part; nothing here decides anything about mail.
+ */
+export { applianceKeyFile, configFile } from './files.js'
+export { logOptions } from './thread.js'
+
+export interface ApplianceOptions {
+  config: Config
+  dataDir: string
+  log: Log
+  clock?: Clock
+}
+
+export interface Appliance {
+  privateUrl: string
+  publicUrl: string
+  sandboxSmtpPort?: number
+  /** Stops accepting, finishes what is under way within the configured times, closes. */
+  close(): Promise<void>
+  /** Resolves when everything is closed. */
+  closed: Promise<void>
+}
+
+/** Starts the appliance on a data directory that `posthorn init` has made. */
+export async function startAppliance(options: ApplianceOptions): Promise<Appliance> {
+  const { config, dataDir, log } = options
+  const clock = options.clock ?? systemClock
+  const opened: (() => Promise<void> | void)[] = []
+  const closeAll = async () => {
+    for (let close = opened.pop(); close !== undefined; close = opened.pop()) await close()
+  }
+  try {
+    openApplianceKey(applianceKeyFile(dataDir))
+    opened.push(lockDataDir(dataDir))
+    await migrateStore(dataDir)
+    const turns = makeTurns()
+    const store = openStore({ dataDir, clock, turns, slot: 0 })
+    opened.push(() => store.close())
+
+    const crew = await openCrew({ config, dataDir, turns, log, clock })
+    opened.push(() => crew.close())
+    const ring = makeDoorbell((due) => crew.ring(due))
+
+    const privateServer = await openPrivateServer(options, { store, clock, ring })
+    opened.push(() => privateServer.close(config.http.shutdownGrace))
+    const publicServer = await openPublicServer(options, clock)
+    opened.push(() => publicServer.close(config.http.shutdownGrace))
+
+    const notifier = openSystemdNotifier(process.env, log)
+    opened.push(() => notifier.close())
+    notifier.ready()
+    notifier.startWatchdog(() => true)
+
+    const privateUrl = urlOf(config.http.private.host, privateServer.port)
+    const publicUrl = config.http.public.url || urlOf(config.http.public.host, publicServer.port)
+    log.info(
+      { privateUrl, publicUrl, route: config.outbound.route, sandboxSmtpPort: crew.sandboxPort },
+      'Posthorn is up',
+    )
+    let announceClosed = () => {}
+    const closed = new Promise<void>((resolve) => {
+      announceClosed = resolve
+    })
+    let closing: Promise<void> | undefined
+    return {
+      privateUrl,
+      publicUrl,
+      ...(crew.sandboxPort === undefined ? {} : { sandboxSmtpPort: crew.sandboxPort }),
+      closed,
+      close() {
+        closing ??= (async () => {
+          log.info({}, 'Stopping')
+          notifier.stopping()
+          await closeAll()
+          log.info({}, 'Stopped')
+          announceClosed()
+        })()
+        return closing
+      },
+    }
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+}
+
+interface Core {
+  store: Store
+  clock: Clock
+  ring: Parameters<typeof emailRoutes>[1]['ring']
+}
+
+async function openPrivateServer(
+  { config, log }: ApplianceOptions,
+  { store, clock, ring }: Core,
+): Promise<HttpServer<Principal>> {
+  const { http } = config
+  const server = await openHttpServer<Principal>({
+    ...http.private,
+    log: log.child({ listener: 'private' }),
+    clock,
+    authenticate: makeAuthenticate({ store, clock }),
+    rateKey: (principal) => principal.keyId,
+    rateLimit: { requests: http.rateLimit.requests, windowMs: http.rateLimit.window },
+    trustedProxies: [...http.trustedProxies],
+  })
+  emailRoutes(server.api, { store, clock, ring, maxAgeMs: config.outbound.maxAge })
+  dashboardRoutes(server.pages, { store, clock, sandbox: config.outbound.route === 'sandbox' })
+  await server.listen()
+  return server
+}
+
+/** Tracking, unsubscribe and preference pages will live here; until then it says that it is alive. */
+async function openPublicServer({ config, log }: ApplianceOptions, clock: Clock) {
+  const { http } = config
+  const server = await openHttpServer<never>({
+    host: http.public.host,
+    port: http.public.port,
+    log: log.child({ listener: 'public' }),
+    clock,
+    trustedProxies: [...http.trustedProxies],
+  })
+  server.pages.get('/', async () => ({
+    text: 'Posthorn\n',
+    contentType: 'text/plain; charset=utf-8',
+  }))
+  await server.listen()
+  return server
+}
+
+const urlOf = (host: string, port: number) =>
+  `http://${host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${port}`

@@ -1,0 +1,99 @@
+import { Worker } from 'node:worker_threads'
+import { type Clock, pause } from '../clock/index.js'
+import type { Log } from '../log/index.js'
+import { forgetTurn } from '../store/index.js'
+import type { ThreadData, ThreadOrder, ThreadReport } from './thread-data.js'
+
+/** A worker thread that is kept alive: what it held is in the database, so a new one goes on. */
+export interface Supervised {
+  /** Where the thread listens, if it does. */
+  readonly port: number | undefined
+  send(order: ThreadOrder): void
+  /** Asks the thread to end and waits for it; after `graceMs` it is terminated. */
+  stop(graceMs: number): Promise<void>
+}
+
+export interface SuperviseOptions {
+  name: string
+  entry: URL
+  data: ThreadData
+  log: Log
+  clock: Clock
+}
+
+const firstBackoffMs = 250
+const maxBackoffMs = 30_000
+// A thread that ran this long had not failed at once: its next failure starts from the beginning.
+const healthyMs = 60_000
+
+/** Starts the thread and resolves when it is ready; rejects if the first start fails. */
+export async function supervise(options: SuperviseOptions): Promise<Supervised> {
+  const { name, clock, data } = options
+  const log = options.log.child({ thread: name })
+  let worker: Worker
+  let port: number | undefined
+  let started = false
+  let stopping = false
+  let ended: Promise<void>
+  let backoffMs = firstBackoffMs
+
+  const start = async () => {
+    // A thread that listened keeps its port over a restart: others know it.
+    const born = launch(options, { ...data, ...(port === undefined ? {} : { sandboxPort: port }) })
+    worker = born.worker
+    ended = born.ended.then((cause) => {
+      forgetTurn(data.turns, data.slot)
+      // A thread that cannot even start the first time is the operator's to look at.
+      if (started && !stopping) void restart(cause)
+    })
+    const startedAt = clock.now()
+    port = await born.ready
+    void ended.then(() => {
+      if (clock.now() - startedAt > healthyMs) backoffMs = firstBackoffMs
+    })
+  }
+
+  const restart = async (cause: unknown): Promise<void> => {
+    log.error({ error: cause, backoffMs }, 'Thread died; starting another')
+    await pause(clock, backoffMs)
+    backoffMs = Math.min(backoffMs * 2, maxBackoffMs)
+    if (stopping) return
+    await start().then(
+      () => log.info({}, 'Thread works again'),
+      // Its end is what restarts it.
+      () => {},
+    )
+  }
+
+  await start()
+  started = true
+  return {
+    get port() {
+      return port
+    },
+    send: (order) => worker.postMessage(order),
+    async stop(graceMs) {
+      stopping = true
+      worker.postMessage({ kind: 'stop' } satisfies ThreadOrder)
+      const cancel = clock.after(graceMs, () => void worker.terminate())
+      await ended
+      cancel()
+    },
+  }
+}
+
+function launch({ name, entry }: SuperviseOptions, data: ThreadData) {
+  const worker = new Worker(entry, { workerData: data, name, stdout: false, stderr: false })
+  let cause: unknown = new Error('The thread ended by itself')
+  worker.on('error', (error) => {
+    cause = error
+  })
+  const ended = new Promise<unknown>((resolve) => worker.once('exit', () => resolve(cause)))
+  const ready = new Promise<number | undefined>((resolve, reject) => {
+    worker.on('message', (report: ThreadReport) => {
+      if (report.kind === 'ready') resolve(report.port)
+    })
+    void ended.then(reject)
+  })
+  return { worker, ready, ended }
+}

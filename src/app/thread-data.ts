@@ -1,0 +1,22 @@
+import type { Config } from '../config/index.js'
+
+/** What every worker thread is started with; plain data, because it is cloned. */
+export interface ThreadData {
+  config: Config
+  dataDir: string
+  /** The thread's place in the writers' turns (`store/turns.ts`). */
+  slot: number
+  turns: SharedArrayBuffer
+  /** The thread's number among those that do the same work. */
+  index: number
+  /** Where the sandbox inbox listens, for the outbound threads. */
+  sandboxPort?: number
+}
+
+/** From a thread to the main thread. `ready` once it works; `port` where it listens. */
+export type ThreadReport = { kind: 'ready'; port?: number } | { kind: 'stopped' }
+
+/** From the main thread to a thread. */
+export type ThreadOrder =
+  | { kind: 'ring'; due: readonly { lane: string; dueAt: number }[] }
+  | { kind: 'stop' }

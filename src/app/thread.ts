@@ -1,0 +1,57 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { type Clock, systemClock } from '../clock/index.js'
+import { type ApplianceKey, openApplianceKey } from '../config/index.js'
+import { type Log, openLog } from '../log/index.js'
+import { openStore, type Store } from '../store/index.js'
+import { applianceKeyFile } from './files.js'
+import type { ThreadData, ThreadOrder, ThreadReport } from './thread-data.js'
+
+export interface ThreadContext {
+  data: ThreadData
+  store: Store
+  clock: Clock
+  log: Log
+  key: ApplianceKey
+}
+
+/** What a worker thread does, as its entry file gives it. */
+export interface ThreadWork {
+  port?: number
+  ring?(due: readonly { lane: string; dueAt: number }[]): void
+  stop(): Promise<void>
+}
+
+/** The life of a worker thread: open the ground, start the work, obey the main thread, close. */
+export async function runThread(
+  name: string,
+  start: (context: ThreadContext) => Promise<ThreadWork>,
+): Promise<void> {
+  const port = parentPort
+  if (port === null) throw new Error(`${name} is a worker thread's entry, not a program`)
+  const data = workerData as ThreadData
+  const clock = systemClock
+  const log = openLog(logOptions(data.config.log)).child({ thread: name })
+  const store = openStore({ dataDir: data.dataDir, clock, turns: data.turns, slot: data.slot })
+  const key = openApplianceKey(applianceKeyFile(data.dataDir))
+  const work = await start({ data, store, clock, log, key })
+  port.on('message', (order: ThreadOrder) => {
+    if (order.kind === 'ring') work.ring?.(order.due)
+    else void stop()
+  })
+  const stop = async () => {
+    await work.stop()
+    await store.close()
+    port.close()
+  }
+  const report: ThreadReport = {
+    kind: 'ready',
+    ...(work.port === undefined ? {} : { port: work.port }),
+  }
+  port.postMessage(report)
+}
+
+export function logOptions(config: ThreadData['config']['log']) {
+  return config.format === 'auto'
+    ? { level: config.level }
+    : { level: config.level, human: config.format === 'human' }
+}

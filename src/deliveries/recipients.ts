@@ -1,0 +1,46 @@
+import type { Read } from '../store/index.js'
+
+export interface RecipientStatus {
+  email: string
+  status: 'queued' | 'deferred' | 'delivered' | 'bounced' | 'failed' | 'cancelled' | 'suppressed'
+  attempts: number
+  nextAttemptAt: number | null
+  reply: string | null
+  updatedAt: number | null
+}
+
+/** Every recipient of an email in the order given, waiting or ended. */
+export async function readRecipients(read: Read, emailId: string): Promise<RecipientStatus[]> {
+  const waiting = await read
+    .selectFrom('queue')
+    .select(['id', 'recipient', 'attempts', 'due_at', 'lease', 'last_reply', 'last_attempt_at'])
+    .where('email_id', '=', emailId)
+    .execute()
+  const ended = await read
+    .selectFrom('deliveries')
+    .select(['id', 'recipient', 'status', 'attempts', 'reply', 'ended_at'])
+    .where('email_id', '=', emailId)
+    .execute()
+  const all = [
+    ...waiting.map((row) => ({
+      id: row.id,
+      email: row.recipient,
+      status: row.attempts === 0 ? ('queued' as const) : ('deferred' as const),
+      attempts: row.attempts,
+      // A leased row's due time is the end of its lease.
+      nextAttemptAt: row.lease === null ? row.due_at : null,
+      reply: row.last_reply,
+      updatedAt: row.last_attempt_at,
+    })),
+    ...ended.map((row) => ({
+      id: row.id,
+      email: row.recipient,
+      status: row.status,
+      attempts: row.attempts,
+      nextAttemptAt: null,
+      reply: row.reply,
+      updatedAt: row.ended_at,
+    })),
+  ]
+  return all.sort((a, b) => a.id - b.id).map(({ id: _, ...recipient }) => recipient)
+}

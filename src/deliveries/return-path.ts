@@ -1,0 +1,77 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { ApplianceKey } from '../config/index.js'
+
+/**
+ * The signed envelope sender of a delivery, so that a bounce names it and nobody else can
+ * (`notes/mta.md` §3): `b` + key letter + base32(8-byte delivery id ‖ 10 bytes of HMAC-SHA256) =
+ * 31 octets, of one case because relays fold it.
+ */
+export interface ReturnPaths {
+  /** e.g. `baaaaaaa…@bounce.example.com`; the host is part of what is signed. */
+  addressOf(deliveryId: number, host: string): string
+  /** The delivery that a returned report speaks of, or undefined for anything not signed by us. */
+  deliveryOf(address: string): number | undefined
+}
+
+const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
+const keyLetter = 'a'
+const idBytes = 8
+const macBytes = 10
+
+export function makeReturnPaths(key: ApplianceKey): ReturnPaths {
+  const secret = key.derive('return path')
+  const mac = (id: Buffer, host: string) =>
+    createHmac('sha256', secret)
+      .update(id)
+      .update(host.toLowerCase())
+      .digest()
+      .subarray(0, macBytes)
+  return {
+    addressOf(deliveryId, host) {
+      const id = Buffer.alloc(idBytes)
+      id.writeBigUInt64BE(BigInt(deliveryId))
+      return `b${keyLetter}${toBase32(Buffer.concat([id, mac(id, host)]))}@${host}`
+    },
+    deliveryOf(address) {
+      const match = /^b([a-z])([a-z2-7]{29})@([^@]{1,253})$/.exec(address.toLowerCase())
+      if (match?.[1] !== keyLetter) return undefined
+      const bytes = fromBase32(match[2] ?? '')
+      const id = bytes.subarray(0, idBytes)
+      const given = bytes.subarray(idBytes, idBytes + macBytes)
+      if (!timingSafeEqual(given, mac(id, match[3] ?? ''))) return undefined
+      return Number(id.readBigUInt64BE())
+    },
+  }
+}
+
+function toBase32(bytes: Buffer): string {
+  let text = ''
+  let bits = 0
+  let value = 0
+  for (const byte of bytes) {
+    value = (value << 8) | byte
+    bits += 8
+    while (bits >= 5) {
+      bits -= 5
+      text += alphabet[(value >>> bits) & 31]
+      value &= (1 << bits) - 1
+    }
+  }
+  return bits > 0 ? text + alphabet[(value << (5 - bits)) & 31] : text
+}
+
+function fromBase32(text: string): Buffer {
+  const bytes: number[] = []
+  let bits = 0
+  let value = 0
+  for (const letter of text) {
+    value = (value << 5) | alphabet.indexOf(letter)
+    bits += 5
+    if (bits >= 8) {
+      bits -= 8
+      bytes.push((value >>> bits) & 255)
+      value &= (1 << bits) - 1
+    }
+  }
+  return Buffer.from(bytes)
+}

@@ -1,0 +1,9 @@
+/**
+ * Takes mail in from API clients, and tells what became of it. What must hold: whatever was
+ * answered 200 is committed with all its deliveries; a refusal stores nothing; every read and write
+ * says which account it is for.
+ */
+export { type AcceptedEmail, acceptEmail } from './accept.js'
+export type { EmailDeps } from './deps.js'
+export { type EmailRecord, readEmail } from './read.js'
+export { SendBody } from './send-body.js'

@@ -1,0 +1,65 @@
+import { type RecipientStatus, readRecipients } from '../deliveries/index.js'
+import { ApiError } from '../errors/index.js'
+import type { EmailStatus, Read } from '../store/index.js'
+
+/** The contract's email record with the additions of decisions.md. Times are ISO 8601. */
+export interface EmailRecord {
+  id: string
+  from: string
+  to: string
+  subject: string
+  status: EmailStatus
+  type: 'transactional' | 'marketing'
+  topicId: string | null
+  opensCount: number
+  clicksCount: number
+  openedAt: string | null
+  clickedAt: string | null
+  scheduledAt: string | null
+  sentAt: string | null
+  createdAt: string
+  messageId: string
+  provider: 'primary' | 'failover'
+  metadata: unknown
+  recipients: (Omit<RecipientStatus, 'nextAttemptAt' | 'updatedAt'> & {
+    nextAttemptAt: string | null
+    updatedAt: string | null
+  })[]
+}
+
+export async function readEmail(read: Read, accountId: string, id: string): Promise<EmailRecord> {
+  const row = await read
+    .selectFrom('emails')
+    .selectAll()
+    .where('id', '=', id)
+    .where('account_id', '=', accountId)
+    .executeTakeFirst()
+  if (row === undefined) throw new ApiError('not_found', 'No such email')
+  const recipients = await readRecipients(read, id)
+  return {
+    id: row.id,
+    from: row.from_header,
+    to: (JSON.parse(row.to_list) as string[]).join(', '),
+    subject: row.subject,
+    status: row.status,
+    type: row.type,
+    topicId: null,
+    opensCount: row.opens,
+    clicksCount: row.clicks,
+    openedAt: iso(row.opened_at),
+    clickedAt: iso(row.clicked_at),
+    scheduledAt: iso(row.scheduled_at),
+    sentAt: iso(row.sent_at),
+    createdAt: new Date(row.created_at).toISOString(),
+    messageId: row.message_id,
+    provider: row.provider,
+    metadata: row.metadata === null ? null : JSON.parse(row.metadata),
+    recipients: recipients.map((recipient) => ({
+      ...recipient,
+      nextAttemptAt: iso(recipient.nextAttemptAt),
+      updatedAt: iso(recipient.updatedAt),
+    })),
+  }
+}
+
+const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())

@@ -1,0 +1,79 @@
+import { array, define, dynamic, type Infer, optional, type Struct, type } from 'superstruct'
+import { parseMailbox } from '../mime/index.js'
+
+/*
+ * The body of a send, field by field. Every rule says in its message what it expects, because that
+ * is what the client reads; what was given is never echoed. Limits: decisions.md, 'Sending'.
+ */
+export const maxRecipients = 50
+const maxContentBytes = 2 * 1024 * 1024
+const maxSubjectBytes = 998
+const maxMetadataBytes = 16 * 1024
+
+// mta.md §4.1: no control character reaches a header, whatever the composer would do with it.
+const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
+
+// An unparsable sender has an error of its own (400 with `domain`), so only its type counts here.
+const Sender = rule<string>('a string: "email@domain" or "Name <email@domain>"', isFilled)
+
+const Recipient = rule<string>(
+  'an address: "email@domain" or "Name <email@domain>"',
+  (value) => typeof value === 'string' && parseMailbox(value) !== undefined,
+)
+
+const Recipients = dynamic<string | string[]>((value) => {
+  if (!Array.isArray(value)) return Recipient as Struct<string | string[], null>
+  const some = rule<string[]>('an array of 1 to 50 addresses', () => value.length > 0)
+  // How many are too many has an error of its own too: 400 with `count` and `max`.
+  const list = value.length === 0 || value.length > maxRecipients ? some : array(Recipient)
+  return list as Struct<string | string[], unknown> as Struct<string | string[], null>
+})
+
+const Subject = rule<string>(
+  `a string of 1 to ${maxSubjectBytes} bytes without control characters`,
+  (value) =>
+    isFilled(value) && !controls.test(value) && Buffer.byteLength(value) <= maxSubjectBytes,
+)
+
+const Content = (least: 0 | 1) =>
+  rule<string>(
+    `a ${least === 1 ? 'non-empty ' : ''}string of at most ${maxContentBytes} bytes without NUL`,
+    (value) =>
+      typeof value === 'string' &&
+      value.length >= least &&
+      !value.includes('\0') &&
+      Buffer.byteLength(value) <= maxContentBytes,
+  )
+
+const ReplyTo = rule<string>(
+  'an address: "email@domain" or "Name <email@domain>"',
+  Recipient.is.bind(Recipient),
+)
+
+const Metadata = rule<Record<string, unknown>>(
+  `an object of at most ${maxMetadataBytes} bytes as JSON`,
+  (value) => isObject(value) && Buffer.byteLength(JSON.stringify(value)) <= maxMetadataBytes,
+)
+
+export const SendBody = type({
+  from: Sender,
+  to: Recipients,
+  subject: Subject,
+  html: Content(1),
+  text: optional(Content(0)),
+  replyTo: optional(ReplyTo),
+  metadata: optional(Metadata),
+})
+export type SendInput = Infer<typeof SendBody>
+
+function rule<T>(expected: string, holds: (value: unknown) => boolean): Struct<T, null> {
+  return define<T>(expected, (value) => holds(value) || `Expected ${expected}`)
+}
+
+function isFilled(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== ''
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,114 @@
+import { type Claimed, makeReturnPaths, type Settlement } from '../deliveries/index.js'
+import { messageOf } from '../errors/index.js'
+import type { SendResult } from '../smtp/index.js'
+import { type Composer, makeComposer, type SignedMessage } from './compose.js'
+import { type Connections, openConnections, type Session } from './connections.js'
+import type { OutboundDeps } from './deps.js'
+import { type Outcome, outcomeOfSend, replyText } from './outcome.js'
+import { nextAttempt, type RetryPolicy } from './retry.js'
+import { findRoute } from './route.js'
+
+export interface Attempts {
+  /** Tries one claimed delivery, start to end. Never rejects: whatever happens is a settlement. */
+  attempt(claimed: Claimed): Promise<Settlement>
+  readonly connections: Connections
+}
+
+/** What an attempt found out beside its outcome. */
+interface Finding extends Outcome {
+  remote?: string
+  tls?: string | undefined
+  transcript?: string
+}
+
+export function makeAttempts(deps: OutboundDeps): Attempts {
+  const { clock, config, log } = deps
+  const compose = makeComposer(deps)
+  const returnPaths = makeReturnPaths(deps.key)
+  const retry: RetryPolicy = { delaysMs: config.retrySchedule, random: deps.random }
+  const sandbox = config.route === 'sandbox'
+  const connections = openConnections({
+    clock,
+    port: sandbox ? (deps.sandbox?.port ?? 0) : config.port,
+    heloName: config.heloName,
+    sourceAddresses: sandbox ? [] : config.sourceAddresses,
+    messagesPerConnection: config.messagesPerConnection,
+    maxConnections: config.maxConnections,
+    tls: 'opportunistic',
+  })
+
+  const tryOnce = async (claimed: Claimed): Promise<Finding> => {
+    const route = await findRoute(deps, claimed)
+    if ('outcome' in route) return route.outcome
+    const message = await compose(claimed.emailId)
+    const host = message.returnPathHost ?? (config.returnPathHost || config.heloName)
+    const envelope = {
+      from: returnPaths.addressOf(claimed.id, host),
+      to: claimed.recipient,
+      smtpUtf8: message.smtpUtf8,
+    }
+    for (;;) {
+      const acquired = await connections.acquire(route.site, route.hosts)
+      if ('failure' in acquired) {
+        const { failure, remote } = acquired
+        const reply = failure.reply
+          ? replyText(failure.reply)
+          : `No connection (${failure.phase}): ${failure.cause}`
+        return { kind: 'deferred', reply, remote, transcript: failure.transcript }
+      }
+      const { session } = acquired
+      const result = await session.connection.send(envelope, message.pieces)
+      const finding = describe(session, result)
+      connections.release(session, result.kind !== 'lost' && result.reusable)
+      // A session that ended while it was idle says nothing about this mail: take another one.
+      if (result.kind === 'lost' && !result.offered && session.reused) continue
+      return finding
+    }
+  }
+
+  const settle = (claimed: Claimed, startedAt: number, finding: Finding): Settlement => {
+    const attempts = claimed.attempts + 1
+    const base = {
+      id: claimed.id,
+      emailId: claimed.emailId,
+      recipient: claimed.recipient,
+      startedAt,
+      attempts,
+      reply: finding.reply,
+      remote: finding.remote ?? null,
+      tls: finding.tls ?? null,
+      transcript: finding.transcript ?? '',
+    }
+    if (finding.kind !== 'deferred') return { ...base, kind: finding.kind }
+    const dueAt = nextAttempt(retry, { attempts, expiresAt: claimed.expiresAt }, clock.now())
+    if (dueAt !== undefined) return { ...base, kind: 'deferred', dueAt }
+    const reply = `Given up after ${attempts} attempts. The last one: ${finding.reply}`
+    return { ...base, kind: 'failed', reply }
+  }
+
+  return {
+    connections,
+    async attempt(claimed) {
+      const startedAt = clock.now()
+      const finding = await tryOnce(claimed).catch((error: unknown): Finding => {
+        // A bug, not the world: the mail keeps its place in the queue and somebody is told.
+        log.error({ error, deliveryId: claimed.id, emailId: claimed.emailId }, 'Attempt failed')
+        return { kind: 'deferred', reply: `Internal error: ${messageOf(error).slice(0, 200)}` }
+      })
+      return settle(claimed, startedAt, finding)
+    },
+  }
+}
+
+function describe(session: Session, result: SendResult): Finding {
+  const { connection, remote } = session
+  const tls = connection.tls
+  return {
+    ...outcomeOfSend(result),
+    remote,
+    tls: tls && `${tls.version} ${tls.cipher}${tls.authorized ? '' : ' (unverified)'}`,
+    transcript: connection.transcript(),
+  }
+}
+
+export type { Composer, SignedMessage }

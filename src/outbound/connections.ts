@@ -1,0 +1,167 @@
+import { isIP } from 'node:net'
+import type { Clock } from '../clock/index.js'
+import type { MxHost } from '../dns/index.js'
+import { type ConnectResult, connectSmtp, type SmtpConnection } from '../smtp/index.js'
+
+/** A session with one of a site's hosts, in use by one delivery at a time. */
+export interface Session {
+  connection: SmtpConnection
+  /** `mx.example.com [192.0.2.1]`, for the record. */
+  remote: string
+  site: string
+  /** It has carried a message before: that it turns out closed then says nothing about the site. */
+  reused: boolean
+}
+
+export interface Connections {
+  /** An idle session with the site, or a new one with the first of its hosts that answers. */
+  acquire(site: string, hosts: readonly MxHost[]): Promise<Acquired>
+  /** Gives a session back after its message; one that is not reusable is ended. */
+  release(session: Session, reusable: boolean): void
+  /** Ends idle sessions now and busy ones when they are released. */
+  close(): void
+  /** Ends everything at once. */
+  destroy(): void
+}
+
+export type Acquired = { session: Session } | { failure: Failure; remote: string }
+type Failure = ConnectResult & { kind: 'failed' }
+
+export interface ConnectionOptions {
+  clock: Clock
+  port: number
+  heloName: string
+  sourceAddresses: readonly string[]
+  messagesPerConnection: number
+  /** Idle ones included; the longest idle makes room. */
+  maxConnections: number
+  tls: 'opportunistic' | 'off'
+}
+
+// KumoMTA's figure (`notes/mta.md` §1, 7).
+const idleMs = 60_000
+// RFC 5321 §5.1 wants two tried; Postfix's ceilings are five addresses and two sessions.
+const maxSessions = 2
+// How long a host whose TLS is broken is talked to in the clear (KumoMTA).
+const plainMs = 3 * 86_400_000
+const maxPlainHosts = 10_000
+
+export function openConnections(options: ConnectionOptions): Connections {
+  const idle = new Map<string, Session[]>()
+  const idleTimers = new Map<Session, () => void>()
+  const open = new Set<Session>()
+  const plainUntil = new Map<string, number>()
+  const dying = new AbortController()
+  let closing = false
+
+  const leaveIdle = (session: Session) => {
+    idleTimers.get(session)?.()
+    idleTimers.delete(session)
+    const waiting = idle.get(session.site)
+    const at = waiting?.indexOf(session) ?? -1
+    if (waiting === undefined || at < 0) return
+    waiting.splice(at, 1)
+    if (waiting.length === 0) idle.delete(session.site)
+  }
+  const end = (session: Session) => {
+    leaveIdle(session)
+    open.delete(session)
+    session.connection.quit()
+  }
+  const takeIdle = (site: string | undefined): Session | undefined => {
+    // The one used last: the others may age out.
+    const session = idle.get(site ?? '')?.at(-1)
+    if (session !== undefined) leaveIdle(session)
+    return session
+  }
+  const makeRoom = () => {
+    if (open.size < options.maxConnections) return
+    const [oldest] = idleTimers.keys()
+    if (oldest !== undefined) end(oldest)
+  }
+  const track = (session: Session): Session => {
+    open.add(session)
+    // The server may leave first.
+    void session.connection.closed.then(() => end(session))
+    return session
+  }
+
+  const connect = (address: string, name: string | undefined, plain: boolean) => {
+    const localAddress = options.sourceAddresses.find((own) => isIP(own) === isIP(address))
+    return connectSmtp({
+      host: address,
+      port: options.port,
+      ...(name === undefined ? {} : { servername: name }),
+      ...(localAddress === undefined ? {} : { localAddress }),
+      heloName: options.heloName,
+      tls: { mode: plain ? 'off' : options.tls },
+      signal: dying.signal,
+    })
+  }
+
+  /** Opportunistic TLS that turns out broken is worth one try without (RFC 7435 §3). */
+  const connectHost = async (address: string, exchange: string): Promise<ConnectResult> => {
+    const now = options.clock.now()
+    const plain = (plainUntil.get(exchange) ?? 0) > now
+    const result = await connect(address, exchange, plain)
+    if (plain || result.kind === 'ready' || result.tlsFailed !== true) return result
+    const second = await connect(address, exchange, true)
+    if (second.kind === 'ready') {
+      if (plainUntil.size >= maxPlainHosts) plainUntil.clear()
+      plainUntil.set(exchange, now + plainMs)
+    }
+    return second
+  }
+
+  return {
+    async acquire(site, hosts) {
+      const waiting = takeIdle(site)
+      if (waiting !== undefined) {
+        waiting.reused = true
+        return { session: waiting }
+      }
+      makeRoom()
+      let sessions = 0
+      let last: { failure: Failure; remote: string } | undefined
+      for (const { exchange, addresses } of hosts) {
+        for (const address of addresses) {
+          const remote = `${exchange} [${address}]`
+          const result = await connectHost(address, exchange)
+          if (result.kind === 'ready') {
+            const { connection } = result
+            return { session: track({ connection, remote, site, reused: false }) }
+          }
+          last = { failure: result, remote }
+          if (result.phase !== 'connect') sessions++
+          if (sessions >= maxSessions || dying.signal.aborted) return last
+        }
+      }
+      if (last === undefined) throw new Error(`No host to connect to for ${site}`)
+      return last
+    },
+    release(session, reusable) {
+      const spent = session.connection.sent >= options.messagesPerConnection
+      if (!reusable || spent || closing || !session.connection.alive) return end(session)
+      idleTimers.set(
+        session,
+        options.clock.after(idleMs, () => end(session)),
+      )
+      const waiting = idle.get(session.site)
+      if (waiting === undefined) idle.set(session.site, [session])
+      else waiting.push(session)
+    },
+    close() {
+      closing = true
+      for (const session of [...idleTimers.keys()]) end(session)
+    },
+    destroy() {
+      closing = true
+      dying.abort()
+      for (const session of [...open]) {
+        leaveIdle(session)
+        session.connection.destroy()
+      }
+      open.clear()
+    },
+  }
+}

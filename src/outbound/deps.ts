@@ -1,0 +1,21 @@
+import type { Clock } from '../clock/index.js'
+import type { ApplianceKey, Config } from '../config/index.js'
+import type { Resolver } from '../dns/index.js'
+import type { Log } from '../log/index.js'
+import type { Store } from '../store/index.js'
+
+export interface OutboundDeps {
+  store: Store
+  clock: Clock
+  resolver: Resolver
+  log: Log
+  key: ApplianceKey
+  config: Config['outbound']
+  /** Where the sandbox route leads; needed when `config.route` is `sandbox`. */
+  sandbox?: { host: string; port: number }
+  /** This thread's number among `threads`: it works the recipient domains that hash to it. */
+  thread: number
+  threads: number
+  /** In [0, 1); for jitter and for the shuffle of equal MXs. */
+  random: () => number
+}

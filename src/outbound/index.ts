@@ -1,0 +1,8 @@
+/**
+ * The MTA: one thread's share of the queue, from a due delivery to its outcome on disk.
+ * What must hold: nothing is attempted without a lease, no lease outlives its thread's restart,
+ * every attempt ends in exactly one settlement, and a slow destination costs the others nothing.
+ * See README.md.
+ */
+export type { OutboundDeps } from './deps.js'
+export { type Outbound, openOutbound, shardOf } from './dispatch.js'

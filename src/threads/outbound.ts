@@ -1,0 +1,24 @@
+import { openResolver } from '../app/resolver.js'
+import { runThread } from '../app/thread.js'
+import { openOutbound } from '../outbound/index.js'
+
+await runThread('outbound', async ({ data, store, clock, log, key }) => {
+  const outbound = await openOutbound({
+    store,
+    clock,
+    log,
+    key,
+    config: data.config.outbound,
+    resolver: openResolver(data.config.dns, clock),
+    ...(data.sandboxPort === undefined
+      ? {}
+      : { sandbox: { host: '127.0.0.1', port: data.sandboxPort } }),
+    thread: data.index,
+    threads: data.config.outbound.threads,
+    random: Math.random,
+  })
+  return {
+    ring: (due) => outbound.ring(due),
+    stop: () => outbound.close(data.config.outbound.shutdownGrace),
+  }
+})

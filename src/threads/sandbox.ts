@@ -1,0 +1,16 @@
+import { runThread } from '../app/thread.js'
+import { staticResolver } from '../dns/index.js'
+import { publishedRecords } from '../domains/index.js'
+import { openSandboxReceiver } from '../sandbox/index.js'
+
+await runThread('sandbox', async ({ data, store, clock, log }) => {
+  const { sandbox, outbound } = data.config
+  const receiver = await openSandboxReceiver({
+    store,
+    clock,
+    log,
+    resolver: publishedResolver(),
+    config: { port: data.sandboxPort ?? sandbox.smtpPort, keepMessages: sandbox.keepMessages },
+  })
+  return { port: receiver.port, stop: () => receiver.close() }
+})

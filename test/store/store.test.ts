@@ -1,0 +1,241 @@
+import { fork } from 'node:child_process'
+import { Worker } from 'node:worker_threads'
+import Database from 'better-sqlite3'
+import t from 'tap'
+import { systemClock } from '../../src/clock/index.js'
+import {
+  forgetTurn,
+  makeTurns,
+  migrateStore,
+  openStore,
+  tryLockFile,
+} from '../../src/store/index.js'
+import { joinTurns } from '../../src/store/turns.js'
+import { FakeClock } from '../support/clock.js'
+import { makeTempDir, openTestStore } from '../support/store.js'
+
+const account = (id: string) => ({ id, name: id, created_at: 0 })
+
+t.test('a resolved write can be read, by this connection and by another process', async (t) => {
+  const dataDir = makeTempDir(t)
+  const store = await openTestStore(t, { dataDir })
+  await store.write((tx) => tx.insertInto('accounts').values(account('a')).execute())
+  t.equal((await store.read.selectFrom('accounts').selectAll().execute()).length, 1)
+  const other = new Database(`${dataDir}/posthorn.db`, { readonly: true })
+  t.same(other.prepare('select id from accounts').all(), [{ id: 'a' }])
+  other.close()
+})
+
+t.test(
+  'the database is durable and checked: WAL, synchronous FULL, foreign keys, STRICT',
+  async (t) => {
+    const store = await openTestStore(t)
+    const settings = await store.write(async (tx) => {
+      const { sql } = await import('kysely')
+      return {
+        journal: (await sql<{ journal_mode: string }>`pragma journal_mode`.execute(tx)).rows[0],
+        synchronous: (await sql<{ synchronous: number }>`pragma synchronous`.execute(tx)).rows[0],
+        foreign: (await sql<{ foreign_keys: number }>`pragma foreign_keys`.execute(tx)).rows[0],
+      }
+    })
+    t.same(settings, {
+      journal: { journal_mode: 'wal' },
+      synchronous: { synchronous: 2 },
+      foreign: { foreign_keys: 1 },
+    })
+    const misfit = { ...account('a'), created_at: 'yesterday' as unknown as number }
+    await t.rejects(
+      store.write((tx) => tx.insertInto('accounts').values(misfit).execute()),
+      /cannot store TEXT value in INTEGER column/,
+    )
+  },
+)
+
+t.test('writes that arrive together share one commit', async (t) => {
+  const commits: number[] = []
+  const dataDir = makeTempDir(t)
+  await migrateStore(dataDir)
+  const store = openStore({
+    dataDir,
+    clock: systemClock,
+    turns: makeTurns(),
+    slot: 0,
+    onCommit: (writes) => commits.push(writes),
+  })
+  t.teardown(() => store.close())
+  await Promise.all(
+    Array.from({ length: 100 }, (_, i) =>
+      store.write((tx) =>
+        tx
+          .insertInto('accounts')
+          .values(account(`a${i}`))
+          .execute(),
+      ),
+    ),
+  )
+  t.same(commits, [100])
+})
+
+t.test('a work that throws undoes itself alone, and answers with its own error', async (t) => {
+  const store = await openTestStore(t)
+  const results = await Promise.allSettled([
+    store.write((tx) => tx.insertInto('accounts').values(account('first')).execute()),
+    store.write(async (tx) => {
+      await tx.insertInto('accounts').values(account('undone')).execute()
+      throw new Error('changed my mind')
+    }),
+    store.write((tx) => tx.insertInto('accounts').values(account('third')).execute()),
+  ])
+  t.same(
+    results.map((result) => result.status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  )
+  t.match(results[1], { reason: { message: 'changed my mind' } })
+  const rows = await store.read.selectFrom('accounts').select('id').orderBy('id').execute()
+  t.same(rows, [{ id: 'first' }, { id: 'third' }])
+})
+
+t.test(
+  'a full disk fails every write of the transaction with 503, and later writes work',
+  async (t) => {
+    const dataDir = makeTempDir(t)
+    const store = await openTestStore(t, { dataDir })
+    await store.write(async (tx) => {
+      const { sql } = await import('kysely')
+      const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(tx)
+      await sql`pragma max_page_count = ${sql.lit((rows[0]?.page_count ?? 0) + 2)}`.execute(tx)
+    })
+    const big = (id: string) => ({ ...account(id), name: 'x'.repeat(100_000) })
+    const results = await Promise.allSettled([
+      store.write((tx) => tx.insertInto('accounts').values(account('small')).execute()),
+      store.write((tx) => tx.insertInto('accounts').values(big('big')).execute()),
+    ])
+    for (const result of results) {
+      t.match(result, { status: 'rejected', reason: { code: 'service_unavailable', status: 503 } })
+    }
+    t.same(await store.read.selectFrom('accounts').select('id').execute(), [])
+    await store.write((tx) => tx.insertInto('accounts').values(account('small')).execute())
+    t.same(await store.read.selectFrom('accounts').select('id').execute(), [{ id: 'small' }])
+  },
+)
+
+t.test(
+  'a write waits for another process that holds the database, then goes through',
+  async (t) => {
+    const dataDir = makeTempDir(t)
+    const store = await openTestStore(t, { dataDir })
+    const other = new Database(`${dataDir}/posthorn.db`)
+    other.exec('begin immediate')
+    setTimeout(() => {
+      other.exec('commit')
+      other.close()
+    }, 400)
+    await store.write((tx) => tx.insertInto('accounts').values(account('a')).execute())
+    t.equal((await store.read.selectFrom('accounts').selectAll().execute()).length, 1)
+  },
+)
+
+t.test('what was answered survives kill -9, and a half-done write leaves nothing', async (t) => {
+  const dataDir = makeTempDir(t)
+  await migrateStore(dataDir)
+  const child = fork(new URL('../support/store-writer.js', import.meta.url), [dataDir])
+  const acknowledged: string[] = []
+  await new Promise<void>((resolve) => {
+    child.on('message', (id) => {
+      acknowledged.push(String(id))
+      if (acknowledged.length === 200) child.kill('SIGKILL')
+    })
+    child.on('exit', () => resolve())
+  })
+  const store = await openTestStore(t, { dataDir })
+  const rows = await store.read.selectFrom('accounts').select(['id', 'name']).execute()
+  const names = new Set(rows.map((row) => row.name))
+  t.ok(acknowledged.length >= 200)
+  t.same(
+    acknowledged.filter((name) => !names.has(name)),
+    [],
+    'nothing acknowledged is lost',
+  )
+  // Each work writes a pair.
+  t.equal(rows.length % 2, 0, 'no half of a work is left')
+})
+
+t.test('threads take turns: no update is lost and none waits in the busy handler', async (t) => {
+  const dataDir = makeTempDir(t)
+  await migrateStore(dataDir)
+  const turns = makeTurns()
+  const store = await openTestStore(t, { dataDir, turns })
+  await store.write((tx) => tx.insertInto('accounts').values(account('counter')).execute())
+  const entry = new URL('../support/store-counter.js', import.meta.url)
+  await Promise.all(
+    [1, 2, 3].map(
+      (slot) =>
+        new Promise<void>((resolve, reject) => {
+          const worker = new Worker(entry, { workerData: { dataDir, turns, slot, times: 300 } })
+          worker.on('error', reject)
+          worker.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`exit ${code}`))))
+        }),
+    ),
+  )
+  const row = await store.read
+    .selectFrom('accounts')
+    .select('created_at')
+    .where('id', '=', 'counter')
+    .executeTakeFirstOrThrow()
+  t.equal(row.created_at, 900)
+})
+
+t.test('turns go first come, first served', async (t) => {
+  const shared = makeTurns()
+  const [a, b, c] = [0, 1, 2].map((slot) => joinTurns(shared, slot))
+  if (!a || !b || !c) throw new Error('three turns')
+  const order: string[] = []
+  await a.take()
+  const second = b.take().then(() => order.push('b'))
+  const third = c.take().then(() => order.push('c'))
+  a.release()
+  await second
+  b.release()
+  await third
+  t.same(order, ['b', 'c'])
+  c.release()
+})
+
+t.test('a dead thread loses its turn, whether it held it or waited for it', async (t) => {
+  const shared = makeTurns()
+  const dead = joinTurns(shared, 0)
+  const waiting = joinTurns(shared, 1)
+  const alive = joinTurns(shared, 2)
+  await dead.take()
+  void waiting.take()
+  const got = alive.take()
+  forgetTurn(shared, 1)
+  forgetTurn(shared, 0)
+  await got
+  alive.release()
+  t.pass('the turn came round')
+})
+
+t.test('ids', async (t) => {
+  const clock = new FakeClock()
+  const store = await openTestStore(t, { clock })
+  const serials = Array.from({ length: 10_000 }, () => store.ids.serial())
+  t.ok(
+    serials.every((id, i) => i === 0 || id > (serials[i - 1] ?? 0)),
+    'serials rise',
+  )
+  t.ok(serials.every(Number.isSafeInteger))
+  const other = await openTestStore(t, { clock, slot: 1 })
+  t.notOk(serials.includes(other.ids.serial()), 'two threads never give the same')
+  t.match(store.ids.uuid(), /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+})
+
+t.test('one process a data directory', async (t) => {
+  const file = `${makeTempDir(t)}/lock`
+  const unlock = tryLockFile(file)
+  t.equal(tryLockFile(file), undefined)
+  unlock?.()
+  const again = tryLockFile(file)
+  t.type(again, 'function')
+  again?.()
+})
