@@ -1,0 +1,65 @@
+import { createPrivateKey, generateKeyPair, KeyObject } from 'node:crypto'
+import { promisify } from 'node:util'
+
+export type DkimAlgorithm = 'rsa-sha256' | 'ed25519-sha256'
+
+/** A key ready to sign with; made once, since parsing PEM costs more than an RSA signature. */
+export interface DkimKey {
+  readonly domain: string
+  readonly selector: string
+  readonly algorithm: DkimAlgorithm
+  readonly privateKey: KeyObject
+}
+
+// RFC 8301 §3.2: shorter ones must not be used; 2048 should be.
+const minRsaBits = 1024
+const newRsaBits = 2048
+
+const dnsName =
+  /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/
+
+/**
+ * Opens a private key (PKCS#8 or PKCS#1 PEM, or a KeyObject). Throws TypeError if the key is
+ * not of the algorithm, is RSA of under 1024 bits, or a name is not one in lower-case A-labels.
+ */
+export function makeDkimKey(options: {
+  domain: string
+  selector: string
+  algorithm: DkimAlgorithm
+  privateKey: string | KeyObject
+}): DkimKey {
+  const { domain, selector, algorithm } = options
+  for (const name of [domain, selector]) {
+    if (!dnsName.test(name)) throw new TypeError(`Not a DNS name in A-labels: ${name}`)
+  }
+  const privateKey =
+    options.privateKey instanceof KeyObject
+      ? options.privateKey
+      : createPrivateKey(options.privateKey)
+  const type = algorithm === 'rsa-sha256' ? 'rsa' : 'ed25519'
+  if (privateKey.type !== 'private' || privateKey.asymmetricKeyType !== type) {
+    throw new TypeError(`Not a private key for ${algorithm}`)
+  }
+  const bits = privateKey.asymmetricKeyDetails?.modulusLength ?? 0
+  if (type === 'rsa' && bits < minRsaBits) {
+    throw new TypeError(`RSA key of ${bits} bits; DKIM needs ${minRsaBits} at least`)
+  }
+  return { domain, selector, algorithm, privateKey }
+}
+
+/** A new key pair: the private key as PKCS#8 PEM, the public one as the record's `p=` value. */
+export async function generateDkimKeyPair(
+  algorithm: DkimAlgorithm,
+): Promise<{ privateKeyPem: string; publicKeyBase64: string }> {
+  const { privateKey, publicKey } =
+    algorithm === 'rsa-sha256'
+      ? await promisify(generateKeyPair)('rsa', { modulusLength: newRsaBits })
+      : await promisify(generateKeyPair)('ed25519', {})
+  const spki = publicKey.export({ type: 'spki', format: 'der' })
+  // RFC 8463 §4.2: the bare 32 octets, which are the end of the SubjectPublicKeyInfo.
+  const published = algorithm === 'rsa-sha256' ? spki : spki.subarray(-32)
+  return {
+    privateKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    publicKeyBase64: published.toString('base64'),
+  }
+}

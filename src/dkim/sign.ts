@@ -1,0 +1,163 @@
+import { createHash, sign } from 'node:crypto'
+import type { DkimKey } from './key.js'
+import { relaxBody } from './relaxed-body.js'
+import { type RelaxedField, relaxHeader } from './relaxed-header.js'
+
+export interface SignOptions {
+  /** Now, in Unix seconds (`t=`). */
+  timeSeconds: number
+  /** How long the signature shall hold (`x=`); without it, for ever. */
+  expireSeconds?: number | undefined
+}
+
+/**
+ * Signs a message with each key, relaxed/relaxed, over the whole body. Returns the
+ * DKIM-Signature fields to put before the header, in the keys' order, each ended by CRLF.
+ * Throws TypeError unless there is exactly one From.
+ */
+export function signMessage(
+  message: { header: Buffer; body: Buffer },
+  keys: readonly DkimKey[],
+  options: SignOptions,
+): Buffer {
+  const content = digestContent(message)
+  const fields = keys.map((key) => {
+    const draft = draftSignature(content, key, options)
+    return finishSignature(draft, signDigest(draft.signed, key))
+  })
+  return Buffer.from(fields.join(''), 'latin1')
+}
+
+/** The same, with the RSA work on the thread pool (0.27 ms of a core a message, Nov 2026). */
+export async function signMessageAsync(
+  message: { header: Buffer; body: Buffer },
+  keys: readonly DkimKey[],
+  options: SignOptions,
+): Promise<Buffer> {
+  const content = digestContent(message)
+  const fields = await Promise.all(
+    keys.map(async (key) => {
+      const draft = draftSignature(content, key, options)
+      return finishSignature(draft, await signDigestAsync(draft.signed, key))
+    }),
+  )
+  return Buffer.from(fields.join(''), 'latin1')
+}
+
+/**
+ * Named once more than they occur, so that nobody can add one that the signature does not
+ * cover and a reader shows instead (RFC 6376 §8.15). Any other field stays unsigned.
+ */
+const oversigned = [
+  'from',
+  'to',
+  'cc',
+  'subject',
+  'date',
+  'reply-to',
+  'message-id',
+  'mime-version',
+  'content-type',
+  'content-transfer-encoding',
+  'list-unsubscribe',
+  'list-unsubscribe-post',
+  'list-id',
+  'feedback-id',
+]
+
+/** What all signatures of a message share. */
+interface DigestedContent {
+  /** The `h=` value, in pieces that make lines of at most 76. */
+  signedNames: string[]
+  /** The signed fields in the order of `h=`, each ended by CRLF. */
+  signedFields: string
+  bodyHash: string
+}
+
+function digestContent({ header, body }: { header: Buffer; body: Buffer }): DigestedContent {
+  const fields = relaxHeader(header)
+  const froms = fields.filter((field) => field.name === 'from').length
+  if (froms !== 1) throw new TypeError(`A message with ${froms} From fields cannot be signed`)
+  return {
+    ...selectFields(fields),
+    bodyHash: createHash('sha256').update(relaxBody(body)).digest('base64'),
+  }
+}
+
+function selectFields(fields: RelaxedField[]): { signedNames: string[]; signedFields: string } {
+  const lines: string[] = []
+  let line = 'h='
+  let signedFields = ''
+  for (const name of oversigned) {
+    let names = name
+    // RFC 6376 §5.4.2: of several, the lowest is signed first.
+    for (let i = fields.length - 1; i >= 0; i--) {
+      const field = fields[i]
+      if (field?.name !== name) continue
+      signedFields += `${field.line}\r\n`
+      names += `:${name}`
+    }
+    for (const item of names.split(':')) {
+      if (line.length + item.length > 74) {
+        lines.push(line)
+        line = ''
+      }
+      line += `${item}:`
+    }
+  }
+  lines.push(`${line.slice(0, -1)};`)
+  return { signedNames: lines, signedFields }
+}
+
+interface SignatureDraft {
+  /** Of the field, all up to and with `b=`, folded. */
+  folded: string
+  /** The octets to sign (RFC 6376 §3.7), as Latin-1 characters. */
+  signed: string
+}
+
+function draftSignature(
+  { signedNames, signedFields, bodyHash }: DigestedContent,
+  { algorithm, domain, selector }: DkimKey,
+  { timeSeconds, expireSeconds }: SignOptions,
+): SignatureDraft {
+  const expiry = expireSeconds === undefined ? '' : ` x=${timeSeconds + expireSeconds};`
+  const lines = [
+    `v=1; a=${algorithm}; c=relaxed/relaxed;`,
+    `d=${domain};`,
+    `s=${selector}; t=${timeSeconds};${expiry}`,
+    ...signedNames,
+    `bh=${bodyHash};`,
+    'b=',
+  ]
+  return {
+    folded: `DKIM-Signature: ${lines.join('\r\n ')}`,
+    // Relaxing a fold leaves the one space behind it.
+    signed: `${signedFields}dkim-signature:${lines.join(' ')}`,
+  }
+}
+
+/** A verifier drops white space inside `b=`, so it may be folded after signing. */
+function finishSignature(draft: SignatureDraft, signature: Buffer): string {
+  const lines = signature.toString('base64').match(/.{1,72}/g) ?? []
+  return `${draft.folded}${lines.join('\r\n ')}\r\n`
+}
+
+/** RFC 8463 §3: Ed25519 signs the SHA-256 of the data, not the data. */
+export function signDigest(data: string, key: DkimKey): Buffer {
+  const octets = Buffer.from(data, 'latin1')
+  return key.algorithm === 'rsa-sha256'
+    ? sign('sha256', octets, key.privateKey)
+    : sign(null, createHash('sha256').update(octets).digest(), key.privateKey)
+}
+
+async function signDigestAsync(data: string, key: DkimKey): Promise<Buffer> {
+  // An Ed25519 signature costs little more than the way to the pool and back.
+  if (key.algorithm === 'ed25519-sha256') return signDigest(data, key)
+  const octets = Buffer.from(data, 'latin1')
+  return new Promise((resolve, reject) => {
+    sign('sha256', octets, key.privateKey, (error, signature) =>
+      error === null ? resolve(signature) : reject(error),
+    )
+  })
+}

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import { assembleBody, type BodyParts, composeParts } from './body.js'
+import { dateField, mailboxField, structuredField, textField } from './header.js'
+import type { Mailbox } from './mailbox.js'
+
+export interface MessageInput {
+  from: Mailbox
+  to: Mailbox[]
+  replyTo?: Mailbox[] | undefined
+  subject: string
+  /** Both: multipart/alternative. One: a single part. None: an empty text part. */
+  text?: string | undefined
+  html?: string | undefined
+  /** With or without its angle brackets. */
+  messageId: string
+  dateMs: number
+  /** Further fields in printable ASCII, e.g. List-Unsubscribe; none that the composer writes. */
+  extraHeaders?: readonly { name: string; value: string }[] | undefined
+}
+
+export interface ComposedMessage {
+  /** The header fields, each ended by CRLF; not the blank line after them. */
+  header: Buffer
+  /** Ends with CRLF; no line is over 998 octets. */
+  body: Buffer
+  needs8Bit: false
+  /** A mailbox in the header is not ASCII: only MXs that offer SMTPUTF8 can take the message. */
+  smtpUtf8: boolean
+}
+
+/**
+ * Writes a message. The same input gives the same bytes. `parts` is for content that many
+ * messages share, encoded once by `composeParts`; `text` and `html` are then not looked at.
+ * Throws TypeError on CR, LF or NUL in anything that goes into the header.
+ */
+export function composeMessage(
+  input: MessageInput,
+  parts: BodyParts = composeParts(input.text, input.html),
+): ComposedMessage {
+  const messageId = canonicalMessageId(input.messageId)
+  const { fields, body } = assembleBody(parts, (attempt) => boundary(messageId, attempt))
+  const replyTo = input.replyTo ?? []
+  const header =
+    dateField('Date', input.dateMs) +
+    mailboxField('From', [input.from]) +
+    (replyTo.length > 0 ? mailboxField('Reply-To', replyTo) : '') +
+    mailboxField('To', input.to) +
+    textField('Subject', input.subject) +
+    structuredField('Message-ID', messageId) +
+    (input.extraHeaders ?? []).map(extraField).join('') +
+    'MIME-Version: 1.0\r\n' +
+    fields
+  const smtpUtf8 = [input.from, ...replyTo, ...input.to].some((mailbox) => mailbox.utf8Local)
+  return { header: Buffer.from(header), body, needs8Bit: false, smtpUtf8 }
+}
+
+// RFC 5322 §3.6: at most one each, and the composer has written it.
+const ownFields =
+  /^(?:date|from|sender|reply-to|to|cc|bcc|subject|message-id|mime-version|content-.*)$/i
+
+function extraField({ name, value }: { name: string; value: string }): string {
+  if (!/^[!-9;-~]{1,76}$/.test(name)) throw new TypeError('Not a header field name')
+  if (ownFields.test(name)) throw new TypeError(`${name} is not an extra header`)
+  return structuredField(name, value)
+}
+
+function canonicalMessageId(messageId: string): string {
+  const id = messageId.startsWith('<') ? messageId : `<${messageId}>`
+  if (!/^<[^\s<>@]+@[^\s<>@]+>$/.test(id)) throw new TypeError('Not a Message-ID')
+  return id
+}
+
+function boundary(messageId: string, attempt: number): string {
+  const digest = createHash('sha256').update(`${attempt} ${messageId}`).digest('base64url')
+  // RFC 2045 §6.7: `=_` occurs in no quoted-printable or base64 body.
+  return `=_${digest.slice(0, 24)}`
+}

@@ -1,0 +1,105 @@
+import { domainToASCII } from 'node:url'
+
+/** A recipient or a sender, as parsed. Two mailboxes are the same if their `address` is equal. */
+export interface Mailbox {
+  /** The display name; absent, never empty. */
+  name?: string
+  /** `local@domain`: the local part in its shortest form, the domain in lower-case A-labels. */
+  address: string
+  /** As written in the address: UTF-8 kept, quoted where RFC 5321 §4.1.2 needs quotes. */
+  local: string
+  domain: string
+  /** The local part is not ASCII: it can only go to an MX that offers SMTPUTF8 (RFC 6531). */
+  utf8Local: boolean
+}
+
+/** Characters (code points) of a display name. */
+export const maxNameLength = 200
+
+// RFC 5321 §4.5.3.1: octets of a local part, and of a path without its angle brackets.
+const maxLocalOctets = 64
+const maxPathOctets = 254
+// Nothing longer can be valid: a name with every character escaped, then an address.
+const maxInputLength = 1000
+
+const unsafe = /[\p{Cc}\p{Cs}\u2028\u2029]/u
+const quotedText = /"((?:[^"\\]|\\.)*)"/uy
+const atom =
+  /^[\w!#$%&'*+\-/=?^`{|}~\u0080-\u{10ffff}]+(?:\.[\w!#$%&'*+\-/=?^`{|}~\u0080-\u{10ffff}]+)*$/u
+// Invisible or blank characters come from pasting, never from a postmaster; joiners are letters.
+const invisible = /\p{Z}|(?![\u200c\u200d])\p{Cf}/u
+const hostName = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+/** Reads `a@b` or `Name <a@b>`; undefined if it is anything else. Linear in the input's length. */
+export function parseMailbox(input: string): Mailbox | undefined {
+  if (input.length > maxInputLength || unsafe.test(input)) return undefined
+  const text = input.trim()
+  if (!text.endsWith('>')) return parseAddress(text)
+  const phrase = readPhrase(text)
+  if (phrase === undefined || [...phrase.name].length > maxNameLength) return undefined
+  const mailbox = parseAddress(text.slice(phrase.end + 1, -1))
+  return mailbox && phrase.name !== '' ? { name: phrase.name, ...mailbox } : mailbox
+}
+
+/** The words before the `<`, and where that is. */
+function readPhrase(text: string): { name: string; end: number } | undefined {
+  let name = ''
+  for (let i = 0; i < text.length; ) {
+    const char = text.charAt(i)
+    if (char === '<') return { name: name.trim().replace(/ +/g, ' '), end: i }
+    // An '@' here is a second address, which must not vanish into a name.
+    if (char === '@' || char === ';' || char === '>') return undefined
+    if (char === '"') {
+      quotedText.lastIndex = i
+      const quoted = quotedText.exec(text)?.[1]
+      if (quoted === undefined) return undefined
+      name += unquote(quoted)
+      i = quotedText.lastIndex
+    } else {
+      name += char
+      i++
+    }
+  }
+  return undefined
+}
+
+function parseAddress(text: string): Mailbox | undefined {
+  const at = text.lastIndexOf('@')
+  const local = canonicalLocal(text.slice(0, Math.max(at, 0)))
+  const domain = canonicalDomain(text.slice(at + 1))
+  if (local === undefined || domain === undefined) return undefined
+  const octets = Buffer.byteLength(local)
+  if (octets > maxLocalOctets || octets + 1 + domain.length > maxPathOctets) return undefined
+  return { address: `${local}@${domain}`, local, domain, utf8Local: octets !== local.length }
+}
+
+/** RFC 5321 §4.1.2: `"bob"` and `bob` are one mailbox, so quotes stay only where they must. */
+function canonicalLocal(text: string): string | undefined {
+  if (invisible.test(text.replaceAll(' ', ''))) return undefined
+  if (!text.startsWith('"')) return atom.test(text) ? text : undefined
+  quotedText.lastIndex = 0
+  const quoted = quotedText.exec(text)?.[1]
+  // RFC 5321 §4.1.2: quoted-pairSMTP escapes ASCII only.
+  if (quoted === undefined || quotedText.lastIndex !== text.length) return undefined
+  if (/\\[^ -~]/u.test(quoted)) return undefined
+  const plain = unquote(quoted)
+  return atom.test(plain) ? plain : quote(plain)
+}
+
+/** The host name in lower-case A-labels (RFC 5890), or undefined. */
+function canonicalDomain(text: string): string | undefined {
+  // domainToASCII is the URL parser's: it reads %41, cuts at '/', and completes IPv4 numbers.
+  const plain = text.normalize('NFKC')
+  if (!/^[a-zA-Z0-9.\-\u0080-\u{10ffff}]+$/u.test(plain)) return undefined
+  const name = /^(?!.*xn--)[a-z0-9.-]*$/.test(plain) ? plain : domainToASCII(plain)
+  return name.length <= 253 && hostName.test(name) ? name : undefined
+}
+
+/** A quoted-string (RFC 5322 §3.2.4). */
+export function quote(text: string): string {
+  return `"${text.replace(/["\\]/g, '\\$&')}"`
+}
+
+function unquote(text: string): string {
+  return text.replace(/\\(.)/gu, '$1')
+}
