@@ -51,12 +51,14 @@ export async function connectSmtp(options: SmtpConnectOptions): Promise<ConnectR
   const giveUp = () => wire.break({ cause: 'given up by us', code: 'ABORT_ERR' })
   if (options.signal?.aborted === true) giveUp()
   options.signal?.addEventListener('abort', giveUp, { once: true })
+  let ready = false
   try {
     const session = await openSession(wire, options, deadlines)
     if ('cause' in session) {
       wire.break({ cause: session.cause })
       return { kind: 'failed', ...session, transcript: wire.transcript.toString() }
     }
+    ready = true
     wire.transcript.endOpening()
     if (options.pipelining === false) session.capabilities.pipelining = false
     return {
@@ -65,6 +67,7 @@ export async function connectSmtp(options: SmtpConnectOptions): Promise<ConnectR
     }
   } finally {
     options.signal?.removeEventListener('abort', giveUp)
+    if (!ready) wire.break({ cause: 'never opened' })
   }
 }
 

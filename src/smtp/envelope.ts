@@ -59,7 +59,7 @@ export function needsSmtpUtf8(envelope: Envelope): boolean {
 
 /** RFC 5321 §4.1.2: a local part is a quoted string, or has no space, quote or bracket in it. */
 const address =
-  /^(?:"(?:[^"\\\u0000-\u001f\u007f]|\\[^\u0000-\u001f\u007f])*"|[^\s"<>\u0000-\u0020\u007f]+)@[^\s"<>@\u0000-\u0020\u007f]+$/u
+  /^(?:"(?:[^"\\\u0000-\u001f\u007f]|\\[^\u0000-\u001f\u007f])*"|[^\s"<>@\u0000-\u0020\u007f]+)@[^\s"<>@\u0000-\u0020\u007f]+$/u
 
 function checkedAddress(candidate: string): string {
   if (!address.test(candidate)) {

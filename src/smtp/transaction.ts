@@ -61,7 +61,11 @@ export async function transact(
     const heard = await wire.reply(deadlines.resetMs, 'the reply to RSET')
     line.resetting = false
     const failure = judge('rset', heard)
-    if (failure !== undefined) return abandon(line, turn, failure)
+    // Whatever it says, it says nothing about this message.
+    if (failure !== undefined) {
+      const cause = failure.kind === 'lost' ? failure.cause : 'RSET was not obeyed'
+      return ended(line, turn, { ...failure, kind: 'lost', cause })
+    }
   }
   if (wire.loss !== undefined)
     return ended(line, turn, { kind: 'lost', phase: 'idle', ...wire.loss })
