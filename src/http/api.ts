@@ -1,0 +1,208 @@
+import type { Struct } from 'superstruct'
+import { ApiError } from '../errors/index.js'
+import { addressKey } from './client-address.js'
+import type { ServerContext } from './context.js'
+import type { Exchange } from './exchange.js'
+import { errorResponse, jsonResponse, logUnexpected } from './failure.js'
+import { emptyForm, type Form, parseForm } from './form.js'
+import { check, convert } from './issues.js'
+import { parseJsonObject, requireJsonType } from './json-body.js'
+import { type RateLimiter, refuseExcess, type Standing, standingHeaders } from './rate-limit.js'
+import { Reply } from './reply.js'
+import { decodeParams, decodeQuery, type Endpoint, paramNames, type RouteTable } from './routes.js'
+
+type Strings = Record<string, string>
+
+/** What a route expects. Struct bodies with `type()`, which ignores unknown fields; not `object()`. */
+export interface Shape<Params, Query, Body> {
+  /** Params that do not fit are a 404, with this message. */
+  params?: Struct<Params, unknown>
+  notFound?: string
+  query?: Struct<Query, unknown>
+  /** A JSON object. Without it the body is not looked at; it still is in `rawBody`. */
+  body?: Struct<Body, unknown>
+  /** Takes multipart/form-data (or urlencoded) in place of JSON. */
+  form?: true
+  /** Default: the server's. */
+  maxBodyBytes?: number
+}
+
+/** `account` is what the server's `authenticate` gave; `undefined` on a path with `auth: false`. */
+export interface ApiRequest<Account, Params, Query, Body> {
+  account: Account
+  params: Params
+  query: Query
+  body: Body
+  form: Form
+  rawBody: Buffer
+  requestId: string
+  remoteAddress: string
+  /** `name` in lower case. */
+  header(name: string): string | undefined
+}
+
+export type ApiHandler<Account, Params, Query, Body> = (
+  request: ApiRequest<Account, Params, Query, Body>,
+) => unknown
+
+interface AddRoute<P> {
+  <Params = Strings, Query = Strings, Body = undefined>(
+    path: string,
+    shape: Shape<Params, Query, Body> & { auth: false },
+    handler: ApiHandler<undefined, Params, Query, Body>,
+  ): void
+  <Params = Strings, Query = Strings, Body = undefined>(
+    path: string,
+    shape: Shape<Params, Query, Body> & { auth?: true },
+    handler: ApiHandler<P, Params, Query, Body>,
+  ): void
+}
+
+/** Where routes are added. A handler returns the 200's JSON or a `reply(…)`, or throws an `ApiError`. */
+export interface Api<P> {
+  get: AddRoute<P>
+  post: AddRoute<P>
+  put: AddRoute<P>
+  patch: AddRoute<P>
+  delete: AddRoute<P>
+}
+
+export interface ApiSettings<P> {
+  context: ServerContext
+  maxBodyBytes: number
+  authenticate: ((authorization: string | undefined) => Promise<P>) | undefined
+  rateKey: (principal: P) => string
+  /** Counts requests by key, and those without a valid one by address. */
+  clients: RateLimiter
+  strangers: RateLimiter
+}
+
+type Admission<P> = { headers: Strings } & ({ account: P } | { refusal: unknown })
+
+export function makeApi<P>(settings: ApiSettings<P>, routes: RouteTable): Api<P> {
+  const adder =
+    (method: string): AddRoute<P> =>
+    <Params, Query, Body>(
+      path: string,
+      shape: Shape<Params, Query, Body> & { auth?: boolean },
+      // The two overloads say which account a handler gets; here it may be either.
+      handler: ApiHandler<never, Params, Query, Body>,
+    ) => {
+      const secured = shape.auth !== false
+      if (secured && settings.authenticate === undefined) {
+        throw new Error(`${method} ${path} needs a server with authenticate`)
+      }
+      routes.add(method, path, makeEndpoint(settings, secured, path, shape, handler))
+    }
+  return {
+    get: adder('GET'),
+    post: adder('POST'),
+    put: adder('PUT'),
+    patch: adder('PATCH'),
+    delete: adder('DELETE'),
+  }
+}
+
+function makeEndpoint<P, Params, Query, Body>(
+  settings: ApiSettings<P>,
+  secured: boolean,
+  path: string,
+  shape: Shape<Params, Query, Body>,
+  handler: ApiHandler<never, Params, Query, Body>,
+): Endpoint {
+  const names = paramNames(path)
+  const { log } = settings.context
+
+  async function answer(exchange: Exchange, raw: string[], account: unknown, headers: Strings) {
+    const { head } = exchange
+    const rawBody = await exchange.readBody()
+    const contentType = head.headers.get('content-type')
+    if (shape.body !== undefined) requireJsonType(contentType)
+    const request: ApiRequest<unknown, Params, Query, Body> = {
+      account,
+      form: shape.form ? parseForm(rawBody, contentType) : emptyForm,
+      params: paramsOf(shape, names, raw),
+      query: shape.query
+        ? convert(decodeQuery(head.query), shape.query)
+        : (decodeQuery(head.query) as Query),
+      body: shape.body ? check(parseJsonObject(rawBody), shape.body) : (undefined as Body),
+      rawBody,
+      requestId: exchange.requestId,
+      remoteAddress: exchange.remoteAddress,
+      header: (name) => head.headers.get(name),
+    }
+    const result = await handler(request as ApiRequest<never, Params, Query, Body>)
+    if (!(result instanceof Reply)) return jsonResponse(200, result, headers)
+    return jsonResponse(result.status, result.body, { ...result.headers, ...headers })
+  }
+
+  return {
+    maxBodyBytes: shape.maxBodyBytes ?? settings.maxBodyBytes,
+
+    async serve(exchange, raw) {
+      const admission = secured ? await admit(settings, exchange) : open
+      try {
+        if ('refusal' in admission) throw admission.refusal
+        return await answer(exchange, raw, admission.account, admission.headers)
+      } catch (error) {
+        logUnexpected(log, exchange.requestId, path, error)
+        return errorResponse(error, admission.headers)
+      }
+    },
+
+    turnDown(exchange, allow) {
+      const headers: Strings = { Allow: allow }
+      if (secured) {
+        const standing = settings.strangers.take(addressKey(exchange.remoteAddress))
+        Object.assign(headers, standingHeaders(standing))
+      }
+      if (exchange.head.method === 'OPTIONS') return { status: 204, headers, body: '' }
+      return errorResponse(methodNotAllowed(exchange, allow), headers)
+    },
+  }
+}
+
+const open: Admission<undefined> = { headers: {}, account: undefined }
+
+/** Authenticates, then counts: by key, or by address where there is no valid one. Never rejects. */
+async function admit<P>(settings: ApiSettings<P>, exchange: Exchange): Promise<Admission<P>> {
+  let standing: Standing | undefined
+  try {
+    const account = await settings.authenticate?.(exchange.header('authorization'))
+    if (account === undefined) throw new ApiError('invalid_api_key', 'Unauthorized')
+    standing = settings.clients.take(settings.rateKey(account))
+    refuseExcess(standing)
+    return { headers: standingHeaders(standing), account }
+  } catch (error) {
+    if (standing !== undefined) return { headers: standingHeaders(standing), refusal: error }
+    const stranger = settings.strangers.take(addressKey(exchange.remoteAddress))
+    const headers = standingHeaders(stranger)
+    try {
+      refuseExcess(stranger)
+      return { headers, refusal: error }
+    } catch (excess) {
+      return { headers, refusal: excess }
+    }
+  }
+}
+
+function paramsOf<Params, Query, Body>(
+  shape: Shape<Params, Query, Body>,
+  names: string[],
+  raw: string[],
+): Params {
+  const params = decodeParams(names, raw)
+  if (params !== undefined && shape.params === undefined) return params as Params
+  try {
+    if (params !== undefined && shape.params !== undefined) return convert(params, shape.params)
+  } catch {
+    // An id that is no id is one that does not exist (`decisions.md`, Names).
+  }
+  throw new ApiError('not_found', shape.notFound ?? 'Not found')
+}
+
+export function methodNotAllowed(exchange: Exchange, allow: string): ApiError {
+  return new ApiError('not_found', `${exchange.head.method} is not allowed here, only ${allow}`, {
+    status: 405,
+  })
+}

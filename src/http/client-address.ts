@@ -1,0 +1,46 @@
+import { BlockList, isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { OperatorError } from '../errors/index.js'
+
+export type ClientAddress = (peer: string, forwardedFor: string | undefined) => string
+
+/**
+ * Tells who speaks: the peer, or, when the peer is one of `trustedProxies` (addresses or CIDR
+ * ranges), the nearest address in X-Forwarded-For that is none of them. The list is read from the
+ * right: only what our own proxies appended is theirs, the left end is whatever the client wrote.
+ */
+export function makeClientAddress(trustedProxies: readonly string[]): ClientAddress {
+  const trusted = new BlockList()
+  for (const range of trustedProxies) trust(trusted, range)
+  return (peer, forwardedFor) => {
+    let address = canonical(peer)
+    if (forwardedFor === undefined || trustedProxies.length === 0) return address
+    const hops = forwardedFor.split(',')
+    while (trusted.check(address, address.includes(':') ? 'ipv6' : 'ipv4')) {
+      const hop = hops.pop()?.trim() ?? ''
+      if (isIP(hop) === 0) break
+      address = canonical(hop)
+    }
+    return address
+  }
+}
+
+/** The part of an address that one client cannot change at will: an IPv6 client owns its /64. */
+export function addressKey(address: string): string {
+  if (!address.includes(':')) return address
+  return ipaddr.IPv6.parse(address).parts.slice(0, 4).join(':')
+}
+
+// uWS writes IPv6 out in full, IPv4-mapped addresses included.
+function canonical(address: string): string {
+  return address.includes(':') ? ipaddr.process(address).toString() : address
+}
+
+function trust(list: BlockList, range: string): void {
+  const [address = '', bits] = range.split('/')
+  const version = isIP(address)
+  if (version === 0) throw new OperatorError(`${range} is no IP address or CIDR range`)
+  const family = version === 6 ? 'ipv6' : 'ipv4'
+  if (bits === undefined) list.addAddress(address, family)
+  else list.addSubnet(address, Number(bits), family)
+}

@@ -1,0 +1,34 @@
+import type { Clock } from '../clock/index.js'
+import type { Log } from '../log/index.js'
+
+/** What every exchange of one server shares. */
+export interface ServerContext {
+  readonly log: Log
+  readonly clock: Clock
+  readonly bodyTimeoutMs: number
+  readonly clientAddress: (peer: string, forwardedFor: string | undefined) => string
+  readonly work: Work
+  /** Set once the server takes no new work. */
+  closing: boolean
+}
+
+/** Counts what is still to end: a request counts once for its handler and once for its response. */
+export class Work {
+  #running = 0
+  #idle: (() => void) | undefined
+
+  begin(): void {
+    this.#running++
+  }
+
+  end(): void {
+    this.#running--
+    if (this.#running === 0) this.#idle?.()
+  }
+
+  /** Calls `idle` at once, or as soon as nothing runs any more. */
+  whenIdle(idle: () => void): void {
+    this.#idle = idle
+    if (this.#running === 0) idle()
+  }
+}

@@ -1,0 +1,85 @@
+import { ApiError } from '../errors/index.js'
+import type { ServerContext } from './context.js'
+import { Exchange } from './exchange.js'
+import { errorResponse } from './failure.js'
+import {
+  type Fault,
+  hostFault,
+  type NativeRequest,
+  type NativeResponse,
+  readHead,
+} from './guard.js'
+import { renderError } from './pages.js'
+import type { Outgoing } from './reply.js'
+import type { Route } from './routes.js'
+
+type Dispatch = (
+  response: NativeResponse,
+  request: NativeRequest,
+  /** The path's, or `undefined` for a path that nobody added. */
+  route: Route | undefined,
+) => void
+
+/** What uWS calls with every request: from a native callback to exactly one response. */
+export function makeDispatch(
+  context: ServerContext,
+  allowedHosts: ReadonlySet<string> | undefined,
+  maxBodyBytes: number,
+): Dispatch {
+  async function respond(exchange: Exchange, answer: Promise<Outgoing>): Promise<void> {
+    context.work.begin()
+    try {
+      await exchange.send(await answer)
+    } catch (error) {
+      // A handler's headers could not be sent, or a bug of ours.
+      const { requestId } = exchange
+      context.log.error({ requestId, error }, 'Response failed unexpectedly')
+      await exchange.send(errorResponse(error)).catch(() => exchange.drop())
+    } finally {
+      context.work.end()
+    }
+  }
+
+  return (response, request, route) => {
+    const exchange = new Exchange(response, readHead(request), context)
+    const { head } = exchange
+    const fault = head.fault ?? (allowedHosts && hostFault(head, allowedHosts))
+    if (fault !== undefined) {
+      // Not at once: while this request waits, uWS closes the connection instead of reading on,
+      // so that what a wrong length calls 'the next request' is never served.
+      setImmediate(() => void respond(exchange, Promise.resolve(faultResponse(fault))))
+      return
+    }
+    const method = head.method === 'HEAD' ? 'GET' : head.method
+    const endpoint = route?.methods.get(method)
+    exchange.receiveBody(endpoint?.maxBodyBytes ?? maxBodyBytes)
+    if (context.closing) {
+      void respond(exchange, Promise.resolve(errorResponse(leaving())))
+    } else if (endpoint !== undefined) {
+      const count = route?.pattern.split(':').length ?? 1
+      const raw = Array.from({ length: count - 1 }, (_, index) => request.getParameter(index))
+      void respond(exchange, endpoint.serve(exchange, raw))
+    } else {
+      void respond(exchange, Promise.resolve(turnDown(exchange, route)))
+    }
+  }
+}
+
+function turnDown(exchange: Exchange, route: Route | undefined): Outgoing {
+  const [endpoint] = route?.methods.values() ?? []
+  if (route !== undefined && endpoint !== undefined) return endpoint.turnDown(exchange, route.allow)
+  const error = new ApiError('not_found', 'Nothing is found at this path')
+  const wantsHtml = exchange.header('accept')?.includes('text/html') === true
+  return wantsHtml ? renderError(error, exchange.requestId) : errorResponse(error)
+}
+
+function leaving(): ApiError {
+  return new ApiError('service_unavailable', 'The server is shutting down', {
+    headers: { 'Retry-After': '5' },
+  })
+}
+
+function faultResponse({ status, message }: Fault): Outgoing {
+  const code = status === 421 ? 'forbidden' : 'validation_error'
+  return { ...errorResponse(new ApiError(code, message, { status })), close: true }
+}

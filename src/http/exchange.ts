@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto'
+import { ApiError } from '../errors/index.js'
+import type { ServerContext } from './context.js'
+import { announcesBody, declaredBytes, type Head, type NativeResponse } from './guard.js'
+import { IncomingBody } from './incoming-body.js'
+import { checkHeaders, type Outgoing, statusLine } from './reply.js'
+
+/** Larger bodies are offered piece by piece, so that a slow reader costs one copy and no more. */
+const largeBodyBytes = 64 * 1024
+
+/** One request and its one response, on uWS's objects, which must never be touched after the end. */
+export class Exchange {
+  readonly requestId = randomUUID()
+  readonly head: Head
+  readonly remoteAddress: string
+  /** The client has gone or the response is complete: the native response is dead. */
+  ended = false
+  readonly #native: NativeResponse
+  readonly #context: ServerContext
+  #body: IncomingBody | undefined
+
+  constructor(native: NativeResponse, head: Head, context: ServerContext) {
+    this.#native = native
+    this.head = head
+    this.#context = context
+    const peer = Buffer.from(native.getRemoteAddressAsText()).toString('latin1')
+    this.remoteAddress = context.clientAddress(peer, head.headers.get('x-forwarded-for'))
+    context.work.begin()
+    // uWS ends the process if a response outlives its callback without this.
+    native.onAborted(() => {
+      this.#body?.abort()
+      this.#end()
+    })
+  }
+
+  header(name: string): string | undefined {
+    return this.head.headers.get(name)
+  }
+
+  /** Must be called before the native callback returns, or the body's bytes are lost. */
+  receiveBody(limitBytes: number): void {
+    if (!announcesBody(this.head)) return
+    const { clock, bodyTimeoutMs } = this.#context
+    const body = new IncomingBody(limitBytes, declaredBytes(this.head), clock, bodyTimeoutMs)
+    this.#body = body
+    this.#native.onData((chunk, last) => body.receive(chunk, last))
+  }
+
+  /** The whole body, empty if there is none. Throws what the client is to be told. */
+  async readBody(): Promise<Buffer> {
+    const body = this.#body
+    if (body === undefined) return Buffer.alloc(0)
+    if (!body.whole || body.tooLarge) await body.arrived()
+    if (body.tooLarge) {
+      throw new ApiError('validation_error', `The body is over ${body.limitBytes} bytes`, {
+        status: 413,
+        fields: { max: body.limitBytes },
+      })
+    }
+    if (body.late) {
+      throw new ApiError('validation_error', 'The body took too long to arrive', { status: 408 })
+    }
+    // Gone: nobody will read the answer, but the pipeline has to end.
+    if (!body.whole) throw new ApiError('validation_error', 'The body did not arrive')
+    return body.bytes()
+  }
+
+  /** Sends the response, after the rest of a body that nobody wanted. */
+  async send(outgoing: Outgoing): Promise<void> {
+    checkHeaders(outgoing.headers)
+    const body = this.#body
+    if (body !== undefined && !body.whole) await body.finished()
+    body?.discard()
+    if (this.ended) return
+    const close = outgoing.close === true || this.#context.closing || body?.whole === false
+    // Every native call below may be the one after which uWS frees the response.
+    this.#native.cork(() => this.#write(outgoing, close))
+  }
+
+  /** Ends the connection without a word. */
+  drop(): void {
+    if (!this.ended) this.#native.close()
+  }
+
+  #write({ status, headers, body }: Outgoing, close: boolean): void {
+    const native = this.#native
+    native.writeStatus(statusLine(status))
+    native.writeHeader('X-Request-Id', this.requestId)
+    for (const name in headers) {
+      const value = headers[name] ?? ''
+      if (typeof value === 'string') native.writeHeader(name, value)
+      else for (const one of value) native.writeHeader(name, one)
+    }
+    if (status === 204 || status === 304) {
+      // With any argument, even undefined, uWS writes a Content-Length (RFC 9110 §8.6: never here).
+      native.endWithoutBody()
+    } else if (this.head.method === 'HEAD') {
+      native.endWithoutBody(Buffer.byteLength(body), close)
+    } else if (body.length > largeBodyBytes) {
+      if (close) native.writeHeader('Connection', 'close')
+      this.#writeLarge(typeof body === 'string' ? Buffer.from(body) : body)
+      return
+    } else {
+      native.end(body, close)
+    }
+    this.#end()
+  }
+
+  #writeLarge(body: Buffer): void {
+    const native = this.#native
+    const start = native.getWriteOffset()
+    const [, done] = native.tryEnd(body, body.byteLength)
+    if (done) {
+      this.#end()
+      return
+    }
+    native.onWritable((offset) => {
+      const [sent, finished] = native.tryEnd(body.subarray(offset - start), body.byteLength)
+      if (finished) this.#end()
+      return sent
+    })
+  }
+
+  #end(): void {
+    if (this.ended) return
+    this.ended = true
+    this.#context.work.end()
+  }
+}

@@ -1,0 +1,86 @@
+import { isIP } from 'node:net'
+import type { Server } from 'hyper-express'
+
+/** uWS's own request and response, typed by way of hyper-express: the one package that we declare. */
+type Receive = Parameters<Server['uws_instance']['any']>[1]
+export type NativeResponse = Parameters<Receive>[0]
+export type NativeRequest = Parameters<Receive>[1]
+
+/** What came before the body, copied out: uWS frees its request when the callback returns. */
+export interface Head {
+  /** Upper case. */
+  method: string
+  /** As sent, percent-encoding included, without the query. */
+  path: string
+  query: string
+  /** Names in lower case; repeated fields joined (RFC 9110 §5.3). */
+  headers: Map<string, string>
+  /** Set when the request must not be served: see `README.md`, rows 1, 4 and 11. */
+  fault: Fault | undefined
+}
+
+export interface Fault {
+  status: number
+  message: string
+}
+
+/** Copies the head out of uWS's request and finds what uWS should have refused. */
+export function readHead(request: NativeRequest): Head {
+  const headers = new Map<string, string>()
+  let fault: Fault | undefined
+  request.forEach((name, value) => {
+    const earlier = headers.get(name)
+    if (earlier === undefined) {
+      headers.set(name, value)
+    } else if (name === 'content-length' || name === 'transfer-encoding' || name === 'host') {
+      // RFC 9112 §6.3, §3.2: who picks one of two lengths or hosts helps request smuggling.
+      fault = { status: 400, message: `Two ${name} headers` }
+    } else {
+      headers.set(name, `${earlier}${name === 'cookie' ? ';' : ','} ${value}`)
+    }
+  })
+  return {
+    method: request.getMethod().toUpperCase(),
+    path: request.getUrl(),
+    query: request.getQuery(),
+    headers,
+    fault: fault ?? framingFault(headers),
+  }
+}
+
+// uWS compares the coding with `chunked` alone: any other spelling reaches us as 'no body', and
+// the body's bytes as the next request.
+function framingFault(headers: Map<string, string>): Fault | undefined {
+  const length = headers.get('content-length')
+  const coding = headers.get('transfer-encoding')
+  if (length !== undefined && coding !== undefined) {
+    return { status: 400, message: 'Both content-length and transfer-encoding' }
+  }
+  if (length !== undefined && !/^\d{1,15}$/.test(length)) {
+    return { status: 400, message: 'Invalid content-length' }
+  }
+  if (coding !== undefined && coding !== 'chunked') {
+    return { status: 501, message: 'The only transfer coding understood is chunked' }
+  }
+  return undefined
+}
+
+/** Whether bytes of a body follow the head. */
+export function announcesBody(head: Head): boolean {
+  return head.headers.has('transfer-encoding') || declaredBytes(head) > 0
+}
+
+export function declaredBytes(head: Head): number {
+  return Number(head.headers.get('content-length') ?? 0)
+}
+
+/**
+ * Refuses names that the listener is not known by: a page elsewhere whose name was re-bound to
+ * this address would otherwise speak to it with the browser's standing on the local network.
+ * A literal address cannot be re-bound, so it is always let in.
+ */
+export function hostFault(head: Head, allowedHosts: ReadonlySet<string>): Fault | undefined {
+  const host = (head.headers.get('host') ?? '').toLowerCase().replace(/:\d+$/, '')
+  if (allowedHosts.has(host) || isIP(host.replace(/^\[|\]$/g, '')) !== 0) return undefined
+  return { status: 421, message: 'This host name is not served here' }
+}

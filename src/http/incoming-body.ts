@@ -1,0 +1,116 @@
+import type { Clock } from '../clock/index.js'
+
+const firstBufferBytes = 16 * 1024
+/** A sender that is over the limit may still finish, so that it gets to read the 413 (stack.md D2). */
+const patience = 4
+
+/**
+ * The body of one request while it arrives. uWS hands over chunks from the moment the handler
+ * returns, long before anybody asks for them, so they are kept (up to `limitBytes`) or counted
+ * and thrown away; nobody waits longer than `timeoutMs`.
+ */
+export class IncomingBody {
+  readonly limitBytes: number
+  /** Every byte has been received. */
+  whole = false
+  tooLarge = false
+  late = false
+  #gone = false
+  #received = 0
+  #kept: Buffer = Buffer.alloc(0)
+  #keeping = true
+  #hopeless: boolean
+  #waiting: { until: () => boolean; wake: () => void } | undefined
+  #stopTimer: (() => void) | undefined
+  readonly #clock: Clock
+  readonly #timeoutMs: number
+
+  /** `declaredBytes` is the Content-Length, 0 when there is none (a chunked body). */
+  constructor(limitBytes: number, declaredBytes: number, clock: Clock, timeoutMs: number) {
+    this.limitBytes = limitBytes
+    this.tooLarge = declaredBytes > limitBytes
+    this.#keeping = !this.tooLarge
+    this.#hopeless = declaredBytes > limitBytes * patience
+    this.#clock = clock
+    this.#timeoutMs = timeoutMs
+  }
+
+  /** Takes a chunk from uWS, which reuses its memory as soon as this returns. */
+  receive(chunk: ArrayBuffer, last: boolean): void {
+    this.#received += chunk.byteLength
+    if (this.#received > this.limitBytes) {
+      this.tooLarge = true
+      this.#hopeless = this.#received > this.limitBytes * patience
+      this.discard()
+    } else if (this.#keeping) {
+      this.#keep(new Uint8Array(chunk), last)
+    }
+    this.whole = last
+    this.#look()
+  }
+
+  /** Settles once the body is whole, too large, late or gone; never rejects. */
+  async arrived(): Promise<void> {
+    await this.#wait(() => this.whole || this.tooLarge)
+  }
+
+  /** Settles once there is no point in waiting for the rest. */
+  async finished(): Promise<void> {
+    this.discard()
+    await this.#wait(() => this.whole || this.#hopeless)
+  }
+
+  bytes(): Buffer {
+    return this.#kept
+  }
+
+  /** Frees what was kept; what still arrives is only counted. */
+  discard(): void {
+    this.#keeping = false
+    this.#kept = Buffer.alloc(0)
+  }
+
+  /** The client is gone: whoever waits is woken. */
+  abort(): void {
+    this.#gone = true
+    this.discard()
+    this.#look()
+  }
+
+  // Grows by doubling: a list of chunks would cost a hundred times a one-byte chunk's size.
+  #keep(chunk: Uint8Array, last: boolean): void {
+    const used = this.#received - chunk.byteLength
+    if (this.#kept.byteLength < this.#received) {
+      const room = last ? this.#received : Math.max(firstBufferBytes, this.#received * 2)
+      const grown = Buffer.allocUnsafeSlow(Math.min(room, this.limitBytes))
+      this.#kept.copy(grown, 0, 0, used)
+      this.#kept = grown
+    }
+    this.#kept.set(chunk, used)
+    if (last) this.#kept = this.#kept.subarray(0, this.#received)
+  }
+
+  #wait(ready: () => boolean): Promise<void> {
+    const until = () => this.#gone || this.late || ready()
+    if (until()) return Promise.resolve()
+    this.#stopTimer ??= this.#clock.after(this.#timeoutMs, () => {
+      this.late = true
+      this.discard()
+      this.#look()
+    })
+    return new Promise((wake) => {
+      this.#waiting = { until, wake }
+    })
+  }
+
+  #look(): void {
+    if (this.whole || this.late || this.#gone) {
+      this.#stopTimer?.()
+      this.#stopTimer = undefined
+    }
+    const waiting = this.#waiting
+    if (waiting === undefined || !waiting.until()) return
+    this.#waiting = undefined
+    waiting.wake()
+  }
+}

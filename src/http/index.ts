@@ -1,0 +1,18 @@
+/**
+ * HTTP for the API and for pages; the only folder that knows hyper-express and uWS.
+ * Owns the listener, the pipeline (guard → request id → authenticate → rate limit → body → shape →
+ * handler → errors) and every defect of the library: see `README.md` for each and what a client sees.
+ * Must hold: one response for each request or a closed connection; no line end in a header; no
+ * request is served whose length is in doubt; nothing waits without bound for a client.
+ * It knows no accounts: `app` hands it `authenticate`.
+ */
+
+export type { Api, ApiHandler, ApiRequest, Shape } from './api.js'
+export type { Form, FormFile } from './form.js'
+export type { Issue } from './issues.js'
+export { ShapeError } from './issues.js'
+export type { Page, PageHandler, PageRequest, PageShape, Pages } from './pages.js'
+export type { RateLimit } from './rate-limit.js'
+export { Reply, reply } from './reply.js'
+export { type HttpServer, type HttpServerOptions, openHttpServer } from './server.js'
+export { described, listOf, QueryFlag, QueryInteger, Uuid } from './structs.js'

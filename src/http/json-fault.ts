@@ -1,0 +1,98 @@
+/**
+ * Where and why `text` stops being JSON: 'line 2, column 7: expected a value'.
+ * Only called for text that JSON.parse has refused; one pass, no recursion, so that neither
+ * length nor depth can hurt.
+ */
+export function locateJsonFault(text: string): string {
+  const fault = findFault(text)
+  const before = text.slice(0, fault.at)
+  const line = before.split('\n').length
+  const column = fault.at - (before.lastIndexOf('\n') + 1) + 1
+  const end = fault.at >= text.length ? ' but the text ends' : ''
+  return `line ${line}, column ${column}: expected ${fault.expected}${end}`
+}
+
+interface Fault {
+  at: number
+  expected: string
+}
+
+type Expecting = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | ', or }' | ', or ]' | 'end'
+
+const wording: Record<Expecting, string> = {
+  value: 'a value',
+  'value or ]': 'a value or ]',
+  name: 'a name in double quotes',
+  'name or }': 'a name in double quotes or }',
+  ':': ':',
+  ', or }': ', or }',
+  ', or ]': ', or ]',
+  end: 'nothing more',
+}
+
+function findFault(text: string): Fault {
+  const open: ('{' | '[')[] = []
+  let expecting: Expecting = 'value'
+  let at = 0
+  const afterValue = (): Expecting => {
+    const inside = open.at(-1)
+    return inside === undefined ? 'end' : inside === '{' ? ', or }' : ', or ]'
+  }
+  for (;;) {
+    at = skip(/[ \t\n\r]*/y, text, at)
+    const char = text[at]
+    const fault = { at, expected: wording[expecting] }
+    if (char === undefined) return fault
+    if (char === '"' && /value|name/.test(expecting)) {
+      const end = stringEnd(text, at)
+      if (typeof end !== 'number') return end
+      expecting = expecting.startsWith('name') ? ':' : afterValue()
+      at = end
+    } else if ((char === '{' || char === '[') && expecting.startsWith('value')) {
+      open.push(char)
+      expecting = char === '{' ? 'name or }' : 'value or ]'
+      at++
+    } else if ((char === '}' || char === ']') && expecting.endsWith(char)) {
+      open.pop()
+      expecting = afterValue()
+      at++
+    } else if (char === ',' && expecting.startsWith(',')) {
+      expecting = open.at(-1) === '{' ? 'name' : 'value'
+      at++
+    } else if (char === ':' && expecting === ':') {
+      expecting = 'value'
+      at++
+    } else if (expecting.startsWith('value')) {
+      const end = skip(/true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y, text, at)
+      if (end === at) return fault
+      expecting = afterValue()
+      at = end
+    } else {
+      return fault
+    }
+  }
+}
+
+function skip(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at
+  return pattern.test(text) ? pattern.lastIndex : at
+}
+
+/** The index after the string that starts at `start`, or its fault. */
+function stringEnd(text: string, start: number): number | Fault {
+  let at = start + 1
+  while (at < text.length) {
+    const char = text[at]
+    if (char === '"') return at + 1
+    if (char === '\\') {
+      const end = skip(/\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y, text, at)
+      if (end === at) return { at, expected: 'a valid escape' }
+      at = end
+    } else if (text.charCodeAt(at) < 0x20) {
+      return { at, expected: 'a control character to be escaped' }
+    } else {
+      at++
+    }
+  }
+  return { at, expected: 'the closing quote of a string' }
+}

@@ -1,0 +1,74 @@
+import { ApiError } from '../errors/index.js'
+
+/** One part of a multipart/form-data body; `bytes` is a view, nothing is copied. */
+export interface Part {
+  name: string
+  filename: string | undefined
+  contentType: string
+  bytes: Buffer
+}
+
+const maxParts = 200
+const maxHeaderBytes = 8 * 1024
+
+/**
+ * Takes a whole multipart/form-data body apart (RFC 7578, RFC 2046 §5.1.1). A body that stops
+ * before its closing boundary was cut off on the way and is refused, not taken for short.
+ */
+export function parseMultipart(body: Buffer, contentType: string): Part[] {
+  const boundary = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType)
+  if (boundary === null) throw malformed('the boundary is missing from Content-Type')
+  const delimiter = Buffer.from(`\r\n--${boundary[1] ?? boundary[2]}`, 'latin1')
+  const parts: Part[] = []
+  // The first delimiter may stand at the very start, without the line end before it.
+  let at = body.indexOf(delimiter.subarray(2))
+  if (at !== 0) at = body.indexOf(delimiter) + 2
+  if (at === 1) throw malformed('no part found')
+  at += delimiter.length - 2
+  while (body.toString('latin1', at, at + 2) !== '--') {
+    const start = afterLine(body, at)
+    const end = body.indexOf(delimiter, start - 2)
+    if (end === -1) throw malformed('the closing boundary is missing')
+    if (parts.length === maxParts) throw malformed(`more than ${maxParts} parts`)
+    parts.push(readPart(body.subarray(start, Math.max(start, end))))
+    at = end + delimiter.length
+  }
+  return parts
+}
+
+// RFC 2046 §5.1.1: a delimiter may be followed by blanks before its line ends.
+function afterLine(body: Buffer, at: number): number {
+  const end = body.indexOf('\r\n', at)
+  if (end === -1 || body.toString('latin1', at, end).trim() !== '') {
+    throw malformed('a boundary is not followed by a line end')
+  }
+  return end + 2
+}
+
+function readPart(part: Buffer): Part {
+  const headEnd = part.indexOf('\r\n\r\n')
+  if (headEnd === -1 || headEnd > maxHeaderBytes) throw malformed('a part has no header section')
+  const head = part.toString('utf8', 0, headEnd)
+  const disposition = /^content-disposition:\s*form-data(.*)$/im.exec(head)?.[1] ?? ''
+  const name = parameter(disposition, 'name')
+  if (name === undefined) throw malformed('a part has no name')
+  return {
+    name,
+    filename: parameter(disposition, 'filename'),
+    contentType: /^content-type:\s*(\S[^\r\n]*)/im.exec(head)?.[1]?.trim() ?? 'text/plain',
+    bytes: part.subarray(headEnd + 4),
+  }
+}
+
+// Browsers write a quote inside a value as %22 (RFC 7578 §2), older clients as \".
+function parameter(disposition: string, name: string): string | undefined {
+  const found = new RegExp(`;\\s*${name}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;"]+))`, 'i').exec(
+    disposition,
+  )
+  const value = found?.[1] ?? found?.[2]
+  return value?.replace(/\\(["\\])/g, '$1').replaceAll('%22', '"')
+}
+
+function malformed(why: string): ApiError {
+  return new ApiError('validation_error', `Malformed multipart body: ${why}`)
+}

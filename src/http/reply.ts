@@ -1,0 +1,45 @@
+import { STATUS_CODES } from 'node:http'
+
+/** A response as the exchange writes it: everything decided, nothing sent. */
+export interface Outgoing {
+  status: number
+  headers: Record<string, string | string[]>
+  body: string | Buffer
+  /** Ends the connection after this response. */
+  close?: boolean
+}
+
+/** What an API handler returns to answer with something else than 200 and its bare value. */
+export class Reply {
+  constructor(
+    readonly status: number,
+    readonly body: unknown,
+    readonly headers: Record<string, string> = {},
+  ) {}
+}
+
+/** Answers with `status` and `body` as JSON: `return reply(201, { id })`. */
+export function reply(status: number, body: unknown, headers?: Record<string, string>): Reply {
+  return new Reply(status, body, headers)
+}
+
+/** `200 OK` for 200; a status without a name still gets a line that parses. */
+export function statusLine(status: number): string {
+  return `${status} ${STATUS_CODES[status] ?? 'Unknown'}`
+}
+
+/**
+ * Throws if a header would break the response apart. uWS writes names and values as they come:
+ * a CR LF in one would end the header section (RFC 9110 §5.5).
+ */
+export function checkHeaders(headers: Record<string, string | string[]>): void {
+  for (const name in headers) {
+    if (!/^[a-z0-9-]+$/i.test(name)) throw new Error('A response header has an invalid name')
+    const value = headers[name]
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (typeof one !== 'string' || !/^[\t\x20-\x7e]*$/.test(one)) {
+        throw new Error(`Response header ${name} has a value that cannot be sent`)
+      }
+    }
+  }
+}

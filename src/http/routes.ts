@@ -1,0 +1,73 @@
+import type { Exchange } from './exchange.js'
+import type { Outgoing } from './reply.js'
+
+/** What one method of one path does. */
+export interface Endpoint {
+  readonly maxBodyBytes: number
+  /** Never rejects for what a client did: errors come back rendered. */
+  serve(exchange: Exchange, rawParams: string[]): Promise<Outgoing>
+  /** The answer to OPTIONS and to methods that the path does not know. */
+  turnDown(exchange: Exchange, allow: string): Outgoing
+}
+
+/** A path with its methods; `GET` also answers `HEAD`. */
+export interface Route {
+  readonly pattern: string
+  readonly methods: Map<string, Endpoint>
+  allow: string
+}
+
+/** Paths by pattern. `/a/:id` and `/a/:name` are one path, whose methods name their own parameters. */
+export class RouteTable {
+  readonly #routes = new Map<string, Route>()
+  #frozen = false
+
+  add(method: string, path: string, endpoint: Endpoint): void {
+    if (this.#frozen) throw new Error(`${method} ${path} was added after the server had started`)
+    // uWS's wildcard; here it would shadow other paths without anybody noticing.
+    if (!/^\/[^*?#]*$/.test(path)) throw new Error(`${path} is no path for a route`)
+    const pattern = path.replace(/:[^/]+/g, ':p')
+    const route = this.#routes.get(pattern) ?? { pattern, methods: new Map(), allow: '' }
+    if (route.methods.has(method)) throw new Error(`${method} ${path} exists twice`)
+    route.methods.set(method, endpoint)
+    route.allow = [
+      ...route.methods.keys(),
+      ...(route.methods.has('GET') ? ['HEAD'] : []),
+      'OPTIONS',
+    ]
+      .sort()
+      .join(', ')
+    this.#routes.set(pattern, route)
+  }
+
+  /** Every path; from now on none may be added. */
+  freeze(): Iterable<Route> {
+    this.#frozen = true
+    return this.#routes.values()
+  }
+}
+
+export function paramNames(path: string): string[] {
+  return [...path.matchAll(/:([^/]+)/g)].map(([, name]) => name ?? '')
+}
+
+/** The path's parameters by name, or `undefined` where one is badly percent-encoded. */
+export function decodeParams(names: string[], raw: string[]): Record<string, string> | undefined {
+  const params: Record<string, string> = {}
+  try {
+    for (const [index, name] of names.entries()) params[name] = decodeURIComponent(raw[index] ?? '')
+    return params
+  } catch {
+    return undefined
+  }
+}
+
+/** A query's parameters; of several with one name the first counts. */
+export function decodeQuery(query: string): Record<string, string> {
+  const values: Record<string, string> = {}
+  if (query === '') return values
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (!Object.hasOwn(values, name)) values[name] = value
+  }
+  return values
+}

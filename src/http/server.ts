@@ -1,0 +1,145 @@
+import { createServer } from 'node:net'
+import type { Clock } from '../clock/index.js'
+import { OperatorError } from '../errors/index.js'
+import type { Log } from '../log/index.js'
+import { type Api, makeApi } from './api.js'
+import { makeClientAddress } from './client-address.js'
+import { type ServerContext, Work } from './context.js'
+import { makeDispatch } from './dispatch.js'
+import { makePages, type Pages } from './pages.js'
+import { makeRateLimiter, type RateLimit } from './rate-limit.js'
+import { RouteTable } from './routes.js'
+
+export interface HttpServerOptions<P> {
+  host: string
+  /** 0 takes a free one. */
+  port: number
+  log: Log
+  clock: Clock
+  /** Default 10 MiB; a route may have its own. */
+  maxBodyBytes?: number
+  /** Throws an `ApiError` missing_api_key or invalid_api_key. Not called on paths with `auth: false`. */
+  authenticate?: (authorization: string | undefined) => Promise<P>
+  /** What requests are counted by. Default: everybody together. */
+  rateKey?: (principal: P) => string
+  /** Of the API, by key. Default 100 in 60 s; 0 requests = no limit. */
+  rateLimit?: RateLimit
+  /** Of the pages, by client address. Default none. */
+  pageRateLimit?: RateLimit
+  /** Addresses or CIDR ranges whose X-Forwarded-For is believed. */
+  trustedProxies?: string[]
+  /** Host names served, without port, besides literal addresses. Default: any. */
+  allowedHosts?: string[]
+  /** How long a body may take from the moment that somebody waits for it. Default 60 s. */
+  bodyTimeoutMs?: number
+}
+
+export interface HttpServer<P> {
+  /** Known once it listens. */
+  readonly port: number
+  readonly api: Api<P>
+  readonly pages: Pages
+  /** Starts to serve; no route may be added afterwards. Throws an `OperatorError` if it can't. */
+  listen(): Promise<void>
+  /**
+   * Takes no new connection, answers new requests with 503, gives those in flight `graceMs` to
+   * end, then closes every connection.
+   */
+  close(graceMs: number): Promise<void>
+}
+
+/** Loads uWS (a native addon, hence only on demand) and prepares a server that does not listen yet. */
+export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<HttpServer<P>> {
+  const { Server } = await import('hyper-express')
+  const native = new Server({ auto_close: false })
+  // hyper-express would add a second catch-all beside ours, over which uWS aborts the process.
+  Object.assign(native.handlers, { on_not_found: null })
+
+  const { clock, log, host } = options
+  const context: ServerContext = {
+    log,
+    clock,
+    bodyTimeoutMs: options.bodyTimeoutMs ?? 60_000,
+    clientAddress: makeClientAddress(options.trustedProxies ?? []),
+    work: new Work(),
+    closing: false,
+  }
+  const routes = new RouteTable()
+  const rateLimit = options.rateLimit ?? { requests: 100, windowMs: 60_000 }
+  const maxBodyBytes = options.maxBodyBytes ?? 10 * 1024 * 1024
+  const api = makeApi<P>(
+    {
+      context,
+      maxBodyBytes,
+      authenticate: options.authenticate,
+      rateKey: options.rateKey ?? (() => ''),
+      clients: makeRateLimiter(rateLimit, clock),
+      strangers: makeRateLimiter(rateLimit, clock),
+    },
+    routes,
+  )
+  const pageLimiter = options.pageRateLimit && makeRateLimiter(options.pageRateLimit, clock)
+  const allowedHosts =
+    options.allowedHosts && new Set(options.allowedHosts.map((h) => h.toLowerCase()))
+  const dispatch = makeDispatch(context, allowedHosts, maxBodyBytes)
+  let closed: Promise<void> | undefined
+
+  async function shut(graceMs: number): Promise<void> {
+    context.closing = true
+    native.close()
+    await new Promise<void>((resolve) => {
+      const cancel = clock.after(graceMs, resolve)
+      context.work.whenIdle(() => {
+        cancel()
+        resolve()
+      })
+    })
+    // Responses that ended just now leave when uWS's callback returns.
+    await new Promise((resolve) => setImmediate(resolve))
+    // Missing from uWS's types; closes every connection, which lets the process end.
+    const app: typeof native.uws_instance & { close?(): void } = native.uws_instance
+    app.close?.()
+  }
+
+  return {
+    get port() {
+      return native.port
+    },
+    api,
+    pages: makePages(context, pageLimiter, routes),
+    async listen() {
+      if (options.port !== 0) await probe(host, options.port)
+      for (const route of routes.freeze()) {
+        native.uws_instance.any(route.pattern, (response, request) =>
+          dispatch(response, request, route),
+        )
+      }
+      native.uws_instance.any('/*', (response, request) => dispatch(response, request, undefined))
+      try {
+        await native.listen(options.port, host)
+      } catch (cause) {
+        throw new OperatorError(`Cannot listen on ${host}:${options.port}`, { cause })
+      }
+      // Keeps it known after the listening socket is gone.
+      log.debug({ host, port: native.port }, 'HTTP server listens')
+    },
+    close(graceMs) {
+      closed ??= shut(graceMs)
+      return closed
+    },
+  }
+}
+
+/**
+ * uWS listens with SO_REUSEPORT: a second Posthorn would silently take half of the connections.
+ * A plain socket does not get the port then, and says why.
+ */
+function probe(host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = createServer()
+    socket.once('error', (cause) => {
+      reject(new OperatorError(`Cannot listen on ${host}:${port}: ${cause.message}`, { cause }))
+    })
+    socket.listen({ host, port, exclusive: true }, () => socket.close(() => resolve()))
+  })
+}
