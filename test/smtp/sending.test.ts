@@ -50,28 +50,21 @@ t.test('dots, long messages and binary bodies arrive as they were', async (t) =>
   t.ok(received[2]?.equals(Buffer.concat([bodies[2] ?? Buffer.alloc(0), Buffer.from('\r\n')])))
 })
 
-t.test(
-  'with PIPELINING the envelope is one write; without it, one command at a time',
-  async (t) => {
-    // The receiver answers MAIL only when it has seen all three commands, or never gets there.
-    const mx = await fakeMx(t, { mail: { reply: '250 ok', delayMs: 20 } })
-    const connection = await open(t, mx)
-    t.equal((await connection.send(envelope, message)).kind, 'accepted')
-    const script = { ...oneByOne, data: '354 go' }
-    for (const options of [{}, { pipelining: false }]) {
-      const { result, commands } = await sendOne(
-        t,
-        options.pipelining === false ? {} : script,
-        options,
-      )
-      t.match(result, { kind: 'accepted', reusable: true })
-      t.same(
-        commands.map((line) => line.slice(0, 4)),
-        ['EHLO', 'MAIL', 'RCPT', 'DATA'],
-      )
-    }
-  },
-)
+t.test('the envelope is one write with PIPELINING, else one command at a time', async (t) => {
+  for (const [capabilities, pipelining] of [
+    [offers, true],
+    [offers, false],
+    [[], true],
+  ] as const) {
+    const chunks: string[] = []
+    const onData = (chunk: Buffer) => chunks.push(String(chunk))
+    const { result } = await sendOne(t, { capabilities, onData }, { pipelining })
+    t.match(result, { kind: 'accepted', reusable: true })
+    const verbs = chunks.map((chunk) => (chunk.match(/^[A-Z]{4}(?=[ \r])/gm) ?? []).join())
+    const oneWrite = capabilities === offers && pipelining
+    t.same(verbs, ['EHLO', ...(oneWrite ? ['MAIL,RCPT,DATA'] : ['MAIL', 'RCPT', 'DATA']), ''])
+  }
+})
 
 t.test('a refused recipient leaves the session fit for the next message', async (t) => {
   for (const capabilities of [offers, []]) {
@@ -91,7 +84,11 @@ t.test('a refused recipient leaves the session fit for the next message', async 
       t.match(await connection.send(envelope, message), { kind: 'accepted' })
       t.equal(mx.messages.length, 1, 'no empty message is left')
       t.ok(mx.messages[0]?.raw.equals(Buffer.concat(message)))
-      t.ok(mx.unaccepted.every(({ raw }) => raw.length === 0))
+      const loneDots = capabilities === offers && data === '354 go' ? 1 : 0
+      t.same(
+        mx.unaccepted.map(({ raw }) => raw.length),
+        Array.from({ length: loneDots }, () => 0),
+      )
     }
   }
 })
@@ -160,15 +157,15 @@ t.test('a session lost on the way says what the server may have', async (t) => {
 })
 
 t.test('every wait has its absolute deadline', async (t) => {
-  const deadlines = { mailMs: 120, rcptMs: 120, dataMs: 120, dotMs: 120 }
   const drip = { drip: '250-x\r\n', everyMs: 15, endless: true }
   for (const capabilities of [offers, []]) {
     for (const phase of ['mail', 'rcpt', 'data', 'dot'] as const) {
       for (const act of ['hang', drip] as const) {
         const began = performance.now()
+        const deadlines = { [`${phase}Ms`]: 120 }
         const { result } = await sendOne(t, { capabilities, [phase]: act }, { deadlines })
         t.match(result, { kind: 'lost', phase, code: 'ETIMEDOUT', ambiguous: phase === 'dot' })
-        t.ok(performance.now() - began < 1_500)
+        t.ok(performance.now() - began < 5_000)
       }
     }
   }
@@ -182,7 +179,7 @@ t.test('a receiver that stops reading is given up, block by block', async (t) =>
 })
 
 t.test('a receiver that reads slower than the floor is given up', async (t) => {
-  const mx = await fakeMx(t, { data: '354 go', slowBytesPerSecond: 400_000 })
+  const mx = await fakeMx(t, { data: '354 go', slowBytesPerSecond: 4_000_000 })
   const limits = { minBytesPerSecond: 100_000_000 }
   const connection = await open(t, mx, { deadlines: { blockMs: 1_000 }, limits })
   const began = performance.now()
