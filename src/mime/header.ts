@@ -28,8 +28,10 @@ export function mailboxField(name: string, mailboxes: Mailbox[]): string {
   for (const [i, mailbox] of mailboxes.entries()) {
     refuseLineBreaks(name, mailbox.address)
     const comma = i < mailboxes.length - 1 ? ',' : ''
-    if (mailbox.name === undefined || mailbox.name === '') words.push(mailbox.address + comma)
-    else words.push(...phrase(name, mailbox.name), `<${mailbox.address}>${comma}`)
+    // Readers take a bare `"a b"@c` for a name, but not one in angle brackets.
+    const bare = !mailbox.name && !mailbox.local.startsWith('"')
+    if (mailbox.name) words.push(...phrase(name, mailbox.name))
+    words.push((bare ? mailbox.address : `<${mailbox.address}>`) + comma)
   }
   return foldedField(name, words)
 }
