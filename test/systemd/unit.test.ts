@@ -58,9 +58,12 @@ t.test('nginx takes the example', { skip: absent('nginx', 'openssl') }, async (t
   const example = readFileSync('systemd/nginx.conf.example', 'utf8')
   const ours = example.replaceAll('/etc/letsencrypt/live/links.example.com', folder)
   const config = join(folder, 'nginx.conf')
+  const temp = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((name) => `${name}_temp_path ${folder}/${name};`)
+    .join('\n')
   writeFileSync(
     config,
-    `pid ${folder}/pid;\nerror_log stderr;\nevents {}\nhttp {\n${ours}\n}\n`.replaceAll(
+    `pid ${folder}/pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n${temp}\n${ours}\n}\n`.replaceAll(
       // Syntax is tested, not the right to open ports below 1024.
       /listen (\[::\]:)?(80|443)/g,
       'listen $118$2',
