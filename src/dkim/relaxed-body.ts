@@ -36,23 +36,23 @@ function rewrite(body: Buffer, from: number): Buffer {
   const out = Buffer.allocUnsafe(body.length)
   body.copy(out, 0, 0, from)
   let length = from
-  let pendingSpace = false
   for (let i = from; i < body.length; i++) {
     const byte = body[i] as number
-    if (byte === space || byte === tab) {
-      pendingSpace = true
+    if (byte > space) {
+      out[length++] = byte
+    } else if (byte === space || byte === tab) {
+      if (out[length - 1] !== space) out[length++] = space
     } else if (byte === cr || byte === lf) {
       expectLineEnd(body, i)
+      if (out[length - 1] === space) length--
       out[length++] = cr
       out[length++] = lf
-      pendingSpace = false
       i++
     } else {
-      if (pendingSpace) out[length++] = space
-      pendingSpace = false
       out[length++] = byte
     }
   }
+  if (out[length - 1] === space) length--
   return out.subarray(0, length)
 }
 

@@ -10,8 +10,6 @@ const equals = 0x3d
 /** 1 for what may stand for itself anywhere on a line (RFC 2045 §6.7 (2)). */
 const literal = new Uint8Array(256).fill(1, 0x21, 0x7f)
 literal[equals] = 0
-literal[space] = 1
-literal[tab] = 1
 const hexDigits = Buffer.from('0123456789ABCDEF')
 
 /** Quoted-printable (RFC 2045 §6.7) of text whose every line end is CRLF. */
@@ -22,6 +20,12 @@ export function encodeQuotedPrintable(bytes: Buffer): Buffer {
   let column = 0
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes[i] as number
+    // Most octets: neither the first nor perhaps the last of a line.
+    if (literal[byte] === 1 && column > 0 && column < maxLine) {
+      out[length++] = byte
+      column++
+      continue
+    }
     if (byte === cr && bytes[i + 1] === lf) {
       out[length++] = cr
       out[length++] = lf
@@ -30,7 +34,8 @@ export function encodeQuotedPrintable(bytes: Buffer): Buffer {
       continue
     }
     const lineEnds = i + 1 === bytes.length || bytes[i + 1] === cr
-    let escaped = literal[byte] === 0 || (lineEnds && (byte === space || byte === tab))
+    const blank = byte === space || byte === tab
+    let escaped = blank ? lineEnds : literal[byte] === 0
     const width = escaped ? 3 : 1
     // The last octet of a line may take the place that a soft break would.
     if (column + width > (lineEnds ? maxLine + 1 : maxLine)) {
