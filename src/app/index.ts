@@ -112,6 +112,7 @@ async function openPrivateServer(
   const { http } = config
   const server = await openHttpServer<Principal>({
     ...http.private,
+    allowedHosts: [...http.private.allowedHosts],
     log: log.child({ listener: 'private' }),
     clock,
     authenticate: makeAuthenticate({ store, clock }),

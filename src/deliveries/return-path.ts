@@ -36,6 +36,8 @@ export function makeReturnPaths(key: ApplianceKey): ReturnPaths {
       const match = /^b([a-z])([a-z2-7]{29})@([^@]{1,253})$/.exec(address.toLowerCase())
       if (match?.[1] !== keyLetter) return undefined
       const bytes = fromBase32(match[2] ?? '')
+      // The last letter has a bit to spare: only one of its two forms is ours.
+      if (toBase32(bytes) !== match[2]) return undefined
       const id = bytes.subarray(0, idBytes)
       const given = bytes.subarray(idBytes, idBytes + macBytes)
       if (!timingSafeEqual(given, mac(id, match[3] ?? ''))) return undefined

@@ -34,12 +34,8 @@ export function makeComposer(deps: Pick<OutboundDeps, 'store' | 'clock' | 'key'>
     const now = deps.clock.now()
     const known = cached.get(domainId)
     if (known !== undefined && known.until > now) return known
-    const { domainName, returnPath, keys } = await signingKeys(deps.store.read, deps.key, domainId)
-    const fresh = {
-      keys,
-      returnPathHost: returnPath ? `bounce.${domainName}` : undefined,
-      until: now + signingTtlMs,
-    }
+    const found = await signingKeys(deps.store.read, deps.key, domainId)
+    const fresh = { ...found, until: now + signingTtlMs }
     if (cached.size >= maxCachedDomains) cached.clear()
     cached.set(domainId, fresh)
     return fresh

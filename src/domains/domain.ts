@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto'
+import { domainToASCII } from 'node:url'
+import type { Clock } from '../clock/index.js'
+import type { ApplianceKey } from '../config/index.js'
+import { generateDkimKeyPair } from '../dkim/index.js'
+import { OperatorError } from '../errors/index.js'
+import type { DkimKeyRow, DomainRow, Read, Store } from '../store/index.js'
+
+export interface DomainDeps {
+  store: Store
+  clock: Clock
+}
+
+/** A domain with the public halves of its keys. */
+export interface Domain {
+  id: string
+  name: string
+  status: 'pending' | 'verified'
+  trusted: boolean
+  returnPath: boolean
+  createdAt: number
+  verifiedAt: number | null
+  checkedAt: number | null
+  keys: {
+    id: string
+    selector: string
+    algorithm: DkimKeyRow['algorithm']
+    publicKey: string
+    verified: boolean
+  }[]
+}
+
+/**
+ * Adds a domain to an account with an RSA and an Ed25519 key pair. `trust` takes it as verified by
+ * the operator's word (sandbox, split-horizon DNS).
+ */
+export async function addDomain(
+  { store, clock, key }: DomainDeps & { key: ApplianceKey },
+  accountId: string,
+  name: string,
+  options: { trust?: boolean } = {},
+): Promise<Domain> {
+  const ascii = checkedName(name)
+  const trusted = options.trust === true
+  const id = store.ids.uuid()
+  const now = clock.now()
+  // One stem for both, so that a person sees that they belong together.
+  const stem = `ph${randomBytes(4).toString('hex').slice(0, 6)}`
+  const keys = await Promise.all(
+    (['rsa-sha256', 'ed25519-sha256'] as const).map(async (algorithm): Promise<DkimKeyRow> => {
+      const pair = await generateDkimKeyPair(algorithm)
+      return {
+        id: store.ids.uuid(),
+        domain_id: id,
+        selector: `${stem}${algorithm === 'rsa-sha256' ? 'r' : 'e'}`,
+        algorithm,
+        private_key: key.seal(pair.privateKeyPem, sealPurpose(id)),
+        public_key: pair.publicKeyBase64,
+        verified: trusted ? 1 : 0,
+        created_at: now,
+      }
+    }),
+  )
+  const row: DomainRow = {
+    id,
+    account_id: accountId,
+    name: ascii,
+    status: trusted ? 'verified' : 'pending',
+    trusted: trusted ? 1 : 0,
+    return_path: trusted ? 1 : 0,
+    created_at: now,
+    verified_at: trusted ? now : null,
+    checked_at: null,
+  }
+  await store.write(async (tx) => {
+    const twin = await tx
+      .selectFrom('domains')
+      .select('id')
+      .where('account_id', '=', accountId)
+      .where('name', '=', ascii)
+      .executeTakeFirst()
+    if (twin !== undefined) throw new OperatorError(`The account has the domain ${ascii} already`)
+    await tx.insertInto('domains').values(row).execute()
+    await tx.insertInto('dkim_keys').values(keys).execute()
+  })
+  return toDomain(row, keys)
+}
+
+export async function listDomains(read: Read, accountId: string): Promise<Domain[]> {
+  const rows = await read
+    .selectFrom('domains')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .orderBy('name')
+    .execute()
+  return Promise.all(rows.map(async (row) => toDomain(row, await keysOf(read, row.id))))
+}
+
+/** Throws OperatorError when the account has no such domain. */
+export async function findDomain(read: Read, accountId: string, name: string): Promise<Domain> {
+  const ascii = checkedName(name)
+  const row = await read
+    .selectFrom('domains')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('name', '=', ascii)
+    .executeTakeFirst()
+  if (row === undefined) {
+    throw new OperatorError(`The account has no domain ${ascii}; 'posthorn domain add' adds it`)
+  }
+  return toDomain(row, await keysOf(read, row.id))
+}
+
+/** Removes a domain and its keys; refused while mail of it waits, which could then not be signed. */
+export async function deleteDomain(
+  { store }: Pick<DomainDeps, 'store'>,
+  accountId: string,
+  name: string,
+): Promise<void> {
+  const domain = await findDomain(store.read, accountId, name)
+  await store.write(async (tx) => {
+    const waiting = await tx
+      .selectFrom('queue')
+      .innerJoin('emails', 'emails.id', 'queue.email_id')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('emails.domain_id', '=', domain.id)
+      .executeTakeFirstOrThrow()
+    if (waiting.count > 0) {
+      throw new OperatorError(
+        `${domain.name} cannot be deleted: ${waiting.count} deliveries from it are waiting`,
+      )
+    }
+    await tx.deleteFrom('domains').where('id', '=', domain.id).execute()
+  })
+}
+
+/** What a private key is sealed for; bound to its domain, so that rows cannot be swapped. */
+export const sealPurpose = (domainId: string) => `dkim ${domainId}`
+
+function checkedName(name: string): string {
+  const ascii = domainToASCII(name.trim().replace(/\.$/, '')).toLowerCase()
+  const labels = ascii.split('.')
+  const valid =
+    labels.length >= 2 &&
+    ascii.length <= 200 &&
+    labels.every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label)) &&
+    !/^\d+$/.test(labels.at(-1) ?? '')
+  if (!valid) throw new OperatorError(`"${name}" is not a domain name, such as example.com`)
+  return ascii
+}
+
+const keysOf = (read: Read, domainId: string) =>
+  read
+    .selectFrom('dkim_keys')
+    .selectAll()
+    .where('domain_id', '=', domainId)
+    .orderBy('algorithm', 'desc')
+    .execute()
+
+function toDomain(row: DomainRow, keys: DkimKeyRow[]): Domain {
+  return {
+    id: row.id,
+    name: row.name,
+    status: row.status,
+    trusted: row.trusted === 1,
+    returnPath: row.return_path === 1,
+    createdAt: row.created_at,
+    verifiedAt: row.verified_at,
+    checkedAt: row.checked_at,
+    keys: keys.map((key) => ({
+      id: key.id,
+      selector: key.selector,
+      algorithm: key.algorithm,
+      publicKey: key.public_key,
+      verified: key.verified === 1,
+    })),
+  }
+}

@@ -1,0 +1,10 @@
+/**
+ * Sending domains: their DKIM keys, the DNS records that an operator publishes, and whether they
+ * are there. What must hold: nobody sends from a domain that is not verified for the account;
+ * private keys are sealed at rest; a DNS that gives no answer changes nothing.
+ */
+export { addDomain, type Domain, deleteDomain, findDomain, listDomains } from './domain.js'
+export { publishedRecords } from './published.js'
+export { type DnsRecord, domainRecords, type RecordSettings, zoneFile } from './records.js'
+export { findSenderDomain, signingKeys, verifiedDomains } from './sending.js'
+export { type RecordCheck, type Verification, verifyDomain } from './verify.js'

@@ -1,0 +1,84 @@
+import { isIP } from 'node:net'
+import { dkimRecord } from '../dkim/index.js'
+import type { Domain } from './domain.js'
+
+/** A record to publish. `host` is the full name, without a trailing dot. */
+export interface DnsRecord {
+  purpose: 'dkim-rsa' | 'dkim-ed25519' | 'return-path-mx' | 'return-path-spf' | 'dmarc'
+  type: 'TXT' | 'MX'
+  host: string
+  /** For MX: preference and host, as in a zone file. */
+  value: string
+  /** Without the required one nothing is sent; the others decide how well it is received. */
+  required: boolean
+}
+
+/** What the records depend on beside the domain: `outbound` of the configuration. */
+export interface RecordSettings {
+  heloName: string
+  sourceAddresses: readonly string[]
+}
+
+export const returnPathHost = (domain: string) => `bounce.${domain}`
+
+/** The records that make mail from the domain authentic (`notes/mta.md` §1, 16 and 17). */
+export function domainRecords(domain: Domain, settings: RecordSettings): DnsRecord[] {
+  const host = returnPathHost(domain.name)
+  const dkim = domain.keys.map((key): DnsRecord => {
+    const rsa = key.algorithm === 'rsa-sha256'
+    return {
+      purpose: rsa ? 'dkim-rsa' : 'dkim-ed25519',
+      type: 'TXT',
+      host: `${key.selector}._domainkey.${domain.name}`,
+      value: dkimRecord({ algorithm: key.algorithm, publicKeyBase64: key.publicKey }),
+      required: rsa,
+    }
+  })
+  return [
+    ...dkim,
+    {
+      purpose: 'return-path-mx',
+      type: 'MX',
+      host,
+      value: `10 ${settings.heloName}`,
+      required: false,
+    },
+    { purpose: 'return-path-spf', type: 'TXT', host, value: spf(settings), required: false },
+    {
+      purpose: 'dmarc',
+      type: 'TXT',
+      host: `_dmarc.${domain.name}`,
+      value: 'v=DMARC1; p=none',
+      required: false,
+    },
+  ]
+}
+
+function spf({ heloName, sourceAddresses }: RecordSettings): string {
+  const mechanisms = spfMechanisms({ heloName, sourceAddresses })
+  return `v=spf1 ${mechanisms.join(' ')} -all`
+}
+
+export function spfMechanisms({ heloName, sourceAddresses }: RecordSettings): string[] {
+  if (sourceAddresses.length === 0) return [`a:${heloName}`]
+  return sourceAddresses.map((address) => `ip${isIP(address)}:${address}`)
+}
+
+// RFC 1035 §3.3: a string of a TXT record has at most 255 octets.
+const maxStringLength = 255
+
+/** The records as lines of a zone file. */
+export function zoneFile(records: readonly DnsRecord[]): string {
+  const width = Math.max(...records.map((record) => record.host.length)) + 1
+  return records
+    .map(({ host, type, value }) => {
+      const data = type === 'MX' ? `${value}.` : quoted(value)
+      return `${`${host}.`.padEnd(width)} 3600 IN ${type.padEnd(3)} ${data}\n`
+    })
+    .join('')
+}
+
+function quoted(value: string): string {
+  const strings = value.match(new RegExp(`.{1,${maxStringLength}}`, 'g')) ?? ['']
+  return strings.map((text) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`).join(' ')
+}

@@ -1,0 +1,62 @@
+import type { ApplianceKey } from '../config/index.js'
+import { type DkimKey, makeDkimKey } from '../dkim/index.js'
+import type { Read } from '../store/index.js'
+import { sealPurpose } from './domain.js'
+import { returnPathHost } from './records.js'
+
+/** The account's domain of that name (A-label, lower case), whether verified or not. */
+export function findSenderDomain(
+  read: Read,
+  accountId: string,
+  name: string,
+): Promise<{ id: string; status: 'pending' | 'verified' } | undefined> {
+  return read
+    .selectFrom('domains')
+    .select(['id', 'status'])
+    .where('account_id', '=', accountId)
+    .where('name', '=', name)
+    .executeTakeFirst()
+}
+
+export async function verifiedDomains(read: Read, accountId: string): Promise<string[]> {
+  const rows = await read
+    .selectFrom('domains')
+    .select('name')
+    .where('account_id', '=', accountId)
+    .where('status', '=', 'verified')
+    .orderBy('name')
+    .execute()
+  return rows.map((row) => row.name)
+}
+
+/** What signing mail from a domain takes; the keys are unsealed here, so keep the result a while. */
+export async function signingKeys(
+  read: Read,
+  applianceKey: ApplianceKey,
+  domainId: string,
+): Promise<{ domainName: string; returnPathHost: string | undefined; keys: DkimKey[] }> {
+  const domain = await read
+    .selectFrom('domains')
+    .select(['name', 'return_path'])
+    .where('id', '=', domainId)
+    .executeTakeFirstOrThrow()
+  const rows = await read
+    .selectFrom('dkim_keys')
+    .selectAll()
+    .where('domain_id', '=', domainId)
+    .where('verified', '=', 1)
+    .orderBy('algorithm', 'desc')
+    .execute()
+  return {
+    domainName: domain.name,
+    returnPathHost: domain.return_path === 1 ? returnPathHost(domain.name) : undefined,
+    keys: rows.map((row) =>
+      makeDkimKey({
+        domain: domain.name,
+        selector: row.selector,
+        algorithm: row.algorithm,
+        privateKey: applianceKey.unseal(row.private_key, sealPurpose(domainId)),
+      }),
+    ),
+  }
+}

@@ -1,0 +1,139 @@
+import { publishesDkimKey } from '../dkim/index.js'
+import type { Answer, Resolver } from '../dns/index.js'
+import { type Domain, type DomainDeps, findDomain } from './domain.js'
+import { type DnsRecord, domainRecords, type RecordSettings, spfMechanisms } from './records.js'
+
+/** One record: what is wanted, what the DNS says, and what to do about it. */
+export interface RecordCheck extends DnsRecord {
+  /** `unknown`: the DNS gave no answer, so nothing was concluded. */
+  state: 'ok' | 'missing' | 'different' | 'unknown'
+  found: string[]
+  advice: string
+}
+
+export interface Verification {
+  domain: Domain
+  records: RecordCheck[]
+}
+
+/**
+ * Looks a domain's records up and stores what follows: `verified` when the RSA key is published
+ * (that proves who owns the domain), the Ed25519 key signs when its own record is there, the
+ * domain's return path is used when its MX and SPF are. What the DNS does not answer changes nothing.
+ */
+export async function verifyDomain(
+  deps: DomainDeps & { resolver: Resolver; settings: RecordSettings },
+  accountId: string,
+  name: string,
+  options: { trust?: boolean } = {},
+): Promise<Verification> {
+  const { store, clock, settings } = deps
+  const domain = await findDomain(store.read, accountId, name)
+  const records = await Promise.all(
+    domainRecords(domain, settings).map((record) => check(deps.resolver, domain, record, settings)),
+  )
+  const trusted = options.trust === true || domain.trusted
+  const now = clock.now()
+  const state = (purpose: DnsRecord['purpose']) =>
+    records.find((record) => record.purpose === purpose)?.state ?? 'missing'
+  const stands = (before: boolean, ...states: RecordCheck['state'][]) => {
+    if (trusted) return 1
+    if (states.includes('missing') || states.includes('different')) return 0
+    return states.includes('unknown') ? Number(before) : 1
+  }
+  const rsa = stands(domain.status === 'verified', state('dkim-rsa'))
+  await store.write(async (tx) => {
+    await tx
+      .updateTable('domains')
+      .set({
+        status: rsa ? 'verified' : 'pending',
+        trusted: trusted ? 1 : 0,
+        return_path: stands(domain.returnPath, state('return-path-mx'), state('return-path-spf')),
+        verified_at: rsa ? (domain.verifiedAt ?? now) : null,
+        checked_at: now,
+      })
+      .where('id', '=', domain.id)
+      .execute()
+    for (const key of domain.keys) {
+      const purpose = key.algorithm === 'rsa-sha256' ? 'dkim-rsa' : 'dkim-ed25519'
+      await tx
+        .updateTable('dkim_keys')
+        .set({ verified: stands(key.verified, state(purpose)) })
+        .where('id', '=', key.id)
+        .execute()
+    }
+  })
+  return { domain: await findDomain(store.read, accountId, name), records }
+}
+
+async function check(
+  resolver: Resolver,
+  domain: Domain,
+  record: DnsRecord,
+  settings: RecordSettings,
+): Promise<RecordCheck> {
+  const answer: Answer<string> =
+    record.type === 'TXT'
+      ? await resolver.txt(record.host)
+      : mapAnswer(await resolver.mx(record.host), (mx) => `${mx.preference} ${mx.exchange}`)
+  if (answer.kind === 'failed') {
+    const advice = `The DNS did not answer (${answer.cause}). Try again later`
+    return { ...record, state: 'unknown', found: [], advice }
+  }
+  const all = answer.kind === 'records' ? answer.records : []
+  const found = all.filter((value) => isOfKind(record, value)).map((value) => value.slice(0, 500))
+  if (found.some((value) => isGood(domain, record, value, settings))) {
+    // RFC 7208 §4.5, RFC 9989: with two policies at one name, receivers use neither.
+    const single = record.purpose === 'return-path-spf' || record.purpose === 'dmarc'
+    if (!single || found.length === 1) return { ...record, state: 'ok', found, advice: '' }
+    const advice = `Several such records at ${record.host}: keep one`
+    return { ...record, state: 'different', found, advice }
+  }
+  if (found.length === 0) {
+    const advice = `Publish this ${record.type} record at ${record.host}`
+    return { ...record, state: 'missing', found, advice }
+  }
+  const advice = `Replace what is at ${record.host} by the wanted value`
+  return { ...record, state: 'different', found, advice }
+}
+
+/** Whether a value at the record's name is meant for its purpose at all. */
+function isOfKind({ purpose }: DnsRecord, value: string): boolean {
+  if (purpose === 'return-path-spf') return /^v=spf1(\s|$)/i.test(value)
+  if (purpose === 'dmarc') return /^v=DMARC1\s*(;|$)/.test(value)
+  return true
+}
+
+function isGood(
+  domain: Domain,
+  { purpose, value: wanted }: DnsRecord,
+  found: string,
+  settings: RecordSettings,
+): boolean {
+  switch (purpose) {
+    case 'dkim-rsa':
+    case 'dkim-ed25519': {
+      const algorithm = purpose === 'dkim-rsa' ? 'rsa-sha256' : 'ed25519-sha256'
+      const key = domain.keys.find((candidate) => candidate.algorithm === algorithm)
+      return (
+        key !== undefined && publishesDkimKey(found, { algorithm, publicKeyBase64: key.publicKey })
+      )
+    }
+    case 'return-path-mx':
+      return found.split(' ')[1] === wanted.split(' ')[1]
+    case 'return-path-spf': {
+      const terms = found.toLowerCase().split(/\s+/)
+      return spfMechanisms(settings).every(
+        (term) => terms.includes(term.toLowerCase()) || terms.includes(`+${term.toLowerCase()}`),
+      )
+    }
+    case 'dmarc':
+      // RFC 9989 keeps RFC 7489's rule that a policy names one: p= is there.
+      return /;\s*p\s*=\s*(none|quarantine|reject)\s*(;|$)/i.test(found)
+  }
+}
+
+function mapAnswer<A, B>(answer: Answer<A>, map: (record: A) => B): Answer<B> {
+  if (answer.kind !== 'records') return answer
+  return { kind: 'records', records: answer.records.map(map) }
+}

@@ -1,0 +1,126 @@
+import type { Test } from 'tap'
+import { type Clock, systemClock } from '../../src/clock/index.js'
+import { type Config, loadConfig, makeApplianceKey } from '../../src/config/index.js'
+import type { StaticRecords } from '../../src/dns/index.js'
+import { addDomain } from '../../src/domains/index.js'
+import { acceptEmail, type EmailRecord, readEmail } from '../../src/emails/index.js'
+import { type Log, silentLog } from '../../src/log/index.js'
+import { openOutbound } from '../../src/outbound/index.js'
+import type { Store } from '../../src/store/index.js'
+import { type FakeMx, fakeMx, type MxScript } from './fake-mx.js'
+import { type FakeResolver, fakeResolver } from './resolver.js'
+import { makeTempDir, openTestStore } from './store.js'
+
+export interface OutboundRig {
+  store: Store
+  mx: FakeMx
+  resolver: FakeResolver
+  dataDir: string
+  /** Accepts a mail as the API would and rings the outbound side. */
+  send(body: {
+    to: string | string[]
+    subject?: string
+    html?: string
+    text?: string
+  }): Promise<string>
+  email(id: string): Promise<EmailRecord>
+  /** Resolves when `isSo` holds for the email; fails the test after `withinMs` of real time. */
+  until(id: string, isSo: (email: EmailRecord) => boolean, withinMs?: number): Promise<EmailRecord>
+  /** Waits for a status. */
+  becomes(id: string, status: EmailRecord['status']): Promise<EmailRecord>
+  ring(lane: string): void
+  /** Stops the outbound side; `start` begins again, as after a restart. */
+  stop(graceMs?: number): Promise<void>
+  start(): Promise<void>
+}
+
+export interface RigOptions {
+  script?: MxScript
+  clock?: Clock
+  dns?: StaticRecords
+  config?: Partial<Config['outbound']>
+  log?: Log
+  /** Do not start the outbound side yet. */
+  stopped?: boolean
+}
+
+const accountId = '01900000-0000-7000-8000-000000000001'
+
+/**
+ * The outbound side alone, in this process: real store, real sockets, a fake DNS that leads every
+ * domain to one fake MX, a clock that the test may move.
+ */
+export async function outboundRig(t: Test, options: RigOptions = {}): Promise<OutboundRig> {
+  const clock = options.clock ?? systemClock
+  const dataDir = makeTempDir(t)
+  const store = await openTestStore(t, { clock, dataDir })
+  const mx = await fakeMx(t, options.script)
+  const resolver = fakeResolver(
+    options.dns ?? {
+      '*': { mx: [{ preference: 10, exchange: 'mx.test' }] },
+      'mx.test': { a: ['127.0.0.1'] },
+    },
+  )
+  const key = makeApplianceKey(Buffer.alloc(32, 7))
+  await store.write((tx) =>
+    tx.insertInto('accounts').values({ id: accountId, name: 'Test', created_at: 0 }).execute(),
+  )
+  await addDomain({ store, clock, key }, accountId, 'sender.test', { trust: true })
+  const { outbound: defaults } = loadConfig({ env: {} })
+  const config = {
+    ...defaults,
+    port: mx.port,
+    allowPrivateAddresses: true,
+    heloName: 'out.test',
+    ...options.config,
+  }
+
+  const open = () =>
+    openOutbound({
+      store,
+      clock,
+      resolver,
+      log: options.log ?? silentLog,
+      key,
+      config,
+      thread: 0,
+      threads: 1,
+      random: () => 0,
+    })
+  let outbound: Awaited<ReturnType<typeof open>> | undefined
+  const rig: OutboundRig = {
+    store,
+    mx,
+    resolver,
+    dataDir,
+    async send({ to, subject = 'Hello', html = '<p>Hello</p>', text }) {
+      const { id } = await acceptEmail(
+        { store, clock, ring: (due) => outbound?.ring(due), maxAgeMs: config.maxAge },
+        accountId,
+        { from: 'Sender <news@sender.test>', to, subject, html, text },
+      )
+      return id
+    },
+    email: (id) => readEmail(store.read, accountId, id),
+    async until(id, isSo, withinMs = 10_000) {
+      for (let waited = 0; ; waited += 5) {
+        const email = await rig.email(id)
+        if (isSo(email)) return email
+        if (waited >= withinMs) throw new Error(`The email stays ${JSON.stringify(email)}`)
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+    },
+    becomes: (id, status) => rig.until(id, (email) => email.status === status),
+    ring: (lane) => outbound?.ring([{ lane, dueAt: clock.now() }]),
+    async stop(graceMs = 1_000) {
+      await outbound?.close(graceMs)
+      outbound = undefined
+    },
+    async start() {
+      outbound = await open()
+    },
+  }
+  t.teardown(() => rig.stop(0))
+  if (!options.stopped) await rig.start()
+  return rig
+}
