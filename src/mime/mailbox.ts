@@ -89,9 +89,8 @@ function canonicalLocal(text: string): string | undefined {
 /** The host name in lower-case A-labels (RFC 5890), or undefined. */
 function canonicalDomain(text: string): string | undefined {
   // domainToASCII is the URL parser's: it reads %41, cuts at '/', and completes IPv4 numbers.
-  const plain = text.normalize('NFKC')
-  if (!/^[a-zA-Z0-9.\-\u0080-\u{10ffff}]+$/u.test(plain)) return undefined
-  const name = /^(?!.*xn--)[a-z0-9.-]*$/.test(plain) ? plain : domainToASCII(plain)
+  if (!/^[a-zA-Z0-9.\-\u0080-\u{10ffff}]+$/u.test(text)) return undefined
+  const name = /^(?!.*xn--)[a-z0-9.-]*$/.test(text) ? text : domainToASCII(text)
   return name.length <= 253 && hostName.test(name) ? name : undefined
 }
 
