@@ -141,6 +141,8 @@ export class Dialogue {
       const { afterBytes, act } = script.midData
       await this.#until(() => this.#bytes.length >= afterBytes)
       await this.perform(act)
+      // What had come along already is not accepted after all.
+      if (act === 'drop' || act === 'rst') return
     }
     const raw = await this.#message()
     if (raw === undefined) return
