@@ -2,6 +2,7 @@ import { makeAuthenticate, type Principal } from '../accounts/index.js'
 import { type Clock, systemClock } from '../clock/index.js'
 import { type Config, openApplianceKey } from '../config/index.js'
 import { dashboardRoutes } from '../dashboard/routes.js'
+import { type Idempotency, makeIdempotency } from '../emails/index.js'
 import { emailRoutes } from '../emails/routes.js'
 import { type HttpServer, openHttpServer } from '../http/index.js'
 import type { Log } from '../log/index.js'
@@ -9,6 +10,7 @@ import { makeTurns, migrateStore, openStore, type Store } from '../store/index.j
 import { openCrew } from './crew.js'
 import { makeDoorbell } from './doorbell.js'
 import { applianceKeyFile } from './files.js'
+import { startHousekeeping } from './housekeeping.js'
 import { lockDataDir } from './lock.js'
 import { openSystemdNotifier } from './notify.js'
 
@@ -56,7 +58,13 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     opened.push(() => crew.close())
     const ring = makeDoorbell((due) => crew.ring(due))
 
-    const privateServer = await openPrivateServer(options, { store, clock, ring })
+    const idempotency = makeIdempotency({ store, clock })
+    const housekeeping = startHousekeeping(clock, log, [
+      { name: 'expired idempotency keys', everyMs: 600_000, run: idempotency.sweep },
+    ])
+    opened.push(() => housekeeping.stop())
+
+    const privateServer = await openPrivateServer(options, { store, clock, ring, idempotency })
     opened.push(() => privateServer.close(config.http.shutdownGrace))
     const publicServer = await openPublicServer(options, clock)
     opened.push(() => publicServer.close(config.http.shutdownGrace))
@@ -103,11 +111,12 @@ interface Core {
   store: Store
   clock: Clock
   ring: Parameters<typeof emailRoutes>[1]['ring']
+  idempotency: Idempotency
 }
 
 async function openPrivateServer(
   { config, log }: ApplianceOptions,
-  { store, clock, ring }: Core,
+  { store, clock, ring, idempotency }: Core,
 ): Promise<HttpServer<Principal>> {
   const { http } = config
   const server = await openHttpServer<Principal>({
@@ -120,7 +129,7 @@ async function openPrivateServer(
     rateLimit: { requests: http.rateLimit.requests, windowMs: http.rateLimit.window },
     trustedProxies: [...http.trustedProxies],
   })
-  emailRoutes(server.api, { store, clock, ring, maxAgeMs: config.outbound.maxAge })
+  emailRoutes(server.api, { store, clock, ring, maxAgeMs: config.outbound.maxAge, idempotency })
   dashboardRoutes(server.pages, { store, clock, sandbox: config.outbound.route === 'sandbox' })
   await server.listen()
   return server

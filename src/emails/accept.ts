@@ -1,143 +1,32 @@
-import { enqueue } from '../deliveries/index.js'
-import { findSenderDomain, verifiedDomains } from '../domains/index.js'
-import { ApiError } from '../errors/index.js'
-import { type Mailbox, parseMailbox } from '../mime/index.js'
-import { type EmailRow, queueClass, type Tx } from '../store/index.js'
+import type { Tx } from '../store/index.js'
 import type { EmailDeps } from './deps.js'
-import { maxRecipients, type SendInput } from './send-body.js'
+import { insertEmails, ringOf } from './insert.js'
+import { prepareEmail } from './prepare.js'
+import type { SendInput } from './send-body.js'
 
 export interface AcceptedEmail {
   id: string
-  status: 'queued'
+  /** ISO 8601, for a mail that leaves later. */
+  scheduledAt: string | undefined
 }
+
+/** Runs in the same transaction as the mail: what is committed with it or not at all. */
+export type Alongside<T> = (tx: Tx, accepted: T) => Promise<void>
 
 /** Takes one mail in: resolves once it and all its deliveries are on disk. */
 export async function acceptEmail(
   deps: EmailDeps,
   accountId: string,
   input: SendInput,
+  alongside: Alongside<AcceptedEmail> = async () => {},
 ): Promise<AcceptedEmail> {
-  const email = await prepare(deps, accountId, input)
-  await deps.store.write((tx) => insert(deps, tx, email))
-  deps.ring(lanesOf(email).map((lane) => ({ lane, dueAt: email.row.created_at })))
-  return { id: email.row.id, status: 'queued' }
+  const email = await prepareEmail(deps, accountId, input)
+  const { id, scheduled_at: at } = email.row
+  const accepted = { id, scheduledAt: at === null ? undefined : new Date(at).toISOString() }
+  await deps.store.write(async (tx) => {
+    await insertEmails(deps, tx, [email])
+    await alongside(tx, accepted)
+  })
+  deps.ring(ringOf([email]))
+  return accepted
 }
-
-interface PreparedEmail {
-  row: Omit<EmailRow, 'opens' | 'clicks' | 'body_id'>
-  html: string
-  text: string | null
-  recipients: Mailbox[]
-}
-
-/** Everything that can be refused is refused here, before anything is written. */
-async function prepare(
-  deps: EmailDeps,
-  accountId: string,
-  input: SendInput,
-): Promise<PreparedEmail> {
-  const sender = await verifiedSender(deps, accountId, input.from)
-  const { given, recipients } = distinctRecipients(input.to)
-  const id = deps.store.ids.uuid()
-  const now = deps.clock.now()
-  return {
-    html: input.html,
-    text: input.text ?? null,
-    recipients,
-    row: {
-      id,
-      account_id: accountId,
-      domain_id: sender.domainId,
-      from_header: input.from.trim(),
-      to_list: JSON.stringify(given),
-      reply_to: input.replyTo?.trim() ?? null,
-      subject: input.subject,
-      type: 'transactional',
-      metadata: input.metadata === undefined ? null : JSON.stringify(input.metadata),
-      status: 'queued',
-      message_id: `<${id}@${sender.mailbox.domain}>`,
-      provider: 'primary',
-      waiting: recipients.length,
-      delivered: 0,
-      bounced: 0,
-      failed: 0,
-      opened_at: null,
-      clicked_at: null,
-      scheduled_at: null,
-      sent_at: null,
-      created_at: now,
-    },
-  }
-}
-
-async function insert(deps: EmailDeps, tx: Tx, email: PreparedEmail): Promise<void> {
-  const { row, recipients } = email
-  const body = await tx
-    .insertInto('bodies')
-    .values({ html: email.html, text: email.text })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  await tx
-    .insertInto('emails')
-    .values({ ...row, body_id: body.id })
-    .execute()
-  await enqueue(
-    tx,
-    recipients.map((recipient) => ({
-      id: deps.store.ids.serial(),
-      emailId: row.id,
-      accountId: row.account_id,
-      recipient: recipient.address,
-      lane: recipient.domain,
-      class: queueClass.transactional,
-      dueAt: row.created_at,
-      expiresAt: row.created_at + deps.maxAgeMs,
-    })),
-  )
-}
-
-async function verifiedSender(deps: EmailDeps, accountId: string, from: string) {
-  const mailbox = parseMailbox(from)
-  if (mailbox === undefined) {
-    const message = 'from is not a sender: expected "email@domain" or "Name <email@domain>"'
-    throw new ApiError('validation_error', message, { fields: { domain: '' } })
-  }
-  const domain = await findSenderDomain(deps.store.read, accountId, mailbox.domain)
-  if (domain?.status !== 'verified') {
-    throw new ApiError(
-      'domain_not_verified',
-      `The sending domain ${mailbox.domain} is not verified for this account`,
-      {
-        fields: {
-          domain: mailbox.domain,
-          verifiedDomains: await verifiedDomains(deps.store.read, accountId),
-        },
-      },
-    )
-  }
-  return { mailbox, domainId: domain.id }
-}
-
-/** The recipients in order, each mailbox once; their texts as given for the record. */
-function distinctRecipients(to: string | string[]): { given: string[]; recipients: Mailbox[] } {
-  const list = Array.isArray(to) ? to : [to]
-  if (list.length > maxRecipients) {
-    const message = `Too many recipients: ${list.length} given, at most ${maxRecipients} allowed`
-    throw new ApiError('validation_error', message, {
-      fields: { count: list.length, max: maxRecipients },
-    })
-  }
-  const distinct = new Map<string, { given: string; mailbox: Mailbox }>()
-  for (const given of list) {
-    const mailbox = parseMailbox(given)
-    // SendBody has let only addresses through.
-    if (mailbox === undefined) throw new Error('A recipient that is no address')
-    if (!distinct.has(mailbox.address)) {
-      distinct.set(mailbox.address, { given: given.trim(), mailbox })
-    }
-  }
-  const kept = [...distinct.values()]
-  return { given: kept.map((r) => r.given), recipients: kept.map((r) => r.mailbox) }
-}
-
-const lanesOf = (email: PreparedEmail) => [...new Set(email.recipients.map((r) => r.domain))]

@@ -4,6 +4,8 @@
  * says which account it is for.
  */
 export { type AcceptedEmail, acceptEmail } from './accept.js'
+export { acceptBatch } from './batch.js'
+export { cancelScheduled } from './cancel.js'
 export type { EmailDeps } from './deps.js'
+export { type Idempotency, makeIdempotency } from './idempotency.js'
 export { type EmailRecord, readEmail } from './read.js'
-export { SendBody } from './send-body.js'

@@ -1,18 +1,73 @@
-import { type } from 'superstruct'
+import { type, unknown } from 'superstruct'
 import type { Principal } from '../accounts/index.js'
-import { type Api, Uuid } from '../http/index.js'
-import { acceptEmail } from './accept.js'
+import { type Api, type ApiRequest, listOf, reply, Uuid } from '../http/index.js'
+import { type AcceptedEmail, acceptEmail } from './accept.js'
+import { acceptBatch, maxBatch } from './batch.js'
+import { cancelScheduled } from './cancel.js'
 import type { EmailDeps } from './deps.js'
+import type { Idempotency, Once } from './idempotency.js'
 import { readEmail } from './read.js'
 import { SendBody } from './send-body.js'
 
-export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
-  api.post('/v1/emails/send', { body: SendBody }, async ({ account, body }) => {
-    const { id } = await acceptEmail(deps, account.accountId, body)
-    return { id, message: 'Email queued' }
+const maxBatchBytes = 32 * 1024 * 1024
+const EmailId = { params: type({ id: Uuid }), notFound: 'No such email' }
+const BatchBody = type({ emails: listOf(unknown(), maxBatch, 1) })
+
+export function emailRoutes(
+  api: Api<Principal>,
+  deps: EmailDeps & { idempotency: Idempotency },
+): void {
+  api.post('/v1/emails/send', { body: SendBody }, async (request) => {
+    const { accountId } = request.account
+    return replayable(
+      await deps.idempotency.once(identityOf(request, '/v1/emails/send'), async (remember) => {
+        const accepted = await acceptEmail(deps, accountId, request.body, (tx, email) =>
+          remember(tx, sendAnswer(email)),
+        )
+        return sendAnswer(accepted)
+      }),
+    )
   })
 
-  api.get('/v1/emails/:id', { params: type({ id: Uuid }) }, async ({ account, params }) => ({
+  const batch = { body: BatchBody, maxBodyBytes: maxBatchBytes }
+  api.post('/v1/emails/batch', batch, async (request) => {
+    const { accountId } = request.account
+    return replayable(
+      await deps.idempotency.once(identityOf(request, '/v1/emails/batch'), async (remember) => {
+        const accepted = await acceptBatch(deps, accountId, request.body.emails, (tx, { ids }) =>
+          remember(tx, batchAnswer(ids)),
+        )
+        return batchAnswer(accepted.ids)
+      }),
+    )
+  })
+
+  api.get('/v1/emails/:id', EmailId, async ({ account, params }) => ({
     email: await readEmail(deps.store.read, account.accountId, params.id),
   }))
+
+  api.delete('/v1/emails/:id/cancel', EmailId, async ({ account, params }) => {
+    await cancelScheduled(deps, account.accountId, params.id)
+    return { message: 'Scheduled email cancelled' }
+  })
+}
+
+const batchAnswer = (ids: string[]) => ({ queued: ids.length, ids })
+
+function sendAnswer({ id, scheduledAt }: AcceptedEmail) {
+  if (scheduledAt === undefined) return { id, message: 'Email queued' }
+  return { id, status: 'scheduled', scheduledAt, message: 'Email scheduled' }
+}
+
+function identityOf(request: ApiRequest<Principal, unknown, unknown, unknown>, path: string) {
+  return {
+    accountId: request.account.accountId,
+    key: request.header('idempotency-key'),
+    path,
+    rawBody: request.rawBody,
+  }
+}
+
+function replayable({ response, replayed }: Once<unknown>) {
+  return reply(200, response, replayed ? { 'Idempotency-Replay': 'true' } : {})
 }

@@ -50,9 +50,15 @@ const ReplyTo = rule<string>(
   Recipient.is.bind(Recipient),
 )
 
+// Whether it is a time, and a possible one, is the domain's to say (400 without `issues`).
+const ScheduledAt = rule<string>(
+  'a string: date and time in ISO 8601',
+  (value) => typeof value === 'string',
+)
+
 const Metadata = rule<Record<string, unknown>>(
   `an object of at most ${maxMetadataBytes} bytes as JSON`,
-  (value) => isObject(value) && Buffer.byteLength(JSON.stringify(value)) <= maxMetadataBytes,
+  (value) => isObject(value) && jsonBytes(value) <= maxMetadataBytes,
 )
 
 export const SendBody = type({
@@ -62,6 +68,7 @@ export const SendBody = type({
   html: Content(1),
   text: optional(Content(0)),
   replyTo: optional(ReplyTo),
+  scheduledAt: optional(ScheduledAt),
   metadata: optional(Metadata),
 })
 export type SendInput = Infer<typeof SendBody>
@@ -76,4 +83,13 @@ function isFilled(value: unknown): value is string {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function jsonBytes(value: unknown): number {
+  try {
+    return Buffer.byteLength(JSON.stringify(value))
+  } catch {
+    // Nested deeper than the stack.
+    return Number.POSITIVE_INFINITY
+  }
 }

@@ -1,0 +1,39 @@
+import type { Clock } from '../clock/index.js'
+import type { Log } from '../log/index.js'
+
+/** Work of the main thread that recurs and is too small for a thread of its own. */
+export interface Chore {
+  name: string
+  everyMs: number
+  run(signal: AbortSignal): Promise<void>
+}
+
+/** Runs each chore now and then, one run of it at a time; a failed run is logged and comes again. */
+export function startHousekeeping(clock: Clock, log: Log, chores: readonly Chore[]) {
+  const stopping = new AbortController()
+  const timers = new Map<string, () => void>()
+  const running = new Set<Promise<void>>()
+
+  const plan = (chore: Chore) => {
+    const wake = () => {
+      const run = chore
+        .run(stopping.signal)
+        .catch((error) => log.error({ error, chore: chore.name }, 'Housekeeping failed'))
+        .finally(() => {
+          running.delete(run)
+          if (!stopping.signal.aborted) plan(chore)
+        })
+      running.add(run)
+    }
+    timers.set(chore.name, clock.after(chore.everyMs, wake))
+  }
+  for (const chore of chores) plan(chore)
+
+  return {
+    async stop() {
+      stopping.abort()
+      for (const cancel of timers.values()) cancel()
+      await Promise.all(running)
+    },
+  }
+}

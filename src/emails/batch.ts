@@ -1,0 +1,51 @@
+import { ApiError, messageOf } from '../errors/index.js'
+import type { Alongside } from './accept.js'
+import type { EmailDeps } from './deps.js'
+import { insertEmails, ringOf } from './insert.js'
+import { type PreparedEmail, prepareEmail } from './prepare.js'
+import { SendBody, type SendInput } from './send-body.js'
+
+export const maxBatch = 100
+
+/**
+ * Takes all the mails in or none: every item is checked first, and all that are wrong are named in
+ * one 422. Resolves with the ids in input order once everything is on disk.
+ */
+export async function acceptBatch(
+  deps: EmailDeps,
+  accountId: string,
+  items: readonly unknown[],
+  alongside: Alongside<{ ids: string[] }> = async () => {},
+): Promise<{ ids: string[] }> {
+  const emails: PreparedEmail[] = []
+  const errors: { index: number; error: string }[] = []
+  for (const [index, item] of items.entries()) {
+    try {
+      emails.push(await prepareEmail(deps, accountId, checkedItem(item)))
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status >= 500) throw error
+      errors.push({ index, error: messageOf(error) })
+    }
+  }
+  if (errors.length > 0) {
+    const message = `${errors.length} of ${items.length} emails are invalid; nothing was queued`
+    throw new ApiError('validation_error', message, { status: 422, fields: { errors } })
+  }
+  const accepted = { ids: emails.map((email) => email.row.id) }
+  await deps.store.write(async (tx) => {
+    await insertEmails(deps, tx, emails)
+    await alongside(tx, accepted)
+  })
+  deps.ring(ringOf(emails))
+  return accepted
+}
+
+/** The first thing wrong with an item's shape, as a sentence that names the field. */
+function checkedItem(item: unknown): SendInput {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+    throw new ApiError('validation_error', 'Expected an object with the fields of a send')
+  }
+  const [failure, valid] = SendBody.validate(item)
+  if (failure === undefined) return valid
+  throw new ApiError('validation_error', `${failure.path.join('.')}: ${failure.message}`)
+}

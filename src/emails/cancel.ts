@@ -1,0 +1,26 @@
+import { cancelDeliveries } from '../deliveries/index.js'
+import { ApiError } from '../errors/index.js'
+import type { EmailDeps } from './deps.js'
+
+/** Takes back an email that is still `scheduled`; refuses any other. */
+export async function cancelScheduled(
+  { store, clock }: Pick<EmailDeps, 'store' | 'clock'>,
+  accountId: string,
+  emailId: string,
+): Promise<void> {
+  await store.write(async (tx) => {
+    const email = await tx
+      .selectFrom('emails')
+      .select('status')
+      .where('id', '=', emailId)
+      .where('account_id', '=', accountId)
+      .executeTakeFirst()
+    if (email === undefined) throw new ApiError('not_found', 'No such email')
+    // Checked inside the write: a claim, which makes it `sending`, is a write too.
+    if (email.status !== 'scheduled') {
+      const message = `Only a scheduled email can be cancelled; this one is ${email.status}`
+      throw new ApiError('validation_error', message)
+    }
+    await cancelDeliveries(tx, emailId, clock.now())
+  })
+}

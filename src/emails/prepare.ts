@@ -1,0 +1,103 @@
+import { findSenderDomain, verifiedDomains } from '../domains/index.js'
+import { ApiError } from '../errors/index.js'
+import { type Mailbox, parseMailbox } from '../mime/index.js'
+import type { EmailRow } from '../store/index.js'
+import type { EmailDeps } from './deps.js'
+import { parseScheduledAt } from './schedule.js'
+import { maxRecipients, type SendInput } from './send-body.js'
+
+/** A mail that nothing speaks against, ready to be written. */
+export interface PreparedEmail {
+  row: Omit<EmailRow, 'opens' | 'clicks' | 'body_id'>
+  html: string
+  text: string | null
+  recipients: Mailbox[]
+  /** When its deliveries fall due. */
+  dueAt: number
+}
+
+/** Checks everything about a mail that can be refused before anything is written. */
+export async function prepareEmail(
+  deps: EmailDeps,
+  accountId: string,
+  input: SendInput,
+): Promise<PreparedEmail> {
+  const now = deps.clock.now()
+  const scheduledAt = parseScheduledAt(input.scheduledAt, now)
+  const sender = await verifiedSender(deps, accountId, input.from)
+  const { given, recipients } = distinctRecipients(input.to)
+  const id = deps.store.ids.uuid()
+  return {
+    html: input.html,
+    text: input.text ?? null,
+    recipients,
+    dueAt: scheduledAt ?? now,
+    row: {
+      id,
+      account_id: accountId,
+      domain_id: sender.domainId,
+      from_header: input.from.trim(),
+      to_list: JSON.stringify(given),
+      reply_to: input.replyTo?.trim() ?? null,
+      subject: input.subject,
+      type: 'transactional',
+      metadata: input.metadata === undefined ? null : JSON.stringify(input.metadata),
+      status: scheduledAt === undefined ? 'queued' : 'scheduled',
+      message_id: `<${id}@${sender.mailbox.domain}>`,
+      provider: 'primary',
+      waiting: recipients.length,
+      delivered: 0,
+      bounced: 0,
+      failed: 0,
+      opened_at: null,
+      clicked_at: null,
+      scheduled_at: scheduledAt ?? null,
+      sent_at: null,
+      created_at: now,
+    },
+  }
+}
+
+async function verifiedSender(deps: EmailDeps, accountId: string, from: string) {
+  const mailbox = parseMailbox(from)
+  if (mailbox === undefined) {
+    const message = 'from is not a sender: expected "email@domain" or "Name <email@domain>"'
+    throw new ApiError('validation_error', message, { fields: { domain: '' } })
+  }
+  const domain = await findSenderDomain(deps.store.read, accountId, mailbox.domain)
+  if (domain?.status !== 'verified') {
+    throw new ApiError(
+      'domain_not_verified',
+      `The sending domain ${mailbox.domain} is not verified for this account`,
+      {
+        fields: {
+          domain: mailbox.domain,
+          verifiedDomains: await verifiedDomains(deps.store.read, accountId),
+        },
+      },
+    )
+  }
+  return { mailbox, domainId: domain.id }
+}
+
+/** The recipients in order, each mailbox once; their texts as given for the record. */
+function distinctRecipients(to: string | string[]): { given: string[]; recipients: Mailbox[] } {
+  const list = Array.isArray(to) ? to : [to]
+  if (list.length > maxRecipients) {
+    const message = `Too many recipients: ${list.length} given, at most ${maxRecipients} allowed`
+    throw new ApiError('validation_error', message, {
+      fields: { count: list.length, max: maxRecipients },
+    })
+  }
+  const distinct = new Map<string, { given: string; mailbox: Mailbox }>()
+  for (const given of list) {
+    const mailbox = parseMailbox(given)
+    // SendBody has let only addresses through.
+    if (mailbox === undefined) throw new Error('A recipient that is no address')
+    if (!distinct.has(mailbox.address)) {
+      distinct.set(mailbox.address, { given: given.trim(), mailbox })
+    }
+  }
+  const kept = [...distinct.values()]
+  return { given: kept.map((r) => r.given), recipients: kept.map((r) => r.mailbox) }
+}

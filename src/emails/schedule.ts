@@ -1,0 +1,49 @@
+import { ApiError } from '../errors/index.js'
+
+const maxAheadMs = 90 * 86_400_000
+
+// ISO 8601: a date, or date and time with seconds and zone optional. Without a zone it is UTC,
+// because a server's local time is nobody's.
+const iso =
+  /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+-]\d{2}:?\d{2})?)?$/i
+
+/** The time at which a mail shall leave, or undefined for at once; throws `validation_error`. */
+export function parseScheduledAt(text: string | undefined, now: number): number | undefined {
+  if (text === undefined) return undefined
+  const at = parseIso(text)
+  if (at === undefined) {
+    const message =
+      'scheduledAt is not a date and time: expected ISO 8601, e.g. 2026-12-24T18:00:00Z'
+    throw new ApiError('validation_error', message)
+  }
+  if (at <= now) {
+    throw new ApiError('validation_error', 'scheduledAt is in the past: expected a future time')
+  }
+  if (at > now + maxAheadMs) {
+    const message = 'scheduledAt is too far ahead: expected a time within the next 90 days'
+    throw new ApiError('validation_error', message)
+  }
+  return at
+}
+
+function parseIso(text: string): number | undefined {
+  const match = iso.exec(text.trim())
+  if (match === null) return undefined
+  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '0', zone] =
+    match
+  const ms = fraction.padEnd(3, '0').slice(0, 3)
+  const utc = `${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`
+  const at = Date.parse(utc)
+  // A day that the month does not have would be taken for one of the next month.
+  if (Number.isNaN(at) || new Date(at).toISOString() !== utc) return undefined
+  const offset = offsetMinutes(zone ?? 'Z')
+  return offset === undefined ? undefined : at - offset * 60_000
+}
+
+function offsetMinutes(zone: string): number | undefined {
+  if (zone.toUpperCase() === 'Z') return 0
+  const hours = Number(zone.slice(1, 3))
+  const minutes = Number(zone.slice(-2))
+  if (hours > 23 || minutes > 59) return undefined
+  return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes)
+}

@@ -1,0 +1,133 @@
+import type { Test } from 'tap'
+import { createAccount, createKey } from '../../src/accounts/index.js'
+import { type Appliance, applianceKeyFile, startAppliance } from '../../src/app/index.js'
+import { type Clock, systemClock } from '../../src/clock/index.js'
+import { createApplianceKeyFile, loadConfig, openApplianceKey } from '../../src/config/index.js'
+import { addDomain } from '../../src/domains/index.js'
+import type { EmailRecord } from '../../src/emails/index.js'
+import { silentLog } from '../../src/log/index.js'
+import { makeTurns, migrateStore, openStore, type Store } from '../../src/store/index.js'
+import { makeTempDir } from './store.js'
+
+export interface Posthorn {
+  dataDir: string
+  url: string
+  publicUrl: string
+  apiKey: string
+  accountId: string
+  /** A connection of the test's own to the same database. */
+  store: Store
+  /** A request with the account's key; `json` is parsed, `headers` are the response's. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>
+  send(body: object, headers?: Record<string, string>): Promise<Answer>
+  email(id: string): Promise<EmailRecord>
+  until(id: string, isSo: (email: EmailRecord) => boolean, withinMs?: number): Promise<EmailRecord>
+  addAccount(name: string): Promise<{ accountId: string; apiKey: string }>
+  appliance: Appliance
+}
+
+export interface CallOptions {
+  body?: object | string | Buffer
+  headers?: Record<string, string>
+  /** null: none at all. */
+  key?: string | null
+}
+
+export interface Answer {
+  status: number
+  headers: Headers
+  // Tests look into whatever came.
+  // biome-ignore lint/suspicious/noExplicitAny: a response body has no type before it was looked at
+  json: any
+  text: string
+}
+
+export interface PosthornOptions {
+  clock?: Clock
+  /** Like environment variables: `{ POSTHORN_OUTBOUND_PORT: '2525' }`. */
+  env?: Record<string, string>
+  dns?: object
+  dataDir?: string
+}
+
+/**
+ * A whole appliance on free ports with one account, one key and the trusted domain `sender.test`.
+ * `route` is `sandbox` unless the environment says otherwise.
+ */
+export async function startPosthorn(t: Test, options: PosthornOptions = {}): Promise<Posthorn> {
+  const clock = options.clock ?? systemClock
+  const dataDir = options.dataDir ?? makeTempDir(t)
+  await migrateStore(dataDir)
+  createApplianceKeyFile(applianceKeyFile(dataDir))
+  // The last write slot: no thread of the appliance has it.
+  const store = openStore({ dataDir, clock, turns: makeTurns(), slot: 15 })
+  t.teardown(() => store.close())
+  const account = await createAccount({ store, clock }, 'Test')
+  const { key: apiKey } = await createKey({ store, clock }, account.id, 'test')
+  const key = openApplianceKey(applianceKeyFile(dataDir))
+  await addDomain({ store, clock, key }, account.id, 'sender.test', { trust: true })
+
+  const config = loadConfig({
+    env: {
+      POSTHORN_HTTP_PRIVATE_PORT: '0',
+      POSTHORN_HTTP_PUBLIC_PORT: '0',
+      POSTHORN_HTTP_PUBLIC_HOST: '127.0.0.1',
+      POSTHORN_HTTP_RATE_LIMIT_REQUESTS: '0',
+      POSTHORN_SANDBOX_SMTP_PORT: '0',
+      POSTHORN_OUTBOUND_ROUTE: 'sandbox',
+      POSTHORN_OUTBOUND_THREADS: '1',
+      ...options.env,
+    },
+  })
+  const appliance = await startAppliance({ config, dataDir, log: silentLog, clock })
+  t.teardown(() => appliance.close())
+
+  const call = async (method: string, path: string, given: CallOptions = {}): Promise<Answer> => {
+    const auth: Record<string, string> =
+      given.key === null ? {} : { authorization: `Bearer ${given.key ?? apiKey}` }
+    const json: Record<string, string> =
+      given.body === undefined ? {} : { 'content-type': 'application/json' }
+    const raw = typeof given.body === 'string' || given.body instanceof Buffer
+    const response = await fetch(appliance.privateUrl + path, {
+      method,
+      headers: { ...auth, ...json, ...given.headers },
+      body:
+        given.body === undefined ? null : raw ? (given.body as string) : JSON.stringify(given.body),
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, json: parsed(text), text }
+  }
+  const posthorn: Posthorn = {
+    dataDir,
+    url: appliance.privateUrl,
+    publicUrl: appliance.publicUrl,
+    apiKey,
+    accountId: account.id,
+    store,
+    appliance,
+    call,
+    send: (body, headers = {}) => call('POST', '/v1/emails/send', { body, headers }),
+    email: async (id) => (await call('GET', `/v1/emails/${id}`)).json.email,
+    async until(id, isSo, withinMs = 15_000) {
+      for (let waited = 0; ; waited += 10) {
+        const email = await posthorn.email(id)
+        if (isSo(email)) return email
+        if (waited >= withinMs) throw new Error(`The email stays ${JSON.stringify(email)}`)
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+    },
+    async addAccount(name) {
+      const { id } = await createAccount({ store, clock }, name)
+      return { accountId: id, apiKey: (await createKey({ store, clock }, id, 'key')).key }
+    },
+  }
+  return posthorn
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
