@@ -2,7 +2,8 @@ import type { ColumnType, Generated } from 'kysely'
 
 /**
  * The tables' types, in one place. Times are integer milliseconds UTC, booleans 0 or 1,
- * JSON is text that its owner parses, ids are UUIDv7 except `queue.id`/`deliveries.id` (`ids.ts`).
+ * JSON is text that its owner parses, ids are UUIDv7 except `queue.id`, `deliveries.id` and
+ * `sandbox_messages.id` (`ids.ts`).
  */
 export interface Tables {
   accounts: AccountRow
@@ -13,7 +14,9 @@ export interface Tables {
   emails: EmailRow
   queue: QueueRow
   deliveries: DeliveryRow
+  idempotency_keys: IdempotencyKeyRow
   sandbox_messages: SandboxMessageRow
+  sandbox_sources: SandboxSourceRow
 }
 
 export interface AccountRow {
@@ -157,17 +160,38 @@ export interface DeliveryRow {
 }
 
 export interface SandboxMessageRow {
-  id: string
+  /** Rises with the time of arrival. */
+  id: number
   received_at: number
+  /** Empty for the null sender. */
   mail_from: string
+  /** JSON array of addresses. */
   rcpt_to: string
   subject: string
   header_from: string
   remote_address: string
+  /** What the client called itself. */
+  helo: string
   /** 1 when it came over STARTTLS. */
   tls: number
   size_bytes: number
-  /** JSON: the verdicts of DKIM, SPF and DMARC, as `sandbox/verdicts.ts` writes them. */
-  verdicts: string
+  /** JSON, as `sandbox/verdicts.ts` writes it; null until the checks are done. */
+  verdicts: string | null
+}
+
+/** Apart from its message, so that a verdict written later does not write the whole mail again. */
+export interface SandboxSourceRow {
+  id: number
   raw: Buffer
+}
+
+/** A request that has succeeded, and what it was answered; kept for 24 hours. */
+export interface IdempotencyKeyRow {
+  account_id: string
+  key: string
+  /** SHA-256 of path and body, in base64. */
+  fingerprint: string
+  /** JSON. */
+  response: string
+  created_at: number
 }

@@ -129,16 +129,30 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await schema.createIndex('deliveries_email').on('deliveries').column('email_id').execute()
   await schema
     .createTable('sandbox_messages')
-    .addColumn('id', 'text', (c) => c.primaryKey())
+    .addColumn('id', 'integer', (c) => c.primaryKey())
     .addColumn('received_at', 'integer', (c) => c.notNull())
     .addColumn('mail_from', 'text', (c) => c.notNull())
     .addColumn('rcpt_to', 'text', (c) => c.notNull())
     .addColumn('subject', 'text', (c) => c.notNull())
     .addColumn('header_from', 'text', (c) => c.notNull())
     .addColumn('remote_address', 'text', (c) => c.notNull())
+    .addColumn('helo', 'text', (c) => c.notNull())
     .addColumn('tls', 'integer', (c) => c.notNull())
     .addColumn('size_bytes', 'integer', (c) => c.notNull())
-    .addColumn('verdicts', 'text', (c) => c.notNull())
+    .addColumn('verdicts', 'text')
+    .modifyEnd(strict)
+    .execute()
+  await schema
+    .createIndex('sandbox_messages_unchecked')
+    .on('sandbox_messages')
+    .column('id')
+    .where(sql.ref('verdicts'), 'is', null)
+    .execute()
+  await schema
+    .createTable('sandbox_sources')
+    .addColumn('id', 'integer', (c) =>
+      c.primaryKey().references('sandbox_messages.id').onDelete('cascade'),
+    )
     .addColumn('raw', 'blob', (c) => c.notNull())
     .modifyEnd(strict)
     .execute()

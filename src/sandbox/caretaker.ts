@@ -1,0 +1,110 @@
+import { type Clock, pause } from '../clock/index.js'
+import type { Resolver } from '../dns/index.js'
+import type { Log } from '../log/index.js'
+import type { Store } from '../store/index.js'
+import { trimMessages } from './keep.js'
+import { type CheckedMail, makeChecks } from './verdicts.js'
+
+export interface CaretakerDeps {
+  store: Store
+  clock: Clock
+  log: Log
+  resolver: Resolver
+  config: { keepMessages: number }
+}
+
+export interface Caretaker {
+  /** Says that a mail has been kept. */
+  ring(): void
+  /** Ends after the checks under way. */
+  close(): Promise<void>
+}
+
+// A check is mostly hashing in this one thread; more at a time would only hold more mails.
+const checksAtOnce = 4
+// How far a long burst may overshoot `keepMessages`.
+const trimEvery = 100
+const retryMs = 5_000
+
+/**
+ * What is done to a mail after its 250: the checks, then making room. The queue is the table itself
+ * (`verdicts` is null), so that a burst costs no memory and a restart checks what was left.
+ */
+export async function startCaretaker(deps: CaretakerDeps): Promise<Caretaker> {
+  const { store, clock, log } = deps
+  const check = await makeChecks(deps.resolver, log)
+  const closing = new AbortController()
+  // Rung from the start: the last run may have left mails unchecked, or a larger `keepMessages`.
+  let rings = 1
+  let wake = () => {}
+
+  async function checkSome(): Promise<number> {
+    const mails = await store.read
+      .selectFrom('sandbox_messages as message')
+      .select(['message.id', 'message.mail_from', 'message.remote_address', 'message.helo'])
+      .where('message.verdicts', 'is', null)
+      .orderBy('message.id')
+      .limit(checksAtOnce)
+      .execute()
+    await Promise.all(mails.map(checkOne))
+    return mails.length
+  }
+
+  async function checkOne(mail: CheckedMail): Promise<void> {
+    const source = await store.read
+      .selectFrom('sandbox_sources')
+      .select('raw')
+      .where('id', '=', mail.id)
+      .executeTakeFirst()
+    if (source === undefined) return // deleted meanwhile
+    const verdicts = JSON.stringify(await check(mail, source.raw))
+    await store.write((tx) =>
+      tx.updateTable('sandbox_messages').set({ verdicts }).where('id', '=', mail.id).execute(),
+    )
+  }
+
+  async function work(): Promise<void> {
+    let sinceTrim = 0
+    for (;;) {
+      sinceTrim += rings
+      rings = 0
+      const checked = await checkSome()
+      if (closing.signal.aborted) return
+      if (checked > 0 && sinceTrim < trimEvery) continue
+      await trimMessages(store, deps.config.keepMessages, closing.signal)
+      sinceTrim = 0
+      if (checked === 0 && rings === 0) return
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!closing.signal.aborted) {
+      if (rings === 0) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+        continue
+      }
+      try {
+        await work()
+      } catch (error) {
+        log.error({ error }, 'Sandbox could not look after its mails')
+        await pause(clock, retryMs, closing.signal)
+        rings++
+      }
+    }
+  }
+
+  const running = run()
+  return {
+    ring() {
+      rings++
+      wake()
+    },
+    async close() {
+      closing.abort()
+      wake()
+      await running
+    },
+  }
+}

@@ -1,0 +1,93 @@
+import PostalMime, { decodeWords } from 'postal-mime'
+
+/** A mail taken apart for reading. Everything in it is the sender's: escape it. */
+export interface Content {
+  /** In the order of the message, unfolded, encoded words decoded. */
+  headers: { name: string; value: string }[]
+  text: string | undefined
+  html: string | undefined
+  attachments: { filename: string; mimeType: string; sizeBytes: number }[]
+  /** Only the beginning was read, or the MIME structure is too broken or too deep to read. */
+  incomplete: 'cut' | 'broken' | undefined
+}
+
+// Measured 2026-11: 20,000 lines of hostile MIME take postal-mime up to half a second, which here
+// is the main thread's; 10 MB of boundaries took it a minute.
+const maxBytes = 1024 * 1024
+const maxLines = 20_000
+const maxGlimpseBytes = 64 * 1024
+const maxHeaders = 200
+const maxHeaderChars = 4_000
+const limits = { maxNestingDepth: 30, maxRfc822NestingDepth: 2, maxHeadersSize: 256 * 1024 }
+
+/** Takes a mail apart, as far as it can be read in a moment. Never rejects. */
+export async function readContent(raw: Buffer): Promise<Content> {
+  const head = raw.subarray(0, readableBytes(raw))
+  const cut = head.length < raw.length
+  try {
+    const mail = await PostalMime.parse(head, limits)
+    return {
+      headers: mail.headers.slice(0, maxHeaders).map(({ originalKey, value }) => ({
+        name: originalKey.slice(0, 100),
+        value: decoded(value.slice(0, maxHeaderChars)),
+      })),
+      text: mail.text,
+      html: mail.html,
+      attachments: mail.attachments.slice(0, 100).map((part) => ({
+        filename: line(part.filename ?? '', 200) || 'unnamed',
+        mimeType: line(part.mimeType, 100),
+        sizeBytes: typeof part.content === 'string' ? part.content.length : part.content.byteLength,
+      })),
+      incomplete: cut || mail.headers.length > maxHeaders ? 'cut' : undefined,
+    }
+  } catch {
+    return {
+      headers: [],
+      text: undefined,
+      html: undefined,
+      attachments: [],
+      incomplete: 'broken',
+    }
+  }
+}
+
+/** What the list shows of a mail. Reads nothing but the beginning of its header. */
+export async function glimpseHeader(raw: Buffer): Promise<{ subject: string; from: string }> {
+  const beginning = raw.subarray(0, maxGlimpseBytes)
+  const end = beginning.indexOf('\r\n\r\n')
+  const header = end === -1 ? beginning : beginning.subarray(0, end + 4)
+  try {
+    const mail = await PostalMime.parse(header, limits)
+    const from = mail.headers.find(({ key }) => key === 'from')?.value ?? ''
+    return { subject: line(mail.subject ?? '', 500), from: line(decoded(from), 320) }
+  } catch {
+    return { subject: '', from: '' }
+  }
+}
+
+function readableBytes(raw: Buffer): number {
+  let at = 0
+  for (let lines = 0; lines < maxLines; lines++) {
+    const next = raw.indexOf(0x0a, at)
+    if (next === -1) return Math.min(raw.length, maxBytes)
+    if (next >= maxBytes) return maxBytes
+    at = next + 1
+  }
+  return at
+}
+
+function decoded(value: string): string {
+  try {
+    return decodeWords(value)
+  } catch {
+    return value
+  }
+}
+
+/** One line without control characters. */
+function line(text: string, maxChars: number): string {
+  return text
+    .replace(/\p{Cc}+/gu, ' ')
+    .trim()
+    .slice(0, maxChars)
+}

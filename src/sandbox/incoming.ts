@@ -1,0 +1,78 @@
+import type { SMTPServerDataStream } from 'smtp-server'
+
+/** What a client is told instead of a 250. smtp-server adds the enhanced code. */
+export class Refusal extends Error {
+  constructor(
+    readonly responseCode: number,
+    message: string,
+  ) {
+    super(message)
+    this.name = 'Refusal'
+  }
+}
+
+/** The bytes that all mails together may take while they arrive. */
+export interface Room {
+  take(bytes: number): boolean
+  release(bytes: number): void
+}
+
+export function makeRoom(maxBytes: number): Room {
+  let held = 0
+  return {
+    take(bytes) {
+      if (held + bytes > maxBytes) return false
+      held += bytes
+      return true
+    },
+    release(bytes) {
+      held -= bytes
+    },
+  }
+}
+
+export interface Collected {
+  raw: Buffer
+  /** Gives the room back, once the mail is stored or lost. */
+  release(): void
+}
+
+/**
+ * The whole message, read to its end even when it is not kept: a client hears a refusal only after
+ * its final dot. Rejects with a `Refusal`: too large, no room, or the client went away.
+ */
+export function collect(stream: SMTPServerDataStream, room: Room): Promise<Collected> {
+  return new Promise((resolve, reject) => {
+    let chunks: Buffer[] = []
+    let held = 0
+    let refusal: Refusal | undefined
+    const release = () => {
+      room.release(held)
+      held = 0
+    }
+    const drop = (why: Refusal) => {
+      refusal ??= why
+      chunks = []
+      release()
+    }
+    stream.on('data', (chunk: Buffer) => {
+      if (refusal !== undefined) return
+      if (stream.sizeExceeded) return drop(new Refusal(552, 'The message is too large'))
+      if (!room.take(chunk.length)) return drop(new Refusal(452, 'Too much mail at once'))
+      held += chunk.length
+      chunks.push(chunk)
+    })
+    stream.once('end', () => {
+      if (refusal !== undefined) return reject(refusal)
+      resolve({ raw: Buffer.concat(chunks), release })
+    })
+    // After an end this changes nothing; without one the client has gone.
+    const gone = () => {
+      if (stream.readableEnded) return
+      drop(new Refusal(451, 'The connection was lost'))
+      reject(refusal)
+    }
+    stream.once('error', gone)
+    stream.once('close', gone)
+  })
+}

@@ -1,0 +1,20 @@
+/**
+ * The built-in inbox for trying Posthorn out: an SMTP receiver on loopback that takes every mail
+ * for every recipient, relays nothing, and shows what a real receiver would have made of it.
+ * Must hold: the final dot is answered after the commit; checking a mail delays no other mail;
+ * memory stays bounded however many mails arrive at once.
+ * smtp-server and mailauth are loaded when the receiver opens: who only reads never loads them.
+ */
+export type { Content } from './content.js'
+export {
+  clearMessages,
+  countMessages,
+  findMessage,
+  listMessages,
+  rawMessage,
+  type SandboxMessage,
+  type SandboxSummary,
+} from './messages.js'
+export { publishedResolver } from './published-resolver.js'
+export { openSandboxReceiver, type SandboxReceiver, type SandboxReceiverDeps } from './receiver.js'
+export type { DkimVerdict, DmarcVerdict, SpfVerdict, Verdicts } from './verdicts.js'

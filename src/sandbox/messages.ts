@@ -1,0 +1,107 @@
+import { type Expression, type SqlBool, sql } from 'kysely'
+import type { SandboxMessageRow, Store } from '../store/index.js'
+import { type Content, readContent } from './content.js'
+import { deleteUpTo } from './keep.js'
+import { parseVerdicts, type Verdicts } from './verdicts.js'
+
+type Reads = Pick<Store, 'read'>
+
+export interface SandboxSummary {
+  id: number
+  receivedAt: number
+  /** The envelope's; empty for the null sender. */
+  mailFrom: string
+  recipients: string[]
+  subject: string
+  /** The From header, decoded. */
+  from: string
+  remoteAddress: string
+  helo: string
+  tls: boolean
+  sizeBytes: number
+  /** Undefined while the checks are still to come. */
+  verdicts: Verdicts | undefined
+}
+
+export interface SandboxMessage extends SandboxSummary {
+  content: Content
+}
+
+/** The newest first; `before` is the id after which the page before ended. */
+export async function listMessages(
+  store: Reads,
+  options: { limit: number; before?: number; search?: string },
+): Promise<SandboxSummary[]> {
+  const { before, search } = options
+  const rows = await store.read
+    .selectFrom('sandbox_messages')
+    .selectAll()
+    .$if(before !== undefined, (query) => query.where('id', '<', before ?? 0))
+    .$if(search !== undefined, (query) => query.where(matches(search ?? '')))
+    .orderBy('id', 'desc')
+    .limit(options.limit)
+    .execute()
+  return rows.map(summary)
+}
+
+export async function countMessages(store: Reads, search?: string): Promise<number> {
+  const { count } = await store.read
+    .selectFrom('sandbox_messages')
+    .select((count) => count.fn.countAll<number>().as('count'))
+    .$if(search !== undefined, (query) => query.where(matches(search ?? '')))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export async function findMessage(store: Reads, id: number): Promise<SandboxMessage | undefined> {
+  const row = await store.read
+    .selectFrom('sandbox_messages')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst()
+  const raw = row && (await rawMessage(store, id))
+  if (raw === undefined || row === undefined) return undefined
+  return { ...summary(row), content: await readContent(raw) }
+}
+
+/** The mail as it came, byte by byte. */
+export async function rawMessage(store: Reads, id: number): Promise<Buffer | undefined> {
+  const row = await store.read
+    .selectFrom('sandbox_sources')
+    .select('raw')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row?.raw
+}
+
+/** Deletes what is there now, not what arrives meanwhile; tells how many. */
+export async function clearMessages(store: Store): Promise<number> {
+  const { newest } = await store.read
+    .selectFrom('sandbox_messages')
+    .select((newest) => newest.fn.max('id').as('newest'))
+    .executeTakeFirstOrThrow()
+  return newest === null ? 0 : await deleteUpTo(store, newest)
+}
+
+function matches(search: string): Expression<SqlBool> {
+  const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`
+  const columns = ['subject', 'header_from', 'mail_from', 'rcpt_to'] as const
+  const tests = columns.map((column) => sql`${sql.ref(column)} like ${pattern} escape '\\'`)
+  return sql<SqlBool>`(${sql.join(tests, sql` or `)})`
+}
+
+function summary(row: SandboxMessageRow): SandboxSummary {
+  return {
+    id: row.id,
+    receivedAt: row.received_at,
+    mailFrom: row.mail_from,
+    recipients: JSON.parse(row.rcpt_to) as string[],
+    subject: row.subject,
+    from: row.header_from,
+    remoteAddress: row.remote_address,
+    helo: row.helo,
+    tls: row.tls === 1,
+    sizeBytes: row.size_bytes,
+    verdicts: parseVerdicts(row.verdicts),
+  }
+}
