@@ -128,7 +128,9 @@ function makeEndpoint<P, Params, Query, Body>(
       body: shape.body ? check(parseJsonObject(rawBody), shape.body) : (undefined as Body),
       rawBody,
       requestId: exchange.requestId,
-      remoteAddress: exchange.remoteAddress,
+      get remoteAddress() {
+        return exchange.remoteAddress
+      },
       header: (name) => head.headers.get(name),
     }
     const result = await handler(request as ApiRequest<never, Params, Query, Body>)

@@ -47,7 +47,11 @@ export function makeDispatch(
     if (fault !== undefined) {
       // Not at once: while this request waits, uWS closes the connection instead of reading on,
       // so that what a wrong length calls 'the next request' is never served.
-      setImmediate(() => void respond(exchange, Promise.resolve(faultResponse(fault))))
+      setImmediate(() => {
+        // uWS cannot end a response without a body and its connection with it.
+        if (head.method === 'HEAD') exchange.drop()
+        else void respond(exchange, Promise.resolve(faultResponse(fault)))
+      })
       return
     }
     const method = head.method === 'HEAD' ? 'GET' : head.method

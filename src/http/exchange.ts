@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { ApiError } from '../errors/index.js'
 import type { ServerContext } from './context.js'
 import { announcesBody, declaredBytes, type Head, type NativeResponse } from './guard.js'
-import { IncomingBody } from './incoming-body.js'
+import { IncomingBody, noBytes } from './incoming-body.js'
 import { checkHeaders, type Outgoing, statusLine } from './reply.js'
 
 /** Larger bodies are offered piece by piece, so that a slow reader costs one copy and no more. */
@@ -12,25 +12,32 @@ const largeBodyBytes = 64 * 1024
 export class Exchange {
   readonly requestId = randomUUID()
   readonly head: Head
-  readonly remoteAddress: string
   /** The client has gone or the response is complete: the native response is dead. */
   ended = false
   readonly #native: NativeResponse
   readonly #context: ServerContext
   #body: IncomingBody | undefined
+  #remoteAddress: string | undefined
 
   constructor(native: NativeResponse, head: Head, context: ServerContext) {
     this.#native = native
     this.head = head
     this.#context = context
-    const peer = Buffer.from(native.getRemoteAddressAsText()).toString('latin1')
-    this.remoteAddress = context.clientAddress(peer, head.headers.get('x-forwarded-for'))
     context.work.begin()
     // uWS ends the process if a response outlives its callback without this.
     native.onAborted(() => {
       this.#body?.abort()
       this.#end()
     })
+  }
+
+  /** Asked for only when somebody wants it: it costs a system call. Empty if the client has gone. */
+  get remoteAddress(): string {
+    if (this.#remoteAddress === undefined && !this.ended) {
+      const peer = Buffer.from(this.#native.getRemoteAddressAsText()).toString('latin1')
+      this.#remoteAddress = this.#context.clientAddress(peer, this.header('x-forwarded-for'))
+    }
+    return this.#remoteAddress ?? ''
   }
 
   header(name: string): string | undefined {
@@ -49,7 +56,7 @@ export class Exchange {
   /** The whole body, empty if there is none. Throws what the client is to be told. */
   async readBody(): Promise<Buffer> {
     const body = this.#body
-    if (body === undefined) return Buffer.alloc(0)
+    if (body === undefined) return noBytes
     if (!body.whole || body.tooLarge) await body.arrived()
     if (body.tooLarge) {
       throw new ApiError('validation_error', `The body is over ${body.limitBytes} bytes`, {
@@ -91,11 +98,13 @@ export class Exchange {
       if (typeof value === 'string') native.writeHeader(name, value)
       else for (const one of value) native.writeHeader(name, one)
     }
-    if (status === 204 || status === 304) {
-      // With any argument, even undefined, uWS writes a Content-Length (RFC 9110 §8.6: never here).
+    const toHead = this.head.method === 'HEAD'
+    if (toHead || status === 204 || status === 304) {
+      // Any argument breaks it: `undefined` writes a Content-Length of 2^63 (RFC 9110 §8.6 wants
+      // none with 204), a length leaves the response unfinished and the connection useless.
+      if (toHead) native.writeHeader('Content-Length', String(Buffer.byteLength(body)))
+      if (close) native.writeHeader('Connection', 'close')
       native.endWithoutBody()
-    } else if (this.head.method === 'HEAD') {
-      native.endWithoutBody(Buffer.byteLength(body), close)
     } else if (body.length > largeBodyBytes) {
       if (close) native.writeHeader('Connection', 'close')
       this.#writeLarge(typeof body === 'string' ? Buffer.from(body) : body)

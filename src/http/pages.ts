@@ -113,7 +113,9 @@ function makeEndpoint(
       form: isForm ? parseForm(rawBody, exchange.header('content-type')) : emptyForm,
       rawBody,
       requestId: exchange.requestId,
-      remoteAddress: exchange.remoteAddress,
+      get remoteAddress() {
+        return exchange.remoteAddress
+      },
       header: (name) => exchange.header(name),
       cookie: (name) => cookie(exchange.header('cookie'), name),
     })

@@ -1,0 +1,477 @@
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { any, type } from 'superstruct'
+import t from 'tap'
+import { reply } from '../../src/http/index.js'
+import { FakeClock } from '../support/clock.js'
+import type { RawResponse } from '../support/raw-http.js'
+import { Anything, post, request, type Started, startServer } from './start.js'
+
+// Numbers in brackets are rows of the table in src/http/README.md.
+
+const limit = 1000
+const served: string[] = []
+const app = await startServer(
+  t,
+  ({ api }) => {
+    api.post('/echo', { body: Anything, maxBodyBytes: limit }, ({ body, rawBody }) => {
+      served.push('echo')
+      return { body, bytes: rawBody.length }
+    })
+    api.post('/length', {}, ({ rawBody }) => ({ bytes: rawBody.length }))
+    api.get('/second', {}, () => served.push('second'))
+    api.get('/thing/:z', {}, ({ params }) => params)
+    api.get('/header', {}, (call) => ({ joined: call.header('x-a') ?? null }))
+    api.get('/none', {}, () => reply(204, undefined))
+    api.get('/unchanged', {}, () => reply(304, undefined))
+    api.get('/split', {}, () => reply(200, {}, { 'X-Bad': 'a\r\nX-Injected: b' }))
+    api.get('/name', {}, () => reply(200, {}, { 'X Bad': 'a' }))
+    api.get('/large', {}, () => ({ text: 'x'.repeat(3_000_000) }))
+    api.get('/slow', {}, async () => {
+      await sleep(50)
+      return {}
+    })
+  },
+  { bodyTimeoutMs: 300 },
+)
+
+const second = request('GET /second')
+const json = ['Content-Type: application/json']
+
+// uWS gives these up by its own clock only (10 s): they wait while the other tests run.
+const silent = openSilent({
+  '[11] HTTP/1.0': 'GET /second HTTP/1.0\r\nHost: a\r\n\r\n',
+  '[11] no Host': 'GET /second HTTP/1.1\r\n\r\n',
+  '[11] a bad request line': 'HELLO\r\n\r\n',
+  '[11] an absolute URI': 'GET http://a/second HTTP/1.1\r\nHost: a\r\n\r\n',
+  '[11] OPTIONS *': 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n',
+  '[11] a folded header': 'GET /second HTTP/1.1\r\nHost: a\r\nX-A: b\r\n c\r\n\r\n',
+  '[11] a header name with _': 'GET /second HTTP/1.1\r\nHost: a\r\nX_A: b\r\n\r\n',
+  '[11] a blank before the colon': 'GET /second HTTP/1.1\r\nHost : a\r\n\r\n',
+  '[11] 60 header lines': request('GET /second', Array(60).fill('X-A: b')),
+  '[11] a null byte in the path': 'GET /sec\0ond HTTP/1.1\r\nHost: a\r\n\r\n',
+  '[11] a null byte in a header': request('GET /second', ['X-A: a\0b']),
+  '[11] bare line feeds': 'GET /second HTTP/1.1\nHost: a\n\n',
+  '[14] a head that never ends': 'GET /second HTTP/1.1\r\nHost: a\r\n',
+})
+
+t.test('[1] two Content-Length headers are a 400, in either order', async (t) => {
+  for (const [first, then] of [
+    [5, 3],
+    [3, 5],
+    [5, 5],
+  ]) {
+    const lengths = [`Content-Length: ${first}`, `content-length: ${then}`]
+    const response = await app.raw(request('POST /echo', [...json, ...lengths], '{"a":'))
+    t.equal(response?.status, 400, `${first} then ${then}`)
+    t.same(jsonOf(response), { code: 'validation_error', error: 'Two content-length headers' })
+    t.same(response?.headers.get('connection'), ['close'])
+  }
+})
+
+t.test('[1] a Content-Length that is no number never reaches a handler', async (t) => {
+  for (const length of ['3x', '-3', '+3', '0x3', '3, 3', '99999999999999999999', '']) {
+    served.length = 0
+    const text = request('POST /echo', [...json, `Content-Length: ${length}`], `abc${second}`)
+    const response = await app.raw(text)
+    t.ok(response === undefined || response.status === 400, `${length}: ${response?.status}`)
+    t.same(served, [], length)
+  }
+})
+
+t.test('[4] a body in doubt ends the connection and what follows is not served', async (t) => {
+  const heads = [
+    ['Transfer-Encoding: Chunked'],
+    ['Transfer-Encoding: gzip, chunked'],
+    ['Transfer-Encoding: identity'],
+    ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'],
+    ['Transfer-Encoding: chunked', 'Transfer-Encoding: x'],
+    ['Transfer-Encoding: chunked', 'Content-Length: 4'],
+    ['Content-Length: 4', 'Transfer-Encoding: chunked'],
+    ['Content-Length: 0', 'Content-Length: 44'],
+    ['Host: other'],
+  ]
+  for (const head of heads) {
+    for (const body of [second, `0\r\n\r\n${second}`, `5\r\nabcde\r\n0\r\n\r\n${second}`]) {
+      served.length = 0
+      const connection = await app.connect()
+      const rest = await connection.write(request('POST /echo', [...json, ...head], body)).rest()
+      t.same(served, [], head.join())
+      t.ok((rest.match(/HTTP\/1\.1/g) ?? []).length <= 1, 'at most one response')
+      t.notMatch(rest, /HTTP\/1\.1 2/)
+    }
+  }
+})
+
+t.test('[4] the refusal can be read when nothing follows', async (t) => {
+  const refused = async (head: string) => (await app.raw(request('GET /second', [head])))?.status
+  t.equal(await refused('Transfer-Encoding: Chunked'), 501)
+  t.equal(await refused('Host: other'), 400)
+  t.equal(await app.raw(request('HEAD /second', ['Host: other'])), undefined)
+})
+
+t.test(
+  '[2, 15] HEAD has the GET’s length, 204 and 304 have none, and the connection goes on',
+  async (t) => {
+    const connection = await app.connect()
+    const head = await connection.write(request('HEAD /thing/a')).response(true)
+    const get = await connection.write(request('GET /thing/a')).response()
+    t.equal(head?.status, 200)
+    t.same(head?.headers.get('content-length'), get?.headers.get('content-length'))
+    t.same(jsonOf(get), { z: 'a' })
+    for (const path of ['/none', '/unchanged', '/none']) {
+      const response = await connection.write(request(`GET ${path}`)).response()
+      t.equal(response?.headers.get('content-length'), undefined, path)
+      t.ok(response?.headers.has('x-request-id'))
+    }
+    await connection.destroy()
+  },
+)
+
+t.test('[15] OPTIONS names the methods', async (t) => {
+  const response = await app.raw(request('OPTIONS /thing/a'))
+  t.equal(response?.status, 204)
+  t.same(response?.headers.get('allow'), ['GET, HEAD, OPTIONS'])
+  t.equal(response?.headers.get('content-length'), undefined)
+})
+
+t.test('[3] a header that would split the response is a 500 and is logged', async (t) => {
+  for (const path of ['/split', '/name']) {
+    app.errors.length = 0
+    const response = await app.raw(request(`GET ${path}`))
+    t.equal(response?.status, 500)
+    t.notOk(response?.headers.has('x-injected'))
+    t.equal(app.errors.length, 1)
+  }
+})
+
+t.test('[5] plain chunks arrive, in one piece or byte by byte', async (t) => {
+  const body = '5\r\n{"a":\r\nA\r\n"12345678"\r\n1\r\n}\r\n0\r\n\r\n'
+  const text = request('POST /echo', [...json, 'Transfer-Encoding: chunked'], body)
+  t.same(jsonOf(await app.raw(text)), { body: { a: '12345678' }, bytes: 16 })
+  const connection = await app.connect()
+  // The head in one piece: uWS may give up on a head in many (row 12).
+  const bodyAt = text.indexOf('\r\n\r\n') + 4
+  connection.write(text.slice(0, bodyAt))
+  for (const byte of text.slice(bodyAt)) {
+    connection.write(byte)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  t.same(jsonOf(await connection.response()), { body: { a: '12345678' }, bytes: 16 })
+  await connection.destroy()
+})
+
+t.test('[5] broken chunks are never a request', async (t) => {
+  const sizes = ['zz', '-1', 'ffffffffffffffff', '7fffffff']
+  for (const size of sizes) {
+    served.length = 0
+    const body = `${size}\r\n{}\r\n0\r\n\r\n`
+    const connection = await app.connect()
+    connection.write(request('POST /echo', [...json, 'Transfer-Encoding: chunked'], body))
+    const response = await connection.response()
+    t.ok(response === undefined || response.status >= 400, `${size}: ${response?.status}`)
+    t.same(served, [])
+    await connection.destroy()
+  }
+})
+
+t.test('[5] a chunk with an extension is never read: the body counts as late', async (t) => {
+  served.length = 0
+  const body = '2;a=b\r\n{}\r\n0\r\n\r\n'
+  const text = request('POST /echo', [...json, 'Transfer-Encoding: chunked'], body)
+  t.equal((await app.raw(text))?.status, 408)
+  t.same(served, [])
+})
+
+t.test('[6] a body over the limit is a 413 that names the limit', async (t) => {
+  const tooLarge = { code: 'validation_error', error: 'The body is over 1000 bytes', max: 1000 }
+  const over = 'x'.repeat(limit + 1)
+  const plain = request('POST /echo', [...json, `Content-Length: ${over.length}`], over)
+  const chunked = request(
+    'POST /echo',
+    [...json, 'Transfer-Encoding: chunked'],
+    `${over.length.toString(16)}\r\n${over}\r\n0\r\n\r\n`,
+  )
+  for (const text of [plain, chunked]) {
+    const connection = await app.connect()
+    const response = await connection.write(text).response()
+    t.equal(response?.status, 413)
+    t.same(jsonOf(response), tooLarge)
+    t.equal((await connection.write(second).response())?.status, 200, 'the connection goes on')
+    await connection.destroy()
+  }
+  const exact = JSON.stringify({ a: 'x'.repeat(limit - 8) })
+  const fits = request('POST /echo', [...json, `Content-Length: ${exact.length}`], exact)
+  t.equal((await app.raw(fits))?.status, 200, 'exactly the limit is allowed')
+})
+
+t.test('[6] over four times the limit nobody waits for the rest', async (t) => {
+  const huge = limit * 4 + 1
+  for (const text of [
+    request('POST /echo', [...json, `Content-Length: ${huge}`], 'x'),
+    request(
+      'POST /echo',
+      [...json, 'Transfer-Encoding: chunked'],
+      `${(huge + 5).toString(16)}\r\n${'x'.repeat(huge)}`,
+    ),
+  ]) {
+    const connection = await app.connect()
+    const response = await connection.write(text).response()
+    t.equal(response?.status, 413)
+    t.same(response?.headers.get('connection'), ['close'])
+    t.equal(await connection.rest(), '')
+  }
+})
+
+t.test('[7] a client that leaves in the middle of a body leaves nothing behind', async (t) => {
+  // This clock stands still: close() can only end because no request is left.
+  const clock = new FakeClock()
+  const { server, connect, errors } = await startServer(
+    t,
+    ({ api }) => api.post('/echo', { body: Anything }, () => ({})),
+    { clock },
+  )
+  const heads = [
+    ['Content-Length: 500'],
+    ['Transfer-Encoding: chunked'],
+    ['Content-Length: 99999999'],
+  ]
+  for (const head of heads) {
+    for (const key of ['key-a', 'wrong']) {
+      const connection = await connect()
+      const text = request('POST /echo', [...json, ...head], '4\r\n{"a"')
+      connection.write(text.replace('key-a', key))
+      // Long enough for the pipeline to wait for the rest.
+      await sleep(20)
+      await connection.destroy()
+    }
+  }
+  await sleep(20)
+  await server.close(60_000)
+  t.same(errors, [], 'an abort is nobody’s error')
+})
+
+t.test('[10] JSON that does not parse says where, not what', async (t) => {
+  const cases: [string, string][] = [
+    ['{"secret": ', 'line 1, column 12: expected a value but the text ends'],
+    ['{"secret" 1}', 'line 1, column 11: expected :'],
+    ['{"a":1,}', 'line 1, column 8: expected a name in double quotes'],
+    ['{\n  "a": tru }', 'line 2, column 8: expected a value'],
+    ['{"a":1} x', 'line 1, column 9: expected nothing more'],
+    ['{"a":"\\x"}', 'line 1, column 7: expected a valid escape'],
+    ['{"a":[1 2]}', 'line 1, column 9: expected , or ]'],
+    ['', 'line 1, column 1: expected a value but the text ends'],
+  ]
+  for (const [body, where] of cases) {
+    const response = await app.call('POST', '/echo', { body })
+    t.equal(response.status, 400)
+    t.same(response.json, { code: 'validation_error', error: `Malformed JSON: ${where}` }, body)
+  }
+})
+
+t.test('[12] a long head in one segment is read, in several it is read or closed', async (t) => {
+  const value = `X-A: ${'a'.repeat(20_000)}`
+  const whole = await app.raw(request('GET /header', [value]))
+  t.equal(whole?.status, 200)
+  const connection = await app.connect()
+  const text = request('GET /header', [value])
+  for (let at = 0; at < text.length; at += 5000) {
+    connection.write(text.slice(at, at + 5000))
+    await sleep(5)
+  }
+  const split = await connection.response()
+  t.ok(split === undefined || split.status === 200, `${split?.status}`)
+  await connection.destroy()
+})
+
+t.test('[13] pipelined requests are answered in order unless one has to wait', async (t) => {
+  const connection = await app.connect()
+  connection.write(request('GET /thing/1') + request('GET /thing/2'))
+  t.same(jsonOf(await connection.response()), { z: '1' })
+  t.same(jsonOf(await connection.response()), { z: '2' })
+  connection.write(request('GET /slow') + request('GET /thing/3'))
+  t.equal(await connection.response(), undefined, 'closed without either response')
+})
+
+t.test('[14] a body that stops arriving is a 408 after bodyTimeoutMs', async (t) => {
+  const connection = await app.connect()
+  connection.write(request('POST /echo', [...json, 'Content-Length: 50'], '{"a"'))
+  const response = await connection.response()
+  t.equal(response?.status, 408)
+  t.match(jsonOf(response), { code: 'validation_error' })
+  t.equal(await connection.rest(), '', 'and the connection is closed')
+})
+
+t.test('[14] nobody waits longer for a body whose request was refused already', async (t) => {
+  const connection = await app.connect()
+  const text = request('POST /echo', [...json, 'Content-Length: 50'], '{"a"')
+  const response = await connection.write(text.replace('key-a', 'wrong')).response()
+  t.equal(response?.status, 401)
+  t.equal(await connection.rest(), '')
+})
+
+t.test('[16] parameters are decoded, paths are compared as they are', async (t) => {
+  const get = async (path: string) => {
+    const response = await app.raw(request(`GET ${path}`))
+    return response?.status === 200 ? jsonOf(response) : response?.status
+  }
+  t.same(await get('/thing/%41%2Fb%20%C3%A9'), { z: 'A/b é' })
+  t.equal(await get('/thing/%zz'), 404)
+  t.equal(await get('/thing/%ff'), 404)
+  t.equal(await get('/thing/%'), 404)
+  t.equal(await get('/%74hing/a'), 404)
+  t.equal(await get('/thing/a/'), 404)
+  t.equal(await get('//thing/a'), 404)
+})
+
+t.test('[17] a parameter with a name of one letter arrives', async (t) => {
+  t.same(jsonOf(await app.raw(request('GET /thing/b'))), { z: 'b' })
+})
+
+t.test('[18] repeated headers are joined; a value that is not ASCII is empty', async (t) => {
+  const joined = async (headers: string[]) => jsonOf(await app.raw(request('GET /header', headers)))
+  t.same(await joined(['X-A: 1', 'x-a: 2']), { joined: '1, 2' })
+  t.same(await joined(['X-A: \xc3\xa9']), { joined: '' })
+  const twice = await app.raw(request('GET /header', ['Authorization: Bearer key-b']))
+  t.equal(twice?.status, 401, 'two keys are none')
+})
+
+t.test('[19] methods that uWS does not know are closed', async (t) => {
+  for (const method of ['PROPFIND', 'get', 'GETT']) {
+    t.equal(await app.raw(request(`${method} /second`)), undefined, method)
+  }
+  t.equal((await app.raw(request('TRACE /second')))?.status, 405)
+})
+
+t.test('Expect: 100-continue is answered before the body is sent', async (t) => {
+  const connection = await app.connect()
+  connection.write(request('POST /echo', [...json, 'Content-Length: 2', 'Expect: 100-continue']))
+  t.equal((await connection.response())?.status, 100)
+  t.equal((await connection.write('{}').response())?.status, 200)
+  await connection.destroy()
+})
+
+t.test('a large response reaches a reader that is slow to start', async (t) => {
+  const connection = await app.connect()
+  connection.write(request('GET /large'))
+  await sleep(100)
+  t.equal((await connection.response())?.body.length, 3_000_011)
+  t.equal((await connection.write(second).response())?.status, 200)
+  await connection.destroy()
+})
+
+t.test('a body in many small pieces is kept whole', async (t) => {
+  const connection = await app.connect()
+  const size = 200_000
+  connection.write(request('POST /length', [`Content-Length: ${size}`]))
+  for (let sent = 0; sent < size; sent += 10_000) {
+    connection.write('x'.repeat(10_000))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  t.same(jsonOf(await connection.response()), { bytes: size })
+  await connection.destroy()
+})
+
+t.test('an upgrade is a request like any other', async (t) => {
+  const headers = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Key: AAAA']
+  t.equal((await app.raw(request('GET /second', headers)))?.status, 200)
+})
+
+t.test('[11, 14] what uWS does not read is closed without a response', async (t) => {
+  served.length = 0
+  for (const [what, answer] of await silent) t.equal(answer, '', what)
+  t.same(served, [])
+})
+
+t.test('[21] closing lets the request in flight end and refuses later ones', async (t) => {
+  const gate = new EventTarget()
+  const { server, connect } = await startServer(t, ({ api }) => {
+    api.get('/held', {}, async () => {
+      gate.dispatchEvent(new Event('begun'))
+      await once(gate, 'release')
+      return { held: true }
+    })
+    api.post('/echo', { body: Anything }, () => ({}))
+  })
+  const held = await connect()
+  const idle = await connect()
+  t.equal((await idle.write(post('/echo', {})).response())?.status, 200)
+  const begun = once(gate, 'begun')
+  held.write(request('GET /held'))
+  await begun
+  const closed = server.close(60_000)
+  const refused = await idle.write(post('/echo', {})).response()
+  t.equal(refused?.status, 503)
+  t.same(refused?.headers.get('connection'), ['close'])
+  t.ok(refused?.headers.has('retry-after'))
+  t.match(jsonOf(refused), { code: 'service_unavailable' })
+  await t.rejects(connect(), { code: 'ECONNREFUSED' })
+  gate.dispatchEvent(new Event('release'))
+  const response = await held.response()
+  t.same(jsonOf(response), { held: true })
+  t.same(response?.headers.get('connection'), ['close'])
+  await closed
+  t.equal(await held.rest(), '')
+})
+
+t.test('[21] after graceMs the connections are closed all the same', async (t) => {
+  const clock = new FakeClock()
+  const begun = new EventTarget()
+  const { server, connect } = await startServer(
+    t,
+    ({ api }) =>
+      api.get('/never', {}, () => {
+        begun.dispatchEvent(new Event('begun'))
+        return new Promise(() => {})
+      }),
+    { clock },
+  )
+  const connection = await connect()
+  const waiting = once(begun, 'begun')
+  connection.write(request('GET /never'))
+  await waiting
+  const closed = server.close(5000)
+  await clock.advance(5000)
+  await closed
+  t.equal(await connection.rest(), '')
+})
+
+t.test('a port that is taken is an operator’s error', async (t) => {
+  const second = startServer(t, () => {}, { port: app.port })
+  await t.rejects(second, { name: 'OperatorError', message: /EADDRINUSE/ })
+})
+
+t.test('a name that the server does not go by is refused, an address is not', async (t) => {
+  const { raw } = await startServer(
+    t,
+    ({ api }) => api.get('/', { query: type({ a: any() }) }, () => ({})),
+    { allowedHosts: ['mail.example.test'] },
+  )
+  const status = async (host: string) =>
+    (await raw(request('GET /?a=1').replace('localhost', host)))?.status
+  t.equal(await status('mail.example.test:8080'), 200)
+  t.equal(await status('MAIL.example.test'), 200)
+  t.equal(await status('127.0.0.1:8080'), 200)
+  t.equal(await status('[::1]:8080'), 200)
+  t.equal(await status('rebound.example'), 421)
+  t.equal(await status('127.0.0.1.example'), 421)
+})
+
+function jsonOf(response: RawResponse | undefined): unknown {
+  return JSON.parse(response?.body.toString() || 'null')
+}
+
+async function openSilent(requests: Record<string, string>): Promise<Map<string, string>> {
+  const answers = new Map<string, string>()
+  await Promise.all(
+    Object.entries(requests).map(async ([what, text]) => {
+      const connection = await connectTo(app)
+      answers.set(what, await connection.write(text).rest())
+    }),
+  )
+  return answers
+}
+
+function connectTo({ connect }: Started) {
+  return connect()
+}

@@ -1,0 +1,154 @@
+import t from 'tap'
+import { ApiError } from '../../src/errors/index.js'
+import { FakeClock } from '../support/clock.js'
+import { startServer } from './start.js'
+
+const script = Buffer.from('"use strict"')
+const app = await startServer(t, ({ pages }) => {
+  pages.get('/', () => ({ html: '<h1>Hello</h1>' }))
+  pages.get('/who/:name', ({ params, query, cookie }) => ({
+    text: JSON.stringify([params.name, query.get('q'), cookie('session') ?? null]),
+  }))
+  pages.get('/pixel', () => ({
+    bytes: Buffer.from('GIF89a'),
+    contentType: 'image/gif',
+    headers: { 'Cache-Control': 'private', 'Set-Cookie': ['a=1', 'b=2'] },
+  }))
+  pages.get('/go', ({ query }) => ({ redirect: query.get('to') ?? '/' }))
+  pages.get('/gone', () => {
+    throw new ApiError('not_found', 'No <such> link')
+  })
+  pages.get('/broken', () => {
+    throw new Error('the password is hunter2')
+  })
+  pages.post('/form', {}, ({ form }) => ({
+    text: JSON.stringify([form.get('name') ?? null, form.all('topic')]),
+  }))
+  pages.post('/unsubscribe', { crossSite: true }, ({ form }) => ({
+    text: form.get('List-Unsubscribe') ?? '',
+  }))
+  pages.post('/hook', { raw: true, maxBodyBytes: 10 }, ({ rawBody }) => ({ text: `${rawBody}` }))
+  pages.file('/app.js', { bytes: script, contentType: 'text/javascript' })
+})
+
+const urlencoded = { 'content-type': 'application/x-www-form-urlencoded' }
+
+t.test('a page has the headers that keep a browser safe', async (t) => {
+  const page = await app.call('GET', '/', { key: null })
+  t.equal(page.status, 200)
+  t.equal(page.text, '<h1>Hello</h1>')
+  t.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
+  const policy = page.headers.get('content-security-policy') ?? ''
+  t.match(policy, /default-src 'self'/)
+  t.notMatch(policy, /unsafe/)
+  t.equal(page.headers.get('x-content-type-options'), 'nosniff')
+  t.equal(page.headers.get('x-frame-options'), 'DENY')
+  t.equal(page.headers.get('referrer-policy'), 'no-referrer')
+  t.ok(page.headers.has('x-request-id'))
+})
+
+t.test('a page sees parameters, query and cookies', async (t) => {
+  const headers = { cookie: 'other=1; session=abc=; x' }
+  const page = await app.call('GET', '/who/J%C3%BCrgen?q=a+b', { headers })
+  t.same(JSON.parse(page.text), ['Jürgen', 'a b', 'abc='])
+  t.same(JSON.parse((await app.call('GET', '/who/x')).text), ['x', null, null])
+})
+
+t.test('a page may send bytes and headers of its own', async (t) => {
+  const pixel = await app.call('GET', '/pixel')
+  t.equal(pixel.headers.get('content-type'), 'image/gif')
+  t.equal(pixel.headers.get('cache-control'), 'private')
+  t.same(pixel.headers.getSetCookie(), ['a=1', 'b=2'])
+})
+
+t.test('a redirect cannot carry a header with it', async (t) => {
+  const to = encodeURIComponent('https://a.test/ü?q=1\r\nX-Injected: yes')
+  const page = await app.call('GET', `/go?to=${to}`)
+  t.equal(page.status, 303)
+  t.equal(page.headers.get('location'), 'https://a.test/%C3%BC?q=1%0D%0AX-Injected:%20yes')
+  t.notOk(page.headers.has('x-injected'))
+})
+
+t.test('errors are small pages without detail', async (t) => {
+  const gone = await app.call('GET', '/gone')
+  t.equal(gone.status, 404)
+  t.match(gone.text, /No &lt;such&gt; link/)
+  t.ok(gone.text.includes(gone.headers.get('x-request-id') ?? '-'))
+  const broken = await app.call('GET', '/broken')
+  t.equal(broken.status, 500)
+  t.notMatch(broken.text, /hunter2/)
+  t.match(app.errors, [{ fields: { requestId: broken.headers.get('x-request-id') } }])
+  t.equal((await app.call('GET', '/who/%ff')).status, 404)
+  const method = await app.call('PUT', '/form')
+  t.equal(method.status, 405)
+  t.equal(method.headers.get('allow'), 'OPTIONS, POST')
+  const unknown = await app.call('GET', '/nowhere', { headers: { accept: 'text/html,*/*' } })
+  t.equal(unknown.status, 404)
+  t.equal(unknown.headers.get('content-type'), 'text/html; charset=utf-8')
+})
+
+t.test('forms are read in both of their types', async (t) => {
+  const body = 'name=J%C3%BCrgen+K&topic=a&topic=b'
+  const page = await app.call('POST', '/form', { body, headers: urlencoded })
+  t.same(JSON.parse(page.text), ['Jürgen K', ['a', 'b']])
+  const form = new FormData()
+  form.set('List-Unsubscribe', 'One-Click')
+  const sent = new Response(form)
+  const headers = { 'content-type': sent.headers.get('content-type') ?? '' }
+  // RFC 8058 §3.1: providers post either type.
+  const click = await app.call('POST', '/unsubscribe', { body: await sent.text(), headers })
+  t.equal(click.text, 'One-Click')
+  t.same(JSON.parse((await app.call('POST', '/form')).text), [null, []])
+  const wrong = { 'content-type': 'text/plain' }
+  t.equal((await app.call('POST', '/form', { body, headers: wrong })).status, 415)
+  t.equal((await app.call('POST', '/hook', { body: 'x', headers: wrong })).text, 'x')
+  t.equal((await app.call('POST', '/hook', { body: '12345678901' })).status, 413)
+})
+
+t.test('a form on another site cannot be sent here', async (t) => {
+  const send = async (path: string, headers: Record<string, string>) => {
+    const request = await app.raw(
+      [
+        `POST ${path} HTTP/1.1`,
+        'Host: mail.test',
+        ...Object.entries(headers).map((h) => h.join(': ')),
+      ]
+        .concat('Content-Length: 0', '', '')
+        .join('\r\n'),
+    )
+    return request?.status
+  }
+  t.equal(await send('/form', { 'Sec-Fetch-Site': 'same-origin', Origin: 'null' }), 200)
+  t.equal(await send('/form', { Origin: 'https://mail.test' }), 200)
+  t.equal(await send('/form', { 'Sec-Fetch-Site': 'cross-site' }), 403)
+  t.equal(await send('/form', { 'Sec-Fetch-Site': 'same-site' }), 403)
+  t.equal(await send('/form', { Origin: 'https://evil.test' }), 403)
+  t.equal(await send('/form', { Origin: 'null' }), 403)
+  t.equal(await send('/unsubscribe', { Origin: 'https://evil.test' }), 200)
+})
+
+t.test('[22] a file is sent once and then confirmed by its ETag', async (t) => {
+  const first = await app.call('GET', '/app.js')
+  t.equal(first.text, script.toString())
+  t.equal(first.headers.get('content-type'), 'text/javascript')
+  const etag = first.headers.get('etag') ?? ''
+  t.match(etag, /^"[\w-]{22}"$/)
+  const again = await app.call('GET', '/app.js', { headers: { 'if-none-match': `"x", W/${etag}` } })
+  t.equal(again.status, 304)
+  t.equal(again.text, '')
+  t.equal((await app.call('GET', '/app.js', { headers: { 'if-none-match': '"x"' } })).status, 200)
+})
+
+t.test('pages may be limited by address', async (t) => {
+  const clock = new FakeClock()
+  const { call } = await startServer(t, ({ pages }) => pages.get('/', () => ({ text: 'hi' })), {
+    clock,
+    pageRateLimit: { requests: 1, windowMs: 1000 },
+  })
+  t.equal((await call('GET', '/')).status, 200)
+  const refused = await call('GET', '/')
+  t.equal(refused.status, 429)
+  t.equal(refused.headers.get('retry-after'), '1')
+  await clock.advance(1000)
+  t.equal((await call('GET', '/')).status, 200)
+})

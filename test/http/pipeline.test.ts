@@ -1,0 +1,460 @@
+import { array, number, optional, record, size, string, type, union } from 'superstruct'
+import t from 'tap'
+import { ApiError } from '../../src/errors/index.js'
+import {
+  described,
+  listOf,
+  openHttpServer,
+  QueryFlag,
+  QueryInteger,
+  reply,
+  Uuid,
+} from '../../src/http/index.js'
+import { makeRateLimiter } from '../../src/http/rate-limit.js'
+import { silentLog } from '../../src/log/index.js'
+import { FakeClock } from '../support/clock.js'
+import { Anything, type Called, startServer } from './start.js'
+
+const uuid = '0193f0a0-1111-7000-8000-00000000000a'
+const Text = described(size(string(), 1, 20), 'a string of 1 to 20 characters')
+const Mail = type({
+  from: Text,
+  to: union([string(), listOf(string(), 3)]),
+  subject: optional(size(string(), 1, 10)),
+  position: optional(number()),
+  labels: optional(record(string(), number())),
+  sizes: optional(listOf(number(), 1000)),
+})
+
+const app = await startServer(t, ({ api }) => {
+  api.post('/mails', { body: Mail }, ({ account, body }) => ({ account, body }))
+  api.get('/mails/:id', { params: type({ id: Uuid }), notFound: 'No such email' }, ({ params }) => {
+    throw new ApiError('not_found', params.id === uuid ? 'No such email' : 'params')
+  })
+  const Page = type({
+    limit: optional(QueryInteger(1, 500)),
+    all: optional(QueryFlag),
+    after: optional(string()),
+  })
+  api.get('/mails', { query: Page }, ({ query }) => query)
+  api.post('/created', {}, () => reply(201, { id: uuid }, { 'Idempotency-Replay': 'true' }))
+  api.post('/refused', { body: Anything }, () => {
+    throw new ApiError('validation_error', 'Too many recipients', {
+      fields: { count: 51, max: 50 },
+      headers: { 'X-More': 'yes' },
+    })
+  })
+  api.get('/broken', {}, () => {
+    throw new Error('the password is hunter2')
+  })
+  api.get('/rejected', {}, async () => {
+    await null
+    throw 'a string'
+  })
+  api.get('/plans', { auth: false }, ({ account }) => ({ open: account === undefined }))
+  api.post('/import', { form: true, maxBodyBytes: 5000 }, ({ form }) => ({
+    file: form.file('file')?.bytes.toString() ?? null,
+    filename: form.file('file')?.filename ?? null,
+    type: form.file('file')?.contentType ?? null,
+    kind: form.get('kind') ?? null,
+  }))
+})
+
+const valid = { from: 'a@example.test', to: ['b@example.test'] }
+
+t.test('a valid request reaches its handler, unknown fields and all', async (t) => {
+  const body = { ...valid, future: { field: 1 } }
+  const response = await app.call('POST', '/mails', { body })
+  t.equal(response.status, 200)
+  t.match(response.json, { account: { id: 'a' }, body: valid })
+  t.equal(response.headers.get('content-type'), 'application/json; charset=utf-8')
+  t.equal(response.headers.get('cache-control'), 'no-store')
+})
+
+t.test('a handler may choose status and headers', async (t) => {
+  const response = await app.call('POST', '/created')
+  t.equal(response.status, 201)
+  t.same(response.json, { id: uuid })
+  t.equal(response.headers.get('idempotency-replay'), 'true')
+})
+
+t.test('a refusal has its code, message, fields and headers', async (t) => {
+  const response = await app.call('POST', '/refused', { body: {} })
+  t.equal(response.status, 400)
+  t.same(response.json, {
+    code: 'validation_error',
+    error: 'Too many recipients',
+    count: 51,
+    max: 50,
+  })
+  t.equal(response.headers.get('x-more'), 'yes')
+})
+
+t.test('what nobody expected is logged under the request’s id and told to nobody', async (t) => {
+  for (const path of ['/broken', '/rejected']) {
+    app.errors.length = 0
+    const response = await app.call('GET', path)
+    t.equal(response.status, 500)
+    t.same(response.json, {
+      code: 'application_error',
+      error: 'Something went wrong on our side',
+    })
+    t.match(app.errors, [{ fields: { requestId: response.headers.get('x-request-id'), path } }])
+    t.equal(app.errors.length, 1)
+  }
+})
+
+t.test('401 says whether a key was sent and nothing else', async (t) => {
+  const missing = await app.call('POST', '/mails', { key: null, body: valid })
+  t.equal(missing.status, 401)
+  t.same(missing.json, { code: 'missing_api_key', error: 'Unauthorized' })
+  t.equal(missing.headers.get('www-authenticate'), 'Bearer')
+  const invalid = await app.call('POST', '/mails', { key: 'other', body: '{' })
+  t.equal(invalid.status, 401, 'authentication comes before the body')
+  t.same(invalid.json, { code: 'invalid_api_key', error: 'Unauthorized' })
+  t.equal((await app.call('GET', '/mails/x', { key: null })).status, 401)
+})
+
+t.test('a path without authentication needs no key and has no rate limit', async (t) => {
+  const response = await app.call('GET', '/plans', { key: null })
+  t.same(response.json, { open: true })
+  t.equal(response.headers.get('x-ratelimit-limit'), null)
+})
+
+t.test('every response has a request id of its own', async (t) => {
+  const over = 'x'.repeat(6000)
+  const responses = [
+    await app.call('POST', '/mails', { body: valid }),
+    await app.call('POST', '/mails', { body: '[' }),
+    await app.call('POST', '/mails', { key: null }),
+    await app.call('POST', '/import', { body: over }),
+    await app.call('PUT', '/mails'),
+    await app.call('GET', '/nowhere'),
+    await app.call('GET', '/broken'),
+  ]
+  t.same(
+    responses.map((one) => one.status),
+    [200, 400, 401, 413, 405, 404, 500],
+  )
+  const ids = responses.map((one) => one.headers.get('x-request-id') ?? '')
+  for (const id of ids) t.match(id, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+  t.equal(new Set(ids).size, ids.length)
+})
+
+t.test('only JSON in UTF-8 is taken where JSON is asked for', async (t) => {
+  const status = async (contentType: string) =>
+    (await app.call('POST', '/mails', { body: valid, headers: { 'content-type': contentType } }))
+      .status
+  for (const good of [
+    'application/json',
+    'Application/JSON; charset=UTF-8',
+    'application/json;charset="utf-8"',
+  ]) {
+    t.equal(await status(good), 200, good)
+  }
+  for (const bad of [
+    'text/plain',
+    'application/json; charset=latin1',
+    'application/jsonx',
+    'application/x-www-form-urlencoded',
+    'text/plain; a=application/json',
+  ]) {
+    t.equal(await status(bad), 415, bad)
+  }
+  const none = await app.raw(
+    'POST /mails HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer key-a\r\nContent-Length: 2\r\n\r\n{}',
+  )
+  t.equal(none?.status, 415)
+  t.match(JSON.parse(none?.body.toString() ?? ''), { code: 'unsupported_media_type' })
+})
+
+t.test('a body that is no object in UTF-8 is a 400', async (t) => {
+  for (const body of ['[]', '"x"', 'null', '1', 'true']) {
+    const response = await app.call('POST', '/mails', { body })
+    t.equal(response.status, 400, body)
+    t.same(response.json, { code: 'validation_error', error: 'The body must be a JSON object' })
+  }
+  const bytes = Buffer.from('{"from":"\xff"}', 'latin1')
+  const head = `POST /mails HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer key-a\r\nContent-Type: application/json\r\nContent-Length: ${bytes.length}\r\n\r\n`
+  const response = await app.raw(Buffer.concat([Buffer.from(head), bytes]))
+  t.equal(response?.status, 400)
+  t.match(response?.body.toString(), /not valid UTF-8/)
+  const marked = await app.call('POST', '/mails', { body: `\uFEFF${JSON.stringify(valid)}` })
+  t.equal(marked.status, 200, 'a byte order mark is ignored (RFC 8259 §8.1)')
+})
+
+t.test('a schema failure has the contract’s shape', async (t) => {
+  const body = { from: '', to: [1], subject: 'x'.repeat(500), position: 'first' }
+  const response = await app.call('POST', '/mails', { body })
+  t.equal(response.status, 400)
+  t.same(response.json, {
+    success: false,
+    error: {
+      name: 'StructError',
+      issues: [
+        {
+          code: 'invalid_size',
+          expected: 'string',
+          received: 'string',
+          path: ['from'],
+          message: 'Expected a string of 1 to 20 characters',
+        },
+        {
+          code: 'invalid_type',
+          expected: 'union',
+          received: 'array',
+          path: ['to'],
+          message: 'Expected the value to satisfy a union of `string | array`',
+        },
+        {
+          code: 'invalid_type',
+          expected: 'string',
+          received: 'number',
+          path: ['to', '0'],
+          message: 'Expected a string',
+        },
+        {
+          code: 'invalid_size',
+          expected: 'string',
+          received: 'string',
+          path: ['subject'],
+          message: 'Expected a string with a length between `1` and `10`',
+        },
+        {
+          code: 'invalid_type',
+          expected: 'number',
+          received: 'string',
+          path: ['position'],
+          message: 'Expected a number',
+        },
+      ],
+    },
+  })
+})
+
+t.test('a missing field is required', async (t) => {
+  t.match(issues(await app.call('POST', '/mails', { body: {} }))[0], {
+    code: 'required',
+    received: 'undefined',
+    path: ['from'],
+    message: 'Required. Expected a string of 1 to 20 characters',
+  })
+})
+
+t.test('a message never repeats the value', async (t) => {
+  const secret = 'hunter2-hunter2-hunter2'
+  const body = { from: secret, to: { secret }, subject: [secret], labels: { a: secret } }
+  const response = await app.call('POST', '/mails', { body })
+  t.equal(issues(response).length, 4)
+  t.notMatch(response.text, /hunter2/)
+})
+
+t.test('values that cannot be printed are refused like others', async (t) => {
+  const hostile = { toString: 1, valueOf: null }
+  const response = await app.call('POST', '/mails', { body: { from: hostile, to: hostile } })
+  t.equal(response.status, 400)
+  t.same(
+    issues(response).map((issue) => issue.path),
+    [['from'], ['to']],
+  )
+})
+
+t.test(
+  'at most 50 issues are listed, and long lists are counted before they are read',
+  async (t) => {
+    const bad = await app.call('POST', '/mails', {
+      body: { ...valid, sizes: Array(1000).fill('x') },
+    })
+    t.equal(issues(bad).length, 50)
+    const long = await app.call('POST', '/mails', {
+      body: { ...valid, sizes: Array(1001).fill('x') },
+    })
+    t.same(issues(long), [
+      {
+        code: 'invalid_size',
+        expected: 'array',
+        received: 'array',
+        path: ['sizes'],
+        message: 'Expected an array of at most 1000 items',
+      },
+    ])
+  },
+)
+
+t.test('a list that fits is what an array is', (t) => {
+  t.same(listOf(number(), 2, 1).validate([1])[1], array(number()).validate([1])[1])
+  t.ok(listOf(number(), 2, 1).validate([])[0])
+  t.ok(listOf(number(), 2).validate('ab')[0])
+  t.end()
+})
+
+t.test('an id that is no UUID is a 404 like one that does not exist', async (t) => {
+  const unknown = await app.call('GET', `/mails/${uuid}`)
+  t.equal(unknown.status, 404)
+  for (const id of ['1', `${uuid}0`, `${uuid}%00`, "'%20or%201=1", '%', uuid.toUpperCase()]) {
+    const response = await app.call('GET', `/mails/${id}`)
+    t.equal(response.status, 404, id)
+    t.same(response.json, unknown.json, id)
+  }
+})
+
+t.test('a query is turned into the types that its shape names', async (t) => {
+  const get = (query: string) => app.call('GET', `/mails${query}`)
+  t.same((await get('?limit=20&all=true&after=a%20b&other=1&limit=30')).json, {
+    limit: 20,
+    all: true,
+    after: 'a b',
+    other: '1',
+  })
+  for (const query of ['?limit=0', '?limit=501', '?limit=ten', '?limit=1.5', '?limit=']) {
+    const response = await get(query)
+    t.equal(response.status, 400, query)
+    t.match(issues(response), [
+      { path: ['limit'], message: 'Expected a whole number from 1 to 500' },
+    ])
+  }
+  t.match(issues(await get('?all=yes')), [{ path: ['all'], message: 'Expected true or false' }])
+})
+
+t.test('an unknown path is a 404, an unknown method a 405 with Allow', async (t) => {
+  const unknown = await app.call('GET', '/nowhere', { key: null })
+  t.equal(unknown.status, 404)
+  t.match(unknown.json, { code: 'not_found' })
+  const method = await app.call('DELETE', '/mails', { key: null })
+  t.equal(method.status, 405)
+  t.match(method.json, { code: 'not_found' })
+  t.equal(method.headers.get('allow'), 'GET, HEAD, OPTIONS, POST')
+  t.ok(method.headers.has('x-ratelimit-limit'))
+})
+
+t.test('a file comes in by multipart', async (t) => {
+  const form = new FormData()
+  form.set('kind', 'contacts')
+  form.set('file', new Blob(['email\r\n--x\r\na@b.test\r\n'], { type: 'text/csv' }), 'a"b.csv')
+  const sent = new Response(form)
+  const headers = { 'content-type': sent.headers.get('content-type') ?? '' }
+  const whole = await sent.text()
+  const response = await app.call('POST', '/import', { body: whole, headers })
+  t.same(response.json, {
+    file: 'email\r\n--x\r\na@b.test\r\n',
+    filename: 'a"b.csv',
+    type: 'text/csv',
+    kind: 'contacts',
+  })
+  t.comment('[8] cut off')
+  for (const cut of [whole.length - 6, Math.floor(whole.length / 2), 20, 0]) {
+    const response = await app.call('POST', '/import', { body: whole.slice(0, cut), headers })
+    t.equal(response.status, 400, `${cut} bytes`)
+    t.match(response.json, { code: 'validation_error', error: /^Malformed multipart body/ })
+  }
+  const csv = await app.call('POST', '/import', {
+    body: 'a',
+    headers: { 'content-type': 'text/csv' },
+  })
+  t.equal(csv.status, 415)
+})
+
+t.test('the rate limit counts by key in windows that begin with the first request', async (t) => {
+  const clock = new FakeClock(10_000)
+  const { call } = await startServer(t, ({ api }) => api.get('/', {}, () => ({})), {
+    clock,
+    rateLimit: { requests: 2, windowMs: 60_000 },
+  })
+  t.same(standing(await call('GET', '/')), [200, '2', '1', '70'])
+  await clock.advance(20_500)
+  t.same(standing(await call('GET', '/')), [200, '2', '0', '70'])
+  const refused = await call('GET', '/')
+  t.same(standing(refused), [429, '2', '0', '70'])
+  t.match(refused.json, { code: 'rate_limit_exceeded' })
+  t.equal(refused.headers.get('retry-after'), '40')
+  t.same(standing(await call('GET', '/', { key: 'key-b' })), [200, '2', '1', '91'], 'another key')
+  await clock.advance(39_499)
+  t.equal((await call('GET', '/')).status, 429)
+  await clock.advance(1)
+  t.same(standing(await call('GET', '/')), [200, '2', '1', '130'])
+})
+
+t.test(
+  'requests without a valid key are counted by address, apart from those with one',
+  async (t) => {
+    const clock = new FakeClock(10_000)
+    const { call } = await startServer(t, ({ api }) => api.get('/', {}, () => ({})), {
+      clock,
+      rateLimit: { requests: 2, windowMs: 60_000 },
+      trustedProxies: ['127.0.0.0/8', '10.1.0.0/16'],
+    })
+    const from = (forwarded: string, key: string | null = 'wrong') =>
+      call('GET', '/', { key, headers: { 'x-forwarded-for': forwarded } })
+    t.same(standing(await from('192.0.2.1')), [401, '2', '1', '70'])
+    t.same(standing(await from('192.0.2.1', null)), [401, '2', '0', '70'])
+    const refused = await from('6.6.6.6, 192.0.2.1, 10.1.2.3')
+    t.same(standing(refused), [429, '2', '0', '70'], 'what a client puts first does not count')
+    t.equal(refused.headers.get('retry-after'), '60')
+    t.equal((await from('192.0.2.1', 'key-a')).status, 200, 'a valid key from there goes on')
+    t.equal((await from('192.0.2.2')).status, 401)
+    t.equal((await from('2001:db8:0:1::1')).status, 401)
+    t.equal((await from('2001:db8:0:1:ffff::2')).status, 401)
+    t.equal((await from('2001:db8:0:1:1::3')).status, 429, 'one /64 is one client')
+    t.equal((await from('2001:db8:0:2::3')).status, 401)
+  },
+)
+
+t.test('a flood of made-up keys is forgotten, oldest first', (t) => {
+  const limiter = makeRateLimiter({ requests: 5, windowMs: 60_000 }, new FakeClock(), 10)
+  limiter.take('first')
+  for (let n = 0; n < 9; n++) limiter.take(`flood-${n}`)
+  t.equal(limiter.take('first').remaining, 3, 'ten are remembered')
+  limiter.take('one more')
+  t.equal(limiter.take('flood-8').remaining, 3)
+  t.equal(limiter.take('first').remaining, 4, 'the eleventh took the place of the oldest')
+  t.end()
+})
+
+t.test('without trusted proxies X-Forwarded-For says nothing', async (t) => {
+  const { call } = await startServer(
+    t,
+    ({ api }) => api.get('/', {}, ({ remoteAddress }) => ({ remoteAddress })),
+    {},
+  )
+  const headers = { 'x-forwarded-for': '192.0.2.1' }
+  t.same((await call('GET', '/', { headers })).json, { remoteAddress: '127.0.0.1' })
+})
+
+t.test('an authentication that breaks is a 500, not a way in', async (t) => {
+  const { call, errors } = await startServer(t, ({ api }) => api.get('/', {}, () => ({})), {
+    authenticate: async () => {
+      throw new Error('database is locked')
+    },
+  })
+  const response = await call('GET', '/')
+  t.equal(response.status, 500)
+  t.ok(response.headers.has('x-ratelimit-remaining'))
+  t.equal(errors.length, 1)
+})
+
+t.test('mistakes in adding routes show at start', async (t) => {
+  const server = await openHttpServer({
+    host: '127.0.0.1',
+    port: 0,
+    log: silentLog,
+    clock: new FakeClock(),
+  })
+  const { api } = server
+  t.throws(() => api.get('/a', {}, () => ({})), /needs a server with authenticate/)
+  api.get('/a/:id', { auth: false }, () => ({}))
+  t.throws(() => api.get('/a/:name', { auth: false }, () => ({})), /exists twice/)
+  t.throws(() => api.get('/a/*', { auth: false }, () => ({})), /no path/)
+  await server.listen()
+  t.throws(() => api.get('/late', { auth: false }, () => ({})), /after the server had started/)
+  await server.close(0)
+})
+
+function issues(response: Called): Record<string, unknown>[] {
+  const error = response.json.error as { issues?: Record<string, unknown>[] } | undefined
+  return error?.issues ?? []
+}
+
+function standing(response: Called): unknown[] {
+  const header = (name: string) => response.headers.get(`x-ratelimit-${name}`)
+  return [response.status, header('limit'), header('remaining'), header('reset')]
+}
