@@ -1,7 +1,5 @@
 import { runThread } from '../app/thread.js'
-import { staticResolver } from '../dns/index.js'
-import { publishedRecords } from '../domains/index.js'
-import { openSandboxReceiver } from '../sandbox/index.js'
+import { openSandboxReceiver, publishedResolver } from '../sandbox/index.js'
 
 await runThread('sandbox', async ({ data, store, clock, log }) => {
   const { sandbox, outbound } = data.config
@@ -9,7 +7,7 @@ await runThread('sandbox', async ({ data, store, clock, log }) => {
     store,
     clock,
     log,
-    resolver: publishedResolver(),
+    resolver: publishedResolver({ store, clock }, outbound),
     config: { port: data.sandboxPort ?? sandbox.smtpPort, keepMessages: sandbox.keepMessages },
   })
   return { port: receiver.port, stop: () => receiver.close() }
