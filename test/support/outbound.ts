@@ -4,6 +4,7 @@ import { type Config, loadConfig, makeApplianceKey } from '../../src/config/inde
 import type { StaticRecords } from '../../src/dns/index.js'
 import { addDomain } from '../../src/domains/index.js'
 import { acceptEmail, type EmailRecord, readEmail } from '../../src/emails/index.js'
+import type { SendInput } from '../../src/emails/send-body.js'
 import { type Log, silentLog } from '../../src/log/index.js'
 import { openOutbound } from '../../src/outbound/index.js'
 import type { Store } from '../../src/store/index.js'
@@ -13,16 +14,12 @@ import { makeTempDir, openTestStore } from './store.js'
 
 export interface OutboundRig {
   store: Store
+  accountId: string
   mx: FakeMx
   resolver: FakeResolver
   dataDir: string
   /** Accepts a mail as the API would and rings the outbound side. */
-  send(body: {
-    to: string | string[]
-    subject?: string
-    html?: string
-    text?: string
-  }): Promise<string>
+  send(body: Partial<SendInput> & Pick<SendInput, 'to'>): Promise<string>
   email(id: string): Promise<EmailRecord>
   /** Resolves when `isSo` holds for the email; fails the test after `withinMs` of real time. */
   until(id: string, isSo: (email: EmailRecord) => boolean, withinMs?: number): Promise<EmailRecord>
@@ -90,14 +87,15 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
   let outbound: Awaited<ReturnType<typeof open>> | undefined
   const rig: OutboundRig = {
     store,
+    accountId,
     mx,
     resolver,
     dataDir,
-    async send({ to, subject = 'Hello', html = '<p>Hello</p>', text }) {
+    async send(body) {
       const { id } = await acceptEmail(
         { store, clock, ring: (due) => outbound?.ring(due), maxAgeMs: config.maxAge },
         accountId,
-        { from: 'Sender <news@sender.test>', to, subject, html, text },
+        { from: 'Sender <news@sender.test>', subject: 'Hello', html: '<p>Hello</p>', ...body },
       )
       return id
     },

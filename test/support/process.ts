@@ -1,0 +1,49 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+/** The compiled CLI beside this file, wherever it was built to. */
+export const cliEntry = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+
+export interface Serving {
+  process: ChildProcess
+  url: string
+  /** Everything that it has logged. */
+  log(): string
+  kill(signal: NodeJS.Signals): Promise<number | null>
+}
+
+/** `posthorn init --sandbox` on free ports; returns what a script gets from it. */
+export function initSandbox(dataDir: string): { apiKey: string; accountId: string } {
+  const args = ['init', '--sandbox', '--json', '--data', dataDir]
+  const done = spawnSync(process.execPath, [cliEntry, ...args], { encoding: 'utf8' })
+  if (done.status !== 0) throw new Error(`init failed: ${done.stderr}`)
+  return JSON.parse(done.stdout) as { apiKey: string; accountId: string }
+}
+
+/** `posthorn serve` as a process of its own; resolves when its API answers. */
+export async function serve(
+  t: { teardown(stop: () => unknown): void },
+  dataDir: string,
+  env: Record<string, string>,
+): Promise<Serving> {
+  const child = spawn(process.execPath, [cliEntry, 'serve', '--data', dataDir], {
+    env: { ...process.env, POSTHORN_LOG_FORMAT: 'json', ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let log = ''
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  const up = new Promise<string>((resolve, reject) => {
+    child.stderr.on('data', (chunk: Buffer) => {
+      log += chunk.toString()
+      const url = /"privateUrl":"([^"]+)"/.exec(log)?.[1]
+      if (url !== undefined) resolve(url)
+    })
+    void exited.then((code) => reject(new Error(`serve ended with ${code}: ${log}`)))
+  })
+  const kill = (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    return exited
+  }
+  t.teardown(() => kill('SIGKILL'))
+  return { process: child, url: await up, log: () => log, kill }
+}
