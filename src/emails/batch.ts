@@ -45,7 +45,8 @@ function checkedItem(item: unknown): SendInput {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) {
     throw new ApiError('validation_error', 'Expected an object with the fields of a send')
   }
-  const [failure, valid] = SendBody.validate(item)
-  if (failure === undefined) return valid
-  throw new ApiError('validation_error', `${failure.path.join('.')}: ${failure.message}`)
+  const [error, valid] = SendBody.validate(item)
+  if (error === undefined) return valid
+  const [first = error] = error.failures()
+  throw new ApiError('validation_error', `${first.path.join('.')}: ${first.message}`)
 }

@@ -16,6 +16,8 @@ export interface Tables {
   deliveries: DeliveryRow
   idempotency_keys: IdempotencyKeyRow
   sandbox_messages: SandboxMessageRow
+  templates: TemplateRow
+  template_versions: TemplateVersionRow
   sandbox_sources: SandboxSourceRow
 }
 
@@ -193,5 +195,24 @@ export interface IdempotencyKeyRow {
   fingerprint: string
   /** JSON. */
   response: string
+  created_at: number
+}
+
+export interface TemplateRow {
+  id: string
+  account_id: string
+  slug: string
+  /** The number of the version in use. */
+  version: number
+  created_at: number
+}
+
+export interface TemplateVersionRow {
+  id: string
+  template_id: string
+  version: number
+  subject: string
+  html: string
+  text: string | null
   created_at: number
 }

@@ -203,7 +203,7 @@ t.test(
         t.equal(issue.path.join('.'), path, shown)
         t.match(
           issue,
-          { code: String, expected: String, received: String, message: /^Expected / },
+          { code: String, expected: String, received: String, message: /Expected / },
           shown,
         )
       }
