@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { makeAuthenticate, type Principal } from '../accounts/index.js'
 import { type Clock, systemClock } from '../clock/index.js'
 import { type Config, openApplianceKey } from '../config/index.js'
@@ -121,7 +122,7 @@ async function openPrivateServer(
   const { http } = config
   const server = await openHttpServer<Principal>({
     ...http.private,
-    allowedHosts: [...http.private.allowedHosts],
+    allowedHosts: ['localhost', hostname(), ...http.private.allowedHosts],
     log: log.child({ listener: 'private' }),
     clock,
     authenticate: makeAuthenticate({ store, clock }),
