@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { isIP } from 'node:net'
 import type { Clock } from '../clock/index.js'
 import type { MxHost } from '../dns/index.js'
@@ -52,6 +53,8 @@ export function openConnections(options: ConnectionOptions): Connections {
   const open = new Set<Session>()
   const plainUntil = new Map<string, number>()
   const dying = new AbortController()
+  // A listener for each connection that is being opened; Node's warning means leaks.
+  setMaxListeners(0, dying.signal)
   let closing = false
 
   const leaveIdle = (session: Session) => {
