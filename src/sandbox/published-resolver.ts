@@ -16,7 +16,7 @@ export function publishedResolver(
   settings: { heloName: string; sourceAddresses: readonly string[] },
 ): Resolver {
   const { heloName } = settings
-  const sourceAddresses = [...settings.sourceAddresses, '127.0.0.1', '::1']
+  const sourceAddresses = [...new Set([...settings.sourceAddresses, '127.0.0.1', '::1'])]
   let current: { readAt: number; resolver: Promise<Resolver> } | undefined
 
   const fresh = (): Promise<Resolver> => {

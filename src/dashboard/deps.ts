@@ -1,0 +1,9 @@
+import type { Clock } from '../clock/index.js'
+import type { Store } from '../store/index.js'
+
+export interface DashboardDeps {
+  store: Store
+  clock: Clock
+  /** Whether mail goes to the built-in inbox, which then has pages. */
+  sandbox: boolean
+}

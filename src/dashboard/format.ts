@@ -1,0 +1,41 @@
+/** A moment as pages show it: how long ago, and exactly, for `<time>`. */
+export interface Moment {
+  ago: string
+  exact: string
+  iso: string
+}
+
+const exact = new Intl.DateTimeFormat('en-GB', {
+  dateStyle: 'medium',
+  timeStyle: 'long',
+  timeZone: 'UTC',
+})
+const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
+
+export function moment(timeMs: number, nowMs: number): Moment {
+  return {
+    ago: ago(timeMs, nowMs),
+    exact: exact.format(timeMs),
+    iso: new Date(timeMs).toISOString(),
+  }
+}
+
+function ago(timeMs: number, nowMs: number): string {
+  const seconds = Math.max(0, Math.floor((nowMs - timeMs) / 1000))
+  if (seconds < 10) return 'just now'
+  if (seconds < 60) return `${seconds} s ago`
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ago`
+  if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h ago`
+  if (seconds < 7 * 86_400) return plural(Math.floor(seconds / 86_400), 'day', ' ago')
+  return day.format(timeMs)
+}
+
+export function plural(count: number, noun: string, rest = ''): string {
+  return `${count.toLocaleString('en-GB')} ${noun}${count === 1 ? '' : 's'}${rest}`
+}
+
+export function fileSize(bytes: number): string {
+  if (bytes < 1_000) return plural(bytes, 'byte')
+  const [value, unit] = bytes < 1_000_000 ? [bytes / 1_000, 'kB'] : [bytes / 1_000_000, 'MB']
+  return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${unit}`
+}
