@@ -28,6 +28,8 @@ const lanesPerScan = 1_000
 // Rings get lost and other processes write: the queue is looked through this often regardless.
 const scanEveryMs = 30_000
 const retryWriteMs = 1_000
+// Some ms of writing: others wait for the turn meanwhile.
+const maxPerSettle = 32
 
 /**
  * One thread's share of the queue: claims what is due, as much as it can have in flight, runs the
@@ -190,7 +192,7 @@ export function shardOf(lane: string, threads: number): number {
  * forgetting it would send the mail twice.
  */
 function makeRecorder({ store, clock, log, thread }: OutboundDeps) {
-  let waiting: { settlement: Settlement; done: () => void }[] = []
+  const waiting: { settlement: Settlement; done: () => void }[] = []
   let writing = false
   let failing = false
 
@@ -199,8 +201,7 @@ function makeRecorder({ store, clock, log, thread }: OutboundDeps) {
     // One turn of the event loop: attempts that end together are written together.
     await new Promise((resolve) => setImmediate(resolve))
     while (waiting.length > 0) {
-      const batch = waiting
-      waiting = []
+      const batch = waiting.splice(0, maxPerSettle)
       try {
         const settlements = batch.map((entry) => entry.settlement)
         await store.write((tx) => settle(tx, settlements, { thread, now: clock.now() }))
@@ -211,7 +212,7 @@ function makeRecorder({ store, clock, log, thread }: OutboundDeps) {
         }
       } catch (error) {
         failing = true
-        waiting = [...batch, ...waiting]
+        waiting.unshift(...batch)
         log.error(
           { cause: messageOf(error), results: waiting.length },
           'Results could not be written',

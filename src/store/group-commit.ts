@@ -26,6 +26,8 @@ interface Job {
 
 // Enough that an fsync costs little a write, few enough that the turn is soon passed on.
 const maxWritesPerCommit = 200
+// Others wait meanwhile, clients among them.
+const maxTurnMs = 5
 // The CLI may hold the database for a moment; a longer wait than this is a fault.
 const busyRetries = 400
 const busyPauseMs = 25
@@ -69,7 +71,9 @@ async function commitSome(options: GroupCommitOptions, pending: Job[]): Promise<
   await turns.take()
   try {
     await begin(options)
+    const endAt = options.clock.now() + maxTurnMs
     while (pending.length > 0 && jobs.length < maxWritesPerCommit) {
+      if (jobs.length > 0 && options.clock.now() >= endAt) break
       const job = pending.shift()
       if (job === undefined) break
       jobs.push(job)
