@@ -1,0 +1,56 @@
+import type { CpuClock } from './cpu.js'
+
+/** What one job may use up; throws as soon as it would use more. */
+export interface Budget {
+  /** A new job begins. */
+  renew(): void
+  /** Between jobs nothing is counted. */
+  rest(): void
+  /** Is asked at every tag; `now` is performance.now(). */
+  checkTime(now: number): void
+  /** Takes what is about to be allocated: characters of strings, elements of arrays. */
+  take(amount: number): void
+  /** What the present job has used up, if anything: whatever it throws then, that is why. */
+  exceeded(): string | undefined
+}
+
+// With what the main thread's watch adds (watch.ts), a job ends within 100 ms of CPU.
+const maxCpuMs = 60
+// HTML of 2 MiB whose variables are escaped takes about twice its size.
+const maxMemory = 5_000_000
+
+export function makeBudget(cpu: CpuClock): Budget {
+  let startedMs = 0
+  let lookAt = 0
+  let left = Number.POSITIVE_INFINITY
+  let reason: string | undefined
+  const exceed = (why: string): never => {
+    reason = why
+    throw new Error(why)
+  }
+  return {
+    renew() {
+      startedMs = cpu.ms()
+      lookAt = performance.now() + maxCpuMs
+      left = maxMemory
+      reason = undefined
+    },
+    rest() {
+      left = Number.POSITIVE_INFINITY
+    },
+    checkTime(now) {
+      if (reason !== undefined) exceed(reason)
+      // CPU time never runs faster than the clock on the wall, which is cheaper to read.
+      if (now < lookAt) return
+      const leftMs = maxCpuMs - (cpu.ms() - startedMs)
+      if (leftMs <= 0) exceed('it takes too long')
+      lookAt = now + Math.max(1, leftMs)
+    },
+    take(amount) {
+      // NaN (a range up to a word) must not spoil the count.
+      if (amount > 0) left -= amount
+      if (left < 0) exceed('it uses too much memory')
+    },
+    exceeded: () => reason,
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * Templates: stored per account with all their versions, and rendered (Liquid, strict). What must
+ * hold: a template is data and may be hostile, as may its variables; it is parsed and rendered in
+ * the render thread alone, within 100 ms of CPU, and whatever it does there fails that one job.
+ * liquidjs is loaded by `serveRenders` only.
+ */
+export type { Rendered, RenderJob, RenderOutcome, TemplateFault, TemplatePart } from './job.js'
+export {
+  describeFault,
+  findSyntaxFault,
+  putTemplate,
+  type RenderInput,
+  renderTemplate,
+  tryRender,
+} from './render-template.js'
+export { openRenderer, type Renderer } from './renderer.js'
+export { serveRenders } from './serve.js'
+export {
+  deleteTemplate,
+  findTemplate,
+  listTemplates,
+  listVersions,
+  type Template,
+  type TemplateDraft,
+  type TemplateSummary,
+  type TemplateVersion,
+} from './template.js'

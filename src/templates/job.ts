@@ -1,0 +1,59 @@
+/*
+ * What passes between the main thread and the one that renders: plain data, because it is cloned.
+ */
+
+export type TemplatePart = 'subject' | 'html' | 'text'
+
+/** A piece of Liquid; `key` names it for the parsed pieces that are kept, null is not kept. */
+export interface Source {
+  key: string | null
+  liquid: string
+}
+
+export interface RenderJob {
+  /** Accounts take turns. */
+  accountId: string
+  subject: Source
+  html: Source
+  text: Source | null
+  /** The variables as JSON; null only checks the syntax. */
+  variables: string | null
+  /** A missing variable is a fault; otherwise (campaigns) it renders as nothing. */
+  strict: boolean
+}
+
+/** Why a template does not render: the sender's fault, told to the sender. */
+export interface TemplateFault {
+  kind: 'syntax' | 'missing_variable' | 'render' | 'limit'
+  /** Null where it is no single part's (the time of all of them). */
+  part: TemplatePart | null
+  /** Without position; at most about 200 characters. */
+  message: string
+  /** The path that is missing, such as `user.name`. */
+  variable?: string
+  /** From 1; the column in UTF-16 units. */
+  line?: number
+  column?: number
+}
+
+export interface Rendered {
+  /** One line, at most 998 bytes. */
+  subject: string
+  html: string
+  text: string | null
+}
+
+export type RenderOutcome =
+  | { kind: 'rendered'; rendered: Rendered }
+  /** The answer to a job without variables. */
+  | { kind: 'parsed' }
+  | { kind: 'failed'; fault: TemplateFault }
+  /** Not rendered, for no fault of the template: the queue is full, or the renderer is closing. */
+  | { kind: 'unavailable'; cause: string }
+
+export type RenderOrder = { kind: 'render'; serial: number; job: RenderJob } | { kind: 'stop' }
+
+export type RenderReport =
+  /** `cpuFile` tells what CPU time the thread has used; null where the kernel does not say. */
+  | { kind: 'ready'; cpuFile: string | null }
+  | { kind: 'done'; serial: number; outcome: RenderOutcome }

@@ -1,0 +1,126 @@
+import type { Clock } from '../clock/index.js'
+import { ApiError } from '../errors/index.js'
+import type { Store } from '../store/index.js'
+import { checkDraft } from './draft.js'
+import type { Rendered, RenderJob, RenderOutcome, TemplateFault } from './job.js'
+import type { Renderer } from './renderer.js'
+import { saveVersion, type Template, type TemplateDraft } from './template.js'
+
+const maxVariableBytes = 256 * 1024
+
+export interface RenderInput {
+  /** Takes the place of the template's subject, Liquid and all. */
+  subject?: string
+  variables: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Fills in a template. Throws 422 `validation_error` for whatever in template or variables does
+ * not render, naming a missing variable, and 503 when the renderer has no room.
+ */
+export async function renderTemplate(
+  renderer: Renderer,
+  template: Template,
+  input: RenderInput,
+): Promise<Rendered> {
+  const outcome = await tryRender(renderer, template, input)
+  if (outcome.kind === 'failed') throw refusal(template.slug, outcome.fault)
+  return outcome.rendered
+}
+
+/** As `renderTemplate`, but a fault is a value that tells where it is. Throws 503 only. */
+export async function tryRender(
+  renderer: Renderer,
+  template: Template,
+  { subject, variables }: RenderInput,
+): Promise<Extract<RenderOutcome, { kind: 'rendered' | 'failed' }>> {
+  const json = variablesJson(variables)
+  if (typeof json !== 'string') return { kind: 'failed', fault: json }
+  const outcome = await renderer.render({
+    ...sources(template),
+    ...(subject === undefined ? {} : { subject: { key: null, liquid: subject } }),
+    variables: json,
+  })
+  if (outcome.kind === 'unavailable') throw unavailable(outcome.cause)
+  if (outcome.kind === 'parsed') throw new Error('Variables were given, but nothing was rendered')
+  return outcome
+}
+
+/** Saves a template's next version, if its shape is right and its syntax too; otherwise 422. */
+export async function putTemplate(
+  deps: { store: Store; clock: Clock; renderer: Renderer },
+  accountId: string,
+  draft: TemplateDraft,
+): Promise<Template> {
+  checkDraft(draft)
+  const fault = await findSyntaxFault(deps.renderer, accountId, draft)
+  if (fault !== undefined) {
+    const { part, line, column } = fault
+    throw refusal(draft.slug, fault, { part, ...(line === undefined ? {} : { line, column }) })
+  }
+  return saveVersion(deps, accountId, draft)
+}
+
+/** What is wrong with a draft's Liquid, if anything; throws 503 when the renderer has no room. */
+export async function findSyntaxFault(
+  renderer: Renderer,
+  accountId: string,
+  draft: TemplateDraft,
+): Promise<TemplateFault | undefined> {
+  const { subject, html, textBody = null } = draft
+  const outcome = await renderer.render({
+    ...sources({ accountId, subject, html, textBody, versionId: null }),
+    variables: null,
+  })
+  if (outcome.kind === 'unavailable') throw unavailable(outcome.cause)
+  return outcome.kind === 'failed' ? outcome.fault : undefined
+}
+
+/** A fault in one sentence: which template, what, and where. */
+export function describeFault(slug: string, fault: TemplateFault): string {
+  const { part, line, column } = fault
+  const where = [part, ...(line === undefined ? [] : [`line ${line}`, `column ${column}`])]
+  const place = part === null ? '' : ` (${where.join(', ')})`
+  const verb = fault.kind === 'syntax' ? 'has a syntax error' : 'cannot be rendered'
+  return `Template "${slug}" ${verb}: ${fault.message}${place}`
+}
+
+function sources(
+  template: Pick<Template, 'accountId' | 'subject' | 'html' | 'textBody'> & {
+    versionId: string | null
+  },
+): Omit<RenderJob, 'variables'> {
+  const key = template.versionId
+  return {
+    accountId: template.accountId,
+    subject: { key, liquid: template.subject },
+    html: { key, liquid: template.html },
+    text: template.textBody ? { key, liquid: template.textBody } : null,
+    strict: true,
+  }
+}
+
+function variablesJson(variables: RenderInput['variables']): string | TemplateFault {
+  let json: string
+  try {
+    json = JSON.stringify(variables)
+  } catch {
+    // What came as JSON can be nested too deeply to become JSON again.
+    return limitFault('its variables are nested too deeply')
+  }
+  if (json.length <= maxVariableBytes && Buffer.byteLength(json) <= maxVariableBytes) return json
+  return limitFault(`its variables have more than ${maxVariableBytes} bytes`)
+}
+
+const limitFault = (message: string): TemplateFault => ({ kind: 'limit', part: null, message })
+
+const refusal = (slug: string, fault: TemplateFault, fields?: Record<string, unknown>) =>
+  new ApiError('validation_error', describeFault(slug, fault), {
+    status: 422,
+    ...(fields === undefined ? {} : { fields }),
+  })
+
+const unavailable = (cause: string) =>
+  new ApiError('service_unavailable', `Templates cannot be rendered right now: ${cause}`, {
+    headers: { 'retry-after': '5' },
+  })

@@ -1,0 +1,110 @@
+import { Worker } from 'node:worker_threads'
+import { messageOf } from '../errors/index.js'
+import type { Log } from '../log/index.js'
+import { type CpuClock, openCpuClock } from './cpu.js'
+import type { RenderJob, RenderOrder, RenderOutcome, RenderReport, TemplateFault } from './job.js'
+import { makeWatch, type Watch } from './watch.js'
+
+/** A job and where its outcome goes. */
+export interface Ticket {
+  job: RenderJob
+  bytes: number
+  queuedAt: number
+  settle(outcome: RenderOutcome): void
+}
+
+/** One life of the thread that renders; it ends when it is stopped, or by a job's fault. */
+export interface RenderThread {
+  /** It is up, and has fewer jobs than it may have at once. */
+  hasRoom(): boolean
+  render(ticket: Ticket): void
+  /** Finishes the jobs it has. */
+  stop(): void
+  /** Resolves when the thread is gone. */
+  gone: Promise<void>
+}
+
+export interface RenderThreadEvents {
+  room(): void
+  /**
+   * It takes no more jobs. The one that ended it is settled; the innocent ones are handed back in
+   * their order. `wasUp`: false if it could not even start.
+   */
+  ended(innocent: Ticket[], wasUp: boolean): void
+}
+
+// Enough that the thread never waits for the main one, few enough that a slow job delays few others.
+const maxJobs = 4
+// The budget (budget.ts) stops a job long before; this is for what slips through it.
+const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 }
+const maxSerial = 2 ** 31 - 1
+
+export function startRenderThread(entry: URL, log: Log, events: RenderThreadEvents): RenderThread {
+  const current = new Int32Array(new SharedArrayBuffer(4))
+  const worker = new Worker(entry, { name: 'render', workerData: current, resourceLimits })
+  const jobs = new Map<number, Ticket>()
+  let cpu: CpuClock | undefined
+  let watch: Watch | undefined
+  let last = 0
+  let ended = false
+  let cause: unknown
+
+  const end = (guilty: number, fault: TemplateFault) => {
+    if (ended) return
+    ended = true
+    watch?.rest()
+    cpu?.close()
+    jobs.get(guilty)?.settle({ kind: 'failed', fault })
+    jobs.delete(guilty)
+    events.ended([...jobs.values()], watch !== undefined)
+  }
+  const kill = (serial: number) => {
+    log.warn({ accountId: jobs.get(serial)?.job.accountId }, 'A template took too long to render')
+    end(serial, limitFault('it takes too long'))
+    void worker.terminate()
+  }
+
+  worker.on('message', (report: RenderReport) => {
+    // What still comes from a thread that was given up is settled or with the next one.
+    if (ended) return
+    if (report.kind === 'ready') {
+      cpu = openCpuClock(report.cpuFile)
+      watch = makeWatch(current, cpu, kill)
+    } else {
+      jobs.get(report.serial)?.settle(report.outcome)
+      jobs.delete(report.serial)
+      if (jobs.size === 0) watch?.rest()
+    }
+    events.room()
+  })
+  worker.on('error', (error) => {
+    cause = error
+  })
+  const gone = new Promise<void>((resolve) => {
+    worker.on('exit', () => {
+      if (cause !== undefined) log.error({ error: cause }, 'The thread that renders templates died')
+      end(Atomics.load(current, 0), limitFault(reasonOf(cause)))
+      resolve()
+    })
+  })
+
+  return {
+    gone,
+    hasRoom: () => watch !== undefined && !ended && jobs.size < maxJobs,
+    render(ticket) {
+      last = (last % maxSerial) + 1
+      jobs.set(last, ticket)
+      worker.postMessage({ kind: 'render', serial: last, job: ticket.job } satisfies RenderOrder)
+      watch?.look()
+    },
+    stop: () => worker.postMessage({ kind: 'stop' } satisfies RenderOrder),
+  }
+}
+
+const limitFault = (message: string): TemplateFault => ({ kind: 'limit', part: null, message })
+
+function reasonOf(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  if (code === 'ERR_WORKER_OUT_OF_MEMORY') return 'it uses too much memory'
+  return `it breaks the renderer (${messageOf(cause).slice(0, 100)})`
+}

@@ -1,0 +1,54 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { boundArrayJoin } from './bound-join.js'
+import { makeBudget } from './budget.js'
+import { cpuFileOfThread, openCpuClock } from './cpu.js'
+import type { RenderJob, RenderOrder, RenderReport } from './job.js'
+
+/** The life of the thread that renders: it answers jobs in the order in which they come. */
+export async function serveRenders(): Promise<void> {
+  const port = parentPort
+  if (port === null) throw new Error('This renders templates in a worker thread; it is no program')
+  const report = (message: RenderReport) => port.postMessage(message)
+  // The job that is being worked on, for the watch in the main thread; 0 is none.
+  const current = workerData as Int32Array
+  const cpuFile = cpuFileOfThread()
+  const cpu = openCpuClock(cpuFile)
+  const budget = makeBudget(cpu)
+  // Here, so that nobody else who opens this folder loads liquidjs.
+  const { makeRenderJob } = await import('./render-job.js')
+  boundArrayJoin(budget)
+  const renderJob = makeRenderJob(budget)
+  // The first customer does not wait for the compiler.
+  for (let i = 0; i < 50; i++) renderJob(sample)
+
+  port.on('message', (order: RenderOrder) => {
+    if (order.kind === 'stop') {
+      cpu.close()
+      return port.close()
+    }
+    Atomics.store(current, 0, order.serial)
+    const outcome = renderJob(order.job)
+    Atomics.store(current, 0, 0)
+    report({ kind: 'done', serial: order.serial, outcome })
+  })
+  report({ kind: 'ready', cpuFile })
+}
+
+const sample: RenderJob = {
+  accountId: '',
+  subject: { key: null, liquid: 'Hello {{ name }}' },
+  html: {
+    key: null,
+    liquid: `<h1>{{ name | default: "you" }}</h1>{% if items %}<ul>{% for item in items %}
+      <li>{{ item.name | upcase }}: {{ item.price | times: 2 }}</li>{% endfor %}</ul>{% endif %}`,
+  },
+  text: { key: null, liquid: '{% assign n = items | size %}{{ n }} for {{ name }}' },
+  variables: JSON.stringify({
+    name: 'A <b>',
+    items: [
+      { name: 'x', price: 1 },
+      { name: 'y', price: 2 },
+    ],
+  }),
+  strict: true,
+}

@@ -1,0 +1,173 @@
+import type { Clock } from '../clock/index.js'
+import { ApiError } from '../errors/index.js'
+import type { Read, Store, Tx } from '../store/index.js'
+
+/** One version of a template; the current one unless another was asked for. */
+export interface Template {
+  accountId: string
+  slug: string
+  version: number
+  /** Never given to other content, so that what was parsed from it can be kept. */
+  versionId: string
+  subject: string
+  html: string
+  textBody: string | null
+  /** When this version was saved. */
+  savedAt: number
+}
+
+export interface TemplateSummary {
+  slug: string
+  version: number
+  subject: string
+  createdAt: number
+  /** When the current version was saved. */
+  savedAt: number
+}
+
+export interface TemplateVersion {
+  version: number
+  subject: string
+  savedAt: number
+}
+
+/** What is saved; `checkDraft` (draft.ts) has let it through. */
+export interface TemplateDraft {
+  slug: string
+  subject: string
+  html: string
+  textBody?: string | null
+}
+
+/** Saves a draft as the template's next version, its first if the slug is new. */
+export async function saveVersion(
+  { store, clock }: { store: Store; clock: Clock },
+  accountId: string,
+  draft: TemplateDraft,
+): Promise<Template> {
+  const now = clock.now()
+  const versionId = store.ids.uuid()
+  const text = draft.textBody || null
+  const version = await store.write(async (tx) => {
+    const { id, version } = await nextVersion(tx, accountId, draft.slug, store.ids.uuid(), now)
+    await tx
+      .insertInto('template_versions')
+      .values({
+        id: versionId,
+        template_id: id,
+        version,
+        subject: draft.subject,
+        html: draft.html,
+        text,
+        created_at: now,
+      })
+      .execute()
+    return version
+  })
+  const { slug, subject, html } = draft
+  return { accountId, slug, version, versionId, subject, html, textBody: text, savedAt: now }
+}
+
+/** An account's templates by slug. */
+export async function listTemplates(read: Read, accountId: string): Promise<TemplateSummary[]> {
+  return read
+    .selectFrom('templates as t')
+    .innerJoin('template_versions as v', (join) =>
+      join.onRef('v.template_id', '=', 't.id').onRef('v.version', '=', 't.version'),
+    )
+    .select([
+      't.slug',
+      't.version',
+      'v.subject',
+      't.created_at as createdAt',
+      'v.created_at as savedAt',
+    ])
+    .where('t.account_id', '=', accountId)
+    .orderBy('t.slug')
+    .execute()
+}
+
+/**
+ * The template that an account has under this slug, compared case-sensitively: the version in use,
+ * or the one asked for. Throws `not_found`, naming the slug, when there is none.
+ */
+export async function findTemplate(
+  read: Read,
+  accountId: string,
+  slug: string,
+  version?: number,
+): Promise<Template> {
+  const row = await read
+    .selectFrom('templates as t')
+    .innerJoin('template_versions as v', 'v.template_id', 't.id')
+    .select([
+      't.slug',
+      'v.version',
+      'v.id as versionId',
+      'v.subject',
+      'v.html',
+      'v.text as textBody',
+      'v.created_at as savedAt',
+    ])
+    .where('t.account_id', '=', accountId)
+    .where('t.slug', '=', slug)
+    .where((eb) => eb('v.version', '=', version === undefined ? eb.ref('t.version') : version))
+    .executeTakeFirst()
+  if (row === undefined) throw noSuchTemplate(slug, version)
+  return { accountId, ...row }
+}
+
+/** All versions of a template, the newest (the one in use) first. */
+export async function listVersions(
+  read: Read,
+  accountId: string,
+  slug: string,
+): Promise<TemplateVersion[]> {
+  const versions = await read
+    .selectFrom('templates as t')
+    .innerJoin('template_versions as v', 'v.template_id', 't.id')
+    .select(['v.version', 'v.subject', 'v.created_at as savedAt'])
+    .where('t.account_id', '=', accountId)
+    .where('t.slug', '=', slug)
+    .orderBy('v.version', 'desc')
+    .execute()
+  if (versions.length === 0) throw noSuchTemplate(slug)
+  return versions
+}
+
+/** Deletes a template with all its versions. Mail that was accepted is rendered and needs it no more. */
+export async function deleteTemplate(
+  { store }: { store: Store },
+  accountId: string,
+  slug: string,
+): Promise<void> {
+  const { numDeletedRows } = await store.write((tx) =>
+    tx
+      .deleteFrom('templates')
+      .where('account_id', '=', accountId)
+      .where('slug', '=', slug)
+      .executeTakeFirstOrThrow(),
+  )
+  if (numDeletedRows === 0n) throw noSuchTemplate(slug)
+}
+
+// Counted inside the write: two who save at once get two versions.
+async function nextVersion(tx: Tx, accountId: string, slug: string, newId: string, now: number) {
+  return tx
+    .insertInto('templates')
+    .values({ id: newId, account_id: accountId, slug, version: 1, created_at: now })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account_id', 'slug'])
+        .doUpdateSet((eb) => ({ version: eb('templates.version', '+', 1) })),
+    )
+    .returning(['id', 'version'])
+    .executeTakeFirstOrThrow()
+}
+
+// The slug comes from a request: it is named, but not at any length.
+function noSuchTemplate(slug: string, version?: number): ApiError {
+  const name = slug.length > 64 ? `${slug.slice(0, 64)}…` : slug
+  const which = version === undefined ? '' : ` with a version ${version}`
+  return new ApiError('not_found', `No template "${name}"${which}`)
+}

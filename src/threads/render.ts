@@ -1,0 +1,3 @@
+import { serveRenders } from '../templates/index.js'
+
+await serveRenders()
