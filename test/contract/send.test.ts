@@ -196,7 +196,8 @@ t.test(
       const [field = ''] = path.split('.')
       for (const value of values) {
         const { status, json } = await posthorn.send({ ...good, [field]: value })
-        const shown = `${path}: ${JSON.stringify(value)?.slice(0, 40)}`
+        // tap takes U+2028 in a name for the end of a line.
+        const shown = `${path}: ${JSON.stringify(value)?.slice(0, 40).replace('\u2028', 'LS')}`
         t.equal(status, 400, shown)
         t.match(json, { success: false, error: { name: 'StructError' } }, shown)
         const [issue] = json.error.issues

@@ -1,8 +1,12 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { stringify } from 'smol-toml'
 import type { Test } from 'tap'
 import { createAccount, createKey } from '../../src/accounts/index.js'
 import { type Appliance, applianceKeyFile, startAppliance } from '../../src/app/index.js'
 import { type Clock, systemClock } from '../../src/clock/index.js'
 import { createApplianceKeyFile, loadConfig, openApplianceKey } from '../../src/config/index.js'
+import type { StaticRecords } from '../../src/dns/index.js'
 import { addDomain } from '../../src/domains/index.js'
 import type { EmailRecord } from '../../src/emails/index.js'
 import { silentLog } from '../../src/log/index.js'
@@ -46,7 +50,8 @@ export interface PosthornOptions {
   clock?: Clock
   /** Like environment variables: `{ POSTHORN_OUTBOUND_PORT: '2525' }`. */
   env?: Record<string, string>
-  dns?: object
+  /** Static records, as in the configuration. */
+  dns?: StaticRecords
   dataDir?: string
 }
 
@@ -67,7 +72,10 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
   const key = openApplianceKey(applianceKeyFile(dataDir))
   await addDomain({ store, clock, key }, account.id, 'sender.test', { trust: true })
 
+  const file = join(dataDir, 'posthorn.toml')
+  writeFileSync(file, stringify({ dns: { static: options.dns ?? {} } }))
   const config = loadConfig({
+    file,
     env: {
       POSTHORN_HTTP_PRIVATE_PORT: '0',
       POSTHORN_HTTP_PUBLIC_PORT: '0',

@@ -1,0 +1,45 @@
+import t from 'tap'
+import { supervise } from '../../src/app/supervise.js'
+import { systemClock } from '../../src/clock/index.js'
+import { loadConfig } from '../../src/config/index.js'
+import { silentLog } from '../../src/log/index.js'
+import { makeTurns } from '../../src/store/index.js'
+import { joinTurns } from '../../src/store/turns.js'
+
+const entry = new URL('../support/mortal-thread.js', import.meta.url)
+const data = () => ({
+  config: loadConfig({ env: {} }),
+  dataDir: '',
+  slot: 3,
+  turns: makeTurns(),
+  index: 0,
+})
+const options = { name: 'mortal', entry, log: silentLog, clock: systemClock }
+
+t.test('a thread that dies is started again, and its turn to write is freed', async (t) => {
+  const given = data()
+  const lives = new Int32Array(new SharedArrayBuffer(4))
+  const thread = await supervise({ ...options, data: { ...given, lives } as typeof given })
+  t.equal(thread.port, 4_711)
+  t.equal(Atomics.load(lives, 0), 1)
+  // It takes the turn, and dies with it.
+  thread.send({ kind: 'ring', due: [] })
+  const main = joinTurns(given.turns, 0)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  await main.take()
+  main.release()
+  while (Atomics.load(lives, 0) < 2) await new Promise((resolve) => setTimeout(resolve, 20))
+  t.pass('a second life')
+  await thread.stop(1_000)
+})
+
+t.test('one that cannot start says so', async (t) => {
+  await t.rejects(supervise({ ...options, data: { ...data(), dataDir: 'fail' } }), /cannot start/)
+})
+
+t.test('one that does not obey is ended', async (t) => {
+  const thread = await supervise({ ...options, data: { ...data(), dataDir: 'deaf' } })
+  const began = Date.now()
+  await thread.stop(50)
+  t.ok(Date.now() - began < 5_000)
+})

@@ -1,0 +1,19 @@
+// A worker thread that dies on the first ring of its first life, holding the turn to write.
+import { parentPort, workerData } from 'node:worker_threads'
+import { joinTurns } from '../../src/store/turns.js'
+
+const { dataDir, turns, slot, lives } = workerData as {
+  dataDir: string
+  turns: SharedArrayBuffer
+  slot: number
+  lives?: Int32Array
+}
+if (dataDir === 'fail') throw new Error('cannot start')
+const life = lives === undefined ? 1 : Atomics.add(lives, 0, 1) + 1
+parentPort?.on('message', async (order: { kind: string }) => {
+  if (order.kind === 'stop' && dataDir !== 'deaf') parentPort?.close()
+  if (order.kind !== 'ring' || life > 1) return
+  await joinTurns(turns, slot).take()
+  throw new Error('dead')
+})
+parentPort?.postMessage({ kind: 'ready', port: 4_711 })
