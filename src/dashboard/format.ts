@@ -39,3 +39,9 @@ export function fileSize(bytes: number): string {
   const [value, unit] = bytes < 1_000_000 ? [bytes / 1_000, 'kB'] : [bytes / 1_000_000, 'MB']
   return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${unit}`
 }
+
+/** The first `most` of a list that may be long. */
+export function listed(items: string[], most: number): string {
+  const shown = items.slice(0, most).join(', ')
+  return items.length > most ? `${shown} and ${items.length - most} more` : shown
+}

@@ -2,7 +2,7 @@ import type { PageRequest } from '../http/index.js'
 import { countMessages, listMessages, type SandboxSummary } from '../sandbox/index.js'
 import type { Store } from '../store/index.js'
 import { firstMail } from './first-mail.js'
-import { type Moment, moment, plural } from './format.js'
+import { listed, type Moment, moment, plural } from './format.js'
 import { type Badge, verdictBadges } from './verdict-words.js'
 
 export interface InboxView {
@@ -89,17 +89,11 @@ function inboxRow(message: SandboxSummary, nowMs: number): InboxRow {
   return {
     url: `/sandbox/${message.id}`,
     from: message.from || message.mailFrom || 'No sender',
-    to: recipients(message.recipients),
+    to: listed(message.recipients, 3),
     subject: message.subject || 'No subject',
     received: moment(message.receivedAt, nowMs),
     badges: verdictBadges(message),
   }
-}
-
-/** The first few, so that a mail to a hundred people stays one row. */
-function recipients(all: string[]): string {
-  const shown = all.slice(0, 3).join(', ')
-  return all.length > 3 ? `${shown} and ${all.length - 3} more` : shown
 }
 
 function inboxUrl(query: { before?: number; search?: string | undefined }): string {

@@ -1,5 +1,5 @@
 import type { SandboxMessage } from '../sandbox/index.js'
-import { fileSize, type Moment, moment, plural } from './format.js'
+import { fileSize, listed, type Moment, moment } from './format.js'
 import { type VerdictWords, verdictWords } from './verdict-words.js'
 
 export interface MessageView {
@@ -34,11 +34,10 @@ export function messageView(message: SandboxMessage, nowMs: number): MessageView
     url: `/sandbox/${message.id}`,
     subject: message.subject || 'No subject',
     from: message.from || message.mailFrom || 'No sender',
-    to: message.recipients.slice(0, maxRecipients).join(', '),
+    to: listed(message.recipients, maxRecipients),
     received: moment(message.receivedAt, nowMs),
     facts: [
       { label: 'Envelope sender', value: message.mailFrom || '<> (none)' },
-      { label: 'Recipients', value: plural(message.recipients.length, 'recipient') },
       { label: 'Client', value: `${message.helo || 'unnamed'} at ${message.remoteAddress}` },
       { label: 'Transport', value: message.tls ? 'SMTP over TLS' : 'SMTP, not encrypted' },
       { label: 'Size', value: fileSize(message.sizeBytes) },

@@ -1,0 +1,212 @@
+import { type Browser, chromium, type Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import type { Verdicts } from '../../src/sandbox/index.js'
+import { mail, type StartedDashboard, startDashboard } from '../dashboard/start.js'
+import { missing } from '../support/tools.js'
+
+const widths = [1280, 375]
+const flags = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+// Where to leave pictures for people, if anywhere.
+const pictures = process.env.SCREENSHOTS
+
+const newsletter = mail({
+  subject: 'Your order 4711 has left our house',
+  from: '"The Shop" <orders@shop.example>',
+  text: 'Dear Ada,\r\n\r\nyour order has left our house.\r\n\r\nThe Shop',
+  html: '<div style="font-family:sans-serif;max-width:560px;margin:auto;padding:24px"><h1 style="color:#274">On its way</h1><p>Dear Ada, your order has left our house.</p><a href="https://shop.example/track" style="background:#274;color:#fff;padding:10px 18px;border-radius:6px;text-decoration:none">Track it</a></div>',
+})
+// Every way to run a script or to leave the frame that a mail's HTML could try.
+const hostile = mail({
+  subject: `<script>hit('subject')</script>${'Wide'.repeat(60)}`,
+  from: `"<img src=x onerror=parent.hit('from')>" <${'x'.repeat(60)}@${'y'.repeat(60)}.example>`,
+  text: `<script>hit('text')</script> ${'w'.repeat(2_000)}`,
+  html: `<script>document.title='hit'; top.document.title='hit'; fetch('/hit')</script>
+    <img src=x onerror="top.document.title='hit'"><svg onload="location='/hit'"></svg>
+    <img src="http://127.0.0.1:9/pixel"><link rel=stylesheet href="/hit"><style>@import '/hit';</style>
+    <iframe srcdoc="<script>top.document.title='hit'</script>"></iframe><object data="/hit"></object>
+    <meta http-equiv="refresh" content="0;url=/hit"><base href="https://evil.example/">
+    <form action="/sandbox/clear" method="post"><button autofocus>Win</button></form>
+    <a id="link" href="javascript:top.document.title='hit'">Click</a>
+    <p style="width:5000px;position:fixed;inset:0">${'long'.repeat(500)}</p>`,
+  more: `X-Wide: ${'z'.repeat(900)}`,
+})
+
+interface Opened {
+  page: Page
+  /** What the browser complained about. */
+  errors: string[]
+  /** Paths that were asked for, without the static files. */
+  asked: string[]
+}
+
+t.test('the pages in a browser', { skip: missing('chromium') }, async (t) => {
+  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: flags })
+  t.teardown(() => browser.close())
+
+  for (const width of widths) {
+    for (const scheme of ['light', 'dark'] as const) {
+      await t.test(`fit and work at ${width} px, ${scheme}`, async (t) => {
+        const dashboard = await startDashboard(t)
+        const { page, errors } = await open(t, browser, width, scheme)
+        const look = async (path: string, name: string) => {
+          await page.goto(dashboard.url + path)
+          t.equal(await sideways(page), 0, `${path} does not scroll sideways`)
+          await picture(page, `${name}-${width}-${scheme}`)
+        }
+        await look('/', 'home')
+        await look('/sandbox', 'empty')
+        const id = await dashboard.receive(newsletter)
+        await judge(dashboard, id)
+        await fill(dashboard)
+        await look('/sandbox', 'inbox')
+        t.equal(await page.locator('.mails li').count(), 4)
+        await page.locator('.mails a').last().click()
+        t.equal(new URL(page.url()).pathname, `/sandbox/${id}`)
+        await look(`/sandbox/${id}`, 'message')
+        const frame = page.frameLocator('iframe')
+        t.equal(await frame.locator('h1').textContent(), 'On its way')
+        if (pictures)
+          await page
+            .locator('iframe')
+            .screenshot({ path: `${pictures}/frame-${width}-${scheme}.png` })
+        await look('/sandbox?q=nothing', 'nothing-found')
+        t.same(errors, [])
+      })
+    }
+  }
+
+  await t.test('no script of a mail runs, and nothing of it leaves its frame', async (t) => {
+    const dashboard = await startDashboard(t)
+    const id = await dashboard.receive(hostile)
+    for (const width of widths) {
+      const { page, errors, asked } = await open(t, browser, width)
+      const hits: string[] = []
+      await page.exposeFunction('hit', (where: string) => hits.push(where))
+      await page.goto(`${dashboard.url}/sandbox`)
+      t.equal(await sideways(page), 0)
+      t.same(errors, [], 'the list has nothing to complain about')
+      await page.goto(`${dashboard.url}/sandbox/${id}`, { waitUntil: 'networkidle' })
+      await picture(page, `hostile-${width}`)
+      t.equal(await sideways(page), 0)
+      t.match(await page.title(), /^<script>/)
+      await page.frameLocator('iframe').locator('#link').click({ force: true })
+      // Opened by itself it is no more than in the frame.
+      await page.goto(`${dashboard.url}/sandbox/${id}/html`, { waitUntil: 'networkidle' })
+      t.not(await page.title(), 'hit')
+      t.same(hits, [])
+      t.same([...new Set(asked)].sort(), ['/sandbox', `/sandbox/${id}`, `/sandbox/${id}/html`])
+      t.equal((await dashboard.sandbox.checked(1)).length, 1)
+    }
+  })
+
+  await t.test('new mail appears by itself, and clearing asks first', async (t) => {
+    const dashboard = await startDashboard(t)
+    const { page, errors } = await open(t, browser, 1280)
+    await page.goto(`${dashboard.url}/sandbox`)
+    t.match(await page.textContent('#list'), /No mail yet/)
+    await dashboard.receive(newsletter)
+    await page.locator('.mails a').waitFor()
+    t.match(await page.textContent('#count'), '1 message')
+
+    t.notOk(await page.getByRole('button', { name: 'Delete all' }).isVisible())
+    await page.getByText('Clear all…').click()
+    await picture(page, 'clear')
+    await page.getByRole('button', { name: 'Delete all' }).click()
+    await page.getByText('No mail yet').waitFor()
+    t.same(await dashboard.sandbox.checked(0), [])
+    t.same(errors, [])
+  })
+
+  await t.test('the list can be used with the keyboard alone', async (t) => {
+    const dashboard = await startDashboard(t)
+    const id = await dashboard.receive(newsletter)
+    const { page } = await open(t, browser, 1280)
+    await page.goto(`${dashboard.url}/sandbox`)
+    await page.keyboard.press('Tab')
+    t.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to content')
+    await page.locator('#q').press('Tab')
+    for (const name of ['Search', 'Clear all…']) {
+      t.match(await page.evaluate('document.activeElement.textContent'), name)
+      await page.keyboard.press('Tab')
+    }
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/sandbox/${id}`)
+    t.equal(await page.locator('h1').textContent(), 'Your order 4711 has left our house')
+  })
+})
+
+async function open(
+  t: Test,
+  browser: Browser,
+  width: number,
+  colorScheme: 'light' | 'dark' = 'light',
+): Promise<Opened> {
+  const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme })
+  t.teardown(() => context.close())
+  const page = await context.newPage()
+  const errors: string[] = []
+  const asked: string[] = []
+  page.on('pageerror', (error) => errors.push(error.message))
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') errors.push(message.text())
+  })
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url())
+    // Blocked requests are announced too; only those that got an answer went out.
+    void request.response().then((response) => {
+      if (response !== null && !pathname.startsWith('/static/')) asked.push(pathname)
+    })
+  })
+  return { page, errors, asked }
+}
+
+/** By how many pixels the page is wider than the window. */
+async function sideways(page: Page): Promise<number> {
+  return await page.evaluate<number>(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  )
+}
+
+async function picture(page: Page, name: string): Promise<void> {
+  if (pictures) await page.screenshot({ path: `${pictures}/${name}.png`, fullPage: true })
+}
+
+/** A few more mails, so that the list looks like one. */
+async function fill(dashboard: StartedDashboard): Promise<void> {
+  await dashboard.receive(
+    mail({ subject: 'Grüße aus Köln', from: 'Jürgen <j@köln.example>', to: 'a@b.example' }),
+    ['ada@example.com', 'bob@example.com', 'carol@example.com', 'dave@example.com'],
+  )
+  await dashboard.receive(mail({ subject: '', from: '', text: 'No subject, no sender' }))
+  await dashboard.receive(mail({ subject: 'A very long subject that goes on '.repeat(8) }))
+}
+
+/** Gives a mail one verdict of each kind, with the long names that real ones have. */
+async function judge({ store }: StartedDashboard, id: number): Promise<void> {
+  const domain = 'bounce.mail.the-shop-around-the-corner.example'
+  const signature = { domain, selector: 'posthorn-2026-11', algorithm: 'rsa-sha256' }
+  const verdicts: Verdicts = {
+    dkim: [
+      { ...signature, result: 'pass', info: `dkim=pass header.i=@${domain} header.b="aUx2k"` },
+      { ...signature, result: 'fail', info: 'dkim=fail (bad signature)' },
+    ],
+    spf: { result: 'softfail', domain, info: `spf=softfail smtp.mailfrom=4711@${domain}` },
+    dmarc: { result: 'pass', domain, policy: 'reject', info: `dmarc=pass header.from=${domain}` },
+  }
+  await store.write((tx) =>
+    tx
+      .updateTable('sandbox_messages')
+      .set({ verdicts: JSON.stringify(verdicts) })
+      .where('id', '=', id)
+      .execute(),
+  )
+}
