@@ -22,7 +22,8 @@ const maxTags = 1_000
  * only, no files. `escapes`: what is put out is HTML-escaped, but for `| raw`.
  * liquidjs' own limits leave gaps, each of which could take the whole process down with one huge
  * allocation: what is written by `capture`, static text in loops, filters that make text longer,
- * arrays that turn into text. All of them draw on the one budget here.
+ * arrays that turn into text. All of them draw on the one budget here. It reaches into liquidjs'
+ * workings, so its version is pinned; test/templates/hostile.test.ts shows what an upgrade breaks.
  */
 export function makeEngine(budget: Budget, { escapes }: { escapes: boolean }): Engine {
   const engine = new Liquid({

@@ -111,11 +111,11 @@ t.test('every hostile template ends in a 422, soon, and the next one renders', a
 t.test('what is merely large renders', async (t) => {
   const renderer = openRenderer({ log: silentLog, clock: systemClock })
   t.teardown(() => renderer.close())
-  const items = Array.from({ length: 1_000 }, (_, n) => ({ name: `Item <${n}>`, price: n }))
+  const items = Array.from({ length: 300 }, (_, n) => ({ name: `Item <${n}>`, price: n }))
   const row = '<tr><td>{{ i.name }}</td><td>{{ i.price | times: 2 }}</td></tr>'
   const html = `${'<p>Some text</p>'.repeat(6_000)}{% for i in items %}${row}{% endfor %}`
   const rendered = await renderTemplate(renderer, templateOf(html), { variables: { items } })
-  t.ok(rendered.html.endsWith('<tr><td>Item &lt;999&gt;</td><td>1998</td></tr>'))
+  t.ok(rendered.html.endsWith('<tr><td>Item &lt;299&gt;</td><td>598</td></tr>'))
   const [text] = [
     (await renderTemplate(renderer, templateOf('{{ a }}'), { variables: { a: big } })).html,
   ]

@@ -1,0 +1,244 @@
+import type { Command } from 'commander'
+import { ApiError, OperatorError } from '../errors/index.js'
+import { silentLog } from '../log/index.js'
+import {
+  deleteTemplate,
+  findSyntaxFault,
+  findTemplate,
+  listTemplates,
+  listVersions,
+  openRenderer,
+  putTemplate,
+  type Renderer,
+  type Template,
+  tryRender,
+} from '../templates/index.js'
+import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
+import { jsonTime, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
+import { type Place, placeOf } from './place.js'
+import { faultWithExcerpt } from './template-excerpt.js'
+import { readInput, readVariables, versionNumber } from './template-input.js'
+
+interface TemplateOptions {
+  account?: string
+  html?: string
+  /** False with --no-text. */
+  text?: string | false
+  subject?: string
+  at?: number
+  part?: string
+  var?: string[]
+  vars?: string
+}
+
+export function templateCommands(program: Command): void {
+  const template = program
+    .command('template')
+    .description('templates (Liquid), their versions, and how they render')
+
+  template
+    .command('put <slug>')
+    .description("save a template's next version; what is not given stays as it is")
+    .addOption(accountOption())
+    .option('--html <file>', 'the HTML part; - reads it from stdin')
+    .option('--text <file>', 'the text part; - reads it from stdin (default: made from the HTML)')
+    .option('--no-text', 'without a text part of its own')
+    .option('--subject <text>', 'the subject, Liquid like the others')
+    .addHelpText(
+      'after',
+      "\nExample:\n  $ posthorn template put welcome --html welcome.html --subject 'Welcome, {{ name }}'",
+    )
+    .action(async (slug: string, options: TemplateOptions, command: Command) => {
+      const place = placeOf(command)
+      const saved = await withTemplates(place, options, async ({ store, clock, accountId }) => {
+        const known = (await listTemplates(store.read, accountId)).some((t) => t.slug === slug)
+        const before = known ? await findTemplate(store.read, accountId, slug) : undefined
+        const draft = draftOf(slug, options, before)
+        return withRenderer({ store, clock }, async (renderer) => {
+          const fault = await findSyntaxFault(renderer, accountId, draft)
+          if (fault !== undefined) throw faultWithExcerpt(draft, fault)
+          return putTemplate({ store, clock, renderer }, accountId, draft)
+        })
+      })
+      if (place.json) return sayJson(shown(saved))
+      say(`${saved.slug} is saved as version ${saved.version}.`)
+    })
+
+  template
+    .command('list')
+    .description('show the templates of an account')
+    .addOption(accountOption())
+    .addHelpText('after', '\nExample:\n  $ posthorn template list')
+    .action(async (options: TemplateOptions, command: Command) => {
+      const place = placeOf(command)
+      const templates = await withTemplates(place, options, ({ store, accountId }) =>
+        listTemplates(store.read, accountId),
+      )
+      if (place.json) {
+        return sayJson(
+          templates.map(({ createdAt, savedAt, ...rest }) => ({
+            ...rest,
+            createdAt: jsonTime(createdAt),
+            savedAt: jsonTime(savedAt),
+          })),
+        )
+      }
+      sayTable(
+        ['SLUG', 'VERSION', 'SAVED', 'SUBJECT'],
+        templates.map((t) => [t.slug, String(t.version), shownTime(t.savedAt), t.subject]),
+        "No template yet; 'posthorn template put SLUG' saves one",
+      )
+    })
+
+  template
+    .command('show <slug>')
+    .description('show a template')
+    .addOption(accountOption())
+    .option('--at <version>', 'an older version', versionNumber)
+    .option('--part <name>', 'only subject, html or text, as it was saved')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ posthorn template show welcome --part html > welcome.html',
+    )
+    .action(async (slug: string, options: TemplateOptions, command: Command) => {
+      const place = placeOf(command)
+      const found = await withTemplates(place, options, ({ store, accountId }) =>
+        findTemplate(store.read, accountId, slug, options.at),
+      )
+      if (options.part !== undefined) {
+        return void process.stdout.write(partOf(found, options.part))
+      }
+      if (place.json) return sayJson(shown(found))
+      sayFields({
+        Slug: found.slug,
+        Version: String(found.version),
+        Saved: shownTime(found.savedAt),
+        Subject: found.subject,
+      })
+      if (found.textBody !== null) say(`\n${found.textBody}`)
+      say(`\n${found.html}`)
+    })
+
+  template
+    .command('versions <slug>')
+    .description('show all versions of a template, the one in use first')
+    .addOption(accountOption())
+    .addHelpText('after', '\nExample:\n  $ posthorn template versions welcome')
+    .action(async (slug: string, options: TemplateOptions, command: Command) => {
+      const place = placeOf(command)
+      const versions = await withTemplates(place, options, ({ store, accountId }) =>
+        listVersions(store.read, accountId, slug),
+      )
+      if (place.json) {
+        return sayJson(versions.map((v) => ({ ...v, savedAt: jsonTime(v.savedAt) })))
+      }
+      sayTable(
+        ['VERSION', 'SAVED', 'SUBJECT'],
+        versions.map((v) => [String(v.version), shownTime(v.savedAt), v.subject]),
+        'No version',
+      )
+    })
+
+  template
+    .command('delete <slug>')
+    .description('delete a template and all its versions')
+    .addOption(accountOption())
+    .addHelpText('after', '\nExample:\n  $ posthorn template delete welcome')
+    .action(async (slug: string, options: TemplateOptions, command: Command) => {
+      const place = placeOf(command)
+      await withTemplates(place, options, ({ store, accountId }) =>
+        deleteTemplate({ store }, accountId, slug),
+      )
+      if (place.json) return sayJson({ slug, deleted: true })
+      say(`${slug} is deleted.`)
+    })
+
+  template
+    .command('render <slug>')
+    .description('show what a template makes of variables; status 1 where a send would be refused')
+    .addOption(accountOption())
+    .option('--var <name=value>', 'a variable (can be repeated)', collect)
+    .option('--vars <file>', 'variables as a JSON object; - reads it from stdin')
+    .option('--subject <text>', "in place of the template's subject")
+    .option('--at <version>', 'an older version', versionNumber)
+    .addHelpText('after', '\nExample:\n  $ posthorn template render welcome --var name=Ada')
+    .action(async (slug: string, options: TemplateOptions, command: Command) => {
+      const place = placeOf(command)
+      const variables = readVariables(options)
+      const rendered = await withTemplates(place, options, async ({ store, clock, accountId }) => {
+        const found = await findTemplate(store.read, accountId, slug, options.at)
+        const { subject } = options
+        const outcome = await withRenderer({ store, clock }, (renderer) =>
+          tryRender(renderer, found, { variables, ...(subject === undefined ? {} : { subject }) }),
+        )
+        if (outcome.kind === 'rendered') return outcome.rendered
+        throw faultWithExcerpt({ ...found, subject: subject ?? found.subject }, outcome.fault)
+      })
+      if (place.json) return sayJson(rendered)
+      sayFields({ Subject: rendered.subject })
+      if (rendered.text !== null) say(`\n${rendered.text}`)
+      say(`\n${rendered.html}`)
+    })
+}
+
+/** Opens the store on the chosen account; what an API client would be told, the operator is told. */
+async function withTemplates<T>(
+  place: Place,
+  options: { account?: string },
+  work: (deps: CliDeps & { accountId: string }) => Promise<T>,
+): Promise<T> {
+  return withStore(place, async (deps) => {
+    const { id } = await chosenAccount(deps.store.read, options.account)
+    try {
+      return await work({ ...deps, accountId: id })
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      const hint = error.code === 'not_found' ? "; 'posthorn template list' shows them" : ''
+      throw new OperatorError(`${error.message}${hint}`)
+    }
+  })
+}
+
+async function withRenderer<T>(
+  { clock }: CliDeps,
+  work: (renderer: Renderer) => Promise<T>,
+): Promise<T> {
+  const renderer = openRenderer({ log: silentLog, clock })
+  try {
+    return await work(renderer)
+  } finally {
+    await renderer.close()
+  }
+}
+
+/** The version before, with what the options change. */
+function draftOf(slug: string, options: TemplateOptions, before: Template | undefined) {
+  const { html, text } = options
+  if (html === '-' && text === '-') throw new OperatorError('Only one part can come from stdin')
+  const subject = options.subject ?? before?.subject
+  const newHtml = html === undefined ? before?.html : readInput(html)
+  if (subject === undefined || newHtml === undefined) {
+    throw new OperatorError(`There is no template "${slug}" yet: give --html and --subject`)
+  }
+  const newText = typeof text === 'string' ? readInput(text) : null
+  const textBody = text === undefined ? (before?.textBody ?? null) : newText
+  return { slug, subject, html: newHtml, textBody }
+}
+
+function partOf(template: Template, part: string): string {
+  if (part === 'subject') return template.subject
+  if (part === 'html') return template.html
+  if (part === 'text') return template.textBody ?? ''
+  throw new OperatorError(`--part is subject, html or text, not "${part}"`)
+}
+
+const collect = (value: string, before: string[] = []) => [...before, value]
+
+const shown = ({ slug, version, subject, html, textBody, savedAt }: Template) => ({
+  slug,
+  version,
+  subject,
+  html,
+  textBody,
+  savedAt: jsonTime(savedAt),
+})
