@@ -1,0 +1,51 @@
+import type { Command } from 'commander'
+import { environmentName, type Section, type Setting, settings } from '../config/index.js'
+import { remark, say, sayJson } from './output.js'
+import { placeOf, settingsOf } from './place.js'
+
+export function configCommands(program: Command): void {
+  const config = program.command('config').description('settings')
+  config
+    .command('check')
+    .description('check the file of settings and the environment, as the start does')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ posthorn config check --config /etc/posthorn/posthorn.toml',
+    )
+    .action((_options, command: Command) => {
+      const place = placeOf(command)
+      const values = settingsOf(place)
+      const warnings = unknownVariables(process.env).map(
+        (name) => `${name} in the environment is no setting; it has no effect`,
+      )
+      if (values.outbound.route === 'direct' && values.outbound.heloName === 'localhost') {
+        warnings.push(
+          'outbound.helo_name is "localhost": many receivers refuse mail from such a host; set the host name that your address resolves to',
+        )
+      }
+      if (place.json) return sayJson({ file: place.configFile ?? null, warnings, settings: values })
+      for (const warning of warnings) remark(`warning: ${warning}`)
+      say(
+        place.configFile === undefined
+          ? 'No file of settings: the defaults and the environment are in effect, and good'
+          : `${place.configFile} is good`,
+      )
+    })
+}
+
+// The command's own, beside those of settings.
+const ownVariables = ['POSTHORN_CONFIG', 'POSTHORN_DATA']
+
+function unknownVariables(env: NodeJS.ProcessEnv): string[] {
+  const known = new Set([...ownVariables, ...variablesOf(settings)])
+  return Object.keys(env).filter((name) => name.startsWith('POSTHORN_') && !known.has(name))
+}
+
+function variablesOf(section: Section, path: readonly string[] = []): string[] {
+  return Object.entries(section).flatMap(([name, entry]) =>
+    isSetting(entry) ? [environmentName([...path, name])] : variablesOf(entry, [...path, name]),
+  )
+}
+
+const isSetting = (entry: Setting<unknown> | Section): entry is Setting<unknown> =>
+  entry.kind === 'setting'

@@ -1,0 +1,50 @@
+import { type DnsRecord, type Domain, type RecordCheck, zoneFile } from '../domains/index.js'
+import { say, sayFields, sayTable, styled } from './output.js'
+
+/** The records to publish, as a table to read and as a zone file to paste. */
+export function sayRecords(records: readonly DnsRecord[]): void {
+  say('\nPublish these records:\n')
+  sayTable(
+    ['PURPOSE', 'NEEDED', 'TYPE', 'NAME', 'VALUE'],
+    records.map(({ purpose, required, type, host, value }) => [
+      ...[purpose, required ? 'required' : 'advised', type, host, value],
+    ]),
+    'none',
+  )
+  say('\nThe same for a zone file:\n')
+  process.stdout.write(zoneFile(records))
+}
+
+export const recordsInJson = (records: readonly DnsRecord[]) => ({
+  records,
+  zone: zoneFile(records),
+})
+
+const marks = {
+  ok: ['green', 'ok'],
+  missing: ['red', 'missing'],
+  different: ['yellow', 'different'],
+  unknown: ['yellow', 'no answer'],
+} as const
+
+/** Per record what is wanted, what the DNS says and what to do, then the verdict. */
+export function sayChecks(domain: Domain, records: readonly RecordCheck[]): void {
+  for (const { purpose, required, type, host, value, state, found, advice } of records) {
+    const [colour, mark] = marks[state]
+    say(`${styled(colour, mark)}  ${purpose} (${required ? 'required' : 'advised'})`)
+    sayFields({
+      '  Name': `${host} ${type}`,
+      '  Wanted': value,
+      '  Found': found.join(' | ') || 'nothing',
+      ...(advice === '' ? {} : { '  Advice': advice }),
+    })
+    say()
+  }
+  say(verdict(domain))
+}
+
+function verdict({ name, status, trusted }: Domain): string {
+  if (trusted) return `${name} is verified by your word, whatever the DNS says.`
+  if (status === 'verified') return `${name} is verified.`
+  return `${name} is not verified yet: nothing is sent from it before the required record is there.`
+}

@@ -1,0 +1,158 @@
+import type { Command } from 'commander'
+import { applianceKeyFile } from '../app/files.js'
+import { openResolver } from '../app/resolver.js'
+import { openApplianceKey } from '../config/index.js'
+import {
+  addDomain,
+  type Domain,
+  deleteDomain,
+  domainRecords,
+  findDomain,
+  listDomains,
+  verifyDomain,
+} from '../domains/index.js'
+import { accountOption, chosenAccount, withStore } from './database.js'
+import { recordsInJson, sayChecks, sayRecords } from './domain-records.js'
+import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
+import { placeOf, settingsOf } from './place.js'
+
+interface DomainOptions {
+  account?: string
+  trust?: boolean
+}
+
+const trustText = 'take it as verified by your word (sandbox, split-horizon DNS)'
+
+export function domainCommands(program: Command): void {
+  const domain = program
+    .command('domain')
+    .description('sending domains, their DKIM keys and DNS records')
+
+  domain
+    .command('add <name>')
+    .description('add a domain, make its DKIM keys, show the DNS records to publish')
+    .addOption(accountOption())
+    .option('--trust', trustText)
+    .addHelpText('after', '\nExample:\n  $ posthorn domain add example.com')
+    .action(async (name: string, options: DomainOptions, command: Command) => {
+      const place = placeOf(command)
+      const { outbound } = settingsOf(place)
+      const added = await withStore(place, async (deps) => {
+        const account = await chosenAccount(deps.store.read, options.account)
+        const key = openApplianceKey(applianceKeyFile(place.dataDir))
+        return addDomain({ ...deps, key }, account.id, name, { trust: options.trust === true })
+      })
+      const records = domainRecords(added, outbound)
+      if (place.json) return sayJson({ ...shown(added), ...recordsInJson(records) })
+      say(`${added.name} is added${added.trusted ? ' and trusted' : ''}.`)
+      sayRecords(records)
+      if (added.status !== 'verified') {
+        if (outbound.heloName === 'localhost') {
+          remark(
+            'warning: outbound.helo_name is still "localhost", and two of these records name it: set it, then see posthorn domain show',
+          )
+        }
+        say(`\nWhen they are published: posthorn domain verify ${added.name}`)
+      }
+    })
+
+  domain
+    .command('list')
+    .description('show the domains of an account')
+    .addOption(accountOption())
+    .addHelpText('after', '\nExample:\n  $ posthorn domain list --json')
+    .action(async (options: DomainOptions, command: Command) => {
+      const place = placeOf(command)
+      const domains = await withStore(place, async ({ store: { read } }) =>
+        listDomains(read, (await chosenAccount(read, options.account)).id),
+      )
+      if (place.json) return sayJson(domains.map(shown))
+      sayTable(
+        ['NAME', 'STATUS', 'CREATED', 'CHECKED'],
+        domains.map((row) => [
+          ...[row.name, statusOf(row)],
+          ...[
+            shownTime(row.createdAt),
+            row.checkedAt === null ? 'never' : shownTime(row.checkedAt),
+          ],
+        ]),
+        "No domain yet; 'posthorn domain add NAME' adds one",
+      )
+    })
+
+  domain
+    .command('show <name>')
+    .description('show a domain and its DNS records')
+    .addOption(accountOption())
+    .addHelpText('after', '\nExample:\n  $ posthorn domain show example.com --json | jq -r .zone')
+    .action(async (name: string, options: DomainOptions, command: Command) => {
+      const place = placeOf(command)
+      const { outbound } = settingsOf(place)
+      const found = await withStore(place, async ({ store: { read } }) =>
+        findDomain(read, (await chosenAccount(read, options.account)).id, name),
+      )
+      const records = domainRecords(found, outbound)
+      if (place.json) return sayJson({ ...shown(found), ...recordsInJson(records) })
+      sayFields({
+        Name: found.name,
+        Status: statusOf(found),
+        'Signs with': signsWith(found),
+        'Return path': found.returnPath ? 'its own' : "the appliance's",
+        Created: shownTime(found.createdAt),
+        Checked: shownTime(found.checkedAt),
+      })
+      sayRecords(records)
+    })
+
+  domain
+    .command('verify <name>')
+    .description('look the DNS records up; status 1 while the required one is not there')
+    .addOption(accountOption())
+    .option('--trust', trustText)
+    .addHelpText('after', '\nExample:\n  $ posthorn domain verify example.com')
+    .action(async (name: string, options: DomainOptions, command: Command) => {
+      const place = placeOf(command)
+      const { dns, outbound } = settingsOf(place)
+      const { domain: found, records } = await withStore(place, async (deps) => {
+        const account = await chosenAccount(deps.store.read, options.account)
+        const resolver = openResolver(dns, deps.clock)
+        const trust = options.trust === true
+        return verifyDomain({ ...deps, resolver, settings: outbound }, account.id, name, { trust })
+      })
+      const good =
+        found.trusted || records.every(({ required, state }) => !required || state === 'ok')
+      if (!good) process.exitCode = 1
+      if (place.json) return sayJson({ ...shown(found), records })
+      sayChecks(found, records)
+    })
+
+  domain
+    .command('delete <name>')
+    .description('delete a domain and its keys; refused while mail from it is waiting')
+    .addOption(accountOption())
+    .addHelpText('after', '\nExample:\n  $ posthorn domain delete example.com')
+    .action(async (name: string, options: DomainOptions, command: Command) => {
+      const place = placeOf(command)
+      await withStore(place, async ({ store }) => {
+        const account = await chosenAccount(store.read, options.account)
+        await deleteDomain({ store }, account.id, name)
+      })
+      if (place.json) return sayJson({ name, deleted: true })
+      say(`${name} is deleted. Its DNS records can go once no mail from it is on its way.`)
+    })
+}
+
+const statusOf = ({ status, trusted }: Domain) => (trusted ? `${status} (trusted)` : status)
+
+const signsWith = ({ keys }: Domain) =>
+  keys
+    .filter(({ verified }) => verified)
+    .map(({ algorithm }) => algorithm)
+    .join(', ') || 'nothing yet'
+
+const shown = (domain: Domain) => ({
+  ...domain,
+  createdAt: jsonTime(domain.createdAt),
+  verifiedAt: jsonTime(domain.verifiedAt),
+  checkedAt: jsonTime(domain.checkedAt),
+})

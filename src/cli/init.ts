@@ -1,0 +1,122 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { type Command, InvalidArgumentError } from 'commander'
+import { applianceKeyFile, configFile } from '../app/files.js'
+import { createApplianceKeyFile } from '../config/index.js'
+import { OperatorError } from '../errors/index.js'
+import { say, sayFields, sayJson } from './output.js'
+import { packageFile } from './package-file.js'
+import { becomeOwner, type Place, placeOf, settingsOf } from './place.js'
+import { type SandboxPorts, sandboxSettings, setUpSandbox } from './sandbox-set-up.js'
+
+interface InitOptions extends Partial<SandboxPorts> {
+  sandbox?: boolean
+}
+
+export function initCommand(program: Command): void {
+  program
+    .command('init')
+    .description('make the data directory: database, appliance key, settings')
+    .option('--sandbox', 'for trying out: also an account, an API key and the domain example.test')
+    .option('--private-port <port>', 'with --sandbox: port of the API (default: 8080)', port)
+    .option(
+      '--public-port <port>',
+      'with --sandbox: port of the public pages (default: 8081)',
+      port,
+    )
+    .option(
+      '--smtp-port <port>',
+      'with --sandbox: port of the built-in inbox (default: 2525)',
+      port,
+    )
+    .addHelpText(
+      'after',
+      `
+What is there already is kept, whatever the options say; only --sandbox makes a new API key each
+time, as the old one cannot be shown again.
+
+Examples:
+  $ posthorn init --data /var/lib/posthorn
+  $ posthorn init --sandbox --json`,
+    )
+    .action(async (options: InitOptions, command: Command) => {
+      const ports = [options.privatePort, options.publicPort, options.smtpPort]
+      if (!options.sandbox && ports.some((given) => given !== undefined)) {
+        command.error('error: the ports are for --sandbox; otherwise they are in the settings')
+      }
+      await initialise(placeOf(command), options)
+    })
+}
+
+async function initialise(found: Place, options: InitOptions): Promise<void> {
+  const { dataDir, json } = found
+  const tell = json ? () => {} : say
+  const own = configFile(dataDir)
+  // A sandbox does not live by the settings of the machine's real appliance (/etc).
+  const file = options.sandbox && !found.configNamed ? own : (found.configFile ?? own)
+  const place = { ...found, configFile: file }
+  const settingsThere = found.configNamed || existsSync(file)
+  // Before anything is made: wrong settings are to leave nothing behind.
+  if (settingsThere) checkSettings(place, options)
+
+  tell(`Data directory ${dataDir}: ${existsSync(dataDir) ? 'is there, kept' : 'made'}`)
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  becomeOwner(place)
+  tell(`Settings ${file}: ${settingsThere ? 'are there, kept' : 'written'}`)
+  if (!settingsThere) writeFileSync(file, initialSettings(options), { flag: 'wx', mode: 0o600 })
+  const keyFile = applianceKeyFile(dataDir)
+  tell(`Appliance key ${keyFile}: ${existsSync(keyFile) ? 'is there, kept' : 'made'}`)
+  createApplianceKeyFile(keyFile)
+  const { migrateStore } = await import('../store/index.js')
+  await migrateStore(dataDir)
+  tell('Database: up to date')
+  if (options.sandbox) await finishSandbox(place, tell)
+  else finish(place, keyFile)
+}
+
+function checkSettings(place: Place, { sandbox }: InitOptions): void {
+  const { outbound } = settingsOf(place)
+  if (!sandbox || outbound.route === 'sandbox') return
+  throw new OperatorError(
+    `outbound.route is "${outbound.route}" in ${place.configFile}, so mail would leave this machine. Choose another --data directory for the sandbox`,
+  )
+}
+
+const initialSettings = (options: InitOptions) =>
+  options.sandbox
+    ? sandboxSettings(options)
+    : readFileSync(packageFile('config/posthorn.example.toml'), 'utf8')
+
+function finish({ dataDir, configFile: file, json }: Place, keyFile: string): void {
+  if (json) {
+    sayJson({ dataDir, configFile: file ?? null, applianceKeyFile: keyFile })
+    return
+  }
+  say('\nNext:')
+  sayFields({
+    '  posthorn account create NAME': 'who sends',
+    '  posthorn key create NAME': 'how its application shows who it is',
+    '  posthorn domain add NAME': 'what it sends from, with the DNS records to publish',
+    '  posthorn serve': 'run the appliance',
+  })
+  say(`\nBack up ${keyFile} apart from the database: without it no domain can sign.`)
+}
+
+async function finishSandbox(place: Place, tell: (line: string) => void): Promise<void> {
+  const sandbox = await setUpSandbox(place, settingsOf(place).http, tell)
+  if (place.json) return sayJson(sandbox)
+  say()
+  sayFields({
+    'Account id': sandbox.accountId,
+    'API key': sandbox.apiKey,
+    Domain: sandbox.domain,
+    'Private URL': sandbox.privateUrl,
+    'Public URL': sandbox.publicUrl,
+  })
+  say('\nNext: posthorn serve')
+}
+
+function port(text: string): number {
+  const number = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (number <= 65_535) return number
+  throw new InvalidArgumentError('A port is a whole number from 0 to 65535.')
+}

@@ -1,0 +1,60 @@
+import { stripVTControlCharacters, styleText } from 'node:util'
+
+type Style = Parameters<typeof styleText>[0]
+
+/** Colours only where a terminal shows them and NO_COLOR does not forbid it. */
+export const styled = (style: Style, text: string, stream: NodeJS.WriteStream = process.stdout) =>
+  styleText(style, text, { stream })
+
+/** One line of the answer. */
+export const say = (line = '') => void process.stdout.write(`${line}\n`)
+
+/** A remark beside the answer; stdout stays what a script expects. */
+export const remark = (line: string) => void process.stderr.write(`${line}\n`)
+
+export const sayJson = (value: unknown) => say(JSON.stringify(value, undefined, 2))
+
+/** Columns aligned, two spaces apart; says `none` when there are no rows. */
+export function sayTable(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  none: string,
+): void {
+  if (rows.length === 0) {
+    say(none)
+    return
+  }
+  const [titles = [], ...lines] = aligned([header, ...rows])
+  say(styled('bold', titles.join('  ').trimEnd()))
+  for (const cells of lines) say(cells.join('  ').trimEnd())
+}
+
+/** Names and values below each other. */
+export function sayFields(fields: Readonly<Record<string, string>>): void {
+  for (const [name = '', value = ''] of aligned(Object.entries(fields))) {
+    say(`${styled('bold', name)}  ${value.trimEnd()}`)
+  }
+}
+
+function aligned(rows: readonly (readonly string[])[]): string[][] {
+  const shown = rows.map((row) => row.map(visible))
+  const widths = (shown[0] ?? []).map((_, column) =>
+    Math.max(...shown.map((row) => [...(row[column] ?? '')].length)),
+  )
+  return shown.map((row) =>
+    row.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - [...cell].length)),
+  )
+}
+
+/** What others wrote (names, DNS answers) must not move the cursor or turn the line around. */
+const visible = (text: string) =>
+  stripVTControlCharacters(text).replace(
+    /[\p{Cc}\p{Bidi_Control}]/gu,
+    (c) => `\\u${(c.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+  )
+
+/** `2026-11-21 04:51 UTC`, or a dash. */
+export const shownTime = (ms: number | null) =>
+  ms === null ? '-' : `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+
+export const jsonTime = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())

@@ -1,0 +1,14 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The path of a file of the installed package, wherever the compiled code lies in it. */
+export function packageFile(name: string): string {
+  let folder = dirname(fileURLToPath(import.meta.url))
+  while (!existsSync(join(folder, 'package.json'))) {
+    const above = dirname(folder)
+    if (above === folder) throw new Error('No package.json above the compiled command')
+    folder = above
+  }
+  return join(folder, name)
+}

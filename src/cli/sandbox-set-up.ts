@@ -1,0 +1,101 @@
+import { createAccount, createKey, deleteKey, listAccounts, listKeys } from '../accounts/index.js'
+import { applianceKeyFile } from '../app/files.js'
+import { type Config, openApplianceKey } from '../config/index.js'
+import { staticResolver } from '../dns/index.js'
+import { addDomain, listDomains, verifyDomain } from '../domains/index.js'
+import { type CliDeps, withStore } from './database.js'
+import type { Place } from './place.js'
+
+export interface SandboxPorts {
+  privatePort: number
+  publicPort: number
+  smtpPort: number
+}
+
+/** What a script needs to send its first mail; `posthorn init --sandbox --json` prints it. */
+export interface Sandbox {
+  accountId: string
+  apiKey: string
+  domain: string
+  privateUrl: string
+  publicUrl: string
+}
+
+const accountName = 'Sandbox'
+const keyName = 'sandbox'
+const domainName = 'example.test'
+
+/** Settings under which no mail leaves the machine. */
+export function sandboxSettings(ports: Partial<SandboxPorts>): string {
+  return `# Written by 'posthorn init --sandbox': mail goes to the built-in inbox alone.
+# All settings: config/posthorn.example.toml
+
+[http.private]
+port = ${ports.privatePort ?? 8080}
+
+[http.public]
+host = "127.0.0.1"
+port = ${ports.publicPort ?? 8081}
+
+[outbound]
+route = "sandbox"
+helo_name = "localhost"
+source_addresses = ["127.0.0.1"]
+
+[sandbox]
+smtp_port = ${ports.smtpPort ?? 2525}
+`
+}
+
+/** Account, domain and a new API key in an initialised data directory. */
+export function setUpSandbox(
+  place: Place,
+  http: Config['http'],
+  tell: (line: string) => void,
+): Promise<Sandbox> {
+  return withStore(place, async (deps) => {
+    const accounts = await listAccounts(deps.store.read)
+    const there = accounts.find(({ name }) => name === accountName)
+    tell(`Account "${accountName}": ${there ? 'is there, kept' : 'made'}`)
+    const { id: accountId } = there ?? (await createAccount(deps, accountName))
+    tell(`Domain ${domainName}: ${await trustDomain(deps, place, accountId)}`)
+    const { apiKey, replaced } = await renewKey(deps, accountId)
+    tell(`API key "${keyName}": ${replaced ? 'new, the previous one is deleted' : 'made'}`)
+    const { privateUrl, publicUrl } = urlsOf(http)
+    return { accountId, apiKey, domain: domainName, privateUrl, publicUrl }
+  })
+}
+
+async function trustDomain(deps: CliDeps, place: Place, accountId: string): Promise<string> {
+  const domains = await listDomains(deps.store.read, accountId)
+  const there = domains.find(({ name }) => name === domainName)
+  if (there?.trusted) return 'is there, kept'
+  if (there === undefined) {
+    const key = openApplianceKey(applianceKeyFile(place.dataDir))
+    await addDomain({ ...deps, key }, accountId, domainName, { trust: true })
+    return 'made, trusted'
+  }
+  // Nobody publishes anything below .test (RFC 6761 §6.2), so the DNS is not asked.
+  const settings = { heloName: 'localhost', sourceAddresses: [] }
+  const resolver = staticResolver({})
+  await verifyDomain({ ...deps, resolver, settings }, accountId, domainName, { trust: true })
+  return 'is there, now trusted'
+}
+
+/** A key cannot be shown again, so each run makes one and takes the earlier ones back. */
+async function renewKey(deps: CliDeps, accountId: string) {
+  const previous = (await listKeys(deps.store.read, accountId)).filter(
+    ({ name }) => name === keyName,
+  )
+  const { key } = await createKey(deps, accountId, keyName)
+  for (const { id } of previous) await deleteKey(deps, accountId, id)
+  return { apiKey: key, replaced: previous.length > 0 }
+}
+
+function urlsOf(http: Config['http']) {
+  const url = ({ host, port }: { host: string; port: number }) => {
+    const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+    return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
+  }
+  return { privateUrl: url(http.private), publicUrl: http.public.url || url(http.public) }
+}

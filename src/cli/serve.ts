@@ -1,0 +1,59 @@
+import { constants } from 'node:os'
+import type { Command } from 'commander'
+import { applianceKeyFile } from '../app/files.js'
+import { say, sayFields, styled } from './output.js'
+import { becomeOwner, placeOf, requireDataDir, settingsOf } from './place.js'
+
+export function serveCommand(program: Command): void {
+  program
+    .command('serve')
+    .description('run the appliance until SIGTERM or SIGINT; the log goes to stderr')
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ posthorn serve --data /var/lib/posthorn
+
+The first signal stops it in order: requests and SMTP transactions under way are finished within
+their times, the rest stays in the queue. A second one ends it at once; no accepted mail is lost.`,
+    )
+    .action(async (_options, command: Command) => {
+      const place = placeOf(command)
+      const config = settingsOf(place)
+      becomeOwner(place)
+      requireDataDir(place, applianceKeyFile(place.dataDir))
+      const stop = stopSignal()
+      // Only here: other commands need not load an HTTP server.
+      const { logOptions, startAppliance } = await import('../app/index.js')
+      const { openLog } = await import('../log/index.js')
+      const log = openLog(logOptions(config.log))
+      const appliance = await startAppliance({ config, dataDir: place.dataDir, log })
+      const { privateUrl, publicUrl, sandboxSmtpPort } = appliance
+      // One line, so that a script can wait for it.
+      if (place.json) say(JSON.stringify({ privateUrl, publicUrl, sandboxSmtpPort }))
+      else if (process.stdout.isTTY) {
+        say(styled('bold', 'Posthorn is up. Ctrl-C stops it.'))
+        sayFields({
+          'API and dashboard': privateUrl,
+          'Public pages': publicUrl,
+          ...(sandboxSmtpPort ? { 'Sandbox SMTP': `127.0.0.1:${sandboxSmtpPort}` } : {}),
+        })
+      }
+      await stop
+      await appliance.close()
+    })
+}
+
+/** Resolves at the first signal, even one during the start; the second ends the process at once. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let signals = 0
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        signals++
+        if (signals > 1) process.exit(128 + constants.signals[signal])
+        resolve()
+      })
+    }
+  })
+}

@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import { say, sayJson } from './output.js'
+import { packageFile } from './package-file.js'
+
+export function versionCommand(program: Command): void {
+  program
+    .command('version')
+    .description('print the version of Posthorn and of Node')
+    .action((_options, command: Command) => {
+      const version = packageVersion()
+      if (command.optsWithGlobals().json) sayJson({ version, node: process.versions.node })
+      else say(`posthorn ${version} (Node ${process.versions.node})`)
+    })
+}
+
+export function packageVersion(): string {
+  const { version }: { version: string } = JSON.parse(
+    readFileSync(packageFile('package.json'), 'utf8'),
+  )
+  return version
+}

@@ -1,0 +1,196 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'smol-toml'
+import t, { type Test } from 'tap'
+import {
+  environmentName,
+  loadConfig,
+  type Section,
+  type Setting,
+  settingName,
+  settings,
+} from '../../src/config/index.js'
+import { makeTempDir } from '../support/store.js'
+
+const example = readFileSync('config/posthorn.example.toml', 'utf8')
+// A commented setting at the start of a line; the examples within explanations are indented.
+const commented = /^# ([a-z_]+ = .+)$/gm
+const uncommented = example.replaceAll(commented, '$1')
+
+const isSetting = (entry: Setting<unknown> | Section): entry is Setting<unknown> =>
+  entry.kind === 'setting'
+
+function pathsOf(section: Section, path: string[] = []): string[][] {
+  return Object.entries(section).flatMap(([name, entry]) =>
+    isSetting(entry) ? [[...path, name]] : pathsOf(entry, [...path, name]),
+  )
+}
+
+const allPaths = pathsOf(settings)
+
+function load(t: Test, toml: string, env: Record<string, string> = {}) {
+  const file = join(makeTempDir(t), 'posthorn.toml')
+  writeFileSync(file, toml)
+  return { file, config: () => loadConfig({ file, env }) }
+}
+
+/** The message of the refusal; fails when there is none. */
+function refusal(t: Test, toml: string, env: Record<string, string> = {}): string {
+  const { config } = load(t, toml, env)
+  try {
+    config()
+  } catch (error) {
+    t.equal(error instanceof Error && error.name, 'OperatorError')
+    return error instanceof Error ? error.message : ''
+  }
+  t.fail(`taken: ${toml} ${JSON.stringify(env)}`)
+  return ''
+}
+
+const at = (values: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>((inner, name) => (inner as Record<string, unknown>)[name], values)
+
+t.test('the example has every setting, and no other', async (t) => {
+  const given: unknown = parse(uncommented)
+  const inFile = (function namesIn(table: unknown, path: string): string[] {
+    // An empty table is a value here: `static = {}`.
+    if (typeof table !== 'object' || table === null || Array.isArray(table)) return [path]
+    const entries = Object.entries(table)
+    if (entries.length === 0) return [path]
+    return entries.flatMap(([name, inner]) => namesIn(inner, path ? `${path}.${name}` : name))
+  })(given, '')
+  t.same(inFile.sort(), allPaths.map(settingName).sort())
+  t.equal(example.match(commented)?.length, allPaths.length, 'each once')
+})
+
+t.test('the example shows the defaults', async (t) => {
+  const defaults = loadConfig({ env: {} })
+  t.same(load(t, example).config(), defaults, 'as it is it changes nothing')
+  const shown = load(t, uncommented).config()
+  for (const path of allPaths) {
+    // This one follows the machine.
+    if (settingName(path) === 'outbound.threads') continue
+    t.same(at(shown, path), at(defaults, path), settingName(path))
+  }
+})
+
+t.test('the example explains every setting and names every limit', async (t) => {
+  for (const block of example
+    .trimEnd()
+    .split('\n\n')
+    .filter((text) => text.match(commented))) {
+    const lines = block.split('\n').filter((line) => !line.startsWith('['))
+    t.equal(block.match(commented)?.length, 1, `one setting a paragraph:\n${block}`)
+    t.match(lines[0], /^# [A-Z0-9"]/, `an explanation first:\n${block}`)
+    t.match(lines.at(-1), /^# [a-z_]+ = /)
+  }
+})
+
+t.test('every setting can come from the environment, by a name of its own', async (t) => {
+  const names = allPaths.map(environmentName)
+  t.equal(new Set(names).size, names.length)
+  t.equal(environmentName(['http', 'rateLimit', 'requests']), 'POSTHORN_HTTP_RATE_LIMIT_REQUESTS')
+  const env = {
+    POSTHORN_LOG_LEVEL: 'debug',
+    POSTHORN_HTTP_PRIVATE_PORT: '9090',
+    POSTHORN_HTTP_TRUSTED_PROXIES: '192.0.2.1, 2001:db8::1',
+    POSTHORN_DNS_TIMEOUT: '2s',
+    POSTHORN_OUTBOUND_ALLOW_PRIVATE_ADDRESSES: 'true',
+    POSTHORN_OUTBOUND_RETRY_SCHEDULE: '1m,2h',
+  }
+  const { config } = load(t, '[http.private]\nport = 1\n[log]\nformat = "json"', env)
+  t.match(config(), {
+    log: { level: 'debug', format: 'json' },
+    http: { private: { port: 9090 }, trustedProxies: ['192.0.2.1', '2001:db8::1'] },
+    dns: { timeout: 2_000 },
+    outbound: { allowPrivateAddresses: true, retrySchedule: [60_000, 7_200_000] },
+  })
+})
+
+const badValues: [name: string, toml: string, expected: string][] = [
+  ['log.level', '"loud"', 'one of "debug", "info", "warn", "error"'],
+  ['log.level', '3', 'one of'],
+  ['http.private.host', '""', 'an IP address'],
+  ['http.private.host', '"a b"', 'an IP address'],
+  ['http.private.port', '65536', 'a whole number from 0 to 65535'],
+  ['http.private.port', '-1', 'a whole number from 0 to 65535'],
+  ['http.private.port', '80.5', 'a whole number from 0 to 65535'],
+  ['http.private.port', '"http"', 'a whole number from 0 to 65535'],
+  ['http.private.port', 'true', 'a whole number from 0 to 65535'],
+  ['http.private.port', '2026-11-21', 'a whole number from 0 to 65535'],
+  ['http.private.allowed_hosts', '[1]', 'a list of host names'],
+  ['http.public.url', '"mail.example.com"', 'a URL such as "https://mail.example.com", no path'],
+  ['http.public.url', '"https://mail.example.com/x"', 'no path'],
+  ['http.trusted_proxies', '["10.0.0.0/8"]', 'a list of IP addresses'],
+  ['http.shutdown_grace', '10', 'a duration from 0s to 5m, such as "10s"'],
+  ['http.shutdown_grace', '"6m"', 'a duration from 0s to 5m'],
+  ['http.shutdown_grace', '"1 m"', 'a duration from 0s to 5m'],
+  ['http.shutdown_grace', '"-1s"', 'a duration from 0s to 5m'],
+  ['http.rate_limit.requests', '-1', 'a whole number from 0 to 1000000000'],
+  ['http.rate_limit.window', '"0s"', 'a duration from 1s to 1h'],
+  ['dns.servers', '["dns.example"]', 'a list of IP addresses, with an optional :port'],
+  ['dns.static', '"x"', 'a table of names, each with lists such as mx, a, aaaa, txt'],
+  ['dns.static', '{ "a.test" = "192.0.2.1" }', 'a table of names'],
+  ['outbound.route', '"smarthost"', 'one of "direct", "sandbox"'],
+  ['outbound.threads', '9', 'a whole number from 1 to 8'],
+  ['outbound.helo_name', '""', 'a host name'],
+  ['outbound.helo_name', '"mail_1.example.com"', 'a host name'],
+  ['outbound.helo_name', '"a\\r\\nb"', 'a host name'],
+  ['outbound.return_path_host', '"-x"', 'a host name, or nothing'],
+  ['outbound.source_addresses', '["256.1.1.1"]', 'a list of IP addresses'],
+  ['outbound.source_addresses', '["", "192.0.2.1"]', 'a list of IP addresses'],
+  ['outbound.ip_family', '"ipv5"', 'one of "both", "ipv4", "ipv6"'],
+  ['outbound.allow_private_addresses', '1', 'true or false'],
+  ['outbound.allow_private_addresses', '"yes"', 'true or false'],
+  ['outbound.max_connections', '0', 'a whole number from 1 to 20000'],
+  ['outbound.retry_schedule', '[]', 'a list of durations of at least 1s'],
+  ['outbound.retry_schedule', '["5m", "soon"]', 'a list of durations'],
+  ['outbound.retry_schedule', '["500ms"]', 'a list of durations of at least 1s'],
+  ['outbound.max_age', '"31d"', 'a duration from 1m to 30d'],
+  ['sandbox.keep_messages', '0', 'a whole number from 1 to 100000'],
+]
+
+t.test('a bad value is refused by name, with the value and what was expected', async (t) => {
+  for (const [name, value, expected] of badValues) {
+    const message = refusal(t, `${name} = ${value}`)
+    t.ok(message.includes(`\n  ${name}: `), `${name} = ${value}: ${message}`)
+    t.match(message, / given, expected /)
+    t.ok(message.includes(expected), `${message} says ${expected}`)
+  }
+})
+
+t.test('a bad value in the environment is refused by the variable’s name', async (t) => {
+  const message = refusal(t, '', { POSTHORN_HTTP_PRIVATE_PORT: '80a', POSTHORN_LOG_LEVEL: '' })
+  t.match(message, 'POSTHORN_HTTP_PRIVATE_PORT (http.private.port): "80a" given, expected a whole')
+  t.match(message, 'POSTHORN_LOG_LEVEL (log.level): "" given, expected one of')
+})
+
+t.test('all problems are told at once, unknown names with the known ones', async (t) => {
+  const toml =
+    'prot = 1\n[log]\nlevle = "info"\n[http.private]\nport = "x"\n[outbound]\nthreads = 0'
+  const message = refusal(t, toml)
+  t.equal(message.split('\n').length, 5, message)
+  t.match(message, '\n  prot: no such setting; known here: log, http, dns, outbound, sandbox')
+  t.match(message, '\n  log.levle: no such setting; known here: level, format')
+  t.match(message, '\n  http.private.port: "x" given')
+  t.match(message, '\n  outbound.threads: 0 given')
+  t.match(
+    refusal(t, 'heloName = "x"\n[outbound]\nheloName = "x"'),
+    'outbound.helo_name: no such setting',
+  )
+  t.match(
+    refusal(t, 'http = 1\nlog = []'),
+    'log: expected a table [log]\n  http: expected a table [http]',
+  )
+})
+
+t.test('a file that is no TOML is refused with its name and the line', async (t) => {
+  const { file, config } = load(t, '[log]\nlevel = "info"\n[http\nport = 1\n')
+  t.throws(config, { message: new RegExp(`^${file} is not valid TOML: [^]*\\n3:`) })
+  for (const toml of ['port = 1\nport = 2', 'a = "open', '= 1', '\u0000']) {
+    t.match(refusal(t, toml), ' is not valid TOML: ')
+  }
+  t.throws(() => loadConfig({ file: `${file}.absent`, env: {} }), {
+    message: /^Cannot read the configuration .*\.absent: ENOENT/,
+  })
+})
