@@ -8,6 +8,7 @@ import { emailRoutes } from '../emails/routes.js'
 import { type HttpServer, openHttpServer } from '../http/index.js'
 import type { Log } from '../log/index.js'
 import { makeTurns, migrateStore, openStore, type Store } from '../store/index.js'
+import { openRenderer, type Renderer } from '../templates/index.js'
 import { openCrew } from './crew.js'
 import { makeDoorbell } from './doorbell.js'
 import { applianceKeyFile } from './files.js'
@@ -59,13 +60,21 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     opened.push(() => crew.close())
     const ring = makeDoorbell((due) => crew.ring(due))
 
+    const renderer = openRenderer({ log, clock })
+    opened.push(() => renderer.close())
     const idempotency = makeIdempotency({ store, clock })
     const housekeeping = startHousekeeping(clock, log, [
       { name: 'expired idempotency keys', everyMs: 600_000, run: idempotency.sweep },
     ])
     opened.push(() => housekeeping.stop())
 
-    const privateServer = await openPrivateServer(options, { store, clock, ring, idempotency })
+    const privateServer = await openPrivateServer(options, {
+      store,
+      clock,
+      ring,
+      renderer,
+      idempotency,
+    })
     opened.push(() => privateServer.close(config.http.shutdownGrace))
     const publicServer = await openPublicServer(options, clock)
     opened.push(() => publicServer.close(config.http.shutdownGrace))
@@ -112,14 +121,16 @@ interface Core {
   store: Store
   clock: Clock
   ring: Parameters<typeof emailRoutes>[1]['ring']
+  renderer: Renderer
   idempotency: Idempotency
 }
 
 async function openPrivateServer(
   { config, log }: ApplianceOptions,
-  { store, clock, ring, idempotency }: Core,
+  core: Core,
 ): Promise<HttpServer<Principal>> {
   const { http } = config
+  const { store, clock } = core
   const server = await openHttpServer<Principal>({
     ...http.private,
     allowedHosts: ['localhost', hostname(), ...http.private.allowedHosts],
@@ -130,7 +141,7 @@ async function openPrivateServer(
     rateLimit: { requests: http.rateLimit.requests, windowMs: http.rateLimit.window },
     trustedProxies: [...http.trustedProxies],
   })
-  emailRoutes(server.api, { store, clock, ring, maxAgeMs: config.outbound.maxAge, idempotency })
+  emailRoutes(server.api, { ...core, maxAgeMs: config.outbound.maxAge })
   dashboardRoutes(server.pages, { store, clock, sandbox: config.outbound.route === 'sandbox' })
   await server.listen()
   return server

@@ -2,6 +2,7 @@ import { findSenderDomain, verifiedDomains } from '../domains/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Mailbox, parseMailbox } from '../mime/index.js'
 import type { EmailRow } from '../store/index.js'
+import { findTemplate, renderTemplate } from '../templates/index.js'
 import type { EmailDeps } from './deps.js'
 import { parseScheduledAt } from './schedule.js'
 import { maxRecipients, type SendInput } from './send-body.js'
@@ -26,10 +27,11 @@ export async function prepareEmail(
   const scheduledAt = parseScheduledAt(input.scheduledAt, now)
   const sender = await verifiedSender(deps, accountId, input.from)
   const { given, recipients } = distinctRecipients(input.to)
+  const content = await contentOf(deps, accountId, input)
   const id = deps.store.ids.uuid()
   return {
-    html: input.html,
-    text: input.text ?? null,
+    html: content.html,
+    text: content.text,
     recipients,
     dueAt: scheduledAt ?? now,
     row: {
@@ -39,7 +41,7 @@ export async function prepareEmail(
       from_header: input.from.trim(),
       to_list: JSON.stringify(given),
       reply_to: input.replyTo?.trim() ?? null,
-      subject: input.subject,
+      subject: content.subject,
       type: 'transactional',
       metadata: input.metadata === undefined ? null : JSON.stringify(input.metadata),
       status: scheduledAt === undefined ? 'queued' : 'scheduled',
@@ -78,6 +80,27 @@ async function verifiedSender(deps: EmailDeps, accountId: string, from: string) 
     )
   }
   return { mailbox, domainId: domain.id }
+}
+
+/** Raw HTML as given, or a template filled in: a mail that leaves later is what it was when accepted. */
+async function contentOf(
+  deps: EmailDeps,
+  accountId: string,
+  { html, template: slug, subject, text, variables = {} }: SendInput,
+): Promise<{ subject: string; html: string; text: string | null }> {
+  if (html !== undefined && slug === undefined) {
+    return { subject: subject ?? '', html, text: text ?? null }
+  }
+  if (slug === undefined || html !== undefined) {
+    const message = 'Exactly one of html and template is needed'
+    throw new ApiError('validation_error', message, { status: 422 })
+  }
+  const template = await findTemplate(deps.store.read, accountId, slug)
+  const rendered = await renderTemplate(deps.renderer, template, {
+    variables,
+    ...(subject === undefined ? {} : { subject }),
+  })
+  return { ...rendered, text: rendered.text ?? text ?? null }
 }
 
 /** The recipients in order, each mailbox once; their texts as given for the record. */

@@ -1,4 +1,13 @@
-import { array, define, dynamic, type Infer, optional, type Struct, type } from 'superstruct'
+import {
+  array,
+  define,
+  dynamic,
+  type Infer,
+  optional,
+  refine,
+  type Struct,
+  type,
+} from 'superstruct'
 import { parseMailbox } from '../mime/index.js'
 
 /*
@@ -9,6 +18,7 @@ export const maxRecipients = 50
 const maxContentBytes = 2 * 1024 * 1024
 const maxSubjectBytes = 998
 const maxMetadataBytes = 16 * 1024
+const maxVariablesBytes = 256 * 1024
 
 // mta.md §4.1: no control character reaches a header, whatever the composer would do with it.
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
@@ -61,17 +71,32 @@ const Metadata = rule<Record<string, unknown>>(
   (value) => isObject(value) && jsonBytes(value) <= maxMetadataBytes,
 )
 
-export const SendBody = type({
+const Variables = rule<Record<string, unknown>>(
+  `an object of at most ${maxVariablesBytes} bytes as JSON`,
+  (value) => isObject(value) && jsonBytes(value) <= maxVariablesBytes,
+)
+
+const Fields = type({
   from: Sender,
   to: Recipients,
-  subject: Subject,
-  html: Content(1),
+  subject: optional(Subject),
+  html: optional(Content(1)),
+  template: optional(rule<string>('a string: the slug of a saved template', isFilled)),
+  variables: optional(Variables),
   text: optional(Content(0)),
   replyTo: optional(ReplyTo),
   scheduledAt: optional(ScheduledAt),
   metadata: optional(Metadata),
 })
-export type SendInput = Infer<typeof SendBody>
+
+export type SendInput = Infer<typeof Fields>
+
+/** A send as a whole: a template brings its own subject, raw HTML needs one. */
+export const SendBody = refine(Fields, 'required', (body) => {
+  if (body.subject !== undefined || body.template !== undefined) return true
+  const message = 'Required with html. Expected a string'
+  return { path: ['subject'], key: 'subject', value: undefined, type: Subject.type, message }
+})
 
 function rule<T>(expected: string, holds: (value: unknown) => boolean): Struct<T, null> {
   return define<T>(expected, (value) => holds(value) || `Expected ${expected}`)

@@ -8,6 +8,7 @@ import type { SendInput } from '../../src/emails/send-body.js'
 import { type Log, silentLog } from '../../src/log/index.js'
 import { openOutbound } from '../../src/outbound/index.js'
 import type { Store } from '../../src/store/index.js'
+import type { Renderer } from '../../src/templates/index.js'
 import { type FakeMx, fakeMx, type MxScript } from './fake-mx.js'
 import { type FakeResolver, fakeResolver } from './resolver.js'
 import { makeTempDir, openTestStore } from './store.js'
@@ -93,7 +94,13 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
     dataDir,
     async send(body) {
       const { id } = await acceptEmail(
-        { store, clock, ring: (due) => outbound?.ring(due), maxAgeMs: config.maxAge },
+        {
+          store,
+          clock,
+          renderer: noRenderer,
+          ring: (due) => outbound?.ring(due),
+          maxAgeMs: config.maxAge,
+        },
         accountId,
         { from: 'Sender <news@sender.test>', subject: 'Hello', html: '<p>Hello</p>', ...body },
       )
@@ -121,4 +128,10 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
   t.teardown(() => rig.stop(0))
   if (!options.stopped) await rig.start()
   return rig
+}
+
+// These tests send raw HTML.
+const noRenderer: Renderer = {
+  render: async () => ({ kind: 'unavailable', cause: 'no renderer here' }),
+  close: async () => {},
 }
