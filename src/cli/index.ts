@@ -6,6 +6,7 @@ import { explain } from './failure.js'
 import { initCommand } from './init.js'
 import { keyCommands } from './key.js'
 import { serveCommand } from './serve.js'
+import { templateCommands } from './template.js'
 import { packageVersion, versionCommand } from './version.js'
 
 /**
@@ -23,6 +24,7 @@ const commands: readonly AddCommand[] = [
   accountCommands,
   keyCommands,
   domainCommands,
+  templateCommands,
   versionCommand,
 ]
 
