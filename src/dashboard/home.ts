@@ -30,7 +30,7 @@ export async function homeView({ store, sandbox }: DashboardDeps): Promise<HomeV
   const facts = [
     {
       label: 'Sending domains',
-      value: domains.length === 0 ? 'none yet' : `${domains.length}, ${verified} verified`,
+      value: domains.length === 0 ? 'none yet' : `${verified} of ${domains.length} verified`,
     },
     {
       label: 'Waiting to leave',
