@@ -71,7 +71,7 @@ export const settings = {
   },
   outbound: {
     route: oneOf('direct', ['direct', 'sandbox']),
-    threads: integer(Math.max(1, availableParallelism() - 1), 1, 8),
+    threads: integer(Math.min(8, Math.max(1, availableParallelism() - 1)), 1, 8),
     heloName: text('localhost', { pattern: hostName, expected: 'a host name' }),
     returnPathHost: text('', {
       pattern: new RegExp(`^$|${hostName.source}`, 'i'),
