@@ -138,7 +138,10 @@ export async function deleteDomain(
 export const sealPurpose = (domainId: string) => `dkim ${domainId}`
 
 function checkedName(name: string): string {
-  const ascii = domainToASCII(name.trim().replace(/\.$/, '')).toLowerCase()
+  const given = name.trim().replace(/\.$/, '')
+  // Of other signs the URL parser would make a name (`a.test/x`, `a%2etest`) that nobody has typed.
+  const plain = /^[a-z0-9.\-\u0080-\u{10ffff}]+$/iu.test(given)
+  const ascii = plain ? domainToASCII(given).toLowerCase() : ''
   const labels = ascii.split('.')
   const valid =
     labels.length >= 2 &&

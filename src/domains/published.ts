@@ -18,8 +18,10 @@ export async function publishedRecords(
       for (const record of domainRecords(domain, settings)) {
         table[record.host] ??= { mx: [], txt: [] }
         const host = table[record.host]
-        if (record.type === 'TXT') host?.txt.push(record.value)
-        else if (host !== undefined) host.mx = [{ preference: 10, exchange: settings.heloName }]
+        if (host === undefined) continue
+        // Two accounts may have the same domain; its SPF and DMARC records still stand there once.
+        if (record.type === 'MX') host.mx = [{ preference: 10, exchange: settings.heloName }]
+        else if (!host.txt.includes(record.value)) host.txt.push(record.value)
       }
     }
   }

@@ -120,9 +120,14 @@ function isGood(
       )
     }
     case 'return-path-mx':
-      return found.split(' ')[1] === wanted.split(' ')[1]
+      return found.split(' ')[1] === wanted.split(' ')[1]?.toLowerCase()
     case 'return-path-spf': {
-      const terms = found.toLowerCase().split(/\s+/)
+      // RFC 7208 §5.1: what stands behind `all` is ignored.
+      const terms =
+        found
+          .toLowerCase()
+          .split(/\s[+?~-]?all\b/)[0]
+          ?.split(/\s+/) ?? []
       return spfMechanisms(settings).every(
         (term) => terms.includes(term.toLowerCase()) || terms.includes(`+${term.toLowerCase()}`),
       )
