@@ -15,6 +15,7 @@ export interface CrewOptions {
   config: Config
   dataDir: string
   turns: SharedArrayBuffer
+  backlog: SharedArrayBuffer
   log: Log
   clock: Clock
 }
@@ -27,14 +28,14 @@ const firstOutboundSlot = 2
 const closingMs = 10_000
 
 export async function openCrew(options: CrewOptions): Promise<Crew> {
-  const { config, dataDir, turns, log, clock } = options
+  const { config, dataDir, turns, backlog, log, clock } = options
   const opened: { thread: Supervised; graceMs: number }[] = []
   const close = async () => {
     // In reverse: the sandbox inbox outlives those who deliver to it.
     for (const { thread, graceMs } of opened.reverse().splice(0)) await thread.stop(graceMs)
   }
   try {
-    const common = { config, dataDir, turns }
+    const common = { config, dataDir, turns, backlog }
     let sandboxPort: number | undefined
     if (config.outbound.route === 'sandbox') {
       const thread = await supervise({

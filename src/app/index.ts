@@ -3,6 +3,7 @@ import { makeAuthenticate, type Principal } from '../accounts/index.js'
 import { type Clock, systemClock } from '../clock/index.js'
 import { type Config, openApplianceKey } from '../config/index.js'
 import { dashboardRoutes } from '../dashboard/routes.js'
+import { type Backlog, joinBacklog, makeBacklogMemory } from '../deliveries/index.js'
 import { type Idempotency, makeIdempotency } from '../emails/index.js'
 import { emailRoutes } from '../emails/routes.js'
 import { type HttpServer, openHttpServer } from '../http/index.js'
@@ -56,7 +57,10 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const store = openStore({ dataDir, clock, turns, slot: 0 })
     opened.push(() => store.close())
 
-    const crew = await openCrew({ config, dataDir, turns, log, clock })
+    const backlogMemory = makeBacklogMemory()
+    const backlog = joinBacklog(backlogMemory)
+    await backlog.recount(store.read)
+    const crew = await openCrew({ config, dataDir, turns, backlog: backlogMemory, log, clock })
     opened.push(() => crew.close())
     const ring = makeDoorbell((due) => crew.ring(due))
 
@@ -65,6 +69,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const idempotency = makeIdempotency({ store, clock })
     const housekeeping = startHousekeeping(clock, log, [
       { name: 'expired idempotency keys', everyMs: 600_000, run: idempotency.sweep },
+      { name: 'queue size', everyMs: 3_600_000, run: () => backlog.recount(store.read) },
     ])
     opened.push(() => housekeeping.stop())
 
@@ -72,6 +77,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       store,
       clock,
       ring,
+      backlog,
       renderer,
       idempotency,
     })
@@ -121,6 +127,7 @@ interface Core {
   store: Store
   clock: Clock
   ring: Parameters<typeof emailRoutes>[1]['ring']
+  backlog: Backlog
   renderer: Renderer
   idempotency: Idempotency
 }
@@ -141,7 +148,8 @@ async function openPrivateServer(
     rateLimit: { requests: http.rateLimit.requests, windowMs: http.rateLimit.window },
     trustedProxies: [...http.trustedProxies],
   })
-  emailRoutes(server.api, { ...core, maxAgeMs: config.outbound.maxAge })
+  const { maxAge: maxAgeMs, maxQueued } = config.outbound
+  emailRoutes(server.api, { ...core, maxAgeMs, maxQueued })
   dashboardRoutes(server.pages, { store, clock, sandbox: config.outbound.route === 'sandbox' })
   await server.listen()
   return server

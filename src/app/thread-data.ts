@@ -7,6 +7,8 @@ export interface ThreadData {
   /** The thread's place in the writers' turns (`store/turns.ts`). */
   slot: number
   turns: SharedArrayBuffer
+  /** How many deliveries wait (`deliveries/backlog.ts`). */
+  backlog: SharedArrayBuffer
   /** The thread's number among those that do the same work. */
   index: number
   /** Where the sandbox inbox listens, for the outbound threads. */

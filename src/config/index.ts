@@ -84,6 +84,7 @@ export const settings = {
     port: port(25),
     ipFamily: oneOf('both', ['both', 'ipv4', 'ipv6']),
     allowPrivateAddresses: flag(false),
+    maxQueued: integer(5_000_000, 1, 100_000_000),
     maxConnections: integer(500, 1, 20_000),
     connectionsPerDomain: integer(10, 1, 1_000),
     messagesPerConnection: integer(100, 1, 10_000),

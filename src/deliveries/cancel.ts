@@ -1,7 +1,7 @@
 import type { Tx } from '../store/index.js'
 
-/** Ends all of an email's deliveries, none of which has been claimed, as `cancelled`. */
-export async function cancelDeliveries(tx: Tx, emailId: string, now: number): Promise<void> {
+/** Ends all of an email's deliveries, none of which has been claimed, as `cancelled`: how many. */
+export async function cancelDeliveries(tx: Tx, emailId: string, now: number): Promise<number> {
   const waiting = await tx
     .deleteFrom('queue')
     .where('email_id', '=', emailId)
@@ -29,4 +29,5 @@ export async function cancelDeliveries(tx: Tx, emailId: string, now: number): Pr
     .set({ status: 'cancelled', waiting: 0 })
     .where('id', '=', emailId)
     .execute()
+  return waiting.length
 }

@@ -4,6 +4,7 @@
  * walks over rows that it cannot take; an email's status follows from its counters in the same
  * transaction as the delivery that changed them.
  */
+export { type Backlog, joinBacklog, makeBacklogMemory } from './backlog.js'
 export { cancelDeliveries } from './cancel.js'
 export {
   type Claimed,

@@ -27,6 +27,7 @@ export async function acceptEmail(
     await insertEmails(deps, tx, [email])
     await alongside(tx, accepted)
   })
+  deps.backlog.change(email.recipients.length)
   deps.ring(ringOf([email]))
   return accepted
 }

@@ -36,6 +36,7 @@ export async function acceptBatch(
     await insertEmails(deps, tx, emails)
     await alongside(tx, accepted)
   })
+  deps.backlog.change(emails.reduce((sum, email) => sum + email.recipients.length, 0))
   deps.ring(ringOf(emails))
   return accepted
 }

@@ -4,11 +4,11 @@ import type { EmailDeps } from './deps.js'
 
 /** Takes back an email that is still `scheduled`; refuses any other. */
 export async function cancelScheduled(
-  { store, clock }: Pick<EmailDeps, 'store' | 'clock'>,
+  { store, clock, backlog }: Pick<EmailDeps, 'store' | 'clock' | 'backlog'>,
   accountId: string,
   emailId: string,
 ): Promise<void> {
-  await store.write(async (tx) => {
+  const ended = await store.write(async (tx) => {
     const email = await tx
       .selectFrom('emails')
       .select('status')
@@ -21,6 +21,7 @@ export async function cancelScheduled(
       const message = `Only a scheduled email can be cancelled; this one is ${email.status}`
       throw new ApiError('validation_error', message)
     }
-    await cancelDeliveries(tx, emailId, clock.now())
+    return await cancelDeliveries(tx, emailId, clock.now())
   })
+  backlog.change(-ended)
 }

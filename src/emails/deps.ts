@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/index.js'
-import type { LaneDue } from '../deliveries/index.js'
+import type { Backlog, LaneDue } from '../deliveries/index.js'
 import type { Store } from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
 
@@ -9,6 +9,9 @@ export interface EmailDeps {
   renderer: Renderer
   /** Tells the outbound threads what has fallen due; losing a ring costs a poll, never a mail. */
   ring: (due: readonly LaneDue[]) => void
+  backlog: Backlog
+  /** Deliveries that may wait at once; beyond it sends are refused with 503. */
+  maxQueued: number
   /** How long a delivery is tried before it is given up. */
   maxAgeMs: number
 }

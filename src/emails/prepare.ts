@@ -23,6 +23,7 @@ export async function prepareEmail(
   accountId: string,
   input: SendInput,
 ): Promise<PreparedEmail> {
+  refuseOverload(deps)
   const now = deps.clock.now()
   const scheduledAt = parseScheduledAt(input.scheduledAt, now)
   const sender = await verifiedSender(deps, accountId, input.from)
@@ -58,6 +59,14 @@ export async function prepareEmail(
       created_at: now,
     },
   }
+}
+
+/** A queue that grows without end would take the disk from mail that was accepted. */
+function refuseOverload({ backlog, maxQueued }: EmailDeps): void {
+  if (backlog.size < maxQueued) return
+  throw new ApiError('service_unavailable', 'The queue is full; try again later', {
+    headers: { 'retry-after': '60' },
+  })
 }
 
 async function verifiedSender(deps: EmailDeps, accountId: string, from: string) {

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock/index.js'
 import type { ApplianceKey, Config } from '../config/index.js'
+import type { Backlog } from '../deliveries/index.js'
 import type { Resolver } from '../dns/index.js'
 import type { Log } from '../log/index.js'
 import type { Store } from '../store/index.js'
@@ -10,6 +11,7 @@ export interface OutboundDeps {
   resolver: Resolver
   log: Log
   key: ApplianceKey
+  backlog: Backlog
   config: Config['outbound']
   /** Where the sandbox route leads; needed when `config.route` is `sandbox`. */
   sandbox?: { host: string; port: number }

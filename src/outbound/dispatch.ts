@@ -191,7 +191,7 @@ export function shardOf(lane: string, threads: number): number {
  * Writes settlements, many in one transaction. One that cannot be written is kept and tried again:
  * forgetting it would send the mail twice.
  */
-function makeRecorder({ store, clock, log, thread }: OutboundDeps) {
+function makeRecorder({ store, clock, log, thread, backlog }: OutboundDeps) {
   const waiting: { settlement: Settlement; done: () => void }[] = []
   let writing = false
   let failing = false
@@ -206,6 +206,7 @@ function makeRecorder({ store, clock, log, thread }: OutboundDeps) {
         const settlements = batch.map((entry) => entry.settlement)
         await store.write((tx) => settle(tx, settlements, { thread, now: clock.now() }))
         failing = false
+        backlog.change(-settlements.filter(({ kind }) => kind !== 'deferred').length)
         for (const { settlement, done } of batch) {
           tell(settlement)
           done()

@@ -1,5 +1,6 @@
 import { openResolver } from '../app/resolver.js'
 import { runThread } from '../app/thread.js'
+import { joinBacklog } from '../deliveries/index.js'
 import { openOutbound } from '../outbound/index.js'
 
 await runThread('outbound', async ({ data, store, clock, log, key }) => {
@@ -8,6 +9,7 @@ await runThread('outbound', async ({ data, store, clock, log, key }) => {
     clock,
     log,
     key,
+    backlog: joinBacklog(data.backlog),
     config: data.config.outbound,
     resolver: openResolver(data.config.dns, clock),
     ...(data.sandboxPort === undefined

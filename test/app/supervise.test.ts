@@ -2,6 +2,7 @@ import t from 'tap'
 import { supervise } from '../../src/app/supervise.js'
 import { systemClock } from '../../src/clock/index.js'
 import { loadConfig } from '../../src/config/index.js'
+import { makeBacklogMemory } from '../../src/deliveries/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { makeTurns } from '../../src/store/index.js'
 import { joinTurns } from '../../src/store/turns.js'
@@ -12,6 +13,7 @@ const data = () => ({
   dataDir: '',
   slot: 3,
   turns: makeTurns(),
+  backlog: makeBacklogMemory(),
   index: 0,
 })
 const options = { name: 'mortal', entry, log: silentLog, clock: systemClock }

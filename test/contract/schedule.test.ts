@@ -132,7 +132,7 @@ t.test('cancel racing with dispatch: never both cancelled and claimed', async (t
         }),
       )
     const cancel = () =>
-      cancelScheduled({ store: rig.store, clock }, rig.accountId, id).then(
+      cancelScheduled({ store: rig.store, clock, backlog: rig.backlog }, rig.accountId, id).then(
         () => true,
         () => false,
       )

@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import { type Clock, systemClock } from '../../src/clock/index.js'
 import { type Config, loadConfig, makeApplianceKey } from '../../src/config/index.js'
+import { type Backlog, joinBacklog, makeBacklogMemory } from '../../src/deliveries/index.js'
 import type { StaticRecords } from '../../src/dns/index.js'
 import { addDomain } from '../../src/domains/index.js'
 import { acceptEmail, type EmailRecord, readEmail } from '../../src/emails/index.js'
@@ -16,6 +17,7 @@ import { makeTempDir, openTestStore } from './store.js'
 export interface OutboundRig {
   store: Store
   accountId: string
+  backlog: Backlog
   mx: FakeMx
   resolver: FakeResolver
   dataDir: string
@@ -59,6 +61,7 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
       'mx.test': { a: ['127.0.0.1'] },
     },
   )
+  const backlog = joinBacklog(makeBacklogMemory())
   const key = makeApplianceKey(Buffer.alloc(32, 7))
   await store.write((tx) =>
     tx.insertInto('accounts').values({ id: accountId, name: 'Test', created_at: 0 }).execute(),
@@ -80,6 +83,7 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
       resolver,
       log: options.log ?? silentLog,
       key,
+      backlog,
       config,
       thread: 0,
       threads: 1,
@@ -89,6 +93,7 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
   const rig: OutboundRig = {
     store,
     accountId,
+    backlog,
     mx,
     resolver,
     dataDir,
@@ -98,6 +103,8 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
           store,
           clock,
           renderer: noRenderer,
+          backlog,
+          maxQueued: 1_000_000,
           ring: (due) => outbound?.ring(due),
           maxAgeMs: config.maxAge,
         },
