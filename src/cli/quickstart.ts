@@ -3,166 +3,124 @@
  * operator would (`posthorn init`, `posthorn serve`), sends one mail as an application would, and
  * shows what becomes of it, up to what the sandbox inbox says about its signatures.
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { closeSync, openSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { parseArgs, styleText } from 'node:util'
-import { loadConfig } from '../config/index.js'
+import { parseArgs } from 'node:util'
 import { messageOf } from '../errors/index.js'
+import { remark, say, styled } from './output.js'
+import {
+  initialiseSandbox,
+  logFile,
+  type QuickstartProcess,
+  serveSandbox,
+  tailOfLog,
+} from './quickstart-appliance.js'
+import type { Sandbox } from './sandbox-set-up.js'
 
 const { values } = parseArgs({
   options: { data: { type: 'string' }, once: { type: 'boolean', default: false } },
 })
 const dataDir = values.data ?? 'data/sandbox'
-const main = fileURLToPath(new URL('./main.js', import.meta.url))
-const logFile = join(dataDir, 'posthorn.log')
 const timeoutMs = 60_000
-const recipient = 'you@example.org'
+const afterTimeout = `after ${timeoutMs / 1_000} s`
+const pollMs = 20
+const beganAt = performance.now()
 
-interface Sandbox {
-  apiKey: string
-  domain: string
-  privateUrl: string
+interface Target extends Sandbox {
+  url: string
 }
 
-let child: ChildProcess | undefined
+let appliance: QuickstartProcess | undefined
+let serving = false
 let interrupted = false
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
+    if (!interrupted) say(`\nStopping${appliance ? ' the appliance' : ''} …`)
     interrupted = true
-    child?.kill('SIGTERM')
+    appliance?.stop()
   })
 }
 try {
   await run()
 } catch (error) {
+  process.exitCode = interrupted ? 130 : 1
   if (!interrupted) {
-    say(`\n${colour('red', 'It did not work:')} ${messageOf(error)}`)
-    say(tailOfLog())
-    process.exitCode = 1
+    remark(`\n${styled('red', 'It did not work:', process.stderr)} ${messageOf(error)}`)
+    if (appliance) remark(tailOfLog(dataDir))
   }
-  child?.kill('SIGTERM')
+  appliance?.stop()
 }
 
 async function run(): Promise<void> {
   step(1, `Data directory ${dataDir}`)
-  const sandbox = initialise()
-  step(2, 'Starting the appliance in sandbox mode')
-  const { url, exited } = await start()
-  say(`  API and pages on ${url}, log in ${logFile}`)
-  step(3, `Sending a mail: POST ${url}/v1/emails/send`)
-  const id = await send(url, sandbox)
-  step(4, 'What becomes of it')
-  const email = await watch(url, sandbox, id)
+  const sandbox = initialiseSandbox(dataDir)
+  say(`   database, keys, an account, an API key and the domain ${sandbox.domain} are there`)
+
+  step(2, 'Start the appliance in sandbox mode')
+  appliance = await serveSandbox(dataDir)
+  if (interrupted) appliance.stop()
+  const { exited } = appliance
+  const { privateUrl: url, publicUrl } = await withTimeout(appliance.up, 'the appliance is not up')
+  say(`   API and pages on ${url}, public listener on ${publicUrl}`)
+  say(`   its log is ${logFile(dataDir)}`)
+
+  step(3, `Send a mail: POST ${url}/v1/emails/send`)
+  const target = { ...sandbox, url }
+  const sentAt = performance.now()
+  const { id, message } = await ask<{ id: string; message: string }>(target, '/v1/emails/send', {
+    method: 'POST',
+    body: JSON.stringify(firstMail(sandbox)),
+  })
+  say(`   "${message}", id ${id}`)
+
+  step(4, `What becomes of it: GET /v1/emails/${id}`)
+  const reply = await watch(target, id, sentAt)
+
   step(5, 'What the sandbox inbox received')
-  const page = await inspect(url, email.reply)
-  say(`\n${colour('green', 'Delivered, signed and verified.')}\n`)
-  if (values.once) child?.kill('SIGTERM')
-  else goOn(url, sandbox, page)
+  const page = await inspect(target, reply)
+  say(`\n${styled('green', 'Delivered, signed and verified.')} ${seconds(beganAt)}\n`)
+
+  tellAddresses(target, page)
+  if (values.once) appliance.stop()
+  else {
+    say(`\nServing until ${styled('bold', 'Ctrl-C')}.`)
+    serving = true
+  }
   const code = await exited
   if (code !== 0) throw new Error(`the appliance ended with status ${code}`)
+  if (serving && !interrupted) throw new Error('the appliance ended by itself')
+  say('Stopped.')
 }
 
-function initialise(): Sandbox {
-  const args = [main, 'init', '--sandbox', '--json', '--data', dataDir]
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
-  if (status !== 0) throw new Error(`posthorn init: ${stderr.trim()}`)
-  const sandbox = JSON.parse(stdout) as Sandbox
-  say(`  database, keys and the domain ${sandbox.domain} are ready`)
-  return sandbox
-}
-
-/** Runs `posthorn serve`; a port that is taken is replaced by a free one. */
-async function start(): Promise<{ url: string; exited: Promise<number | null> }> {
-  const config = loadConfig({ file: join(dataDir, 'posthorn.toml'), env: process.env })
-  const env = {
-    ...process.env,
-    POSTHORN_LOG_FORMAT: 'json',
-    ...(await freePort('POSTHORN_HTTP_PRIVATE_PORT', config.http.private)),
-    ...(await freePort('POSTHORN_HTTP_PUBLIC_PORT', config.http.public)),
-    ...(await freePort('POSTHORN_SANDBOX_SMTP_PORT', {
-      host: '127.0.0.1',
-      port: config.sandbox.smtpPort,
-    })),
-  }
-  const log = openSync(logFile, 'w', 0o600)
-  const serving = spawn(process.execPath, [main, 'serve', '--data', dataDir], {
-    env,
-    stdio: ['ignore', 'ignore', log],
-    // Ctrl-C is this process's to pass on, once.
-    detached: true,
-  })
-  closeSync(log)
-  child = serving
-  const exited = new Promise<number | null>((resolve) => serving.once('exit', resolve))
-  const url = await within(async () => {
-    if (serving.exitCode !== null) throw new Error('the appliance does not start')
-    return /"privateUrl":"([^"]+)"/.exec(readFileSync(logFile, 'utf8'))?.[1]
-  }, 'the appliance did not start')
-  return { url, exited }
-}
-
-async function freePort(variable: string, wanted: { host: string; port: number }) {
-  if (await isFree(wanted.host, wanted.port)) return {}
-  say(`  port ${wanted.port} is taken; a free one is used instead`)
-  return { [variable]: '0' }
-}
-
-function isFree(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer().once('error', () => resolve(false))
-    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(true)))
-  })
-}
-
-function bodyOf({ domain }: Sandbox) {
+function firstMail({ domain }: Sandbox) {
   return {
     from: `Posthorn <hello@${domain}>`,
-    to: recipient,
+    to: 'you@example.org',
     subject: 'Hello from Posthorn 📯',
     html: '<h1>It works</h1><p>This mail came in over HTTP and left over SMTP, signed.</p>',
   }
 }
 
-async function send(url: string, sandbox: Sandbox): Promise<string> {
-  const response = await fetch(`${url}/v1/emails/send`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify(bodyOf(sandbox)),
-  })
-  const answer = await response.text()
-  say(`  ${response.status} ${answer}`)
-  if (response.status !== 200) throw new Error(`the API answered ${response.status}`)
-  return (JSON.parse(answer) as { id: string }).id
-}
-
-interface Watched {
+interface Email {
   status: string
   recipients: { reply: string | null }[]
 }
 
-async function watch(url: string, sandbox: Sandbox, id: string): Promise<{ reply: string }> {
+/** Says each status once, with the time since the request; returns the receiver's reply. */
+async function watch(target: Target, id: string, sentAt: number): Promise<string> {
   let last = ''
-  return within(async () => {
-    const response = await fetch(`${url}/v1/emails/${id}`, {
-      headers: { authorization: `Bearer ${sandbox.apiKey}` },
-    })
-    const { email } = (await response.json()) as { email: Watched }
+  return poll('the mail was not delivered', async () => {
+    const { email } = await ask<{ email: Email }>(target, `/v1/emails/${id}`)
     const reply = email.recipients[0]?.reply ?? ''
-    if (email.status !== last) say(`  ${email.status}`)
+    if (email.status !== last) say(`   ${email.status.padEnd(10)} ${seconds(sentAt)}`)
     last = email.status
     if (['bounced', 'failed'].includes(last)) throw new Error(`the mail ${last}: ${reply}`)
     if (last !== 'delivered') return undefined
-    say(`  the receiving server said: ${reply}`)
-    return { reply }
-  }, 'the mail was not delivered')
+    say(`   the receiving server's reply: ${reply}`)
+    return reply
+  })
 }
 
 interface Received {
-  id: number
-  from: string
+  to: string[]
   subject: string
   tls: boolean
   verdicts: {
@@ -173,72 +131,82 @@ interface Received {
 }
 
 /** Shows the inbox's verdicts and returns the message's page; a signature that fails is an error. */
-async function inspect(url: string, reply: string): Promise<string> {
-  const id = /Kept in the sandbox as (\d+)/.exec(reply)?.[1]
-  if (id === undefined) throw new Error('the reply is not of the sandbox inbox')
-  const message = await within(async () => {
-    const found = (await (await fetch(`${url}/sandbox/${id}.json`)).json()) as Received
-    return found.verdicts === null ? undefined : { ...found, verdicts: found.verdicts }
-  }, 'the signatures were not checked')
-  const { dkim, spf, dmarc } = message.verdicts
-  say(`  "${message.subject}" over ${message.tls ? 'TLS' : 'plain SMTP'}`)
+async function inspect(target: Target, reply: string): Promise<string> {
+  const number = /Kept in the sandbox as (\d+)/.exec(reply)?.[1]
+  if (number === undefined) throw new Error('the reply is not of the sandbox inbox')
+  const page = `/sandbox/${number}`
+  const { message, verdicts } = await poll('the signatures were not checked', async () => {
+    const found = await ask<Received>(target, `${page}.json`)
+    return found.verdicts === null ? undefined : { message: found, verdicts: found.verdicts }
+  })
+  const { dkim, spf, dmarc } = verdicts
+  const how = message.tls ? 'TLS' : 'plain SMTP'
+  say(`   "${message.subject}" for ${message.to.join(', ')}, over ${how}`)
   for (const { algorithm, domain, result } of dkim) {
-    say(`  DKIM ${algorithm} by ${domain}: ${passed(result)}`)
+    say(`   ${verdict(result)}  DKIM by ${domain}, ${algorithm}`)
   }
-  say(`  SPF: ${passed(spf.result)}   DMARC: ${passed(dmarc.result)}`)
-  const results = [...dkim.map(({ result }) => result), spf.result, dmarc.result]
-  if (dkim.length < 2 || results.some((result) => result !== 'pass')) {
-    throw new Error('a check of the mail did not pass')
-  }
-  return `${url}/sandbox/${id}`
+  say(`   ${verdict(spf.result)}  SPF`)
+  say(`   ${verdict(dmarc.result)}  DMARC`)
+  const results = [...dkim, spf, dmarc].map(({ result }) => result)
+  if (dkim.length < 2) throw new Error('the mail does not have both signatures')
+  if (results.some((result) => result !== 'pass')) throw new Error('a check did not pass')
+  return target.url + page
 }
 
-function goOn(url: string, sandbox: Sandbox, page: string): void {
-  say(`The mail      ${page}`)
-  say(`Sandbox inbox ${url}/sandbox`)
-  say(`API           ${url}/v1`)
-  say(`API key       ${sandbox.apiKey}`)
+function tellAddresses({ url, apiKey, ...sandbox }: Target, page: string): void {
+  say(`This mail      ${page}`)
+  say(`Sandbox inbox  ${url}/sandbox`)
+  say(`API            ${url}/v1`)
+  if (values.once) return
+  say(`API key        ${apiKey}`)
   say('\nSend one yourself:\n')
   say(`  curl ${url}/v1/emails/send \\`)
-  say(`    -H 'Authorization: Bearer ${sandbox.apiKey}' \\`)
+  say(`    -H 'Authorization: Bearer ${apiKey}' \\`)
   say("    -H 'Content-Type: application/json' \\")
-  say(`    -d '${JSON.stringify({ ...bodyOf(sandbox), subject: 'Hello' })}'`)
-  say(`\nServing until ${colour('bold', 'Ctrl-C')}.`)
+  say(`    -d '${JSON.stringify({ ...firstMail({ url, apiKey, ...sandbox } as Target) })}'`)
 }
 
-/** Asks again and again until there is an answer. */
-async function within<T>(ask: () => Promise<T | undefined>, failure: string): Promise<T> {
-  for (let waitedMs = 0; waitedMs < timeoutMs; waitedMs += 50) {
-    const answer = await ask()
-    if (answer !== undefined) return answer
-    if (interrupted) throw new Error('interrupted')
-    await new Promise((resolve) => setTimeout(resolve, 50))
+/** One request with the key; rejects with what the API said unless it is a 200. */
+async function ask<T>(target: Target, path: string, init: RequestInit = {}): Promise<T> {
+  const response = await fetch(target.url + path, {
+    ...init,
+    headers: { authorization: `Bearer ${target.apiKey}`, 'content-type': 'application/json' },
+    signal: AbortSignal.timeout(timeoutMs),
+  })
+  const body = await response.text()
+  if (response.status === 200) return JSON.parse(body) as T
+  throw new Error(`${path} answered ${response.status}: ${body}`)
+}
+
+/** Looks again and again until there is an answer. */
+function poll<T>(failure: string, look: () => Promise<T | undefined>): Promise<T> {
+  const began = performance.now()
+  const again = async (): Promise<T> => {
+    const found = await look()
+    if (found !== undefined) return found
+    if (performance.now() - began > timeoutMs) throw new Error(`${failure} ${afterTimeout}`)
+    await new Promise((resolve) => setTimeout(resolve, pollMs))
+    return again()
   }
-  throw new Error(`${failure} within ${timeoutMs / 1_000} s`)
+  return again()
 }
 
-function tailOfLog(): string {
-  try {
-    const lines = readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-10)
-    return `The log's last lines (${logFile}):\n  ${lines.join('\n  ')}`
-  } catch {
-    return ''
-  }
+async function withTimeout<T>(promise: Promise<T>, failure: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${failure} ${afterTimeout}`)), timeoutMs)
+  })
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
-function passed(result: string): string {
-  return colour(result === 'pass' ? 'green' : 'red', result)
+function verdict(result: string): string {
+  return styled(result === 'pass' ? 'green' : 'red', result)
 }
 
-function colour(style: 'red' | 'green' | 'bold', text: string): string {
-  const wanted = process.stdout.isTTY && process.env.NO_COLOR === undefined
-  return wanted ? styleText(style, text) : text
+function seconds(since: number): string {
+  return styled('dim', `${((performance.now() - since) / 1_000).toFixed(2)} s`)
 }
 
 function step(number: number, text: string): void {
-  say(`\n${colour('bold', `${number}. ${text}`)}`)
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`)
+  say(`\n${styled('bold', `${number}. ${text}`)}`)
 }

@@ -44,7 +44,7 @@ their times, the rest stays in the queue. A second one ends it at once; no accep
     })
 }
 
-/** Resolves at the first signal, even one during the start; the second ends the process at once. */
+/** Resolves at the first signal, even one during the start; a second ends the process at once. */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let signals = 0
@@ -55,5 +55,8 @@ function stopSignal(): Promise<void> {
         resolve()
       })
     }
+    // Whoever forked us (the quickstart) is gone, however it died: nobody else would stop us.
+    process.once('disconnect', resolve)
+    process.channel?.unref()
   })
 }

@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { configFile } from '../app/files.js'
+import { lockDataDir } from '../app/lock.js'
+import { loadConfig } from '../config/index.js'
+import { OperatorError } from '../errors/index.js'
+import { say } from './output.js'
+import type { Sandbox } from './sandbox-set-up.js'
+
+/** `posthorn serve` as a process of its own, as an operator would run it. */
+export interface QuickstartAppliance {
+  privateUrl: string
+  publicUrl: string
+}
+
+export interface QuickstartProcess {
+  /** Resolves when the appliance serves; rejects when it ends before. */
+  up: Promise<QuickstartAppliance>
+  /** Its exit status, or null if a signal ended it. */
+  exited: Promise<number | null>
+  /** Asks it to end; after some time, or asked a second time, it has to. */
+  stop(): void
+}
+
+const main = fileURLToPath(new URL('./main.js', import.meta.url))
+const stopTimeoutMs = 45_000
+
+// Whatever the shell is set up for, the quickstart means its own directory and settings.
+const { POSTHORN_CONFIG: _, POSTHORN_DATA: __, ...environment } = process.env
+
+export const logFile = (dataDir: string) => join(dataDir, 'posthorn.log')
+
+/** Makes the data directory, or takes the one that is there; with a new API key in any case. */
+export function initialiseSandbox(dataDir: string): Sandbox {
+  // Before `init`: it would take the key away from those who use the one that is running.
+  if (existsSync(dataDir)) lockDataDir(dataDir)()
+  const args = [main, 'init', '--sandbox', '--json', '--data', dataDir]
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    encoding: 'utf8',
+    env: environment,
+  })
+  if (status !== 0) throw new OperatorError(`posthorn init: ${stderr.trim()}`)
+  return JSON.parse(stdout) as Sandbox
+}
+
+/** Starts the appliance; a port that is taken is replaced by a free one. */
+export async function serveSandbox(dataDir: string): Promise<QuickstartProcess> {
+  const env = {
+    ...environment,
+    POSTHORN_LOG_FORMAT: 'json',
+    ...(await portsInstead(dataDir)),
+  }
+  const log = openSync(logFile(dataDir), 'w', 0o600)
+  const child = spawn(process.execPath, [main, 'serve', '--json', '--data', dataDir], {
+    env,
+    // By the channel `serve` notices the end of this process, even by SIGKILL, and ends too.
+    stdio: ['ignore', 'pipe', log, 'ipc'],
+    // In a group of its own: the terminal's Ctrl-C reaches it once, from here.
+    detached: true,
+  })
+  closeSync(log)
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  const up = firstLine(child).then((line) => JSON.parse(line) as QuickstartAppliance)
+  // Nobody may be waiting any more when it ends.
+  up.catch(() => {})
+  return { up, exited, stop: () => stop(child) }
+}
+
+/** The last lines of the log, for the one who has to find out what was wrong. */
+export function tailOfLog(dataDir: string): string {
+  const file = logFile(dataDir)
+  if (!existsSync(file)) return ''
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-15)
+  return `The log's last lines (${file}):\n  ${lines.join('\n  ')}`
+}
+
+function firstLine(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let output = ''
+    child.stdout?.on('data', (chunk: Buffer) => {
+      output += chunk.toString()
+      const end = output.indexOf('\n')
+      if (end !== -1) resolve(output.slice(0, end))
+    })
+    child.once('error', reject)
+    child.once('exit', () => reject(new OperatorError('the appliance ended while it was starting')))
+  })
+}
+
+function stop(child: ChildProcess): void {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  // A second SIGTERM ends it at once; no accepted mail is lost by that.
+  child.kill('SIGTERM')
+  const force = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs)
+  child.once('exit', () => clearTimeout(force))
+}
+
+async function portsInstead(dataDir: string): Promise<Record<string, string>> {
+  const { http, sandbox } = loadConfig({ file: configFile(dataDir), env: environment })
+  const wanted = [
+    { name: 'POSTHORN_HTTP_PRIVATE_PORT', what: 'the API', ...http.private },
+    { name: 'POSTHORN_HTTP_PUBLIC_PORT', what: 'the public pages', ...http.public },
+    {
+      name: 'POSTHORN_SANDBOX_SMTP_PORT',
+      what: 'the inbox',
+      host: '127.0.0.1',
+      port: sandbox.smtpPort,
+    },
+  ]
+  const instead: Record<string, string> = {}
+  for (const { name, what, host, port } of wanted) {
+    if (await isFree(host, port)) continue
+    say(`   port ${port} is in use; ${what} gets a free one`)
+    instead[name] = '0'
+  }
+  return instead
+}
+
+function isFree(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' ? resolve(false) : reject(error),
+    )
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(true)))
+  })
+}
