@@ -14,21 +14,17 @@ export async function insertEmails(
 ): Promise<void> {
   for (let start = 0; start < emails.length; start += rowsPerInsert) {
     const some = emails.slice(start, start + rowsPerInsert)
-    const bodies = new Map<string, { id: number; html: string; text: string | null }>()
+    const bodies: { id: number; html: string; text: string | null }[] = []
     const rows = some.map((email) => {
-      const content = JSON.stringify([email.html, email.text])
-      const body = bodies.get(content) ?? {
-        id: deps.store.ids.serial(),
-        html: email.html,
-        text: email.text,
+      const { html, text } = email
+      let body = bodies.find((other) => other.html === html && other.text === text)
+      if (body === undefined) {
+        body = { id: deps.store.ids.serial(), html, text }
+        bodies.push(body)
       }
-      bodies.set(content, body)
       return { ...email.row, body_id: body.id }
     })
-    await tx
-      .insertInto('bodies')
-      .values([...bodies.values()])
-      .execute()
+    await tx.insertInto('bodies').values(bodies).execute()
     await tx.insertInto('emails').values(rows).execute()
   }
   await enqueue(
