@@ -1,0 +1,63 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import t from 'tap'
+
+/*
+ * What bin/quickstart says before it does anything. That it works, .ci/run shows by `--once`; the
+ * part after installing and building is tested in test/cli.
+ */
+const script = resolve('bin/quickstart')
+
+function quickstart(args: readonly string[], options: { cwd?: string; path?: string } = {}) {
+  const { NODE_OPTIONS: _, ...env } = process.env
+  const { status, stdout, stderr } = spawnSync('/bin/bash', [script, ...args], {
+    cwd: options.cwd ?? process.cwd(),
+    encoding: 'utf8',
+    env: { ...env, ...(options.path === undefined ? {} : { PATH: options.path }) },
+    timeout: 30_000,
+  })
+  return { status, stdout, stderr }
+}
+
+t.test('--help explains itself and does nothing', async (t) => {
+  for (const flag of ['--help', '-h']) {
+    const cwd = t.testdir()
+    const { status, stdout, stderr } = quickstart([flag], { cwd })
+    t.equal(status, 0)
+    t.equal(stderr, '')
+    for (const option of ['bin/quickstart [--once] [--data DIR]', '--once ', '--data DIR ']) {
+      t.ok(stdout.includes(option), option)
+    }
+    t.notMatch(stdout, /^#|set -/m, 'no line of the script itself')
+  }
+})
+
+t.test('a wrong argument is named, and nothing is started', async (t) => {
+  const cwd = t.testdir()
+  for (const [args, complaint] of [
+    [['--twice'], 'unknown argument: --twice'],
+    [['data'], 'unknown argument: data'],
+    [['--once', '--twice'], 'unknown argument: --twice'],
+    [['--data'], '--data needs a directory'],
+    [['--data', ''], '--data needs a directory'],
+    [['--data='], 'unknown argument: --data='],
+    [['--data', 'there', '--twice'], 'unknown argument: --twice'],
+  ] as const) {
+    const { status, stdout, stderr } = quickstart(args, { cwd })
+    t.equal(status, 2, args.join(' '))
+    t.equal(stdout, '')
+    t.ok(stderr.startsWith(`bin/quickstart: ${complaint}\n`), stderr)
+    t.ok(stderr.includes('--data DIR'), 'with the usage')
+  }
+  t.notOk(existsSync(join(cwd, 'there')))
+})
+
+t.test('without Node it says which Node it needs', async (t) => {
+  const tools = join(t.testdir(), 'bin')
+  mkdirSync(tools)
+  for (const tool of ['dirname', 'mkdir', 'sed']) symlinkSync(`/usr/bin/${tool}`, join(tools, tool))
+  const { status, stderr } = quickstart(['--once'], { path: tools })
+  t.equal(status, 1)
+  t.match(stderr, 'Node is not installed; it needs 20.20 or a later 20.x.')
+})
