@@ -8,6 +8,8 @@ import { type Supervised, supervise } from './supervise.js'
 export interface Crew {
   ring(due: readonly LaneDue[]): void
   readonly sandboxPort: number | undefined
+  /** False when a thread has not come back for minutes, although it was started again and again. */
+  healthy(): boolean
   close(): Promise<void>
 }
 
@@ -26,6 +28,8 @@ const sandboxSlot = 1
 const firstOutboundSlot = 2
 // What a thread may take beyond its own grace to write its last results and close.
 const closingMs = 10_000
+// Beyond it only a new process may help; systemd's watchdog then brings one.
+const maxDownMs = 180_000
 
 export async function openCrew(options: CrewOptions): Promise<Crew> {
   const { config, dataDir, turns, backlog, log, clock } = options
@@ -68,6 +72,8 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     )
     return {
       sandboxPort,
+      healthy: () =>
+        opened.every(({ thread }) => clock.now() - (thread.downSince ?? clock.now()) < maxDownMs),
       ring: (due) => {
         for (const thread of outbound) thread.send({ kind: 'ring', due })
       },

@@ -50,6 +50,9 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     for (let close = opened.pop(); close !== undefined; close = opened.pop()) await close()
   }
   try {
+    // Opened first and so closed last: systemd hears of the drain while it lasts.
+    const notifier = openSystemdNotifier(process.env, log)
+    opened.push(() => notifier.close())
     openApplianceKey(applianceKeyFile(dataDir))
     opened.push(lockDataDir(dataDir))
     await migrateStore(dataDir)
@@ -85,10 +88,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const publicServer = await openPublicServer(options, clock)
     opened.push(() => publicServer.close(config.http.shutdownGrace))
 
-    const notifier = openSystemdNotifier(process.env, log)
-    opened.push(() => notifier.close())
     notifier.ready()
-    notifier.startWatchdog(() => true)
+    notifier.startWatchdog(() => crew.healthy())
 
     const privateUrl = urlOf(config.http.private.host, privateServer.port)
     const publicUrl = config.http.public.url || urlOf(config.http.public.host, publicServer.port)
@@ -149,7 +150,7 @@ async function openPrivateServer(
     trustedProxies: [...http.trustedProxies],
   })
   const { maxAge: maxAgeMs, maxQueued } = config.outbound
-  emailRoutes(server.api, { ...core, maxAgeMs, maxQueued })
+  emailRoutes(server.api, { ...core, log, maxAgeMs, maxQueued })
   dashboardRoutes(server.pages, { store, clock, sandbox: config.outbound.route === 'sandbox' })
   await server.listen()
   return server

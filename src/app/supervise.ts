@@ -8,6 +8,8 @@ import type { ThreadData, ThreadOrder, ThreadReport } from './thread-data.js'
 export interface Supervised {
   /** Where the thread listens, if it does. */
   readonly port: number | undefined
+  /** Since when no thread of it works; undefined while one does. */
+  readonly downSince: number | undefined
   send(order: ThreadOrder): void
   /** Asks the thread to end and waits for it; after `graceMs` it is terminated. */
   stop(graceMs: number): Promise<void>
@@ -32,6 +34,7 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
   const log = options.log.child({ thread: name })
   let worker: Worker
   let port: number | undefined
+  let downSince: number | undefined
   let started = false
   let stopping = false
   let ended: Promise<void>
@@ -43,11 +46,13 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
     worker = born.worker
     ended = born.ended.then((cause) => {
       forgetTurn(data.turns, data.slot)
+      downSince ??= clock.now()
       // A thread that cannot even start the first time is the operator's to look at.
       if (started && !stopping) void restart(cause)
     })
     const startedAt = clock.now()
     port = await born.ready
+    downSince = undefined
     void ended.then(() => {
       if (clock.now() - startedAt > healthyMs) backoffMs = firstBackoffMs
     })
@@ -70,6 +75,9 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
   return {
     get port() {
       return port
+    },
+    get downSince() {
+      return downSince
     },
     send: (order) => worker.postMessage(order),
     async stop(graceMs) {

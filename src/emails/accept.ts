@@ -29,5 +29,10 @@ export async function acceptEmail(
   })
   deps.backlog.change(email.recipients.length)
   deps.ring(ringOf([email]))
+  const { length: recipients } = email.recipients
+  deps.log.info({ emailId: id, accountId, recipients, ...scheduled(accepted) }, 'Accepted')
   return accepted
 }
+
+const scheduled = ({ scheduledAt }: AcceptedEmail) =>
+  scheduledAt === undefined ? {} : { scheduledAt }

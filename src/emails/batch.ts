@@ -36,8 +36,10 @@ export async function acceptBatch(
     await insertEmails(deps, tx, emails)
     await alongside(tx, accepted)
   })
-  deps.backlog.change(emails.reduce((sum, email) => sum + email.recipients.length, 0))
+  const recipients = emails.reduce((sum, email) => sum + email.recipients.length, 0)
+  deps.backlog.change(recipients)
   deps.ring(ringOf(emails))
+  deps.log.info({ accountId, emails: emails.length, recipients }, 'Batch accepted')
   return accepted
 }
 

@@ -1,11 +1,13 @@
 import type { Clock } from '../clock/index.js'
 import type { Backlog, LaneDue } from '../deliveries/index.js'
+import type { Log } from '../log/index.js'
 import type { Store } from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
 
 export interface EmailDeps {
   store: Store
   clock: Clock
+  log: Log
   renderer: Renderer
   /** Tells the outbound threads what has fallen due; losing a ring costs a poll, never a mail. */
   ring: (due: readonly LaneDue[]) => void

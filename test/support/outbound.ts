@@ -102,6 +102,7 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
         {
           store,
           clock,
+          log: silentLog,
           renderer: noRenderer,
           backlog,
           maxQueued: 1_000_000,
