@@ -99,7 +99,7 @@ t.test('it serves on until Ctrl-C, and a second one does not disturb it', async 
 
   const second = await start(t, data).ended
   t.match(second, { status: 1, stderr: /Another posthorn serves .* already\. Stop it first/ })
-  const [, command = ''] = /(^ {2}curl [^]+?\}'$)/m.exec(said) ?? []
+  const [, command = ''] = /(^ {2}curl .+?\}'$)/ms.exec(said) ?? []
   const sent = spawnSync('bash', ['-c', `${command} --silent`], { encoding: 'utf8' })
   t.match(sent.stdout, '"message":"Email queued"', 'the command to try works, with its key')
 
