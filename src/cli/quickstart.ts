@@ -90,7 +90,7 @@ async function run(): Promise<void> {
   say('Stopped.')
 }
 
-function firstMail({ domain }: Sandbox) {
+function firstMail({ domain }: Pick<Sandbox, 'domain'>) {
   return {
     from: `Posthorn <hello@${domain}>`,
     to: 'you@example.org',
@@ -163,7 +163,9 @@ function tellAddresses({ url, apiKey, ...sandbox }: Target, page: string): void 
   say(`  curl ${url}/v1/emails/send \\`)
   say(`    -H 'Authorization: Bearer ${apiKey}' \\`)
   say("    -H 'Content-Type: application/json' \\")
-  say(`    -d '${JSON.stringify({ ...firstMail({ url, apiKey, ...sandbox } as Target) })}'`)
+  say(`    -d '${JSON.stringify(firstMail(sandbox))}'`)
+  say('\nThe next quickstart replaces this API key. For one that stays:\n')
+  say(`  bin/posthorn key create 'My application' --data '${dataDir}'`)
 }
 
 /** One request with the key; rejects with what the API said unless it is a 200. */

@@ -102,6 +102,7 @@ t.test('it serves on until Ctrl-C, and a second one does not disturb it', async 
   const [, command = ''] = /(^ {2}curl .+?\}'$)/ms.exec(said) ?? []
   const sent = spawnSync('bash', ['-c', `${command} --silent`], { encoding: 'utf8' })
   t.match(sent.stdout, '"message":"Email queued"', 'the command to try works, with its key')
+  t.match(said, `bin/posthorn key create 'My application' --data '${data}'`)
 
   child.kill('SIGINT')
   t.match(await ended, { status: 0, stderr: '' })
