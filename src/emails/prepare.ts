@@ -24,6 +24,7 @@ export async function prepareEmail(
   input: SendInput,
 ): Promise<PreparedEmail> {
   refuseOverload(deps)
+  refuseMarketing(input)
   const now = deps.clock.now()
   const scheduledAt = parseScheduledAt(input.scheduledAt, now)
   const sender = await verifiedSender(deps, accountId, input.from)
@@ -66,6 +67,19 @@ function refuseOverload({ backlog, maxQueued }: EmailDeps): void {
   if (backlog.size < maxQueued) return
   throw new ApiError('service_unavailable', 'The queue is full; try again later', {
     headers: { 'retry-after': '60' },
+  })
+}
+
+/** No account has a marketing plan yet, and to send without the unsubscribe headers would be worse. */
+function refuseMarketing({ type, topicId }: SendInput): void {
+  if (type === 'marketing') {
+    const message = 'Marketing mail needs a marketing plan'
+    const fields = { upgrade: 'marketing' }
+    throw new ApiError('marketing_subscription_required', message, { fields })
+  }
+  if (topicId === undefined) return
+  throw new ApiError('validation_error', 'topicId goes with type "marketing" alone', {
+    status: 422,
   })
 }
 

@@ -20,6 +20,7 @@ const maxSubjectBytes = 998
 const maxMetadataBytes = 16 * 1024
 const maxVariablesBytes = 256 * 1024
 
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 // mta.md §4.1: no control character reaches a header, whatever the composer would do with it.
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
@@ -66,6 +67,13 @@ const ScheduledAt = rule<string>(
   (value) => typeof value === 'string',
 )
 
+const Type = rule<'transactional' | 'marketing'>(
+  '"transactional" or "marketing"',
+  (value) => value === 'transactional' || value === 'marketing',
+)
+
+const TopicId = rule<string>('a UUID', (value) => typeof value === 'string' && uuid.test(value))
+
 const Metadata = rule<Record<string, unknown>>(
   `an object of at most ${maxMetadataBytes} bytes as JSON`,
   (value) => isObject(value) && jsonBytes(value) <= maxMetadataBytes,
@@ -87,6 +95,8 @@ const Fields = type({
   replyTo: optional(ReplyTo),
   scheduledAt: optional(ScheduledAt),
   metadata: optional(Metadata),
+  type: optional(Type),
+  topicId: optional(TopicId),
 })
 
 export type SendInput = Infer<typeof Fields>

@@ -187,6 +187,8 @@ const wrong: [string, unknown[]][] = [
   ['replyTo', [null, 1, '', 'nobody', ['a@b.test'], 'a@b.test\r\nX: y', 'a@b.test, c@d.test']],
   ['metadata', [null, 1, 'x', [], { x: 'y'.repeat(16 * 1024) }]],
   ['scheduledAt', [null, 1, {}, []]],
+  ['type', [null, 1, '', 'bulk', []]],
+  ['topicId', [null, 1, '', 'x', []]],
 ]
 t.test(
   'a field that is wrong: 400 with the raw structure, naming it; nothing is stored',
@@ -294,3 +296,16 @@ t.test('every response has a request id and the rate-limit headers', async (t) =
     t.match(answer.headers.get('x-ratelimit-reset'), /^\d{10}$/)
   }
 })
+
+t.test(
+  'marketing without a marketing plan: 402 { error, upgrade }; topicId without it: 422',
+  async (t) => {
+    const { status, json } = await posthorn.send({ ...good, type: 'marketing' })
+    t.equal(status, 402)
+    t.match(json, { code: 'marketing_subscription_required', error: String, upgrade: 'marketing' })
+    const topicId = '01900000-0000-7000-8000-000000000000'
+    const topical = await posthorn.send({ ...good, topicId })
+    t.match(topical, { status: 422, json: { code: 'validation_error', error: /topicId/ } })
+    t.equal((await posthorn.send({ ...good, type: 'transactional' })).status, 200)
+  },
+)
