@@ -1,3 +1,4 @@
+import { openSubscription } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { Read, Store } from '../store/index.js'
@@ -31,6 +32,7 @@ export async function createAccount({ store, clock }: AccountDeps, name: string)
       .insertInto('accounts')
       .values({ id: account.id, name: account.name, created_at: account.createdAt })
       .execute()
+    await openSubscription(tx, account.id)
   })
   return account
 }

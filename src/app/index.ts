@@ -1,5 +1,7 @@
 import { hostname } from 'node:os'
 import { makeAuthenticate, type Principal } from '../accounts/index.js'
+import { loadPlans, type Plans, refuseUnknownPlans } from '../billing/index.js'
+import { billingRoutes } from '../billing/routes.js'
 import { type Clock, systemClock } from '../clock/index.js'
 import { type Config, openApplianceKey } from '../config/index.js'
 import { dashboardRoutes } from '../dashboard/routes.js'
@@ -12,7 +14,7 @@ import { makeTurns, migrateStore, openStore, type Store } from '../store/index.j
 import { openRenderer, type Renderer } from '../templates/index.js'
 import { openCrew } from './crew.js'
 import { makeDoorbell } from './doorbell.js'
-import { applianceKeyFile } from './files.js'
+import { applianceKeyFile, plansFile } from './files.js'
 import { startHousekeeping } from './housekeeping.js'
 import { lockDataDir } from './lock.js'
 import { openSystemdNotifier } from './notify.js'
@@ -67,6 +69,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     opened.push(() => crew.close())
     const ring = makeDoorbell((due) => crew.ring(due))
 
+    const plans = loadPlans(plansFile(dataDir))
+    await refuseUnknownPlans(store.read, plans)
     const renderer = openRenderer({ log, clock })
     opened.push(() => renderer.close())
     const idempotency = makeIdempotency({ store, clock })
@@ -81,6 +85,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       clock,
       ring,
       backlog,
+      plans,
       renderer,
       idempotency,
     })
@@ -129,6 +134,7 @@ interface Core {
   clock: Clock
   ring: Parameters<typeof emailRoutes>[1]['ring']
   backlog: Backlog
+  plans: Plans
   renderer: Renderer
   idempotency: Idempotency
 }
@@ -151,6 +157,7 @@ async function openPrivateServer(
   })
   const { maxAge: maxAgeMs, maxQueued } = config.outbound
   emailRoutes(server.api, { ...core, log, maxAgeMs, maxQueued })
+  billingRoutes(server.api, core)
   dashboardRoutes(server.pages, { store, clock, sandbox: config.outbound.route === 'sandbox' })
   await server.listen()
   return server

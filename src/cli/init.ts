@@ -1,10 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import { applianceKeyFile, configFile } from '../app/files.js'
-import { createApplianceKeyFile } from '../config/index.js'
+import { createApplianceKeyFile, packageFile } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { say, sayFields, sayJson } from './output.js'
-import { packageFile } from './package-file.js'
 import { becomeOwner, type Place, placeOf, settingsOf } from './place.js'
 import { type SandboxPorts, sandboxSettings, setUpSandbox } from './sandbox-set-up.js'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
+import { packageFile } from '../config/index.js'
 import { say, sayJson } from './output.js'
-import { packageFile } from './package-file.js'
 
 export function versionCommand(program: Command): void {
   program

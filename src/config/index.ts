@@ -21,6 +21,7 @@ import {
 export type Config = Values<typeof settings>
 export type { ApplianceKey } from './appliance-key.js'
 export { createApplianceKeyFile, makeApplianceKey, openApplianceKey } from './appliance-key.js'
+export { packageFile } from './package-file.js'
 export { type ConfigSource, environmentName, settingName } from './read.js'
 export type { Section, Setting } from './settings.js'
 

@@ -7,7 +7,7 @@ export function packageFile(name: string): string {
   let folder = dirname(fileURLToPath(import.meta.url))
   while (!existsSync(join(folder, 'package.json'))) {
     const above = dirname(folder)
-    if (above === folder) throw new Error('No package.json above the compiled command')
+    if (above === folder) throw new Error('No package.json above the compiled code')
     folder = above
   }
   return join(folder, name)

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import ejs, { type TemplateFunction } from 'ejs'
+import { packageFile } from '../config/index.js'
 import type { HomeView } from './home.js'
 import type { InboxView } from './inbox-view.js'
 import type { MessageView } from './message-view.js'
@@ -14,7 +14,7 @@ export interface Views {
 }
 
 // The compiled code lies in dist/, the views only in src/: both are found from the package's root.
-const folder = join(packageRoot(dirname(fileURLToPath(import.meta.url))), 'src/dashboard')
+const folder = packageFile('src/dashboard')
 const templates = new Map<keyof Views, TemplateFunction>()
 
 /** A whole page. Views write data with `<%= %>` only, which escapes it. */
@@ -38,11 +38,4 @@ function compile(name: keyof Views): TemplateFunction {
     localsName: 'it',
     cache: true,
   })
-}
-
-function packageRoot(from: string): string {
-  if (existsSync(join(from, 'package.json'))) return from
-  const parent = dirname(from)
-  if (parent === from) throw new Error('No package.json above the dashboard')
-  return packageRoot(parent)
 }

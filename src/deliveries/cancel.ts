@@ -1,4 +1,5 @@
 import type { Tx } from '../store/index.js'
+import { insertEnded, unattempted } from './end.js'
 
 /** Ends all of an email's deliveries, none of which has been claimed, as `cancelled`: how many. */
 export async function cancelDeliveries(tx: Tx, emailId: string, now: number): Promise<number> {
@@ -7,23 +8,12 @@ export async function cancelDeliveries(tx: Tx, emailId: string, now: number): Pr
     .where('email_id', '=', emailId)
     .returning(['id', 'recipient'])
     .execute()
-  await tx
-    .insertInto('deliveries')
-    .values(
-      waiting.map(({ id, recipient }) => ({
-        id,
-        email_id: emailId,
-        recipient,
-        status: 'cancelled' as const,
-        attempts: 0,
-        reply: null,
-        remote: null,
-        tls: null,
-        transcript: null,
-        ended_at: now,
-      })),
-    )
-    .execute()
+  await insertEnded(
+    tx,
+    waiting.map(({ id, recipient }) =>
+      unattempted({ id, emailId, recipient, at: now }, 'cancelled'),
+    ),
+  )
   await tx
     .updateTable('emails')
     .set({ status: 'cancelled', waiting: 0 })

@@ -14,6 +14,7 @@ export {
   nextDue,
   releaseLeases,
 } from './claim.js'
+export { recordSuppressed } from './end.js'
 export { enqueue, type NewDelivery } from './enqueue.js'
 export { type RecipientStatus, readRecipients } from './recipients.js'
 export { makeReturnPaths, type ReturnPaths } from './return-path.js'

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { type DeliveryRow, idsIn, type Tx } from '../store/index.js'
+import { insertEnded } from './end.js'
 
 interface Attempt {
   id: number
@@ -18,7 +19,8 @@ interface Attempt {
 
 /** How an attempt ended: for good, or with another one to come at `dueAt`. */
 export type Settlement =
-  | (Attempt & { kind: 'delivered' | 'bounced' | 'failed' })
+  /** `suppressed`: no attempt, for the recipient was suppressed since the mail was accepted. */
+  | (Attempt & { kind: 'delivered' | 'bounced' | 'failed' | 'suppressed' })
   | (Attempt & { kind: 'deferred'; dueAt: number })
 
 /**
@@ -52,20 +54,16 @@ async function stillLeased(tx: Tx, settlements: readonly Settlement[], thread: n
   return new Set(rows.map((row) => row.id))
 }
 
-const rowsPerInsert = 50
-
 async function moveToLog(tx: Tx, ended: readonly Settlement[], now: number): Promise<void> {
   if (ended.length === 0) return
   await tx
     .deleteFrom('queue')
     .where('id', 'in', idsIn(ended.map((settlement) => settlement.id)))
     .execute()
-  for (let start = 0; start < ended.length; start += rowsPerInsert) {
-    const rows = ended
-      .slice(start, start + rowsPerInsert)
-      .map((settlement) => toRow(settlement, now))
-    await tx.insertInto('deliveries').values(rows).execute()
-  }
+  await insertEnded(
+    tx,
+    ended.map((settlement) => toRow(settlement, now)),
+  )
 }
 
 function toRow(settlement: Settlement, now: number): DeliveryRow {
@@ -112,13 +110,14 @@ async function updateEmail(tx: Tx, { kind, emailId, startedAt }: Settlement): Pr
       delivered: sql`delivered + ${one('delivered')}`,
       bounced: sql`bounced + ${one('bounced')}`,
       failed: sql`failed + ${one('failed')}`,
-      sent_at: sql`coalesce(sent_at, ${startedAt})`,
+      ...(kind === 'suppressed' ? {} : { sent_at: sql`coalesce(sent_at, ${startedAt})` }),
       status: sql`case
         when status in ('cancelled', 'suppressed') then status
-        when waiting > ${ended} then 'sent'
+        when waiting > ${ended} then ${kind === 'suppressed' ? sql.ref('status') : 'sent'}
         when bounced + ${one('bounced')} > 0 then 'bounced'
         when failed + ${one('failed')} > 0 then 'failed'
-        else 'delivered' end`,
+        when delivered + ${one('delivered')} > 0 then 'delivered'
+        else 'suppressed' end`,
     })
     .where('id', '=', emailId)
     .execute()

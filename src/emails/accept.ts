@@ -1,3 +1,4 @@
+import { countMails, readBilling } from '../billing/index.js'
 import type { Tx } from '../store/index.js'
 import type { EmailDeps } from './deps.js'
 import { insertEmails, ringOf } from './insert.js'
@@ -20,10 +21,12 @@ export async function acceptEmail(
   input: SendInput,
   alongside: Alongside<AcceptedEmail> = async () => {},
 ): Promise<AcceptedEmail> {
-  const email = await prepareEmail(deps, accountId, input)
+  const billing = await readBilling(deps.store.read, deps.plans, accountId)
+  const email = await prepareEmail(deps, billing, input)
   const { id, scheduled_at: at } = email.row
   const accepted = { id, scheduledAt: at === null ? undefined : new Date(at).toISOString() }
   await deps.store.write(async (tx) => {
+    await countMails(tx, billing, email.recipients.length, email.row.created_at)
     await insertEmails(deps, tx, [email])
     await alongside(tx, accepted)
   })

@@ -1,3 +1,4 @@
+import { checkSending, countBatch, readBilling } from '../billing/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import type { Alongside } from './accept.js'
 import type { EmailDeps } from './deps.js'
@@ -17,11 +18,14 @@ export async function acceptBatch(
   items: readonly unknown[],
   alongside: Alongside<{ ids: string[] }> = async () => {},
 ): Promise<{ ids: string[] }> {
+  const billing = await readBilling(deps.store.read, deps.plans, accountId)
+  // What holds for all of it is not told item by item.
+  checkSending(billing, 'transactional')
   const emails: PreparedEmail[] = []
   const errors: { index: number; error: string }[] = []
   for (const [index, item] of items.entries()) {
     try {
-      emails.push(await prepareEmail(deps, accountId, checkedItem(item)))
+      emails.push(await prepareEmail(deps, billing, checkedItem(item)))
     } catch (error) {
       if (!(error instanceof ApiError) || error.status >= 500) throw error
       errors.push({ index, error: messageOf(error) })
@@ -32,11 +36,12 @@ export async function acceptBatch(
     throw new ApiError('validation_error', message, { status: 422, fields: { errors } })
   }
   const accepted = { ids: emails.map((email) => email.row.id) }
+  const recipients = emails.reduce((sum, email) => sum + email.recipients.length, 0)
   await deps.store.write(async (tx) => {
+    await countBatch(tx, billing, recipients, deps.clock.now())
     await insertEmails(deps, tx, emails)
     await alongside(tx, accepted)
   })
-  const recipients = emails.reduce((sum, email) => sum + email.recipients.length, 0)
   deps.backlog.change(recipients)
   deps.ring(ringOf(emails))
   deps.log.info({ accountId, emails: emails.length, recipients }, 'Batch accepted')

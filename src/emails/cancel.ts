@@ -1,3 +1,4 @@
+import { giveBack } from '../billing/index.js'
 import { cancelDeliveries } from '../deliveries/index.js'
 import { ApiError } from '../errors/index.js'
 import type { EmailDeps } from './deps.js'
@@ -11,7 +12,7 @@ export async function cancelScheduled(
   const ended = await store.write(async (tx) => {
     const email = await tx
       .selectFrom('emails')
-      .select('status')
+      .select(['status', 'created_at'])
       .where('id', '=', emailId)
       .where('account_id', '=', accountId)
       .executeTakeFirst()
@@ -21,7 +22,9 @@ export async function cancelScheduled(
       const message = `Only a scheduled email can be cancelled; this one is ${email.status}`
       throw new ApiError('validation_error', message)
     }
-    return await cancelDeliveries(tx, emailId, clock.now())
+    const cancelled = await cancelDeliveries(tx, emailId, clock.now())
+    await giveBack(tx, accountId, cancelled, email.created_at)
+    return cancelled
   })
   backlog.change(-ended)
 }

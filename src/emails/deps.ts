@@ -1,3 +1,4 @@
+import type { Plans } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import type { Backlog, LaneDue } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
@@ -9,6 +10,7 @@ export interface EmailDeps {
   clock: Clock
   log: Log
   renderer: Renderer
+  plans: Plans
   /** Tells the outbound threads what has fallen due; losing a ring costs a poll, never a mail. */
   ring: (due: readonly LaneDue[]) => void
   backlog: Backlog

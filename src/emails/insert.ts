@@ -1,4 +1,4 @@
-import { enqueue, type LaneDue, type NewDelivery } from '../deliveries/index.js'
+import { enqueue, type LaneDue, type NewDelivery, recordSuppressed } from '../deliveries/index.js'
 import { queueClass, type Tx } from '../store/index.js'
 import type { EmailDeps } from './deps.js'
 import type { PreparedEmail } from './prepare.js'
@@ -31,6 +31,10 @@ export async function insertEmails(
     tx,
     emails.flatMap((email) => deliveriesOf(deps, email)),
   )
+  await recordSuppressed(
+    tx,
+    emails.flatMap((email) => suppressedOf(deps, email)),
+  )
 }
 
 /** What the outbound threads have to hear of these mails. */
@@ -50,5 +54,14 @@ function deliveriesOf(deps: EmailDeps, { row, recipients, dueAt }: PreparedEmail
     class: queueClass.transactional,
     dueAt,
     expiresAt: dueAt + deps.maxAgeMs,
+  }))
+}
+
+function suppressedOf(deps: EmailDeps, { row, suppressed }: PreparedEmail) {
+  return suppressed.map(({ address }) => ({
+    id: deps.store.ids.serial(),
+    emailId: row.id,
+    recipient: address,
+    at: row.created_at,
   }))
 }

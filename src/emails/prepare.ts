@@ -1,7 +1,9 @@
+import { type AccountBilling, checkSending } from '../billing/index.js'
 import { findSenderDomain, verifiedDomains } from '../domains/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Mailbox, parseMailbox } from '../mime/index.js'
 import type { EmailRow } from '../store/index.js'
+import { suppressedAmong } from '../suppression/index.js'
 import { findTemplate, renderTemplate } from '../templates/index.js'
 import type { EmailDeps } from './deps.js'
 import { parseScheduledAt } from './schedule.js'
@@ -12,7 +14,9 @@ export interface PreparedEmail {
   row: Omit<EmailRow, 'opens' | 'clicks' | 'body_id'>
   html: string
   text: string | null
+  /** Who gets it, and who must not (`suppression`). */
   recipients: Mailbox[]
+  suppressed: Mailbox[]
   /** When its deliveries fall due. */
   dueAt: number
 }
@@ -20,21 +24,31 @@ export interface PreparedEmail {
 /** Checks everything about a mail that can be refused before anything is written. */
 export async function prepareEmail(
   deps: EmailDeps,
-  accountId: string,
+  billing: AccountBilling,
   input: SendInput,
 ): Promise<PreparedEmail> {
+  const { accountId } = billing
+  const { type = 'transactional', topicId } = input
   refuseOverload(deps)
-  refuseMarketing(input)
+  checkSending(billing, type)
+  if (topicId !== undefined && type === 'transactional') {
+    const message = 'topicId goes with type "marketing" alone'
+    throw new ApiError('validation_error', message, { status: 422 })
+  }
   const now = deps.clock.now()
   const scheduledAt = parseScheduledAt(input.scheduledAt, now)
   const sender = await verifiedSender(deps, accountId, input.from)
-  const { given, recipients } = distinctRecipients(input.to)
+  const { given, mailboxes } = distinctRecipients(input.to)
+  const addresses = mailboxes.map(({ address }) => address)
+  const blocked = await suppressedAmong(deps.store.read, accountId, addresses, type)
+  const recipients = mailboxes.filter(({ address }) => !blocked.has(address))
   const content = await contentOf(deps, accountId, input)
   const id = deps.store.ids.uuid()
   return {
     html: content.html,
     text: content.text,
     recipients,
+    suppressed: mailboxes.filter(({ address }) => blocked.has(address)),
     dueAt: scheduledAt ?? now,
     row: {
       id,
@@ -44,9 +58,9 @@ export async function prepareEmail(
       to_list: JSON.stringify(given),
       reply_to: input.replyTo?.trim() ?? null,
       subject: content.subject,
-      type: 'transactional',
+      type,
       metadata: input.metadata === undefined ? null : JSON.stringify(input.metadata),
-      status: scheduledAt === undefined ? 'queued' : 'scheduled',
+      status: initialStatus(recipients.length, scheduledAt),
       message_id: `<${id}@${sender.mailbox.domain}>`,
       provider: 'primary',
       waiting: recipients.length,
@@ -62,24 +76,17 @@ export async function prepareEmail(
   }
 }
 
+function initialStatus(recipients: number, scheduledAt: number | undefined) {
+  // decisions.md: nobody is left to mail, which the client learns from the status alone.
+  if (recipients === 0) return 'suppressed'
+  return scheduledAt === undefined ? 'queued' : 'scheduled'
+}
+
 /** A queue that grows without end would take the disk from mail that was accepted. */
 function refuseOverload({ backlog, maxQueued }: EmailDeps): void {
   if (backlog.size < maxQueued) return
   throw new ApiError('service_unavailable', 'The queue is full; try again later', {
     headers: { 'retry-after': '60' },
-  })
-}
-
-/** No account has a marketing plan yet, and to send without the unsubscribe headers would be worse. */
-function refuseMarketing({ type, topicId }: SendInput): void {
-  if (type === 'marketing') {
-    const message = 'Marketing mail needs a marketing plan'
-    const fields = { upgrade: 'marketing' }
-    throw new ApiError('marketing_subscription_required', message, { fields })
-  }
-  if (topicId === undefined) return
-  throw new ApiError('validation_error', 'topicId goes with type "marketing" alone', {
-    status: 422,
   })
 }
 
@@ -127,7 +134,7 @@ async function contentOf(
 }
 
 /** The recipients in order, each mailbox once; their texts as given for the record. */
-function distinctRecipients(to: string | string[]): { given: string[]; recipients: Mailbox[] } {
+function distinctRecipients(to: string | string[]): { given: string[]; mailboxes: Mailbox[] } {
   const list = Array.isArray(to) ? to : [to]
   if (list.length > maxRecipients) {
     const message = `Too many recipients: ${list.length} given, at most ${maxRecipients} allowed`
@@ -145,5 +152,5 @@ function distinctRecipients(to: string | string[]): { given: string[]; recipient
     }
   }
   const kept = [...distinct.values()]
-  return { given: kept.map((r) => r.given), recipients: kept.map((r) => r.mailbox) }
+  return { given: kept.map((r) => r.given), mailboxes: kept.map((r) => r.mailbox) }
 }

@@ -1,6 +1,8 @@
 import { type Claimed, makeReturnPaths, type Settlement } from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
 import type { SendResult } from '../smtp/index.js'
+import { queueClass } from '../store/index.js'
+import { suppressedAmong } from '../suppression/index.js'
 import { type Composer, makeComposer, type SignedMessage } from './compose.js'
 import { type Connections, openConnections, type Session } from './connections.js'
 import type { OutboundDeps } from './deps.js'
@@ -13,6 +15,8 @@ export interface Attempts {
   attempt(claimed: Claimed): Promise<Settlement>
   readonly connections: Connections
 }
+
+const suppressedReply = 'Not sent: the address is on the suppression list'
 
 /** What an attempt found out beside its outcome. */
 interface Finding extends Outcome {
@@ -38,6 +42,7 @@ export function makeAttempts(deps: OutboundDeps): Attempts {
   })
 
   const tryOnce = async (claimed: Claimed): Promise<Finding> => {
+    if (await isSuppressed(deps, claimed)) return { kind: 'suppressed', reply: suppressedReply }
     const route = await findRoute(deps, claimed)
     if ('outcome' in route) return route.outcome
     const message = await compose(claimed.emailId)
@@ -67,7 +72,7 @@ export function makeAttempts(deps: OutboundDeps): Attempts {
   }
 
   const settle = (claimed: Claimed, startedAt: number, finding: Finding): Settlement => {
-    const attempts = claimed.attempts + 1
+    const attempts = claimed.attempts + (finding.kind === 'suppressed' ? 0 : 1)
     const base = {
       id: claimed.id,
       emailId: claimed.emailId,
@@ -98,6 +103,13 @@ export function makeAttempts(deps: OutboundDeps): Attempts {
       return settle(claimed, startedAt, finding)
     },
   }
+}
+
+/** Checked again at departure: the recipient may have bounced or complained since (design.md, 6). */
+async function isSuppressed({ store }: OutboundDeps, claimed: Claimed): Promise<boolean> {
+  const type = claimed.class === queueClass.campaign ? 'marketing' : 'transactional'
+  const { accountId, recipient } = claimed
+  return (await suppressedAmong(store.read, accountId, [recipient], type)).size > 0
 }
 
 function describe(session: Session, result: SendResult): Finding {

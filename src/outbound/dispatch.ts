@@ -187,6 +187,8 @@ export function shardOf(lane: string, threads: number): number {
   return (hash >>> 0) % threads
 }
 
+const endings = { bounced: 'Bounced', failed: 'Given up', suppressed: 'Suppressed' }
+
 /**
  * Writes settlements, many in one transaction. One that cannot be written is kept and tried again:
  * forgetting it would send the mail twice.
@@ -232,7 +234,7 @@ function makeRecorder({ store, clock, log, thread, backlog }: OutboundDeps) {
     if (kind === 'delivered') log.info(fields, 'Delivered')
     else if (kind === 'deferred') {
       log.info({ ...fields, nextAttemptAt: new Date(settlement.dueAt).toISOString() }, 'Deferred')
-    } else log.warn(fields, kind === 'bounced' ? 'Bounced' : 'Given up')
+    } else log.warn(fields, endings[kind])
   }
 
   return {

@@ -3,7 +3,7 @@ import type { Reply, SendResult } from '../smtp/index.js'
 
 /** What an attempt came to. `reply` is the server's answer verbatim, or our own sentence. */
 export interface Outcome {
-  kind: 'delivered' | 'bounced' | 'deferred'
+  kind: 'delivered' | 'bounced' | 'deferred' | 'suppressed'
   reply: string
 }
 

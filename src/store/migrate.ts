@@ -4,12 +4,14 @@ import { OperatorError } from '../errors/index.js'
 import { databaseFile, kyselyOver, openConnection } from './dialect.js'
 import * as mail from './migrations/0001-mail.js'
 import * as templates from './migrations/0002-templates.js'
+import * as billing from './migrations/0003-billing.js'
 import * as idempotency from './migrations/0005-idempotency.js'
 
 /** In order, forward only; a released one is never edited. */
 const migrations: Record<string, Migration> = {
   '0001-mail': mail,
   '0002-templates': templates,
+  '0003-billing': billing,
   '0005-idempotency': idempotency,
 }
 

@@ -19,6 +19,9 @@ export interface Tables {
   templates: TemplateRow
   template_versions: TemplateVersionRow
   sandbox_sources: SandboxSourceRow
+  subscriptions: SubscriptionRow
+  usage: UsageRow
+  suppressions: SuppressionRow
 }
 
 export interface AccountRow {
@@ -214,5 +217,38 @@ export interface TemplateVersionRow {
   subject: string
   html: string
   text: string | null
+  created_at: number
+}
+
+/** An account's plans and all that may stop it; one row an account. */
+export interface SubscriptionRow {
+  account_id: string
+  /** 1 for the account that was made first, which has its own default plan. */
+  first_account: number
+  /** Null: the default plan. */
+  plan_id: string | null
+  marketing_plan_id: string | null
+  billing_state: 'active' | 'past_due' | 'expired'
+  suspended_reason: string | null
+  paused: 'bounce' | 'complaint' | null
+  marketing_paused: 'bounce' | 'complaint' | null
+}
+
+/** Counters of an account in a UTC month (`2026-11`) or UTC day (`2026-11-21`). */
+export interface UsageRow {
+  account_id: string
+  period: string
+  mails: number
+  campaign_mails: number
+}
+
+export interface SuppressionRow {
+  account_id: string
+  /** The whole address in lower case. */
+  address: string
+  reason: 'unsubscribe' | 'bounce' | 'complaint' | 'manual'
+  scope: 'all' | 'marketing'
+  email_id: string | null
+  detail: string | null
   created_at: number
 }

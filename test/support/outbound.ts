@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
+import { loadPlans } from '../../src/billing/index.js'
 import { type Clock, systemClock } from '../../src/clock/index.js'
-import { type Config, loadConfig, makeApplianceKey } from '../../src/config/index.js'
+import { type Config, loadConfig, makeApplianceKey, packageFile } from '../../src/config/index.js'
 import { type Backlog, joinBacklog, makeBacklogMemory } from '../../src/deliveries/index.js'
 import type { StaticRecords } from '../../src/dns/index.js'
 import { addDomain } from '../../src/domains/index.js'
@@ -62,6 +63,7 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
     },
   )
   const backlog = joinBacklog(makeBacklogMemory())
+  const plans = loadPlans(packageFile('config/plans.toml'))
   const key = makeApplianceKey(Buffer.alloc(32, 7))
   await store.write((tx) =>
     tx.insertInto('accounts').values({ id: accountId, name: 'Test', created_at: 0 }).execute(),
@@ -103,6 +105,7 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
           store,
           clock,
           log: silentLog,
+          plans,
           renderer: noRenderer,
           backlog,
           maxQueued: 1_000_000,

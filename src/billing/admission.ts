@@ -1,0 +1,47 @@
+import { ApiError } from '../errors/index.js'
+import type { AccountBilling } from './billing.js'
+
+export type MailType = 'transactional' | 'marketing'
+
+/** Throws when an account in this state may not send mail of this type at all. */
+export function checkSending(billing: AccountBilling, type: MailType): void {
+  refuseClosed(billing)
+  if (billing.paused !== null) {
+    throw new ApiError('account_paused', pausedMessage('All sending is', billing.paused), {
+      status: 503,
+      fields: { reason: billing.paused },
+    })
+  }
+  if (type === 'transactional') return
+  if (billing.marketingPlan === null) {
+    const message = 'Marketing mail needs a marketing plan'
+    throw new ApiError('marketing_subscription_required', message, {
+      fields: { upgrade: 'marketing' },
+    })
+  }
+  if (billing.marketingPaused !== null) {
+    throw new ApiError('account_paused', pausedMessage('Marketing is', billing.marketingPaused))
+  }
+}
+
+/** Throws when nothing may be added (contacts, domains, keys, team members, webhooks). */
+export function checkAdding(billing: AccountBilling): void {
+  refuseClosed(billing)
+  if (billing.state === 'past_due') {
+    const message = 'The renewal failed: nothing can be added until it is paid; sending goes on'
+    throw new ApiError('subscription_past_due', message)
+  }
+}
+
+function refuseClosed({ suspended, state }: AccountBilling): void {
+  // The reason is the operator's note, not the client's business.
+  if (suspended !== null) {
+    throw new ApiError('account_suspended', 'The account is suspended; contact the operator')
+  }
+  if (state === 'expired') {
+    throw new ApiError('subscription_expired', 'The subscription has ended; renew it to go on')
+  }
+}
+
+const pausedMessage = (what: string, reason: 'bounce' | 'complaint') =>
+  `${what} paused: too many ${reason === 'bounce' ? 'mails bounced' : 'recipients complained'}. The operator has to clear it`

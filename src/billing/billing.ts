@@ -1,0 +1,56 @@
+import type { Read, SubscriptionRow } from '../store/index.js'
+import type { EmailPlan, MarketingPlan, Plans } from './plan.js'
+
+export type BillingState = SubscriptionRow['billing_state']
+export type PauseReason = 'bounce' | 'complaint'
+
+/** All that decides whether an account may send, as it stands now. */
+export interface AccountBilling {
+  accountId: string
+  plan: EmailPlan
+  marketingPlan: MarketingPlan | null
+  state: BillingState
+  /** Why an operator has suspended it. */
+  suspended: string | null
+  /** Account protection has stopped everything, or marketing alone. */
+  paused: PauseReason | null
+  marketingPaused: PauseReason | null
+}
+
+/** One row by its key; read it for every request, never keep it. */
+export async function readBilling(
+  read: Read,
+  plans: Plans,
+  accountId: string,
+): Promise<AccountBilling> {
+  const row = await read
+    .selectFrom('subscriptions')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .executeTakeFirst()
+  return {
+    accountId,
+    plan: planOf(plans, row),
+    marketingPlan: marketingPlanOf(plans, row),
+    state: row?.billing_state ?? 'active',
+    suspended: row?.suspended_reason ?? null,
+    paused: row?.paused ?? null,
+    marketingPaused: row?.marketing_paused ?? null,
+  }
+}
+
+function planOf(plans: Plans, row: SubscriptionRow | undefined): EmailPlan {
+  if (row?.plan_id == null) return row?.first_account ? plans.firstAccount : plans.otherAccounts
+  return known(plans.email, row, row.plan_id)
+}
+
+function marketingPlanOf(plans: Plans, row: SubscriptionRow | undefined): MarketingPlan | null {
+  return row?.marketing_plan_id == null ? null : known(plans.marketing, row, row.marketing_plan_id)
+}
+
+/** The start has refused a `plans.toml` without a plan in use (`refuseUnknownPlans`). */
+function known<P extends { id: string }>(plans: readonly P[], row: SubscriptionRow, id: string): P {
+  const plan = plans.find((candidate) => candidate.id === id)
+  if (plan === undefined) throw new Error(`Account ${row.account_id} has an unknown plan ${id}`)
+  return plan
+}

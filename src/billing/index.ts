@@ -1,0 +1,26 @@
+/**
+ * Plans, what each account has of them, and what it has used. What must hold: an account's state
+ * is read from the database for every request, so that a change takes effect on the next one; mails
+ * are counted in the transaction that accepts them, one small row an account and period (UTC month
+ * and UTC day), never by looking over the log; nobody passes a cap, however many send at once.
+ */
+export { checkAdding, checkSending, type MailType } from './admission.js'
+export { type AccountBilling, type BillingState, type PauseReason, readBilling } from './billing.js'
+export {
+  type EmailPlan,
+  findPlan,
+  type MarketingPlan,
+  type Plans,
+} from './plan.js'
+export { loadPlans } from './plans-file.js'
+export { countBatch, countCampaignMails, countMails, giveBack } from './quota.js'
+export {
+  openSubscription,
+  refuseUnknownPlans,
+  setBillingState,
+  setMarketingPlan,
+  setPlan,
+  suspend,
+  unsuspend,
+} from './subscription.js'
+export { readUsage, type Usage } from './usage.js'

@@ -1,0 +1,45 @@
+import { OperatorError } from '../errors/index.js'
+
+interface AnyPlan {
+  /** UUID, lower case: by it an account keeps its plan when names and limits change. */
+  id: string
+  name: string
+  priceNaira: number
+  paymentProviderPlanCode: string | null
+}
+
+/** What an account's applications may send. A limit of null is none. */
+export interface EmailPlan extends AnyPlan {
+  monthlyLimit: number | null
+  /** floor(monthlyLimit / 30) where the plan has a daily cap. */
+  dailyLimit: number | null
+  retentionDays: number
+  domains: number | null
+  webhooks: boolean
+  features: readonly string[]
+}
+
+/** What an account's campaigns may reach. */
+export interface MarketingPlan extends AnyPlan {
+  contacts: number
+  /** Campaign mails a month. */
+  monthlySendLimit: number | null
+}
+
+/** `plans.toml`, checked. */
+export interface Plans {
+  email: readonly EmailPlan[]
+  marketing: readonly MarketingPlan[]
+  /** What an account has until it is given another. */
+  firstAccount: EmailPlan
+  otherAccounts: EmailPlan
+}
+
+/** By id or by name in any case, as an operator types it. */
+export function findPlan<P extends AnyPlan>(plans: readonly P[], idOrName: string): P {
+  const wanted = idOrName.trim().toLowerCase()
+  const found = plans.find(({ id, name }) => id === wanted || name.toLowerCase() === wanted)
+  if (found !== undefined) return found
+  const names = plans.map(({ name }) => `"${name}"`).join(', ')
+  throw new OperatorError(`No plan "${idOrName}"; there are ${names}`)
+}

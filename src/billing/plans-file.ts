@@ -1,0 +1,136 @@
+import { readFileSync } from 'node:fs'
+import { parse, TomlError } from 'smol-toml'
+import { messageOf, OperatorError } from '../errors/index.js'
+import type { EmailPlan, MarketingPlan, Plans } from './plan.js'
+import {
+  type Fields,
+  flag,
+  limit,
+  names,
+  optionalName,
+  readFields,
+  uuid,
+  wholeNumber,
+} from './plan-fields.js'
+
+/** Reads and checks `plans.toml`; throws one OperatorError that lists every problem. */
+export function loadPlans(file: string): Plans {
+  const content = parsed(file)
+  const problems: string[] = []
+  const email = readPlans(content.email, 'email', problems, emailPlan)
+  const marketing = readPlans(content.marketing, 'marketing', problems, marketingPlan)
+  refuseTwins([...email, ...marketing], problems)
+  const byDefault = readDefaults(content.defaults, email, problems)
+  for (const key of Object.keys(content)) {
+    if (!['defaults', 'email', 'marketing'].includes(key)) {
+      problems.push(`${key}: no such table; known: [defaults], [[email]], [[marketing]]`)
+    }
+  }
+  if (problems.length > 0 || byDefault === undefined) {
+    throw new OperatorError(`Bad plans (${file}):\n  ${problems.join('\n  ')}`)
+  }
+  return { email, marketing, ...byDefault }
+}
+
+function emailPlan(fields: Fields): EmailPlan {
+  const monthlyLimit = fields.take('monthly_mails', limit(1))
+  const dailyCap = fields.take('daily_cap', flag)
+  if (dailyCap && monthlyLimit !== null && monthlyLimit < 30) {
+    fields.fault('monthly_mails', monthlyLimit, 'at least 30 with a daily cap')
+  }
+  if (dailyCap && monthlyLimit === null) {
+    fields.fault('daily_cap', true, 'false, as the plan is unlimited')
+  }
+  return {
+    ...anyPlan(fields),
+    monthlyLimit,
+    dailyLimit: dailyCap && monthlyLimit !== null ? Math.floor(monthlyLimit / 30) : null,
+    retentionDays: fields.take('retention_days', wholeNumber(1, 36_500)),
+    domains: fields.take('domains', limit(1)),
+    webhooks: fields.take('webhooks', flag),
+    features: fields.take('features', names),
+  }
+}
+
+function marketingPlan(fields: Fields): MarketingPlan {
+  return {
+    ...anyPlan(fields),
+    contacts: fields.take('contacts', wholeNumber(1, 1e12)),
+    monthlySendLimit: fields.take('campaign_mails', limit(1)),
+  }
+}
+
+function anyPlan(fields: Fields) {
+  return {
+    id: fields.take('id', uuid),
+    name: fields.name,
+    priceNaira: fields.take('price_naira', wholeNumber(0, 1e12)),
+    paymentProviderPlanCode: fields.take('payment_provider_plan_code', optionalName),
+  }
+}
+
+function readPlans<P>(
+  given: unknown,
+  kind: 'email' | 'marketing',
+  problems: string[],
+  plan: (fields: Fields) => P,
+): P[] {
+  if (!Array.isArray(given) || given.length === 0) {
+    problems.push(`${kind}: expected at least one table [[${kind}]]`)
+    return []
+  }
+  return given.map((table, index) => readFields(table, `${kind} plan ${index + 1}`, problems, plan))
+}
+
+function refuseTwins(plans: readonly { id: string; name: string }[], problems: string[]): void {
+  for (const field of ['id', 'name'] as const) {
+    const seen = new Set<string>()
+    for (const plan of plans) {
+      const value = plan[field].toLowerCase()
+      if (value !== '' && seen.has(value)) {
+        problems.push(
+          `plan "${plan.name}": ${field}: "${plan[field]}" given, expected one that no other plan has`,
+        )
+      }
+      seen.add(value)
+    }
+  }
+}
+
+function readDefaults(given: unknown, email: readonly EmailPlan[], problems: string[]) {
+  const before = problems.length
+  const table = typeof given === 'object' && given !== null ? { ...given } : {}
+  const fields: Record<string, unknown> = table
+  const chosen = (field: string) => {
+    const plan = email.find(({ name }) => name === fields[field])
+    if (plan === undefined) {
+      const shown = JSON.stringify(fields[field]) ?? 'nothing'
+      problems.push(`defaults: ${field}: ${shown} given, expected the name of an email plan`)
+    }
+    return plan
+  }
+  const firstAccount = chosen('first_account')
+  const otherAccounts = chosen('other_accounts')
+  for (const field of Object.keys(fields)) {
+    if (field !== 'first_account' && field !== 'other_accounts') {
+      problems.push(`defaults: ${field}: no such field; known: first_account, other_accounts`)
+    }
+  }
+  if (problems.length > before || !firstAccount || !otherAccounts) return undefined
+  return { firstAccount, otherAccounts }
+}
+
+function parsed(file: string): Record<string, unknown> {
+  let content: string
+  try {
+    content = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new OperatorError(`Cannot read the plans ${file}: ${messageOf(error)}`)
+  }
+  try {
+    return parse(content)
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error
+    throw new OperatorError(`${file} is not valid TOML: ${error.message}`)
+  }
+}

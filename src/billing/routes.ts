@@ -1,0 +1,19 @@
+import type { Api } from '../http/index.js'
+import type { EmailPlan, Plans } from './plan.js'
+
+/** `GET /v1/billing/plans`, for anybody. */
+export function billingRoutes<P>(api: Api<P>, { plans }: { plans: Plans }): void {
+  const answer = { plans: plans.email.map(shown) }
+  api.get('/v1/billing/plans', { auth: false }, () => answer)
+}
+
+const shown = (plan: EmailPlan) => ({
+  id: plan.id,
+  name: plan.name,
+  monthlyLimit: plan.monthlyLimit ?? 0,
+  ...(plan.monthlyLimit === null ? { unlimited: true } : {}),
+  priceNaira: plan.priceNaira,
+  paymentProviderPlanCode: plan.paymentProviderPlanCode,
+  retentionDays: plan.retentionDays,
+  features: plan.features,
+})

@@ -1,0 +1,82 @@
+import { OperatorError } from '../errors/index.js'
+import type { Read, SubscriptionRow, Tx } from '../store/index.js'
+import type { BillingState } from './billing.js'
+import type { EmailPlan, MarketingPlan, Plans } from './plan.js'
+
+/** Goes with the making of an account, in the same transaction; the first one has its own default. */
+export async function openSubscription(tx: Tx, accountId: string): Promise<void> {
+  const other = await tx
+    .selectFrom('accounts')
+    .select('id')
+    .where('id', '<>', accountId)
+    .limit(1)
+    .executeTakeFirst()
+  await tx
+    .insertInto('subscriptions')
+    .values({ ...unchanged(accountId), first_account: other === undefined ? 1 : 0 })
+    .execute()
+}
+
+export const setPlan = (tx: Tx, accountId: string, plan: EmailPlan) =>
+  change(tx, accountId, { plan_id: plan.id })
+
+/** Null ends marketing. */
+export const setMarketingPlan = (tx: Tx, accountId: string, plan: MarketingPlan | null) =>
+  change(tx, accountId, { marketing_plan_id: plan?.id ?? null })
+
+export const setBillingState = (tx: Tx, accountId: string, state: BillingState) =>
+  change(tx, accountId, { billing_state: state })
+
+/** Stops all sending and adding until `unsuspend`; the reason is for operators. */
+export async function suspend(tx: Tx, accountId: string, reason: string): Promise<void> {
+  const trimmed = reason.trim()
+  if (!/^\P{Cc}{1,500}$/u.test(trimmed)) {
+    throw new OperatorError('The reason has 1 to 500 characters and no control characters')
+  }
+  await change(tx, accountId, { suspended_reason: trimmed })
+}
+
+export const unsuspend = (tx: Tx, accountId: string) =>
+  change(tx, accountId, { suspended_reason: null })
+
+/** At the start: a plan that an account has must not be missing from `plans.toml`. */
+export async function refuseUnknownPlans(read: Read, plans: Plans): Promise<void> {
+  const ids = [...plans.email, ...plans.marketing].map(({ id }) => id)
+  const rows = await read
+    .selectFrom('subscriptions')
+    .select(['account_id', 'plan_id', 'marketing_plan_id'])
+    .where((eb) => eb.or([eb('plan_id', 'not in', ids), eb('marketing_plan_id', 'not in', ids)]))
+    .limit(10)
+    .execute()
+  if (rows.length === 0) return
+  const list = rows.map((row) => {
+    const missing = [row.plan_id, row.marketing_plan_id].filter((id) => id && !ids.includes(id))
+    return `\n  account ${row.account_id}: ${missing.join(', ')}`
+  })
+  throw new OperatorError(
+    `plans.toml lacks plans that accounts have; put them back by their id, or give these accounts others by 'posthorn account set-plan':${list.join('')}`,
+  )
+}
+
+async function change(
+  tx: Tx,
+  accountId: string,
+  values: Partial<Omit<SubscriptionRow, 'account_id' | 'first_account'>>,
+): Promise<void> {
+  await tx
+    .insertInto('subscriptions')
+    .values({ ...unchanged(accountId), ...values })
+    .onConflict((conflict) => conflict.column('account_id').doUpdateSet(values))
+    .execute()
+}
+
+const unchanged = (accountId: string): SubscriptionRow => ({
+  account_id: accountId,
+  first_account: 0,
+  plan_id: null,
+  marketing_plan_id: null,
+  billing_state: 'active',
+  suspended_reason: null,
+  paused: null,
+  marketing_paused: null,
+})

@@ -1,0 +1,95 @@
+import type { Read, Tx } from '../store/index.js'
+
+export interface Usage {
+  monthMails: number
+  dayMails: number
+  monthCampaignMails: number
+}
+
+/** The counters of an account's present month and day. */
+export async function readUsage(read: Read, accountId: string, now: number): Promise<Usage> {
+  const { month, day } = periodsAt(now)
+  const rows = await read
+    .selectFrom('usage')
+    .select(['period', 'mails', 'campaign_mails'])
+    .where('account_id', '=', accountId)
+    .where('period', 'in', [month, day])
+    .execute()
+  return usageOf(rows, month, day)
+}
+
+/** Adds to the counters of the month and day, and tells what they are then. */
+export async function addUsage(
+  tx: Tx,
+  accountId: string,
+  now: number,
+  added: { mails: number; campaignMails: number },
+): Promise<Usage> {
+  const { month, day } = periodsAt(now)
+  const counts = { mails: added.mails, campaign_mails: added.campaignMails }
+  const rows = await tx
+    .insertInto('usage')
+    .values([
+      { account_id: accountId, period: month, ...counts },
+      { account_id: accountId, period: day, ...counts },
+    ])
+    .onConflict((conflict) =>
+      conflict.columns(['account_id', 'period']).doUpdateSet((eb) => ({
+        mails: eb('usage.mails', '+', eb.ref('excluded.mails')),
+        campaign_mails: eb('usage.campaign_mails', '+', eb.ref('excluded.campaign_mails')),
+      })),
+    )
+    .returning(['period', 'mails', 'campaign_mails'])
+    .execute()
+  return usageOf(rows, month, day)
+}
+
+/** Takes mails out of the periods in which they were counted; a counter never goes below none. */
+export async function subtractUsage(
+  tx: Tx,
+  accountId: string,
+  countedAt: number,
+  mails: number,
+): Promise<void> {
+  const { month, day } = periodsAt(countedAt)
+  await tx
+    .updateTable('usage')
+    .set((eb) => ({
+      mails: eb
+        .case()
+        .when('mails', '>', mails)
+        .then(eb('mails', '-', mails))
+        .else(0)
+        .end(),
+    }))
+    .where('account_id', '=', accountId)
+    .where('period', 'in', [month, day])
+    .execute()
+}
+
+/** `2026-11` and `2026-11-21`: the UTC month and day as their rows are called. */
+export function periodsAt(ms: number): { month: string; day: string } {
+  const day = new Date(ms).toISOString().slice(0, 10)
+  return { month: day.slice(0, 7), day }
+}
+
+const dayMs = 86_400_000
+
+/** When the UTC day ends. */
+export const dayEndsAt = (ms: number) => (Math.floor(ms / dayMs) + 1) * dayMs
+
+interface PeriodRow {
+  period: string
+  mails: number
+  campaign_mails: number
+}
+
+function usageOf(rows: readonly PeriodRow[], month: string, day: string): Usage {
+  const inMonth = rows.find(({ period }) => period === month)
+  const inDay = rows.find(({ period }) => period === day)
+  return {
+    monthMails: inMonth?.mails ?? 0,
+    dayMails: inDay?.mails ?? 0,
+    monthCampaignMails: inMonth?.campaign_mails ?? 0,
+  }
+}

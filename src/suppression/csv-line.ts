@@ -1,0 +1,62 @@
+import { parseMailbox } from '../mime/index.js'
+import {
+  type NewSuppression,
+  type SuppressionReason,
+  type SuppressionScope,
+  suppressionReasons,
+} from './suppress.js'
+
+export const columns = ['email', 'reason', 'scope', 'emailId', 'detail', 'createdAt'] as const
+
+/** One line of an import, checked. */
+export interface CsvLine extends NewSuppression {
+  createdAt: number | undefined
+}
+
+const maxDetailLength = 1_000
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** The columns' names, when this first line names them: one of them is `email`. */
+export function headerOf(cells: readonly string[]): readonly string[] | undefined {
+  const named = cells.map((cell) => cell.toLowerCase().replace(/[^a-z]/g, ''))
+  const spellings = new Map([
+    ['emailaddress', 'email'],
+    ['address', 'email'],
+    ['emailid', 'emailId'],
+    ['createdat', 'createdAt'],
+  ])
+  const header = named.map((name) => spellings.get(name) ?? name)
+  return header.includes('email') ? header : undefined
+}
+
+/** A line's suppression, or what is wrong with it. */
+export function readCells(
+  header: readonly string[],
+  cells: readonly string[],
+  usual: { reason: SuppressionReason; scope?: SuppressionScope | undefined },
+): CsvLine | string {
+  const cell = (column: (typeof columns)[number]) => cells[header.indexOf(column)]?.trim() ?? ''
+  const mailbox = parseMailbox(cell('email'))
+  if (mailbox === undefined) return `"${cell('email').slice(0, 80)}" is no address`
+  const reason = suppressionReasons.find((known) => known === cell('reason').toLowerCase())
+  if (reason === undefined && cell('reason') !== '') {
+    return `"${cell('reason').slice(0, 80)}" is no reason: expected one of ${suppressionReasons.join(', ')}`
+  }
+  const scope = (['all', 'marketing'] as const).find((s) => s === cell('scope').toLowerCase())
+  if (scope === undefined && cell('scope') !== '') {
+    return `"${cell('scope').slice(0, 80)}" is no scope: expected all or marketing`
+  }
+  const createdAt = cell('createdAt') === '' ? undefined : Date.parse(cell('createdAt'))
+  if (Number.isNaN(createdAt)) {
+    return `"${cell('createdAt').slice(0, 80)}" is no time: expected ISO 8601`
+  }
+  return {
+    email: mailbox.address,
+    reason: reason ?? usual.reason,
+    scope: scope ?? usual.scope,
+    // Another system's ids mean nothing here.
+    emailId: uuid.test(cell('emailId')) ? cell('emailId').toLowerCase() : null,
+    detail: cell('detail').slice(0, maxDetailLength) || null,
+    createdAt,
+  }
+}

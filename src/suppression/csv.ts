@@ -1,0 +1,149 @@
+import type { Readable } from 'node:stream'
+import { type CsvError, type Info, parse } from 'csv-parse'
+import type { Clock } from '../clock/index.js'
+import type { Read, Store } from '../store/index.js'
+import { type CsvLine, columns, headerOf, readCells } from './csv-line.js'
+import { listSuppressions } from './list.js'
+import {
+  type Suppression,
+  type SuppressionReason,
+  type SuppressionScope,
+  suppress,
+} from './suppress.js'
+
+export interface LineFault {
+  line: number
+  fault: string
+}
+
+export interface ImportOptions {
+  /** For lines that name none. */
+  reason: SuppressionReason
+  scope?: SuppressionScope | undefined
+  /** Told of every line that is left out. */
+  onFault: (fault: LineFault) => void
+}
+
+export interface ImportCounts {
+  added: number
+  /** Were there already. */
+  known: number
+  faults: number
+}
+
+// A few milliseconds of the turn to write.
+const perWrite = 200
+const perPage = 1_000
+const maxRecordChars = 64 * 1024
+
+/**
+ * Records every address of a CSV (with the columns of an export, or others around `email`) or of a
+ * plain list, one a line. Streamed: what was counted is in, whatever becomes of the rest.
+ */
+export async function importSuppressions(
+  { store, clock }: { store: Store; clock: Clock },
+  accountId: string,
+  input: Readable,
+  options: ImportOptions,
+): Promise<ImportCounts> {
+  const counts = { added: 0, known: 0, faults: 0 }
+  const report = (line: number, fault: string) => {
+    counts.faults++
+    options.onFault({ line, fault })
+  }
+  let batch: CsvLine[] = []
+  const record = async () => {
+    const lines = batch
+    batch = []
+    const added = await store.write(async (tx) => {
+      const now = clock.now()
+      let fresh = 0
+      for (const { createdAt, ...given } of lines) {
+        const at = Math.min(createdAt ?? now, now)
+        if (await suppress(tx, accountId, given, at)) fresh++
+      }
+      return fresh
+    })
+    counts.added += added
+    counts.known += lines.length - added
+  }
+  let header: readonly string[] | undefined
+  for await (const { cells, line } of recordsOf(input, report)) {
+    if (header === undefined) {
+      const named = headerOf(cells)
+      header = named ?? ['email']
+      if (named !== undefined) continue
+    }
+    const read = readCells(header, cells, options)
+    if (typeof read === 'string') report(line, read)
+    else if (batch.push(read) === perWrite) await record()
+  }
+  if (batch.length > 0) await record()
+  return counts
+}
+
+/** All of an account's records as CSV, by address; `importSuppressions` takes it back. */
+export async function* exportSuppressions(read: Read, accountId: string): AsyncGenerator<string> {
+  yield csvLine(columns)
+  for (let after: Suppression | undefined; ; ) {
+    const page = await listSuppressions(read, accountId, { after, limit: perPage })
+    after = page.at(-1)
+    if (after === undefined) return
+    yield page
+      .map(({ email, reason, scope, emailId, detail, createdAt }) =>
+        csvLine([
+          email,
+          reason,
+          scope,
+          emailId ?? '',
+          detail ?? '',
+          new Date(createdAt).toISOString(),
+        ]),
+      )
+      .join('')
+  }
+}
+
+/** The records with the number of their last line; at one that never ends the file ends. */
+async function* recordsOf(input: Readable, report: (line: number, fault: string) => void) {
+  let brokenAt = Number.POSITIVE_INFINITY
+  const parser = parse({
+    bom: true,
+    info: true,
+    delimiter: [',', ';', '\t'],
+    record_delimiter: ['\r\n', '\n', '\r'],
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+    max_record_size: maxRecordChars,
+    // An error would end the stream at once, and lose the good records that it still holds.
+    skip_records_with_error: true,
+  })
+  parser.on('skip', (error: CsvError & { lines?: number }) => {
+    brokenAt = Math.min(brokenAt, error.lines ?? 0)
+  })
+  // `pipe` leaves errors where they are: a file that cannot be read has to end the parser too.
+  input.once('error', (error) => parser.destroy(error)).pipe(parser)
+  let line = 0
+  try {
+    for await (const { record, info } of parser as AsyncIterable<CsvRecord>) {
+      if (info.lines >= brokenAt) break
+      line = info.lines
+      yield { cells: record, line }
+    }
+  } finally {
+    input.destroy()
+  }
+  if (brokenAt < Number.POSITIVE_INFINITY) {
+    const message = 'a quote is not closed, or a line is longer than 64 KiB; the rest was not read'
+    report(line + 1, message)
+  }
+}
+
+interface CsvRecord {
+  record: string[]
+  info: Info
+}
+
+const csvLine = (cells: readonly string[]) =>
+  `${cells.map((cell) => (/[",;\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`

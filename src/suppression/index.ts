@@ -1,0 +1,18 @@
+/**
+ * Whom an account must not mail, and why. What must hold: an address counts as a whole in lower
+ * case; what is recorded stays, whatever becomes of contacts, lists and mails, until it is lifted
+ * by name; no record ever gets weaker by another. Bounces and complaints block everything, an
+ * unsubscribe blocks marketing alone (`decisions.md`).
+ */
+export { suppressedAmong } from './among.js'
+export { exportSuppressions, type ImportCounts, importSuppressions, type LineFault } from './csv.js'
+export { listSuppressions, suppressionsOf } from './list.js'
+export {
+  lift,
+  type NewSuppression,
+  type Suppression,
+  type SuppressionReason,
+  type SuppressionScope,
+  suppress,
+  suppressionReasons,
+} from './suppress.js'

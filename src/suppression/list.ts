@@ -1,0 +1,57 @@
+import type { Read, SuppressionRow } from '../store/index.js'
+import { addressKey, type Suppression, type SuppressionReason } from './suppress.js'
+
+/** Everything recorded about one address. */
+export async function suppressionsOf(
+  read: Read,
+  accountId: string,
+  email: string,
+): Promise<Suppression[]> {
+  const rows = await read
+    .selectFrom('suppressions')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('address', '=', addressKey(email))
+    .orderBy('reason')
+    .execute()
+  return rows.map(toSuppression)
+}
+
+export interface ListOptions {
+  reason?: SuppressionReason | undefined
+  /** Begin after this record. */
+  after?: Pick<Suppression, 'email' | 'reason'> | undefined
+  limit: number
+}
+
+/** A page of an account's records, by address and reason. */
+export async function listSuppressions(
+  read: Read,
+  accountId: string,
+  { reason, after, limit }: ListOptions,
+): Promise<Suppression[]> {
+  let query = read
+    .selectFrom('suppressions')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .orderBy('address')
+    .orderBy('reason')
+    .limit(limit)
+  if (reason !== undefined) query = query.where('reason', '=', reason)
+  if (after !== undefined) {
+    const { email } = after
+    query = query.where((eb) =>
+      eb(eb.refTuple('address', 'reason'), '>', eb.tuple(email, after.reason)),
+    )
+  }
+  return (await query.execute()).map(toSuppression)
+}
+
+const toSuppression = (row: SuppressionRow): Suppression => ({
+  email: row.address,
+  reason: row.reason,
+  scope: row.scope,
+  emailId: row.email_id,
+  detail: row.detail,
+  createdAt: row.created_at,
+})
