@@ -5,6 +5,7 @@ import { databaseFile, kyselyOver, openConnection } from './dialect.js'
 import * as mail from './migrations/0001-mail.js'
 import * as templates from './migrations/0002-templates.js'
 import * as billing from './migrations/0003-billing.js'
+import * as audience from './migrations/0004-audience.js'
 import * as idempotency from './migrations/0005-idempotency.js'
 
 /** In order, forward only; a released one is never edited. */
@@ -12,6 +13,7 @@ const migrations: Record<string, Migration> = {
   '0001-mail': mail,
   '0002-templates': templates,
   '0003-billing': billing,
+  '0004-audience': audience,
   '0005-idempotency': idempotency,
 }
 

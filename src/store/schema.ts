@@ -22,6 +22,11 @@ export interface Tables {
   subscriptions: SubscriptionRow
   usage: UsageRow
   suppressions: SuppressionRow
+  contacts: ContactRow
+  contact_lists: ContactListRow
+  list_members: ListMemberRow
+  topics: TopicRow
+  topic_opt_outs: TopicOptOutRow
 }
 
 export interface AccountRow {
@@ -251,4 +256,55 @@ export interface SuppressionRow {
   email_id: string | null
   detail: string | null
   created_at: number
+}
+
+export interface ContactRow {
+  id: string
+  account_id: string
+  /** The whole address in lower case: one contact an account and address. */
+  address: string
+  /** As it was added. */
+  email: string
+  first_name: string | null
+  last_name: string | null
+  /** E.164. */
+  phone: string | null
+  /** JSON. */
+  metadata: string | null
+  unsubscribed_at: number | null
+  created_at: number
+}
+
+export interface ContactListRow {
+  id: string
+  account_id: string
+  name: string
+  created_at: number
+}
+
+export interface ListMemberRow {
+  list_id: string
+  contact_id: string
+  added_at: number
+}
+
+export interface TopicRow {
+  id: string
+  account_id: string
+  name: string
+  /** The name as it is compared, whatever its case. */
+  name_key: string
+  /** May be empty. */
+  description: string
+  position: number
+  archived: number
+  created_at: number
+}
+
+export interface TopicOptOutRow {
+  account_id: string
+  /** The whole address in lower case. */
+  address: string
+  topic_id: string
+  opted_out_at: number
 }

@@ -1,21 +1,28 @@
 /**
  * Whose turn it is to write. SQLite has one writer; threads that left the waiting to SQLite's busy
  * handler would block their event loops for up to a second (`notes/performance.md` §2b), so they
- * take turns first come, first served over shared memory.
+ * take turns over shared memory.
  *
- *   free ──take──▶ held ──release──▶ handed to the longest waiter, or free
+ *   free ──take──▶ held ──release──▶ free, all waiters woken
+ *                          └──────▶ handed to the longest waiter, once it was passed over often
  *
- * Word 0 holds the holder's slot + 1 (0: free), word 1 dispenses tickets, then one word a slot:
- * the ticket it waits with (0: none). A slot has at most one ticket, because a thread's writes
- * queue behind each other before they come here (`group-commit.ts`).
+ * A turn that is always handed on would lie idle until its new holder's event loop comes round to
+ * it (it may be signing mail), and everybody would go at the pace of the busiest thread. So whoever
+ * is awake takes it, and a thread that was passed over some times gets it next, come what may.
+ *
+ * Word 0 holds the holder's slot + 1 (0: free), word 1 dispenses tickets, then two words a slot: the
+ * ticket it waits with (0: none) and how often it was passed over. A slot has at most one ticket,
+ * because a thread's writes queue behind each other before they come here (`group-commit.ts`).
  */
 const maxSlots = 16
 const holderAt = 0
 const dispenserAt = 1
 const slotsAt = 2
+const passedAt = slotsAt + maxSlots
+const maxPassed = 3
 
 export function makeTurns(): SharedArrayBuffer {
-  return new SharedArrayBuffer((slotsAt + maxSlots) * Int32Array.BYTES_PER_ELEMENT)
+  return new SharedArrayBuffer((passedAt + maxSlots) * Int32Array.BYTES_PER_ELEMENT)
 }
 
 export interface Turns {
@@ -30,6 +37,7 @@ export function joinTurns(shared: SharedArrayBuffer, slot: number): Turns {
   const me = slot + 1
   return {
     async take() {
+      Atomics.store(words, passedAt + slot, 0)
       Atomics.store(words, slotsAt + slot, (Atomics.add(words, dispenserAt, 1) & 0x3fffffff) + 1)
       // A pending waitAsync keeps no thread alive, so a timer does.
       let alive: NodeJS.Timeout | undefined
@@ -42,7 +50,7 @@ export function joinTurns(shared: SharedArrayBuffer, slot: number): Turns {
       clearInterval(alive)
       Atomics.store(words, slotsAt + slot, 0)
     },
-    release: () => handOn(words),
+    release: () => release(words),
   }
 }
 
@@ -50,19 +58,20 @@ export function joinTurns(shared: SharedArrayBuffer, slot: number): Turns {
 export function forgetTurn(shared: SharedArrayBuffer, slot: number): void {
   const words = new Int32Array(shared)
   Atomics.store(words, slotsAt + slot, 0)
-  if (Atomics.load(words, holderAt) === slot + 1) handOn(words)
+  if (Atomics.load(words, holderAt) === slot + 1) release(words)
 }
 
-function handOn(words: Int32Array): void {
-  let next = 0
+function release(words: Int32Array): void {
+  let longest: number | undefined
   let lowest = Number.POSITIVE_INFINITY
   for (let slot = 0; slot < maxSlots; slot++) {
     const ticket = Atomics.load(words, slotsAt + slot)
     if (ticket !== 0 && ticket < lowest) {
       lowest = ticket
-      next = slot + 1
+      longest = slot
     }
   }
-  Atomics.store(words, holderAt, next)
+  const insists = longest !== undefined && Atomics.add(words, passedAt + longest, 1) >= maxPassed
+  Atomics.store(words, holderAt, insists && longest !== undefined ? longest + 1 : 0)
   Atomics.notify(words, holderAt)
 }
