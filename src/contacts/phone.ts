@@ -1,0 +1,44 @@
+import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js'
+import { ApiError } from '../errors/index.js'
+import type { Read } from '../store/index.js'
+import { type Contact, toContact } from './contact.js'
+
+/**
+ * The contact with this number, whichever way it is written; of several the one that was added
+ * last. A number that nobody has, or that is none, is a 404.
+ */
+export async function findByPhone(
+  read: Read,
+  accountId: string,
+  rawPhone: string,
+  defaultCountry: string,
+): Promise<Contact> {
+  const phone = toE164(rawPhone, defaultCountry)
+  const row =
+    phone &&
+    (await read
+      .selectFrom('contacts')
+      .selectAll()
+      .where('account_id', '=', accountId)
+      .where('phone', '=', phone)
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(1)
+      .executeTakeFirst())
+  if (!row) throw new ApiError('not_found', 'No contact has this phone number')
+  return toContact(row)
+}
+
+/**
+ * `+2348031234567`, or undefined for what can be no number. Networks write it in many ways:
+ * national (0803…), international with +, with the exit code (009…), or with neither.
+ */
+export function toE164(raw: string, defaultCountry: string): string | undefined {
+  if (raw.length > 64) return undefined
+  const options = isCountry(defaultCountry) ? { defaultCountry } : {}
+  const number = parsePhoneNumberFromString(raw.trim(), { ...options, extract: false })
+  // Possible, not valid: numbering plans grow faster than releases of their metadata.
+  return number?.isPossible() ? number.number : undefined
+}
+
+const isCountry = (code: string): code is CountryCode => isSupportedCountry(code)

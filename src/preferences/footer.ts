@@ -1,0 +1,53 @@
+import { english, type Strings } from './strings.js'
+
+export interface Footer {
+  /** The signed link (`UnsubscribeLinks.url`). */
+  url: string
+  accountName: string
+  topicName?: string | undefined
+}
+
+/** Content with the footer at its end; a text part that is null stays so (it is made of the HTML). */
+export function withFooter<T extends string | null>(
+  content: { html: string; text: T },
+  footer: Footer,
+  strings: Strings = english,
+): { html: string; text: T } {
+  const reason = strings.footerReason(footer.accountName, footer.topicName)
+  const { html, text } = content
+  const end = bodyEnd(html)
+  const html2 = `${html.slice(0, end)}${htmlFooter(reason, strings, footer.url)}${html.slice(end)}`
+  if (text === null) return { html: html2, text }
+  const plain = `${text.trimEnd()}\n\n---\n${reason}\n${strings.footerLink}: ${footer.url}\n`
+  return { html: html2, text: plain as T }
+}
+
+const htmlFooter = (reason: string, strings: Strings, url: string) =>
+  `\n<div style="margin:24px 0 0;padding:12px 0;border-top:1px solid #d0d0d0;color:#595959;background:#ffffff;font:13px/1.5 Arial,Helvetica,sans-serif;text-align:center">${escapeHtml(reason)} <a href="${escapeHtml(url)}" style="color:#595959;text-decoration:underline">${escapeHtml(strings.footerLink)}</a></div>\n`
+
+// The end of the body is among the last tags, or it is not written.
+const maxClosingTags = 50
+
+/** Where the body ends: before its last closing tag that is no part of a comment. */
+function bodyEnd(html: string): number {
+  let at = html.length
+  for (let tags = 0; tags < maxClosingTags && at > 0; tags++) {
+    at = html.lastIndexOf('</', at - 1)
+    if (at === -1) break
+    if (/^<\/body\s*>/i.test(html.slice(at, at + 50)) && !isComment(html, at)) return at
+  }
+  return html.length
+}
+
+const isComment = (html: string, at: number) =>
+  html.lastIndexOf('<!--', at) > html.lastIndexOf('-->', at)
+
+const entities: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (char) => entities[char] ?? char)

@@ -1,0 +1,72 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { ApplianceKey } from '../config/index.js'
+
+/** Who leaves what: a topic, or without one all marketing mail of the account. */
+export interface UnsubscribeTarget {
+  accountId: string
+  /** As the mail is addressed. */
+  address: string
+  topicId?: string | undefined
+}
+
+export interface UnsubscribeLinks {
+  url(target: UnsubscribeTarget): string
+  /** The target of a token that was made here; undefined for any other. */
+  read(token: string): UnsubscribeTarget | undefined
+}
+
+/*
+ * A token: version (1) ‖ account (16) ‖ topic (16, only in version 2) ‖ address (UTF-8) ‖ MAC (12),
+ * in base64url: at most 399 characters, as an address has at most 254 octets (RFC 5321 §4.5.3.1.3).
+ */
+const versions = { account: 1, topic: 2 } as const
+const idBytes = 16
+// RFC 2104 §5: at least 80 bits. Guessing goes over the network, a request a try.
+const macBytes = 12
+const maxTokenLength = 400
+
+/** Links never expire: CAN-SPAM asks for 30 days, and people keep mails for years. */
+export function makeUnsubscribeLinks(key: ApplianceKey, publicUrl: string): UnsubscribeLinks {
+  const macKey = key.derive('unsubscribe')
+  const mac = (body: Buffer) =>
+    createHmac('sha256', macKey).update(body).digest().subarray(0, macBytes)
+  return {
+    url({ accountId, address, topicId }) {
+      const body = Buffer.concat([
+        Buffer.from([topicId === undefined ? versions.account : versions.topic]),
+        idToBytes(accountId),
+        ...(topicId === undefined ? [] : [idToBytes(topicId)]),
+        Buffer.from(address),
+      ])
+      const token = Buffer.concat([body, mac(body)]).toString('base64url')
+      return `${publicUrl}/unsubscribe/${token}`
+    },
+    read(token) {
+      if (token.length > maxTokenLength) return undefined
+      const bytes = Buffer.from(token, 'base64url')
+      // Decoding passes over what is no base64url: one token has one spelling.
+      if (bytes.toString('base64url') !== token || bytes.length <= macBytes) return undefined
+      const body = bytes.subarray(0, -macBytes)
+      return timingSafeEqual(mac(body), bytes.subarray(-macBytes)) ? targetOf(body) : undefined
+    },
+  }
+}
+
+function targetOf(body: Buffer): UnsubscribeTarget | undefined {
+  const accountId = idFromBytes(body.subarray(1, 1 + idBytes))
+  if (body[0] === versions.account) {
+    return { accountId, address: body.toString('utf8', 1 + idBytes) }
+  }
+  if (body[0] !== versions.topic) return undefined
+  const topicId = idFromBytes(body.subarray(1 + idBytes, 1 + 2 * idBytes))
+  return { accountId, topicId, address: body.toString('utf8', 1 + 2 * idBytes) }
+}
+
+function idToBytes(id: string): Buffer {
+  const bytes = Buffer.from(id.replaceAll('-', ''), 'hex')
+  if (bytes.length !== idBytes) throw new Error(`${id} is no UUID`)
+  return bytes
+}
+
+const idFromBytes = (bytes: Buffer) =>
+  bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')

@@ -1,0 +1,52 @@
+import type { Clock } from '../clock/index.js'
+import { markUnsubscribed } from '../contacts/index.js'
+import type { Read, Store } from '../store/index.js'
+import { lift, suppress, suppressionsOf } from '../suppression/index.js'
+import { optedOutAmong, optIn, optOut } from '../topics/index.js'
+import type { UnsubscribeTarget } from './link.js'
+
+export interface SubscriptionDeps {
+  store: Store
+  clock: Clock
+}
+
+/** Whether the recipient has left the topic, or all marketing mail of the account. */
+export async function hasLeft(read: Read, target: UnsubscribeTarget): Promise<boolean> {
+  const { accountId, address, topicId } = target
+  const records = await suppressionsOf(read, accountId, address)
+  if (records.some(({ reason }) => reason === 'unsubscribe')) return true
+  if (topicId === undefined) return false
+  return (await optedOutAmong(read, accountId, topicId, [address])).size > 0
+}
+
+/** At the recipient's word: out of the topic alone, or of all marketing mail. Twice is as once. */
+export async function unsubscribe(
+  { store, clock }: SubscriptionDeps,
+  { accountId, address, topicId }: UnsubscribeTarget,
+  detail: string,
+): Promise<void> {
+  await store.write(async (tx) => {
+    const now = clock.now()
+    if (topicId !== undefined) {
+      await optOut(tx, accountId, { topicId, address }, now)
+      return
+    }
+    await suppress(tx, accountId, { email: address, reason: 'unsubscribe', detail }, now)
+    await markUnsubscribed(tx, accountId, address, now)
+  })
+}
+
+/**
+ * Takes it back. Who comes back to one topic comes back to the account (`interface.md`,
+ * Suppression); bounces and complaints are not the recipient's to lift.
+ */
+export async function resubscribe(
+  { store }: SubscriptionDeps,
+  { accountId, address, topicId }: UnsubscribeTarget,
+): Promise<void> {
+  await store.write(async (tx) => {
+    if (topicId !== undefined) await optIn(tx, accountId, { topicId, address })
+    await lift(tx, accountId, address, ['unsubscribe'])
+    await markUnsubscribed(tx, accountId, address, null)
+  })
+}

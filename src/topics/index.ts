@@ -1,0 +1,8 @@
+/**
+ * Topics: what kinds of marketing mail an account sends, and who does not want which. Everybody
+ * gets every topic until they leave it, so only opt-outs are recorded. What must hold: names are
+ * unique within an account whatever their case, an archived one included; an opt-out is by address
+ * and outlives both the contact and the topic.
+ */
+export { type OptOut, optedOutAmong, optIn, optOut, topicsLeftBy } from './opt-out.js'
+export { createTopic, findTopic, listTopics, type Topic, topicName } from './topic.js'

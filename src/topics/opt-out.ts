@@ -1,0 +1,83 @@
+import { idsIn, type Read, type Tx } from '../store/index.js'
+
+export interface OptOut {
+  topicId: string
+  address: string
+}
+
+const perQuery = 1_000
+
+/** Records that an address has left a topic; resolves with whether that is new. */
+export async function optOut(
+  tx: Tx,
+  accountId: string,
+  { topicId, address }: OptOut,
+  now: number,
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('topic_opt_outs')
+    .values({
+      account_id: accountId,
+      address: addressKey(address),
+      topic_id: topicId,
+      opted_out_at: now,
+    })
+    .onConflict((conflict) => conflict.columns(['account_id', 'address', 'topic_id']).doNothing())
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows === 1n
+}
+
+/** Takes it back, at the recipient's own word; resolves with whether there was anything. */
+export async function optIn(
+  tx: Tx,
+  accountId: string,
+  { topicId, address }: OptOut,
+): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('topic_opt_outs')
+    .where('account_id', '=', accountId)
+    .where('address', '=', addressKey(address))
+    .where('topic_id', '=', topicId)
+    .executeTakeFirstOrThrow()
+  return numDeletedRows === 1n
+}
+
+/** Which of `addresses` have left the topic, spelled as they were given. */
+export async function optedOutAmong(
+  read: Read,
+  accountId: string,
+  topicId: string,
+  addresses: readonly string[],
+): Promise<Set<string>> {
+  const left = new Set<string>()
+  for (let start = 0; start < addresses.length; start += perQuery) {
+    const some = addresses.slice(start, start + perQuery)
+    const rows = await read
+      .selectFrom('topic_opt_outs')
+      .select('address')
+      .where('account_id', '=', accountId)
+      .where('address', 'in', idsIn([...new Set(some.map(addressKey))]))
+      .where('topic_id', '=', topicId)
+      .execute()
+    const found = new Set(rows.map(({ address }) => address))
+    for (const address of some) if (found.has(addressKey(address))) left.add(address)
+  }
+  return left
+}
+
+/** The ids of the topics that an address has left. */
+export async function topicsLeftBy(
+  read: Read,
+  accountId: string,
+  address: string,
+): Promise<string[]> {
+  const rows = await read
+    .selectFrom('topic_opt_outs')
+    .select('topic_id')
+    .where('account_id', '=', accountId)
+    .where('address', '=', addressKey(address))
+    .execute()
+  return rows.map((row) => row.topic_id)
+}
+
+const addressKey = (address: string) => address.toLowerCase()

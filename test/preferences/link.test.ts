@@ -1,0 +1,128 @@
+import t from 'tap'
+import { makeApplianceKey } from '../../src/config/index.js'
+import { composeMessage, parseMailbox } from '../../src/mime/index.js'
+import {
+  makeUnsubscribeLinks,
+  unsubscribeHeaders,
+  withFooter,
+} from '../../src/preferences/index.js'
+
+const key = makeApplianceKey(Buffer.alloc(32, 7))
+const links = makeUnsubscribeLinks(key, 'https://mail.example.test')
+const accountId = '019a9b10-1111-7000-8000-00000000abcd'
+const topicId = '019a9b10-2222-7000-8000-00000000ef01'
+const tokenOf = (url: string) => url.slice(url.lastIndexOf('/') + 1)
+
+t.test('a token names exactly what it was signed for', async (t) => {
+  for (const target of [
+    { accountId, address: 'Ada.L@example.test' },
+    { accountId, address: 'ada@example.test', topicId },
+    { accountId, address: 'дмитрий@example.test', topicId },
+    { accountId, address: '"a b"@x.test' },
+  ]) {
+    const url = links.url(target)
+    t.match(url, /^https:\/\/mail\.example\.test\/unsubscribe\/[A-Za-z0-9_-]+$/)
+    t.same(links.read(tokenOf(url)), target)
+    t.equal(links.url(target), url, 'and is the same each time')
+  }
+})
+
+t.test('a token of the longest address has at most 400 characters', async (t) => {
+  const domain = `${'d'.repeat(63)}.${'d'.repeat(63)}.${'d'.repeat(58)}.test`
+  const address = `${'l'.repeat(254 - domain.length - 1)}@${domain}`
+  t.equal(parseMailbox(address)?.address, address)
+  t.equal(address.length, 254)
+  const token = tokenOf(links.url({ accountId, address, topicId }))
+  t.ok(token.length <= 400, `${token.length}`)
+  t.same(links.read(token), { accountId, address, topicId })
+})
+
+t.test('whatever is not as it was signed is no token', async (t) => {
+  const token = tokenOf(links.url({ accountId, address: 'ada@example.test', topicId }))
+  for (let at = 0; at < token.length; at++) {
+    const other = token[at] === 'A' ? 'B' : 'A'
+    t.equal(links.read(token.slice(0, at) + other + token.slice(at + 1)), undefined)
+    t.equal(links.read(token.slice(0, at)), undefined)
+  }
+  for (const damaged of [
+    '',
+    `${token}A`,
+    `${token}=`,
+    ` ${token}`,
+    `${token.slice(0, 9)}\n${token.slice(9)}`,
+    token + token,
+    token.toLowerCase(),
+    '__proto__',
+    'A'.repeat(400),
+    'A'.repeat(100_000),
+  ]) {
+    t.equal(links.read(damaged), undefined, damaged.slice(0, 40))
+  }
+  const other = makeUnsubscribeLinks(makeApplianceKey(Buffer.alloc(32, 8)), '')
+  t.equal(other.read(token), undefined, 'of another appliance')
+  const seen = new Set<string>([token])
+  for (const target of [
+    { accountId: topicId, address: 'ada@example.test', topicId },
+    { accountId, address: 'ada@example.test', topicId: accountId },
+    { accountId, address: 'ada@example.test' },
+    { accountId, address: 'bob@example.test', topicId },
+  ]) {
+    seen.add(tokenOf(links.url(target)).slice(-16))
+  }
+  t.equal(seen.size, 5, 'each has a signature of its own')
+})
+
+t.test('the headers are those of RFC 8058 and RFC 2919, and the composer takes them', async (t) => {
+  const url = links.url({ accountId, address: 'ada@example.test', topicId })
+  const extraHeaders = unsubscribeHeaders({ url, domain: 'shop.test', topicId })
+  const [from, to] = [parseMailbox('news@shop.test'), parseMailbox('ada@example.test')]
+  if (!from || !to) throw new Error('These are addresses')
+  const { header } = composeMessage({
+    from,
+    to: [to],
+    subject: 'News',
+    text: 'Hello',
+    messageId: '<1@shop.test>',
+    dateMs: 0,
+    extraHeaders,
+  })
+  const unfolded = header.toString().replace(/\r\n /g, ' ')
+  t.match(unfolded, `\r\nList-Unsubscribe: <${url}>\r\n`)
+  t.match(unfolded, '\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n')
+  t.match(unfolded, `\r\nList-Id: <${topicId}.marketing.shop.test>\r\n`)
+  const [, , listId] = unsubscribeHeaders({ url, domain: 'shop.test' })
+  t.same(listId, { name: 'List-Id', value: '<marketing.shop.test>' })
+})
+
+t.test('the footer goes to the end of what is shown, and is escaped', async (t) => {
+  const footer = { url: 'https://m.test/unsubscribe/x?a&b"', accountName: '<b>Tom & Co</b>' }
+  const html = (content: string) => withFooter({ html: content, text: null }, footer).html
+  const part = html('')
+  t.match(part, '&lt;b&gt;Tom &amp; Co&lt;/b&gt;')
+  t.match(part, 'href="https://m.test/unsubscribe/x?a&amp;b&quot;"')
+  t.match(part, />Unsubscribe<\/a>/)
+  t.notMatch(part, '<b>')
+  for (const [before, after] of [
+    ['<p>Hi</p>', ''],
+    ['<html><body><p>Hi</p>', '</body></html>'],
+    ['<BODY>Hi', '</BODY >\n</HTML>'],
+    ['<body><pre></body></pre>Hi', '</body>'],
+    ['<body>İİİ 😀', '</body><!-- </body> -->'],
+    ['<body>Hi', '</body></html><!-- made </b></i> with </body> love -->'],
+    ['<!-- </body> -->Hi', ''],
+    [`${'</'.repeat(100_000)}`, ''],
+  ] as const) {
+    t.equal(html(before + after), before + part + after, (before + after).slice(0, 60))
+  }
+})
+
+t.test('the text part gets the address to open', async (t) => {
+  const footer = { url: 'https://m.test/u', accountName: 'Shop', topicName: 'Offers' }
+  const { text, html } = withFooter({ html: '', text: 'Hello\n\n\n' }, footer)
+  t.equal(
+    text,
+    'Hello\n\n---\nYou receive this email about Offers from Shop.\nUnsubscribe: https://m.test/u\n',
+  )
+  t.match(html, 'about Offers from Shop.')
+  t.equal(withFooter({ html: '', text: null }, footer).text, null)
+})

@@ -1,0 +1,190 @@
+import t, { type Test } from 'tap'
+import { addContact, findContact } from '../../src/contacts/index.js'
+import { suppress, suppressedAmong, suppressionsOf } from '../../src/suppression/index.js'
+import { topicsLeftBy } from '../../src/topics/index.js'
+import { startPreferences } from './start.js'
+
+const address = 'ada@x.test'
+
+async function open(t: Test, accountName?: string) {
+  const started = await startPreferences(t, accountName)
+  const { store, accountId } = started
+  const post = async (
+    url: string,
+    body: string | FormData,
+    headers: Record<string, string> = {},
+  ) => {
+    const type = { 'content-type': 'application/x-www-form-urlencoded' }
+    const all = typeof body === 'string' ? { ...type, ...headers } : headers
+    const response = await fetch(url, { method: 'POST', body, headers: all, redirect: 'manual' })
+    return { status: response.status, text: await response.text(), headers: response.headers }
+  }
+  return {
+    ...started,
+    post,
+    oneClick: (url: string) => post(url, 'List-Unsubscribe=One-Click'),
+    async get(url: string) {
+      const response = await fetch(url, { redirect: 'manual' })
+      return { status: response.status, text: await response.text(), headers: response.headers }
+    },
+    async state(of = address) {
+      const records = await suppressionsOf(store.read, accountId, of)
+      const contact = await findContact(store.read, accountId, of)
+      return {
+        suppressed: records.map(({ reason, scope }) => `${reason} ${scope}`),
+        topics: (await topicsLeftBy(store.read, accountId, of)).length,
+        unsubscribedAt: contact?.unsubscribedAt ?? null,
+      }
+    },
+  }
+}
+
+const untouched = { suppressed: [], topics: 0, unsubscribedAt: null }
+
+t.test('opening the link shows a page with a button and changes nothing', async (t) => {
+  const site = await open(t, '<script>alert(1)</script> & Co')
+  for (const url of [site.url(address), site.url(address, site.topic.id)]) {
+    for (const method of ['GET', 'HEAD']) {
+      const response = await fetch(url, { method })
+      t.equal(response.status, 200)
+      t.equal(response.headers.get('x-robots-tag'), 'noindex')
+      t.match(response.headers.get('cache-control'), 'no-store')
+      t.match(response.headers.get('referrer-policy'), 'no-referrer')
+      t.equal(response.headers.get('set-cookie'), null)
+    }
+    const { text } = await site.get(url)
+    t.match(text, '<h1>Unsubscribe?</h1>')
+    t.match(text, /<button name="action" value="unsubscribe">Unsubscribe<\/button>/)
+    t.match(text, '&lt;script&gt;alert(1)&lt;/script&gt; &amp; Co')
+    t.match(text, address)
+    t.notMatch(text, '<script')
+    t.notMatch(text, /style=|onclick/)
+  }
+  t.match((await site.get(site.url(address, site.topic.id))).text, 'New &lt;books&gt; &amp; more')
+  t.same(await site.state(), untouched)
+})
+
+t.test('a one-click post ends all marketing mail of the account at once', async (t) => {
+  const site = await open(t)
+  await addContact(site, site.accountId, { email: 'Ada@x.test' })
+  const at = site.clock.now()
+  const first = await site.oneClick(site.url(address))
+  t.equal(first.status, 200, 'no redirect')
+  t.match(first.text, '<h1>You are unsubscribed</h1>')
+  const gone = { suppressed: ['unsubscribe marketing'], topics: 0, unsubscribedAt: at }
+  t.same(await site.state(), gone)
+  await site.clock.advance(60_000)
+  t.equal((await site.oneClick(site.url(address))).status, 200)
+  t.same(await site.state(), gone, 'twice is as once')
+  const { read } = site.store
+  t.equal((await suppressedAmong(read, site.accountId, [address], 'transactional')).size, 0)
+  t.equal((await suppressedAmong(read, site.accountId, [address], 'marketing')).size, 1)
+  t.same(await site.state('bob@x.test'), untouched)
+  t.match((await site.get(site.url(address))).text, '<h1>You are unsubscribed</h1>')
+})
+
+t.test('with a topic it leaves that topic alone', async (t) => {
+  const site = await open(t)
+  const url = site.url('Ada@X.test', site.topic.id)
+  for (let times = 0; times < 2; times++) {
+    const { status, text } = await site.oneClick(url)
+    t.equal(status, 200)
+    t.match(text, 'no more emails about New &lt;books&gt;')
+    t.same(await site.state(), { ...untouched, topics: 1 })
+  }
+  t.match((await site.get(url)).text, 'You are unsubscribed')
+  t.match((await site.get(site.url(address))).text, 'Unsubscribe?', 'the account is another matter')
+  await site.oneClick(site.url('eve@x.test', '019a9b10-2222-7000-8000-00000000ef01'))
+  t.equal((await site.state('eve@x.test')).topics, 1, 'even when the topic is gone')
+})
+
+t.test('a mail client may post it as it likes, from where it likes', async (t) => {
+  const site = await open(t)
+  const form = new FormData()
+  form.set('List-Unsubscribe', 'One-Click')
+  const foreign = { origin: 'https://webmail.example', 'sec-fetch-site': 'cross-site' }
+  const posts: [string, string | FormData, Record<string, string>][] = [
+    ['multipart@x.test', form, {}],
+    ['foreign@x.test', 'List-Unsubscribe=One-Click', foreign],
+    [
+      'charset@x.test',
+      'List-Unsubscribe=One-Click',
+      {
+        'content-type': 'application/x-www-form-urlencoded; charset=UTF-8',
+      },
+    ],
+    ['button@x.test', 'action=unsubscribe', {}],
+  ]
+  for (const [of, body, headers] of posts) {
+    t.equal((await site.post(site.url(of), body, headers)).status, 200, of)
+    t.same((await site.state(of)).suppressed, ['unsubscribe marketing'], of)
+  }
+})
+
+t.test('a post of anything else asks, and changes nothing', async (t) => {
+  const site = await open(t)
+  for (const body of ['', 'a=b', 'List-Unsubscribe=one-click', 'action=delete', 'action=']) {
+    const { status, text } = await site.post(site.url(address), body)
+    t.equal(status, 400, body)
+    t.match(text, 'Unsubscribe?')
+  }
+  const json = { 'content-type': 'application/json' }
+  t.equal((await site.post(site.url(address), '{}', json)).status, 415)
+  t.same(await site.state(), untouched)
+})
+
+t.test('who comes back gets mail again, but not what bounced', async (t) => {
+  const site = await open(t)
+  await addContact(site, site.accountId, { email: address })
+  await site.oneClick(site.url(address))
+  const bounce = { email: address, reason: 'bounce' } as const
+  await site.store.write((tx) => suppress(tx, site.accountId, bounce, site.clock.now()))
+  t.match((await site.get(site.url(address))).text, 'value="resubscribe"')
+  const back = await site.post(site.url(address), 'action=resubscribe')
+  t.equal(back.status, 200)
+  t.match(back.text, '<h1>You are subscribed again</h1>')
+  t.same(await site.state(), { suppressed: ['bounce all'], topics: 0, unsubscribedAt: null })
+  t.equal((await site.post(site.url(address), 'action=resubscribe')).status, 200)
+
+  const [whole, topic] = [site.url('bob@x.test'), site.url('bob@x.test', site.topic.id)]
+  await site.oneClick(topic)
+  await site.oneClick(whole)
+  await site.post(topic, 'action=resubscribe')
+  t.same(await site.state('bob@x.test'), untouched, 'back to a topic is back to the account')
+})
+
+t.test('a forged, foreign or damaged link gets a page that tells nothing', async (t) => {
+  const site = await open(t)
+  const other = await startPreferences(t)
+  const good = site.url(address)
+  const foreign = other.url(address).replace(other.origin, site.origin)
+  const bodies = new Set<string>()
+  for (const url of [
+    foreign,
+    good.slice(0, -1),
+    `${good}x`,
+    good.toLowerCase(),
+    `${site.origin}/unsubscribe/x`,
+    `${site.origin}/unsubscribe/%00%ff`,
+    `${site.origin}/unsubscribe/${'A'.repeat(3_000)}`,
+  ]) {
+    for (const { status, text } of [await site.get(url), await site.oneClick(url)]) {
+      t.equal(status, 404, url.slice(0, 80))
+      if (!url.includes('%')) bodies.add(text)
+    }
+  }
+  t.equal(bodies.size, 1, 'one page for all')
+  const [page = ''] = bodies
+  t.match(page, '<h1>This link does not work</h1>')
+  t.notMatch(page, /<form|City library|ada@/)
+  t.same(await site.state(), untouched)
+})
+
+t.test('100 clicks at once are one', async (t) => {
+  const site = await open(t)
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, () => site.oneClick(site.url(address))),
+  )
+  t.ok(answers.every(({ status }) => status === 200))
+  t.same((await site.state()).suppressed, ['unsubscribe marketing'])
+})

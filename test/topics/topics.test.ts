@@ -1,0 +1,146 @@
+import t, { type Test } from 'tap'
+import { createAccount } from '../../src/accounts/index.js'
+import { ApiError } from '../../src/errors/index.js'
+import {
+  createTopic,
+  findTopic,
+  listTopics,
+  optedOutAmong,
+  optIn,
+  optOut,
+  topicName,
+  topicsLeftBy,
+} from '../../src/topics/index.js'
+import { FakeClock } from '../support/clock.js'
+import { openTestStore } from '../support/store.js'
+
+async function open(t: Test) {
+  const clock = new FakeClock()
+  const store = await openTestStore(t, { clock })
+  const deps = { store, clock }
+  const { id: account } = await createAccount(deps, 'One')
+  const { id: stranger } = await createAccount(deps, 'Two')
+  return {
+    ...deps,
+    read: store.read,
+    account,
+    stranger,
+    create: (name: string, more: { description?: string; position?: number } = {}) =>
+      createTopic(deps, account, { name, ...more }),
+    archive: (id: string) =>
+      store.write((tx) =>
+        tx.updateTable('topics').set({ archived: 1 }).where('id', '=', id).execute(),
+      ),
+    leave: (topicId: string, address: string, owner = account) =>
+      store.write((tx) => optOut(tx, owner, { topicId, address }, clock.now())),
+    return: (topicId: string, address: string) =>
+      store.write((tx) => optIn(tx, account, { topicId, address })),
+  }
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work
+    return 'none'
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return `${error.status} ${error.code}`
+  }
+}
+
+t.test('a topic is found by its own account while it is not archived', async (t) => {
+  const topics = await open(t)
+  const made = await topics.create(' Product news ', { description: 'Monthly', position: 3 })
+  t.same(made, {
+    id: made.id,
+    name: 'Product news',
+    description: 'Monthly',
+    position: 3,
+    archived: false,
+    createdAt: topics.clock.now(),
+  })
+  t.same(await findTopic(topics.read, topics.account, made.id.toUpperCase()), made)
+  t.equal(await codeOf(findTopic(topics.read, topics.stranger, made.id)), '404 not_found')
+  t.equal(await codeOf(findTopic(topics.read, topics.account, 'nonsense')), '404 not_found')
+  await topics.archive(made.id)
+  t.equal(await codeOf(findTopic(topics.read, topics.account, made.id)), '409 conflict')
+  t.equal(await topicName(topics.read, topics.account, made.id), 'Product news')
+  t.equal(await topicName(topics.read, topics.stranger, made.id), undefined)
+})
+
+t.test(
+  'a name is taken in any case, by an archived topic too, but in its account only',
+  async (t) => {
+    const topics = await open(t)
+    const { id } = await topics.create('Größe und Café')
+    await topics.archive(id)
+    for (const twin of ['größe und café', 'GRÖßE UND CAFÉ', ' Größe und Cafe\u0301 ']) {
+      t.equal(await codeOf(topics.create(twin)), '409 conflict', twin)
+    }
+    const other = await createTopic(topics, topics.stranger, { name: 'Größe und Café' })
+    t.equal(other.name, 'Größe und Café')
+    const both = await Promise.all([codeOf(topics.create('Same')), codeOf(topics.create('same'))])
+    t.same(both.sort(), ['409 conflict', 'none'])
+  },
+)
+
+t.test('names, descriptions and positions have bounds', async (t) => {
+  const topics = await open(t)
+  for (const name of ['', '   ', 'x'.repeat(61), 'a\nb', 'a\0']) {
+    t.equal(await codeOf(topics.create(name)), '400 validation_error', JSON.stringify(name))
+  }
+  t.equal(await codeOf(topics.create('😀'.repeat(60))), 'none', 'characters, not code units')
+  const long = { description: 'x'.repeat(201) }
+  t.equal(await codeOf(topics.create('A', long)), '400 validation_error')
+  t.equal(await codeOf(topics.create('A', { position: 0.5 })), '400 validation_error')
+  t.equal(await codeOf(topics.create('A', { description: 'x'.repeat(200) })), 'none')
+})
+
+t.test('topics are listed by position and name, archived ones when asked', async (t) => {
+  const topics = await open(t)
+  for (const [name, position] of [
+    ['beta', 0],
+    ['Alpha', 0],
+    ['First', -1],
+    ['Old', 5],
+  ] as const) {
+    await topics.create(name, { position })
+  }
+  const names = async (options?: { archived: boolean }) =>
+    (await listTopics(topics.read, topics.account, options)).map(({ name }) => name)
+  const old = (await listTopics(topics.read, topics.account)).at(-1)
+  await topics.archive(old?.id ?? '')
+  t.same(await names(), ['First', 'Alpha', 'beta'])
+  t.same(await names({ archived: true }), ['First', 'Alpha', 'beta', 'Old'])
+  t.same(await listTopics(topics.read, topics.stranger), [])
+})
+
+t.test(
+  'who has left a topic has left that one, in any case, once, until coming back',
+  async (t) => {
+    const topics = await open(t)
+    const [news, offers] = [await topics.create('News'), await topics.create('Offers')]
+    t.equal(await topics.leave(news.id, 'Ada@X.test'), true)
+    t.equal(await topics.leave(news.id, 'ada@x.TEST'), false)
+    const among = async (topic: string, addresses: string[], account = topics.account) => [
+      ...(await optedOutAmong(topics.read, account, topic, addresses)),
+    ]
+    t.same(await among(news.id, ['ADA@x.test', 'bob@x.test']), ['ADA@x.test'])
+    t.same(await among(offers.id, ['ada@x.test']), [])
+    t.same(await among(news.id, ['ada@x.test'], topics.stranger), [])
+    t.same(await among(news.id, []), [])
+    await topics.archive(news.id)
+    t.same(await topicsLeftBy(topics.read, topics.account, 'ADA@X.test'), [news.id], 'outlives it')
+    t.equal(await topics.return(news.id, 'ADA@x.test'), true)
+    t.equal(await topics.return(news.id, 'ada@x.test'), false)
+    t.same(await among(news.id, ['ada@x.test']), [])
+
+    const many = Array.from({ length: 2_500 }, (_, n) => `n${n}@x.test`)
+    await topics.store.write(async (tx) => {
+      for (const address of many) {
+        await optOut(tx, topics.account, { topicId: offers.id, address }, 0)
+      }
+    })
+    t.equal((await among(offers.id, [...many, 'new@x.test'])).length, 2_500)
+  },
+)
