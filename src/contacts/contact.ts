@@ -1,8 +1,7 @@
 import type { Clock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
-import type { ContactRow, Read, Store, Tx } from '../store/index.js'
-import { suppressionsOf } from '../suppression/index.js'
+import type { ContactRow, Read, Store } from '../store/index.js'
 
 export interface Contact {
   id: string
@@ -13,6 +12,7 @@ export interface Contact {
   /** E.164. */
   phone: string | null
   metadata: Record<string, unknown>
+  /** From all marketing mail of the account. */
   unsubscribedAt: number | null
   createdAt: number
 }
@@ -26,10 +26,7 @@ export interface NewContact {
   metadata?: Record<string, unknown> | undefined
 }
 
-/**
- * Adds a contact; one who is known already gets the fields that are given. Whoever unsubscribed
- * stays so, and an address that is suppressed for it begins unsubscribed.
- */
+/** Adds a contact; one who is known already gets the fields that are given. */
 export async function addContact(
   { store, clock }: { store: Store; clock: Clock },
   accountId: string,
@@ -45,10 +42,8 @@ export async function addContact(
   }
   const id = store.ids.uuid()
   const address = addressKey(mailbox.address)
-  const row = await store.write(async (tx) => {
-    const suppressions = await suppressionsOf(tx, accountId, address)
-    const left = suppressions.find(({ reason }) => reason === 'unsubscribe')
-    return await tx
+  return await store.write(async (tx) => {
+    await tx
       .insertInto('contacts')
       .values({
         id,
@@ -59,20 +54,18 @@ export async function addContact(
         last_name: null,
         phone: null,
         metadata: null,
-        unsubscribed_at: left?.createdAt ?? null,
         created_at: clock.now(),
         ...fields,
       })
       .onConflict((conflict) =>
-        conflict
-          .columns(['account_id', 'address'])
-          // Something has to be set for the row to be returned.
-          .doUpdateSet({ address, ...fields }),
+        // Something has to be set, though nothing was given.
+        conflict.columns(['account_id', 'address']).doUpdateSet({ address, ...fields }),
       )
-      .returningAll()
-      .executeTakeFirstOrThrow()
+      .execute()
+    const contact = await findContact(tx, accountId, address)
+    if (contact === undefined) throw new Error('A contact is gone in the write that added it')
+    return { contact, added: contact.id === id }
   })
-  return { contact: toContact(row), added: row.id === id }
 }
 
 /** By address, in any case. */
@@ -81,33 +74,27 @@ export async function findContact(
   accountId: string,
   email: string,
 ): Promise<Contact | undefined> {
-  const row = await read
-    .selectFrom('contacts')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .where('address', '=', addressKey(email))
+  const row = await contactsOf(read, accountId)
+    .where('contacts.address', '=', addressKey(email))
     .executeTakeFirst()
   return row && toContact(row)
 }
 
-/** Notes on the contact, if there is one, that it unsubscribed (null: has come back). */
-export async function markUnsubscribed(
-  tx: Tx,
-  accountId: string,
-  email: string,
-  at: number | null,
-): Promise<void> {
-  await tx
-    .updateTable('contacts')
-    .set({ unsubscribed_at: at })
-    .where('account_id', '=', accountId)
-    .where('address', '=', addressKey(email))
-    // Who had unsubscribed before did so then.
-    .where('unsubscribed_at', at === null ? 'is not' : 'is', null)
-    .execute()
-}
+/** An account's contacts. Whether one has unsubscribed is the suppression's to say, nothing else's. */
+export const contactsOf = (read: Read, accountId: string) =>
+  read
+    .selectFrom('contacts')
+    .leftJoin('suppressions', (join) =>
+      join
+        .onRef('suppressions.account_id', '=', 'contacts.account_id')
+        .onRef('suppressions.address', '=', 'contacts.address')
+        .on('suppressions.reason', '=', 'unsubscribe'),
+    )
+    .selectAll('contacts')
+    .select('suppressions.created_at as unsubscribed_at')
+    .where('contacts.account_id', '=', accountId)
 
-export const toContact = (row: ContactRow): Contact => ({
+export const toContact = (row: ContactRow & { unsubscribed_at: number | null }): Contact => ({
   id: row.id,
   email: row.email,
   firstName: row.first_name,

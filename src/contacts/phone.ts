@@ -1,7 +1,7 @@
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js'
 import { ApiError } from '../errors/index.js'
 import type { Read } from '../store/index.js'
-import { type Contact, toContact } from './contact.js'
+import { type Contact, contactsOf, toContact } from './contact.js'
 
 /**
  * The contact with this number, whichever way it is written; of several the one that was added
@@ -16,13 +16,10 @@ export async function findByPhone(
   const phone = toE164(rawPhone, defaultCountry)
   const row =
     phone &&
-    (await read
-      .selectFrom('contacts')
-      .selectAll()
-      .where('account_id', '=', accountId)
-      .where('phone', '=', phone)
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
+    (await contactsOf(read, accountId)
+      .where('contacts.phone', '=', phone)
+      .orderBy('contacts.created_at', 'desc')
+      .orderBy('contacts.id', 'desc')
       .limit(1)
       .executeTakeFirst())
   if (!row) throw new ApiError('not_found', 'No contact has this phone number')

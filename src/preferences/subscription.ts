@@ -1,5 +1,4 @@
 import type { Clock } from '../clock/index.js'
-import { markUnsubscribed } from '../contacts/index.js'
 import type { Read, Store } from '../store/index.js'
 import { lift, suppress, suppressionsOf } from '../suppression/index.js'
 import { optedOutAmong, optIn, optOut } from '../topics/index.js'
@@ -32,7 +31,6 @@ export async function unsubscribe(
       return
     }
     await suppress(tx, accountId, { email: address, reason: 'unsubscribe', detail }, now)
-    await markUnsubscribed(tx, accountId, address, now)
   })
 }
 
@@ -47,6 +45,5 @@ export async function resubscribe(
   await store.write(async (tx) => {
     if (topicId !== undefined) await optIn(tx, accountId, { topicId, address })
     await lift(tx, accountId, address, ['unsubscribe'])
-    await markUnsubscribed(tx, accountId, address, null)
   })
 }

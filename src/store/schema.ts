@@ -271,7 +271,6 @@ export interface ContactRow {
   phone: string | null
   /** JSON. */
   metadata: string | null
-  unsubscribed_at: number | null
   created_at: number
 }
 

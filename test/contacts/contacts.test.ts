@@ -1,13 +1,7 @@
 import t, { type Test } from 'tap'
 import { createAccount } from '../../src/accounts/index.js'
-import {
-  addContact,
-  findByPhone,
-  findContact,
-  markUnsubscribed,
-  toE164,
-} from '../../src/contacts/index.js'
-import { suppress } from '../../src/suppression/index.js'
+import { addContact, findByPhone, findContact, toE164 } from '../../src/contacts/index.js'
+import { lift, suppress } from '../../src/suppression/index.js'
 import { FakeClock } from '../support/clock.js'
 import { openTestStore } from '../support/store.js'
 
@@ -100,20 +94,19 @@ t.test('an address is one contact, whose given fields are updated', async (t) =>
 
 t.test('who unsubscribed stays so when added again, or for the first time', async (t) => {
   const contacts = await open(t)
-  const { account, clock, store } = contacts
+  const { account, stranger, clock, store } = contacts
   await contacts.add('ada@x.test')
-  const mark = (email: string, at: number | null) =>
-    store.write((tx) => markUnsubscribed(tx, account, email, at))
   const at = clock.now()
-  await mark('ADA@x.test', at)
-  await mark('nobody@x.test', at)
+  for (const email of ['ADA@x.test', 'Gone@x.test']) {
+    await store.write((tx) => suppress(tx, account, { email, reason: 'unsubscribe' }, at))
+  }
+  await store.write((tx) => suppress(tx, account, { email: 'dead@x.test', reason: 'bounce' }, at))
   await clock.advance(1_000)
-  await mark('ada@x.test', clock.now())
-  t.equal((await contacts.add('ada@x.test')).contact.unsubscribedAt, at, 'since the first time')
-  await mark('ada@x.test', null)
-  t.equal((await contacts.add('ada@x.test')).contact.unsubscribedAt, null)
-
-  const left = { email: 'Gone@x.test', reason: 'unsubscribe' } as const
-  await store.write((tx) => suppress(tx, account, left, at))
+  t.equal((await contacts.add('ada@x.test')).contact.unsubscribedAt, at)
   t.equal((await contacts.add('gone@X.test')).contact.unsubscribedAt, at)
+  t.equal((await contacts.add('dead@x.test')).contact.unsubscribedAt, null, 'a bounce is no wish')
+  const other = await contacts.add('ada@x.test', undefined, stranger)
+  t.equal(other.contact.unsubscribedAt, null, 'of another account')
+  await store.write((tx) => lift(tx, account, 'ada@x.test'))
+  t.equal((await contacts.add('ada@x.test')).contact.unsubscribedAt, null)
 })

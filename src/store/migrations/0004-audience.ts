@@ -14,7 +14,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('last_name', 'text')
     .addColumn('phone', 'text')
     .addColumn('metadata', 'text')
-    .addColumn('unsubscribed_at', 'integer')
     .addColumn('created_at', 'integer', (c) => c.notNull())
     .addUniqueConstraint('contacts_account_address', ['account_id', 'address'])
     .modifyEnd(strict)
