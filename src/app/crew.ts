@@ -16,6 +16,7 @@ export interface Crew {
 export interface CrewOptions {
   config: Config
   dataDir: string
+  publicUrl: string
   turns: SharedArrayBuffer
   backlog: SharedArrayBuffer
   log: Log
@@ -32,14 +33,14 @@ const closingMs = 10_000
 const maxDownMs = 180_000
 
 export async function openCrew(options: CrewOptions): Promise<Crew> {
-  const { config, dataDir, turns, backlog, log, clock } = options
+  const { config, dataDir, publicUrl, turns, backlog, log, clock } = options
   const opened: { thread: Supervised; graceMs: number }[] = []
   const close = async () => {
     // In reverse: the sandbox inbox outlives those who deliver to it.
     for (const { thread, graceMs } of opened.reverse().splice(0)) await thread.stop(graceMs)
   }
   try {
-    const common = { config, dataDir, turns, backlog }
+    const common = { config, dataDir, publicUrl, turns, backlog }
     let sandboxPort: number | undefined
     if (config.outbound.route === 'sandbox') {
       const thread = await supervise({

@@ -3,13 +3,15 @@ import { makeAuthenticate, type Principal } from '../accounts/index.js'
 import { loadPlans, type Plans, refuseUnknownPlans } from '../billing/index.js'
 import { billingRoutes } from '../billing/routes.js'
 import { type Clock, systemClock } from '../clock/index.js'
-import { type Config, openApplianceKey } from '../config/index.js'
+import { type ApplianceKey, type Config, openApplianceKey } from '../config/index.js'
 import { dashboardRoutes } from '../dashboard/routes.js'
 import { type Backlog, joinBacklog, makeBacklogMemory } from '../deliveries/index.js'
 import { type Idempotency, makeIdempotency } from '../emails/index.js'
 import { emailRoutes } from '../emails/routes.js'
 import { type HttpServer, openHttpServer } from '../http/index.js'
 import type { Log } from '../log/index.js'
+import { makeUnsubscribeLinks } from '../preferences/index.js'
+import { preferenceRoutes } from '../preferences/routes.js'
 import { makeTurns, migrateStore, openStore, type Store } from '../store/index.js'
 import { openRenderer, type Renderer } from '../templates/index.js'
 import { openCrew } from './crew.js'
@@ -55,17 +57,22 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     // Opened first and so closed last: systemd hears of the drain while it lasts.
     const notifier = openSystemdNotifier(process.env, log)
     opened.push(() => notifier.close())
-    openApplianceKey(applianceKeyFile(dataDir))
+    const key = openApplianceKey(applianceKeyFile(dataDir))
     opened.push(lockDataDir(dataDir))
     await migrateStore(dataDir)
     const turns = makeTurns()
     const store = openStore({ dataDir, clock, turns, slot: 0 })
     opened.push(() => store.close())
 
+    const publicServer = await openPublicServer(options, { store, clock, key })
+    opened.push(() => publicServer.close(config.http.shutdownGrace))
+    const publicUrl = config.http.public.url || urlOf(config.http.public.host, publicServer.port)
+
     const backlogMemory = makeBacklogMemory()
     const backlog = joinBacklog(backlogMemory)
     await backlog.recount(store.read)
-    const crew = await openCrew({ config, dataDir, turns, backlog: backlogMemory, log, clock })
+    const shared = { turns, backlog: backlogMemory }
+    const crew = await openCrew({ config, dataDir, publicUrl, ...shared, log, clock })
     opened.push(() => crew.close())
     const ring = makeDoorbell((due) => crew.ring(due))
 
@@ -90,14 +97,11 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       idempotency,
     })
     opened.push(() => privateServer.close(config.http.shutdownGrace))
-    const publicServer = await openPublicServer(options, clock)
-    opened.push(() => publicServer.close(config.http.shutdownGrace))
 
     notifier.ready()
     notifier.startWatchdog(() => crew.healthy())
 
     const privateUrl = urlOf(config.http.private.host, privateServer.port)
-    const publicUrl = config.http.public.url || urlOf(config.http.public.host, publicServer.port)
     log.info(
       { privateUrl, publicUrl, route: config.outbound.route, sandboxSmtpPort: crew.sandboxPort },
       'Posthorn is up',
@@ -129,6 +133,9 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
   }
 }
 
+// By client address; mail programs fetch through few of them.
+const publicRateLimit = { requests: 600, windowMs: 60_000 }
+
 interface Core {
   store: Store
   clock: Clock
@@ -156,15 +163,19 @@ async function openPrivateServer(
     trustedProxies: [...http.trustedProxies],
   })
   const { maxAge: maxAgeMs, maxQueued } = config.outbound
-  emailRoutes(server.api, { ...core, log, maxAgeMs, maxQueued })
+  const { defaultCountry } = config.contacts
+  emailRoutes(server.api, { ...core, log, maxAgeMs, maxQueued, defaultCountry })
   billingRoutes(server.api, core)
   dashboardRoutes(server.pages, { store, clock, sandbox: config.outbound.route === 'sandbox' })
   await server.listen()
   return server
 }
 
-/** Tracking, unsubscribe and preference pages will live here; until then it says that it is alive. */
-async function openPublicServer({ config, log }: ApplianceOptions, clock: Clock) {
+/** What recipients reach: the pages behind the links in their mail. */
+async function openPublicServer(
+  { config, log }: ApplianceOptions,
+  { store, clock, key }: { store: Store; clock: Clock; key: ApplianceKey },
+) {
   const { http } = config
   const server = await openHttpServer<never>({
     host: http.public.host,
@@ -172,7 +183,10 @@ async function openPublicServer({ config, log }: ApplianceOptions, clock: Clock)
     log: log.child({ listener: 'public' }),
     clock,
     trustedProxies: [...http.trustedProxies],
+    pageRateLimit: publicRateLimit,
   })
+  // Tokens are read here and made elsewhere, so the URL before them does not matter.
+  preferenceRoutes(server.pages, { store, clock, links: makeUnsubscribeLinks(key, '') })
   server.pages.get('/', async () => ({
     text: 'Posthorn\n',
     contentType: 'text/plain; charset=utf-8',

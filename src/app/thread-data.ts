@@ -4,6 +4,7 @@ import type { Config } from '../config/index.js'
 export interface ThreadData {
   config: Config
   dataDir: string
+  publicUrl: string
   /** The thread's place in the writers' turns (`store/turns.ts`). */
   slot: number
   turns: SharedArrayBuffer

@@ -93,6 +93,12 @@ export const settings = {
     maxAge: duration('5d', '1m', '30d'),
     shutdownGrace: duration('30s', '0s', '15m'),
   },
+  contacts: {
+    defaultCountry: text('NG', {
+      pattern: /^[A-Z]{2}$/,
+      expected: 'a country code of two capital letters, such as "NG"',
+    }),
+  },
   sandbox: {
     smtpPort: port(2525),
     keepMessages: integer(1_000, 1, 100_000),

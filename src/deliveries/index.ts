@@ -5,6 +5,7 @@
  * transaction as the delivery that changed them.
  */
 export { type Backlog, joinBacklog, makeBacklogMemory } from './backlog.js'
+export { blockedAmong } from './blocked.js'
 export { cancelDeliveries } from './cancel.js'
 export {
   type Claimed,

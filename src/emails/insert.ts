@@ -51,7 +51,7 @@ function deliveriesOf(deps: EmailDeps, { row, recipients, dueAt }: PreparedEmail
     accountId: row.account_id,
     recipient: recipient.address,
     lane: recipient.domain,
-    class: queueClass.transactional,
+    class: row.type === 'marketing' ? queueClass.campaign : queueClass.transactional,
     dueAt,
     expiresAt: dueAt + deps.maxAgeMs,
   }))

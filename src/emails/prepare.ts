@@ -1,10 +1,11 @@
 import { type AccountBilling, checkSending } from '../billing/index.js'
+import { blockedAmong } from '../deliveries/index.js'
 import { findSenderDomain, verifiedDomains } from '../domains/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Mailbox, parseMailbox } from '../mime/index.js'
 import type { EmailRow } from '../store/index.js'
-import { suppressedAmong } from '../suppression/index.js'
 import { findTemplate, renderTemplate } from '../templates/index.js'
+import { findTopic } from '../topics/index.js'
 import type { EmailDeps } from './deps.js'
 import { parseScheduledAt } from './schedule.js'
 import { maxRecipients, type SendInput } from './send-body.js'
@@ -28,7 +29,8 @@ export async function prepareEmail(
   input: SendInput,
 ): Promise<PreparedEmail> {
   const { accountId } = billing
-  const { type = 'transactional', topicId } = input
+  const { type = 'transactional' } = input
+  const topicId = input.topicId?.toLowerCase()
   refuseOverload(deps)
   checkSending(billing, type)
   if (topicId !== undefined && type === 'transactional') {
@@ -40,7 +42,8 @@ export async function prepareEmail(
   const sender = await verifiedSender(deps, accountId, input.from)
   const { given, mailboxes } = distinctRecipients(input.to)
   const addresses = mailboxes.map(({ address }) => address)
-  const blocked = await suppressedAmong(deps.store.read, accountId, addresses, type)
+  if (topicId !== undefined) await findTopic(deps.store.read, accountId, topicId)
+  const blocked = await blockedAmong(deps.store.read, { accountId, type, topicId }, addresses)
   const recipients = mailboxes.filter(({ address }) => !blocked.has(address))
   const content = await contentOf(deps, accountId, input)
   const id = deps.store.ids.uuid()
@@ -59,6 +62,7 @@ export async function prepareEmail(
       reply_to: input.replyTo?.trim() ?? null,
       subject: content.subject,
       type,
+      topic_id: topicId ?? null,
       metadata: input.metadata === undefined ? null : JSON.stringify(input.metadata),
       status: initialStatus(recipients.length, scheduledAt),
       message_id: `<${id}@${sender.mailbox.domain}>`,

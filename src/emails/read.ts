@@ -43,7 +43,7 @@ export async function readEmail(read: Read, accountId: string, id: string): Prom
     subject: row.subject,
     status: row.status,
     type: row.type,
-    topicId: null,
+    topicId: row.topic_id,
     opensCount: row.opens,
     clicksCount: row.clicks,
     openedAt: iso(row.opened_at),

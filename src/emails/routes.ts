@@ -8,6 +8,7 @@ import type { EmailDeps } from './deps.js'
 import type { Idempotency, Once } from './idempotency.js'
 import { readEmail } from './read.js'
 import { SendBody } from './send-body.js'
+import { acceptUssd, UssdBody } from './ussd.js'
 
 const maxBatchBytes = 32 * 1024 * 1024
 const EmailId = { params: type({ id: Uuid }), notFound: 'No such email' }
@@ -41,6 +42,11 @@ export function emailRoutes(
       }),
     )
   })
+
+  api.post('/v1/emails/ussd', { body: UssdBody }, async ({ account, body }) => ({
+    queued: true,
+    ref: await acceptUssd(deps, account.accountId, body),
+  }))
 
   api.get('/v1/emails/:id', EmailId, async ({ account, params }) => ({
     email: await readEmail(deps.store.read, account.accountId, params.id),

@@ -25,9 +25,9 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
 // An unparsable sender has an error of its own (400 with `domain`), so only its type counts here.
-const Sender = rule<string>('a string: "email@domain" or "Name <email@domain>"', isFilled)
+export const Sender = rule<string>('a string: "email@domain" or "Name <email@domain>"', isFilled)
 
-const Recipient = rule<string>(
+export const Recipient = rule<string>(
   'an address: "email@domain" or "Name <email@domain>"',
   (value) => typeof value === 'string' && parseMailbox(value) !== undefined,
 )
@@ -40,13 +40,13 @@ const Recipients = dynamic<string | string[]>((value) => {
   return list as Struct<string | string[], unknown> as Struct<string | string[], null>
 })
 
-const Subject = rule<string>(
+export const Subject = rule<string>(
   `a string of 1 to ${maxSubjectBytes} bytes without control characters`,
   (value) =>
     isFilled(value) && !controls.test(value) && Buffer.byteLength(value) <= maxSubjectBytes,
 )
 
-const Content = (least: 0 | 1) =>
+export const Content = (least: 0 | 1) =>
   rule<string>(
     `a ${least === 1 ? 'non-empty ' : ''}string of at most ${maxContentBytes} bytes without NUL`,
     (value) =>
@@ -56,7 +56,7 @@ const Content = (least: 0 | 1) =>
       Buffer.byteLength(value) <= maxContentBytes,
   )
 
-const ReplyTo = rule<string>(
+export const ReplyTo = rule<string>(
   'an address: "email@domain" or "Name <email@domain>"',
   Recipient.is.bind(Recipient),
 )
@@ -74,7 +74,7 @@ const Type = rule<'transactional' | 'marketing'>(
 
 const TopicId = rule<string>('a UUID', (value) => typeof value === 'string' && uuid.test(value))
 
-const Metadata = rule<Record<string, unknown>>(
+export const Metadata = rule<Record<string, unknown>>(
   `an object of at most ${maxMetadataBytes} bytes as JSON`,
   (value) => isObject(value) && jsonBytes(value) <= maxMetadataBytes,
 )
@@ -89,7 +89,7 @@ const Fields = type({
   to: Recipients,
   subject: optional(Subject),
   html: optional(Content(1)),
-  template: optional(rule<string>('a string: the slug of a saved template', isFilled)),
+  template: optional(filled('a string: the slug of a saved template')),
   variables: optional(Variables),
   text: optional(Content(0)),
   replyTo: optional(ReplyTo),
@@ -110,6 +110,10 @@ export const SendBody = refine(Fields, 'required', (body) => {
 
 function rule<T>(expected: string, holds: (value: unknown) => boolean): Struct<T, null> {
   return define<T>(expected, (value) => holds(value) || `Expected ${expected}`)
+}
+
+export function filled(expected: string): Struct<string, null> {
+  return rule<string>(expected, isFilled)
 }
 
 function isFilled(value: unknown): value is string {

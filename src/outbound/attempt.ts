@@ -1,8 +1,12 @@
-import { type Claimed, makeReturnPaths, type Settlement } from '../deliveries/index.js'
+import {
+  blockedAmong,
+  type Claimed,
+  makeReturnPaths,
+  type Settlement,
+} from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
 import type { SendResult } from '../smtp/index.js'
-import { queueClass } from '../store/index.js'
-import { suppressedAmong } from '../suppression/index.js'
+import { queueClass, type Read } from '../store/index.js'
 import { type Composer, makeComposer, type SignedMessage } from './compose.js'
 import { type Connections, openConnections, type Session } from './connections.js'
 import type { OutboundDeps } from './deps.js'
@@ -42,10 +46,10 @@ export function makeAttempts(deps: OutboundDeps): Attempts {
   })
 
   const tryOnce = async (claimed: Claimed): Promise<Finding> => {
-    if (await isSuppressed(deps, claimed)) return { kind: 'suppressed', reply: suppressedReply }
+    if (await isBlocked(deps, claimed)) return { kind: 'suppressed', reply: suppressedReply }
     const route = await findRoute(deps, claimed)
     if ('outcome' in route) return route.outcome
-    const message = await compose(claimed.emailId)
+    const message = await compose(claimed.emailId, claimed.recipient)
     const host = message.returnPathHost ?? (config.returnPathHost || config.heloName)
     const envelope = {
       from: returnPaths.addressOf(claimed.id, host),
@@ -105,11 +109,22 @@ export function makeAttempts(deps: OutboundDeps): Attempts {
   }
 }
 
-/** Checked again at departure: the recipient may have bounced or complained since (design.md, 6). */
-async function isSuppressed({ store }: OutboundDeps, claimed: Claimed): Promise<boolean> {
-  const type = claimed.class === queueClass.campaign ? 'marketing' : 'transactional'
-  const { accountId, recipient } = claimed
-  return (await suppressedAmong(store.read, accountId, [recipient], type)).size > 0
+/** Checked again at departure: the recipient may have bounced, complained or left since. */
+async function isBlocked({ store }: OutboundDeps, claimed: Claimed): Promise<boolean> {
+  const { accountId, recipient, emailId } = claimed
+  const marketing = claimed.class === queueClass.campaign
+  const topicId = marketing ? await topicOf(store.read, emailId) : null
+  const type = marketing ? 'marketing' : 'transactional'
+  return (await blockedAmong(store.read, { accountId, type, topicId }, [recipient])).size > 0
+}
+
+async function topicOf(read: Read, emailId: string): Promise<string | null> {
+  const email = await read
+    .selectFrom('emails')
+    .select('topic_id')
+    .where('id', '=', emailId)
+    .executeTakeFirst()
+  return email?.topic_id ?? null
 }
 
 function describe(session: Session, result: SendResult): Finding {

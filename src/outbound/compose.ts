@@ -2,6 +2,8 @@ import type { DkimKey } from '../dkim/index.js'
 import { signMessageAsync } from '../dkim/index.js'
 import { signingKeys } from '../domains/index.js'
 import { composeMessage, type Mailbox, parseMailbox } from '../mime/index.js'
+import { makeUnsubscribeLinks, unsubscribeHeaders, withFooter } from '../preferences/index.js'
+import { topicName } from '../topics/index.js'
 import type { OutboundDeps } from './deps.js'
 import { plainTextOf } from './plain-text.js'
 
@@ -13,7 +15,17 @@ export interface SignedMessage {
   returnPathHost: string | undefined
 }
 
-export type Composer = (emailId: string) => Promise<SignedMessage>
+/** The message of an email as this recipient gets it. */
+export type Composer = (emailId: string, recipient: string) => Promise<SignedMessage>
+
+interface StoredEmail {
+  html: string | null
+  text: string | null
+  account_id: string
+  account_name: string
+  type: 'transactional' | 'marketing'
+  topic_id: string | null
+}
 
 interface Signing {
   keys: DkimKey[]
@@ -27,7 +39,10 @@ const maxCachedDomains = 1_000
 const blankLine = Buffer.from('\r\n')
 
 /** Composes and signs. The same mail gets the same bytes on every attempt but for the signatures' time. */
-export function makeComposer(deps: Pick<OutboundDeps, 'store' | 'clock' | 'key'>): Composer {
+export function makeComposer(
+  deps: Pick<OutboundDeps, 'store' | 'clock' | 'key' | 'publicUrl'>,
+): Composer {
+  const links = makeUnsubscribeLinks(deps.key, deps.publicUrl)
   const cached = new Map<string, Signing>()
 
   const signing = async (domainId: string): Promise<Signing> => {
@@ -41,22 +56,41 @@ export function makeComposer(deps: Pick<OutboundDeps, 'store' | 'clock' | 'key'>
     return fresh
   }
 
-  return async (emailId) => {
+  /** Marketing mail says how to leave it: a footer and the headers of RFC 8058, each recipient's own. */
+  const contentFor = async (email: StoredEmail, recipient: string, domain: string) => {
+    const { html, text, account_id: accountId } = email
+    const content = { html: html ?? '', text }
+    if (email.type === 'transactional') return { ...content, extraHeaders: [] }
+    const topicId = email.topic_id ?? undefined
+    const url = links.url({ accountId, address: recipient, topicId })
+    const name = topicId && (await topicName(deps.store.read, accountId, topicId))
+    const footer = { url, accountName: email.account_name, topicName: name }
+    return {
+      ...withFooter(content, footer),
+      extraHeaders: unsubscribeHeaders({ url, domain, topicId }),
+    }
+  }
+
+  return async (emailId, recipient) => {
     const email = await deps.store.read
       .selectFrom('emails')
       .leftJoin('bodies', 'bodies.id', 'emails.body_id')
       .select(['domain_id', 'from_header', 'to_list', 'reply_to', 'subject', 'message_id'])
-      .select(['created_at', 'scheduled_at', 'bodies.html', 'bodies.text'])
+      .innerJoin('accounts', 'accounts.id', 'emails.account_id')
+      .select(['emails.created_at', 'scheduled_at', 'bodies.html', 'bodies.text'])
+      .select(['account_id', 'accounts.name as account_name', 'type', 'topic_id'])
       .where('emails.id', '=', emailId)
       .executeTakeFirstOrThrow()
-    const html = email.html ?? undefined
+    const from = stored(email.from_header)
+    const { html, text, extraHeaders } = await contentFor(email, recipient, from.domain)
     const composed = composeMessage({
-      from: stored(email.from_header),
+      from,
       to: (JSON.parse(email.to_list) as string[]).map(stored),
       replyTo: email.reply_to === null ? undefined : [stored(email.reply_to)],
       subject: email.subject,
       html,
-      text: email.text ?? (html === undefined ? '' : plainTextOf(html)),
+      text: text ?? plainTextOf(html),
+      extraHeaders,
       messageId: email.message_id,
       dateMs: email.scheduled_at ?? email.created_at,
     })

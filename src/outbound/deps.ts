@@ -13,6 +13,8 @@ export interface OutboundDeps {
   key: ApplianceKey
   backlog: Backlog
   config: Config['outbound']
+  /** Where recipients reach the public listener, for the links in marketing mail. */
+  publicUrl: string
   /** Where the sandbox route leads; needed when `config.route` is `sandbox`. */
   sandbox?: { host: string; port: number }
   /** This thread's number among `threads`: it works the recipient domains that hash to it. */

@@ -108,6 +108,8 @@ export interface EmailRow {
   reply_to: string | null
   subject: string
   type: 'transactional' | 'marketing'
+  /** Only of marketing mail. */
+  topic_id: string | null
   metadata: string | null
   status: EmailStatus
   message_id: string

@@ -11,6 +11,7 @@ await runThread('outbound', async ({ data, store, clock, log, key }) => {
     key,
     backlog: joinBacklog(data.backlog),
     config: data.config.outbound,
+    publicUrl: data.publicUrl,
     resolver: openResolver(data.config.dns, clock),
     ...(data.sandboxPort === undefined
       ? {}

@@ -11,6 +11,7 @@ const entry = new URL('../support/mortal-thread.js', import.meta.url)
 const data = () => ({
   config: loadConfig({ env: {} }),
   dataDir: '',
+  publicUrl: '',
   slot: 3,
   turns: makeTurns(),
   backlog: makeBacklogMemory(),

@@ -1,0 +1,148 @@
+// interface.md: type marketing, topicId, one-click unsubscribe (RFC 8058), Suppression.
+import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
+import PostalMime from 'postal-mime'
+import t from 'tap'
+import { findPlan, loadPlans, setMarketingPlan } from '../../src/billing/index.js'
+import { systemClock } from '../../src/clock/index.js'
+import { packageFile } from '../../src/config/index.js'
+import { publishedRecords } from '../../src/domains/index.js'
+import { createTopic } from '../../src/topics/index.js'
+import { fakeMx } from '../support/fake-mx.js'
+import { startPosthorn } from '../support/posthorn.js'
+
+const mx = await fakeMx(t)
+const posthorn = await startPosthorn(t, {
+  env: {
+    POSTHORN_OUTBOUND_ROUTE: 'direct',
+    POSTHORN_OUTBOUND_PORT: String(mx.port),
+    POSTHORN_OUTBOUND_ALLOW_PRIVATE_ADDRESSES: 'true',
+  },
+  dns: { '*': { mx: [{ preference: 10, exchange: 'mx.test' }] }, 'mx.test': { a: ['127.0.0.1'] } },
+})
+const good = {
+  from: 'a@sender.test',
+  subject: 'News',
+  html: '<body><p>News</p></body>',
+  type: 'marketing',
+}
+const plans = loadPlans(packageFile('config/plans.toml'))
+const plan = plans.marketing[0] ?? null
+const messageTo = (to: string) =>
+  mx.messages.findLast((message) => message.to[0] === to)?.raw ?? Buffer.alloc(0)
+const linkIn = (raw: Buffer) =>
+  /^List-Unsubscribe: <([^>]+)>\r$/m.exec(raw.toString().replace(/\r\n[ \t]+/g, ' '))?.[1] ?? ''
+
+t.test('without a marketing plan: 402 { error, upgrade }', async (t) => {
+  t.match(await posthorn.send({ ...good, to: 'ann@example.com' }), {
+    status: 402,
+    json: { code: 'marketing_subscription_required', error: String, upgrade: 'marketing' },
+  })
+  t.ok(findPlan(plans.marketing, plan?.name ?? ''))
+  await posthorn.store.write((tx) => setMarketingPlan(tx, posthorn.accountId, plan))
+})
+
+t.test('headers of RFC 8058 covered by DKIM, a footer link, each recipient its own', async (t) => {
+  const { json } = await posthorn.send({ ...good, to: ['ann@example.com', 'bob@example.com'] })
+  await posthorn.until(json.id, (email) => email.status === 'delivered')
+  const [ann, bob] = [messageTo('ann@example.com'), messageTo('bob@example.com')]
+  t.not(linkIn(ann), linkIn(bob))
+  const parsed = await PostalMime.parse(ann)
+  const header = (key: string) => parsed.headers.find((h) => h.key === key)?.value
+  t.equal(header('list-unsubscribe-post'), 'List-Unsubscribe=One-Click')
+  t.match(header('list-id'), /^<marketing\.sender\.test>$/)
+  t.ok(parsed.html?.includes(linkIn(ann)), 'a link in the HTML')
+  t.ok(parsed.text?.includes(linkIn(ann)), 'and in the text')
+  t.match(
+    parsed.html,
+    /News[\s\S]*Test[\s\S]*<\/body>/,
+    'the footer names the account, inside the body',
+  )
+  const dns = await publishedRecords(posthorn.store.read, {
+    heloName: 'localhost',
+    sourceAddresses: [],
+  })
+  const { results } = await dkimVerify(ann, {
+    resolver: async (name: string) => [[dns[name]?.txt?.[0] ?? '']],
+  })
+  for (const result of results) {
+    t.equal(result.status.result, 'pass')
+    const { signingHeaders } = result as { signingHeaders?: { keys?: string } }
+    const keys = String(signingHeaders?.keys).toLowerCase()
+    for (const name of ['list-unsubscribe', 'list-unsubscribe-post', 'list-id']) t.match(keys, name)
+  }
+})
+
+t.test(
+  'GET shows a page and changes nothing; POST unsubscribes at once, without cookies',
+  async (t) => {
+    const url = linkIn(messageTo('ann@example.com'))
+    const page = await fetch(url)
+    t.equal(page.status, 200)
+    t.match(await page.text(), /<form/)
+    const again = await posthorn.send({ ...good, to: 'ann@example.com' })
+    await posthorn.until(again.json.id, (email) => email.status === 'delivered')
+
+    const body = 'List-Unsubscribe=One-Click'
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    t.equal((await fetch(url, { method: 'POST', body, headers })).status, 200)
+    const after = await posthorn.send({ ...good, to: ['ann@example.com', 'bob@example.com'] })
+    const email = await posthorn.until(after.json.id, (e) => e.status === 'delivered')
+    t.same(email.recipients.map((r) => r.status).sort(), ['delivered', 'suppressed'])
+    const { type: _, ...transactional } = good
+    const receipt = await posthorn.send({ ...transactional, to: 'ann@example.com' })
+    await posthorn.until(receipt.json.id, (e) => e.status === 'delivered')
+    const mail = await PostalMime.parse(messageTo('ann@example.com'))
+  const lists = mail.headers.filter(({ key }) => key.startsWith('list-'))
+  t.same(lists, [], 'transactional mail carries neither header nor footer')
+  t.notMatch(`${mail.html}${mail.text}`, /unsubscribe/i)
+})
+  const [offers, tips] = [await make('Offers'), await make('Tips')]
+  const to = 'cas@example.com'
+  const first = await posthorn.send({ ...good, to, topicId: offers.id })
+  t.equal(first.status, 200)
+  t.match(await posthorn.until(first.json.id, (e) => e.status === 'delivered'), {
+    topicId: offers.id,
+    type: 'marketing',
+  })
+  const body = new URLSearchParams({ 'List-Unsubscribe': 'One-Click' })
+  await fetch(linkIn(messageTo(to)), { method: 'POST', body })
+  const statuses = async (topicId?: string) => {
+    const { json } = await posthorn.send({
+      ...good,
+      to,
+      ...(topicId === undefined ? {} : { topicId }),
+    })
+    return (await posthorn.until(json.id, (e) => ['delivered', 'suppressed'].includes(e.status)))
+      .status
+  }
+  t.equal(await statuses(offers.id), 'suppressed')
+  t.equal(await statuses(tips.id), 'delivered')
+  t.equal(await statuses(), 'delivered')
+})
+
+t.test('topicId: of nobody 404, on a transactional mail 422', async (t) => {
+  const topicId = '01900000-0000-7000-8000-000000000000'
+  t.match(await posthorn.send({ ...good, to: 'a@example.com', topicId }), {
+    status: 404,
+    json: { code: 'not_found' },
+  })
+  const { type: _, ...transactional } = good
+  t.match(await posthorn.send({ ...transactional, to: 'a@example.com', topicId }), {
+    status: 422,
+    json: { code: 'validation_error' },
+  })
+})
+
+t.test('an opt-out between acceptance and departure is honoured', async (t) => {
+  const to = 'dan@example.com'
+  const first = await posthorn.send({ ...good, to })
+  await posthorn.until(first.json.id, (e) => e.status === 'delivered')
+  const scheduledAt = new Date(Date.now() + 1_500).toISOString()
+  const { json } = await posthorn.send({ ...good, to, scheduledAt })
+  await fetch(linkIn(messageTo(to)), {
+    method: 'POST',
+    body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }),
+  })
+  await posthorn.until(json.id, (e) => e.status === 'suppressed')
+  t.equal(mx.messages.filter((message) => message.to[0] === to).length, 1)
+})
