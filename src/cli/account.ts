@@ -7,6 +7,7 @@ import {
   listKeys,
 } from '../accounts/index.js'
 import { listDomains } from '../domains/index.js'
+import { accountBillingCommands } from './account-billing.js'
 import { withStore } from './database.js'
 import { jsonTime, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
@@ -64,6 +65,8 @@ export function accountCommands(program: Command): void {
         'API keys': String(found.keys),
       })
     })
+
+  accountBillingCommands(account)
 }
 
 const shown = ({ id, name, createdAt }: Account) => ({ id, name, createdAt: jsonTime(createdAt) })

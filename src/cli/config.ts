@@ -1,13 +1,15 @@
 import type { Command } from 'commander'
+import { plansFile } from '../app/files.js'
 import { environmentName, type Section, type Setting, settings } from '../config/index.js'
 import { remark, say, sayJson } from './output.js'
 import { placeOf, settingsOf } from './place.js'
+import { plansOf } from './plan.js'
 
 export function configCommands(program: Command): void {
   const config = program.command('config').description('settings')
   config
     .command('check')
-    .description('check the file of settings and the environment, as the start does')
+    .description('check the settings, the environment and the plans, as the start does')
     .addHelpText(
       'after',
       '\nExample:\n  $ posthorn config check --config /etc/posthorn/posthorn.toml',
@@ -15,6 +17,7 @@ export function configCommands(program: Command): void {
     .action((_options, command: Command) => {
       const place = placeOf(command)
       const values = settingsOf(place)
+      plansOf(place)
       const warnings = unknownVariables(process.env).map(
         (name) => `${name} in the environment is no setting; it has no effect`,
       )
@@ -30,6 +33,7 @@ export function configCommands(program: Command): void {
           ? 'No file of settings: the defaults and the environment are in effect, and good'
           : `${place.configFile} is good`,
       )
+      say(`${plansFile(place.dataDir)} is good`)
     })
 }
 

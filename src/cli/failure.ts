@@ -1,10 +1,11 @@
-import { messageOf, OperatorError } from '../errors/index.js'
+import { ApiError, messageOf, OperatorError } from '../errors/index.js'
 import { styled } from './output.js'
 
 /** What an operator reads about anything that was thrown; only a bug shows its stack. */
 export function explain(error: unknown): string {
   const label = styled('red', 'error:', process.stderr)
-  if (error instanceof OperatorError) {
+  // What an API client would be told, an operator is told as well.
+  if (error instanceof OperatorError || error instanceof ApiError) {
     const cause = error.cause === undefined ? '' : messageOf(error.cause)
     const message = error.message.includes(cause) ? error.message : `${error.message}: ${cause}`
     return `${label} ${withAdvice(message, adviceFor(error.cause))}`

@@ -1,12 +1,16 @@
 import { Command, CommanderError } from 'commander'
 import { accountCommands } from './account.js'
 import { configCommands } from './config.js'
+import { contactCommands } from './contact.js'
 import { domainCommands } from './domain.js'
 import { explain } from './failure.js'
 import { initCommand } from './init.js'
 import { keyCommands } from './key.js'
+import { planCommands } from './plan.js'
 import { serveCommand } from './serve.js'
+import { suppressionCommands } from './suppression.js'
 import { templateCommands } from './template.js'
+import { topicCommands } from './topic.js'
 import { packageVersion, versionCommand } from './version.js'
 
 /**
@@ -25,6 +29,10 @@ const commands: readonly AddCommand[] = [
   keyCommands,
   domainCommands,
   templateCommands,
+  planCommands,
+  contactCommands,
+  topicCommands,
+  suppressionCommands,
   versionCommand,
 ]
 

@@ -33,7 +33,16 @@ t.test('a wrong command line is answered on stderr with status 2', async (t) => 
 t.test('every command has help with an example, on stdout with status 0', async (t) => {
   const table = [
     ...[['init'], ['serve'], ['config', 'check']],
-    ...['create', 'list', 'show'].map((name) => ['account', name]),
+    ...['create', 'list', 'show', 'billing'].map((name) => ['account', name]),
+    ...['plan', 'marketing-plan', 'billing-state'].map((name) => ['account', `set-${name}`]),
+    ...['suspend', 'unsuspend'].map((name) => ['account', name]),
+    ...['list', 'add', 'remove', 'import', 'export'].map((name) => ['suppression', name]),
+    ...[
+      ['plan', 'list'],
+      ['topic', 'add'],
+      ['topic', 'list'],
+      ['contact', 'add'],
+    ],
     ...['create', 'list', 'delete'].map((name) => ['key', name]),
     ...['add', 'list', 'show', 'verify', 'delete'].map((name) => ['domain', name]),
   ]

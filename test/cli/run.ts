@@ -7,6 +7,7 @@ export const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.u
 export interface RunOptions {
   env?: Record<string, string>
   cwd?: string
+  stdin?: string
   /** What is run, if not the compiled command. */
   program?: readonly string[]
 }
@@ -22,11 +23,13 @@ export function startCli(args: readonly string[], options: RunOptions = {}): Chi
   const ours = /^(POSTHORN_|STATE_DIRECTORY$|NO_COLOR$|FORCE_COLOR$|NOTIFY_SOCKET$)/
   const inherited = Object.entries(process.env).filter(([name]) => !ours.test(name))
   const [program, ...before] = options.program ?? [process.execPath, main]
-  return spawn(program ?? '', [...before, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const child = spawn(program ?? '', [...before, ...args], {
+    stdio: [options.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     env: { ...Object.fromEntries(inherited), ...options.env },
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
   })
+  child.stdin?.end(options.stdin)
+  return child
 }
 
 /** Runs `posthorn` to its end. */

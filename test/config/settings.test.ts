@@ -170,7 +170,10 @@ t.test('all problems are told at once, unknown names with the known ones', async
     'prot = 1\n[log]\nlevle = "info"\n[http.private]\nport = "x"\n[outbound]\nthreads = 0'
   const message = refusal(t, toml)
   t.equal(message.split('\n').length, 5, message)
-  t.match(message, '\n  prot: no such setting; known here: log, http, dns, outbound, sandbox')
+  t.match(
+    message,
+    '\n  prot: no such setting; known here: log, http, dns, outbound, contacts, sandbox',
+  )
   t.match(message, '\n  log.levle: no such setting; known here: level, format')
   t.match(message, '\n  http.private.port: "x" given')
   t.match(message, '\n  outbound.threads: 0 given')

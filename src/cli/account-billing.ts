@@ -1,0 +1,141 @@
+import { Argument, type Command } from 'commander'
+import { type Account, findAccount } from '../accounts/index.js'
+import {
+  findPlan,
+  type Plans,
+  readBilling,
+  readUsage,
+  setBillingState,
+  setMarketingPlan,
+  setPlan,
+  suspend,
+  unsuspend,
+} from '../billing/index.js'
+import type { Tx } from '../store/index.js'
+import { type CliDeps, withStore } from './database.js'
+import { say, sayFields, sayJson } from './output.js'
+import { placeOf } from './place.js'
+import { plansOf, shownLimit } from './plan.js'
+
+const states = ['active', 'past_due', 'expired'] as const
+
+/** What an account may send. Everything is read from the database, so it holds from the next request on. */
+export function accountBillingCommands(account: Command): void {
+  account
+    .command('billing <account>')
+    .description('show the plans, the state and the usage of an account')
+    .addHelpText('after', "\nExample:\n  $ posthorn account billing 'City library'")
+    .action(async (idOrName: string, _options, command: Command) => {
+      const place = placeOf(command)
+      const plans = plansOf(place)
+      const standing = await withStore(place, (deps) => standingOf(deps, plans, idOrName))
+      if (place.json) return sayJson(standing)
+      sayStanding(standing)
+    })
+
+  account
+    .command('set-plan <account> <plan>')
+    .description('give an account another email plan, by name or id')
+    .addHelpText('after', "\nExample:\n  $ posthorn account set-plan 'City library' Growth")
+    .action((idOrName: string, name: string, _options, command: Command) =>
+      change(command, idOrName, (plans) => {
+        const plan = findPlan(plans.email, name)
+        return (tx, id) => setPlan(tx, id, plan)
+      }),
+    )
+
+  account
+    .command('set-marketing-plan <account> <plan>')
+    .description('give an account another marketing plan, by name or id; none ends marketing')
+    .addHelpText(
+      'after',
+      "\nExample:\n  $ posthorn account set-marketing-plan 'City library' 'Marketing Plus'",
+    )
+    .action((idOrName: string, name: string, _options, command: Command) =>
+      change(command, idOrName, (plans) => {
+        const plan = name.toLowerCase() === 'none' ? null : findPlan(plans.marketing, name)
+        return (tx, id) => setMarketingPlan(tx, id, plan)
+      }),
+    )
+
+  account
+    .command('set-billing-state <account>')
+    .description('say how the subscription stands')
+    .addArgument(new Argument('<state>', 'past_due sends on, expired does not').choices(states))
+    .addHelpText(
+      'after',
+      "\nExample:\n  $ posthorn account set-billing-state 'City library' past_due",
+    )
+    .action((idOrName: string, state: (typeof states)[number], _options, command: Command) =>
+      change(command, idOrName, () => (tx, id) => setBillingState(tx, id, state)),
+    )
+
+  account
+    .command('suspend <account>')
+    .description('stop all sending of an account until it is unsuspended')
+    .option('--reason <text>', 'a note for operators', 'no reason was noted')
+    .addHelpText(
+      'after',
+      "\nExample:\n  $ posthorn account suspend 'City library' --reason 'sends spam, ticket 7'",
+    )
+    .action((idOrName: string, { reason }: { reason: string }, command: Command) =>
+      change(command, idOrName, () => (tx, id) => suspend(tx, id, reason)),
+    )
+
+  account
+    .command('unsuspend <account>')
+    .description('let a suspended account send again')
+    .addHelpText('after', "\nExample:\n  $ posthorn account unsuspend 'City library'")
+    .action((idOrName: string, _options, command: Command) =>
+      change(command, idOrName, () => unsuspend),
+    )
+}
+
+/** Checks the arguments, changes the account, and shows how it then stands. */
+async function change(
+  command: Command,
+  idOrName: string,
+  prepare: (plans: Plans) => (tx: Tx, accountId: string) => Promise<void>,
+): Promise<void> {
+  const place = placeOf(command)
+  const plans = plansOf(place)
+  const work = prepare(plans)
+  const standing = await withStore(place, async (deps) => {
+    const { id } = await findAccount(deps.store.read, idOrName)
+    await deps.store.write((tx) => work(tx, id))
+    return await standingOf(deps, plans, id)
+  })
+  if (place.json) return sayJson(standing)
+  sayStanding(standing)
+}
+
+type Standing = Awaited<ReturnType<typeof standingOf>>
+
+async function standingOf({ store: { read }, clock }: CliDeps, plans: Plans, idOrName: string) {
+  const account = await findAccount(read, idOrName)
+  const { accountId: _, ...billing } = await readBilling(read, plans, account.id)
+  return { ...named(account), ...billing, usage: await readUsage(read, account.id, clock.now()) }
+}
+
+const named = ({ id, name }: Account) => ({ id, name })
+
+function sayStanding({ name, plan, marketingPlan, usage, ...rest }: Standing): void {
+  const { state, suspended, paused, marketingPaused } = rest
+  const of = (used: number, limit: number | null) =>
+    `${used.toLocaleString('en')} of ${shownLimit(limit)}`
+  sayFields({
+    Account: name,
+    Plan: plan.name,
+    'This month': of(usage.monthMails, plan.monthlyLimit),
+    Today: plan.dailyLimit === null ? String(usage.dayMails) : of(usage.dayMails, plan.dailyLimit),
+    'Marketing plan': marketingPlan?.name ?? 'none',
+    ...(marketingPlan && {
+      'Campaign mails': of(usage.monthCampaignMails, marketingPlan.monthlySendLimit),
+    }),
+    Billing: state,
+    Suspended: suspended ?? 'no',
+    Paused: paused ?? 'no',
+    'Marketing paused': marketingPaused ?? 'no',
+  })
+  if (suspended !== null || state === 'expired' || paused !== null) say('It sends nothing.')
+}

@@ -1,0 +1,218 @@
+import { createReadStream } from 'node:fs'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { OperatorError } from '../errors/index.js'
+import { parseMailbox } from '../mime/index.js'
+import {
+  exportSuppressions,
+  importSuppressions,
+  lift,
+  listSuppressions,
+  type Suppression,
+  type SuppressionReason,
+  type SuppressionScope,
+  suppress,
+  suppressionReasons,
+  suppressionsOf,
+} from '../suppression/index.js'
+import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
+import { jsonTime, remark, say, sayJson, sayTable, shownTime } from './output.js'
+import { placeOf } from './place.js'
+
+interface Options {
+  account?: string
+  reason?: SuppressionReason
+  scope?: SuppressionScope
+  detail?: string
+  limit: number
+}
+
+const reasonOption = (about: string) =>
+  new Option('--reason <reason>', about).choices(suppressionReasons)
+const scopeOption = () =>
+  new Option(
+    '--scope <scope>',
+    'what is blocked (default: marketing for unsubscribe, else all)',
+  ).choices(['all', 'marketing'])
+
+export function suppressionCommands(program: Command): void {
+  const suppression = program
+    .command('suppression')
+    .description('addresses that an account must not mail, and why')
+
+  suppression
+    .command('list [address]')
+    .description('show the records, or those of one address')
+    .addOption(accountOption())
+    .addOption(reasonOption('only these'))
+    .option('--limit <count>', 'how many at most', count, 100)
+    .addHelpText('after', '\nExample:\n  $ posthorn suppression list --reason bounce')
+    .action(async (address: string | undefined, options: Options, command: Command) => {
+      const place = placeOf(command)
+      const { reason, limit } = options
+      const { records, more } = await withStore(place, async ({ store: { read } }) => {
+        const { id } = await chosenAccount(read, options.account)
+        const found =
+          address === undefined
+            ? await listSuppressions(read, id, { reason, limit: limit + 1 })
+            : (await suppressionsOf(read, id, addressOf(address))).filter(
+                (record) => reason === undefined || record.reason === reason,
+              )
+        return { records: found.slice(0, limit), more: found.length > limit }
+      })
+      if (place.json) sayJson(records.map(forMachines))
+      else {
+        sayTable(
+          ['ADDRESS', 'REASON', 'BLOCKS', 'SINCE', 'DETAIL'],
+          records.map((r) => [
+            r.email,
+            r.reason,
+            r.scope,
+            shownTime(r.createdAt),
+            r.detail?.slice(0, 80) ?? '',
+          ]),
+          address === undefined ? 'No address is suppressed' : `${address} is not suppressed`,
+        )
+      }
+      if (more) remark(`There are more: --limit shows them, 'posthorn suppression export' all`)
+    })
+
+  suppression
+    .command('add <address...>')
+    .description('suppress addresses')
+    .addOption(accountOption())
+    .addOption(reasonOption('why').default('manual'))
+    .addOption(scopeOption())
+    .option('--detail <text>', 'a note')
+    .addHelpText(
+      'after',
+      "\nExample:\n  $ posthorn suppression add ada@example.com --detail 'asked by phone'",
+    )
+    .action(async (given: string[], options: Options, command: Command) => {
+      const place = placeOf(command)
+      const addresses = given.map(addressOf)
+      const { reason = 'manual', scope, detail } = options
+      const answer = await withStore(place, (deps) =>
+        inAccount(deps, options, async (tx, id) => {
+          const now = deps.clock.now()
+          const added: Record<string, boolean> = {}
+          for (const email of addresses) {
+            added[email] = await suppress(
+              tx,
+              id,
+              { email, reason, scope, detail: detail ?? null },
+              now,
+            )
+          }
+          return added
+        }),
+      )
+      if (place.json) {
+        return sayJson(Object.entries(answer).map(([email, added]) => ({ email, added })))
+      }
+      for (const [email, added] of Object.entries(answer)) {
+        say(added ? `${email} is suppressed (${reason})` : `${email} was suppressed (${reason})`)
+      }
+    })
+
+  suppression
+    .command('remove <address...>')
+    .description('let addresses be mailed again')
+    .addOption(accountOption())
+    .addOption(reasonOption('take back this one alone (default: all)'))
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ posthorn suppression remove ada@example.com --reason bounce
+
+Whoever has unsubscribed or complained must not be mailed again before asking for it.`,
+    )
+    .action(async (given: string[], options: Options, command: Command) => {
+      const place = placeOf(command)
+      const addresses = given.map(addressOf)
+      const reasons = options.reason === undefined ? suppressionReasons : [options.reason]
+      await withStore(place, (deps) =>
+        inAccount(deps, options, async (tx, id) => {
+          for (const email of addresses) {
+            if ((await lift(tx, id, email, reasons)) > 0) continue
+            const why = options.reason === undefined ? '' : ` for ${options.reason}`
+            throw new OperatorError(`${email} is not suppressed${why}; nothing was changed`)
+          }
+        }),
+      )
+      if (place.json) return sayJson(addresses.map((email) => ({ email, removed: true })))
+      for (const email of addresses) say(`${email} is taken off the list`)
+    })
+
+  suppression
+    .command('import <file>')
+    .description('suppress the addresses of a CSV, or of a list, one a line; - reads stdin')
+    .addOption(accountOption())
+    .addOption(reasonOption('for lines that name none').default('manual'))
+    .addOption(scopeOption())
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ posthorn suppression import unsubscribed.csv --reason unsubscribe
+
+A first line that names the columns is known by "email"; the others are those of an export: reason,
+scope, emailId, detail, createdAt. Lines that cannot be read are named on stderr and left out; the
+status is then 1, and all others are in.`,
+    )
+    .action(async (file: string, options: Options, command: Command) => {
+      const place = placeOf(command)
+      const { reason = 'manual', scope } = options
+      const counts = await withStore(place, async (deps) => {
+        const { id } = await chosenAccount(deps.store.read, options.account)
+        const input = file === '-' ? process.stdin : createReadStream(file)
+        return await importSuppressions(deps, id, input, {
+          reason,
+          scope,
+          onFault: ({ line, fault }) => remark(`line ${line}: ${fault}`),
+        })
+      })
+      if (counts.faults > 0) process.exitCode = 1
+      if (place.json) return sayJson(counts)
+      say(`${counts.added} added, ${counts.known} known already, ${counts.faults} lines left out`)
+    })
+
+  suppression
+    .command('export')
+    .description('write all records as CSV to stdout')
+    .addOption(accountOption())
+    .addHelpText('after', '\nExample:\n  $ posthorn suppression export > suppressed.csv')
+    .action(async (options: Options, command: Command) => {
+      await withStore(placeOf(command), async ({ store: { read } }) => {
+        const { id } = await chosenAccount(read, options.account)
+        for await (const lines of exportSuppressions(read, id)) {
+          // The whole list would not fit into memory, so what reads it sets the pace.
+          if (!process.stdout.write(lines)) {
+            await new Promise((resolve) => process.stdout.once('drain', resolve))
+          }
+        }
+      })
+    })
+}
+
+async function inAccount<T>(
+  { store }: CliDeps,
+  { account }: Options,
+  work: (tx: CliDeps['store']['read'], accountId: string) => Promise<T>,
+): Promise<T> {
+  const { id } = await chosenAccount(store.read, account)
+  return await store.write((tx) => work(tx, id))
+}
+
+function addressOf(given: string): string {
+  const mailbox = parseMailbox(given)
+  if (mailbox === undefined) throw new OperatorError(`"${given}" is no address`)
+  return mailbox.address.toLowerCase()
+}
+
+function count(text: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('It is a number from 1 on.')
+  return Number(text)
+}
+
+const forMachines = (record: Suppression) => ({ ...record, createdAt: jsonTime(record.createdAt) })

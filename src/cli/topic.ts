@@ -1,0 +1,67 @@
+import type { Command } from 'commander'
+import { createTopic, listTopics, type Topic } from '../topics/index.js'
+import { accountOption, chosenAccount, withStore } from './database.js'
+import { jsonTime, say, sayJson, sayTable, shownTime } from './output.js'
+import { placeOf } from './place.js'
+
+interface Options {
+  account?: string
+  description?: string
+  position?: string
+  archived?: boolean
+}
+
+export function topicCommands(program: Command): void {
+  const topic = program
+    .command('topic')
+    .description('kinds of marketing mail, which recipients can leave one by one')
+
+  topic
+    .command('add <name>')
+    .description('make a topic')
+    .addOption(accountOption())
+    .option('--description <text>', 'what recipients read about it')
+    .option('--position <number>', 'its place in the preference centre', '0')
+    .addHelpText(
+      'after',
+      "\nExample:\n  $ posthorn topic add 'New books' --description 'Once a month'",
+    )
+    .action(async (name: string, options: Options, command: Command) => {
+      const place = placeOf(command)
+      const { description, position } = options
+      const made = await withStore(place, async (deps) => {
+        const { id } = await chosenAccount(deps.store.read, options.account)
+        return createTopic(deps, id, { name, description, position: Number(position) })
+      })
+      if (place.json) return sayJson(shown(made))
+      say(`Topic "${made.name}" is there: ${made.id}`)
+    })
+
+  topic
+    .command('list')
+    .description('show the topics of an account')
+    .addOption(accountOption())
+    .option('--archived', 'archived ones too')
+    .addHelpText('after', '\nExample:\n  $ posthorn topic list')
+    .action(async (options: Options, command: Command) => {
+      const place = placeOf(command)
+      const topics = await withStore(place, async ({ store: { read } }) => {
+        const { id } = await chosenAccount(read, options.account)
+        return listTopics(read, id, { archived: options.archived === true })
+      })
+      if (place.json) return sayJson(topics.map(shown))
+      sayTable(
+        ['ID', 'NAME', 'POSITION', 'CREATED', 'DESCRIPTION'],
+        topics.map((one) => [
+          one.id,
+          one.archived ? `${one.name} (archived)` : one.name,
+          String(one.position),
+          shownTime(one.createdAt),
+          one.description,
+        ]),
+        "No topic yet; 'posthorn topic add NAME' makes one",
+      )
+    })
+}
+
+const shown = (topic: Topic) => ({ ...topic, createdAt: jsonTime(topic.createdAt) })

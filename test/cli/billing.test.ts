@@ -1,0 +1,93 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { openPlace } from './place.js'
+
+interface Standing {
+  name: string
+  plan: { name: string; monthlyLimit: number | null }
+  marketingPlan: { name: string } | null
+  state: string
+  suspended: string | null
+}
+
+// Each step is a process of its own, on a machine that may have other work.
+t.setTimeout(120_000)
+
+t.test('plans are listed, and an own file of them is checked', async (t) => {
+  const { run, json, refused, data } = await openPlace(t)
+  const { stdout } = await run('plan', 'list')
+  t.match(stdout, /^NAME +MAILS A MONTH +A DAY +DOMAINS +WEBHOOKS +LOG KEPT +₦ A MONTH +ID$/m)
+  t.match(stdout, /^Starter +50,000 +1,666 +5 +no +14 days +15,000 +019a9b10-/m)
+  t.match(stdout, /^Unlimited +unlimited +- +unlimited +yes +90 days +0 +019a9b10-/m)
+  t.match(stdout, /^Marketing Free +500 +2,000 +0 +019a9b10-/m)
+  t.match(stdout, 'By default the first account has Unlimited, others Free.')
+  const listed = await json<{ file: string; email: unknown[] }>('plan', 'list')
+  t.match(listed.file, /config\/plans\.toml$/)
+  t.equal(listed.email.length, 5)
+
+  const own = join(data, 'plans.toml')
+  const installed = readFileSync('config/plans.toml', 'utf8')
+  writeFileSync(own, installed.replace('retention_days = 7', 'retention_days = 8'))
+  t.match((await run('plan', 'list')).stdout, '8 days')
+  t.match(await run('config', 'check'), { status: 0, stdout: `${own} is good` })
+  writeFileSync(own, installed.replace('retention_days = 7', 'retention_days = -7'))
+  const problem = /Bad plans .*\n {2}plan "Free": retention_days: -7 given, expected a whole number/
+  await refused(problem, 'config', 'check')
+  await refused(problem, 'plan', 'list')
+})
+
+t.test('what an account may send is set and shown', async (t) => {
+  const { run, json, refused } = await openPlace(t)
+  await json('account', 'create', 'City')
+  await json('account', 'create', 'Shop')
+  const first = await json<Standing>('account', 'billing', 'City')
+  t.match(first, { plan: { name: 'Unlimited' }, marketingPlan: null, state: 'active' })
+  t.match(await json('account', 'billing', 'Shop'), { plan: { name: 'Free' } })
+
+  t.match(await json('account', 'set-plan', 'Shop', 'growth'), { plan: { name: 'Growth' } })
+  const marketing = ['account', 'set-marketing-plan', 'Shop']
+  t.match(await json(...marketing, 'Marketing Plus'), { marketingPlan: { name: 'Marketing Plus' } })
+  t.match(await json('account', 'set-billing-state', 'Shop', 'past_due'), { state: 'past_due' })
+  const suspended = await run('account', 'suspend', 'Shop', '--reason', 'spam, ticket 7')
+  t.match(suspended.stdout, /^Plan +Growth\nThis month +0 of 200,000\nToday +0\nMark/m)
+  t.match(suspended.stdout, /^Suspended +spam, ticket 7$[\s\S]*^It sends nothing\.$/m)
+  t.match(await json('account', 'billing', 'Shop'), {
+    plan: { name: 'Growth' },
+    marketingPlan: { name: 'Marketing Plus' },
+    state: 'past_due',
+    suspended: 'spam, ticket 7',
+    usage: { monthMails: 0 },
+  })
+  t.match(await json('account', 'unsuspend', 'Shop'), { suspended: null })
+  t.match(await json(...marketing, 'none'), { marketingPlan: null })
+  t.match(await json('account', 'billing', 'City'), first, 'the other one is as it was')
+
+  await refused(/No plan "Gold"; there are "Free", /, 'account', 'set-plan', 'Shop', 'Gold')
+  await refused(/No account "None"/, 'account', 'set-plan', 'None', 'Free')
+  const choices = await run('account', 'set-billing-state', 'Shop', 'late')
+  t.match(choices, { status: 2, stderr: /Allowed choices are active, past_due, expired/ })
+})
+
+t.test('topics and contacts are added and refused', async (t) => {
+  const { run, json, refused } = await openPlace(t)
+  await json('account', 'create', 'City')
+  t.match((await run('topic', 'list')).stdout, /^No topic yet/)
+  const made = await json<{ id: string }>('topic', 'add', 'New books', '--description', 'Monthly')
+  t.match(await json('topic', 'list'), [{ id: made.id, name: 'New books', archived: false }])
+  t.match((await run('topic', 'list')).stdout, /New books +0 .* Monthly$/m)
+  await refused(/There is a topic named "NEW BOOKS" already/, 'topic', 'add', 'NEW BOOKS')
+  await refused(/position is a whole number/, 'topic', 'add', 'Other', '--position', 'x')
+
+  const add = ['contact', 'add', 'ada@x.test']
+  const contact = await json<{ id: string }>(...add, '--phone', '0803 123 4567')
+  t.match(contact, { email: 'ada@x.test', phone: '+2348031234567', added: true })
+  t.match(await json(...add, '--first-name', 'Ada'), {
+    id: contact.id,
+    firstName: 'Ada',
+    phone: '+2348031234567',
+    added: false,
+  })
+  await refused(/"12" is no phone number, of NG or with \+/, ...add, '--phone', '12')
+  await refused(/email is no address/, 'contact', 'add', 'nonsense')
+})

@@ -1,0 +1,74 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { openPlace } from './place.js'
+import { outcomeOf, startCli } from './run.js'
+
+// Each step is a process of its own, on a machine that may have other work.
+t.setTimeout(120_000)
+
+t.test('addresses are suppressed, shown and taken off again', async (t) => {
+  const { run, json, refused } = await openPlace(t)
+  await json('account', 'create', 'City')
+  t.match((await run('suppression', 'list')).stdout, /^No address is suppressed\n$/)
+  const list = ['suppression', 'list']
+  const added = await json('suppression', 'add', 'Ada@X.test', 'bob@x.test', '--detail', 'by phone')
+  t.same(added, [
+    { email: 'ada@x.test', added: true },
+    { email: 'bob@x.test', added: true },
+  ])
+  t.match(await json('suppression', 'add', 'ada@x.test'), [{ added: false }])
+  await json('suppression', 'add', 'ada@x.test', '--reason', 'unsubscribe')
+  t.match(await json(...list, 'ADA@x.test'), [
+    { email: 'ada@x.test', reason: 'manual', scope: 'all', detail: 'by phone' },
+    { email: 'ada@x.test', reason: 'unsubscribe', scope: 'marketing', createdAt: /Z$/ },
+  ])
+  t.match(await json(...list, '--reason', 'unsubscribe'), [{ reason: 'unsubscribe' }])
+  const two = await run(...list, '--limit', '2')
+  t.match(two, { stderr: /^There are more: --limit/ })
+  t.equal(two.stdout.split('\n').length, 4)
+
+  await refused(
+    /bob@x\.test is not suppressed for unsubscribe; nothing was changed/,
+    'suppression',
+    'remove',
+    'ada@x.test',
+    'bob@x.test',
+    '--reason',
+    'unsubscribe',
+  )
+  t.equal((await json<unknown[]>(...list, 'ada@x.test')).length, 2, 'nor was she')
+  await json('suppression', 'remove', 'ada@x.test', '--reason', 'manual')
+  t.match(await json(...list, 'ada@x.test'), [{ reason: 'unsubscribe' }])
+  await json('suppression', 'remove', 'ada@x.test', 'bob@x.test')
+  t.same(await json(...list), [])
+  await refused(/"nonsense" is no address/, 'suppression', 'add', 'nonsense')
+  t.match(await run('suppression', 'add', 'a@x.test', '--reason', 'hate'), { status: 2 })
+})
+
+t.test('a list goes out of one account and into another', async (t) => {
+  const { run, json, refused, data } = await openPlace(t)
+  await json('account', 'create', 'City')
+  await json('account', 'create', 'Shop')
+  const file = join(data, 'list.csv')
+  writeFileSync(file, 'email,detail\nada@x.test,one\nno address,two\n"bob@x.test","a, b"\n')
+  await refused(/several accounts; choose one by --account/, 'suppression', 'import', file)
+  const city = ['--account', 'City']
+  const imported = await run('suppression', 'import', file, '--reason', 'bounce', ...city)
+  t.match(imported, {
+    status: 1,
+    stdout: '2 added, 0 known already, 1 lines left out\n',
+    stderr: 'line 3: "no address" is no address\n',
+  })
+  const { stdout: csv, status } = await run('suppression', 'export', ...city)
+  t.equal(status, 0)
+  t.match(csv, /^email,reason,scope,emailId,detail,createdAt\r\nada@x\.test,bounce,all,,one,/)
+  const child = startCli(['suppression', 'import', '-', '--account', 'Shop', '--json'], {
+    env: { POSTHORN_DATA: data },
+    stdin: csv,
+  })
+  const piped = await outcomeOf(child)
+  t.same(JSON.parse(piped.stdout), { added: 2, known: 0, faults: 0 })
+  t.equal((await run('suppression', 'export', '--account', 'Shop')).stdout, csv)
+  await refused(/ENOENT.*nowhere\.csv/, 'suppression', 'import', 'nowhere.csv', ...city)
+})
