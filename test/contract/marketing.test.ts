@@ -92,10 +92,15 @@ t.test(
     const receipt = await posthorn.send({ ...transactional, to: 'ann@example.com' })
     await posthorn.until(receipt.json.id, (e) => e.status === 'delivered')
     const mail = await PostalMime.parse(messageTo('ann@example.com'))
-  const lists = mail.headers.filter(({ key }) => key.startsWith('list-'))
-  t.same(lists, [], 'transactional mail carries neither header nor footer')
-  t.notMatch(`${mail.html}${mail.text}`, /unsubscribe/i)
-})
+    const lists = mail.headers.filter(({ key }) => key.startsWith('list-'))
+    t.same(lists, [], 'transactional mail carries neither header nor footer')
+    t.notMatch(`${mail.html}${mail.text}`, /unsubscribe/i)
+  },
+)
+
+t.test('with a topic, leaving concerns that topic alone', async (t) => {
+  const make = (name: string) =>
+    createTopic({ store: posthorn.store, clock: systemClock }, posthorn.accountId, { name })
   const [offers, tips] = [await make('Offers'), await make('Tips')]
   const to = 'cas@example.com'
   const first = await posthorn.send({ ...good, to, topicId: offers.id })
