@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Read, Tx } from '../store/index.js'
 
 export interface Usage {
@@ -26,21 +27,18 @@ export async function addUsage(
   added: { mails: number; campaignMails: number },
 ): Promise<Usage> {
   const { month, day } = periodsAt(now)
-  const counts = { mails: added.mails, campaign_mails: added.campaignMails }
-  const rows = await tx
-    .insertInto('usage')
-    .values([
-      { account_id: accountId, period: month, ...counts },
-      { account_id: accountId, period: day, ...counts },
-    ])
-    .onConflict((conflict) =>
-      conflict.columns(['account_id', 'period']).doUpdateSet((eb) => ({
-        mails: eb('usage.mails', '+', eb.ref('excluded.mails')),
-        campaign_mails: eb('usage.campaign_mails', '+', eb.ref('excluded.campaign_mails')),
-      })),
-    )
-    .returning(['period', 'mails', 'campaign_mails'])
-    .execute()
+  const { mails, campaignMails } = added
+  // As text: on the path of every send, and the builder takes 35 µs longer (2026-11-21).
+  const { rows } = await sql<PeriodRow>`
+    insert into usage (account_id, period, mails, campaign_mails)
+    values
+      (${accountId}, ${month}, ${mails}, ${campaignMails}),
+      (${accountId}, ${day}, ${mails}, ${campaignMails})
+    on conflict (account_id, period) do update set
+      mails = usage.mails + excluded.mails,
+      campaign_mails = usage.campaign_mails + excluded.campaign_mails
+    returning period, mails, campaign_mails
+  `.execute(tx)
   return usageOf(rows, month, day)
 }
 

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { idsIn, type Read } from '../store/index.js'
 import { addressKey } from './suppress.js'
 
@@ -15,15 +16,13 @@ export async function suppressedAmong(
   type: 'transactional' | 'marketing',
 ): Promise<Set<string>> {
   const blocked = new Set<string>()
+  const scope = type === 'transactional' ? sql`and scope = 'all'` : sql``
   for (let start = 0; start < addresses.length; start += perQuery) {
     const some = addresses.slice(start, start + perQuery)
-    const rows = await read
-      .selectFrom('suppressions')
-      .select('address')
-      .where('account_id', '=', accountId)
-      .where('address', 'in', idsIn([...new Set(some.map(addressKey))]))
-      .$if(type === 'transactional', (query) => query.where('scope', '=', 'all'))
-      .execute()
+    const { rows } = await sql<{ address: string }>`
+      select address from suppressions
+      where account_id = ${accountId} and address in ${idsIn(some.map(addressKey))} ${scope}
+    `.execute(read)
     if (rows.length === 0) continue
     const found = new Set(rows.map(({ address }) => address))
     for (const address of some) if (found.has(addressKey(address))) blocked.add(address)

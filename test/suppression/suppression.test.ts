@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream'
+import { sql } from 'kysely'
 import t, { type Test } from 'tap'
+import { idsIn } from '../../src/store/index.js'
 import {
   exportSuppressions,
   importSuppressions,
@@ -140,18 +142,11 @@ t.test('many addresses at once', async (t) => {
 })
 
 t.test('one query for a send finds its way by the key', async (t) => {
-  const list = await open(t)
-  const { sql } = await import('kysely')
-  const compiled = list.read
-    .selectFrom('suppressions')
-    .select('address')
-    .where('account_id', '=', 'a')
-    .where('address', 'in', sql<never>`(select value from json_each('["x"]'))`)
-    .compile()
-  const plan = await sql<{ detail: string }>`explain query plan ${sql.raw(
-    compiled.sql.replace('?', "'a'"),
-  )}`.execute(list.read)
-  t.match(plan.rows[0]?.detail, /USING (COVERING )?INDEX .*\(account_id=\? AND address=\?\)/)
+  const { read } = await open(t)
+  const { rows } = await sql<{ detail: string }>`explain query plan
+    select address from suppressions
+    where account_id = 'a' and address in ${idsIn(['x', 'y'])} and scope = 'all'`.execute(read)
+  t.match(rows[0]?.detail, /^SEARCH .* USING INDEX .*\(account_id=\? AND address=\?\)/)
 })
 
 t.test('a plain list is taken in, whatever its line ends', async (t) => {
