@@ -21,12 +21,13 @@ export async function acceptEmail(
   input: SendInput,
   alongside: Alongside<AcceptedEmail> = async () => {},
 ): Promise<AcceptedEmail> {
+  const now = deps.clock.now()
   const billing = await readBilling(deps.store.read, deps.plans, accountId)
-  const email = await prepareEmail(deps, billing, input)
+  const email = await prepareEmail(deps, billing, input, now)
   const { id, scheduled_at: at } = email.row
   const accepted = { id, scheduledAt: at === null ? undefined : new Date(at).toISOString() }
   await deps.store.write(async (tx) => {
-    await countMails(tx, billing, email.recipients.length, email.row.created_at)
+    await countMails(tx, billing, email.recipients.length, now)
     await insertEmails(deps, tx, [email])
     await alongside(tx, accepted)
   })

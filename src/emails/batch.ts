@@ -18,6 +18,7 @@ export async function acceptBatch(
   items: readonly unknown[],
   alongside: Alongside<{ ids: string[] }> = async () => {},
 ): Promise<{ ids: string[] }> {
+  const now = deps.clock.now()
   const billing = await readBilling(deps.store.read, deps.plans, accountId)
   // What holds for all of it is not told item by item.
   checkSending(billing, 'transactional')
@@ -25,7 +26,7 @@ export async function acceptBatch(
   const errors: { index: number; error: string }[] = []
   for (const [index, item] of items.entries()) {
     try {
-      emails.push(await prepareEmail(deps, billing, checkedItem(item)))
+      emails.push(await prepareEmail(deps, billing, checkedItem(item), now))
     } catch (error) {
       if (!(error instanceof ApiError) || error.status >= 500) throw error
       errors.push({ index, error: messageOf(error) })
@@ -38,7 +39,7 @@ export async function acceptBatch(
   const accepted = { ids: emails.map((email) => email.row.id) }
   const recipients = emails.reduce((sum, email) => sum + email.recipients.length, 0)
   await deps.store.write(async (tx) => {
-    await countBatch(tx, billing, recipients, deps.clock.now())
+    await countBatch(tx, billing, recipients, now)
     await insertEmails(deps, tx, emails)
     await alongside(tx, accepted)
   })

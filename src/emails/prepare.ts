@@ -22,11 +22,15 @@ export interface PreparedEmail {
   dueAt: number
 }
 
-/** Checks everything about a mail that can be refused before anything is written. */
+/**
+ * Checks everything about a mail that can be refused before anything is written. `now` is when it is
+ * accepted, one time for a whole batch: what is counted then is given back to the same period.
+ */
 export async function prepareEmail(
   deps: EmailDeps,
   billing: AccountBilling,
   input: SendInput,
+  now: number,
 ): Promise<PreparedEmail> {
   const { accountId } = billing
   const { type = 'transactional' } = input
@@ -37,7 +41,6 @@ export async function prepareEmail(
     const message = 'topicId goes with type "marketing" alone'
     throw new ApiError('validation_error', message, { status: 422 })
   }
-  const now = deps.clock.now()
   const scheduledAt = parseScheduledAt(input.scheduledAt, now)
   const sender = await verifiedSender(deps, accountId, input.from)
   const { given, mailboxes } = distinctRecipients(input.to)

@@ -126,6 +126,23 @@ t.test('cancelling gives the count back', async (t) => {
   t.equal((await posthorn.send(good)).status, 200)
 })
 
+t.test('a batch across midnight is counted, and given back, in one day', async (t) => {
+  const { posthorn, clock } = await onFree(t, '2026-11-21T23:59:59.999Z')
+  const scheduledAt = '2026-11-23T00:00:00Z'
+  const emails = [
+    { ...good, scheduledAt },
+    { ...good, scheduledAt },
+  ]
+  const { json } = await posthorn.call('POST', '/v1/emails/batch', { body: { emails } })
+  await clock.advance(1)
+  for (const id of json.ids) await posthorn.call('DELETE', `/v1/emails/${id}/cancel`)
+  const rows = await posthorn.store.read.selectFrom('usage').select(['period', 'mails']).execute()
+  t.same(
+    rows.filter(({ mails }) => mails !== 0),
+    [],
+  )
+})
+
 t.test('unlimited plans skip both; the first account has one, later ones are Free', async (t) => {
   const posthorn = await startPosthorn(t)
   for (let i = 0; i < 3; i++) t.equal((await batch(posthorn, 100)).status, 200)
