@@ -18,9 +18,9 @@ export interface Ended {
   stderr: string
 }
 
-/** Starts `posthorn` as a process of its own, with nothing of Posthorn's in its environment. */
+/** Starts `posthorn` as a process of its own, with nothing of Posthorn's or CI's in its environment. */
 export function startCli(args: readonly string[], options: RunOptions = {}): ChildProcess {
-  const ours = /^(POSTHORN_|STATE_DIRECTORY$|NO_COLOR$|FORCE_COLOR$|NOTIFY_SOCKET$)/
+  const ours = /^(POSTHORN_|STATE_DIRECTORY$|NO_COLOR$|FORCE_COLOR$|NOTIFY_SOCKET$|CI$)/
   const inherited = Object.entries(process.env).filter(([name]) => !ours.test(name))
   const [program, ...before] = options.program ?? [process.execPath, main]
   const child = spawn(program ?? '', [...before, ...args], {
