@@ -23,8 +23,8 @@ export function cpuFileOfThread(): string | null {
  * costs 3 µs (2026-11-21). Without a file it is wall time after all.
  */
 export function openCpuClock(file: string | null): CpuClock {
-  if (file === null) return { ms: () => performance.now(), close() {} }
-  const fd = openSync(file, 'r')
+  const fd = file === null ? undefined : tryOpen(file)
+  if (fd === undefined) return { ms: () => performance.now(), close() {} }
   const buffer = Buffer.alloc(64)
   let last = 0
   return {
@@ -39,5 +39,14 @@ export function openCpuClock(file: string | null): CpuClock {
       return last
     },
     close: () => closeSync(fd),
+  }
+}
+
+function tryOpen(file: string): number | undefined {
+  try {
+    return openSync(file, 'r')
+  } catch {
+    // The thread has ended since it said where to look: a stop that follows the start at once.
+    return undefined
   }
 }

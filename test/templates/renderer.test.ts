@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { silentLog } from '../../src/log/index.js'
+import { openCpuClock } from '../../src/templates/cpu.js'
 import { makeFairQueue } from '../../src/templates/fair-queue.js'
 import { openRenderer, type RenderJob, renderTemplate } from '../../src/templates/index.js'
 import { FakeClock } from '../support/clock.js'
@@ -125,4 +126,10 @@ t.test('a queue has room for so many bytes, of one owner for half of them', asyn
   t.ok(queue.add('a', 5, 5), 'what was taken makes room')
   queue.putBack('b', 6, 5)
   t.same([queue.take(), queue.take(), queue.take(), queue.take()], [6, 5, 3, undefined])
+})
+
+t.test('a thread that has ended before its CPU time was looked at harms nobody', async (t) => {
+  const cpu = openCpuClock('/proc/self/task/0/schedstat')
+  t.type(cpu.ms(), 'number')
+  cpu.close()
 })
