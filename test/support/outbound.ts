@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { loadPlans } from '../../src/billing/index.js'
+import { loadPlans, openSubscription } from '../../src/billing/index.js'
 import { type Clock, systemClock } from '../../src/clock/index.js'
 import { type Config, loadConfig, makeApplianceKey, packageFile } from '../../src/config/index.js'
 import { type Backlog, joinBacklog, makeBacklogMemory } from '../../src/deliveries/index.js'
@@ -65,9 +65,10 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
   const backlog = joinBacklog(makeBacklogMemory())
   const plans = loadPlans(packageFile('config/plans.toml'))
   const key = makeApplianceKey(Buffer.alloc(32, 7))
-  await store.write((tx) =>
-    tx.insertInto('accounts').values({ id: accountId, name: 'Test', created_at: 0 }).execute(),
-  )
+  await store.write(async (tx) => {
+    await tx.insertInto('accounts').values({ id: accountId, name: 'Test', created_at: 0 }).execute()
+    await openSubscription(tx, accountId)
+  })
   await addDomain({ store, clock, key }, accountId, 'sender.test', { trust: true })
   const { outbound: defaults } = loadConfig({ env: {} })
   const config = {
