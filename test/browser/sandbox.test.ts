@@ -159,12 +159,10 @@ async function open(
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') errors.push(message.text())
   })
-  page.on('request', (request) => {
-    const { pathname } = new URL(request.url())
-    // Blocked requests are announced too; only those that got an answer went out.
-    void request.response().then((response) => {
-      if (response !== null && !pathname.startsWith('/static/')) asked.push(pathname)
-    })
+  // Blocked requests are announced too; only those that got an answer went out.
+  page.on('response', (response) => {
+    const { pathname } = new URL(response.url())
+    if (!pathname.startsWith('/static/')) asked.push(pathname)
   })
   return { page, errors, asked }
 }
