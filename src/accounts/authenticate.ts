@@ -1,4 +1,5 @@
 import { ApiError } from '../errors/index.js'
+import { prepared } from '../store/index.js'
 import type { AccountDeps } from './account.js'
 import { hashKey, looksLikeKey } from './key.js'
 
@@ -11,6 +12,14 @@ export interface Principal {
 // How old a key's `last used` may be: often enough for a person, seldom enough to cost nothing.
 const usedEveryMs = 60_000
 const maxRemembered = 10_000
+
+const liveKey = prepared<{ hash: Buffer }, { id: string; account_id: string }>((db, { hash }) =>
+  db
+    .selectFrom('api_keys')
+    .select(['id', 'account_id'])
+    .where('hash', '=', hash)
+    .where('deleted_at', 'is', null),
+)
 
 /**
  * Checks `Authorization: Bearer ph_…` against the database on every request, so that a deleted key
@@ -37,12 +46,7 @@ export function makeAuthenticate({ store, clock }: AccountDeps) {
     if (authorization === undefined) throw new ApiError('missing_api_key', 'Unauthorized')
     const key = /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? ''
     const row = looksLikeKey(key)
-      ? await store.read
-          .selectFrom('api_keys')
-          .select(['id', 'account_id'])
-          .where('hash', '=', hashKey(key))
-          .where('deleted_at', 'is', null)
-          .executeTakeFirst()
+      ? (await liveKey(store.read, { hash: hashKey(key) }))[0]
       : undefined
     if (row === undefined) throw new ApiError('invalid_api_key', 'Unauthorized')
     noteUse(row.id)

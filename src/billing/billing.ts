@@ -1,4 +1,4 @@
-import type { Read, SubscriptionRow } from '../store/index.js'
+import { prepared, type Read, type SubscriptionRow } from '../store/index.js'
 import type { EmailPlan, MarketingPlan, Plans } from './plan.js'
 
 export type BillingState = SubscriptionRow['billing_state']
@@ -23,11 +23,7 @@ export async function readBilling(
   plans: Plans,
   accountId: string,
 ): Promise<AccountBilling> {
-  const row = await read
-    .selectFrom('subscriptions')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .executeTakeFirst()
+  const [row] = await subscriptionOf(read, { accountId })
   return {
     accountId,
     plan: planOf(plans, row),
@@ -38,6 +34,10 @@ export async function readBilling(
     marketingPaused: row?.marketing_paused ?? null,
   }
 }
+
+const subscriptionOf = prepared<{ accountId: string }, SubscriptionRow>((db, { accountId }) =>
+  db.selectFrom('subscriptions').selectAll().where('account_id', '=', accountId),
+)
 
 function planOf(plans: Plans, row: SubscriptionRow | undefined): EmailPlan {
   if (row?.plan_id == null) return row?.first_account ? plans.firstAccount : plans.otherAccounts

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Read, Tx } from '../store/index.js'
+import { prepared, type Read, type Tx } from '../store/index.js'
 
 export interface Usage {
   monthMails: number
@@ -28,19 +28,29 @@ export async function addUsage(
 ): Promise<Usage> {
   const { month, day } = periodsAt(now)
   const { mails, campaignMails } = added
-  // As text: on the path of every send, and the builder takes 35 µs longer (2026-11-21).
-  const { rows } = await sql<PeriodRow>`
-    insert into usage (account_id, period, mails, campaign_mails)
-    values
-      (${accountId}, ${month}, ${mails}, ${campaignMails}),
-      (${accountId}, ${day}, ${mails}, ${campaignMails})
-    on conflict (account_id, period) do update set
-      mails = usage.mails + excluded.mails,
-      campaign_mails = usage.campaign_mails + excluded.campaign_mails
-    returning period, mails, campaign_mails
-  `.execute(tx)
+  const rows = await addToPeriods(tx, { accountId, month, day, mails, campaignMails })
   return usageOf(rows, month, day)
 }
+
+const addToPeriods = prepared<
+  { accountId: string; month: string; day: string; mails: number; campaignMails: number },
+  PeriodRow
+>((db, { accountId, month, day, mails, campaignMails }) => {
+  const added = { account_id: accountId, mails, campaign_mails: campaignMails }
+  return db
+    .insertInto('usage')
+    .values([
+      { ...added, period: month },
+      { ...added, period: day },
+    ])
+    .onConflict((conflict) =>
+      conflict.columns(['account_id', 'period']).doUpdateSet({
+        mails: sql`usage.mails + excluded.mails`,
+        campaign_mails: sql`usage.campaign_mails + excluded.campaign_mails`,
+      }),
+    )
+    .returning(['period', 'mails', 'campaign_mails'])
+})
 
 /** Takes mails out of the periods in which they were counted; a counter never goes below none. */
 export async function subtractUsage(

@@ -1,14 +1,10 @@
-import type { DeliveryRow, Tx } from '../store/index.js'
+import { type DeliveryRow, preparedInsert, type Tx } from '../store/index.js'
 
-// Few enough parameters for SQLite and PostgreSQL, and few different statements to keep.
-const rowsPerInsert = 50
+const insertRow = preparedInsert('deliveries')
 
 /** Writes ended deliveries to the log. */
 export async function insertEnded(tx: Tx, rows: readonly DeliveryRow[]): Promise<void> {
-  for (let start = 0; start < rows.length; start += rowsPerInsert) {
-    const some = rows.slice(start, start + rowsPerInsert)
-    await tx.insertInto('deliveries').values(some).execute()
-  }
+  for (const row of rows) await insertRow(tx, row)
 }
 
 /** A delivery that ended without any attempt. */

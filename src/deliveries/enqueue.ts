@@ -1,4 +1,4 @@
-import type { QueueClass, QueueRow, Tx } from '../store/index.js'
+import { preparedInsert, type QueueClass, type QueueRow, type Tx } from '../store/index.js'
 
 export interface NewDelivery {
   id: number
@@ -12,15 +12,11 @@ export interface NewDelivery {
   expiresAt: number
 }
 
-// Few enough parameters for SQLite and PostgreSQL, and few different statements to keep.
-const rowsPerInsert = 50
+const insertRow = preparedInsert('queue')
 
 /** Puts deliveries into the queue; the caller writes the email in the same transaction. */
 export async function enqueue(tx: Tx, deliveries: readonly NewDelivery[]): Promise<void> {
-  for (let start = 0; start < deliveries.length; start += rowsPerInsert) {
-    const rows = deliveries.slice(start, start + rowsPerInsert).map(toRow)
-    await tx.insertInto('queue').values(rows).execute()
-  }
+  for (const delivery of deliveries) await insertRow(tx, toRow(delivery))
 }
 
 function toRow(delivery: NewDelivery): QueueRow {

@@ -1,22 +1,32 @@
 import type { ApplianceKey } from '../config/index.js'
 import { type DkimKey, makeDkimKey } from '../dkim/index.js'
-import type { Read } from '../store/index.js'
+import { prepared, type Read } from '../store/index.js'
 import { sealPurpose } from './domain.js'
 import { returnPathHost } from './records.js'
 
 /** The account's domain of that name (A-label, lower case), whether verified or not. */
-export function findSenderDomain(
+export async function findSenderDomain(
   read: Read,
   accountId: string,
   name: string,
-): Promise<{ id: string; status: 'pending' | 'verified' } | undefined> {
-  return read
-    .selectFrom('domains')
-    .select(['id', 'status'])
-    .where('account_id', '=', accountId)
-    .where('name', '=', name)
-    .executeTakeFirst()
+): Promise<SenderDomain | undefined> {
+  const [domain] = await domainNamed(read, { accountId, name })
+  return domain
 }
+
+interface SenderDomain {
+  id: string
+  status: 'pending' | 'verified'
+}
+
+const domainNamed = prepared<{ accountId: string; name: string }, SenderDomain>(
+  (db, { accountId, name }) =>
+    db
+      .selectFrom('domains')
+      .select(['id', 'status'])
+      .where('account_id', '=', accountId)
+      .where('name', '=', name),
+)
 
 export async function verifiedDomains(read: Read, accountId: string): Promise<string[]> {
   const rows = await read

@@ -4,8 +4,15 @@
  * says which account it is for.
  */
 export { type AcceptedEmail, acceptEmail } from './accept.js'
-export { acceptBatch } from './batch.js'
+export { acceptBatch, maxBatch } from './batch.js'
 export { cancelScheduled } from './cancel.js'
 export type { EmailDeps } from './deps.js'
 export { type Idempotency, makeIdempotency } from './idempotency.js'
 export { type EmailRecord, readEmail } from './read.js'
+export {
+  maxContentBytes,
+  maxMetadataBytes,
+  maxRecipients,
+  maxSubjectBytes,
+  maxVariablesBytes,
+} from './send-body.js'

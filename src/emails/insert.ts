@@ -1,10 +1,10 @@
 import { enqueue, type LaneDue, type NewDelivery, recordSuppressed } from '../deliveries/index.js'
-import { queueClass, type Tx } from '../store/index.js'
+import { preparedInsert, queueClass, type Tx } from '../store/index.js'
 import type { EmailDeps } from './deps.js'
 import type { PreparedEmail } from './prepare.js'
 
-// Few enough parameters for SQLite and PostgreSQL: an email has 20.
-const rowsPerInsert = 50
+const insertBody = preparedInsert('bodies')
+const insertEmail = preparedInsert('emails')
 
 /** Writes mails with their bodies and deliveries; equal bodies are written once. */
 export async function insertEmails(
@@ -12,20 +12,16 @@ export async function insertEmails(
   tx: Tx,
   emails: readonly PreparedEmail[],
 ): Promise<void> {
-  for (let start = 0; start < emails.length; start += rowsPerInsert) {
-    const some = emails.slice(start, start + rowsPerInsert)
-    const bodies: { id: number; html: string; text: string | null }[] = []
-    const rows = some.map((email) => {
-      const { html, text } = email
-      let body = bodies.find((other) => other.html === html && other.text === text)
-      if (body === undefined) {
-        body = { id: deps.store.ids.serial(), html, text }
-        bodies.push(body)
-      }
-      return { ...email.row, body_id: body.id }
-    })
-    await tx.insertInto('bodies').values(bodies).execute()
-    await tx.insertInto('emails').values(rows).execute()
+  const written = new Map<string, { text: string | null; id: number }[]>()
+  for (const { html, text, row } of emails) {
+    const sameHtml = written.get(html) ?? []
+    let body = sameHtml.find((other) => other.text === text)
+    if (body === undefined) {
+      body = { text, id: deps.store.ids.serial() }
+      written.set(html, [...sameHtml, body])
+      await insertBody(tx, { id: body.id, html, text })
+    }
+    await insertEmail(tx, { ...row, body_id: body.id })
   }
   await enqueue(
     tx,

@@ -15,10 +15,10 @@ import { parseMailbox } from '../mime/index.js'
  * is what the client reads; what was given is never echoed. Limits: decisions.md, 'Sending'.
  */
 export const maxRecipients = 50
-const maxContentBytes = 2 * 1024 * 1024
-const maxSubjectBytes = 998
-const maxMetadataBytes = 16 * 1024
-const maxVariablesBytes = 256 * 1024
+export const maxContentBytes = 2 * 1024 * 1024
+export const maxSubjectBytes = 998
+export const maxMetadataBytes = 16 * 1024
+export const maxVariablesBytes = 256 * 1024
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 // mta.md §4.1: no control character reaches a header, whatever the composer would do with it.

@@ -24,7 +24,12 @@ export const strict = sql`strict`
 
 /** The ids of `ids` as a subquery: one statement text for any number of them. */
 export function idsIn(ids: readonly (string | number)[]) {
-  return sql<never>`(select value from json_each(${JSON.stringify(ids)}))`
+  return idsOf(JSON.stringify(ids))
+}
+
+/** The same with the ids as a JSON array, for a query that is compiled once. */
+export function idsOf(json: string) {
+  return sql<never>`(select value from json_each(${json}))`
 }
 
 export const databaseFile = (dataDir: string) => join(dataDir, 'posthorn.db')

@@ -43,12 +43,13 @@ export function makeGroupCommit(options: GroupCommitOptions): {
   idle: () => Promise<void>
 } {
   const pending: Job[] = []
+  const statements = prepareStatements(options.raw)
   let running: Promise<void> | undefined
 
   const run = async () => {
     // One turn of the event loop, so that requests that were read together share the commit.
     await new Promise((resolve) => setImmediate(resolve))
-    while (pending.length > 0) await commitSome(options, pending)
+    while (pending.length > 0) await commitSome(options, statements, pending)
     running = undefined
   }
 
@@ -64,22 +65,36 @@ export function makeGroupCommit(options: GroupCommitOptions): {
   }
 }
 
-async function commitSome(options: GroupCommitOptions, pending: Job[]): Promise<void> {
-  const { raw, tx, turns } = options
+type Statements = ReturnType<typeof prepareStatements>
+
+/** Run some times for every write, so prepared once. */
+const prepareStatements = (raw: RawDatabase) => ({
+  begin: raw.prepare('begin immediate'),
+  savepoint: raw.prepare('savepoint work'),
+  release: raw.prepare('release work'),
+  commit: raw.prepare('commit'),
+})
+
+async function commitSome(
+  options: GroupCommitOptions,
+  statements: Statements,
+  pending: Job[],
+): Promise<void> {
+  const { raw, turns } = options
   const answers: (() => void)[] = []
   const jobs: Job[] = []
   await turns.take()
   try {
-    await begin(options)
+    await begin(options, statements)
     const endAt = options.clock.now() + maxTurnMs
     while (pending.length > 0 && jobs.length < maxWritesPerCommit) {
       if (jobs.length > 0 && options.clock.now() >= endAt) break
       const job = pending.shift()
       if (job === undefined) break
       jobs.push(job)
-      answers.push(await runOne(raw, tx, job))
+      answers.push(await runOne(options, statements, job))
     }
-    raw.exec('commit')
+    statements.commit.run()
     options.onCommit?.(jobs.length)
   } catch (error) {
     if (raw.inTransaction) raw.exec('rollback')
@@ -94,26 +109,30 @@ async function commitSome(options: GroupCommitOptions, pending: Job[]): Promise<
   for (const answer of answers) answer()
 }
 
-async function runOne(raw: RawDatabase, tx: Tx, job: Job): Promise<() => void> {
-  raw.exec('savepoint work')
+async function runOne(
+  { raw, tx }: GroupCommitOptions,
+  { savepoint, release }: Statements,
+  job: Job,
+): Promise<() => void> {
+  savepoint.run()
   try {
     const value = await job.work(tx)
-    raw.exec('release work')
+    release.run()
     return () => job.resolve(value)
   } catch (error) {
     // A full disk or an I/O error makes SQLite roll back the whole transaction by itself.
     if (!raw.inTransaction || isStorageFault(error)) throw error
     raw.exec('rollback to work')
-    raw.exec('release work')
+    release.run()
     // Answered after the commit too: what it saw may be another write's, not yet on disk.
     return () => job.reject(error)
   }
 }
 
-async function begin({ raw, clock }: GroupCommitOptions): Promise<void> {
+async function begin({ clock }: GroupCommitOptions, statements: Statements): Promise<void> {
   for (let left = busyRetries; ; left--) {
     try {
-      raw.exec('begin immediate')
+      statements.begin.run()
       return
     } catch (error) {
       if (left === 0 || sqliteCode(error) !== 'SQLITE_BUSY') throw error

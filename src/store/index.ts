@@ -7,7 +7,7 @@ import { type Ids, makeIds } from './ids.js'
 import type { Tables } from './schema.js'
 import { joinTurns } from './turns.js'
 
-export { idsIn } from './dialect.js'
+export { idsIn, idsOf } from './dialect.js'
 /**
  * The one SQLite file. Every thread opens it once: `read` for queries of their own, `write` for the
  * group commit. What must hold: a resolved `write` is on disk (WAL, synchronous=FULL); nothing
@@ -17,6 +17,7 @@ export type { Tx, Write } from './group-commit.js'
 export type { Ids } from './ids.js'
 export { tryLockFile } from './lock.js'
 export { migrateStore } from './migrate.js'
+export { prepared, preparedInsert } from './prepared.js'
 export * from './schema.js'
 export { forgetTurn, makeTurns } from './turns.js'
 

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import { idsIn, type Read } from '../store/index.js'
+import { idsOf, prepared, type Read } from '../store/index.js'
 import { addressKey } from './suppress.js'
 
 // A batch's recipients in one query; a campaign's page in a few, none of which holds up others.
@@ -16,16 +15,28 @@ export async function suppressedAmong(
   type: 'transactional' | 'marketing',
 ): Promise<Set<string>> {
   const blocked = new Set<string>()
-  const scope = type === 'transactional' ? sql`and scope = 'all'` : sql``
+  const among = type === 'transactional' ? blockedFromAll : blockedFromMarketing
   for (let start = 0; start < addresses.length; start += perQuery) {
     const some = addresses.slice(start, start + perQuery)
-    const { rows } = await sql<{ address: string }>`
-      select address from suppressions
-      where account_id = ${accountId} and address in ${idsIn(some.map(addressKey))} ${scope}
-    `.execute(read)
+    const rows = await among(read, { accountId, keys: JSON.stringify(some.map(addressKey)) })
     if (rows.length === 0) continue
     const found = new Set(rows.map(({ address }) => address))
     for (const address of some) if (found.has(addressKey(address))) blocked.add(address)
   }
   return blocked
 }
+
+const blockedFromMarketing = prepared<{ accountId: string; keys: string }, { address: string }>(
+  (db, { accountId, keys }) => suppressions(db, accountId, keys),
+)
+
+const blockedFromAll = prepared<{ accountId: string; keys: string }, { address: string }>(
+  (db, { accountId, keys }) => suppressions(db, accountId, keys).where('scope', '=', 'all'),
+)
+
+const suppressions = (db: Read, accountId: string, keys: string) =>
+  db
+    .selectFrom('suppressions')
+    .select('address')
+    .where('account_id', '=', accountId)
+    .where('address', 'in', idsOf(keys))
