@@ -89,6 +89,7 @@ t.test('SIGTERM ends open transactions in order: nothing comes twice', async (t)
   const env = {
     POSTHORN_OUTBOUND_ROUTE: 'direct',
     POSTHORN_OUTBOUND_PORT: String(mx.port),
+    POSTHORN_OUTBOUND_CONNECTIONS_PER_DOMAIN: '2',
     POSTHORN_OUTBOUND_ALLOW_PRIVATE_ADDRESSES: 'true',
     POSTHORN_HTTP_PRIVATE_PORT: '0',
     POSTHORN_HTTP_PUBLIC_PORT: '0',
