@@ -10,6 +10,7 @@ import { type Idempotency, makeIdempotency } from '../emails/index.js'
 import { emailRoutes } from '../emails/routes.js'
 import { type HttpServer, openHttpServer } from '../http/index.js'
 import type { Log } from '../log/index.js'
+import { openApiRoutes } from '../openapi/routes.js'
 import { makeUnsubscribeLinks } from '../preferences/index.js'
 import { preferenceRoutes } from '../preferences/routes.js'
 import { makeTurns, migrateStore, openStore, type Store } from '../store/index.js'
@@ -167,6 +168,7 @@ async function openPrivateServer(
   emailRoutes(server.api, { ...core, log, maxAgeMs, maxQueued, defaultCountry })
   billingRoutes(server.api, core)
   dashboardRoutes(server.pages, { store, clock, sandbox: config.outbound.route === 'sandbox' })
+  openApiRoutes(server)
   await server.listen()
   return server
 }

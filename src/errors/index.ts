@@ -1,35 +1,55 @@
 /**
  * The catalogue of everything that an API client may be told went wrong.
- * Codes and statuses are the contract's (`interface.md`, Errors); `http` renders them in one place.
- * A code with several statuses in the contract has its usual one here; the thrower names the other.
+ * Codes, statuses and meanings are the contract's (`interface.md`, Errors) with those of
+ * `decisions.md`; `http` renders them in one place, `openapi` describes them from here.
+ * Of several statuses the first is the usual one; for another the thrower names it.
  */
-export const errorStatus = {
-  validation_error: 400,
-  unsupported_media_type: 415,
-  domain_not_verified: 400,
-  missing_api_key: 401,
-  invalid_api_key: 401,
-  forbidden: 403,
-  account_suspended: 403,
-  account_paused: 403,
-  not_found: 404,
-  conflict: 409,
-  concurrent_idempotent_request: 409,
-  invalid_idempotent_request: 409,
-  rate_limit_exceeded: 429,
-  daily_quota_exceeded: 429,
-  monthly_quota_exceeded: 402,
-  plan_limit_exceeded: 403,
-  subscription_past_due: 403,
-  subscription_expired: 403,
-  marketing_subscription_required: 402,
-  payment_declined: 402,
-  payment_method_required: 400,
-  application_error: 500,
-  service_unavailable: 503,
+export const errorCatalogue = {
+  validation_error: entry('Invalid request; the message names the field', 400, 408, 413, 422, 501),
+  unsupported_media_type: entry('File or body type not accepted by the endpoint', 415),
+  domain_not_verified: entry('Sending domain not verified; the response lists those that are', 400),
+  missing_api_key: entry('No API key was given', 401),
+  invalid_api_key: entry('The API key is malformed, unknown or deleted', 401),
+  forbidden: entry('Valid credentials, not permitted', 403, 421),
+  account_suspended: entry('Account suspended', 403),
+  account_paused: entry(
+    '403: marketing is paused, transactional mail is unaffected; 503: all sending is paused. An operator has to clear it: do not retry',
+    403,
+    503,
+  ),
+  not_found: entry('Resource or URL does not exist; 405: it does not know the method', 404, 405),
+  conflict: entry('Resource state disallows the operation', 409),
+  concurrent_idempotent_request: entry(
+    'An identical request with the same idempotency key is still running',
+    409,
+  ),
+  invalid_idempotent_request: entry('The key was already used with a different body', 409),
+  rate_limit_exceeded: entry('Request rate exceeded; clears in seconds', 429),
+  daily_quota_exceeded: entry('Daily cap of mails reached; clears at midnight UTC', 429),
+  monthly_quota_exceeded: entry('Monthly email allowance exhausted', 402),
+  plan_limit_exceeded: entry(
+    '403: a cap of the plan (contacts, domains, API keys, team members) or a feature that it lacks; 402: its monthly volume',
+    403,
+    402,
+  ),
+  subscription_past_due: entry(
+    'Renewal failed: sending goes on, but nothing can be added until it is paid',
+    403,
+  ),
+  subscription_expired: entry('Subscription ended and grace is over', 403),
+  marketing_subscription_required: entry('No marketing plan, or it expired', 402),
+  payment_declined: entry('Card refused', 402),
+  payment_method_required: entry('No card on the account, and the operation needs one', 400),
+  application_error: entry('Server-side fault; retry', 500),
+  service_unavailable: entry('Server-side, usually brief; retry after `Retry-After`', 503, 502),
 } as const
 
-export type ErrorCode = keyof typeof errorStatus
+export type ErrorCode = keyof typeof errorCatalogue
+export type StatusOf<C extends ErrorCode> = (typeof errorCatalogue)[C]['statuses'][number]
+
+function entry<const S extends readonly [number, ...number[]]>(meaning: string, ...statuses: S) {
+  return { meaning, statuses }
+}
 
 /** A client's fault or a refusal. `fields` are added to the body beside `code` and `error`. */
 export class ApiError extends Error {
@@ -51,7 +71,7 @@ export class ApiError extends Error {
     super(message)
     this.name = 'ApiError'
     this.code = code
-    this.status = options.status ?? errorStatus[code]
+    this.status = options.status ?? errorCatalogue[code].statuses[0]
     this.fields = options.fields ?? {}
     this.headers = options.headers ?? {}
   }

@@ -58,8 +58,20 @@ interface AddRoute<P> {
   ): void
 }
 
+/** A route as others may want to describe it. */
+export interface ApiRoute {
+  method: string
+  /** As it was added: `/v1/emails/:id`. */
+  path: string
+  auth: boolean
+  json: boolean
+  maxBodyBytes: number
+}
+
 /** Where routes are added. A handler returns the 200's JSON or a `reply(…)`, or throws an `ApiError`. */
 export interface Api<P> {
+  /** Those added so far. */
+  readonly routes: readonly ApiRoute[]
   get: AddRoute<P>
   post: AddRoute<P>
   put: AddRoute<P>
@@ -80,6 +92,7 @@ export interface ApiSettings<P> {
 type Admission<P> = { headers: Strings } & ({ account: P } | { refusal: unknown })
 
 export function makeApi<P>(settings: ApiSettings<P>, routes: RouteTable): Api<P> {
+  const added: ApiRoute[] = []
   const adder =
     (method: string): AddRoute<P> =>
     <Params, Query, Body>(
@@ -92,9 +105,13 @@ export function makeApi<P>(settings: ApiSettings<P>, routes: RouteTable): Api<P>
       if (secured && settings.authenticate === undefined) {
         throw new Error(`${method} ${path} needs a server with authenticate`)
       }
-      routes.add(method, path, makeEndpoint(settings, secured, path, shape, handler))
+      const endpoint = makeEndpoint(settings, secured, path, shape, handler)
+      routes.add(method, path, endpoint)
+      const { maxBodyBytes } = endpoint
+      added.push({ method, path, auth: secured, json: shape.body !== undefined, maxBodyBytes })
     }
   return {
+    routes: added,
     get: adder('GET'),
     post: adder('POST'),
     put: adder('PUT'),

@@ -7,7 +7,7 @@
  * It knows no accounts: `app` hands it `authenticate`.
  */
 
-export type { Api, ApiHandler, ApiRequest, Shape } from './api.js'
+export type { Api, ApiHandler, ApiRequest, ApiRoute, Shape } from './api.js'
 export type { Form, FormFile } from './form.js'
 export type { Issue } from './issues.js'
 export { ShapeError } from './issues.js'

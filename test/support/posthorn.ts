@@ -11,6 +11,7 @@ import { addDomain } from '../../src/domains/index.js'
 import type { EmailRecord } from '../../src/emails/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { makeTurns, migrateStore, openStore, type Store } from '../../src/store/index.js'
+import { type Contract, contractOf } from './contract.js'
 import { makeTempDir } from './store.js'
 
 export interface Posthorn {
@@ -21,7 +22,10 @@ export interface Posthorn {
   accountId: string
   /** A connection of the test's own to the same database. */
   store: Store
-  /** A request with the account's key; `json` is parsed, `headers` are the response's. */
+  /**
+   * A request with the account's key; `json` is parsed, `headers` are the response's. Throws for an
+   * answer of the API that its OpenAPI document does not allow.
+   */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>
   send(body: object, headers?: Record<string, string>): Promise<Answer>
   email(id: string): Promise<EmailRecord>
@@ -90,6 +94,7 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
   const appliance = await startAppliance({ config, dataDir, log: silentLog, clock })
   t.teardown(() => appliance.close())
 
+  let contract: Contract | undefined
   const call = async (method: string, path: string, given: CallOptions = {}): Promise<Answer> => {
     const auth: Record<string, string> =
       given.key === null ? {} : { authorization: `Bearer ${given.key ?? apiKey}` }
@@ -103,7 +108,13 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
         given.body === undefined ? null : raw ? (given.body as string) : JSON.stringify(given.body),
     })
     const text = await response.text()
-    return { status: response.status, headers: response.headers, json: parsed(text), text }
+    const { status, headers } = response
+    if (path.startsWith('/v1/')) {
+      const sent = raw ? parsed(String(given.body)) : given.body
+      contract ??= await contractOf(appliance.privateUrl)
+      contract.check({ method, path, sent, status, text, header: (name) => headers.get(name) })
+    }
+    return { status, headers, json: parsed(text), text }
   }
   const posthorn: Posthorn = {
     dataDir,

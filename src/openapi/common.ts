@@ -1,0 +1,107 @@
+import type { ApiRoute } from '../http/index.js'
+import { closed, count, type Refusal, refusal, text } from './describe.js'
+
+/** The errors that every endpoint has because of what its route is, whatever it does. */
+export function commonRefusals(route: ApiRoute): Refusal[] {
+  return [
+    ...(route.json ? jsonRefusals(route.maxBodyBytes) : []),
+    ...(route.auth ? keyRefusals : []),
+    stopping,
+  ]
+}
+
+/** A request whose fields are wrong: the validator's raw structure, without `code`. */
+export const shapeRefusal: Refusal = {
+  code: 'validation_error',
+  status: 400,
+  when: 'A field is missing or wrong',
+  shape: 'InvalidFields',
+  schema: {
+    description: 'Every field that is wrong, at most 50. The only error body without `code`.',
+    ...closed({
+      success: { const: false },
+      error: closed({
+        issues: {
+          type: 'array',
+          minItems: 1,
+          maxItems: 50,
+          items: closed({
+            code: text('`required`, `invalid_type` or `invalid_` and the rule'),
+            expected: text('The type or rule'),
+            received: text('The type that was given; `undefined` for none'),
+            path: { type: 'array', items: { type: 'string' }, description: 'Leads to the field' },
+            message: text('What is expected there'),
+          }),
+        },
+        name: { const: 'StructError' },
+      }),
+    }),
+  },
+  value: {
+    success: false,
+    error: {
+      issues: [
+        {
+          code: 'required',
+          expected: 'a string: "email@domain" or "Name <email@domain>"',
+          received: 'undefined',
+          path: ['from'],
+          message: 'Required. Expected a string: "email@domain" or "Name <email@domain>"',
+        },
+      ],
+      name: 'StructError',
+    },
+  },
+}
+
+const jsonRefusals = (maxBodyBytes: number): Refusal[] => [
+  shapeRefusal,
+  refusal(
+    'validation_error',
+    'The body is no JSON object',
+    'Malformed JSON: line 1, column 2: expected a name in double quotes or } but the text ends',
+  ),
+  refusal(
+    'validation_error',
+    'The body took too long to arrive',
+    'The body took too long to arrive',
+    {
+      status: 408,
+    },
+  ),
+  refusal('validation_error', 'The body is too large', `The body is over ${maxBodyBytes} bytes`, {
+    status: 413,
+    shape: 'TooLarge',
+    fields: { max: count('Bytes that a body may have') },
+    example: { max: maxBodyBytes },
+  }),
+  refusal(
+    'unsupported_media_type',
+    'The body is not declared as JSON',
+    'Send the body as application/json in UTF-8',
+  ),
+]
+
+const keyRefusals: Refusal[] = [
+  refusal('missing_api_key', 'No Authorization header', 'Unauthorized'),
+  refusal('invalid_api_key', 'The key is garbled, unknown or deleted', 'Unauthorized'),
+  refusal('rate_limit_exceeded', 'Too many requests', 'Too many requests; try again later'),
+  refusal('application_error', 'A fault of the service', 'Something went wrong on our side'),
+]
+
+const stopping = refusal(
+  'service_unavailable',
+  'It is being stopped',
+  'The server is shutting down',
+)
+
+/** What answers where there is no endpoint: of every path, so of none in particular. */
+export const nowhere = {
+  NoSuchPath: refusal('not_found', 'No such path', 'Nothing is found at this path'),
+  NoSuchMethod: refusal(
+    'not_found',
+    'The path does not know the method',
+    'PATCH is not allowed here, only GET, HEAD, OPTIONS',
+    { status: 405 },
+  ),
+}

@@ -1,0 +1,107 @@
+import { type ErrorCode, errorCatalogue, type StatusOf } from '../errors/index.js'
+
+/** JSON Schema 2020-12, which is what OpenAPI 3.1 speaks. */
+export type Schema = { readonly [keyword: string]: unknown }
+
+/** What a folder of endpoints says about itself: one file a domain. */
+export interface Description {
+  tag: { name: string; description: string }
+  /** By name, for `shape` below and for `$ref` to `#/components/schemas/<name>`. */
+  schemas: Record<string, Schema>
+  /** By method and path as they are routed: `GET /v1/emails/:id`. */
+  operations: Record<string, Operation>
+}
+
+/** An endpoint. What its route says by itself (key, JSON body, limits) is added by `document.ts`. */
+export interface Operation {
+  /** Unique; client generators make it a function's name. */
+  id: string
+  summary: string
+  description?: string
+  params?: Record<string, string>
+  idempotent?: true
+  body?: { shape: string; examples: Example[] }
+  answers: Answer[]
+  refusals: Refusal[]
+}
+
+export interface Example {
+  /** Which case it shows. */
+  when: string
+  value: unknown
+}
+
+/** A success. Several of one status are told apart by their shape. */
+export interface Answer extends Example {
+  status: number
+  shape: string
+}
+
+/** An error: its code, its body, and when it comes. */
+export interface Refusal extends Example {
+  status: number
+  code: ErrorCode
+  shape: string
+  schema: Schema
+}
+
+interface RefusalOptions<C extends ErrorCode> {
+  /** Default: the code's usual one. */
+  status?: StatusOf<C>
+  /** The name of its body, needed where it has `fields`. */
+  shape?: string
+  fields?: Record<string, Schema>
+  /** The fields' values. */
+  example?: Record<string, unknown>
+}
+
+/** `{ code, error }` and `fields`, nothing else. `error` is what a client could read in it. */
+export function refusal<C extends ErrorCode>(
+  code: C,
+  when: string,
+  error: string,
+  options: RefusalOptions<C> = {},
+): Refusal {
+  const { meaning, statuses } = errorCatalogue[code]
+  const { fields = {}, shape = pascal(code) } = options
+  return {
+    code,
+    when,
+    status: options.status ?? statuses[0],
+    shape,
+    schema: closed({ code: { const: code, description: meaning }, error: message, ...fields }),
+    value: { code, error, ...options.example },
+  }
+}
+
+/** An object of exactly these properties, all of them there but the `optional`. */
+export function closed(properties: Record<string, Schema>, optional: readonly string[] = []) {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name))
+  return { type: 'object', properties, required, additionalProperties: false }
+}
+
+export const text = (description: string, more: Schema = {}): Schema => ({
+  type: 'string',
+  description,
+  ...more,
+})
+
+export const count = (description: string, more: Schema = {}): Schema => ({
+  type: 'integer',
+  minimum: 0,
+  description,
+  ...more,
+})
+
+export const uuid = (description: string): Schema => text(description, { format: 'uuid' })
+export const time = (description: string): Schema => text(description, { format: 'date-time' })
+export const shaped = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
+
+/** The same, or null. */
+export const orNull = ({ type, ...rest }: Schema): Schema => ({ type: [type, 'null'], ...rest })
+
+const message = text('For people; its wording may change. Branch on `code`.')
+
+function pascal(code: string): string {
+  return code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}

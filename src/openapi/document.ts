@@ -1,0 +1,195 @@
+import { STATUS_CODES } from 'node:http'
+import type { ApiRoute } from '../http/index.js'
+import { billing } from './billing.js'
+import { commonRefusals, nowhere } from './common.js'
+import type { Answer, Description, Example, Operation, Refusal, Schema } from './describe.js'
+import { shaped } from './describe.js'
+import { emails } from './emails.js'
+import { errorTable, responseHeaders, welcome } from './general.js'
+import { itself } from './itself.js'
+
+/** Every domain with endpoints, in the order in which people read of them. */
+const descriptions: readonly Description[] = [emails, billing, itself]
+
+export interface Document {
+  openapi: string
+  info: Schema
+  paths: Record<string, Record<string, Schema>>
+  components: Record<string, Record<string, Schema>>
+  [field: string]: unknown
+}
+
+/**
+ * The OpenAPI 3.1 document of these routes. Throws where a route has no description or a
+ * description no route, so that an appliance with the one and without the other does not start.
+ */
+export function makeDocument(
+  routes: readonly ApiRoute[],
+  version: string,
+  described = descriptions,
+): Document {
+  const paths: Document['paths'] = {}
+  const schemas: Record<string, Schema> = {}
+  const left = new Set(routes)
+  for (const { tag, operations, schemas: own } of described) {
+    for (const [name, schema] of Object.entries(own)) addSchema(schemas, name, schema)
+    for (const [name, operation] of Object.entries(operations)) {
+      const route = routes.find(({ method, path }) => `${method} ${path}` === name)
+      if (route === undefined) throw new Error(`${name} is described, but there is no such route`)
+      left.delete(route)
+      const path = route.path.replace(/:([^/]+)/g, '{$1}')
+      const described = describeRoute(route, operation, schemas)
+      paths[path] = {
+        ...paths[path],
+        [route.method.toLowerCase()]: { tags: [tag.name], ...described },
+      }
+    }
+  }
+  const [missing] = left
+  if (missing !== undefined) {
+    throw new Error(`${missing.method} ${missing.path} has no description in src/openapi`)
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Posthorn',
+      version,
+      description: `${welcome}\n\n${errorTable()}`,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'The appliance that this document came from' }],
+    security: [{ apiKey: [] }],
+    tags: described.map(({ tag }) => tag),
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, `ph_…`, as `posthorn key create` shows it once.',
+        },
+      },
+      headers: responseHeaders,
+      responses: Object.fromEntries(
+        Object.entries(nowhere).map(([name, refusal]) => [
+          name,
+          response(false, [refusal], schemas),
+        ]),
+      ),
+      schemas,
+    },
+  }
+}
+
+function describeRoute(
+  route: ApiRoute,
+  operation: Operation,
+  schemas: Record<string, Schema>,
+): Schema {
+  const refusals = [...operation.refusals, ...commonRefusals(route)]
+  const responses: Record<string, Schema> = {}
+  const all: (Answer | Refusal)[] = [...operation.answers, ...refusals]
+  for (const status of [...new Set(all.map((one) => one.status))].sort()) {
+    const those = all.filter((one) => one.status === status)
+    responses[status] = response(route.auth, those, schemas, operation.idempotent)
+  }
+  return {
+    operationId: operation.id,
+    summary: operation.summary,
+    ...(operation.description === undefined ? {} : { description: operation.description }),
+    ...(route.auth ? {} : { security: [] }),
+    ...parameters(operation),
+    ...(operation.body === undefined ? {} : { requestBody: requestBody(operation.body) }),
+    responses,
+  }
+}
+
+function parameters({ params = {}, idempotent }: Operation): Schema {
+  const list = Object.entries(params).map(([name, description]) => ({
+    name,
+    in: 'path',
+    required: true,
+    description,
+    schema: { type: 'string', format: 'uuid' },
+  }))
+  const key = {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'A repeat with the same key and body within 24 hours gets the first answer again and sends nothing.',
+    schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+    example: 'order-4711',
+  }
+  const all = [...list, ...(idempotent ? [key] : [])]
+  return all.length === 0 ? {} : { parameters: all }
+}
+
+const requestBody = ({ shape, examples }: { shape: string; examples: Example[] }): Schema => ({
+  required: true,
+  content: { 'application/json': { schema: shaped(shape), examples: named(examples) } },
+})
+
+/** One status: each shape that its body can have, an example of each case, and its headers. */
+function response(
+  limited: boolean,
+  those: readonly (Answer | Refusal)[],
+  schemas: Record<string, Schema>,
+  idempotent?: true,
+): Schema {
+  const status = those[0]?.status ?? 0
+  const refusals = those.filter((one) => 'code' in one)
+  for (const { shape, schema } of refusals) addSchema(schemas, shape, schema)
+  const shapes = [...new Set(those.map(({ shape }) => shape))].map(shaped)
+  const codes = [...new Set(refusals.map(({ code }) => code))]
+  return {
+    description: [
+      `${STATUS_CODES[status]}`,
+      ...(refusals.length === 0 ? [] : ['']),
+      ...refusals.map(({ code, when }) => `- \`${code}\`: ${when}`),
+    ].join('\n'),
+    headers: headersOf(status, limited, idempotent),
+    content: {
+      'application/json': {
+        schema: shapes.length === 1 ? shapes[0] : { oneOf: shapes },
+        examples: named(those),
+      },
+    },
+    ...(codes.length === 0 ? {} : { 'x-error-codes': codes }),
+  }
+}
+
+function headersOf(status: number, limited: boolean, idempotent?: true): Schema {
+  const names = [
+    'X-Request-Id',
+    ...(limited ? ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] : []),
+    ...(status === 200 && idempotent ? ['Idempotency-Replay'] : []),
+    ...(status === 401 ? ['WWW-Authenticate'] : []),
+    ...(status === 405 ? ['Allow'] : []),
+    ...(status === 429 ? ['Retry-After'] : []),
+    ...(status === 503 ? ['Retry-After-If-Brief'] : []),
+  ]
+  return Object.fromEntries(
+    names.map((name) => [name.replace('-If-Brief', ''), { $ref: `#/components/headers/${name}` }]),
+  )
+}
+
+/** Examples by the case that they show, of which each has one. */
+function named(examples: readonly Example[]): Schema {
+  return Object.fromEntries(
+    examples.map(({ when, value }) => [
+      when
+        .toLowerCase()
+        .replace(/[^a-z0-9]+/g, '-')
+        .replace(/^-|-$/g, ''),
+      { summary: when, value },
+    ]),
+  )
+}
+
+function addSchema(schemas: Record<string, Schema>, name: string, schema: Schema): void {
+  const known = schemas[name]
+  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema)) {
+    throw new Error(`Two different shapes are named ${name}`)
+  }
+  schemas[name] = schema
+}

@@ -1,0 +1,222 @@
+import { maxRecipients } from '../emails/index.js'
+import { count, type Refusal, refusal, text, time } from './describe.js'
+
+/*
+ * Why mail is not taken, in the groups in which endpoints share it.
+ */
+const verified = {
+  type: 'array',
+  items: { type: 'string' },
+  description: 'The domains from which the account may send',
+}
+const canSend = { canSend: count('How many of its mails could be sent now') }
+const plan = text("The account's plan")
+
+export const senderRefusals: Refusal[] = [
+  refusal(
+    'validation_error',
+    '`from` is no sender',
+    'from is not a sender: expected "email@domain" or "Name <email@domain>"',
+    {
+      shape: 'InvalidSender',
+      fields: { domain: { const: '', description: 'None was found' } },
+      example: { domain: '' },
+    },
+  ),
+  refusal(
+    'domain_not_verified',
+    'The domain of `from` is not verified',
+    'The sending domain news.example.com is not verified for this account',
+    {
+      fields: { domain: text('That of `from`'), verifiedDomains: verified },
+      example: { domain: 'news.example.com', verifiedDomains: ['example.com'] },
+    },
+  ),
+]
+
+export const tooManyRecipients = refusal(
+  'validation_error',
+  'Too many recipients',
+  `Too many recipients: 64 given, at most ${maxRecipients} allowed`,
+  {
+    shape: 'TooManyRecipients',
+    fields: { count: count('How many were given'), max: count('How many may be given') },
+    example: { count: 64, max: maxRecipients },
+  },
+)
+
+export const badTime = refusal(
+  'validation_error',
+  '`scheduledAt` is no time, in the past or more than 90 days ahead',
+  'scheduledAt is in the past: expected a future time',
+)
+
+/** What may be wrong with the account, the queue or the disk. */
+export const sendingRefusals: Refusal[] = [
+  refusal(
+    'account_suspended',
+    'The operator has suspended the account',
+    'The account is suspended; contact the operator',
+  ),
+  refusal(
+    'subscription_expired',
+    'The subscription has ended',
+    'The subscription has ended; renew it to go on',
+  ),
+  refusal(
+    'service_unavailable',
+    'The queue is full, or the disk cannot be written',
+    'The queue is full; try again later',
+  ),
+  refusal(
+    'account_paused',
+    'Too many mails bounced, or too many recipients complained',
+    'All sending is paused: too many mails bounced. The operator has to clear it',
+    {
+      status: 503,
+      shape: 'SendingPaused',
+      fields: { reason: { type: 'string', enum: ['bounce', 'complaint'] } },
+      example: { reason: 'bounce' },
+    },
+  ),
+]
+
+export const marketingRefusals: Refusal[] = [
+  refusal(
+    'marketing_subscription_required',
+    'Marketing mail without a marketing plan',
+    'Marketing mail needs a marketing plan',
+    { fields: { upgrade: { const: 'marketing' } }, example: { upgrade: 'marketing' } },
+  ),
+  refusal(
+    'account_paused',
+    'Marketing alone is paused',
+    'Marketing is paused: too many recipients complained. The operator has to clear it',
+  ),
+]
+
+/** The caps, as a single mail meets them. */
+export const quotaRefusals: Refusal[] = [
+  refusal(
+    'monthly_quota_exceeded',
+    "The month's mails are used up",
+    '3000 of the 3000 mails of this month are used; the count starts anew on the 1st, UTC',
+    {
+      fields: { limit: count("The plan's mails a month"), used: count('Used of them'), plan },
+      example: { limit: 3_000, used: 3_000, plan: 'Free' },
+    },
+  ),
+  refusal(
+    'daily_quota_exceeded',
+    "The day's mails are used up",
+    '100 of the 100 mails of today are used; the count starts anew at midnight UTC',
+    {
+      fields: {
+        dailyLimit: count("The plan's mails a day"),
+        dailySent: count('Used of them'),
+        resetsAt: time('The next midnight, UTC'),
+        plan,
+      },
+      example: {
+        dailyLimit: 100,
+        dailySent: 100,
+        resetsAt: '2026-11-22T00:00:00.000Z',
+        plan: 'Free',
+      },
+    },
+  ),
+]
+
+/** The same as a batch meets them: it is counted as a whole before anything is queued. */
+export const batchQuotaRefusals: Refusal[] = [
+  refusal(
+    'monthly_quota_exceeded',
+    "The month's mails do not suffice",
+    'The batch has 20 mails and 5 can be sent now. 2995 of the 3000 mails of this month are used; the count starts anew on the 1st, UTC',
+    { shape: 'MonthlyQuotaOfBatch', fields: canSend, example: { canSend: 5 } },
+  ),
+  refusal(
+    'daily_quota_exceeded',
+    "The day's mails do not suffice",
+    'The batch has 20 mails and 10 can be sent now. 90 of the 100 mails of today are used; the count starts anew at midnight UTC',
+    { shape: 'DailyQuotaOfBatch', fields: canSend, example: { canSend: 10 } },
+  ),
+]
+
+export const templateRefusals: Refusal[] = [
+  refusal('not_found', 'No such template', 'No template "welcome"'),
+  refusal('not_found', 'No such topic', 'No such topic'),
+  refusal(
+    'conflict',
+    'The topic is archived',
+    'The topic "Offers" is archived; restore it to send on it',
+  ),
+  refusal(
+    'validation_error',
+    'The template cannot be filled in',
+    'Template "welcome", HTML, line 1, column 7: variable "name" is missing',
+    { status: 422 },
+  ),
+  refusal(
+    'validation_error',
+    'Both or neither of `html` and `template`',
+    'Exactly one of html and template is needed',
+    { status: 422 },
+  ),
+  refusal(
+    'validation_error',
+    '`topicId` on a transactional mail',
+    'topicId goes with type "marketing" alone',
+    { status: 422 },
+  ),
+]
+
+export const invalidItems = refusal(
+  'validation_error',
+  'Mails of the batch are invalid',
+  '2 of 10 emails are invalid; nothing was queued',
+  {
+    status: 422,
+    shape: 'InvalidItems',
+    fields: {
+      errors: {
+        type: 'array',
+        minItems: 1,
+        description: 'Every mail that is wrong',
+        items: {
+          type: 'object',
+          properties: {
+            index: count('Its place in `emails`, from 0'),
+            error: text('The first thing that is wrong with it'),
+          },
+          required: ['index', 'error'],
+          additionalProperties: false,
+        },
+      },
+    },
+    example: {
+      errors: [
+        { index: 1, error: 'subject: Required with html. Expected a string' },
+        { index: 7, error: 'The sending domain news.example.com is not verified for this account' },
+      ],
+    },
+  },
+)
+
+export const keyRefusals: Refusal[] = [
+  refusal(
+    'validation_error',
+    'The Idempotency-Key is none',
+    'Idempotency-Key: expected 1 to 255 visible ASCII characters',
+  ),
+  refusal(
+    'concurrent_idempotent_request',
+    'The first request with the key is still running',
+    'A request with this Idempotency-Key is still running',
+  ),
+  refusal(
+    'invalid_idempotent_request',
+    'The key was used for something else',
+    'This Idempotency-Key was used with another request body',
+  ),
+]

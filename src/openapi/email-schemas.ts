@@ -1,0 +1,182 @@
+import {
+  maxBatch,
+  maxContentBytes,
+  maxMetadataBytes,
+  maxRecipients,
+  maxSubjectBytes,
+  maxVariablesBytes,
+} from '../emails/index.js'
+import { closed, count, orNull, type Schema, shaped, text, time, uuid } from './describe.js'
+
+/*
+ * Requests are open, as unknown fields are ignored; answers are closed. Where a limit is one of
+ * bytes, `maxLength` says what can be said of it in characters.
+ */
+const address = (description: string, example: string) =>
+  text(`${description}: \`email@domain\` or \`Name <email@domain>\``, { examples: [example] })
+
+const json = (what: string, maxBytes: number): Schema => ({
+  type: 'object',
+  description: `${what}; at most ${maxBytes / 1024} KiB as JSON`,
+})
+
+const from = address('On a verified domain', 'Shop <orders@example.com>')
+const recipient = address('An address', 'Ann <ann@example.org>')
+const subject = (description: string) =>
+  text(`${description}; at most ${maxSubjectBytes} bytes, no control characters`, {
+    minLength: 1,
+    maxLength: maxSubjectBytes,
+  })
+const html = text(`At most ${maxContentBytes / 1024 ** 2} MiB`, {
+  minLength: 1,
+  maxLength: maxContentBytes,
+})
+const plainText = (description: string) => text(description, { maxLength: maxContentBytes })
+const replyTo = address('Where answers go', 'help@example.com')
+const metadata = json('Kept with the email and given back', maxMetadataBytes)
+
+const send: Schema = {
+  type: 'object',
+  description: 'Exactly one of `html` and `template`. Unknown fields are ignored.',
+  properties: {
+    from,
+    to: {
+      description: 'Everybody sees everybody. Duplicates are mailed once',
+      oneOf: [recipient, { type: 'array', items: recipient, minItems: 1, maxItems: maxRecipients }],
+    },
+    subject: subject("Needed with `html`; with `template` it takes the place of the template's"),
+    html,
+    template: text('The slug of a saved template', { examples: ['welcome'] }),
+    variables: json("The template's", maxVariablesBytes),
+    text: plainText('Made from the HTML if absent. A template that has a text part wins'),
+    replyTo,
+    scheduledAt: text(
+      'When to send it: ISO 8601, in the future and at most 90 days ahead; UTC if it has no zone',
+      { examples: ['2026-12-24T18:00:00Z'] },
+    ),
+    type: {
+      type: 'string',
+      enum: ['transactional', 'marketing'],
+      default: 'transactional',
+      description:
+        'Marketing needs a marketing plan, honours unsubscribes and carries the means to unsubscribe (RFC 8058)',
+    },
+    topicId: uuid('With `marketing` alone: unsubscribing then leaves this topic alone'),
+    metadata,
+  },
+  required: ['from', 'to'],
+  oneOf: [
+    { title: 'Raw HTML', required: ['html', 'subject'], not: { required: ['template'] } },
+    { title: 'From a template', required: ['template'], not: { required: ['html'] } },
+  ],
+}
+
+const ussd: Schema = {
+  type: 'object',
+  description: 'At least one of `to` and `phoneNumber`; `to` wins. Unknown fields are ignored.',
+  properties: {
+    from,
+    to: recipient,
+    phoneNumber: text('Looked up among all contacts of the account, whatever its notation', {
+      examples: ['+2348031234567'],
+    }),
+    subject: subject('As shown to the recipient'),
+    html,
+    text: plainText('Made from the HTML if absent'),
+    replyTo,
+    metadata: { ...metadata, examples: [{ ussd: { sessionId: 'ATUid_1' } }] },
+  },
+  required: ['from', 'subject', 'html'],
+  anyOf: [
+    { title: 'To an address', required: ['to'] },
+    { title: 'By phone number', required: ['phoneNumber'] },
+  ],
+}
+
+const emailStatus = text('Never leaves `cancelled` or `suppressed` (nobody is left to mail)', {
+  enum: [
+    'queued',
+    'scheduled',
+    'sending',
+    'sent',
+    'delivered',
+    'bounced',
+    'failed',
+    'cancelled',
+    'suppressed',
+  ],
+})
+
+const email = closed({
+  id: uuid('That of the answer to the send'),
+  from: text('As given'),
+  to: text('Joined by commas when there are several'),
+  subject: text('As sent'),
+  status: emailStatus,
+  type: { type: 'string', enum: ['transactional', 'marketing'] },
+  topicId: orNull(uuid('Of marketing mail')),
+  opensCount: count('Opens by people'),
+  clicksCount: count('Clicks by people'),
+  openedAt: orNull(time('The first open')),
+  clickedAt: orNull(time('The first click')),
+  scheduledAt: orNull(time('When it shall leave or should have left')),
+  sentAt: orNull(time('When the first attempt began')),
+  createdAt: time('When it was accepted'),
+  messageId: text('Opaque'),
+  provider: {
+    type: 'string',
+    enum: ['primary', 'failover'],
+    description: '`failover`: it went by the other path during an incident',
+  },
+  metadata: orNull({ type: 'object', description: 'As given' }),
+  recipients: {
+    type: 'array',
+    description: 'Each with its own fate, in the order given',
+    items: shaped('EmailRecipient'),
+  },
+})
+
+const emailRecipient = closed({
+  email: text('Only the address'),
+  status: {
+    type: 'string',
+    enum: ['queued', 'deferred', 'delivered', 'bounced', 'failed', 'cancelled', 'suppressed'],
+  },
+  attempts: count('Made so far'),
+  nextAttemptAt: orNull(time('Null while one is under way, and at the end')),
+  reply: orNull(text("The last reply of the recipient's server, word for word")),
+  updatedAt: orNull(time('Of the last attempt, or of the end')),
+})
+
+export const emailSchemas: Record<string, Schema> = {
+  Send: send,
+  Batch: {
+    type: 'object',
+    description: 'All or none of them are queued.',
+    properties: {
+      emails: { type: 'array', items: shaped('Send'), minItems: 1, maxItems: maxBatch },
+    },
+    required: ['emails'],
+  },
+  Ussd: ussd,
+  EmailQueued: closed({ id: uuid('Of the email'), message: text('For people') }),
+  EmailScheduled: closed({
+    id: uuid('Of the email'),
+    status: { const: 'scheduled' },
+    scheduledAt: time('In UTC'),
+    message: text('For people'),
+  }),
+  BatchQueued: closed({
+    queued: count('How many'),
+    ids: {
+      type: 'array',
+      items: { type: 'string', format: 'uuid' },
+      description: 'In input order',
+    },
+  }),
+  UssdQueued: closed({ queued: { const: true }, ref: uuid('The id of the email') }),
+  EmailFound: closed({ email: shaped('Email') }),
+  Email: email,
+  EmailRecipient: emailRecipient,
+  EmailCancelled: closed({ message: text('For people') }),
+}

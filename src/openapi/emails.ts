@@ -1,0 +1,236 @@
+import { maxBatch } from '../emails/index.js'
+import { type Description, refusal } from './describe.js'
+import {
+  badTime,
+  batchQuotaRefusals,
+  invalidItems,
+  keyRefusals,
+  marketingRefusals,
+  quotaRefusals,
+  senderRefusals,
+  sendingRefusals,
+  templateRefusals,
+  tooManyRecipients,
+} from './email-refusals.js'
+import { emailSchemas } from './email-schemas.js'
+
+const id = '01a1fc92-9915-7533-8296-04ee3d91dd72'
+const order = {
+  from: 'Shop <orders@example.com>',
+  to: 'ann@example.org',
+  subject: 'Your order 4711',
+  html: '<p>Thank you, Ann!</p>',
+}
+const params = { id: 'The UUID that the send was answered with' }
+const noSuchEmail = refusal('not_found', 'The account has no such email', 'No such email')
+
+export const emails: Description = {
+  tag: {
+    name: 'Emails',
+    description:
+      'Single mails, batches and mails from USSD callbacks. A 200 means that the mail is on disk.',
+  },
+  schemas: emailSchemas,
+  operations: {
+    'POST /v1/emails/send': {
+      id: 'sendEmail',
+      summary: 'Send an email',
+      idempotent: true,
+      body: {
+        shape: 'Send',
+        examples: [
+          { when: 'To one recipient', value: order },
+          {
+            when: 'With everything',
+            value: {
+              ...order,
+              to: ['Ann <ann@example.org>', 'bob@example.net'],
+              text: 'Thank you, Ann!',
+              replyTo: 'help@example.com',
+              metadata: { order: 4711 },
+            },
+          },
+          { when: 'Later', value: { ...order, scheduledAt: '2026-12-24T18:00:00Z' } },
+          {
+            when: 'From a template',
+            value: {
+              from: order.from,
+              to: order.to,
+              template: 'welcome',
+              variables: { name: 'Ann' },
+            },
+          },
+          {
+            when: 'Marketing, on a topic',
+            value: {
+              ...order,
+              subject: 'This week only',
+              type: 'marketing',
+              topicId: '01a1fc92-0000-7000-8000-5f0e1c2d3b4a',
+            },
+          },
+        ],
+      },
+      answers: [
+        {
+          status: 200,
+          when: 'It is queued',
+          shape: 'EmailQueued',
+          value: { id, message: 'Email queued' },
+        },
+        {
+          status: 200,
+          when: 'It is scheduled',
+          shape: 'EmailScheduled',
+          value: {
+            id,
+            status: 'scheduled',
+            scheduledAt: '2026-12-24T18:00:00.000Z',
+            message: 'Email scheduled',
+          },
+        },
+      ],
+      refusals: [
+        ...senderRefusals,
+        tooManyRecipients,
+        badTime,
+        ...quotaRefusals,
+        ...marketingRefusals,
+        ...templateRefusals,
+        ...keyRefusals,
+        ...sendingRefusals,
+      ],
+    },
+
+    'POST /v1/emails/batch': {
+      id: 'sendBatch',
+      summary: `Send up to ${maxBatch} emails`,
+      description:
+        'All or nothing: every mail is checked, and the caps for all of them together, before any is queued.',
+      idempotent: true,
+      body: {
+        shape: 'Batch',
+        examples: [
+          {
+            when: 'Two mails',
+            value: {
+              emails: [order, { ...order, to: 'bob@example.net', subject: 'Your order 4712' }],
+            },
+          },
+        ],
+      },
+      answers: [
+        {
+          status: 200,
+          when: 'All are queued',
+          shape: 'BatchQueued',
+          value: { queued: 2, ids: [id, '01a1fc92-9915-7533-8296-0a5be7d1c2f3'] },
+        },
+      ],
+      refusals: [invalidItems, ...batchQuotaRefusals, ...keyRefusals, ...sendingRefusals],
+    },
+
+    'POST /v1/emails/ussd': {
+      id: 'sendFromUssd',
+      summary: 'Send an email that a USSD callback asks for',
+      description: 'A transactional mail, to an address or to the contact with a phone number.',
+      body: {
+        shape: 'Ussd',
+        examples: [
+          {
+            when: 'By phone number',
+            value: {
+              from: 'Bank <alerts@example.com>',
+              phoneNumber: '08031234567',
+              subject: 'Your balance',
+              html: '<p>₦12,000</p>',
+              metadata: { ussd: { sessionId: 'ATUid_1' } },
+            },
+          },
+        ],
+      },
+      answers: [
+        {
+          status: 200,
+          when: 'It is queued',
+          shape: 'UssdQueued',
+          value: { queued: true, ref: id },
+        },
+      ],
+      refusals: [
+        ...senderRefusals,
+        refusal('not_found', 'No contact has the phone number', 'No contact has this phone number'),
+        ...quotaRefusals,
+        ...sendingRefusals,
+      ],
+    },
+
+    'GET /v1/emails/:id': {
+      id: 'getEmail',
+      summary: 'What became of an email',
+      params,
+      answers: [
+        {
+          status: 200,
+          when: 'The email',
+          shape: 'EmailFound',
+          value: {
+            email: {
+              id,
+              from: order.from,
+              to: order.to,
+              subject: order.subject,
+              status: 'delivered',
+              type: 'transactional',
+              topicId: null,
+              opensCount: 0,
+              clicksCount: 0,
+              openedAt: null,
+              clickedAt: null,
+              scheduledAt: null,
+              sentAt: '2026-11-21T12:00:00.031Z',
+              createdAt: '2026-11-21T12:00:00.000Z',
+              messageId: `<${id}@example.com>`,
+              provider: 'primary',
+              metadata: { order: 4711 },
+              recipients: [
+                {
+                  email: 'ann@example.org',
+                  status: 'delivered',
+                  attempts: 1,
+                  nextAttemptAt: null,
+                  reply: '250 2.0.0 OK: queued as 4Xyz',
+                  updatedAt: '2026-11-21T12:00:00.412Z',
+                },
+              ],
+            },
+          },
+        },
+      ],
+      refusals: [noSuchEmail],
+    },
+
+    'DELETE /v1/emails/:id/cancel': {
+      id: 'cancelEmail',
+      summary: 'Cancel a scheduled email',
+      description: 'Its count is given back. Mail that has left cannot be recalled.',
+      params,
+      answers: [
+        {
+          status: 200,
+          when: 'It is cancelled',
+          shape: 'EmailCancelled',
+          value: { message: 'Scheduled email cancelled' },
+        },
+      ],
+      refusals: [
+        refusal(
+          'validation_error',
+          'It is not `scheduled` (any more)',
+          'Only a scheduled email can be cancelled; this one is delivered',
+        ),
+        noSuchEmail,
+      ],
+    },
+  },
+}

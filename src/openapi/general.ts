@@ -1,0 +1,55 @@
+import { errorCatalogue } from '../errors/index.js'
+import type { Schema } from './describe.js'
+
+/** What a developer reads first. */
+export const welcome = `Posthorn signs mail and delivers it straight to the recipients' servers.
+
+Every request but those marked public carries \`Authorization: Bearer <API key>\`. Bodies are JSON in
+UTF-8; fields that are not known are ignored. Times are ISO 8601 in UTC, ids are UUIDs, and an id of
+another account is one that does not exist.
+
+A key may make a number of requests a minute; the \`X-RateLimit-*\` headers count them on every answer.
+\`X-Request-Id\` is what to quote when asking for help. A path that does not exist is a 404, a method
+that a path does not know a 405 with \`Allow\`.
+
+## Errors
+
+An error is \`{ "code", "error" }\`, with more fields where they help. \`code\` is stable and is what to
+branch on, \`error\` is for people. Only a request whose fields are wrong is answered with the validator's
+own structure (\`InvalidFields\`), without \`code\`. Which codes an endpoint can answer is listed with it.`
+
+/** The catalogue of errors as a table in Markdown. */
+export function errorTable(): string {
+  const rows = Object.entries(errorCatalogue).map(
+    ([code, { statuses, meaning }]) => `| \`${code}\` | ${statuses.join(', ')} | ${meaning} |`,
+  )
+  return ['| code | status | meaning |', '| --- | --- | --- |', ...rows].join('\n')
+}
+
+const header = (description: string, schema: Schema, required = true): Schema => ({
+  description,
+  required,
+  schema,
+})
+const wholeNumber = { type: 'integer', minimum: 0 }
+const seconds = { type: 'integer', minimum: 1 }
+
+export const responseHeaders: Record<string, Schema> = {
+  'X-Request-Id': header('Names this request in the log', { type: 'string', format: 'uuid' }),
+  'X-RateLimit-Limit': header('Requests a key may make in a window of 60 seconds', wholeNumber),
+  'X-RateLimit-Remaining': header('Requests left in this window', wholeNumber),
+  'X-RateLimit-Reset': header('When the window ends, in Unix seconds', wholeNumber),
+  'Idempotency-Replay': header(
+    'There if this is the answer to an earlier request with the same key',
+    { const: 'true' },
+    false,
+  ),
+  'WWW-Authenticate': header('The scheme that is wanted', { const: 'Bearer' }),
+  Allow: header('The methods that the path knows', { type: 'string' }),
+  'Retry-After': header('Seconds to wait before trying again', seconds),
+  'Retry-After-If-Brief': header(
+    'Seconds to wait before trying again; not there if waiting does not help',
+    seconds,
+    false,
+  ),
+}

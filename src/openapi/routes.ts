@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { packageFile } from '../config/index.js'
+import type { Api, Pages } from '../http/index.js'
+import { makeDocument } from './document.js'
+
+const css = 'text/css; charset=utf-8'
+const javascript = 'text/javascript; charset=utf-8'
+
+// Its style sheet draws arrows and locks from data: URLs; everything else is ours.
+const headers = {
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+}
+
+/** `GET /v1/openapi.json` and the page `/reference`. Goes last: it describes the routes before it. */
+export function openApiRoutes<P>({ api, pages }: { api: Api<P>; pages: Pages }): void {
+  const path = '/v1/openapi.json'
+  const { version }: { version: string } = JSON.parse(
+    readFileSync(packageFile('package.json'), 'utf8'),
+  )
+  let document: unknown
+  api.get(path, { auth: false }, () => document)
+  document = makeDocument(api.routes, version)
+
+  const own = packageFile('src/openapi/static')
+  const swagger = join(createRequire(import.meta.url).resolve('swagger-ui-dist'), '..')
+  for (const [folder, name, contentType] of [
+    [own, 'reference.css', css],
+    [own, 'reference.js', javascript],
+    [swagger, 'swagger-ui.css', css],
+    [swagger, 'swagger-ui-bundle.js', javascript],
+  ] as const) {
+    const bytes = readFileSync(join(folder, name))
+    pages.file(`/reference/${name}`, { bytes, contentType })
+  }
+  const html = readFileSync(join(own, 'reference.html'), 'utf8')
+  pages.get('/reference', () => ({ html, headers }))
+}
