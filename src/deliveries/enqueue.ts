@@ -1,3 +1,4 @@
+import type { Insertable } from 'kysely'
 import { preparedInsert, type QueueClass, type QueueRow, type Tx } from '../store/index.js'
 
 export interface NewDelivery {
@@ -19,7 +20,7 @@ export async function enqueue(tx: Tx, deliveries: readonly NewDelivery[]): Promi
   for (const delivery of deliveries) await insertRow(tx, toRow(delivery))
 }
 
-function toRow(delivery: NewDelivery): QueueRow {
+function toRow(delivery: NewDelivery): Insertable<QueueRow> {
   return {
     id: delivery.id,
     email_id: delivery.emailId,

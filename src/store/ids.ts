@@ -26,3 +26,9 @@ export function makeIds(clock: Clock, slot: number): Ids {
     },
   }
 }
+
+/** When the delivery of this number was accepted, in milliseconds. */
+export const acceptedAt = (serial: number) => Math.floor(serial / (perMs * slots)) + epochMs
+
+/** The first number that a delivery accepted at `ms` can have. */
+export const firstSerialAt = (ms: number) => Math.max(0, ms - epochMs) * perMs * slots

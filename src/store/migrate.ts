@@ -8,6 +8,7 @@ import * as billing from './migrations/0003-billing.js'
 import * as audience from './migrations/0004-audience.js'
 import * as idempotency from './migrations/0005-idempotency.js'
 import * as marketingMail from './migrations/0006-marketing-mail.js'
+import * as held from './migrations/0009-held.js'
 
 /** In order, forward only; a released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -17,6 +18,7 @@ const migrations: Record<string, Migration> = {
   '0004-audience': audience,
   '0005-idempotency': idempotency,
   '0006-marketing-mail': marketingMail,
+  '0009-held': held,
 }
 
 /** Brings the database to the present schema, under a lock, all or nothing. Runs at every start. */

@@ -153,7 +153,13 @@ export interface QueueRow {
   last_attempt_at: number | null
   last_reply: string | null
   last_transcript: string | null
+  /** Held back since then; `due_at` is `never` meanwhile, and `held_due_at` what it was. */
+  held_at: Held<number>
+  held_reason: Held<string>
+  held_due_at: Held<number>
 }
+
+type Held<T> = ColumnType<T | null, T | null | undefined, T | null>
 
 /** The log: a row a delivery that has ended. */
 export interface DeliveryRow {
