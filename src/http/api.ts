@@ -130,6 +130,12 @@ function makeEndpoint<P, Params, Query, Body>(
   const names = paramNames(path)
   const { log } = settings.context
 
+  /** Where no key is looked at; every response of a path that wants one has these headers. */
+  function strangerHeaders(exchange: Exchange): Strings {
+    if (!secured) return {}
+    return standingHeaders(settings.strangers.take(addressKey(exchange.remoteAddress)))
+  }
+
   async function answer(exchange: Exchange, raw: string[], account: unknown, headers: Strings) {
     const { head } = exchange
     const rawBody = await exchange.readBody()
@@ -169,12 +175,12 @@ function makeEndpoint<P, Params, Query, Body>(
       }
     },
 
+    refuse(exchange, error) {
+      return errorResponse(error, strangerHeaders(exchange))
+    },
+
     turnDown(exchange, allow) {
-      const headers: Strings = { Allow: allow }
-      if (secured) {
-        const standing = settings.strangers.take(addressKey(exchange.remoteAddress))
-        Object.assign(headers, standingHeaders(standing))
-      }
+      const headers = { Allow: allow, ...strangerHeaders(exchange) }
       if (exchange.head.method === 'OPTIONS') return { status: 204, headers, body: '' }
       return errorResponse(methodNotAllowed(exchange, allow), headers)
     },

@@ -60,7 +60,8 @@ export function makeDispatch(
     const endpoint = route?.methods.get(method)
     exchange.receiveBody(endpoint?.maxBodyBytes ?? maxBodyBytes)
     if (context.closing) {
-      void respond(exchange, Promise.resolve(errorResponse(leaving())))
+      const refused = endpoint?.refuse(exchange, leaving()) ?? errorResponse(leaving())
+      void respond(exchange, Promise.resolve(refused))
     } else if (endpoint !== undefined) {
       const count = route?.pattern.split(':').length ?? 1
       const raw = Array.from({ length: count - 1 }, (_, index) => request.getParameter(index))

@@ -134,6 +134,8 @@ function makeEndpoint(
       }
     },
 
+    refuse: (exchange, error) => renderError(error, exchange.requestId),
+
     turnDown(exchange, allow) {
       if (exchange.head.method === 'OPTIONS') {
         return { status: 204, headers: { Allow: allow }, body: '' }

@@ -6,6 +6,8 @@ export interface Endpoint {
   readonly maxBodyBytes: number
   /** Never rejects for what a client did: errors come back rendered. */
   serve(exchange: Exchange, rawParams: string[]): Promise<Outgoing>
+  /** An error that has nothing to do with what is asked. */
+  refuse(exchange: Exchange, error: unknown): Outgoing
   /** The answer to OPTIONS and to methods that the path does not know. */
   turnDown(exchange: Exchange, allow: string): Outgoing
 }

@@ -1,0 +1,351 @@
+// Issue 'The transactional contract' 10: the OpenAPI document is what the appliance does.
+import { Validator } from '@seriousme/openapi-schema-validator'
+import t, { type Test } from 'tap'
+import {
+  findPlan,
+  loadPlans,
+  setBillingState,
+  setMarketingPlan,
+  setPlan,
+  suspend,
+  unsuspend,
+} from '../../src/billing/index.js'
+import { packageFile } from '../../src/config/index.js'
+import { errorCatalogue } from '../../src/errors/index.js'
+import type { ApiRoute } from '../../src/http/index.js'
+import { type Document, makeDocument } from '../../src/openapi/index.js'
+import type { Tx } from '../../src/store/index.js'
+import { createTopic } from '../../src/topics/index.js'
+import { FakeClock } from '../support/clock.js'
+import { contractOf, escaped, makeContract, type Observed } from '../support/contract.js'
+import { type Answer, type Posthorn, startPosthorn } from '../support/posthorn.js'
+import { RawConnection, type RawResponse } from '../support/raw-http.js'
+
+const clock = new FakeClock()
+const posthorn = await startPosthorn(t, { clock })
+const contract = await contractOf(posthorn.url)
+const document: Document = (await posthorn.call('GET', '/v1/openapi.json', { key: null })).json
+const nobody = '01900000-0000-7000-8000-000000000000'
+const good = { from: 'a@sender.test', to: 'ann@example.com', subject: 'x', html: '<p>x</p>' }
+const inAnHour = () => new Date(clock.now() + 3_600_000).toISOString()
+
+/** A request to each endpoint that would do something, were it let through. */
+const requests: Record<string, object | undefined> = {
+  'POST /v1/emails/send': good,
+  'POST /v1/emails/batch': { emails: [good, good] },
+  'POST /v1/emails/ussd': good,
+  [`GET /v1/emails/${nobody}`]: undefined,
+  [`DELETE /v1/emails/${nobody}/cancel`]: undefined,
+  'GET /v1/billing/plans': undefined,
+  'GET /v1/openapi.json': undefined,
+}
+const open = /plans$|openapi\.json$/
+const secured = Object.keys(requests).filter((one) => !open.test(one))
+const taking = Object.keys(requests).filter((one) => one.startsWith('POST'))
+
+interface Given {
+  body?: object | string | Buffer
+  headers?: Record<string, string>
+  key?: string | null
+  on?: Posthorn
+}
+
+/** One of `requests`, with its own body unless another is given. */
+function ask(one: string, { on = posthorn, ...given }: Given = {}): Promise<Answer> {
+  const [method = '', path = ''] = one.split(' ')
+  const body = given.body ?? requests[one]
+  return on.call(method, path, { ...given, ...(body === undefined ? {} : { body }) })
+}
+
+async function answers(t: Test, one: string, given: Given, status: number, code?: string) {
+  const answer = await ask(one, given)
+  t.match(answer, { status, json: code === undefined ? {} : { code } }, `${one} ${status} ${code}`)
+  return answer
+}
+
+const write = (work: (tx: Tx) => Promise<unknown>, on = posthorn) => on.store.write(work)
+const send = 'POST /v1/emails/send'
+
+t.test('it is valid OpenAPI 3.1', async (t) => {
+  const validator = new Validator()
+  const { valid, errors } = await validator.validate(structuredClone(document))
+  t.ok(valid, JSON.stringify(errors))
+  t.equal(validator.version, '3.1')
+})
+
+t.test('every example in it fits its schema, and its own alone', async (t) => {
+  let count = 0
+  const look = (pointer: string, value: unknown) => {
+    if (typeof value !== 'object' || value === null) return
+    const { examples, schema } = value as Record<string, Record<string, unknown>>
+    if (schema !== undefined && typeof examples === 'object') {
+      const shown = Object.entries(examples as Record<string, { value: unknown }>)
+      t.ok(shown.length > 0, pointer)
+      for (const [name, example] of shown) {
+        count++
+        t.equal(contract.fault(`${pointer}/schema`, example.value), undefined, `${pointer} ${name}`)
+      }
+      return
+    }
+    for (const [key, child] of Object.entries(value)) look(`${pointer}/${escaped(key)}`, child)
+  }
+  look('#', document)
+  for (const [name, schema] of Object.entries(document.components.schemas ?? {})) {
+    for (const [field, property] of Object.entries(schema.properties ?? {})) {
+      const { examples = [] } = property as { examples?: unknown[] }
+      for (const example of examples) {
+        const pointer = `#/components/schemas/${name}/properties/${field}`
+        t.equal(contract.fault(pointer, example), undefined, pointer)
+      }
+    }
+  }
+  t.ok(count > 60, `${count} examples`)
+})
+
+t.test('a route without description, or the other way round, stops the start', async (t) => {
+  const route: ApiRoute = { method: 'GET', path: '/v1/x', auth: true, json: false, maxBodyBytes: 1 }
+  t.throws(() => makeDocument([route], '1', []), /GET \/v1\/x has no description/)
+  const operation = { id: 'x', summary: 'x', answers: [], refusals: [] }
+  const operations = { 'GET /v1/x': operation }
+  const described = [{ tag: { name: 'x', description: 'x' }, schemas: {}, operations }]
+  t.throws(() => makeDocument([], '1', described), /no such route/)
+  t.ok(makeDocument([route], '1', described).paths['/v1/x'])
+})
+
+t.test('codes come with the statuses of the catalogue, which it tells', async (t) => {
+  const described = String(document.info.description)
+  for (const [code, { meaning }] of Object.entries(errorCatalogue)) {
+    t.ok(described.includes(`\`${code}\``) && described.includes(meaning), code)
+  }
+  for (const [path, operations] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      const responses = operation.responses as Record<string, { 'x-error-codes'?: string[] }>
+      for (const [status, { 'x-error-codes': codes = [] }] of Object.entries(responses)) {
+        t.equal(codes.length === 0, status < '400', `${method} ${path} ${status}`)
+        for (const code of codes) {
+          const { statuses } = errorCatalogue[code as keyof typeof errorCatalogue]
+          t.ok(
+            statuses.some((one) => String(one) === status),
+            `${code} ${status}`,
+          )
+        }
+      }
+    }
+  }
+})
+
+t.test('what differs from it is noticed', async (t) => {
+  const { check } = makeContract(document)
+  const headers: Record<string, string> = {
+    'X-Request-Id': nobody,
+    'X-RateLimit-Limit': '100',
+    'X-RateLimit-Remaining': '99',
+    'X-RateLimit-Reset': '1',
+  }
+  const observed = (more: Partial<Observed>, lacking = ''): Observed => ({
+    method: 'DELETE',
+    path: `/v1/emails/${nobody}/cancel`,
+    status: 200,
+    text: '{"message":"x"}',
+    header: (name) => (name === lacking ? null : headers[name]),
+    ...more,
+  })
+  check(observed({}))
+  for (const [more, complaint] of [
+    [{ text: '{"message":"x","more":1}' }, /additional properties/],
+    [{ text: '{}' }, /must have required property/],
+    [{ text: '{"message":1}' }, /must be string/],
+    [{ status: 201 }, /not documented/],
+    [{ status: 404, text: '{"code":"conflict","error":"x"}' }, /must be equal to constant/],
+    [{ path: '/v1/nowhere' }, /must have required property 'code'/],
+  ] as const) {
+    t.throws(() => check(observed(more)), complaint)
+  }
+  for (const name of Object.keys(headers)) t.throws(() => check(observed({}, name)), name)
+  const sent = { ...good, to: [] }
+  const text = JSON.stringify({ id: nobody, message: 'x' })
+  const odd = observed({ method: 'POST', path: '/v1/emails/send', text, sent })
+  t.throws(() => check(odd), /the request is odd/)
+  t.throws(() => check({ ...odd, sent: { ...good, template: 'x' } }), /the request is odd/)
+})
+
+t.test('successes', async (t) => {
+  for (const one of [...taking, 'GET /v1/billing/plans', 'GET /v1/openapi.json']) {
+    await answers(t, one, {}, 200)
+  }
+  const { json } = await answers(t, send, { body: { ...good, scheduledAt: inAnHour() } }, 200)
+  await answers(t, `GET /v1/emails/${json.id}`, {}, 200)
+  await answers(t, `DELETE /v1/emails/${json.id}/cancel`, {}, 200)
+  const head = await posthorn.call('HEAD', `/v1/emails/${json.id}`)
+  t.equal(head.status, 200)
+})
+
+t.test('nowhere', async (t) => {
+  await answers(t, 'GET /v1/nowhere', {}, 404, 'not_found')
+  for (const one of Object.keys(requests)) {
+    const path = one.split(' ')[1]
+    await answers(t, `PUT ${path}`, {}, 405, 'not_found')
+  }
+})
+
+t.test('keys and bodies', async (t) => {
+  for (const one of secured) {
+    await answers(t, one, { key: null }, 401, 'missing_api_key')
+    await answers(t, one, { key: 'ph_wrong' }, 401, 'invalid_api_key')
+  }
+  for (const one of taking) {
+    t.match(await ask(one, { body: {} }), { status: 400, json: { success: false } })
+    await answers(t, one, { body: '{' }, 400, 'validation_error')
+    const headers = { 'content-type': 'text/plain' }
+    await answers(t, one, { headers }, 415, 'unsupported_media_type')
+    const large = Buffer.alloc((one.endsWith('batch') ? 32 : 10) * 1024 * 1024 + 1, ' ')
+    await answers(t, one, { body: large }, 413, 'validation_error')
+  }
+})
+
+t.test('a body that stays away', async (t) => {
+  for (const one of taking) {
+    const connection = await RawConnection.open(Number(new URL(posthorn.url).port))
+    connection.write(raw(one, 'content-type: application/json\r\ncontent-length: 9\r\n'))
+    const late = connection.response()
+    let answered = false
+    const settled = late.then(() => {
+      answered = true
+    })
+    // Its time runs from when somebody waits for it, which is not known here.
+    while (!answered) await clock.advance(60_000)
+    await settled
+    t.equal(observe(one, await late).status, 408)
+    await connection.destroy()
+  }
+})
+
+t.test('what is wrong with a mail', async (t) => {
+  const many = Array.from({ length: 51 }, (_, i) => `r${i}@example.com`)
+  for (const one of [send, 'POST /v1/emails/ussd']) {
+    await answers(t, one, { body: { ...good, from: 'nobody' } }, 400, 'validation_error')
+    await answers(t, one, { body: { ...good, from: 'a@b.test' } }, 400, 'domain_not_verified')
+  }
+  const unknown = { ...good, to: undefined, phoneNumber: '08030000000' }
+  await answers(t, 'POST /v1/emails/ussd', { body: unknown }, 404, 'not_found')
+  await answers(t, send, { body: { ...good, to: many } }, 400, 'validation_error')
+  await answers(t, send, { body: { ...good, scheduledAt: 'soon' } }, 400, 'validation_error')
+  const templated = { ...good, html: undefined, template: 'none' }
+  await answers(t, send, { body: templated }, 404, 'not_found')
+  await answers(t, send, { body: { ...good, template: 'x' } }, 422, 'validation_error')
+  const emails = [good, { ...good, from: 'nobody' }]
+  await answers(t, 'POST /v1/emails/batch', { body: { emails } }, 422, 'validation_error')
+  for (const one of secured.filter((one) => !taking.includes(one))) {
+    await answers(t, one, {}, 404, 'not_found')
+  }
+  const { json } = await answers(t, send, {}, 200)
+  await answers(t, `DELETE /v1/emails/${json.id}/cancel`, {}, 400, 'validation_error')
+})
+
+t.test('idempotency', async (t) => {
+  for (const one of [send, 'POST /v1/emails/batch']) {
+    await answers(t, one, { headers: { 'idempotency-key': 'a b' } }, 400, 'validation_error')
+    // Until one comes while another is being committed.
+    let headers = {}
+    for (let concurrent = false, round = 0; !concurrent && round < 50; round++) {
+      headers = { 'idempotency-key': `${one.length}-${round}` }
+      const race = await Promise.all(Array.from({ length: 10 }, () => ask(one, { headers })))
+      concurrent = race.some(({ json }) => json.code === 'concurrent_idempotent_request')
+    }
+    t.equal((await ask(one, { headers })).headers.get('idempotency-replay'), 'true')
+    const body = one === send ? { ...good, subject: 'y' } : { emails: [good] }
+    await answers(t, one, { headers, body }, 409, 'invalid_idempotent_request')
+  }
+})
+
+t.test('what an account may not do', async (t) => {
+  const plans = loadPlans(packageFile('config/plans.toml'))
+  const id = posthorn.accountId
+  const marketing = { ...good, type: 'marketing' }
+  await answers(t, send, { body: marketing }, 402, 'marketing_subscription_required')
+  await write((tx) => setMarketingPlan(tx, id, plans.marketing[0] ?? null))
+  await answers(t, send, { body: { ...marketing, topicId: nobody } }, 404, 'not_found')
+  const topic = await createTopic({ store: posthorn.store, clock }, id, { name: 'Offers' })
+  await write((tx) => tx.updateTable('topics').set({ archived: 1 }).execute())
+  await answers(t, send, { body: { ...marketing, topicId: topic.id } }, 409, 'conflict')
+
+  const subscription = (values: { paused?: null | 'bounce'; marketing_paused?: 'complaint' }) =>
+    write((tx) => tx.updateTable('subscriptions').set(values).execute())
+  await subscription({ marketing_paused: 'complaint' })
+  await answers(t, send, { body: marketing }, 403, 'account_paused')
+  await subscription({ paused: 'bounce' })
+  for (const one of taking) await answers(t, one, {}, 503, 'account_paused')
+  await subscription({ paused: null })
+
+  await write((tx) => suspend(tx, id, 'abuse'))
+  for (const one of taking) await answers(t, one, {}, 403, 'account_suspended')
+  await write((tx) => unsuspend(tx, id))
+  await write((tx) => setBillingState(tx, id, 'expired'))
+  for (const one of taking) await answers(t, one, {}, 403, 'subscription_expired')
+  await write((tx) => setBillingState(tx, id, 'active'))
+
+  await write((tx) => setPlan(tx, id, findPlan(plans.email, 'Free')))
+  await write((tx) => tx.updateTable('usage').set({ mails: 100 }).execute())
+  for (const one of taking) await answers(t, one, {}, 429, 'daily_quota_exceeded')
+  await write((tx) => tx.updateTable('usage').set({ mails: 3_000 }).execute())
+  for (const one of taking) await answers(t, one, {}, 402, 'monthly_quota_exceeded')
+})
+
+t.test('too many requests', async (t) => {
+  const on = await startPosthorn(t, { env: { POSTHORN_HTTP_RATE_LIMIT_REQUESTS: '1' } })
+  await answers(t, `GET /v1/emails/${nobody}`, { on }, 404)
+  for (const one of secured) await answers(t, one, { on }, 429, 'rate_limit_exceeded')
+  await answers(t, 'GET /v1/billing/plans', { on, key: null }, 200)
+})
+
+t.test('a fault of the service', async (t) => {
+  const on = await startPosthorn(t)
+  await write((tx) => tx.schema.alterTable('api_keys').renameTo('lost').execute(), on)
+  for (const one of secured) await answers(t, one, { on }, 500, 'application_error')
+})
+
+t.test('while it stops', async (t) => {
+  const stopping = await startPosthorn(t)
+  const port = Number(new URL(stopping.url).port)
+  const held = await RawConnection.open(port)
+  const connections = await Promise.all(
+    Object.keys(requests).map(async (one) => [one, await RawConnection.open(port)] as const),
+  )
+  const length = 'content-type: application/json\r\ncontent-length: 2\r\n'
+  held.write(raw(send, length, stopping.apiKey))
+  // Each connection is known to be open, and the held request to have come, once these are answered.
+  for (const [, connection] of connections) {
+    await connection.write(raw('GET /v1/nowhere')).response()
+  }
+  const closed = stopping.appliance.close()
+  for (const [one, connection] of connections) {
+    const answer = await connection.write(raw(one, '', stopping.apiKey)).response()
+    t.equal(observe(one, answer).status, 503)
+    t.ok(answer?.headers.has('retry-after'))
+  }
+  held.write('{}')
+  t.equal(observe(send, await held.response()).status, 400)
+  await closed
+})
+
+/** A request as it goes over the wire; with a body's headers, its body is to follow. */
+function raw(one: string, headers = '', key = posthorn.apiKey): string {
+  return `${one} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n${headers}\r\n`
+}
+
+/** Holds an answer from the wire to the document as well. */
+function observe(one: string, answer: RawResponse | undefined): RawResponse {
+  if (answer === undefined) throw new Error(`${one} was not answered`)
+  const [method = '', path = ''] = one.split(' ')
+  const header = (name: string) => answer.headers.get(name.toLowerCase())?.[0]
+  contract.check({ method, path, status: answer.status, text: answer.body.toString(), header })
+  return answer
+}
+
+t.test('nothing is documented that did not come', async (t) => {
+  t.ok(contract.documented.size > 70, `${contract.documented.size} bodies`)
+  t.same(
+    [...contract.documented].filter((body) => !contract.produced.has(body)),
+    [],
+  )
+})
