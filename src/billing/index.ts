@@ -14,6 +14,7 @@ export {
 } from './plan.js'
 export { loadPlans } from './plans-file.js'
 export { countBatch, countCampaignMails, countMails, giveBack } from './quota.js'
+export { stoppedBy } from './stopped.js'
 export {
   openSubscription,
   refuseUnknownPlans,

@@ -15,8 +15,25 @@ export {
   nextDue,
   releaseLeases,
 } from './claim.js'
+export { measureDepth, type QueueDepth } from './depth.js'
 export { recordSuppressed } from './end.js'
 export { enqueue, type NewDelivery } from './enqueue.js'
+export { explainWaiting, type LiveGate, type WhyWaiting } from './explain.js'
+export { giveUp } from './give-up.js'
+export { type Changes, hold, release, retry } from './hold.js'
+export {
+  type ClassName,
+  classNames,
+  type Ended,
+  findDeliveries,
+  listWaiting,
+  type Surroundings,
+  surroundingsOf,
+  type Waiting,
+} from './inspect.js'
+export { holdOverdue, type Overdue } from './overdue.js'
 export { type RecipientStatus, readRecipients } from './recipients.js'
 export { makeReturnPaths, type ReturnPaths } from './return-path.js'
+export { changeFitting, type QueueFilter } from './select.js'
 export { type Settlement, settle } from './settle.js'
+export { type QueueSummary, type Standing, summarise } from './summary.js'

@@ -13,7 +13,16 @@ export interface RecipientStatus {
 export async function readRecipients(read: Read, emailId: string): Promise<RecipientStatus[]> {
   const waiting = await read
     .selectFrom('queue')
-    .select(['id', 'recipient', 'attempts', 'due_at', 'lease', 'last_reply', 'last_attempt_at'])
+    .select([
+      'id',
+      'recipient',
+      'attempts',
+      'due_at',
+      'lease',
+      'held_at',
+      'last_reply',
+      'last_attempt_at',
+    ])
     .where('email_id', '=', emailId)
     .execute()
   const ended = await read
@@ -27,8 +36,8 @@ export async function readRecipients(read: Read, emailId: string): Promise<Recip
       email: row.recipient,
       status: row.attempts === 0 ? ('queued' as const) : ('deferred' as const),
       attempts: row.attempts,
-      // A leased row's due time is the end of its lease.
-      nextAttemptAt: row.lease === null ? row.due_at : null,
+      // A leased row's due time is the end of its lease, a held one's is never.
+      nextAttemptAt: row.lease === null && row.held_at === null ? row.due_at : null,
       reply: row.last_reply,
       updatedAt: row.last_attempt_at,
     })),

@@ -1,0 +1,74 @@
+import { leaseMs } from './held.js'
+import { mostAhead, type Surroundings, type Waiting } from './inspect.js'
+
+/**
+ * Why a delivery waits, in one sentence: the gate that it stands at, which the operator can open or
+ * wait for, and until when as far as that is known.
+ */
+export interface WhyWaiting {
+  gate: Gate
+  /** A sentence without a full stop. */
+  says: string
+  until: number | null
+}
+
+/** What the database knows; after them those that only an outbound thread's memory knows. */
+type Gate =
+  | 'in-flight'
+  | 'held'
+  | 'scheduled'
+  | 'greylisted'
+  | 'deferred'
+  | 'account'
+  | 'lane'
+  | 'due'
+  | LiveGate['gate']
+
+/** What an outbound thread says of the delivery's site at this moment. */
+export interface LiveGate {
+  gate: 'rate' | 'connections' | 'suspension' | 'warm-up' | 'tls-policy' | 'failover'
+  says: string
+  until?: number
+}
+
+// Postgrey, Rspamd, SQLgrey and Exim's greylistd all say the word.
+const greylisting = /^4\d\d\b.*gr[ae]y-?\s?list/is
+
+/** The first gate that holds it, in the order in which it would pass them. */
+export function explainWaiting(
+  delivery: Waiting,
+  around: Surroundings,
+  now: number,
+  live?: LiveGate,
+): WhyWaiting {
+  const { dueAt, lastReply, held } = delivery
+  if (held !== null) return { gate: 'held', says: `Held: ${held.reason}`, until: null }
+  if (delivery.lease !== null && dueAt > now) {
+    const since = new Date(dueAt - leaseMs).toISOString()
+    return { gate: 'in-flight', says: `An attempt is under way since ${since}`, until: null }
+  }
+  if (dueAt > now && delivery.attempts === 0) {
+    return { gate: 'scheduled', says: 'Scheduled for a later time', until: dueAt }
+  }
+  if (dueAt > now) {
+    const reply = lastReply ?? 'no reply was kept'
+    if (!greylisting.test(reply)) {
+      return { gate: 'deferred', says: `The last attempt failed for now: ${reply}`, until: dueAt }
+    }
+    const says = `Greylisted, the receiver wants it again later: ${reply}`
+    return { gate: 'greylisted', says, until: dueAt }
+  }
+  if (around.accountStop !== undefined) {
+    return { gate: 'account', says: around.accountStop, until: null }
+  }
+  if (live !== undefined) return { gate: live.gate, says: live.says, until: live.until ?? null }
+  if (around.laneInFlight > 0) return { gate: 'lane', says: inLine(delivery, around), until: null }
+  const says = 'It is due, and claimed within half a minute where the appliance runs'
+  return { gate: 'due', says, until: null }
+}
+
+function inLine({ lane, class: name }: Waiting, { laneInFlight, ahead }: Surroundings): string {
+  const attempts = laneInFlight === 1 ? '1 attempt is' : `${laneInFlight} attempts are`
+  const some = ahead >= mostAhead ? `${mostAhead} or more` : String(ahead)
+  return `It is due and in line: ${attempts} under way to ${lane}, and ${some} ${name} deliveries come before it`
+}

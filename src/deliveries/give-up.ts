@@ -1,0 +1,64 @@
+import { sql } from 'kysely'
+import { type DeliveryRow, idsIn, type Tx } from '../store/index.js'
+import { insertEnded } from './end.js'
+import { isInFlight } from './held.js'
+import { type Changes, counted } from './hold.js'
+
+/**
+ * Ends deliveries as `failed` by the operator's word, held ones too. One whose attempt is under way
+ * is left alone: it may be delivered at this moment, and then it did not fail.
+ */
+export async function giveUp(
+  tx: Tx,
+  ids: readonly number[],
+  { reason, now }: { reason: string; now: number },
+): Promise<Changes> {
+  const ended = await tx
+    .deleteFrom('queue')
+    .where('id', 'in', idsIn(ids))
+    .where(({ not }) => not(isInFlight(now)))
+    .returning(['id', 'email_id', 'recipient', 'attempts', 'last_reply', 'last_transcript'])
+    .execute()
+  const failed = new Map<string, number>()
+  for (const row of ended) failed.set(row.email_id, (failed.get(row.email_id) ?? 0) + 1)
+  await insertEnded(
+    tx,
+    ended.map(
+      (row): DeliveryRow => ({
+        id: row.id,
+        email_id: row.email_id,
+        recipient: row.recipient,
+        status: 'failed',
+        attempts: row.attempts,
+        reply: replyOf(reason, row.last_reply),
+        remote: null,
+        tls: null,
+        transcript: row.last_transcript,
+        ended_at: now,
+      }),
+    ),
+  )
+  for (const [emailId, count] of failed) await updateEmail(tx, emailId, count)
+  return counted(tx, ids, ended.length, now)
+}
+
+function replyOf(reason: string, lastReply: string | null): string {
+  const last = lastReply === null ? '' : `. The last reply: ${lastReply}`
+  return `Given up by the operator: ${reason}${last}`
+}
+
+/** As `settle` does for an attempt, but for a mail that was perhaps never tried: `sent_at` stays. */
+async function updateEmail(tx: Tx, emailId: string, count: number): Promise<void> {
+  await tx
+    .updateTable('emails')
+    .set({
+      waiting: sql`waiting - ${count}`,
+      failed: sql`failed + ${count}`,
+      status: sql`case
+        when status in ('cancelled', 'suppressed') or waiting > ${count} then status
+        when bounced > 0 then 'bounced'
+        else 'failed' end`,
+    })
+    .where('id', '=', emailId)
+    .execute()
+}

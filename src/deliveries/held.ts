@@ -1,0 +1,10 @@
+import { sql } from 'kysely'
+
+/** The due time of what is held: later than any clock, and a date that can be printed. */
+export const never = Date.UTC(9999, 0, 1)
+
+/** An attempt is under way: the row's lease has not run out. */
+export const isInFlight = (now: number) => sql<boolean>`(lease is not null and due_at > ${now})`
+
+/** How long a claim leases a delivery for: `outbound/dispatch.ts` sets it (a test compares). */
+export const leaseMs = 3_600_000

@@ -1,0 +1,94 @@
+import { sql } from 'kysely'
+import { idsIn, type Tx } from '../store/index.js'
+import { isInFlight, never } from './held.js'
+
+/**
+ * Holds deliveries back until `release`: no claim sees them, no lane counts them as due. One whose
+ * attempt is under way is left alone, for its mail may have arrived already; it is counted as in
+ * flight, and can be held once that attempt has ended.
+ */
+export async function hold(
+  tx: Tx,
+  ids: readonly number[],
+  { reason, now }: { reason: string; now: number },
+): Promise<Changes> {
+  const { numUpdatedRows } = await tx
+    .updateTable('queue')
+    .set({
+      held_at: now,
+      held_reason: reason,
+      held_due_at: sql.ref('due_at'),
+      due_at: never,
+      lease: null,
+    })
+    .where('id', 'in', idsIn(ids))
+    .where('held_at', 'is', null)
+    .where(({ not }) => not(isInFlight(now)))
+    .executeTakeFirst()
+  return counted(tx, ids, numUpdatedRows, now)
+}
+
+/**
+ * Lets held deliveries go on where they stood; what fell due meanwhile is due at once. The time that
+ * they were held is not counted against the time for which they are tried.
+ */
+export async function release(
+  tx: Tx,
+  ids: readonly number[],
+  { now }: { now: number },
+): Promise<Changes> {
+  const { numUpdatedRows } = await tx
+    .updateTable('queue')
+    .set({
+      due_at: sql`case when held_due_at > ${now} then held_due_at else ${now} end`,
+      expires_at: sql`expires_at + ${now} - held_at`,
+      held_at: null,
+      held_reason: null,
+      held_due_at: null,
+    })
+    .where('id', 'in', idsIn(ids))
+    .where('held_at', 'is not', null)
+    .executeTakeFirst()
+  return counted(tx, ids, numUpdatedRows, now)
+}
+
+/**
+ * Makes deferred deliveries due now. What was not tried yet keeps its time (a scheduled mail must not
+ * leave early), and so does what is held.
+ */
+export async function retry(
+  tx: Tx,
+  ids: readonly number[],
+  { now }: { now: number },
+): Promise<Changes> {
+  const { numUpdatedRows } = await tx
+    .updateTable('queue')
+    .set({ due_at: now, lease: null })
+    .where('id', 'in', idsIn(ids))
+    .where('attempts', '>', 0)
+    .where('held_at', 'is', null)
+    .where(({ not }) => not(isInFlight(now)))
+    .executeTakeFirst()
+  return counted(tx, ids, numUpdatedRows, now)
+}
+
+/** What a change came to: how many deliveries it changed, and how many were in flight. */
+export interface Changes {
+  changed: number
+  inFlight: number
+}
+
+export async function counted(
+  tx: Tx,
+  ids: readonly number[],
+  changed: bigint | number,
+  now: number,
+): Promise<Changes> {
+  const { inFlight } = await tx
+    .selectFrom('queue')
+    .select((eb) => eb.fn.countAll<number>().as('inFlight'))
+    .where('id', 'in', idsIn(ids))
+    .where(isInFlight(now))
+    .executeTakeFirstOrThrow()
+  return { changed: Number(changed), inFlight }
+}

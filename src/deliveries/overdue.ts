@@ -1,0 +1,70 @@
+import { sql } from 'kysely'
+import type { Clock } from '../clock/index.js'
+import { idsIn, type Read, type Store } from '../store/index.js'
+import { hold } from './hold.js'
+
+export interface Overdue {
+  deliveries: number
+  /** When the longest overdue of them should have left. */
+  oldestDueAt: number | undefined
+}
+
+// decisions.md, 'Restore'.
+const maxOverdueMs = 3_600_000
+const reason = 'scheduled, and overdue by more than an hour when Posthorn started'
+const emailsPerRead = 200
+const rowsPerWrite = 500
+
+/**
+ * At the start, before anything is sent: scheduled mails that are overdue by more than an hour are
+ * held for the operator to decide, for the database was restored, copied or asleep, and they
+ * may have been sent since or be wanted no more. What was tried before goes on.
+ */
+export async function holdOverdue({
+  store,
+  clock,
+}: {
+  store: Store
+  clock: Clock
+}): Promise<Overdue> {
+  const now = clock.now()
+  const found: Overdue = { deliveries: 0, oldestDueAt: undefined }
+  for (let after = { at: 0, id: '' }; ; ) {
+    const emails = await overdueEmails(store.read, now - maxOverdueMs, after)
+    const last = emails.at(-1)
+    if (last === undefined) return found
+    const rows = await store.read
+      .selectFrom('queue')
+      .select(['id', 'due_at'])
+      .where('email_id', 'in', idsIn(emails.map(({ id }) => id)))
+      .where('attempts', '=', 0)
+      // One that was held and released has a later time than its mail.
+      .where('due_at', '<', now - maxOverdueMs)
+      .execute()
+    for (let start = 0; start < rows.length; start += rowsPerWrite) {
+      const ids = rows.slice(start, start + rowsPerWrite).map(({ id }) => id)
+      const { changed } = await store.write((tx) => hold(tx, ids, { reason, now }))
+      found.deliveries += changed
+    }
+    found.oldestDueAt ??= rows[0]?.due_at
+    after = last
+  }
+}
+
+/** The next ones in the order of their time: a range of the index `emails_scheduled`. */
+async function overdueEmails(read: Read, before: number, after: { at: number; id: string }) {
+  const rows = await read
+    .selectFrom('emails')
+    .select(['id', 'scheduled_at'])
+    // A literal, or SQLite does not see that the index has all of them.
+    .where(sql<boolean>`status = 'scheduled'`)
+    .where('scheduled_at', '<', before)
+    .where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('scheduled_at', 'id'), '>', tuple(after.at, after.id)),
+    )
+    .orderBy('scheduled_at')
+    .orderBy('id')
+    .limit(emailsPerRead)
+    .execute()
+  return rows.map(({ id, scheduled_at }) => ({ id, at: scheduled_at ?? 0 }))
+}

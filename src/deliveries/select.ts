@@ -1,0 +1,77 @@
+import type { SelectQueryBuilder } from 'kysely'
+import { type Clock, pause } from '../clock/index.js'
+import type { Tables } from '../store/index.js'
+import { firstSerialAt, idsIn, type QueueClass, type Read, type Store } from '../store/index.js'
+import type { Changes } from './hold.js'
+
+/** Which of the waiting deliveries are meant: all that every given field fits. */
+export interface QueueFilter {
+  ids?: readonly number[] | undefined
+  emailId?: string | undefined
+  accountId?: string | undefined
+  /** The recipient's domain as A-label, lower case. */
+  lane?: string | undefined
+  class?: QueueClass | undefined
+  /** Accepted before this time, in milliseconds. */
+  acceptedBefore?: number | undefined
+  held?: boolean | undefined
+}
+
+type QueueQuery<O> = SelectQueryBuilder<Tables, 'queue', O>
+
+/** Narrows a query on `queue` (which may join other tables) to what the filter means. */
+export function fitting<O, Q extends QueueQuery<O>>(query: Q, filter: QueueFilter): Q {
+  let q: QueueQuery<O> = query
+  if (filter.ids !== undefined) q = q.where('queue.id', 'in', idsIn(filter.ids))
+  if (filter.emailId !== undefined) q = q.where('queue.email_id', '=', filter.emailId)
+  if (filter.accountId !== undefined) q = q.where('queue.account_id', '=', filter.accountId)
+  if (filter.lane !== undefined) q = q.where('queue.lane', '=', filter.lane)
+  if (filter.class !== undefined) q = q.where('queue.class', '=', filter.class)
+  if (filter.acceptedBefore !== undefined) {
+    q = q.where('queue.id', '<', firstSerialAt(filter.acceptedBefore))
+  }
+  if (filter.held !== undefined) {
+    q = q.where('queue.held_at', filter.held ? 'is not' : 'is', null)
+  }
+  return q as Q
+}
+
+// Some ms of writing each; between them others have their turn. From another process they only
+// get it when nobody holds the database for a while: a writer that finds it busy looks again
+// every 25 ms (`store/group-commit.ts`).
+const idsPerWrite = 500
+const breatheMs = 30
+// One look through the table for many writes.
+const idsPerRead = 20_000
+
+/**
+ * Changes all that fits, in short transactions: `change` gets the ids and must look again whether each
+ * is still as it wants it. Deliveries that come meanwhile may be left out.
+ */
+export async function changeFitting(
+  { store, clock }: { store: Store; clock: Clock },
+  filter: QueueFilter,
+  change: (tx: Read, ids: readonly number[], now: number) => Promise<Changes>,
+  onProgress: (seen: number) => void = () => {},
+): Promise<Changes & { seen: number }> {
+  const total = { seen: 0, changed: 0, inFlight: 0 }
+  for (let after = -1; ; ) {
+    const rows = await fitting(store.read.selectFrom('queue').select('queue.id'), filter)
+      .where('queue.id', '>', after)
+      .orderBy('queue.id')
+      .limit(idsPerRead)
+      .execute()
+    for (let start = 0; start < rows.length; start += idsPerWrite) {
+      if (total.seen > 0) await pause(clock, breatheMs)
+      const ids = rows.slice(start, start + idsPerWrite).map(({ id }) => id)
+      const { changed, inFlight } = await store.write((tx) => change(tx, ids, clock.now()))
+      total.seen += ids.length
+      total.changed += changed
+      total.inFlight += inFlight
+      onProgress(total.seen)
+    }
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < idsPerRead) return total
+    after = last.id
+  }
+}
