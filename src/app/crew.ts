@@ -24,9 +24,10 @@ export interface CrewOptions {
 }
 
 const entry = (name: string) => new URL(`../threads/${name}.js`, import.meta.url)
-// Write slots: main has 0, the sandbox inbox 1, the outbound threads the following ones.
+// Write slots: main has 0, the outbound threads those after these.
 const sandboxSlot = 1
-const firstOutboundSlot = 2
+const checkpointSlot = 2
+const firstOutboundSlot = 3
 // What a thread may take beyond its own grace to write its last results and close.
 const closingMs = 10_000
 // Beyond it only a new process may help; systemd's watchdog then brings one.
@@ -41,6 +42,14 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
   }
   try {
     const common = { config, dataDir, publicUrl, turns, backlog }
+    const checkpoint = await supervise({
+      name: 'checkpoint',
+      entry: entry('checkpoint'),
+      data: { ...common, slot: checkpointSlot, index: 0 },
+      log,
+      clock,
+    })
+    opened.push({ thread: checkpoint, graceMs: closingMs })
     let sandboxPort: number | undefined
     if (config.outbound.route === 'sandbox') {
       const thread = await supervise({

@@ -47,8 +47,9 @@ export function openConnection(file: string, options: ConnectionOptions): RawDat
   raw.pragma('foreign_keys = on')
   raw.pragma('cache_size = -32000')
   raw.pragma('temp_store = memory')
-  // 32 MB: a checkpoint, which holds up the writer, then copies each busy page once for many writes.
-  raw.pragma('wal_autocheckpoint = 8000')
+  // 128 MB: the checkpoint thread has copied most of it by then, so that the writer, which is held up
+  // by its own checkpoint, has the last second's pages left to copy before the log starts anew.
+  raw.pragma('wal_autocheckpoint = 32000')
   if (options.readonly) raw.pragma('query_only = on')
   return raw
 }

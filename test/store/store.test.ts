@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process'
+import { statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import t from 'tap'
@@ -7,6 +8,8 @@ import {
   makeTurns,
   migrateStore,
   openStore,
+  prepared,
+  preparedInsert,
   tryLockFile,
 } from '../../src/store/index.js'
 import { joinTurns } from '../../src/store/turns.js'
@@ -225,6 +228,40 @@ t.test('a dead thread loses its turn, whether it held it or was handed it', asyn
   await again
   alive.release()
   t.pass('the turn came round')
+})
+
+t.test('a checkpoint moves what was committed into the database file', async (t) => {
+  const dataDir = makeTempDir(t)
+  const store = await openTestStore(t, { dataDir })
+  const size = () => statSync(`${dataDir}/posthorn.db`).size
+  store.checkpoint()
+  const before = size()
+  const html = 'x'.repeat(1_000_000)
+  await store.write((tx) => tx.insertInto('bodies').values({ id: 1, html, text: null }).execute())
+  t.equal(size(), before)
+  store.checkpoint()
+  // Less than all of it: the file had some empty pages.
+  t.ok(size() > before + html.length / 2)
+})
+
+t.test('a prepared query gives each run its own values, null and repeated ones too', async (t) => {
+  const store = await openTestStore(t)
+  const insert = preparedInsert('bodies')
+  await store.write(async (tx) => {
+    await insert(tx, { id: 1, html: 'a', text: null })
+    await insert(tx, { id: 2, html: null, text: 'a' })
+  })
+  const either = prepared<{ is: string; limit: number }, { id: number }>((db, { is, limit }) =>
+    db
+      .selectFrom('bodies')
+      .select('id')
+      .where((eb) => eb.or([eb('html', '=', is), eb('text', '=', is)]))
+      .orderBy('id')
+      .limit(limit),
+  )
+  t.same(await either(store.read, { is: 'a', limit: 5 }), [{ id: 1 }, { id: 2 }])
+  t.same(await either(store.read, { is: 'a', limit: 1 }), [{ id: 1 }])
+  t.same(await either(store.read, { is: 'b', limit: 5 }), [])
 })
 
 t.test('ids', async (t) => {
