@@ -2,7 +2,7 @@ import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { LaneDue } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
-import { type Supervised, supervise } from './supervise.js'
+import { type Supervised, type SuperviseOptions, supervise } from './supervise.js'
 
 /** The worker threads together. */
 export interface Crew {
@@ -21,6 +21,7 @@ export interface CrewOptions {
   backlog: SharedArrayBuffer
   log: Log
   clock: Clock
+  metrics: SuperviseOptions['metrics']
 }
 
 const entry = (name: string) => new URL(`../threads/${name}.js`, import.meta.url)
@@ -34,7 +35,7 @@ const closingMs = 10_000
 const maxDownMs = 180_000
 
 export async function openCrew(options: CrewOptions): Promise<Crew> {
-  const { config, dataDir, publicUrl, turns, backlog, log, clock } = options
+  const { config, dataDir, publicUrl, turns, backlog, log, clock, metrics } = options
   const opened: { thread: Supervised; graceMs: number }[] = []
   const close = async () => {
     // In reverse: the sandbox inbox outlives those who deliver to it.
@@ -48,6 +49,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       data: { ...common, slot: checkpointSlot, index: 0 },
       log,
       clock,
+      metrics,
     })
     opened.push({ thread: checkpoint, graceMs: closingMs })
     let sandboxPort: number | undefined
@@ -58,6 +60,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
         data: { ...common, slot: sandboxSlot, index: 0, sandboxPort: config.sandbox.smtpPort },
         log,
         clock,
+        metrics,
       })
       opened.push({ thread, graceMs: closingMs })
       sandboxPort = thread.port
@@ -75,6 +78,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
           },
           log,
           clock,
+          metrics,
         })
         opened.push({ thread, graceMs: config.outbound.shutdownGrace + closingMs })
         return thread

@@ -20,7 +20,10 @@ import { makeDoorbell } from './doorbell.js'
 import { applianceKeyFile, plansFile } from './files.js'
 import { startHousekeeping } from './housekeeping.js'
 import { lockDataDir } from './lock.js'
+import { countAnswers, type Metrics, openMetrics } from './metrics.js'
 import { openSystemdNotifier } from './notify.js'
+import { holdOldMail } from './restore.js'
+import { countCommits } from './thread-meter.js'
 
 /**
  * The composition root: config → store → threads → listeners, and all of it stopped in reverse.
@@ -62,18 +65,21 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     opened.push(lockDataDir(dataDir))
     await migrateStore(dataDir)
     const turns = makeTurns()
-    const store = openStore({ dataDir, clock, turns, slot: 0 })
+    const metrics = openMetrics({ enabled: config.metrics.enabled, dataDir })
+    const onCommit = countCommits(metrics.meter)
+    const store = openStore({ dataDir, clock, turns, slot: 0, onCommit })
     opened.push(() => store.close())
 
-    const publicServer = await openPublicServer(options, { store, clock, key })
+    const publicServer = await openPublicServer(options, { store, clock, key, metrics })
     opened.push(() => publicServer.close(config.http.shutdownGrace))
     const publicUrl = config.http.public.url || urlOf(config.http.public.host, publicServer.port)
 
+    await holdOldMail({ store, clock, log })
     const backlogMemory = makeBacklogMemory()
     const backlog = joinBacklog(backlogMemory)
     await backlog.recount(store.read)
     const shared = { turns, backlog: backlogMemory }
-    const crew = await openCrew({ config, dataDir, publicUrl, ...shared, log, clock })
+    const crew = await openCrew({ config, dataDir, publicUrl, ...shared, log, clock, metrics })
     opened.push(() => crew.close())
     const ring = makeDoorbell((due) => crew.ring(due))
 
@@ -84,13 +90,13 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const idempotency = makeIdempotency({ store, clock })
     const housekeeping = startHousekeeping(clock, log, [
       { name: 'expired idempotency keys', everyMs: 600_000, run: idempotency.sweep },
-      { name: 'queue size', everyMs: 3_600_000, run: () => backlog.recount(store.read) },
     ])
     opened.push(() => housekeeping.stop())
 
     const privateServer = await openPrivateServer(options, {
       store,
       clock,
+      metrics,
       ring,
       backlog,
       plans,
@@ -140,6 +146,7 @@ const publicRateLimit = { requests: 600, windowMs: 60_000 }
 interface Core {
   store: Store
   clock: Clock
+  metrics: Metrics
   ring: Parameters<typeof emailRoutes>[1]['ring']
   backlog: Backlog
   plans: Plans
@@ -152,7 +159,7 @@ async function openPrivateServer(
   core: Core,
 ): Promise<HttpServer<Principal>> {
   const { http } = config
-  const { store, clock } = core
+  const { store, clock, metrics } = core
   const server = await openHttpServer<Principal>({
     ...http.private,
     allowedHosts: ['localhost', hostname(), ...http.private.allowedHosts],
@@ -162,6 +169,7 @@ async function openPrivateServer(
     rateKey: (principal) => principal.keyId,
     rateLimit: { requests: http.rateLimit.requests, windowMs: http.rateLimit.window },
     trustedProxies: [...http.trustedProxies],
+    onAnswer: countAnswers(metrics.meter, 'private'),
   })
   const { maxAge: maxAgeMs, maxQueued } = config.outbound
   const { defaultCountry } = config.contacts
@@ -169,6 +177,7 @@ async function openPrivateServer(
   billingRoutes(server.api, core)
   dashboardRoutes(server.pages, { store, clock, sandbox: config.outbound.route === 'sandbox' })
   openApiRoutes(server)
+  if (metrics.expose !== undefined) server.pages.get('/metrics', metrics.expose)
   await server.listen()
   return server
 }
@@ -176,8 +185,9 @@ async function openPrivateServer(
 /** What recipients reach: the pages behind the links in their mail. */
 async function openPublicServer(
   { config, log }: ApplianceOptions,
-  { store, clock, key }: { store: Store; clock: Clock; key: ApplianceKey },
+  deps: { store: Store; clock: Clock; key: ApplianceKey; metrics: Metrics },
 ) {
+  const { store, clock, key, metrics } = deps
   const { http } = config
   const server = await openHttpServer<never>({
     host: http.public.host,
@@ -186,6 +196,7 @@ async function openPublicServer(
     clock,
     trustedProxies: [...http.trustedProxies],
     pageRateLimit: publicRateLimit,
+    onAnswer: countAnswers(metrics.meter, 'public'),
   })
   // Tokens are read here and made elsewhere, so the URL before them does not matter.
   preferenceRoutes(server.pages, { store, clock, links: makeUnsubscribeLinks(key, '') })

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { type Clock, pause } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { forgetTurn } from '../store/index.js'
+import type { Metrics } from './metrics.js'
 import type { ThreadData, ThreadOrder, ThreadReport } from './thread-data.js'
 
 /** A worker thread that is kept alive: what it held is in the database, so a new one goes on. */
@@ -21,6 +22,8 @@ export interface SuperviseOptions {
   data: ThreadData
   log: Log
   clock: Clock
+  /** Takes what the thread counts. */
+  metrics: Pick<Metrics, 'add' | 'forget'>
 }
 
 const firstBackoffMs = 250
@@ -90,16 +93,22 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
   }
 }
 
-function launch({ name, entry }: SuperviseOptions, data: ThreadData) {
+function launch({ name, entry, metrics }: SuperviseOptions, data: ThreadData) {
   const worker = new Worker(entry, { workerData: data, name, stdout: false, stderr: false })
   let cause: unknown = new Error('The thread ended by itself')
   worker.on('error', (error) => {
     cause = error
   })
-  const ended = new Promise<unknown>((resolve) => worker.once('exit', () => resolve(cause)))
+  const ended = new Promise<unknown>((resolve) => {
+    worker.once('exit', () => {
+      metrics.forget(name)
+      resolve(cause)
+    })
+  })
   const ready = new Promise<number | undefined>((resolve, reject) => {
     worker.on('message', (report: ThreadReport) => {
       if (report.kind === 'ready') resolve(report.port)
+      if (report.kind === 'metrics') metrics.add(name, report.snapshot)
     })
     void ended.then(reject)
   })

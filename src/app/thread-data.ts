@@ -1,4 +1,5 @@
 import type { Config } from '../config/index.js'
+import type { Snapshot } from '../metrics/index.js'
 
 /** What every worker thread is started with; plain data, because it is cloned. */
 export interface ThreadData {
@@ -17,7 +18,10 @@ export interface ThreadData {
 }
 
 /** From a thread to the main thread. `ready` once it works; `port` where it listens. */
-export type ThreadReport = { kind: 'ready'; port?: number } | { kind: 'stopped' }
+export type ThreadReport =
+  | { kind: 'ready'; port?: number }
+  | { kind: 'stopped' }
+  | { kind: 'metrics'; snapshot: Snapshot }
 
 /** From the main thread to a thread. */
 export type ThreadOrder =

@@ -2,9 +2,11 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { type Clock, systemClock } from '../clock/index.js'
 import { type ApplianceKey, openApplianceKey } from '../config/index.js'
 import { type Log, openLog } from '../log/index.js'
+import type { Meter } from '../metrics/index.js'
 import { openStore, type Store } from '../store/index.js'
 import { applianceKeyFile } from './files.js'
 import type { ThreadData, ThreadOrder, ThreadReport } from './thread-data.js'
+import { countCommits, openThreadMeter } from './thread-meter.js'
 
 export interface ThreadContext {
   data: ThreadData
@@ -12,6 +14,7 @@ export interface ThreadContext {
   clock: Clock
   log: Log
   key: ApplianceKey
+  meter: Meter
 }
 
 /** What a worker thread does, as its entry file gives it. */
@@ -31,9 +34,14 @@ export async function runThread(
   const data = workerData as ThreadData
   const clock = systemClock
   const log = openLog(logOptions(data.config.log)).child({ thread: name })
-  const store = openStore({ dataDir: data.dataDir, clock, turns: data.turns, slot: data.slot })
+  const counting = openThreadMeter(data.config.metrics.enabled, clock, (snapshot) =>
+    port.postMessage({ kind: 'metrics', snapshot } satisfies ThreadReport),
+  )
+  const { meter } = counting
+  const { dataDir, turns, slot } = data
+  const store = openStore({ dataDir, clock, turns, slot, onCommit: countCommits(meter) })
   const key = openApplianceKey(applianceKeyFile(data.dataDir))
-  const work = await start({ data, store, clock, log, key })
+  const work = await start({ data, store, clock, log, key, meter })
   port.on('message', (order: ThreadOrder) => {
     if (order.kind === 'ring') work.ring?.(order.due)
     else void stop()
@@ -41,6 +49,7 @@ export async function runThread(
   const stop = async () => {
     await work.stop()
     await store.close()
+    counting.close()
     port.close()
   }
   const report: ThreadReport = {

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import { packageVersion } from '../config/index.js'
 import { accountCommands } from './account.js'
 import { configCommands } from './config.js'
 import { contactCommands } from './contact.js'
@@ -11,7 +12,7 @@ import { serveCommand } from './serve.js'
 import { suppressionCommands } from './suppression.js'
 import { templateCommands } from './template.js'
 import { topicCommands } from './topic.js'
-import { packageVersion, versionCommand } from './version.js'
+import { versionCommand } from './version.js'
 
 /**
  * The `posthorn` command: a file per sub-command, each entered in `commands` by one line. What must

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { packageFile } from '../config/index.js'
+import { packageVersion } from '../config/index.js'
 import { say, sayJson } from './output.js'
 
 export function versionCommand(program: Command): void {
@@ -12,11 +11,4 @@ export function versionCommand(program: Command): void {
       if (command.optsWithGlobals().json) sayJson({ version, node: process.versions.node })
       else say(`posthorn ${version} (Node ${process.versions.node})`)
     })
-}
-
-export function packageVersion(): string {
-  const { version }: { version: string } = JSON.parse(
-    readFileSync(packageFile('package.json'), 'utf8'),
-  )
-  return version
 }

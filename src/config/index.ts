@@ -21,7 +21,7 @@ import {
 export type Config = Values<typeof settings>
 export type { ApplianceKey } from './appliance-key.js'
 export { createApplianceKeyFile, makeApplianceKey, openApplianceKey } from './appliance-key.js'
-export { packageFile } from './package-file.js'
+export { packageFile, packageVersion } from './package-file.js'
 export { type ConfigSource, environmentName, settingName } from './read.js'
 export type { Section, Setting } from './settings.js'
 
@@ -98,6 +98,9 @@ export const settings = {
       pattern: /^[A-Z]{2}$/,
       expected: 'a country code of two capital letters, such as "NG"',
     }),
+  },
+  metrics: {
+    enabled: flag(true),
   },
   sandbox: {
     smtpPort: port(2525),

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -11,4 +11,11 @@ export function packageFile(name: string): string {
     folder = above
   }
   return join(folder, name)
+}
+
+export function packageVersion(): string {
+  const { version }: { version: string } = JSON.parse(
+    readFileSync(packageFile('package.json'), 'utf8'),
+  )
+  return version
 }

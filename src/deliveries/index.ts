@@ -7,6 +7,7 @@
 export { type Backlog, joinBacklog, makeBacklogMemory } from './backlog.js'
 export { blockedAmong } from './blocked.js'
 export { cancelDeliveries } from './cancel.js'
+export { startCensus } from './census.js'
 export {
   type Claimed,
   claim,

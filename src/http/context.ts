@@ -8,8 +8,19 @@ export interface ServerContext {
   readonly bodyTimeoutMs: number
   readonly clientAddress: (peer: string, forwardedFor: string | undefined) => string
   readonly work: Work
+  readonly onAnswer: ((answer: Answered) => void) | undefined
   /** Set once the server takes no new work. */
   closing: boolean
+}
+
+/** An answer that was sent, as metrics see it: all values but `seconds` are of small sets. */
+export interface Answered {
+  method: string
+  /** The path as it was added, `/v1/emails/:id`; `unknown` for any other. */
+  route: string
+  status: number
+  /** From the request's head until uWS had the whole answer. */
+  seconds: number
 }
 
 /** Counts what is still to end: a request counts once for its handler and once for its response. */

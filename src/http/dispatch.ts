@@ -20,22 +20,39 @@ type Dispatch = (
   route: Route | undefined,
 ) => void
 
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
 /** What uWS calls with every request: from a native callback to exactly one response. */
 export function makeDispatch(
   context: ServerContext,
   allowedHosts: ReadonlySet<string> | undefined,
   maxBodyBytes: number,
 ): Dispatch {
-  async function respond(exchange: Exchange, answer: Promise<Outgoing>): Promise<void> {
+  async function respond(
+    exchange: Exchange,
+    route: Route | undefined,
+    answer: Promise<Outgoing>,
+  ): Promise<void> {
     context.work.begin()
+    const began = performance.now()
+    let status = 500
     try {
-      await exchange.send(await answer)
+      const outgoing = await answer
+      await exchange.send(outgoing)
+      status = outgoing.status
     } catch (error) {
       // A handler's headers could not be sent, or a bug of ours.
       const { requestId } = exchange
       context.log.error({ requestId, error }, 'Response failed unexpectedly')
       await exchange.send(errorResponse(error)).catch(() => exchange.drop())
     } finally {
+      const { method } = exchange.head
+      context.onAnswer?.({
+        method: methods.has(method) ? method : 'other',
+        route: route?.path ?? 'unknown',
+        status,
+        seconds: (performance.now() - began) / 1_000,
+      })
       context.work.end()
     }
   }
@@ -52,7 +69,7 @@ export function makeDispatch(
       setImmediate(() => {
         // uWS cannot end a response without a body and its connection with it.
         if (head.method === 'HEAD') exchange.drop()
-        else void respond(exchange, Promise.resolve(faultResponse(fault)))
+        else void respond(exchange, route, Promise.resolve(faultResponse(fault)))
       })
       return
     }
@@ -61,13 +78,13 @@ export function makeDispatch(
     exchange.receiveBody(endpoint?.maxBodyBytes ?? maxBodyBytes)
     if (context.closing) {
       const refused = endpoint?.refuse(exchange, leaving()) ?? errorResponse(leaving())
-      void respond(exchange, Promise.resolve(refused))
+      void respond(exchange, route, Promise.resolve(refused))
     } else if (endpoint !== undefined) {
       const count = route?.pattern.split(':').length ?? 1
       const raw = Array.from({ length: count - 1 }, (_, index) => request.getParameter(index))
-      void respond(exchange, endpoint.serve(exchange, raw))
+      void respond(exchange, route, endpoint.serve(exchange, raw))
     } else {
-      void respond(exchange, Promise.resolve(turnDown(exchange, route)))
+      void respond(exchange, route, Promise.resolve(turnDown(exchange, route)))
     }
   }
 }

@@ -4,7 +4,7 @@ import { OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { type Api, makeApi } from './api.js'
 import { makeClientAddress } from './client-address.js'
-import { type ServerContext, Work } from './context.js'
+import { type Answered, type ServerContext, Work } from './context.js'
 import { makeDispatch } from './dispatch.js'
 import { makePages, type Pages } from './pages.js'
 import { makeRateLimiter, type RateLimit } from './rate-limit.js'
@@ -32,6 +32,8 @@ export interface HttpServerOptions<P> {
   allowedHosts?: string[]
   /** How long a body may take from the moment that somebody waits for it. Default 60 s. */
   bodyTimeoutMs?: number
+  /** Called after every answer; for metrics. */
+  onAnswer?: (answer: Answered) => void
 }
 
 export interface HttpServer<P> {
@@ -62,6 +64,7 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
     bodyTimeoutMs: options.bodyTimeoutMs ?? 60_000,
     clientAddress: makeClientAddress(options.trustedProxies ?? []),
     work: new Work(),
+    onAnswer: options.onAnswer,
     closing: false,
   }
   const routes = new RouteTable()

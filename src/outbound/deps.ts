@@ -3,6 +3,7 @@ import type { ApplianceKey, Config } from '../config/index.js'
 import type { Backlog } from '../deliveries/index.js'
 import type { Resolver } from '../dns/index.js'
 import type { Log } from '../log/index.js'
+import type { Meter } from '../metrics/index.js'
 import type { Store } from '../store/index.js'
 
 export interface OutboundDeps {
@@ -11,6 +12,7 @@ export interface OutboundDeps {
   resolver: Resolver
   log: Log
   key: ApplianceKey
+  meter: Meter
   backlog: Backlog
   config: Config['outbound']
   /** Where recipients reach the public listener, for the links in marketing mail. */

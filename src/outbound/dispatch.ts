@@ -193,7 +193,7 @@ const endings = { bounced: 'Bounced', failed: 'Given up', suppressed: 'Suppresse
  * Writes settlements, many in one transaction. One that cannot be written is kept and tried again:
  * forgetting it would send the mail twice.
  */
-function makeRecorder({ store, clock, log, thread, backlog }: OutboundDeps) {
+function makeRecorder({ store, clock, log, thread, backlog, meter }: OutboundDeps) {
   const waiting: { settlement: Settlement; done: () => void }[] = []
   let writing = false
   let failing = false
@@ -230,6 +230,7 @@ function makeRecorder({ store, clock, log, thread, backlog }: OutboundDeps) {
 
   const tell = (settlement: Settlement) => {
     const { kind, id, emailId, recipient, attempts, reply, remote } = settlement
+    meter.count('posthorn_attempts_total', { outcome: kind })
     const fields = { emailId, deliveryId: id, to: recipient, attempts, remote, reply }
     if (kind === 'delivered') log.info(fields, 'Delivered')
     else if (kind === 'deferred') {

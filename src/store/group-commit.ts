@@ -14,8 +14,8 @@ export interface GroupCommitOptions {
   tx: Tx
   turns: Turns
   clock: Clock
-  /** Called after every commit; for metrics. */
-  onCommit?: (writes: number) => void
+  /** Called after every commit with what it took from its begin on; for metrics. */
+  onCommit?: ((writes: number, seconds: number) => void) | undefined
 }
 
 interface Job {
@@ -86,6 +86,7 @@ async function commitSome(
   await turns.take()
   try {
     await begin(options, statements)
+    const began = performance.now()
     const endAt = options.clock.now() + maxTurnMs
     while (pending.length > 0 && jobs.length < maxWritesPerCommit) {
       if (jobs.length > 0 && options.clock.now() >= endAt) break
@@ -95,7 +96,7 @@ async function commitSome(
       answers.push(await runOne(options, statements, job))
     }
     statements.commit.run()
-    options.onCommit?.(jobs.length)
+    options.onCommit?.(jobs.length, (performance.now() - began) / 1_000)
   } catch (error) {
     if (raw.inTransaction) raw.exec('rollback')
     // begin itself failed: nobody has run yet, but everybody waits for the same database.

@@ -20,6 +20,7 @@ export { migrateStore } from './migrate.js'
 export { prepared, preparedInsert } from './prepared.js'
 export * from './schema.js'
 export { forgetTurn, makeTurns } from './turns.js'
+export { walBytes } from './wal.js'
 
 export type Read = Kysely<Tables>
 
@@ -44,7 +45,7 @@ export interface StoreOptions {
   turns: SharedArrayBuffer
   /** The thread's own number in `turns`: main 0, the others as `app` numbers them. */
   slot: number
-  onCommit?: (writes: number) => void
+  onCommit?: (writes: number, seconds: number) => void
 }
 
 // For the moments in which another process opens, recovers or closes the database.

@@ -1,10 +1,11 @@
 import { runThread } from '../app/thread.js'
+import { joinBacklog, startCensus } from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
 
 // Often enough that little is left at a time, seldom enough that a busy page is copied for many writes.
 const everyMs = 1_000
 
-await runThread('checkpoint', async ({ store, clock, log }) => {
+await runThread('checkpoint', async ({ data, store, clock, log, meter }) => {
   const plan = (): (() => void) =>
     clock.after(everyMs, () => {
       try {
@@ -16,5 +17,12 @@ await runThread('checkpoint', async ({ store, clock, log }) => {
       cancel = plan()
     })
   let cancel = plan()
-  return { stop: async () => cancel() }
+  // Also something that takes tenths of a second, which nobody may wait for.
+  const census = startCensus({ store, clock, log, meter, backlog: joinBacklog(data.backlog) })
+  return {
+    async stop() {
+      cancel()
+      await census.stop()
+    },
+  }
 })

@@ -3,12 +3,13 @@ import { runThread } from '../app/thread.js'
 import { joinBacklog } from '../deliveries/index.js'
 import { openOutbound } from '../outbound/index.js'
 
-await runThread('outbound', async ({ data, store, clock, log, key }) => {
+await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
   const outbound = await openOutbound({
     store,
     clock,
     log,
     key,
+    meter,
     backlog: joinBacklog(data.backlog),
     config: data.config.outbound,
     publicUrl: data.publicUrl,

@@ -17,7 +17,8 @@ const data = () => ({
   backlog: makeBacklogMemory(),
   index: 0,
 })
-const options = { name: 'mortal', entry, log: silentLog, clock: systemClock }
+const metrics = { add() {}, forget() {} }
+const options = { name: 'mortal', entry, log: silentLog, clock: systemClock, metrics }
 
 t.test('a thread that dies is started again, and its turn to write is freed', async (t) => {
   const given = data()

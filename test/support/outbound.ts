@@ -8,6 +8,7 @@ import { addDomain } from '../../src/domains/index.js'
 import { acceptEmail, type EmailRecord, readEmail } from '../../src/emails/index.js'
 import type { SendInput } from '../../src/emails/send-body.js'
 import { type Log, silentLog } from '../../src/log/index.js'
+import { silentMeter } from '../../src/metrics/index.js'
 import { openOutbound } from '../../src/outbound/index.js'
 import type { Store } from '../../src/store/index.js'
 import type { Renderer } from '../../src/templates/index.js'
@@ -86,6 +87,7 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
       resolver,
       log: options.log ?? silentLog,
       key,
+      meter: silentMeter,
       backlog,
       publicUrl: 'https://mail.test',
       config,

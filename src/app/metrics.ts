@@ -1,0 +1,99 @@
+import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client'
+import { packageVersion } from '../config/index.js'
+import type { HttpServerOptions } from '../http/index.js'
+import {
+  type Ledger,
+  type Meter,
+  makeLedger,
+  makeTally,
+  metricNames,
+  type Snapshot,
+  silentMeter,
+} from '../metrics/index.js'
+import { walBytes } from '../store/index.js'
+
+/** The appliance's metrics: what all threads count, and what the process shows of itself. */
+export interface Metrics {
+  /** For the main thread's own code. */
+  readonly meter: Meter
+  /** What a worker thread has sent, and that it is gone. */
+  add(thread: string, snapshot: Snapshot): void
+  forget(thread: string): void
+  /** The whole exposition; undefined when metrics are off. */
+  readonly expose: (() => Promise<{ text: string; contentType: string }>) | undefined
+}
+
+export function openMetrics({ enabled, dataDir }: { enabled: boolean; dataDir: string }): Metrics {
+  if (!enabled) return { meter: silentMeter, add() {}, forget() {}, expose: undefined }
+  const tally = makeTally()
+  const ledger = makeLedger()
+  const own = new Registry()
+  for (const name of metricNames) own.registerMetric(shown(ledger, name))
+  own.registerMetric(buildInfo())
+  own.registerMetric(walSize(dataDir))
+  const all = Registry.merge([own, processRegistry()])
+  return {
+    meter: tally,
+    add: ledger.add,
+    forget: ledger.forget,
+    async expose() {
+      ledger.add('main', tally.take())
+      return { text: await all.metrics(), contentType: all.contentType }
+    },
+  }
+}
+
+/** A server's answers, counted by route. */
+export function countAnswers(
+  meter: Meter,
+  listener: 'private' | 'public',
+): NonNullable<HttpServerOptions<never>['onAnswer']> {
+  return ({ method, route, status, seconds }) => {
+    const labels = { listener, method, route }
+    meter.count('posthorn_http_requests_total', { ...labels, status: String(status) })
+    meter.observe('posthorn_http_request_seconds', labels, seconds)
+  }
+}
+
+/**
+ * prom-client's own counters count in one thread only; it asks whatever is registered for its
+ * values when it writes them, so it is given the ledger's.
+ */
+function shown(ledger: Ledger, name: (typeof metricNames)[number]): Metric {
+  const { type, help } = ledger.definition(name)
+  const get = async () => ({ name, help, type, aggregator: 'sum', values: ledger.series(name) })
+  return { name, get } as unknown as Metric
+}
+
+function buildInfo(): Metric {
+  const gauge = new Gauge({
+    name: 'posthorn_build_info',
+    help: 'Always 1; the versions are in its labels',
+    labelNames: ['version', 'node'],
+    registers: [],
+  })
+  gauge.set({ version: packageVersion(), node: process.versions.node }, 1)
+  return gauge
+}
+
+function walSize(dataDir: string): Metric {
+  return new Gauge({
+    name: 'posthorn_wal_bytes',
+    help: "Size of the database's write-ahead log",
+    registers: [],
+    async collect() {
+      this.set(await walBytes(dataDir))
+    },
+  })
+}
+
+let ofProcess: Registry | undefined
+
+/** Of the process and not of one appliance: its collectors observe for as long as that runs. */
+function processRegistry(): Registry {
+  if (ofProcess === undefined) {
+    ofProcess = new Registry()
+    collectDefaultMetrics({ register: ofProcess })
+  }
+  return ofProcess
+}

@@ -1,0 +1,17 @@
+import type { Clock } from '../clock/index.js'
+import { holdOverdue } from '../deliveries/index.js'
+import type { Log } from '../log/index.js'
+import type { Store } from '../store/index.js'
+
+/** Before anything is sent: what may be mail of the past waits for the operator's word. */
+export async function holdOldMail(deps: { store: Store; clock: Clock; log: Log }): Promise<void> {
+  const { deliveries, oldestDueAt } = await holdOverdue(deps)
+  if (deliveries === 0) return
+  deps.log.warn(
+    {
+      deliveries,
+      ...(oldestDueAt === undefined ? {} : { since: new Date(oldestDueAt).toISOString() }),
+    },
+    "Scheduled mail is overdue by more than an hour and held: 'posthorn queue held' lists it, 'queue release' sends it, 'queue fail' discards it",
+  )
+}

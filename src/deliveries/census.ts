@@ -1,0 +1,63 @@
+import type { Clock } from '../clock/index.js'
+import { messageOf } from '../errors/index.js'
+import type { Log } from '../log/index.js'
+import type { Meter } from '../metrics/index.js'
+import type { Store } from '../store/index.js'
+import type { Backlog } from './backlog.js'
+import { measureDepth } from './depth.js'
+import { classNames } from './inspect.js'
+
+const everyMs = 10_000
+// At most a fiftieth of the thread's time, however long the queue.
+const restFactor = 50
+
+/**
+ * Counts the queue now and then for the metrics, and puts the shared backlog right: other processes
+ * (the CLI) change the queue too. For a thread that nobody waits for.
+ */
+export function startCensus(deps: {
+  store: Store
+  clock: Clock
+  log: Log
+  meter: Meter
+  backlog: Backlog
+}): { stop(): Promise<void> } {
+  const { store, clock, log, meter, backlog } = deps
+  let stopped = false
+  let cancel = () => {}
+
+  const count = async () => {
+    const known = backlog.size
+    const depth = await measureDepth(store.read)
+    let total = 0
+    for (const name of classNames) {
+      const { deliveries, oldestAt } = depth[name]
+      const ageMs = oldestAt === undefined ? 0 : Math.max(0, clock.now() - oldestAt)
+      total += deliveries
+      meter.gauge('posthorn_queue_deliveries', { class: name }, deliveries)
+      meter.gauge('posthorn_queue_oldest_seconds', { class: name }, ageMs / 1_000)
+    }
+    // What the threads have changed meanwhile stays in.
+    backlog.change(total - known)
+  }
+  const run = async () => {
+    const began = clock.now()
+    await count().catch((error: unknown) =>
+      log.error({ cause: messageOf(error) }, 'The queue could not be counted'),
+    )
+    const tookMs = clock.now() - began
+    if (!stopped) cancel = clock.after(Math.max(everyMs, restFactor * tookMs), again)
+  }
+  const again = () => {
+    running = run()
+  }
+  let running = run()
+
+  return {
+    async stop() {
+      stopped = true
+      cancel()
+      await running
+    },
+  }
+}

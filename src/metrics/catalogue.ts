@@ -1,0 +1,83 @@
+/**
+ * Every metric that Posthorn's own code writes, so that names, units and labels are decided once.
+ * Prometheus's conventions: base units, `_total` for what only rises, labels with few values.
+ */
+export interface Definition {
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly help: string
+  readonly labels: readonly string[]
+  /** Upper bounds of a histogram. */
+  readonly buckets?: readonly number[]
+  /** Of a gauge: only that many of the largest are told one by one, the rest as `other`. */
+  readonly most?: number
+}
+
+const classLabel = ['class'] as const
+const seconds = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
+] as const
+
+export const catalogue = {
+  posthorn_queue_deliveries: {
+    type: 'gauge',
+    help: 'Deliveries that wait, held and scheduled ones too, as counted some seconds ago',
+    labels: classLabel,
+  },
+  posthorn_queue_oldest_seconds: {
+    type: 'gauge',
+    help: 'How long ago the oldest waiting delivery was accepted; 0 when none waits',
+    labels: classLabel,
+  },
+  posthorn_attempts_total: {
+    type: 'counter',
+    help: 'Delivery attempts by what they came to',
+    labels: ['outcome'],
+  },
+  posthorn_connections: {
+    type: 'gauge',
+    help: 'SMTP connections to a site, idle ones too: the 50 largest and all others',
+    labels: ['site'],
+    most: 50,
+  },
+  posthorn_throttled_total: {
+    type: 'counter',
+    help: 'How often due mail had to wait at a gate: rate, connections, suspension, warm-up',
+    labels: ['gate'],
+  },
+  posthorn_commit_seconds: {
+    type: 'histogram',
+    help: 'How long a transaction took from its begin until it was on disk',
+    labels: [],
+    buckets: seconds,
+  },
+  posthorn_commits_total: {
+    type: 'counter',
+    help: 'Transactions committed',
+    labels: [],
+  },
+  posthorn_commit_works_total: {
+    type: 'counter',
+    help: 'Writes committed; by posthorn_commits_total, how many share one commit',
+    labels: [],
+  },
+  posthorn_http_requests_total: {
+    type: 'counter',
+    help: 'HTTP requests answered, by the pattern of their path',
+    labels: ['listener', 'method', 'route', 'status'],
+  },
+  posthorn_http_request_seconds: {
+    type: 'histogram',
+    help: 'From the head of a request to its answer',
+    labels: ['listener', 'method', 'route'],
+    buckets: seconds,
+  },
+} as const satisfies Record<string, Definition>
+
+export type MetricName = keyof typeof catalogue
+export const metricNames = Object.keys(catalogue) as MetricName[]
+export type NameOf<T extends Definition['type']> = {
+  [N in MetricName]: (typeof catalogue)[N]['type'] extends T ? N : never
+}[MetricName]
+export type LabelsOf<N extends MetricName> = Readonly<
+  Record<(typeof catalogue)[N]['labels'][number], string>
+>

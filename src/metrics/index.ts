@@ -1,0 +1,10 @@
+/**
+ * What is counted while the appliance runs. Code that counts gets a `Meter`; each thread keeps its
+ * own tally and sends what came to the main thread's, which `app` shows to Prometheus.
+ * Must hold: counting awaits nothing and fails never; the number of series is bounded whatever
+ * recipients, clients and receivers do; a thread that dies takes its gauges with it, not its counts.
+ */
+export { type LabelsOf, metricNames, type NameOf } from './catalogue.js'
+export { type Ledger, makeLedger, type Series } from './ledger.js'
+export { type Meter, silentMeter } from './meter.js'
+export { makeTally, type Snapshot, type Tally } from './tally.js'

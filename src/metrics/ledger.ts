@@ -1,0 +1,107 @@
+import type { Definition } from './catalogue.js'
+import { type Distribution, definitionOf, largest, type Snapshot, separator } from './tally.js'
+
+/** The counts of all threads together, since the start of the process. */
+export interface Ledger {
+  /** Adds what `source` (a thread's name) has counted; its gauges replace its earlier ones. */
+  add(source: string, snapshot: Snapshot): void
+  /** The thread is gone: its gauges say nothing any more. */
+  forget(source: string): void
+  series(name: string): Series[]
+  definition(name: string): Definition
+}
+
+/** One line of a metric, or of a histogram one of its lines. */
+export interface Series {
+  metricName: string
+  labels: Record<string, string>
+  value: number
+}
+
+export function makeLedger(): Ledger {
+  const counts = new Map<string, Map<string, number>>()
+  const histograms = new Map<string, Map<string, Distribution>>()
+  const gauges = new Map<string, Snapshot['gauges']>()
+
+  const gaugesOf = (name: string) => {
+    const sums = new Map<string, number>()
+    for (const snapshot of gauges.values()) {
+      for (const [key, value] of Object.entries(snapshot[name] ?? {})) {
+        sums.set(key, (sums.get(key) ?? 0) + value)
+      }
+    }
+    return Object.entries(largest(sums, name))
+  }
+
+  return {
+    definition: definitionOf,
+    add(source, snapshot) {
+      for (const [name, key, by] of flat(snapshot.counts)) {
+        const series = within(counts, name)
+        series.set(key, (series.get(key) ?? 0) + by)
+      }
+      for (const [name, key, more] of flat(snapshot.histograms)) {
+        const series = within(histograms, name)
+        const known = series.get(key) ?? { counts: more.counts.map(() => 0), sum: 0 }
+        known.counts = known.counts.map((count, at) => count + (more.counts[at] ?? 0))
+        known.sum += more.sum
+        series.set(key, known)
+      }
+      gauges.set(source, snapshot.gauges)
+    },
+    forget: (source) => void gauges.delete(source),
+    series(name) {
+      const definition = definitionOf(name)
+      if (definition.type === 'histogram') {
+        return [...(histograms.get(name) ?? [])].flatMap(([key, distribution]) =>
+          linesOf(name, labelsOf(definition, key), distribution, definition.buckets ?? []),
+        )
+      }
+      const entries = definition.type === 'gauge' ? gaugesOf(name) : [...(counts.get(name) ?? [])]
+      // What has no labels exists from the start, at 0.
+      if (entries.length === 0 && definition.labels.length === 0) entries.push(['', 0])
+      return entries.map(([key, value]) => ({
+        metricName: name,
+        labels: labelsOf(definition, key),
+        value,
+      }))
+    },
+  }
+}
+
+/** Prometheus counts into every bucket whose bound is not passed, `+Inf` being all. */
+function linesOf(
+  name: string,
+  labels: Record<string, string>,
+  { counts, sum }: Distribution,
+  bounds: readonly number[],
+): Series[] {
+  let count = 0
+  const buckets = counts.map((more, at) => {
+    count += more
+    const le = bounds[at] === undefined ? '+Inf' : String(bounds[at])
+    return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: count }
+  })
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels, value: sum },
+    { metricName: `${name}_count`, labels, value: count },
+  ]
+}
+
+function labelsOf({ labels }: Definition, key: string): Record<string, string> {
+  const values = key.split(separator)
+  return Object.fromEntries(labels.map((label, at) => [label, values[at] ?? '']))
+}
+
+function* flat<T>(all: Record<string, Record<string, T>>): Generator<[string, string, T]> {
+  for (const [name, series] of Object.entries(all)) {
+    for (const [key, value] of Object.entries(series)) yield [name, key, value]
+  }
+}
+
+function within<T>(all: Map<string, Map<string, T>>, name: string): Map<string, T> {
+  const series = all.get(name) ?? new Map<string, T>()
+  all.set(name, series)
+  return series
+}

@@ -1,0 +1,108 @@
+import { catalogue, type Definition, type MetricName } from './catalogue.js'
+import type { Meter } from './meter.js'
+
+/** One thread's counts. */
+export interface Tally extends Meter {
+  /** What was counted since the last call, and how the gauges stand. Plain data. */
+  take(): Snapshot
+}
+
+/** By metric, then by label values in the catalogue's order, joined. */
+export interface Snapshot {
+  readonly counts: Record<string, Record<string, number>>
+  readonly histograms: Record<string, Record<string, Distribution>>
+  readonly gauges: Record<string, Record<string, number>>
+}
+
+export interface Distribution {
+  /** How many fell into each bucket alone, the last one being all above. */
+  counts: number[]
+  sum: number
+}
+
+export const separator = '\u0000'
+export const other = 'other'
+// More would be a mistake in some label; it must not cost the memory.
+const maxSeries = 2_000
+
+export const definitionOf = (name: string): Definition => catalogue[name as MetricName]
+
+export function makeTally(): Tally {
+  let counts = new Map<string, Map<string, number>>()
+  let histograms = new Map<string, Map<string, Distribution>>()
+  const gauges = new Map<string, Map<string, number>>()
+  return {
+    count(name, labels, by = 1) {
+      const series = seriesOf(counts, name)
+      const key = keyOf(series, name, labels)
+      series.set(key, (series.get(key) ?? 0) + by)
+    },
+    observe(name, labels, value) {
+      const series = seriesOf(histograms, name)
+      const key = keyOf(series, name, labels)
+      const bounds = definitionOf(name).buckets ?? []
+      let known = series.get(key)
+      if (known === undefined) {
+        known = { counts: new Array(bounds.length + 1).fill(0), sum: 0 }
+        series.set(key, known)
+      }
+      const at = bounds.findIndex((bound) => value <= bound)
+      const bucket = at < 0 ? bounds.length : at
+      known.counts[bucket] = (known.counts[bucket] ?? 0) + 1
+      known.sum += value
+    },
+    gauge(name, labels, value) {
+      const { most } = definitionOf(name)
+      const series = seriesOf(gauges, name)
+      // Sites come and go: one without connections is nothing to remember.
+      const key = most === undefined ? keyOf(series, name, labels) : joined(name, labels)
+      if (value === 0 && most !== undefined) series.delete(key)
+      else series.set(key, value)
+    },
+    take() {
+      const snapshot = { counts: plain(counts), histograms: plain(histograms), gauges: {} }
+      counts = new Map()
+      histograms = new Map()
+      const entries = [...gauges].map(([name, series]) => [name, largest(series, name)])
+      return { ...snapshot, gauges: Object.fromEntries(entries) }
+    },
+  }
+}
+
+/** The `most` largest of a gauge's series, and the sum of the others. */
+export function largest(
+  series: Iterable<readonly [string, number]>,
+  name: string,
+): Record<string, number> {
+  const { most } = definitionOf(name)
+  const entries = [...series]
+  if (most === undefined) return Object.fromEntries(entries)
+  const named = entries.filter(([key]) => key !== other).sort(([, a], [, b]) => b - a)
+  const rest = [...entries.filter(([key]) => key === other), ...named.splice(most)]
+  if (rest.length > 0) named.push([other, rest.reduce((sum, [, value]) => sum + value, 0)])
+  return Object.fromEntries(named)
+}
+
+function seriesOf<T>(all: Map<string, Map<string, T>>, name: string): Map<string, T> {
+  const known = all.get(name)
+  if (known !== undefined) return known
+  const series = new Map<string, T>()
+  all.set(name, series)
+  return series
+}
+
+function keyOf(series: Map<string, unknown>, name: string, labels: object): string {
+  const key = joined(name, labels)
+  if (series.size < maxSeries || series.has(key)) return key
+  return definitionOf(name)
+    .labels.map(() => other)
+    .join(separator)
+}
+
+const joined = (name: string, labels: object) =>
+  definitionOf(name)
+    .labels.map((label) => (labels as Record<string, string>)[label] ?? '')
+    .join(separator)
+
+const plain = <T>(all: Map<string, Map<string, T>>): Record<string, Record<string, T>> =>
+  Object.fromEntries([...all].map(([name, series]) => [name, Object.fromEntries(series)]))
