@@ -10,6 +10,7 @@ export interface Serving {
   /** Everything that it has logged. */
   log(): string
   kill(signal: NodeJS.Signals): Promise<number | null>
+  exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
 /** `posthorn init --sandbox` on free ports; returns what a script gets from it. */
@@ -31,19 +32,21 @@ export async function serve(
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let log = ''
-  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }))
+  })
   const up = new Promise<string>((resolve, reject) => {
     child.stderr.on('data', (chunk: Buffer) => {
       log += chunk.toString()
       const url = /"privateUrl":"([^"]+)"/.exec(log)?.[1]
       if (url !== undefined) resolve(url)
     })
-    void exited.then((code) => reject(new Error(`serve ended with ${code}: ${log}`)))
+    void exited.then(({ code }) => reject(new Error(`serve ended with ${code}: ${log}`)))
   })
-  const kill = (signal: NodeJS.Signals) => {
+  const kill = async (signal: NodeJS.Signals) => {
     child.kill(signal)
-    return exited
+    return (await exited).code
   }
   t.teardown(() => kill('SIGKILL'))
-  return { process: child, url: await up, log: () => log, kill }
+  return { process: child, url: await up, log: () => log, kill, exited }
 }
