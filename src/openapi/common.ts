@@ -58,7 +58,7 @@ const jsonRefusals = (maxBodyBytes: number): Refusal[] => [
   shapeRefusal,
   refusal(
     'validation_error',
-    'The body is no JSON object',
+    'The body is not a JSON object',
     'Malformed JSON: line 1, column 2: expected a name in double quotes or } but the text ends',
   ),
   refusal(

@@ -57,7 +57,7 @@ export function makeDocument(
       description: `${welcome}\n\n${errorTable()}`,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/', description: 'The appliance that this document came from' }],
+    servers: [{ url: '/', description: 'This appliance' }],
     security: [{ apiKey: [] }],
     tags: described.map(({ tag }) => tag),
     paths,
@@ -181,7 +181,8 @@ function named(examples: readonly Example[]): Schema {
         .toLowerCase()
         .replace(/[^a-z0-9]+/g, '-')
         .replace(/^-|-$/g, ''),
-      { summary: when, value },
+      // A plain text, unlike descriptions.
+      { summary: when.replaceAll('`', ''), value },
     ]),
   )
 }

@@ -15,7 +15,7 @@ const plan = text("The account's plan")
 export const senderRefusals: Refusal[] = [
   refusal(
     'validation_error',
-    '`from` is no sender',
+    '`from` is not a sender',
     'from is not a sender: expected "email@domain" or "Name <email@domain>"',
     {
       shape: 'InvalidSender',
@@ -47,7 +47,7 @@ export const tooManyRecipients = refusal(
 
 export const badTime = refusal(
   'validation_error',
-  '`scheduledAt` is no time, in the past or more than 90 days ahead',
+  '`scheduledAt` is not a time, or in the past, or more than 90 days ahead',
   'scheduledAt is in the past: expected a future time',
 )
 
@@ -206,7 +206,7 @@ export const invalidItems = refusal(
 export const keyRefusals: Refusal[] = [
   refusal(
     'validation_error',
-    'The Idempotency-Key is none',
+    'The Idempotency-Key is malformed',
     'Idempotency-Key: expected 1 to 255 visible ASCII characters',
   ),
   refusal(

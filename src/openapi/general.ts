@@ -18,12 +18,13 @@ An error is \`{ "code", "error" }\`, with more fields where they help. \`code\` 
 branch on, \`error\` is for people. Only a request whose fields are wrong is answered with the validator's
 own structure (\`InvalidFields\`), without \`code\`. Which codes an endpoint can answer is listed with it.`
 
-/** The catalogue of errors as a table in Markdown. */
+/** The catalogue of errors as a table in Markdown, folded as it is long. */
 export function errorTable(): string {
   const rows = Object.entries(errorCatalogue).map(
     ([code, { statuses, meaning }]) => `| \`${code}\` | ${statuses.join(', ')} | ${meaning} |`,
   )
-  return ['| code | status | meaning |', '| --- | --- | --- |', ...rows].join('\n')
+  const table = ['| code | status | meaning |', '| --- | --- | --- |', ...rows].join('\n')
+  return `<details>\n<summary>All codes</summary>\n\n${table}\n\n</details>`
 }
 
 const header = (description: string, schema: Schema, required = true): Schema => ({

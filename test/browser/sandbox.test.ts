@@ -1,23 +1,10 @@
-import { type Browser, chromium, type Page } from 'playwright-core'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import type { Verdicts } from '../../src/sandbox/index.js'
 import { mail, type StartedDashboard, startDashboard } from '../dashboard/start.js'
 import { missing } from '../support/tools.js'
+import { launch, open, picture, pictures, sideways } from './open.js'
 
 const widths = [1280, 375]
-const flags = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
-// Where to leave pictures for people, if anywhere.
-const pictures = process.env.SCREENSHOTS
-
 const newsletter = mail({
   subject: 'Your order 4711 has left our house',
   from: '"The Shop" <orders@shop.example>',
@@ -40,17 +27,8 @@ const hostile = mail({
   more: `X-Wide: ${'z'.repeat(900)}`,
 })
 
-interface Opened {
-  page: Page
-  /** What the browser complained about. */
-  errors: string[]
-  /** Paths that were asked for, without the static files. */
-  asked: string[]
-}
-
 t.test('the pages in a browser', { skip: missing('chromium') }, async (t) => {
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: flags })
-  t.teardown(() => browser.close())
+  const browser = await launch(t)
 
   for (const width of widths) {
     for (const scheme of ['light', 'dark'] as const) {
@@ -143,40 +121,6 @@ t.test('the pages in a browser', { skip: missing('chromium') }, async (t) => {
     t.equal(await page.locator('h1').textContent(), 'Your order 4711 has left our house')
   })
 })
-
-async function open(
-  t: Test,
-  browser: Browser,
-  width: number,
-  colorScheme: 'light' | 'dark' = 'light',
-): Promise<Opened> {
-  const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme })
-  t.teardown(() => context.close())
-  const page = await context.newPage()
-  const errors: string[] = []
-  const asked: string[] = []
-  page.on('pageerror', (error) => errors.push(error.message))
-  page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') errors.push(message.text())
-  })
-  // Blocked requests are announced too; only those that got an answer went out.
-  page.on('response', (response) => {
-    const { pathname } = new URL(response.url())
-    if (!pathname.startsWith('/static/')) asked.push(pathname)
-  })
-  return { page, errors, asked }
-}
-
-/** By how many pixels the page is wider than the window. */
-async function sideways(page: Page): Promise<number> {
-  return await page.evaluate<number>(
-    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-  )
-}
-
-async function picture(page: Page, name: string): Promise<void> {
-  if (pictures) await page.screenshot({ path: `${pictures}/${name}.png`, fullPage: true })
-}
 
 /** A few more mails, so that the list looks like one. */
 async function fill(dashboard: StartedDashboard): Promise<void> {
