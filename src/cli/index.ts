@@ -8,6 +8,7 @@ import { explain } from './failure.js'
 import { initCommand } from './init.js'
 import { keyCommands } from './key.js'
 import { planCommands } from './plan.js'
+import { queueCommands } from './queue.js'
 import { serveCommand } from './serve.js'
 import { suppressionCommands } from './suppression.js'
 import { templateCommands } from './template.js'
@@ -34,6 +35,7 @@ const commands: readonly AddCommand[] = [
   contactCommands,
   topicCommands,
   suppressionCommands,
+  queueCommands,
   versionCommand,
 ]
 

@@ -12,6 +12,9 @@ export const say = (line = '') => void process.stdout.write(`${line}\n`)
 /** A remark beside the answer; stdout stays what a script expects. */
 export const remark = (line: string) => void process.stderr.write(`${line}\n`)
 
+/** Lines that others wrote, as they stand but for what would play with the terminal. */
+export const sayText = (text: string) => say(text.split('\n').map(visible).join('\n'))
+
 export const sayJson = (value: unknown) => say(JSON.stringify(value, undefined, 2))
 
 /** Columns aligned, two spaces apart; says `none` when there are no rows. */

@@ -1,0 +1,71 @@
+import { domainToASCII } from 'node:url'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { findAccount } from '../accounts/index.js'
+import { type ClassName, classNames, type QueueFilter } from '../deliveries/index.js'
+import { OperatorError } from '../errors/index.js'
+import { queueClass, type Read } from '../store/index.js'
+
+/** What an operator says to choose among the waiting deliveries. */
+export interface FilterOptions {
+  email?: string
+  account?: string
+  domain?: string
+  class?: ClassName
+  olderThan?: number
+}
+
+export function withFilters(command: Command): Command {
+  return command
+    .option('--email <id>', 'of this mail')
+    .option('--account <id>', 'of this account, by id or name')
+    .option('--domain <name>', "to this recipients' domain")
+    .addOption(new Option('--class <class>', 'of this class').choices(classNames))
+    .option('--older-than <age>', 'accepted longer ago than this: 90s, 30m, 2h, 3d', ageMs)
+}
+
+export const isChosen = ({ email, account, domain, class: name, olderThan }: FilterOptions) =>
+  [email, account, domain, name, olderThan].some((given) => given !== undefined)
+
+export async function filterOf(
+  read: Read,
+  options: FilterOptions,
+  now: number,
+): Promise<QueueFilter> {
+  const { email, account, domain, class: name, olderThan } = options
+  return {
+    emailId: email === undefined ? undefined : emailIdOf(email),
+    accountId: account === undefined ? undefined : (await findAccount(read, account)).id,
+    lane: domain === undefined ? undefined : laneOf(domain),
+    class: name === undefined ? undefined : queueClass[name],
+    acceptedBefore: olderThan === undefined ? undefined : now - olderThan,
+  }
+}
+
+/** A delivery by its number, or an email by its id. */
+export function idOf(given: string): { id: number } | { emailId: string } {
+  if (/^\d{1,16}$/.test(given) && Number.isSafeInteger(Number(given))) return { id: Number(given) }
+  return { emailId: emailIdOf(given) }
+}
+
+function emailIdOf(given: string): string {
+  const id = given.toLowerCase()
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) return id
+  throw new OperatorError(
+    `"${given}" is neither the number of a delivery nor the id of an email; 'posthorn queue list' shows both`,
+  )
+}
+
+function laneOf(given: string): string {
+  const lane = domainToASCII(given).toLowerCase()
+  if (lane === '') throw new OperatorError(`"${given}" is no domain`)
+  return lane
+}
+
+const unitMs: Record<string, number> = { s: 1e3, m: 60e3, h: 3_600e3, d: 86_400e3 }
+
+function ageMs(text: string): number {
+  const match = /^(\d{1,6})([smhd])$/.exec(text)
+  const unit = unitMs[match?.[2] ?? '']
+  if (unit !== undefined) return Number(match?.[1]) * unit
+  throw new InvalidArgumentError('It is a number and a unit: 90s, 30m, 2h, 3d.')
+}

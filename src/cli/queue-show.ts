@@ -1,0 +1,169 @@
+import type { Command } from 'commander'
+import { listAccounts } from '../accounts/index.js'
+import {
+  type Ended,
+  explainWaiting,
+  findDeliveries,
+  type Surroundings,
+  surroundingsOf,
+  type Waiting,
+} from '../deliveries/index.js'
+import { OperatorError } from '../errors/index.js'
+import { withStore } from './database.js'
+import { jsonTime, say, sayFields, sayJson, sayText, shownTime } from './output.js'
+import { placeOf } from './place.js'
+import { idOf } from './queue-filter.js'
+
+/** `queue show` and `queue transcript`, about deliveries that wait and those that have ended. */
+export function deliveryCommands(queue: Command): void {
+  queue
+    .command('show <id>')
+    .description('show a delivery, or all of an email, and why it waits')
+    .addHelpText('after', '\nExample:\n  $ posthorn queue show 243948816953344')
+    .action(async (given: string, _options, command: Command) => {
+      const place = placeOf(command)
+      const { waiting, ended, names, now } = await withStore(place, async ({ store, clock }) => {
+        const { read } = store
+        const now = clock.now()
+        const found = await findKnown(read, given)
+        const waiting = await Promise.all(
+          found.waiting.map(async (delivery) => ({
+            delivery,
+            around: await surroundingsOf(read, delivery, now),
+          })),
+        )
+        const names = new Map((await listAccounts(read)).map(({ id, name }) => [id, name]))
+        return { ...found, waiting, names, now }
+      })
+      if (place.json) {
+        return sayJson([
+          ...waiting.map(({ delivery, around }) => waitingForMachines(delivery, around, now)),
+          ...ended.map(endedForMachines),
+        ])
+      }
+      const blocks = [
+        ...waiting.map(({ delivery, around }) =>
+          waitingForPeople(delivery, around, names.get(delivery.accountId) ?? '', now),
+        ),
+        ...ended.map((delivery) => endedForPeople(delivery)),
+      ]
+      for (const [at, fields] of blocks.entries()) {
+        if (at > 0) say()
+        sayFields(fields)
+      }
+    })
+
+  queue
+    .command('transcript <id>')
+    .description('show what was said to the receiving server in the last attempt')
+    .addHelpText('after', '\nExample:\n  $ posthorn queue transcript 243948816953344')
+    .action(async (given: string, _options, command: Command) => {
+      const place = placeOf(command)
+      const { waiting, ended } = await withStore(place, ({ store }) => findKnown(store.read, given))
+      const all = [
+        ...waiting.map((one) => ({ ...one, at: one.lastAttemptAt, text: one.lastTranscript })),
+        ...ended.map((one) => ({ ...one, at: one.endedAt, text: one.transcript })),
+      ]
+      const [one, ...others] = all
+      if (one === undefined || others.length > 0) {
+        const list = all.map(({ id, recipient }) => `\n  ${id}  ${recipient}`).join('')
+        throw new OperatorError(`The email has several deliveries; choose one:${list}`)
+      }
+      const { id, recipient, at, text } = one
+      if (place.json) {
+        return sayJson({ id, recipient, at: jsonTime(at), transcript: text || null })
+      }
+      sayText(text || 'No conversation was kept: no server was talked to')
+    })
+}
+
+async function findKnown(read: Parameters<typeof findDeliveries>[0], given: string) {
+  const found = await findDeliveries(read, idOf(given))
+  if (found.waiting.length + found.ended.length > 0) return found
+  throw new OperatorError(
+    `No delivery is known of ${given}; 'posthorn queue list' shows those that wait`,
+  )
+}
+
+function waitingForPeople(
+  delivery: Waiting,
+  around: Surroundings,
+  accountName: string,
+  now: number,
+): Record<string, string> {
+  const why = explainWaiting(delivery, around, now)
+  const next = why.until === null ? '' : `; next attempt ${shownTime(why.until)}`
+  return {
+    Delivery: String(delivery.id),
+    Email: delivery.emailId,
+    To: delivery.recipient,
+    Domain: delivery.lane,
+    Class: delivery.class,
+    Account: `${accountName} (${delivery.accountId})`,
+    Accepted: `${shownTime(delivery.acceptedAt)}, ${shownAge(now - delivery.acceptedAt)} ago`,
+    ...(delivery.scheduledAt === null ? {} : { Scheduled: shownTime(delivery.scheduledAt) }),
+    Attempts: String(delivery.attempts),
+    'Last attempt': shownTime(delivery.lastAttemptAt),
+    'Last reply': oneLine(delivery.lastReply ?? '-'),
+    'Given up': shownTime(delivery.expiresAt),
+    'Waits because': `${oneLine(why.says)}${next}`,
+    ...(delivery.held === null
+      ? {}
+      : {
+          'Held since': `${shownTime(delivery.held.since)}; was due ${shownTime(delivery.held.dueAt)}`,
+        }),
+  }
+}
+
+function endedForPeople(delivery: Ended): Record<string, string> {
+  return {
+    Delivery: String(delivery.id),
+    Email: delivery.emailId,
+    To: delivery.recipient,
+    Status: delivery.status,
+    Accepted: shownTime(delivery.acceptedAt),
+    Ended: shownTime(delivery.endedAt),
+    Attempts: String(delivery.attempts),
+    Server: delivery.remote ?? '-',
+    TLS: delivery.tls ?? '-',
+    Reply: oneLine(delivery.reply ?? '-'),
+  }
+}
+
+export function waitingForMachines(delivery: Waiting, around: Surroundings, now: number) {
+  const { lastTranscript: _, lane, lease: _lease, held, ...row } = delivery
+  const why = explainWaiting(delivery, around, now)
+  return {
+    ...row,
+    status: 'waiting' as const,
+    domain: lane,
+    acceptedAt: jsonTime(row.acceptedAt),
+    scheduledAt: jsonTime(row.scheduledAt),
+    dueAt: jsonTime(held === null ? row.dueAt : held.dueAt),
+    expiresAt: jsonTime(row.expiresAt),
+    lastAttemptAt: jsonTime(row.lastAttemptAt),
+    held: held && { since: jsonTime(held.since), reason: held.reason },
+    why: { ...why, until: jsonTime(why.until) },
+  }
+}
+
+function endedForMachines({ transcript: _, ...row }: Ended) {
+  return { ...row, acceptedAt: jsonTime(row.acceptedAt), endedAt: jsonTime(row.endedAt) }
+}
+
+export const oneLine = (text: string) => text.replace(/\s*\n\s*/g, ' / ')
+
+/** The two largest units: `3 d 4 h`. */
+export function shownAge(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000))
+  const parts = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3_600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ] as const
+  const first = parts.findIndex(([value]) => value > 0)
+  if (first < 0) return '0 s'
+  const shown = parts.slice(first, first + 2).filter(([value]) => value > 0)
+  return shown.map(([value, unit]) => `${value} ${unit}`).join(' ')
+}

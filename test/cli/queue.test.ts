@@ -1,0 +1,231 @@
+import t, { type Test } from 'tap'
+import { enqueue } from '../../src/deliveries/index.js'
+import { queueClass } from '../../src/store/index.js'
+import { startPosthorn } from '../support/posthorn.js'
+import { openTestStore } from '../support/store.js'
+import { openPlace } from './place.js'
+import { runCli } from './run.js'
+
+// Each step is a process of its own, on a machine that may have other work.
+t.setTimeout(180_000)
+
+const hourMs = 3_600_000
+const uuid = (n: number) => `01a1fc9b-c6fc-7b61-b22f-${String(n).padStart(12, '0')}`
+
+interface Row {
+  to: string
+  email?: number
+  class?: keyof typeof queueClass
+  attempts?: number
+  dueInMs?: number
+  reply?: string
+  transcript?: string
+  inFlight?: true
+}
+
+/** An account whose queue has these deliveries; `ids` are theirs in order. */
+async function openQueue(t: Test, rows: readonly Row[]) {
+  const place = await openPlace(t)
+  const { id: accountId } = await place.json<{ id: string }>('account', 'create', 'City')
+  const store = await openTestStore(t, { dataDir: place.data, slot: 14 })
+  const now = Date.now()
+  const ids = rows.map(() => store.ids.serial())
+  await store.write(async (tx) => {
+    const emails = new Map<string, number>()
+    for (const [at, row] of rows.entries()) {
+      const emailId = uuid(row.email ?? at)
+      emails.set(emailId, (emails.get(emailId) ?? 0) + 1)
+      const dueAt = now + (row.dueInMs ?? -1_000)
+      const delivery = { id: ids[at] ?? 0, emailId, accountId, recipient: row.to, dueAt }
+      const lane = row.to.split('@')[1] ?? ''
+      const expiresAt = now + 100 * hourMs
+      await enqueue(tx, [
+        { ...delivery, lane, class: queueClass[row.class ?? 'transactional'], expiresAt },
+      ])
+      await tx
+        .updateTable('queue')
+        .set({
+          attempts: row.attempts ?? 0,
+          lease: row.inFlight ? 0 : null,
+          last_attempt_at: row.attempts ? now - 60_000 : null,
+          last_reply: row.reply ?? null,
+          last_transcript: row.transcript ?? null,
+        })
+        .where('id', '=', delivery.id)
+        .execute()
+    }
+    for (const [id, waiting] of emails) {
+      await tx
+        .insertInto('emails')
+        .values({
+          ...{ id, account_id: accountId, domain_id: '', from_header: 'a@b.test', to_list: '[]' },
+          ...{ subject: 'S', type: 'transactional', status: 'queued', message_id: '', waiting },
+          ...{ provider: 'primary', delivered: 0, bounced: 0, failed: 0, created_at: now },
+        })
+        .execute()
+    }
+  })
+  const text = (id: number | undefined) => String(id)
+  return { ...place, store, accountId, ids: ids.map(text) }
+}
+
+const greylisted = '451 4.7.1 Greylisted,\nsee https://x.test'
+
+t.test('what waits is summed up, listed and explained', async (t) => {
+  const { run, json, refused, ids, accountId } = await openQueue(t, [
+    { to: 'ada@one.test', attempts: 2, dueInMs: hourMs, reply: greylisted },
+    { to: 'bob@one.test', email: 7, dueInMs: 24 * hourMs },
+    { to: 'cy@two.test', email: 7, class: 'campaign', inFlight: true, dueInMs: hourMs },
+  ])
+  t.match(await json('queue', 'summary'), {
+    classes: [
+      { class: 'transactional', waiting: 2, deferred: 1, scheduled: 1, due: 0, inFlight: 0 },
+      { class: 'campaign', waiting: 1, inFlight: 1, oldestAt: /Z$/ },
+    ],
+    domains: [
+      { domain: 'one.test', waiting: 2 },
+      { domain: 'two.test', waiting: 1 },
+    ],
+  })
+  const { stdout: summary } = await run('queue', 'summary', '--domain', 'ONE.test')
+  t.match(summary, /^CLASS +WAITING +DUE +IN FLIGHT/)
+  t.match(summary, /\ntransactional +2 +0 +0 +1 +1 +0 +\d+ s\n/)
+  t.notMatch(summary, /campaign|two\.test/)
+
+  const { stdout: list } = await run('queue', 'list')
+  t.match(
+    list,
+    /ada@one\.test +transactional +.+ 2 +greylisted +.+ UTC +451 4\.7\.1 Greylisted, \/ see/,
+  )
+  t.match(list, /bob@one\.test.+scheduled/)
+  t.match(list, /cy@two\.test +campaign +.+in-flight/)
+  const two = await run('queue', 'list', '--limit', '2')
+  t.match(two, { stderr: /^There are more: --limit/ })
+  const chosen = async (...filter: string[]) =>
+    (await json<{ recipient: string }[]>('queue', 'list', ...filter)).map((d) => d.recipient)
+  t.same(await chosen('--class', 'campaign'), ['cy@two.test'])
+  t.same(await chosen('--email', uuid(7)), ['bob@one.test', 'cy@two.test'])
+  t.same(await chosen('--account', 'City', '--domain', 'one.test'), [
+    'ada@one.test',
+    'bob@one.test',
+  ])
+  t.same(await chosen('--older-than', '1h'), [])
+  t.match(await run('queue', 'list', '--older-than', 'long'), { status: 2 })
+  await refused(/No account "Nobody"/, 'queue', 'list', '--account', 'Nobody')
+
+  const { stdout: shown } = await run('queue', 'show', ids[0] ?? '')
+  t.match(shown, /^Delivery +\d+\n/)
+  t.match(shown, new RegExp(`\nAccount +City \\(${accountId}\\)\n`))
+  t.match(shown, /\nAttempts +2\n/)
+  t.match(
+    shown,
+    /\nWaits because +Greylisted, the receiver wants it again later: 451 4\.7\.1 Greylisted, \/ see .+; next attempt 20.+ UTC\n/,
+  )
+  t.match(await json('queue', 'show', uuid(7)), [
+    { recipient: 'bob@one.test', status: 'waiting', why: { gate: 'scheduled', until: /Z$/ } },
+    { recipient: 'cy@two.test', why: { gate: 'in-flight', says: /under way since 20/ } },
+  ])
+  await refused(/No delivery is known of 42/, 'queue', 'show', '42')
+  await refused(/"x@y" is neither the number/, 'queue', 'show', 'x@y')
+})
+
+t.test('the last conversation is shown, and cannot play with the terminal', async (t) => {
+  const said =
+    '0 S: 220 mx ready\n12 C: RCPT TO:<a@one.test>\n40 S: 451 \u001b[2Jgo \u0007away\u202e'
+  const { run, json, refused, ids, store } = await openQueue(t, [
+    { to: 'a@one.test', attempts: 1, transcript: said, email: 1 },
+    { to: 'b@one.test', email: 1 },
+  ])
+  const [first = '', second = ''] = ids
+  const safe = '0 S: 220 mx ready\n12 C: RCPT TO:<a@one.test>\n40 S: 451 go \\u0007away\\u202e\n'
+  t.equal((await run('queue', 'transcript', first)).stdout, safe)
+  t.match(await run('queue', 'transcript', second), { stdout: /^No conversation was kept/ })
+  await refused(
+    /several deliveries; choose one:\n {2}\d+ {2}a@one\.test/,
+    'queue',
+    'transcript',
+    uuid(1),
+  )
+  await json('queue', 'fail', first, '--reason', 'no such person')
+  t.equal((await run('queue', 'transcript', first)).stdout, safe, 'of one that has ended too')
+  t.match(await json('queue', 'transcript', first), { recipient: 'a@one.test', transcript: said })
+  t.match(await json('queue', 'show', first), [
+    { status: 'failed', reply: 'Given up by the operator: no such person', endedAt: /Z$/ },
+  ])
+  t.match((await store.read.selectFrom('emails').selectAll().execute())[0], {
+    failed: 1,
+    waiting: 1,
+  })
+})
+
+t.test('waiting mail is held, released, retried and failed', async (t) => {
+  const { run, json, refused, ids } = await openQueue(t, [
+    { to: 'a@one.test', attempts: 1, dueInMs: hourMs, reply: '451 later' },
+    { to: 'b@one.test', dueInMs: hourMs },
+    { to: 'c@two.test', inFlight: true, dueInMs: hourMs },
+  ])
+  const [first = '', second = ''] = ids
+  await refused(/Name deliveries or emails, choose by an option/, 'queue', 'hold')
+  await refused(/Nothing of 42 waits\. Nothing was changed/, 'queue', 'hold', first, '42')
+  t.match(await run('queue', 'fail', first), { status: 2, stderr: /--reason <text>/ })
+  await refused(/The reason has 1 to 200 characters/, 'queue', 'fail', first, '--reason', 'a\u0007')
+
+  t.match(await run('queue', 'hold', '--all', '--reason', 'disk\u{1f4be}check'), {
+    status: 0,
+    stdout: /^2 deliveries are held\. 'posthorn queue release' lets them go on\n$/,
+    stderr: /^1 in flight, left alone: run it again once their attempts have ended\n$/,
+  })
+  const { stdout: held } = await run('queue', 'held')
+  t.match(held, /a@one\.test +transactional +20.+ UTC +20.+ UTC +disk\u{1f4be}check\n/u)
+  t.same(await json('queue', 'retry', first), { changed: 0, inFlight: 0, unchanged: 1 })
+  t.match(await json('queue', 'show', second), [
+    { held: { reason: 'disk\u{1f4be}check' }, why: { gate: 'held' }, dueAt: /^20/ },
+  ])
+  t.match(await run('queue', 'release', '--domain', 'one.test'), {
+    stdout: /^2 deliveries are released\. A running appliance sees it within 30 seconds\.\n$/,
+  })
+  t.match(await run('queue', 'held'), { stdout: 'Nothing is held\n' })
+  t.match(await run('queue', 'release', '--all'), { stdout: 'Nothing that waits fits\n' })
+
+  t.match(await run('queue', 'retry', '--all'), {
+    stdout: /^1 delivery is due now\./,
+    stderr:
+      '1 in flight, left alone: run it again once their attempts have ended\n1 left as they were: never tried yet, or held\n',
+  })
+  t.match(await json('queue', 'show', first), [{ why: { gate: 'due' } }])
+  t.match(await run('queue', 'fail', '--all', '--reason', 'closed'), {
+    stdout: /^2 deliveries are ended as failed\n$/,
+  })
+  await refused(/Nothing of \d+ waits; 'posthorn queue show \d+' tells/, 'queue', 'retry', first)
+})
+
+t.test('a running appliance takes what its operator does', async (t) => {
+  const posthorn = await startPosthorn(t)
+  const cli = async (...args: string[]) => {
+    const { status, stdout, stderr } = await runCli([...args, '--data', posthorn.dataDir, '--json'])
+    t.equal(status, 0, stderr)
+    return JSON.parse(stdout)
+  }
+  const tomorrow = new Date(Date.now() + 24 * hourMs).toISOString()
+  const body = { from: 'shop@sender.test', subject: 'Hi', html: '<p>Hi</p>' }
+  const send = async (to: string) =>
+    (await posthorn.send({ ...body, to, scheduledAt: tomorrow })).json.id
+  const failed = await send('a@one.test')
+  const cancelled = await send('b@one.test')
+  t.same(await cli('queue', 'hold', '--domain', 'one.test'), {
+    ...{ changed: 2, inFlight: 0, unchanged: 0 },
+  })
+  t.match(await posthorn.email(failed), {
+    status: 'scheduled',
+    recipients: [{ status: 'queued', nextAttemptAt: null }],
+  })
+  await cli('queue', 'fail', failed, '--reason', 'the shop is closed')
+  t.match(await posthorn.email(failed), {
+    status: 'failed',
+    sentAt: null,
+    recipients: [{ status: 'failed', reply: 'Given up by the operator: the shop is closed' }],
+  })
+  const { status } = await posthorn.call('DELETE', `/v1/emails/${cancelled}/cancel`)
+  t.equal(status, 200, 'what is held can still be cancelled')
+  t.same(await cli('queue', 'held'), [])
+})
