@@ -64,7 +64,8 @@ export interface ApiRoute {
   /** As it was added: `/v1/emails/:id`. */
   path: string
   auth: boolean
-  json: boolean
+  /** What the body is, for routes that look at it. */
+  body: 'json' | 'form' | undefined
   maxBodyBytes: number
 }
 
@@ -108,7 +109,8 @@ export function makeApi<P>(settings: ApiSettings<P>, routes: RouteTable): Api<P>
       const endpoint = makeEndpoint(settings, secured, path, shape, handler)
       routes.add(method, path, endpoint)
       const { maxBodyBytes } = endpoint
-      added.push({ method, path, auth: secured, json: shape.body !== undefined, maxBodyBytes })
+      const body = shape.form ? 'form' : shape.body && 'json'
+      added.push({ method, path, auth: secured, body, maxBodyBytes })
     }
   return {
     routes: added,

@@ -4,7 +4,9 @@ import { closed, count, type Refusal, refusal, text } from './describe.js'
 /** The errors that every endpoint has because of what its route is, whatever it does. */
 export function commonRefusals(route: ApiRoute): Refusal[] {
   return [
-    ...(route.json ? jsonRefusals(route.maxBodyBytes) : []),
+    ...(route.body === 'json' ? jsonRefusals : []),
+    ...(route.body === 'form' ? formRefusals : []),
+    ...(route.body === undefined ? [] : bodyRefusals(route.maxBodyBytes)),
     ...(route.auth ? keyRefusals : []),
     stopping,
   ]
@@ -54,7 +56,7 @@ export const shapeRefusal: Refusal = {
   },
 }
 
-const jsonRefusals = (maxBodyBytes: number): Refusal[] => [
+const jsonRefusals: Refusal[] = [
   shapeRefusal,
   refusal(
     'validation_error',
@@ -62,12 +64,31 @@ const jsonRefusals = (maxBodyBytes: number): Refusal[] => [
     'Malformed JSON: line 1, column 2: expected a name in double quotes or } but the text ends',
   ),
   refusal(
+    'unsupported_media_type',
+    'The body is not declared as JSON',
+    'Send the body as application/json in UTF-8',
+  ),
+]
+
+const formRefusals: Refusal[] = [
+  refusal(
+    'validation_error',
+    'The form is malformed',
+    'Malformed multipart body: it does not end with its boundary',
+  ),
+  refusal(
+    'unsupported_media_type',
+    'The body is not declared as a form',
+    'Send the body as multipart/form-data',
+  ),
+]
+
+const bodyRefusals = (maxBodyBytes: number): Refusal[] => [
+  refusal(
     'validation_error',
     'The body took too long to arrive',
     'The body took too long to arrive',
-    {
-      status: 408,
-    },
+    { status: 408 },
   ),
   refusal('validation_error', 'The body is too large', `The body is over ${maxBodyBytes} bytes`, {
     status: 413,
@@ -75,11 +96,6 @@ const jsonRefusals = (maxBodyBytes: number): Refusal[] => [
     fields: { max: count('Bytes that a body may have') },
     example: { max: maxBodyBytes },
   }),
-  refusal(
-    'unsupported_media_type',
-    'The body is not declared as JSON',
-    'Send the body as application/json in UTF-8',
-  ),
 ]
 
 const keyRefusals: Refusal[] = [

@@ -18,8 +18,12 @@ export interface Operation {
   id: string
   summary: string
   description?: string
+  /** In the path, by name: what it is. */
   params?: Record<string, string>
+  /** After the `?`, by name; none is required. */
+  query?: Record<string, Schema>
   idempotent?: true
+  /** JSON, or a form where the route takes one; that needs no examples. */
   body?: { shape: string; examples: Example[] }
   answers: Answer[]
   refusals: Refusal[]

@@ -1,9 +1,16 @@
 import { STATUS_CODES } from 'node:http'
 import type { ApiRoute } from '../http/index.js'
 import { billing } from './billing.js'
-import { commonRefusals, nowhere } from './common.js'
-import type { Answer, Description, Example, Operation, Refusal, Schema } from './describe.js'
-import { shaped } from './describe.js'
+import { commonRefusals, nowhere, shapeRefusal } from './common.js'
+import {
+  type Answer,
+  type Description,
+  type Example,
+  type Operation,
+  type Refusal,
+  type Schema,
+  shaped,
+} from './describe.js'
 import { emails } from './emails.js'
 import { errorTable, responseHeaders, welcome } from './general.js'
 import { itself } from './itself.js'
@@ -28,27 +35,8 @@ export function makeDocument(
   version: string,
   described = descriptions,
 ): Document {
-  const paths: Document['paths'] = {}
   const schemas: Record<string, Schema> = {}
-  const left = new Set(routes)
-  for (const { tag, operations, schemas: own } of described) {
-    for (const [name, schema] of Object.entries(own)) addSchema(schemas, name, schema)
-    for (const [name, operation] of Object.entries(operations)) {
-      const route = routes.find(({ method, path }) => `${method} ${path}` === name)
-      if (route === undefined) throw new Error(`${name} is described, but there is no such route`)
-      left.delete(route)
-      const path = route.path.replace(/:([^/]+)/g, '{$1}')
-      const described = describeRoute(route, operation, schemas)
-      paths[path] = {
-        ...paths[path],
-        [route.method.toLowerCase()]: { tags: [tag.name], ...described },
-      }
-    }
-  }
-  const [missing] = left
-  if (missing !== undefined) {
-    throw new Error(`${missing.method} ${missing.path} has no description in src/openapi`)
-  }
+  const paths = describePaths(routes, described, schemas)
   return {
     openapi: '3.1.0',
     info: {
@@ -70,15 +58,37 @@ export function makeDocument(
         },
       },
       headers: responseHeaders,
-      responses: Object.fromEntries(
-        Object.entries(nowhere).map(([name, refusal]) => [
-          name,
-          response(false, [refusal], schemas),
-        ]),
-      ),
+      responses: mapped(nowhere, (refusal) => response(false, [refusal], schemas)),
       schemas,
     },
   }
+}
+
+function describePaths(
+  routes: readonly ApiRoute[],
+  described: readonly Description[],
+  schemas: Record<string, Schema>,
+): Document['paths'] {
+  const paths: Document['paths'] = {}
+  const left = new Set(routes.filter(({ path }) => path.startsWith('/v1/')))
+  for (const { tag, operations, schemas: own } of described) {
+    for (const [name, schema] of Object.entries(own)) addSchema(schemas, name, schema)
+    for (const [name, operation] of Object.entries(operations)) {
+      const route = routes.find(({ method, path }) => `${method} ${path}` === name)
+      if (route === undefined) throw new Error(`${name} is described, but there is no such route`)
+      left.delete(route)
+      const path = route.path.replace(/:([^/]+)/g, '{$1}')
+      const known = paths[path] ?? {}
+      paths[path] = known
+      known[route.method.toLowerCase()] = {
+        tags: [tag.name],
+        ...describeRoute(route, operation, schemas),
+      }
+    }
+  }
+  const [missing] = left
+  if (missing === undefined) return paths
+  throw new Error(`${missing.method} ${missing.path} has no description in src/openapi`)
 }
 
 function describeRoute(
@@ -86,7 +96,8 @@ function describeRoute(
   operation: Operation,
   schemas: Record<string, Schema>,
 ): Schema {
-  const refusals = [...operation.refusals, ...commonRefusals(route)]
+  const query = operation.query === undefined ? [] : [shapeRefusal]
+  const refusals = [...operation.refusals, ...query, ...commonRefusals(route)]
   const responses: Record<string, Schema> = {}
   const all: (Answer | Refusal)[] = [...operation.answers, ...refusals]
   for (const status of [...new Set(all.map((one) => one.status))].sort()) {
@@ -99,35 +110,46 @@ function describeRoute(
     ...(operation.description === undefined ? {} : { description: operation.description }),
     ...(route.auth ? {} : { security: [] }),
     ...parameters(operation),
-    ...(operation.body === undefined ? {} : { requestBody: requestBody(operation.body) }),
+    ...(operation.body === undefined ? {} : { requestBody: requestBody(route, operation.body) }),
     responses,
   }
 }
 
-function parameters({ params = {}, idempotent }: Operation): Schema {
-  const list = Object.entries(params).map(([name, description]) => ({
-    name,
-    in: 'path',
-    required: true,
-    description,
-    schema: { type: 'string', format: 'uuid' },
-  }))
-  const key = {
-    name: 'Idempotency-Key',
-    in: 'header',
-    description:
-      'A repeat with the same key and body within 24 hours gets the first answer again and sends nothing.',
-    schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
-    example: 'order-4711',
-  }
-  const all = [...list, ...(idempotent ? [key] : [])]
+function parameters({ params = {}, query = {}, idempotent }: Operation): Schema {
+  const all = [
+    ...Object.entries(params).map(([name, description]) => ({
+      name,
+      in: 'path',
+      required: true,
+      description,
+      schema: { type: 'string', format: 'uuid' },
+    })),
+    ...Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema })),
+    ...(idempotent ? [idempotencyKey] : []),
+  ]
   return all.length === 0 ? {} : { parameters: all }
 }
 
-const requestBody = ({ shape, examples }: { shape: string; examples: Example[] }): Schema => ({
-  required: true,
-  content: { 'application/json': { schema: shaped(shape), examples: named(examples) } },
-})
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'A repeat with the same key and body within 24 hours gets the first answer again and sends nothing.',
+  schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+  example: 'order-4711',
+}
+
+function requestBody(
+  { body }: ApiRoute,
+  { shape, examples }: { shape: string; examples: Example[] },
+): Schema {
+  const content = {
+    schema: shaped(shape),
+    ...(examples.length > 0 && { examples: named(examples) }),
+  }
+  const type = body === 'form' ? 'multipart/form-data' : 'application/json'
+  return { required: true, content: { [type]: content } }
+}
 
 /** One status: each shape that its body can have, an example of each case, and its headers. */
 function response(
@@ -186,6 +208,9 @@ function named(examples: readonly Example[]): Schema {
     ]),
   )
 }
+
+const mapped = <T>(values: Record<string, T>, to: (value: T) => Schema): Record<string, Schema> =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, to(value)]))
 
 function addSchema(schemas: Record<string, Schema>, name: string, schema: Schema): void {
   const known = schemas[name]

@@ -2,7 +2,8 @@
  * The API's description for machines (OpenAPI 3.1) and people (a page rendered from it).
  * One file a domain says what its endpoints take and answer; what a route itself tells (key, JSON
  * body, limits) and the error catalogue are read from where they are, never written twice.
- * Must hold: every route has its description and the other way round, or the appliance does not
+ * A new domain is one more file like `billing.ts`, named in the list at the top of `document.ts`.
+ * Must hold: every `/v1` route has its description and the other way round, or the appliance does not
  * start; every response in the contract tests fits the document, which `test/support` checks.
  */
 export { type Document, makeDocument } from './document.js'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { packageFile } from '../config/index.js'
+import { packageFile, packageVersion } from '../config/index.js'
 import type { Api, Pages } from '../http/index.js'
 import { makeDocument } from './document.js'
 
@@ -17,12 +17,9 @@ const headers = {
 /** `GET /v1/openapi.json` and the page `/reference`. Goes last: it describes the routes before it. */
 export function openApiRoutes<P>({ api, pages }: { api: Api<P>; pages: Pages }): void {
   const path = '/v1/openapi.json'
-  const { version }: { version: string } = JSON.parse(
-    readFileSync(packageFile('package.json'), 'utf8'),
-  )
   let document: unknown
   api.get(path, { auth: false }, () => document)
-  document = makeDocument(api.routes, version)
+  document = makeDocument(api.routes, packageVersion())
 
   const own = packageFile('src/openapi/static')
   const swagger = join(createRequire(import.meta.url).resolve('swagger-ui-dist'), '..')

@@ -103,13 +103,33 @@ t.test('every example in it fits its schema, and its own alone', async (t) => {
 })
 
 t.test('a route without description, or the other way round, stops the start', async (t) => {
-  const route: ApiRoute = { method: 'GET', path: '/v1/x', auth: true, json: false, maxBodyBytes: 1 }
-  t.throws(() => makeDocument([route], '1', []), /GET \/v1\/x has no description/)
-  const operation = { id: 'x', summary: 'x', answers: [], refusals: [] }
-  const operations = { 'GET /v1/x': operation }
-  const described = [{ tag: { name: 'x', description: 'x' }, schemas: {}, operations }]
+  const route = { method: 'POST', path: '/v1/x/:id', auth: true, maxBodyBytes: 1 } as const
+  const form: ApiRoute = { ...route, body: 'form' }
+  t.throws(() => makeDocument([form], '1', []), /POST \/v1\/x\/:id has no description/)
+  const operation = {
+    id: 'x',
+    summary: 'x',
+    params: { id: 'x' },
+    query: { limit: { type: 'integer' } },
+    body: { shape: 'Form', examples: [] },
+    answers: [{ status: 201, when: 'x', shape: 'Form', value: {} }],
+    refusals: [],
+  }
+  const described = [
+    {
+      tag: { name: 'x', description: 'x' },
+      schemas: { Form: { type: 'object' } },
+      operations: { 'POST /v1/x/:id': operation },
+    },
+  ]
   t.throws(() => makeDocument([], '1', described), /no such route/)
-  t.ok(makeDocument([route], '1', described).paths['/v1/x'])
+  const made = makeDocument([form, { ...form, path: '/metrics' }], '1', described)
+  t.match(made.paths['/v1/x/{id}']?.post, {
+    parameters: [{ in: 'path' }, { in: 'query', name: 'limit' }],
+    requestBody: { content: { 'multipart/form-data': { schema: { $ref: /Form$/ } } } },
+    responses: { 201: Object, 400: Object, 413: Object, 415: Object },
+  })
+  t.ok((await new Validator().validate(structuredClone(made))).valid)
 })
 
 t.test('codes come with the statuses of the catalogue, which it tells', async (t) => {

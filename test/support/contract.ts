@@ -29,7 +29,7 @@ interface Response {
 }
 
 interface DocumentedOperation {
-  requestBody?: object
+  requestBody?: { content: Record<string, object> }
   responses: Record<string, Response>
 }
 
@@ -120,7 +120,8 @@ export function makeContract(document: Document): Contract {
         throw new Error(`${where}: not as documented: ${why}: ${observed.text.slice(0, 2_000)}`)
       }
       produced.add(`${where} ${nameOf(fitting[0] ?? '')}`)
-      if (observed.status >= 300 || operation?.requestBody === undefined) return
+      const takesJson = operation?.requestBody?.content['application/json'] !== undefined
+      if (observed.status >= 300 || !takesJson) return
       const pointer = `#/paths/${escaped(found?.path ?? '')}/${method.toLowerCase()}/requestBody`
       const odd = fault(`${pointer}/content/application~1json/schema`, observed.sent)
       if (odd !== undefined) throw new Error(`${where}: accepted, but the request is odd: ${odd}`)
