@@ -92,7 +92,7 @@ export interface Surroundings {
   accountStop: string | undefined
   /** Attempts under way to its domain. */
   laneInFlight: number
-  /** Due deliveries of its lane and class that come before it, counted up to `mostAhead`. */
+  /** Deliveries of its lane, class and account that come before it, counted up to `mostAhead`. */
   ahead: number
 }
 
@@ -115,6 +115,7 @@ export async function surroundingsOf(
     .select('id')
     .where('lane', '=', delivery.lane)
     .where('class', '=', queueClass[delivery.class])
+    .where('account_id', '=', delivery.accountId)
     .where('due_at', '<', delivery.dueAt)
     .limit(mostAhead)
     .as('before')
