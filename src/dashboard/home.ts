@@ -1,4 +1,5 @@
 import { countMessages } from '../sandbox/index.js'
+import type { Read } from '../store/index.js'
 import type { DashboardDeps } from './deps.js'
 import { plural } from './format.js'
 
@@ -7,6 +8,8 @@ export interface HomeView {
   sandbox: boolean
   /** What the appliance has at this moment, as label and value. */
   facts: { label: string; value: string }[]
+  /** Set while mail is held back. */
+  held: string | undefined
 }
 
 // Counting a long queue to its end would take the listener's time.
@@ -17,16 +20,8 @@ export async function homeView({ store, sandbox }: DashboardDeps): Promise<HomeV
   const { read } = store
   const domains = await read.selectFrom('domains').select('status').limit(mostCounted).execute()
   const verified = domains.filter(({ status }) => status === 'verified').length
-  const { waiting } = await read
-    .selectFrom((sub) =>
-      sub
-        .selectFrom('queue')
-        .select('id')
-        .limit(mostCounted + 1)
-        .as('some'),
-    )
-    .select((count) => count.fn.countAll<number>().as('waiting'))
-    .executeTakeFirstOrThrow()
+  const waiting = await countQueued(read)
+  const held = await countQueued(read, true)
   const facts = [
     {
       label: 'Sending domains',
@@ -34,15 +29,29 @@ export async function homeView({ store, sandbox }: DashboardDeps): Promise<HomeV
     },
     {
       label: 'Waiting to leave',
-      value:
-        waiting > mostCounted
-          ? `more than ${plural(mostCounted, 'mail')}`
-          : plural(waiting, 'mail'),
+      value: counted(waiting),
     },
   ]
   if (sandbox) {
     const count = await countMessages(store)
     facts.push({ label: 'In the sandbox inbox', value: plural(count, 'message') })
   }
-  return { title: 'Posthorn', sandbox, facts }
+  return { title: 'Posthorn', sandbox, facts, held: held === 0 ? undefined : counted(held) }
+}
+
+const counted = (mails: number) =>
+  mails > mostCounted ? `more than ${plural(mostCounted, 'mail')}` : plural(mails, 'mail')
+
+async function countQueued(read: Read, held = false): Promise<number> {
+  const some = read
+    .selectFrom('queue')
+    .select('id')
+    .$if(held, (query) => query.where('held_at', 'is not', null))
+    .limit(mostCounted + 1)
+    .as('some')
+  const { mails } = await read
+    .selectFrom(some)
+    .select(({ fn }) => fn.countAll<number>().as('mails'))
+    .executeTakeFirstOrThrow()
+  return mails
 }

@@ -11,6 +11,33 @@ t.test('the front page says that it runs and leads to the inbox', async (t) => {
   t.match(text, /0 messages/)
 })
 
+t.test('the front page tells of mail that is held back', async (t) => {
+  const { get, store } = await startDashboard(t)
+  t.notMatch((await get('/')).text, /Held back/)
+  const row = { email_id: 'e', account_id: 'a', lane: 'one.test', class: 0 as const, due_at: 1 }
+  const rest = { lease: null, attempts: 0, expires_at: 2, last_attempt_at: null, last_reply: null }
+  const ids = [1, 2]
+  await store.write(async (tx) => {
+    for (const id of ids) {
+      const recipient = `r${id}@one.test`
+      await tx
+        .insertInto('queue')
+        .values({
+          id,
+          recipient,
+          ...row,
+          ...rest,
+          last_transcript: null,
+          held_at: id === 1 ? 1 : null,
+        })
+        .execute()
+    }
+  })
+  const { text } = await get('/')
+  t.match(text, /Held back: 1 mail, .+<code>posthorn queue held<\/code>/)
+  t.match(text, /2 mails/, 'it waits too')
+})
+
 t.test('outside sandbox mode there is no inbox', async (t) => {
   const { get } = await startDashboard(t, { sandbox: false })
   const home = await get('/')
