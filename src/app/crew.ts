@@ -1,12 +1,12 @@
 import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
-import type { LaneDue } from '../deliveries/index.js'
+import type { StreamDue } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
 import { type Supervised, type SuperviseOptions, supervise } from './supervise.js'
 
 /** The worker threads together. */
 export interface Crew {
-  ring(due: readonly LaneDue[]): void
+  ring(due: readonly StreamDue[]): void
   readonly sandboxPort: number | undefined
   /** False when a thread has not come back for minutes, although it was started again and again. */
   healthy(): boolean

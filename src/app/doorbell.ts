@@ -1,18 +1,19 @@
-import type { LaneDue } from '../deliveries/index.js'
+import type { StreamDue } from '../deliveries/index.js'
 
-/** Rings that come in one turn of the event loop go out as one message, a lane once. */
-export function makeDoorbell(deliver: (due: readonly LaneDue[]) => void) {
-  let waiting = new Map<string, number>()
+/** Rings that come in one turn of the event loop go out as one message, a stream once. */
+export function makeDoorbell(deliver: (due: readonly StreamDue[]) => void) {
+  let waiting = new Map<string, StreamDue>()
   const flush = () => {
-    const due = [...waiting].map(([lane, dueAt]) => ({ lane, dueAt }))
+    const due = [...waiting.values()]
     waiting = new Map()
     deliver(due)
   }
-  return (due: readonly LaneDue[]) => {
+  return (due: readonly StreamDue[]) => {
     if (waiting.size === 0 && due.length > 0) setImmediate(flush)
-    for (const { lane, dueAt } of due) {
-      const known = waiting.get(lane)
-      if (known === undefined || dueAt < known) waiting.set(lane, dueAt)
+    for (const item of due) {
+      const stream = `${item.class} ${item.accountId} ${item.lane}`
+      const known = waiting.get(stream)
+      if (known === undefined || item.dueAt < known.dueAt) waiting.set(stream, item)
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { Config } from '../config/index.js'
+import type { StreamDue } from '../deliveries/index.js'
 import type { Snapshot } from '../metrics/index.js'
 
 /** What every worker thread is started with; plain data, because it is cloned. */
@@ -24,6 +25,4 @@ export type ThreadReport =
   | { kind: 'metrics'; snapshot: Snapshot }
 
 /** From the main thread to a thread. */
-export type ThreadOrder =
-  | { kind: 'ring'; due: readonly { lane: string; dueAt: number }[] }
-  | { kind: 'stop' }
+export type ThreadOrder = { kind: 'ring'; due: readonly StreamDue[] } | { kind: 'stop' }

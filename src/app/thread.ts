@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Clock, systemClock } from '../clock/index.js'
 import { type ApplianceKey, openApplianceKey } from '../config/index.js'
+import type { StreamDue } from '../deliveries/index.js'
 import { type Log, openLog } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import { openStore, type Store } from '../store/index.js'
@@ -20,7 +21,7 @@ export interface ThreadContext {
 /** What a worker thread does, as its entry file gives it. */
 export interface ThreadWork {
   port?: number
-  ring?(due: readonly { lane: string; dueAt: number }[]): void
+  ring?(due: readonly StreamDue[]): void
   stop(): Promise<void>
 }
 

@@ -1,5 +1,5 @@
-import { sql } from 'kysely'
-import { idsIn, type Read, type Tx } from '../store/index.js'
+import { idsIn, prepared, type QueueClass, type Read, type Tx } from '../store/index.js'
+import { leaseMs, never } from './held.js'
 
 /*
  * The queue's hot SQL. A lease moves `due_at` to its own end, so what is in flight leaves the range
@@ -16,94 +16,90 @@ export interface Claimed {
   accountId: string
   recipient: string
   lane: string
-  class: number
+  class: QueueClass
   attempts: number
   expiresAt: number
   lastReply: string | null
 }
 
-/**
- * Takes up to `limit` due deliveries of a lane, transactional before automation before campaign,
- * the longest due first, and leases them to `thread` until `leaseUntil`.
- */
+/** What waits for one destination in one class from one account: who takes turns with others. */
+export interface StreamKey {
+  lane: string
+  class: QueueClass
+  accountId: string
+}
+
+export interface Claim {
+  taken: Claimed[]
+  /** Set when it took all that was due: when the stream's next delivery falls due, if there is any. */
+  exhausted?: { nextDueAt: number | undefined }
+}
+
+/** Takes up to `limit` due deliveries of each stream, the longest due first, and leases them to `thread`. */
 export async function claim(
   tx: Tx,
-  options: { lane: string; limit: number; now: number; thread: number; leaseUntil: number },
-): Promise<Claimed[]> {
-  const { lane, limit, now } = options
-  // A subquery a class: a range over all of them would walk the classes' later rows.
-  const due = (queueClass: number) => sql`select * from (
-    select id, email_id, account_id, recipient, lane, class, attempts, expires_at, last_reply
-    from queue where lane = ${lane} and class = ${sql.lit(queueClass)} and due_at <= ${now}
-    order by due_at limit ${limit}) as c${sql.lit(queueClass)}`
-  const { rows } = await sql<{
-    id: number
-    email_id: string
-    account_id: string
-    recipient: string
-    lane: string
-    class: number
-    attempts: number
-    expires_at: number
-    last_reply: string | null
-  }>`${due(0)} union all ${due(1)} union all ${due(2)} limit ${limit}`.execute(tx)
-  if (rows.length === 0) return []
+  wants: readonly (StreamKey & { limit: number })[],
+  { now, thread }: { now: number; thread: number },
+): Promise<Claim[]> {
+  const claims: Claim[] = []
+  for (const { limit, ...stream } of wants) {
+    const taken = await dueOf(tx, { ...stream, limit, now })
+    claims.push({ taken })
+  }
+  const taken = claims.flatMap((one) => one.taken)
+  if (taken.length > 0) {
+    await leaseTo(tx, taken, thread, now + leaseMs)
+  }
+  for (const [i, want] of wants.entries()) {
+    const one = claims[i]
+    if (one === undefined || one.taken.length >= want.limit) continue
+    one.exhausted = { nextDueAt: await nextDue(tx, want) }
+  }
+  return claims
+}
+
+async function leaseTo(tx: Tx, taken: readonly Claimed[], thread: number, until: number) {
   await tx
     .updateTable('queue')
-    .set({ lease: options.thread, due_at: options.leaseUntil })
-    .where('id', 'in', idsIn(rows.map((row) => row.id)))
+    .set({ lease: thread, due_at: until })
+    .where('id', 'in', idsIn(taken.map((delivery) => delivery.id)))
     .execute()
   await tx
     .updateTable('emails')
     .set({ status: 'sending' })
-    .where('id', 'in', idsIn([...new Set(rows.map((row) => row.email_id))]))
+    .where('id', 'in', idsIn([...new Set(taken.map((delivery) => delivery.emailId))]))
     .where('status', 'in', ['queued', 'scheduled'])
     .execute()
-  return rows.map((row) => ({
-    id: row.id,
-    emailId: row.email_id,
-    accountId: row.account_id,
-    recipient: row.recipient,
-    lane: row.lane,
-    class: row.class,
-    attempts: row.attempts,
-    expiresAt: row.expires_at,
-    lastReply: row.last_reply,
-  }))
 }
 
-/** When the lane's next delivery falls due, whichever its class; undefined when none waits. */
-export async function nextDue(db: Read | Tx, lane: string): Promise<number | undefined> {
-  const first = (queueClass: number) =>
-    sql`select min(due_at) as due from queue where lane = ${lane} and class = ${sql.lit(queueClass)}`
-  const { rows } = await sql<{ due: number | null }>`select min(due) as due from (
-    ${first(0)} union all ${first(1)} union all ${first(2)}) as d`.execute(db)
-  return rows[0]?.due ?? undefined
+const dueOf = prepared<StreamKey & { now: number; limit: number }, Claimed>((db, values) =>
+  db
+    .selectFrom('queue')
+    .select(['id', 'email_id as emailId', 'account_id as accountId', 'recipient', 'lane', 'class'])
+    .select(['attempts', 'expires_at as expiresAt', 'last_reply as lastReply'])
+    .where('lane', '=', values.lane)
+    .where('class', '=', values.class)
+    .where('account_id', '=', values.accountId)
+    .where('due_at', '<=', values.now)
+    .orderBy('due_at')
+    .limit(values.limit),
+)
+
+/** When the stream's next delivery falls due; undefined when none waits but those held back. */
+export async function nextDue(db: Read, { lane, class: queueClass, accountId }: StreamKey) {
+  const [row] = await earliestOf(db, { lane, class: queueClass, accountId })
+  const dueAt = row?.dueAt ?? never
+  return dueAt < never ? dueAt : undefined
 }
 
-export interface LaneDue {
-  lane: string
-  dueAt: number
-}
-
-/**
- * The next `limit` lanes after `after` in their order, each with when it falls due: one index step a
- * lane, however many rows each has.
- */
-export async function lanesAfter(db: Read, after: string, limit: number): Promise<LaneDue[]> {
-  const { rows } = await sql<{ lane: string; due: number }>`
-    with recursive lanes(lane, n) as (
-      select (select min(lane) from queue where lane > ${after}), 1
-      union all
-      select (select min(lane) from queue where queue.lane > lanes.lane), n + 1
-      from lanes where lanes.lane is not null and n < ${limit})
-    select lane, (select min(due) from (
-      select min(due_at) as due from queue where queue.lane = lanes.lane and class = 0 union all
-      select min(due_at) from queue where queue.lane = lanes.lane and class = 1 union all
-      select min(due_at) from queue where queue.lane = lanes.lane and class = 2) as d) as due
-    from lanes where lane is not null`.execute(db)
-  return rows.map((row) => ({ lane: row.lane, dueAt: row.due }))
-}
+const earliestOf = prepared<StreamKey, { dueAt: number | null }>((db, values) =>
+  db
+    .selectFrom('queue')
+    .select((eb) => eb.fn.min('due_at').as('dueAt'))
+    .where('lane', '=', values.lane)
+    .where('class', '=', values.class)
+    .where('account_id', '=', values.accountId),
+)
 
 /**
  * Makes due at once what `thread` held when it died; a restart calls it before anything else.

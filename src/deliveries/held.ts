@@ -6,5 +6,5 @@ export const never = Date.UTC(9999, 0, 1)
 /** An attempt is under way: the row's lease has not run out. */
 export const isInFlight = (now: number) => sql<boolean>`(lease is not null and due_at > ${now})`
 
-/** How long a claim leases a delivery for: `outbound/dispatch.ts` sets it (a test compares). */
+/** How long a claim leases a delivery for: longer than all of an attempt's deadlines together. */
 export const leaseMs = 3_600_000

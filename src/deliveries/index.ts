@@ -9,12 +9,12 @@ export { blockedAmong } from './blocked.js'
 export { cancelDeliveries } from './cancel.js'
 export { startCensus } from './census.js'
 export {
+  type Claim,
   type Claimed,
   claim,
-  type LaneDue,
-  lanesAfter,
   nextDue,
   releaseLeases,
+  type StreamKey,
 } from './claim.js'
 export { measureDepth, type QueueDepth } from './depth.js'
 export { recordSuppressed } from './end.js'
@@ -37,4 +37,5 @@ export { type RecipientStatus, readRecipients } from './recipients.js'
 export { makeReturnPaths, type ReturnPaths } from './return-path.js'
 export { changeFitting, type QueueFilter } from './select.js'
 export { type Settlement, settle } from './settle.js'
+export { type StreamDue, streamsAfter } from './streams.js'
 export { type QueueSummary, type Standing, summarise } from './summary.js'

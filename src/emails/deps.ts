@@ -1,6 +1,6 @@
 import type { Plans } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
-import type { Backlog, LaneDue } from '../deliveries/index.js'
+import type { Backlog, StreamDue } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
 import type { Store } from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
@@ -12,7 +12,7 @@ export interface EmailDeps {
   renderer: Renderer
   plans: Plans
   /** Tells the outbound threads what has fallen due; losing a ring costs a poll, never a mail. */
-  ring: (due: readonly LaneDue[]) => void
+  ring: (due: readonly StreamDue[]) => void
   /** Of phone numbers without an international prefix; ISO 3166, e.g. `NG`. */
   defaultCountry: string
   backlog: Backlog

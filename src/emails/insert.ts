@@ -1,4 +1,4 @@
-import { enqueue, type LaneDue, type NewDelivery, recordSuppressed } from '../deliveries/index.js'
+import { enqueue, type NewDelivery, recordSuppressed, type StreamDue } from '../deliveries/index.js'
 import { preparedInsert, queueClass, type Tx } from '../store/index.js'
 import type { EmailDeps } from './deps.js'
 import type { PreparedEmail } from './prepare.js'
@@ -34,20 +34,29 @@ export async function insertEmails(
 }
 
 /** What the outbound threads have to hear of these mails. */
-export function ringOf(emails: readonly PreparedEmail[]): LaneDue[] {
+export function ringOf(emails: readonly PreparedEmail[]): StreamDue[] {
   return emails.flatMap((email) =>
-    email.recipients.map(({ domain }) => ({ lane: domain, dueAt: email.dueAt })),
+    email.recipients.map(({ domain }) => ({
+      lane: domain,
+      class: classOf(email),
+      accountId: email.row.account_id,
+      dueAt: email.dueAt,
+    })),
   )
 }
 
-function deliveriesOf(deps: EmailDeps, { row, recipients, dueAt }: PreparedEmail): NewDelivery[] {
+const classOf = ({ row }: PreparedEmail) =>
+  row.type === 'marketing' ? queueClass.campaign : queueClass.transactional
+
+function deliveriesOf(deps: EmailDeps, email: PreparedEmail): NewDelivery[] {
+  const { row, recipients, dueAt } = email
   return recipients.map((recipient) => ({
     id: deps.store.ids.serial(),
     emailId: row.id,
     accountId: row.account_id,
     recipient: recipient.address,
     lane: recipient.domain,
-    class: row.type === 'marketing' ? queueClass.campaign : queueClass.transactional,
+    class: classOf(email),
     dueAt,
     expiresAt: dueAt + deps.maxAgeMs,
   }))

@@ -1,35 +1,29 @@
-import type { LaneDue } from '../deliveries/index.js'
 import {
+  type Claimed,
   claim,
-  lanesAfter,
-  nextDue,
   releaseLeases,
-  type Settlement,
-  settle,
+  type StreamDue,
+  streamsAfter,
 } from '../deliveries/index.js'
-import { messageOf } from '../errors/index.js'
-import { type Attempts, makeAttempts } from './attempt.js'
+import { makeAttempts } from './attempt.js'
 import type { OutboundDeps } from './deps.js'
-import { type Lane, makeLanes } from './lanes.js'
+import { makeLanes, type Stream, type Want } from './lanes.js'
+import { makeRecorder } from './recorder.js'
 
 export interface Outbound {
-  /** The doorbell: these lanes have something that falls due then. */
-  ring(due: readonly LaneDue[]): void
+  /** The doorbell: these streams have something that falls due then. */
+  ring(due: readonly StreamDue[]): void
   /** Looks through the whole queue, as at the start. */
   scan(): Promise<void>
   /** Stops claiming, lets attempts under way end within `graceMs`, breaks off the rest. */
   close(graceMs: number): Promise<void>
 }
 
-// Longer than all of an attempt's deadlines together (`src/smtp/limits.ts`).
-const leaseMs = 3_600_000
 const maxPerClaim = 50
-const lanesPerScan = 1_000
+const streamsPerScan = 1_000
 // Rings get lost and other processes write: the queue is looked through this often regardless.
 const scanEveryMs = 30_000
 const retryWriteMs = 1_000
-// Some ms of writing: others wait for the turn meanwhile.
-const maxPerSettle = 32
 
 /**
  * One thread's share of the queue: claims what is due, as much as it can have in flight, runs the
@@ -37,7 +31,11 @@ const maxPerSettle = 32
  */
 export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const { store, clock, config, log, thread } = deps
-  const lanes = makeLanes()
+  const lanes = makeLanes({
+    perLane: config.connectionsPerDomain,
+    total: config.maxConnections,
+    perClaim: maxPerClaim,
+  })
   const attempts = makeAttempts(deps)
   const recorder = makeRecorder(deps)
   let inFlight = 0
@@ -46,53 +44,38 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   let cancelWake = () => {}
   let onIdle = () => {}
 
-  const room = (lane: Lane) => config.connectionsPerDomain - lane.inFlight
-
   /** Begins what is claimed while there is room; then claims more. */
   const work = () => {
     if (closing || claiming || recorder.stuck()) return
-    const wanted: { lane: Lane; limit: number }[] = []
-    let left = config.maxConnections - inFlight
-    for (let lane = lanes.next(clock.now()); lane !== undefined; lane = lanes.next(clock.now())) {
-      if (left <= 0 || wanted.length >= maxPerClaim || wanted.some((w) => w.lane === lane)) break
-      const limit = Math.min(room(lane), left, maxPerClaim)
-      if (limit <= 0) {
-        lanes.park(lane)
-        continue
-      }
-      wanted.push({ lane, limit })
-      left -= limit
-    }
-    if (wanted.length > 0) void claimFor(wanted)
+    const wants = lanes.wanted(clock.now())
+    if (wants.length > 0) void claimFor(wants)
     else sleep()
   }
 
-  const claimFor = async (wanted: { lane: Lane; limit: number }[]) => {
+  const claimFor = async (wants: readonly Want[]) => {
     claiming = true
-    for (const { lane } of wanted) lane.claiming = true
+    for (const { stream } of wants) stream.claiming = true
+    const asked = wants.map(({ stream, limit }) => ({
+      lane: stream.lane.name,
+      class: stream.class,
+      accountId: stream.accountId,
+      limit,
+    }))
     try {
-      const results = await store.write(async (tx) => {
-        const now = clock.now()
-        const claims = []
-        for (const { lane, limit } of wanted) {
-          const leaseUntil = now + leaseMs
-          const taken = await claim(tx, { lane: lane.name, limit, now, thread, leaseUntil })
-          const due = taken.length < limit ? { at: await nextDue(tx, lane.name) } : undefined
-          claims.push({ lane, taken, due })
-        }
-        return claims
-      })
-      for (const { lane, taken, due } of results) {
-        lane.claiming = false
-        if (due !== undefined) lanes.exhausted(lane, due.at)
-        for (const delivery of taken) run(lane, delivery)
-        lanes.drop(lane)
+      const claims = await store.write((tx) => claim(tx, asked, { now: clock.now(), thread }))
+      for (const [i, { stream }] of wants.entries()) {
+        const { taken = [], exhausted } = claims[i] ?? {}
+        stream.claiming = false
+        if (exhausted !== undefined) lanes.exhausted(stream, exhausted.nextDueAt)
+        lanes.started(stream.lane, taken.length)
+        for (const delivery of taken) run(stream, delivery)
+        lanes.drop(stream.lane)
       }
       claiming = false
     } catch (error) {
-      // The database cannot be written just now; the lanes stay due.
+      // The database cannot be written just now; the streams stay due.
       log.error({ error }, 'Deliveries could not be claimed')
-      for (const { lane } of wanted) lane.claiming = false
+      for (const { stream } of wants) stream.claiming = false
       clock.after(retryWriteMs, () => {
         claiming = false
         work()
@@ -102,15 +85,15 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     work()
   }
 
-  const run = (lane: Lane, delivery: Parameters<Attempts['attempt']>[0]) => {
-    lane.inFlight++
+  const run = ({ lane, class: of, accountId }: Stream, delivery: Claimed) => {
     inFlight++
     void attempts.attempt(delivery).then((settlement) => {
-      lane.inFlight--
-      lanes.unpark(lane)
+      lanes.ended(lane)
       recorder.record(settlement, () => {
         inFlight--
-        if (settlement.kind === 'deferred') lanes.note({ lane: lane.name, dueAt: settlement.dueAt })
+        if (settlement.kind === 'deferred') {
+          lanes.note({ lane: lane.name, class: of, accountId, dueAt: settlement.dueAt })
+        }
         lanes.drop(lane)
         if (inFlight === 0) onIdle()
         work()
@@ -128,15 +111,14 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const isMine = (lane: string) => shardOf(lane, deps.threads) === thread
 
   const scan = async () => {
-    for (let after = ''; !closing; ) {
-      const found = await lanesAfter(store.read, after, lanesPerScan)
+    let last: StreamDue | undefined
+    do {
+      const found = await streamsAfter(store.read, last, streamsPerScan)
       for (const due of found) if (isMine(due.lane)) lanes.note(due)
       work()
-      const last = found.at(-1)
-      if (last === undefined || found.length < lanesPerScan) return
-      after = last.lane
+      last = found.length < streamsPerScan ? undefined : found.at(-1)
       await new Promise((resolve) => setImmediate(resolve))
-    }
+    } while (last !== undefined && !closing)
   }
 
   let cancelScan = () => {}
@@ -185,65 +167,4 @@ export function shardOf(lane: string, threads: number): number {
     hash = Math.imul(hash ^ lane.charCodeAt(i), 0x01000193)
   }
   return (hash >>> 0) % threads
-}
-
-const endings = { bounced: 'Bounced', failed: 'Given up', suppressed: 'Suppressed' }
-
-/**
- * Writes settlements, many in one transaction. One that cannot be written is kept and tried again:
- * forgetting it would send the mail twice.
- */
-function makeRecorder({ store, clock, log, thread, backlog, meter }: OutboundDeps) {
-  const waiting: { settlement: Settlement; done: () => void }[] = []
-  let writing = false
-  let failing = false
-
-  const flush = async () => {
-    writing = true
-    // One turn of the event loop: attempts that end together are written together.
-    await new Promise((resolve) => setImmediate(resolve))
-    while (waiting.length > 0) {
-      const batch = waiting.splice(0, maxPerSettle)
-      try {
-        const settlements = batch.map((entry) => entry.settlement)
-        await store.write((tx) => settle(tx, settlements, { thread, now: clock.now() }))
-        failing = false
-        backlog.change(-settlements.filter(({ kind }) => kind !== 'deferred').length)
-        for (const { settlement, done } of batch) {
-          tell(settlement)
-          done()
-        }
-      } catch (error) {
-        failing = true
-        waiting.unshift(...batch)
-        log.error(
-          { cause: messageOf(error), results: waiting.length },
-          'Results could not be written',
-        )
-        await new Promise<void>((resolve) => {
-          clock.after(retryWriteMs, resolve)
-        })
-      }
-    }
-    writing = false
-  }
-
-  const tell = (settlement: Settlement) => {
-    const { kind, id, emailId, recipient, attempts, reply, remote } = settlement
-    meter.count('posthorn_attempts_total', { outcome: kind })
-    const fields = { emailId, deliveryId: id, to: recipient, attempts, remote, reply }
-    if (kind === 'delivered') log.info(fields, 'Delivered')
-    else if (kind === 'deferred') {
-      log.info({ ...fields, nextAttemptAt: new Date(settlement.dueAt).toISOString() }, 'Deferred')
-    } else log.warn(fields, endings[kind])
-  }
-
-  return {
-    record(settlement: Settlement, done: () => void) {
-      waiting.push({ settlement, done })
-      if (!writing) void flush()
-    },
-    /** True while results cannot be written: starting more would only put more at risk. */
-    stuck: () => failing,
-  }
 }

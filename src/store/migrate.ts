@@ -9,6 +9,7 @@ import * as audience from './migrations/0004-audience.js'
 import * as idempotency from './migrations/0005-idempotency.js'
 import * as marketingMail from './migrations/0006-marketing-mail.js'
 import * as held from './migrations/0009-held.js'
+import * as streams from './migrations/0010-streams.js'
 
 /** In order, forward only; a released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -19,6 +20,7 @@ const migrations: Record<string, Migration> = {
   '0005-idempotency': idempotency,
   '0006-marketing-mail': marketingMail,
   '0009-held': held,
+  '0010-streams': streams,
 }
 
 /** Brings the database to the present schema, under a lock, all or nothing. Runs at every start. */

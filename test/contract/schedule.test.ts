@@ -1,6 +1,5 @@
 // interface.md: scheduledAt, DELETE /v1/emails/:id/cancel, States and transitions.
 import t from 'tap'
-import { claim } from '../../src/deliveries/index.js'
 import { cancelScheduled } from '../../src/emails/index.js'
 import { parseScheduledAt } from '../../src/emails/schedule.js'
 import { FakeClock } from '../support/clock.js'
@@ -121,16 +120,7 @@ t.test('cancel racing with dispatch: never both cancelled and claimed', async (t
     const scheduledAt = new Date(clock.now() + 1_000).toISOString()
     const id = await rig.send({ to: 'a@one.test', scheduledAt })
     await clock.advance(1_000)
-    const take = () =>
-      rig.store.write((tx) =>
-        claim(tx, {
-          lane: 'one.test',
-          limit: 1,
-          now: clock.now(),
-          thread: 0,
-          leaseUntil: clock.now() + 1e6,
-        }),
-      )
+    const take = () => rig.take('one.test', 1)
     const cancel = () =>
       cancelScheduled({ store: rig.store, clock, backlog: rig.backlog }, rig.accountId, id).then(
         () => true,

@@ -2,13 +2,11 @@ import t, { type Test } from 'tap'
 import { suspend } from '../../src/billing/index.js'
 import {
   changeFitting,
-  claim,
   explainWaiting,
   findDeliveries,
   giveUp,
   hold,
   holdOverdue,
-  lanesAfter,
   listWaiting,
   measureDepth,
   nextDue,
@@ -16,6 +14,7 @@ import {
   retry,
   type Settlement,
   settle,
+  streamsAfter,
   summarise,
   surroundingsOf,
   type Waiting,
@@ -54,16 +53,7 @@ async function open(t: Test, options: RigOptions = {}) {
       const around = await surroundingsOf(store.read, delivery, clock.now())
       return explainWaiting(delivery, around, clock.now())
     },
-    take: (lane: string) =>
-      store.write((tx) =>
-        claim(tx, {
-          lane,
-          limit: 10,
-          now: clock.now(),
-          thread: 0,
-          leaseUntil: clock.now() + hourMs,
-        }),
-      ),
+    take: (lane: string) => rig.take(lane, 10),
   }
 }
 
@@ -83,8 +73,9 @@ t.test(
     t.same(await queue.hold(id), { changed: 0, inFlight: 0 }, 'once is enough')
     t.same(await take('one.test'), [])
     const far = Date.UTC(9000, 0, 1)
-    t.ok(((await nextDue(store.read, 'one.test')) ?? 0) > far)
-    const lanes = await lanesAfter(store.read, '', 10)
+    const stream = { lane: 'one.test', class: 0, accountId: rig.accountId } as const
+    t.equal(await nextDue(store.read, stream), undefined)
+    const lanes = await streamsAfter(store.read, undefined, 10)
     t.match(lanes, [{ lane: 'one.test' }, { lane: 'two.test', dueAt: clock.now() }])
     t.ok((lanes[0]?.dueAt ?? 0) > far)
     t.match(await rig.email(held), { recipients: [{ status: 'queued', nextAttemptAt: null }] })
@@ -230,15 +221,7 @@ t.test('why is it waiting? names the first gate that is closed', async (t) => {
   await clock.advance(1)
   const second = await rig.send({ to: 'b@one.test' })
   t.match(await why(first), { gate: 'due', says: /claimed within half a minute/, until: null })
-  await store.write((tx) =>
-    claim(tx, {
-      lane: 'one.test',
-      limit: 1,
-      now: clock.now(),
-      thread: 0,
-      leaseUntil: clock.now() + hourMs,
-    }),
-  )
+  await rig.take('one.test', 1)
   t.match(await why(second), {
     gate: 'lane',
     says: 'It is due and in line: 1 attempt is under way to one.test, and 0 transactional deliveries come before it',

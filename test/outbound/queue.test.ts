@@ -1,9 +1,10 @@
+import type { Insertable } from 'kysely'
 import t from 'tap'
 import { makeApplianceKey } from '../../src/config/index.js'
-import { claim, lanesAfter, makeReturnPaths, nextDue } from '../../src/deliveries/index.js'
+import { claim, makeReturnPaths, nextDue, streamsAfter } from '../../src/deliveries/index.js'
 import { shardOf } from '../../src/outbound/index.js'
-import { makeLanes } from '../../src/outbound/lanes.js'
 import { makeTimeHeap } from '../../src/outbound/time-heap.js'
+import type { QueueClass, QueueRow } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { outboundRig } from '../support/outbound.js'
 import { openTestStore } from '../support/store.js'
@@ -49,15 +50,7 @@ t.test('a thread that died left leases: its successor takes them at once', async
   const rig = await outboundRig(t, { clock, stopped: true })
   const id = await rig.send({ to: 'a@one.test' })
   // As a thread does that is killed between its claim and its attempt.
-  await rig.store.write((tx) =>
-    claim(tx, {
-      lane: 'one.test',
-      limit: 1,
-      now: clock.now(),
-      thread: 0,
-      leaseUntil: clock.now() + 3_600_000,
-    }),
-  )
+  await rig.take('one.test', 1)
   t.equal((await rig.email(id)).status, 'sending')
   await rig.start()
   await rig.becomes(id, 'delivered')
@@ -103,83 +96,62 @@ t.test('a ring that got lost costs a scan interval, not the mail', async (t) => 
   t.equal(await attempts(), 1, 'it was found')
 })
 
-t.test(
-  'claims take transactional before automation before campaign, the longest due first',
-  async (t) => {
-    const store = await openTestStore(t)
-    const row = (id: number, queueClass: 0 | 1 | 2, dueAt: number, lane = 'a.test') => ({
-      id,
-      email_id: 'e',
-      account_id: 'x',
-      recipient: `r${id}@a.test`,
-      lane,
-      class: queueClass,
-      due_at: dueAt,
-      lease: null,
-      attempts: 0,
-      expires_at: 10_000,
-      last_attempt_at: null,
-      last_reply: null,
-      last_transcript: null,
-    })
-    await store.write((tx) =>
-      tx
-        .insertInto('queue')
-        .values([
-          row(1, 2, 10),
-          row(2, 2, 5),
-          row(3, 0, 50),
-          row(4, 0, 40),
-          row(5, 1, 1),
-          row(6, 0, 500),
-          row(7, 0, 1, 'b.test'),
-        ])
-        .execute(),
-    )
-    const options = { lane: 'a.test', now: 100, thread: 3, leaseUntil: 4_000 }
-    const first = await store.write((tx) => claim(tx, { ...options, limit: 3 }))
-    t.same(
-      first.map((c) => c.id),
-      [4, 3, 5],
-    )
-    const second = await store.write((tx) => claim(tx, { ...options, limit: 3 }))
-    t.same(
-      second.map((c) => c.id),
-      [2, 1],
-      'what is leased or not yet due is not there',
-    )
-    t.same(await lanesAfter(store.read, '', 10), [
-      { lane: 'a.test', dueAt: 500 },
-      { lane: 'b.test', dueAt: 1 },
-    ])
-    t.same(await lanesAfter(store.read, '', 1), [{ lane: 'a.test', dueAt: 500 }])
-    t.same(await lanesAfter(store.read, 'a.test', 10), [{ lane: 'b.test', dueAt: 1 }])
-    t.equal(await nextDue(store.read, 'a.test'), 500)
-    t.equal(await nextDue(store.read, 'nobody.test'), undefined)
-  },
-)
-
-t.test('lanes take their turns, and a note during a claim is not lost', async (t) => {
-  const lanes = makeLanes()
-  lanes.note({ lane: 'a', dueAt: 10 })
-  lanes.note({ lane: 'b', dueAt: 5 })
-  t.equal(lanes.next(4), undefined)
-  t.equal(lanes.wakeAt(), 5)
-  const b = lanes.next(10)
-  const a = lanes.next(10)
-  t.same([b?.name, a?.name, lanes.next(10)?.name], ['b', 'a', 'b'])
-  if (a === undefined || b === undefined) throw new Error('both are due')
-  lanes.park(b)
-  t.equal(lanes.next(10)?.name, 'a')
-  a.claiming = true
-  lanes.note({ lane: 'a', dueAt: 11 })
-  a.claiming = false
-  lanes.exhausted(a, undefined)
-  t.equal(lanes.next(10), undefined)
-  t.equal(lanes.next(11), a)
-  lanes.exhausted(a, undefined)
-  lanes.unpark(b)
-  t.equal(lanes.next(11), b)
+t.test('a claim takes what is due of each stream, the longest due first', async (t) => {
+  const store = await openTestStore(t)
+  const row = (
+    id: number,
+    dueAt: number,
+    more: Partial<Insertable<QueueRow>> = {},
+  ): Insertable<QueueRow> => ({
+    id,
+    email_id: 'e',
+    account_id: 'x',
+    recipient: `r${id}@a.test`,
+    lane: 'a.test',
+    class: 0,
+    due_at: dueAt,
+    lease: null,
+    attempts: 0,
+    expires_at: 10_000,
+    last_attempt_at: null,
+    last_reply: null,
+    last_transcript: null,
+    ...more,
+  })
+  const rows = [
+    row(1, 50),
+    row(2, 40),
+    row(3, 500),
+    row(4, 1, { account_id: 'y' }),
+    row(5, 2, { class: 2 }),
+    row(6, 1, { lane: 'b.test' }),
+  ]
+  await store.write(async (tx) => {
+    for (const values of rows) await tx.insertInto('queue').values(values).execute()
+  })
+  const stream = (accountId: string, of: QueueClass = 0, lane = 'a.test') => ({
+    lane,
+    class: of,
+    accountId,
+  })
+  const take = async (...wants: Parameters<typeof claim>[1]) => {
+    const claims = await store.write((tx) => claim(tx, wants, { now: 100, thread: 3 }))
+    return claims.map(({ taken, ...rest }) => ({ ids: taken.map(({ id }) => id), ...rest }))
+  }
+  t.same(await take({ ...stream('x'), limit: 1 }, { ...stream('y'), limit: 1 }), [
+    { ids: [2] },
+    { ids: [4] },
+  ])
+  t.same(await take({ ...stream('x'), limit: 3 }), [{ ids: [1], exhausted: { nextDueAt: 500 } }])
+  t.equal(await nextDue(store.read, stream('x', 0, 'nobody.test')), undefined)
+  t.same(await streamsAfter(store.read, undefined, 10), [
+    { ...stream('x'), dueAt: 500 },
+    { ...stream('y'), dueAt: 100 + 3_600_000 },
+    { ...stream('x', 2), dueAt: 2 },
+    { ...stream('x', 0, 'b.test'), dueAt: 1 },
+  ])
+  t.same(await streamsAfter(store.read, stream('y'), 1), [{ ...stream('x', 2), dueAt: 2 }])
+  t.same(await streamsAfter(store.read, stream('x', 0, 'b.test'), 5), [])
 })
 
 t.test('the heap gives the earliest first, whatever the order of pushes', async (t) => {

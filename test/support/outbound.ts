@@ -2,7 +2,13 @@ import type { Test } from 'tap'
 import { loadPlans, openSubscription } from '../../src/billing/index.js'
 import { type Clock, systemClock } from '../../src/clock/index.js'
 import { type Config, loadConfig, makeApplianceKey, packageFile } from '../../src/config/index.js'
-import { type Backlog, joinBacklog, makeBacklogMemory } from '../../src/deliveries/index.js'
+import {
+  type Backlog,
+  type Claimed,
+  claim,
+  joinBacklog,
+  makeBacklogMemory,
+} from '../../src/deliveries/index.js'
 import type { StaticRecords } from '../../src/dns/index.js'
 import { addDomain } from '../../src/domains/index.js'
 import { acceptEmail, type EmailRecord, readEmail } from '../../src/emails/index.js'
@@ -31,6 +37,8 @@ export interface OutboundRig {
   /** Waits for a status. */
   becomes(id: string, status: EmailRecord['status']): Promise<EmailRecord>
   ring(lane: string): void
+  /** Claims transactional deliveries as a thread does, without an attempt. */
+  take(lane: string, limit: number, thread?: number): Promise<Claimed[]>
   /** Stops the outbound side; `start` begins again, as after a restart. */
   stop(graceMs?: number): Promise<void>
   start(): Promise<void>
@@ -132,7 +140,13 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
       }
     },
     becomes: (id, status) => rig.until(id, (email) => email.status === status),
-    ring: (lane) => outbound?.ring([{ lane, dueAt: clock.now() }]),
+    async take(lane, limit, thread = 0) {
+      const want = { lane, class: 0, accountId, limit } as const
+      const options = { now: clock.now(), thread }
+      const claims = await store.write((tx) => claim(tx, [want], options))
+      return claims.flatMap(({ taken }) => taken)
+    },
+    ring: (lane) => outbound?.ring([{ lane, class: 0, accountId, dueAt: clock.now() }]),
     async stop(graceMs = 1_000) {
       await outbound?.close(graceMs)
       outbound = undefined
