@@ -66,9 +66,10 @@ const send: Schema = {
   },
   required: ['from', 'to'],
   oneOf: [
-    { title: 'Raw HTML', required: ['html', 'subject'], not: { required: ['template'] } },
-    { title: 'From a template', required: ['template'], not: { required: ['html'] } },
+    { type: 'object', title: 'Raw HTML', required: ['html'] },
+    { type: 'object', title: 'From a template', required: ['template'] },
   ],
+  dependentRequired: { html: ['subject'] },
 }
 
 const ussd: Schema = {
@@ -88,8 +89,8 @@ const ussd: Schema = {
   },
   required: ['from', 'subject', 'html'],
   anyOf: [
-    { title: 'To an address', required: ['to'] },
-    { title: 'By phone number', required: ['phoneNumber'] },
+    { type: 'object', title: 'To an address', required: ['to'] },
+    { type: 'object', title: 'By phone number', required: ['phoneNumber'] },
   ],
 }
 

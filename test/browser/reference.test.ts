@@ -39,7 +39,7 @@ t.test('the API reference in a browser', { skip: missing('chromium') }, async (t
       await bad.waitFor()
       t.match(await bad.textContent(), /domain_not_verified/)
       t.match(await page.locator('.opblock-body').first().textContent(), /Idempotency-Key/)
-      await page.getByRole('button', { name: 'Schema' }).first().click()
+      await page.getByRole('tab', { name: 'Schema' }).first().click()
       t.equal(await sideways(page), 0, 'nor with an endpoint opened')
       await picture(page, `reference-send-${width}-${scheme}`)
 

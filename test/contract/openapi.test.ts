@@ -186,7 +186,11 @@ t.test('what differs from it is noticed', async (t) => {
   const text = JSON.stringify({ id: nobody, message: 'x' })
   const odd = observed({ method: 'POST', path: '/v1/emails/send', text, sent })
   t.throws(() => check(odd), /the request is odd/)
-  t.throws(() => check({ ...odd, sent: { ...good, template: 'x' } }), /the request is odd/)
+  for (const wrong of [{ template: 'x' }, { html: undefined }, { subject: undefined }]) {
+    const body = JSON.parse(JSON.stringify({ ...good, ...wrong }))
+    t.throws(() => check({ ...odd, sent: body }), /the request is odd/)
+  }
+  check({ ...odd, sent: good })
 })
 
 t.test('successes', async (t) => {
