@@ -1,0 +1,82 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { startAppliance } from '../../src/app/index.js'
+import { systemClock } from '../../src/clock/index.js'
+import { loadConfig } from '../../src/config/index.js'
+import { changeFitting, release } from '../../src/deliveries/index.js'
+import { type Log, silentLog } from '../../src/log/index.js'
+import { startPosthorn } from '../support/posthorn.js'
+
+const hourMs = 3_600_000
+
+t.test('an appliance that wakes up holds what it should have sent long ago', async (t) => {
+  const posthorn = await startPosthorn(t)
+  const { store, dataDir } = posthorn
+  const body = { from: 'Shop <shop@sender.test>', subject: 'Sale!', html: '<p>Today only</p>' }
+  const scheduledAt = new Date(Date.now() + hourMs).toISOString()
+  const old = (await posthorn.send({ ...body, to: 'a@one.test', scheduledAt })).json.id
+  const recent = (await posthorn.send({ ...body, to: 'b@one.test', scheduledAt })).json.id
+  await posthorn.appliance.close()
+
+  // As if it had slept: one should have left three hours ago, the other a minute ago.
+  for (const [id, at] of [
+    [old, Date.now() - 3 * hourMs],
+    [recent, Date.now() - 60_000],
+  ]) {
+    await store.write(async (tx) => {
+      await tx.updateTable('emails').set({ scheduled_at: at }).where('id', '=', id).execute()
+      await tx.updateTable('queue').set({ due_at: at }).where('email_id', '=', id).execute()
+    })
+  }
+  const warnings: string[] = []
+  const log: Log = {
+    ...silentLog,
+    warn: (fields, message) => warnings.push(`${message} ${JSON.stringify(fields)}`),
+    child: () => silentLog,
+  }
+  const env = {
+    POSTHORN_HTTP_PRIVATE_PORT: '0',
+    POSTHORN_HTTP_PUBLIC_PORT: '0',
+    POSTHORN_HTTP_PUBLIC_HOST: '127.0.0.1',
+    POSTHORN_SANDBOX_SMTP_PORT: '0',
+    POSTHORN_OUTBOUND_ROUTE: 'sandbox',
+    POSTHORN_OUTBOUND_THREADS: '1',
+  }
+  const config = loadConfig({ file: join(dataDir, 'posthorn.toml'), env })
+  const appliance = await startAppliance({ config, dataDir, log })
+  t.teardown(() => appliance.close())
+
+  const status = async (id: string) => {
+    const { status } = await store.read
+      .selectFrom('emails')
+      .select('status')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+    return status
+  }
+  const until = async (id: string, wanted: string) => {
+    for (let waitedMs = 0; (await status(id)) !== wanted && waitedMs < 15_000; waitedMs += 50) {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    t.equal(await status(id), wanted)
+  }
+  await until(recent, 'delivered')
+  t.equal(await status(old), 'scheduled', 'it did not leave')
+  t.match(warnings, [
+    /^Scheduled mail is overdue .+'posthorn queue held'.+"deliveries":1,"since":"20/,
+  ])
+  const page = await (await fetch(appliance.privateUrl)).text()
+  t.match(page, /Held back: 1 mail/)
+
+  // The operator says yes; the next ring for the domain, or a scan, finds it.
+  await changeFitting({ store, clock: systemClock }, { emailId: old }, (tx, ids, now) =>
+    release(tx, ids, { now }),
+  )
+  const response = await fetch(`${appliance.privateUrl}/v1/emails/send`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${posthorn.apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...body, to: 'c@one.test' }),
+  })
+  t.equal(response.status, 200)
+  await until(old, 'delivered')
+})
