@@ -3,6 +3,7 @@ import { signMessageAsync } from '../dkim/index.js'
 import { signingKeys } from '../domains/index.js'
 import { composeMessage, type Mailbox, parseMailbox } from '../mime/index.js'
 import { makeUnsubscribeLinks, unsubscribeHeaders, withFooter } from '../preferences/index.js'
+import { prepared } from '../store/index.js'
 import { topicName } from '../topics/index.js'
 import type { OutboundDeps } from './deps.js'
 import { plainTextOf } from './plain-text.js'
@@ -19,6 +20,15 @@ export interface SignedMessage {
 export type Composer = (emailId: string, recipient: string) => Promise<SignedMessage>
 
 interface StoredEmail {
+  id: string
+  domain_id: string
+  from_header: string
+  to_list: string
+  reply_to: string | null
+  subject: string
+  message_id: string
+  created_at: number
+  scheduled_at: number | null
   html: string | null
   text: string | null
   account_id: string
@@ -36,7 +46,19 @@ interface Signing {
 // Long enough to unseal a key once for thousands of mails, short enough that a rotation is seen.
 const signingTtlMs = 60_000
 const maxCachedDomains = 1_000
+const maxTexts = 30
 const blankLine = Buffer.from('\r\n')
+
+const storedEmail = prepared<{ emailId: string }, StoredEmail>((db, { emailId }) =>
+  db
+    .selectFrom('emails')
+    .leftJoin('bodies', 'bodies.id', 'emails.body_id')
+    .innerJoin('accounts', 'accounts.id', 'emails.account_id')
+    .select(['emails.id', 'domain_id', 'from_header', 'to_list', 'reply_to', 'subject'])
+    .select(['message_id', 'emails.created_at', 'scheduled_at', 'bodies.html', 'bodies.text'])
+    .select(['account_id', 'accounts.name as account_name', 'type', 'topic_id'])
+    .where('emails.id', '=', emailId),
+)
 
 /** Composes and signs. The same mail gets the same bytes on every attempt but for the signatures' time. */
 export function makeComposer(
@@ -44,6 +66,7 @@ export function makeComposer(
 ): Composer {
   const links = makeUnsubscribeLinks(deps.key, deps.publicUrl)
   const cached = new Map<string, Signing>()
+  const texts = new Map<string, string>()
 
   const signing = async (domainId: string): Promise<Signing> => {
     const now = deps.clock.now()
@@ -56,10 +79,21 @@ export function makeComposer(
     return fresh
   }
 
+  /** Made once for a mail's recipients, whose deliveries come close together. */
+  const textOf = (emailId: string, html: string): string => {
+    const known = texts.get(emailId)
+    if (known !== undefined) return known
+    const text = plainTextOf(html)
+    const [oldest] = texts.keys()
+    if (texts.size >= maxTexts && oldest !== undefined) texts.delete(oldest)
+    texts.set(emailId, text)
+    return text
+  }
+
   /** Marketing mail says how to leave it: a footer and the headers of RFC 8058, each recipient's own. */
   const contentFor = async (email: StoredEmail, recipient: string, domain: string) => {
     const { html, text, account_id: accountId } = email
-    const content = { html: html ?? '', text }
+    const content = { html: html ?? '', text: text ?? textOf(email.id, html ?? '') }
     if (email.type === 'transactional') return { ...content, extraHeaders: [] }
     const topicId = email.topic_id ?? undefined
     const url = links.url({ accountId, address: recipient, topicId })
@@ -72,15 +106,8 @@ export function makeComposer(
   }
 
   return async (emailId, recipient) => {
-    const email = await deps.store.read
-      .selectFrom('emails')
-      .leftJoin('bodies', 'bodies.id', 'emails.body_id')
-      .select(['domain_id', 'from_header', 'to_list', 'reply_to', 'subject', 'message_id'])
-      .innerJoin('accounts', 'accounts.id', 'emails.account_id')
-      .select(['emails.created_at', 'scheduled_at', 'bodies.html', 'bodies.text'])
-      .select(['account_id', 'accounts.name as account_name', 'type', 'topic_id'])
-      .where('emails.id', '=', emailId)
-      .executeTakeFirstOrThrow()
+    const [email] = await storedEmail(deps.store.read, { emailId })
+    if (email === undefined) throw new Error(`The queue has a delivery of no email, ${emailId}`)
     const from = stored(email.from_header)
     const { html, text, extraHeaders } = await contentFor(email, recipient, from.domain)
     const composed = composeMessage({
@@ -89,7 +116,7 @@ export function makeComposer(
       replyTo: email.reply_to === null ? undefined : [stored(email.reply_to)],
       subject: email.subject,
       html,
-      text: text ?? plainTextOf(html),
+      text,
       extraHeaders,
       messageId: email.message_id,
       dateMs: email.scheduled_at ?? email.created_at,
