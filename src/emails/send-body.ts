@@ -104,7 +104,7 @@ export type SendInput = Infer<typeof Fields>
 /** A send as a whole: a template brings its own subject, raw HTML needs one. */
 export const SendBody = refine(Fields, 'required', (body) => {
   if (body.subject !== undefined || body.template !== undefined) return true
-  const message = 'Required with html. Expected a string'
+  const message = 'Expected a string beside html'
   return { path: ['subject'], key: 'subject', value: undefined, type: Subject.type, message }
 })
 

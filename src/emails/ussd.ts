@@ -18,7 +18,7 @@ const Fields = type({
 /** A mail that a USSD callback asks for: to an address, or to the contact with a phone number. */
 export const UssdBody = refine(Fields, 'required', (body) => {
   if (body.to !== undefined || body.phoneNumber !== undefined) return true
-  const message = 'Required without phoneNumber. Expected an address'
+  const message = 'Expected an address where there is no phoneNumber'
   return { path: ['to'], key: 'to', value: undefined, type: Recipient.type, message }
 })
 

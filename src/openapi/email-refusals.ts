@@ -196,7 +196,7 @@ export const invalidItems = refusal(
     },
     example: {
       errors: [
-        { index: 1, error: 'subject: Required with html. Expected a string' },
+        { index: 1, error: 'subject: Expected a string beside html' },
         { index: 7, error: 'The sending domain news.example.com is not verified for this account' },
       ],
     },
