@@ -1,11 +1,13 @@
 import type { Clock } from '../clock/index.js'
 import type { Log } from '../log/index.js'
+import type { BodyMemory } from './incoming-body.js'
 
 /** What every exchange of one server shares. */
 export interface ServerContext {
   readonly log: Log
   readonly clock: Clock
   readonly bodyTimeoutMs: number
+  readonly bodyMemory: BodyMemory
   readonly clientAddress: (peer: string, forwardedFor: string | undefined) => string
   readonly work: Work
   readonly onAnswer: ((answer: Answered) => void) | undefined

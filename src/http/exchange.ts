@@ -47,8 +47,7 @@ export class Exchange {
   /** Must be called before the native callback returns, or the body's bytes are lost. */
   receiveBody(limitBytes: number): void {
     if (!announcesBody(this.head)) return
-    const { clock, bodyTimeoutMs } = this.#context
-    const body = new IncomingBody(limitBytes, declaredBytes(this.head), clock, bodyTimeoutMs)
+    const body = new IncomingBody(limitBytes, declaredBytes(this.head), this.#context)
     this.#body = body
     this.#native.onData((chunk, last) => body.receive(chunk, last))
   }
@@ -57,12 +56,16 @@ export class Exchange {
   async readBody(): Promise<Buffer> {
     const body = this.#body
     if (body === undefined) return noBytes
-    if (!body.whole || body.tooLarge) await body.arrived()
+    if (!body.whole) await body.arrived()
     if (body.tooLarge) {
       throw new ApiError('validation_error', `The body is over ${body.limitBytes} bytes`, {
         status: 413,
         fields: { max: body.limitBytes },
       })
+    }
+    if (body.crowdedOut) {
+      const message = 'Too many large requests at once; try again in a moment'
+      throw new ApiError('service_unavailable', message, { headers: { 'Retry-After': '1' } })
     }
     if (body.late) {
       throw new ApiError('validation_error', 'The body took too long to arrive', { status: 408 })

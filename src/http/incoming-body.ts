@@ -7,6 +7,18 @@ const firstBufferBytes = 16 * 1024
 /** A sender that is over the limit may still finish, so that it gets to read the 413 (stack.md D2). */
 const patience = 4
 
+/** What the unfinished requests of a server hold together. */
+export interface BodyMemory {
+  usedBytes: number
+  readonly maxBytes: number
+}
+
+interface BodyContext {
+  bodyMemory: BodyMemory
+  clock: Clock
+  bodyTimeoutMs: number
+}
+
 /**
  * The body of one request while it arrives. uWS hands over chunks from the moment the handler
  * returns, long before anybody asks for them, so they are kept (up to `limitBytes`) or counted
@@ -17,25 +29,34 @@ export class IncomingBody {
   /** Every byte has been received. */
   whole = false
   tooLarge = false
+  /** There was no memory for it beside the bodies of other requests. */
+  crowdedOut = false
   late = false
   #gone = false
   #received = 0
   #kept = noBytes
+  #heldBytes = 0
   #keeping = true
   #hopeless: boolean
   #waiting: { until: () => boolean; wake: () => void } | undefined
   #stopTimer: (() => void) | undefined
+  readonly #memory: BodyMemory
   readonly #clock: Clock
   readonly #timeoutMs: number
 
   /** `declaredBytes` is the Content-Length, 0 when there is none (a chunked body). */
-  constructor(limitBytes: number, declaredBytes: number, clock: Clock, timeoutMs: number) {
+  constructor(
+    limitBytes: number,
+    declaredBytes: number,
+    { bodyMemory, clock, bodyTimeoutMs }: BodyContext,
+  ) {
     this.limitBytes = limitBytes
     this.tooLarge = declaredBytes > limitBytes
     this.#keeping = !this.tooLarge
     this.#hopeless = declaredBytes > limitBytes * patience
+    this.#memory = bodyMemory
     this.#clock = clock
-    this.#timeoutMs = timeoutMs
+    this.#timeoutMs = bodyTimeoutMs
   }
 
   /** Takes a chunk from uWS, which reuses its memory as soon as this returns. */
@@ -52,9 +73,9 @@ export class IncomingBody {
     this.#look()
   }
 
-  /** Settles once the body is whole, too large, late or gone; never rejects. */
+  /** Settles once the body is whole, too large, crowded out, late or gone; never rejects. */
   async arrived(): Promise<void> {
-    await this.#wait(() => this.whole || this.tooLarge)
+    await this.#wait(() => this.whole || this.tooLarge || this.crowdedOut)
   }
 
   /** Settles once there is no point in waiting for the rest. */
@@ -70,7 +91,7 @@ export class IncomingBody {
   /** Frees what was kept; what still arrives is only counted. */
   discard(): void {
     this.#keeping = false
-    this.#kept = noBytes
+    this.#hold(noBytes)
   }
 
   /** The client is gone: whoever waits is woken. */
@@ -85,14 +106,25 @@ export class IncomingBody {
     const used = this.#received - chunk.byteLength
     if (this.#kept.byteLength < this.#received) {
       const room = last ? this.#received : Math.max(firstBufferBytes, this.#received * 2)
-      const grown = Buffer.allocUnsafe(Math.min(room, this.limitBytes))
+      const size = Math.min(room, this.limitBytes)
+      if (this.#memory.usedBytes + size > this.#memory.maxBytes) {
+        this.crowdedOut = true
+        return this.discard()
+      }
+      const grown = Buffer.allocUnsafe(size)
       if (used > 0) this.#kept.copy(grown, 0, 0, used)
-      this.#kept = grown
+      this.#hold(grown)
     }
     this.#kept.set(chunk, used)
     if (last && this.#kept.byteLength > this.#received) {
       this.#kept = this.#kept.subarray(0, this.#received)
     }
+  }
+
+  #hold(buffer: Buffer): void {
+    this.#memory.usedBytes += buffer.byteLength - this.#heldBytes
+    this.#heldBytes = buffer.byteLength
+    this.#kept = buffer
   }
 
   #wait(ready: () => boolean): Promise<void> {

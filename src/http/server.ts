@@ -18,6 +18,8 @@ export interface HttpServerOptions<P> {
   clock: Clock
   /** Default 10 MiB; a route may have its own. */
   maxBodyBytes?: number
+  /** What all unfinished requests may hold together; beyond it they are a 503. Default 256 MiB. */
+  maxBodyMemoryBytes?: number
   /** Throws an `ApiError` missing_api_key or invalid_api_key. Not called on paths with `auth: false`. */
   authenticate?: (authorization: string | undefined) => Promise<P>
   /** What requests are counted by. Default: everybody together. */
@@ -62,6 +64,7 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
     log,
     clock,
     bodyTimeoutMs: options.bodyTimeoutMs ?? 60_000,
+    bodyMemory: { usedBytes: 0, maxBytes: options.maxBodyMemoryBytes ?? 256 * 1024 * 1024 },
     clientAddress: makeClientAddress(options.trustedProxies ?? []),
     work: new Work(),
     onAnswer: options.onAnswer,

@@ -205,6 +205,34 @@ t.test('[6] a body over the limit is a 413 that names the limit', async (t) => {
   t.equal((await app.raw(fits))?.status, 200, 'exactly the limit is allowed')
 })
 
+t.test('unfinished bodies together are bounded, and the memory is free again', async (t) => {
+  const small = await startServer(
+    t,
+    ({ api }) => api.post('/length', {}, ({ rawBody }) => ({ bytes: rawBody.length })),
+    { maxBodyMemoryBytes: 90_000 },
+  )
+  const body = 'x'.repeat(40_000)
+  const half = request('POST /length', [`Content-Length: ${body.length}`], body.slice(0, 30_000))
+  const waiting = await small.connect()
+  waiting.write(half)
+  const whole = request('POST /length', [`Content-Length: ${body.length}`], body)
+  let refused: RawResponse | undefined
+  // The server reads the first half at its own time.
+  for (let tries = 0; tries < 200 && refused?.status !== 503; tries++) {
+    refused = await small.raw(whole)
+  }
+  t.equal(refused?.status, 503)
+  t.same(jsonOf(refused), {
+    code: 'service_unavailable',
+    error: 'Too many large requests at once; try again in a moment',
+  })
+  t.same(refused?.headers.get('retry-after'), ['1'])
+  t.equal((await small.raw(request('POST /length', ['Content-Length: 2'], 'ab')))?.status, 200)
+  const response = await waiting.write(body.slice(30_000)).response()
+  t.same(jsonOf(response), { bytes: body.length }, 'who was first is served')
+  for (let i = 0; i < 5; i++) t.equal((await small.raw(whole))?.status, 200)
+})
+
 t.test('[6] over four times the limit nobody waits for the rest', async (t) => {
   const huge = limit * 4 + 1
   for (const text of [
