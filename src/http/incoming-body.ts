@@ -109,7 +109,8 @@ export class IncomingBody {
       const size = Math.min(room, this.limitBytes)
       if (this.#memory.usedBytes + size > this.#memory.maxBytes) {
         this.crowdedOut = true
-        return this.discard()
+        this.discard()
+        return
       }
       const grown = Buffer.allocUnsafe(size)
       if (used > 0) this.#kept.copy(grown, 0, 0, used)
