@@ -134,7 +134,8 @@ async function run(
     )
   }
   const others = seen - changed - inFlight
-  if (others > 0) remark(`${numbered(others)} left as they were: never tried yet, or held`)
+  if (others > 0)
+    remark(`${numbered(others)} left as they were: never tried yet, held, or gone meanwhile`)
 }
 
 /** The waiting deliveries of what was named; all of it must have some. */

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { acceptedAt, type Read } from '../store/index.js'
+import { acceptedAt, idsIn, type Read } from '../store/index.js'
 import { isInFlight } from './held.js'
 import { type ClassName, classNames } from './inspect.js'
 import { fitting, type QueueFilter } from './select.js'
@@ -45,13 +45,21 @@ export async function summarise(
     ]
   })
   const byClass = await standing.select('class').groupBy('class').orderBy('class').execute()
-  const byLane = await standing
-    .select('lane')
+  // Counted along the index first: grouping whole rows by lane fetches them in random order.
+  const longest = await fitting(read.selectFrom('queue'), filter)
+    .select(({ fn }) => ['lane', fn.countAll<number>().as('waiting')])
     .groupBy('lane')
     .orderBy('waiting', 'desc')
     .orderBy('lane')
     .limit(lanes)
     .execute()
+  const names = longest.map(({ lane }) => lane)
+  const byLane = await standing
+    .select('lane')
+    .where('lane', 'in', idsIn(names))
+    .groupBy('lane')
+    .execute()
+  byLane.sort((a, b) => names.indexOf(a.lane) - names.indexOf(b.lane))
   const dated = <T extends { oldest: number }>({ oldest, ...rest }: T) => ({
     ...rest,
     oldestAt: acceptedAt(oldest),

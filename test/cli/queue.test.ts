@@ -190,7 +190,7 @@ t.test('waiting mail is held, released, retried and failed', async (t) => {
   t.match(await run('queue', 'retry', '--all'), {
     stdout: /^1 delivery is due now\./,
     stderr:
-      '1 in flight, left alone: run it again once their attempts have ended\n1 left as they were: never tried yet, or held\n',
+      '1 in flight, left alone: run it again once their attempts have ended\n1 left as they were: never tried yet, held, or gone meanwhile\n',
   })
   t.match(await json('queue', 'show', first), [{ why: { gate: 'due' } }])
   t.match(await run('queue', 'fail', '--all', '--reason', 'closed'), {
