@@ -1,5 +1,5 @@
 import { ApiError, messageOf, OperatorError } from '../errors/index.js'
-import { styled } from './output.js'
+import { styled, visibleLines } from './output.js'
 
 /** What an operator reads about anything that was thrown; only a bug shows its stack. */
 export function explain(error: unknown): string {
@@ -8,7 +8,7 @@ export function explain(error: unknown): string {
   if (error instanceof OperatorError || error instanceof ApiError) {
     const cause = error.cause === undefined ? '' : messageOf(error.cause)
     const message = error.message.includes(cause) ? error.message : `${error.message}: ${cause}`
-    return `${label} ${withAdvice(message, adviceFor(error.cause))}`
+    return `${label} ${visibleLines(withAdvice(message, adviceFor(error.cause)))}`
   }
   const advice = adviceFor(error)
   // From the operating system or SQLite: their sentence says it best.

@@ -1,4 +1,4 @@
-import { stripVTControlCharacters, styleText } from 'node:util'
+import { styleText } from 'node:util'
 
 type Style = Parameters<typeof styleText>[0]
 
@@ -13,7 +13,9 @@ export const say = (line = '') => void process.stdout.write(`${line}\n`)
 export const remark = (line: string) => void process.stderr.write(`${line}\n`)
 
 /** Lines that others wrote, as they stand but for what would play with the terminal. */
-export const sayText = (text: string) => say(text.split('\n').map(visible).join('\n'))
+export const sayText = (text: string) => say(visibleLines(text))
+
+export const visibleLines = (text: string) => text.split('\n').map(visible).join('\n')
 
 export const sayJson = (value: unknown) => say(JSON.stringify(value, undefined, 2))
 
@@ -51,7 +53,7 @@ function aligned(rows: readonly (readonly string[])[]): string[][] {
 
 /** What others wrote (names, DNS answers) must not move the cursor or turn the line around. */
 const visible = (text: string) =>
-  stripVTControlCharacters(text).replace(
+  text.replace(
     /[\p{Cc}\p{Bidi_Control}]/gu,
     (c) => `\\u${(c.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
   )

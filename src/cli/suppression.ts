@@ -15,7 +15,7 @@ import {
   suppressionsOf,
 } from '../suppression/index.js'
 import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
-import { jsonTime, remark, say, sayJson, sayTable, shownTime } from './output.js'
+import { jsonTime, remark, say, sayJson, sayTable, shownTime, visibleLines } from './output.js'
 import { placeOf } from './place.js'
 
 interface Options {
@@ -169,7 +169,7 @@ status is then 1, and all others are in.`,
         return await importSuppressions(deps, id, input, {
           reason,
           scope,
-          onFault: ({ line, fault }) => remark(`line ${line}: ${fault}`),
+          onFault: ({ line, fault }) => remark(visibleLines(`line ${line}: ${fault}`)),
         })
       })
       if (counts.faults > 0) process.exitCode = 1

@@ -1,9 +1,14 @@
+import { isUtf8 } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import { InvalidArgumentError } from 'commander'
 import { messageOf, OperatorError } from '../errors/index.js'
 
 /** A file, or stdin for `-`. */
-export const readInput = (file: string) => readFileSync(file === '-' ? 0 : file, 'utf8')
+export function readInput(file: string): string {
+  const bytes = readFileSync(file === '-' ? 0 : file)
+  if (!isUtf8(bytes)) throw new OperatorError(`${file} is not UTF-8 text`)
+  return bytes.toString('utf8')
+}
 
 /** The variables of `--vars` and then of each `--var name=value`, whose values are strings. */
 export function readVariables(options: { var?: string[]; vars?: string }): Record<string, unknown> {

@@ -14,7 +14,7 @@ import {
   tryRender,
 } from '../templates/index.js'
 import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
-import { jsonTime, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
+import { jsonTime, say, sayFields, sayJson, sayTable, sayText, shownTime } from './output.js'
 import { type Place, placeOf } from './place.js'
 import { faultWithExcerpt } from './template-excerpt.js'
 import { readInput, readVariables, versionNumber } from './template-input.js'
@@ -115,8 +115,8 @@ export function templateCommands(program: Command): void {
         Saved: shownTime(found.savedAt),
         Subject: found.subject,
       })
-      if (found.textBody !== null) say(`\n${found.textBody}`)
-      say(`\n${found.html}`)
+      if (found.textBody !== null) sayText(`\n${found.textBody}`)
+      sayText(`\n${found.html}`)
     })
 
   template
@@ -176,8 +176,8 @@ export function templateCommands(program: Command): void {
       })
       if (place.json) return sayJson(rendered)
       sayFields({ Subject: rendered.subject })
-      if (rendered.text !== null) say(`\n${rendered.text}`)
-      say(`\n${rendered.html}`)
+      if (rendered.text !== null) sayText(`\n${rendered.text}`)
+      sayText(`\n${rendered.html}`)
     })
 }
 

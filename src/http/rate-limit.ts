@@ -39,7 +39,8 @@ export function makeRateLimiter(
 
   function forget(now: number): void {
     for (const [key, window] of windows) {
-      if (window.resetAt > now && windows.size < maxKeys) return
+      const ends = window.resetAt > now && window.resetAt <= now + windowMs
+      if (ends && windows.size < maxKeys) return
       windows.delete(key)
     }
   }
@@ -48,7 +49,8 @@ export function makeRateLimiter(
     take(key) {
       const now = clock.now()
       let window = windows.get(key)
-      if (window === undefined || window.resetAt <= now) {
+      // One that ends later than any could is from before the clock was set back.
+      if (window === undefined || window.resetAt <= now || window.resetAt > now + windowMs) {
         windows.delete(key)
         forget(now)
         window = { count: 0, resetAt: now + windowMs }

@@ -36,6 +36,8 @@ export function readCells(
   usual: { reason: SuppressionReason; scope?: SuppressionScope | undefined },
 ): CsvLine | string {
   const cell = (column: (typeof columns)[number]) => cells[header.indexOf(column)]?.trim() ?? ''
+  // What the decoder puts for bytes that it cannot read: another address than was meant.
+  if (cell('email').includes('\uFFFD')) return 'the line is not UTF-8'
   const mailbox = parseMailbox(cell('email'))
   if (mailbox === undefined) return `"${cell('email').slice(0, 80)}" is no address`
   const reason = suppressionReasons.find((known) => known === cell('reason').toLowerCase())

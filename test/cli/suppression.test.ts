@@ -60,6 +60,19 @@ t.test('a list goes out of one account and into another', async (t) => {
     stdout: '2 added, 0 known already, 1 lines left out\n',
     stderr: 'line 3: "no address" is no address\n',
   })
+  writeFileSync(file, Buffer.from('email\nevil\x1b[2J\x07@x.test\nm\xfcller@x.test\n', 'latin1'))
+  t.match(await run('suppression', 'import', file, ...city), {
+    status: 1,
+    stdout: '0 added, 0 known already, 2 lines left out\n',
+    stderr: 'line 2: "evil\\u001b[2J\\u0007@x.test" is no address\nline 3: the line is not UTF-8\n',
+  })
+  await refused(
+    /"evil\\u001b\[2J\\u0007" is no address/,
+    'suppression',
+    'add',
+    'evil\x1b[2J\x07',
+    ...city,
+  )
   const { stdout: csv, status } = await run('suppression', 'export', ...city)
   t.equal(status, 0)
   t.match(csv, /^email,reason,scope,emailId,detail,createdAt\r\nada@x\.test,bounce,all,,one,/)

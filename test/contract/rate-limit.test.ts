@@ -1,5 +1,6 @@
 // interface.md: Limits (request rate, rate-limit headers); decisions.md: every 429, 401s.
 import t from 'tap'
+import { makeRateLimiter } from '../../src/http/rate-limit.js'
 import { FakeClock } from '../support/clock.js'
 import { startPosthorn } from '../support/posthorn.js'
 
@@ -58,4 +59,16 @@ t.test('the window ends and begins anew', async (t) => {
   t.same([(await get()).status, (await get()).status, (await get()).status], [404, 404, 429])
   await clock.advance(60_000)
   t.equal((await get()).status, 404)
+})
+
+t.test('a clock that is set back locks nobody out for longer than a window', async (t) => {
+  const clock = new FakeClock()
+  const limiter = makeRateLimiter({ requests: 1, windowMs: 60_000 }, clock)
+  t.equal(limiter.take('key').allowed, true)
+  t.equal(limiter.take('key').allowed, false)
+  await clock.advance(-7_200_000)
+  const standing = limiter.take('key')
+  t.equal(standing.allowed, true)
+  t.equal(standing.resetAt, clock.now() + 60_000)
+  t.equal(limiter.take('key').allowed, false)
 })
