@@ -111,6 +111,12 @@ t.test('each other case has a verdict of its own', async (t) => {
       'a@example.test',
       { dkim: [{ result: 'permerror', info: 'too many signatures' }] },
     ],
+    [
+      'a field of 300,000 lines',
+      `Subject: x${'\r\n y'.repeat(300_000)}\r\n${plain}`,
+      'a@example.test',
+      { dkim: [{ result: 'permerror', info: 'the header is too large' }] },
+    ],
     ['garbage', '\0\xff\r\n\r\n', 'a@example.test', { dkim: [{ result: 'none' }] }],
   ]
   for (const [index, [name, message, from, expected]] of cases.entries()) {

@@ -1,0 +1,47 @@
+import t from 'tap'
+import { parseJsonObject } from '../../src/http/json-body.js'
+
+const parse = (text: string) => parseJsonObject(Buffer.from(text))
+
+t.test('a body has at most 200,000 values, wherever they stand', async (t) => {
+  const tooMany = { code: 'validation_error', status: 413, fields: { max: 200_000 } }
+  const many = 200_001
+  for (const text of [
+    `{"a":[${'0,'.repeat(many)}0]}`,
+    `{"a":[${'{},'.repeat(many)}{}]}`,
+    `{"a":${'['.repeat(many)}${']'.repeat(many)}}`,
+    `{${Array.from({ length: many }, (_, i) => `"${i}":"x"`).join()}}`,
+    `[${'{"":'.repeat(many)}`,
+  ]) {
+    t.throws(() => parse(text), tooMany, text.slice(0, 20))
+  }
+  t.same((parse(`{"a":[${'0,'.repeat(100_000)}0]}`).a as unknown[]).length, 100_001)
+})
+
+t.test('what stands in strings does not count', async (t) => {
+  for (const html of [
+    ',[{'.repeat(200_000),
+    '\\'.repeat(300_001),
+    '"'.repeat(300_000),
+    `${'\\"'.repeat(100_000)},[{`.repeat(3),
+  ]) {
+    const { html: read } = parse(JSON.stringify({ html, subject: 'x,[{' }))
+    t.equal(read, html)
+  }
+})
+
+t.test('a fault is located near the beginning, and said to be far else', async (t) => {
+  const faultOf = (text: string) => {
+    try {
+      parse(text)
+    } catch (error) {
+      return (error as Error).message
+    }
+    return undefined
+  }
+  t.equal(faultOf('{"a":\n  x}'), 'Malformed JSON: line 2, column 3: expected a value')
+  const far = 'Malformed JSON: the fault is far from its beginning'
+  t.equal(faultOf(`{"a":[${'0,'.repeat(100_000)}!]}`), far)
+  t.equal(faultOf(`{"html":"${'x'.repeat(2_000_000)}"!}`), far)
+  t.equal(faultOf(`{"html":"${'x'.repeat(2_000_000)}`), far)
+})
