@@ -53,10 +53,10 @@ function hasAtMost(bytes: Buffer, max: number): boolean {
 }
 
 function stringEnd(bytes: Buffer, start: number): number {
-  for (let end = bytes.indexOf('"', start + 1); end !== -1; end = bytes.indexOf('"', end + 1)) {
-    let backslashes = 0
-    while (bytes[end - 1 - backslashes] === backslash) backslashes++
-    if (backslashes % 2 === 0) return end
+  for (let at = start + 1; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === quote) return at
+    if (byte === backslash) at++
   }
   return bytes.length
 }
