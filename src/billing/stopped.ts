@@ -1,4 +1,4 @@
-import type { Read } from '../store/index.js'
+import { prepared, type Read, type SubscriptionRow } from '../store/index.js'
 
 /** Why an account's mail of this type does not leave now, as a sentence; undefined when it may. */
 export async function stoppedBy(
@@ -6,14 +6,19 @@ export async function stoppedBy(
   accountId: string,
   type: 'transactional' | 'marketing',
 ): Promise<string | undefined> {
-  const row = await read
-    .selectFrom('subscriptions')
-    .select(['suspended_reason', 'paused', 'marketing_paused'])
-    .where('account_id', '=', accountId)
-    .executeTakeFirst()
+  const [row] = await stopsOf(read, { accountId })
   if (row === undefined) return undefined
   if (row.suspended_reason !== null) return `The account is suspended: ${row.suspended_reason}`
   if (row.paused !== null) return `The account is paused for its ${row.paused} rate`
   if (type === 'transactional' || row.marketing_paused === null) return undefined
   return `The account's marketing mail is paused for its ${row.marketing_paused} rate`
 }
+
+type Stops = Pick<SubscriptionRow, 'suspended_reason' | 'paused' | 'marketing_paused'>
+
+const stopsOf = prepared<{ accountId: string }, Stops>((db, { accountId }) =>
+  db
+    .selectFrom('subscriptions')
+    .select(['suspended_reason', 'paused', 'marketing_paused'])
+    .where('account_id', '=', accountId),
+)

@@ -1,4 +1,5 @@
-import { idsIn, prepared, type QueueClass, type Read, type Tx } from '../store/index.js'
+import { stoppedBy } from '../billing/index.js'
+import { idsIn, prepared, type QueueClass, queueClass, type Read, type Tx } from '../store/index.js'
 import { leaseMs, never } from './held.js'
 
 /*
@@ -35,7 +36,13 @@ export interface Claim {
   exhausted?: { nextDueAt: number | undefined }
 }
 
-/** Takes up to `limit` due deliveries of each stream, the longest due first, and leases them to `thread`. */
+// An operator who lets an account send again need not tell anybody: its mail is looked at this often.
+const stoppedMs = 30_000
+
+/**
+ * Takes up to `limit` due deliveries of each stream, the longest due first, and leases them to
+ * `thread`. Mail of an account that was stopped waits.
+ */
 export async function claim(
   tx: Tx,
   wants: readonly (StreamKey & { limit: number })[],
@@ -43,8 +50,12 @@ export async function claim(
 ): Promise<Claim[]> {
   const claims: Claim[] = []
   for (const { limit, ...stream } of wants) {
-    const taken = await dueOf(tx, { ...stream, limit, now })
-    claims.push({ taken })
+    const type = stream.class === queueClass.transactional ? 'transactional' : 'marketing'
+    if ((await stoppedBy(tx, stream.accountId, type)) !== undefined) {
+      claims.push({ taken: [], exhausted: { nextDueAt: now + stoppedMs } })
+    } else {
+      claims.push({ taken: await dueOf(tx, { ...stream, limit, now }) })
+    }
   }
   const taken = claims.flatMap((one) => one.taken)
   if (taken.length > 0) {
@@ -52,7 +63,7 @@ export async function claim(
   }
   for (const [i, want] of wants.entries()) {
     const one = claims[i]
-    if (one === undefined || one.taken.length >= want.limit) continue
+    if (one === undefined || one.exhausted || one.taken.length >= want.limit) continue
     one.exhausted = { nextDueAt: await nextDue(tx, want) }
   }
   return claims

@@ -1,5 +1,6 @@
 import type { Insertable } from 'kysely'
 import t from 'tap'
+import { suspend, unsuspend } from '../../src/billing/index.js'
 import { makeApplianceKey } from '../../src/config/index.js'
 import { claim, makeReturnPaths, nextDue, streamsAfter } from '../../src/deliveries/index.js'
 import { shardOf } from '../../src/outbound/index.js'
@@ -152,6 +153,19 @@ t.test('a claim takes what is due of each stream, the longest due first', async 
   ])
   t.same(await streamsAfter(store.read, stream('y'), 1), [{ ...stream('x', 2), dueAt: 2 }])
   t.same(await streamsAfter(store.read, stream('x', 0, 'b.test'), 5), [])
+})
+
+t.test('mail of an account that is stopped waits, and leaves when it may again', async (t) => {
+  const clock = new FakeClock()
+  const rig = await outboundRig(t, { clock, stopped: true })
+  const id = await rig.send({ to: 'a@one.test' })
+  await rig.store.write((tx) => suspend(tx, rig.accountId, 'complaints'))
+  await rig.start()
+  await clock.advance(45_000)
+  t.match(await rig.email(id), { status: 'queued', recipients: [{ attempts: 0 }] })
+  await rig.store.write((tx) => unsuspend(tx, rig.accountId))
+  await clock.advance(30_000)
+  await rig.becomes(id, 'delivered')
 })
 
 t.test('the heap gives the earliest first, whatever the order of pushes', async (t) => {
