@@ -137,7 +137,8 @@ t.test('the last conversation is shown, and cannot play with the terminal', asyn
     { to: 'b@one.test', email: 1 },
   ])
   const [first = '', second = ''] = ids
-  const safe = '0 S: 220 mx ready\n12 C: RCPT TO:<a@one.test>\n40 S: 451 \\u001b[2Jgo \\u0007away\\u202e\n'
+  const safe =
+    '0 S: 220 mx ready\n12 C: RCPT TO:<a@one.test>\n40 S: 451 \\u001b[2Jgo \\u0007away\\u202e\n'
   t.equal((await run('queue', 'transcript', first)).stdout, safe)
   t.match(await run('queue', 'transcript', second), { stdout: /^No conversation was kept/ })
   await refused(
