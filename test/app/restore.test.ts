@@ -41,6 +41,8 @@ t.test('an appliance that wakes up holds what it should have sent long ago', asy
     POSTHORN_SANDBOX_SMTP_PORT: '0',
     POSTHORN_OUTBOUND_ROUTE: 'sandbox',
     POSTHORN_OUTBOUND_THREADS: '1',
+    // The threads' own logs go to stderr.
+    POSTHORN_LOG_LEVEL: 'error',
   }
   const config = loadConfig({ file: join(dataDir, 'posthorn.toml'), env })
   const appliance = await startAppliance({ config, dataDir, log })
