@@ -6,18 +6,18 @@ import {
   type StaticRecords,
   staticResolver,
   systemResolver,
+  validatingResolver,
 } from '../dns/index.js'
 
 /** The resolver that the configuration describes: static records first, then the cached DNS. */
 export function openResolver(config: Config['dns'], clock: Clock): Resolver {
-  const { servers, timeout } = config
-  const live = cachingResolver(
-    systemResolver({
-      clock,
-      timeoutMs: timeout,
-      ...(servers.length > 0 ? { servers: [...servers] } : {}),
-    }),
+  const { servers, timeout: timeoutMs, validatingResolver: server } = config
+  const asked = systemResolver({
     clock,
-  )
+    timeoutMs,
+    ...(servers.length > 0 ? { servers: [...servers] } : {}),
+  })
+  const validated = server === '' ? undefined : validatingResolver({ clock, server, timeoutMs })
+  const live = cachingResolver({ ...asked, ...(validated && { validated }) }, clock)
   return staticResolver(config.static as StaticRecords, live)
 }

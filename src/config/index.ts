@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
+import { OperatorError } from '../errors/index.js'
 import { type ConfigSource, readConfig } from './read.js'
 import {
   duration,
@@ -64,6 +65,12 @@ export const settings = {
       expected: 'a list of IP addresses, with an optional :port',
     }),
     timeout: duration('5s', '100ms', '60s'),
+    validatingResolver: table<string>(
+      '',
+      (value) =>
+        typeof value === 'string' && (value === '' || isServer(value)) ? value : undefined,
+      'an address such as "127.0.0.1:53" or "[::1]:53"',
+    ),
     static: table<Record<string, Record<string, unknown>>>(
       {},
       (value) => (isRecordTable(value) ? value : undefined),
@@ -92,6 +99,15 @@ export const settings = {
     retrySchedule: durations(['5m', '10m', '20m', '45m', '90m', '3h', '4h'], '1s'),
     maxAge: duration('5d', '1m', '30d'),
     shutdownGrace: duration('30s', '0s', '15m'),
+    tls: {
+      mtaSts: flag(true),
+      dane: flag(false),
+      domains: table<Readonly<Record<string, TlsChoice>>>(
+        {},
+        (value) => (isTlsTable(value) ? value : undefined),
+        'a table of domains, each "off", "opportunistic", "require" or "verify"',
+      ),
+    },
   },
   contacts: {
     defaultCountry: text('NG', {
@@ -109,12 +125,29 @@ export const settings = {
 } as const
 
 export function loadConfig(source: ConfigSource): Config {
-  return readConfig(settings, source)
+  const config = readConfig(settings, source)
+  if (config.outbound.tls.dane && config.dns.validatingResolver === '') {
+    throw new OperatorError(
+      'outbound.tls.dane needs dns.validating_resolver, a resolver that checks DNSSEC, such as "127.0.0.1:53"',
+    )
+  }
+  return config
 }
 
 function isServer(item: string): boolean {
   const match = /^(?:\[([^\]]+)\]|([^:]+|[0-9a-f:]+))(?::(\d{1,5}))?$/i.exec(item)
   return isIP(item) !== 0 || isIP(match?.[1] ?? match?.[2] ?? '') !== 0
+}
+
+type TlsChoice = (typeof tlsChoices)[number]
+const tlsChoices = ['off', 'opportunistic', 'require', 'verify'] as const
+
+function isTlsTable(value: unknown): value is Readonly<Record<string, TlsChoice>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  return Object.entries(value).every(
+    ([domain, choice]) =>
+      /^(\*|(\*\.)?[^\s*@.]+(\.[^\s*@.]+)*)$/.test(domain) && tlsChoices.includes(choice),
+  )
 }
 
 function isRecordTable(value: unknown): value is Record<string, Record<string, unknown>> {

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/index.js'
-import { type Answer, canonicalName, type Question, type Resolver } from './resolver.js'
+import { type Answer, canonicalName, type Resolver } from './resolver.js'
 
 /** All have defaults; times in milliseconds. */
 export interface CacheLimits {
@@ -20,6 +20,8 @@ export interface CacheLimits {
 export function cachingResolver(inner: Resolver, clock: Clock, limits: CacheLimits = {}): Resolver {
   const { positiveMs = 300_000, minMs = 60_000, maxMs = 3_600_000 } = limits
   const { negativeMs = 300_000, failedMs = 2_000, maxEntries = 10_000 } = limits
+
+  const { validated } = inner
 
   // A Map iterates in order of insertion: a hit is put back at the end, the first is the oldest.
   const entries = new Map<string, { answer: Answer<unknown>; until: number }>()
@@ -42,7 +44,11 @@ export function cachingResolver(inner: Resolver, clock: Clock, limits: CacheLimi
   }
 
   // The casts are sound: the key names the question, so an entry fits whoever finds it.
-  async function recall<T>(question: Question, asked: string): Promise<Answer<T>> {
+  async function recall<A extends Answer<unknown>>(
+    question: string,
+    asked: string,
+    ask: (name: string) => Promise<A>,
+  ): Promise<A> {
     const name = canonicalName(asked)
     const key = `${question} ${name}`
     const entry = entries.get(key)
@@ -50,29 +56,36 @@ export function cachingResolver(inner: Resolver, clock: Clock, limits: CacheLimi
       entries.delete(key)
       if (entry.until > clock.now()) {
         entries.set(key, entry)
-        return entry.answer as Answer<T>
+        return entry.answer as A
       }
     }
     const shared = underWay.get(key)
-    if (shared !== undefined) return (await shared) as Answer<T>
-    const fresh: Promise<Answer<unknown>> = inner[question](name)
+    if (shared !== undefined) return (await shared) as A
+    const fresh = ask(name)
     underWay.set(key, fresh)
     try {
       const answer = await fresh
       keep(key, answer)
-      return answer as Answer<T>
+      return answer
     } finally {
       underWay.delete(key)
     }
   }
 
   return {
-    mx: (name) => recall('mx', name),
-    a: (name) => recall('a', name),
-    aaaa: (name) => recall('aaaa', name),
-    txt: (name) => recall('txt', name),
-    cname: (name) => recall('cname', name),
-    ptr: (address) => recall('ptr', address),
+    mx: (name) => recall('mx', name, inner.mx),
+    a: (name) => recall('a', name, inner.a),
+    aaaa: (name) => recall('aaaa', name, inner.aaaa),
+    txt: (name) => recall('txt', name, inner.txt),
+    cname: (name) => recall('cname', name, inner.cname),
+    ptr: (address) => recall('ptr', address, inner.ptr),
+    ...(validated && {
+      validated: {
+        mx: (name) => recall('validated mx', name, validated.mx),
+        a: (name) => recall('validated a', name, validated.a),
+        tlsa: (name) => recall('validated tlsa', name, validated.tlsa),
+      },
+    }),
   }
 }
 

@@ -6,7 +6,16 @@
  */
 export { isPublicAddress, parseCidrs } from './address.js'
 export { type CacheLimits, cachingResolver } from './cache.js'
-export type { Answer, MxRecord, Resolver } from './resolver.js'
-export { type MxHost, type MxRoute, type RouteOptions, routeToMx } from './route.js'
+export {
+  type Answer,
+  canonicalName,
+  type MxRecord,
+  type Resolver,
+  type TlsaRecord,
+  type Validated,
+  type ValidatedResolver,
+} from './resolver.js'
+export { asciiName, type MxHost, type MxRoute, type RouteOptions, routeToMx } from './route.js'
 export { type StaticHost, type StaticRecords, staticResolver } from './static.js'
 export { type SystemResolverOptions, systemResolver } from './system.js'
+export { type ValidatingResolverOptions, validatingResolver } from './validating.js'

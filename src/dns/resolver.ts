@@ -8,9 +8,32 @@ export interface Resolver {
   cname(name: string): Promise<Answer<string>>
   /** The names of an IPv4 or IPv6 address. */
   ptr(address: string): Promise<Answer<string>>
+  /** There when a validating resolver is configured; DANE rests on nothing else. */
+  readonly validated?: ValidatedResolver
 }
 
-export type Question = keyof Resolver
+export type Question = Exclude<keyof Resolver, 'validated'>
+
+/** Questions whose answers tell whether DNSSEC vouches for them. Never rejects. */
+export interface ValidatedResolver {
+  mx(name: string): Promise<Validated<MxRecord>>
+  a(name: string): Promise<Validated<string>>
+  tlsa(name: string): Promise<Validated<TlsaRecord>>
+}
+
+/**
+ * `secure`: the resolver checked the signatures of the answer, or of the denial, up to the root
+ * (RFC 4035 §3.2.3). `name` is where the CNAMEs led to. A forged answer is `failed`.
+ */
+export type Validated<T> = Answer<T> & { secure: boolean; name?: string }
+
+/** RFC 6698 §2.1: what a server's certificate must match. */
+export interface TlsaRecord {
+  usage: number
+  selector: number
+  matching: number
+  data: Buffer
+}
 
 export interface MxRecord {
   /** Lower case, no trailing dot; empty for a null MX (RFC 7505). */

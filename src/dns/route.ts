@@ -45,7 +45,7 @@ export async function routeToMx(
   domain: string,
   options: RouteOptions,
 ): Promise<MxRoute> {
-  const name = canonicalName(toAscii(domain))
+  const name = asciiName(domain)
   if (isLiteral(name)) return { kind: 'refused', cause: `${domain} is an address, not a domain` }
   if (name === '') return { kind: 'nxdomain' }
   const mx = await resolver.mx(name)
@@ -147,7 +147,8 @@ function isLiteral(name: string): boolean {
   return name.startsWith('[') || isIP(name) !== 0 || /(^|\.)(\d+|0x[\da-f]*)$/i.test(name)
 }
 
-// Only names that need it: on plain ones the URL parser would turn `127.1` into an address.
-function toAscii(domain: string): string {
-  return /[^\x00-\x7f]/.test(domain) ? domainToASCII(domain) : domain
+/** The name that the DNS knows a domain by: A-labels, lower case; empty when there is none. */
+export function asciiName(domain: string): string {
+  // Only names that need it: on plain ones the URL parser would turn `127.1` into an address.
+  return canonicalName(/[^\x00-\x7f]/.test(domain) ? domainToASCII(domain) : domain)
 }

@@ -4,6 +4,7 @@ import {
   type MxRecord,
   type Question,
   type Resolver,
+  type ValidatedResolver,
 } from './resolver.js'
 
 /** What one name answers. A type left out has no records; `fail` answers every question alike. */
@@ -77,5 +78,17 @@ export function staticResolver(records: StaticRecords, fallback?: Resolver): Res
     cname: (name) =>
       answer('cname', name, (host) => tidy(host.cname === undefined ? [] : [host.cname])),
     ptr: (address) => answer('ptr', address, (host) => tidy(host.ptr)),
+    ...(fallback?.validated && { validated: unsignedTable(fallback.validated) }),
+  }
+
+  /** What the table answers itself has no signatures; the rest is as it was. */
+  function unsignedTable(validated: ValidatedResolver): ValidatedResolver {
+    const unsigned = { kind: 'none', secure: false } as const
+    const here = (name: string) => find(canonicalName(name)) !== undefined
+    return {
+      mx: async (name) => (here(name) ? unsigned : validated.mx(name)),
+      a: async (name) => (here(name) ? unsigned : validated.a(name)),
+      tlsa: async (name) => (here(name) ? unsigned : validated.tlsa(name)),
+    }
   }
 }

@@ -4,6 +4,7 @@ import ipaddr from 'ipaddr.js'
 import type { Clock } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
 import { type Answer, canonicalName, type Resolver } from './resolver.js'
+import { makeTurns } from './turns.js'
 
 export interface SystemResolverOptions {
   clock: Clock
@@ -27,8 +28,7 @@ export function systemResolver(options: SystemResolverOptions): Resolver {
   const dns = new NodeResolver({ timeout: Math.ceil(timeoutMs / 3), tries: 2 })
   if (options.servers && options.servers.length > 0) dns.setServers(options.servers)
 
-  let running = 0
-  const waiting: (() => void)[] = []
+  const turns = makeTurns(maxConcurrent, maxWaiting)
 
   /** Answers within the budget, but keeps its place until c-ares really let go of the query. */
   async function lookUp<Raw, T>(
@@ -36,22 +36,14 @@ export function systemResolver(options: SystemResolverOptions): Resolver {
     read: (raw: Raw) => T,
     ttlMs?: (raw: Raw[]) => number,
   ): Promise<Answer<T>> {
-    if (running >= maxConcurrent) {
-      if (waiting.length >= maxWaiting) return { kind: 'failed', cause: 'too many DNS lookups' }
-      await new Promise<void>((resolve) => waiting.push(resolve))
-    } else running++
+    if (!(await turns.take())) return { kind: 'failed', cause: 'too many DNS lookups' }
     const answer = ask()
       .then((raw): Answer<T> => {
         if (raw.length === 0) return { kind: 'none' }
         const records = raw.slice(0, maxRecords).map(read)
         return { kind: 'records', records, ...(ttlMs && { ttlMs: ttlMs(raw) }) }
       }, answerOfError)
-      .finally(() => {
-        // The place goes to the next in line, or back.
-        const next = waiting.shift()
-        if (next) next()
-        else running--
-      })
+      .finally(turns.giveBack)
     return withinBudget(clock, timeoutMs, answer)
   }
 

@@ -8,11 +8,19 @@ import { messageOf } from '../errors/index.js'
 import type { SendResult } from '../smtp/index.js'
 import { queueClass, type Read } from '../store/index.js'
 import { type Composer, makeComposer, type SignedMessage } from './compose.js'
-import { type Connections, openConnections, type Session } from './connections.js'
+import { type Connections, type NotAcquired, openConnections, type Session } from './connections.js'
 import type { OutboundDeps } from './deps.js'
 import { type Outcome, outcomeOfSend, replyText } from './outcome.js'
 import { nextAttempt, type RetryPolicy } from './retry.js'
 import { findRoute } from './route.js'
+import {
+  makePolicyFetcher,
+  makeTlsPolicies,
+  type TlsDemand,
+  type TlsPolicies,
+  tlsInWords,
+  usualDemand,
+} from './tls-policy/index.js'
 
 export interface Attempts {
   /** Tries one claimed delivery, start to end. Never rejects: whatever happens is a settlement. */
@@ -42,13 +50,17 @@ export function makeAttempts(deps: OutboundDeps): Attempts {
     sourceAddresses: sandbox ? [] : config.sourceAddresses,
     messagesPerConnection: config.messagesPerConnection,
     maxConnections: config.maxConnections,
-    tls: 'opportunistic',
+    ...(deps.trust && { ca: deps.trust.ca }),
   })
+  const stopFetching = new AbortController()
+  const tlsPolicies = openTlsPolicies(deps, stopFetching.signal)
 
   const tryOnce = async (claimed: Claimed): Promise<Finding> => {
     if (await isBlocked(deps, claimed)) return { kind: 'suppressed', reply: suppressedReply }
     const route = await findRoute(deps, claimed)
     if ('outcome' in route) return route.outcome
+    const policy = await tlsPolicies.policyFor(claimed.lane, route.hosts)
+    if ('deferred' in policy) return { kind: 'deferred', reply: policy.deferred }
     const message = await compose(claimed.emailId, claimed.recipient)
     const host = message.returnPathHost ?? (config.returnPathHost || config.heloName)
     const envelope = {
@@ -57,17 +69,12 @@ export function makeAttempts(deps: OutboundDeps): Attempts {
       smtpUtf8: message.smtpUtf8,
     }
     for (;;) {
-      const acquired = await connections.acquire(route.site, route.hosts)
-      if ('failure' in acquired) {
-        const { failure, remote } = acquired
-        const reply = failure.reply
-          ? replyText(failure.reply)
-          : `No connection (${failure.phase}): ${failure.cause}`
-        return { kind: 'deferred', reply, remote, transcript: failure.transcript }
-      }
+      const acquired = await connections.acquire(route.site, policy.hosts, policy.demandOf)
+      if ('failure' in acquired) return describeFailure(acquired)
       const { session } = acquired
+      const demand = policy.demandOf(session.exchange) ?? usualDemand
       const result = await session.connection.send(envelope, message.pieces)
-      const finding = describe(session, result)
+      const finding = describe(session, result, demand)
       connections.release(session, result.kind !== 'lost' && result.reusable)
       // A session that ended while it was idle says nothing about this mail: take another one.
       if (result.kind === 'lost' && !result.offered && session.reused) continue
@@ -96,7 +103,13 @@ export function makeAttempts(deps: OutboundDeps): Attempts {
   }
 
   return {
-    connections,
+    connections: {
+      ...connections,
+      destroy() {
+        stopFetching.abort()
+        connections.destroy()
+      },
+    },
     async attempt(claimed) {
       const startedAt = clock.now()
       const finding = await tryOnce(claimed).catch((error: unknown): Finding => {
@@ -127,15 +140,38 @@ async function topicOf(read: Read, emailId: string): Promise<string | null> {
   return email?.topic_id ?? null
 }
 
-function describe(session: Session, result: SendResult): Finding {
+function openTlsPolicies(deps: OutboundDeps, signal: AbortSignal): TlsPolicies {
+  const { config, trust } = deps
+  // The built-in inbox has no policy.
+  if (config.route === 'sandbox') {
+    return { policyFor: async (_domain, hosts) => ({ hosts, demandOf: () => usualDemand }) }
+  }
+  const { allowPrivateAddresses, port } = config
+  const own = trust && { ca: trust.ca, port: trust.policyPort }
+  const fetchPolicy = makePolicyFetcher({ ...deps, allowPrivateAddresses, signal, ...own })
+  return makeTlsPolicies({ ...deps, settings: config.tls, port, fetchPolicy })
+}
+
+function describe(session: Session, result: SendResult, demand: TlsDemand): Finding {
   const { connection, remote } = session
-  const tls = connection.tls
+  const tls = tlsInWords(connection.tls, demand)
+  const transcript = withPolicy(connection.transcript(), demand)
+  return { ...outcomeOfSend(result), remote, tls, transcript }
+}
+
+function describeFailure({ failure, remote, demand }: NotAcquired): Finding {
+  const { phase, cause, reply, tlsFailed } = failure
+  const words = reply ? replyText(reply) : `No connection (${phase}): ${cause}`
   return {
-    ...outcomeOfSend(result),
+    kind: 'deferred',
+    reply: tlsFailed === true && demand.by !== '' ? `TLS policy (${demand.by}): ${cause}` : words,
     remote,
-    tls: tls && `${tls.version} ${tls.cipher}${tls.authorized ? '' : ' (unverified)'}`,
-    transcript: connection.transcript(),
+    tls: demand.by === '' ? undefined : `none (${demand.by})`,
+    transcript: withPolicy(failure.transcript, demand),
   }
 }
+
+const withPolicy = (transcript: string, { by }: TlsDemand) =>
+  by === '' ? transcript : `TLS policy: ${by}\n${transcript}`
 
 export type { Composer, SignedMessage }

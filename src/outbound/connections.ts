@@ -2,21 +2,33 @@ import { setMaxListeners } from 'node:events'
 import { isIP } from 'node:net'
 import type { Clock } from '../clock/index.js'
 import type { MxHost } from '../dns/index.js'
-import { type ConnectResult, connectSmtp, type SmtpConnection } from '../smtp/index.js'
+import {
+  type ConnectFailure,
+  type ConnectResult,
+  connectSmtp,
+  type SmtpConnection,
+} from '../smtp/index.js'
+import { meets, type TlsDemand, tlsOptions } from './tls-policy/index.js'
 
 /** A session with one of a site's hosts, in use by one delivery at a time. */
 export interface Session {
   connection: SmtpConnection
   /** `mx.example.com [192.0.2.1]`, for the record. */
   remote: string
+  exchange: string
   site: string
+  /** What it was opened to meet; a delivery with other demands may find that it meets those too. */
+  demand: TlsDemand
   /** It has carried a message before: that it turns out closed then says nothing about the site. */
   reused: boolean
 }
 
 export interface Connections {
-  /** An idle session with the site, or a new one with the first of its hosts that answers. */
-  acquire(site: string, hosts: readonly MxHost[]): Promise<Acquired>
+  /**
+   * An idle session with the site that meets what `demandOf` its host says, or a new one with the
+   * first of the hosts that answers and does. A host without a demand is not to be used.
+   */
+  acquire(site: string, hosts: readonly MxHost[], demandOf: DemandOf): Promise<Acquired>
   /** Gives a session back after its message; one that is not reusable is ended. */
   release(session: Session, reusable: boolean): void
   /** Ends idle sessions now and busy ones when they are released. */
@@ -25,8 +37,14 @@ export interface Connections {
   destroy(): void
 }
 
-export type Acquired = { session: Session } | { failure: Failure; remote: string }
-type Failure = ConnectResult & { kind: 'failed' }
+export type Acquired = { session: Session } | NotAcquired
+/** The last host's failure, and what was demanded of it. */
+export interface NotAcquired {
+  failure: ConnectFailure
+  remote: string
+  demand: TlsDemand
+}
+type DemandOf = (exchange: string) => TlsDemand | undefined
 
 export interface ConnectionOptions {
   clock: Clock
@@ -36,7 +54,8 @@ export interface ConnectionOptions {
   messagesPerConnection: number
   /** Idle ones included; the longest idle makes room. */
   maxConnections: number
-  tls: 'opportunistic' | 'off'
+  /** PEM of the authorities trusted instead of the usual ones. */
+  ca?: string
 }
 
 // KumoMTA's figure (`notes/mta.md` §1, 7).
@@ -46,8 +65,10 @@ const maxSessions = 2
 // How long a host whose TLS is broken is talked to in the clear (KumoMTA).
 const plainMs = 3 * 86_400_000
 const maxPlainHosts = 10_000
+const inTheClear: TlsDemand = { mode: 'off', by: '' }
 
 export function openConnections(options: ConnectionOptions): Connections {
+  const { ca } = options
   const idle = new Map<string, Session[]>()
   const idleTimers = new Map<Session, () => void>()
   const open = new Set<Session>()
@@ -71,9 +92,11 @@ export function openConnections(options: ConnectionOptions): Connections {
     open.delete(session)
     session.connection.quit()
   }
-  const takeIdle = (site: string | undefined): Session | undefined => {
+  const takeIdle = (site: string, demandOf: DemandOf): Session | undefined => {
     // The one used last: the others may age out.
-    const session = idle.get(site ?? '')?.at(-1)
+    const session = idle.get(site)?.findLast(({ connection, demand, exchange }) => {
+      return meets({ tls: connection.tls, demand }, demandOf(exchange))
+    })
     if (session !== undefined) leaveIdle(session)
     return session
   }
@@ -89,26 +112,32 @@ export function openConnections(options: ConnectionOptions): Connections {
     return session
   }
 
-  const connect = (address: string, name: string | undefined, plain: boolean) => {
+  const connect = (address: string, exchange: string, demand: TlsDemand) => {
     const localAddress = options.sourceAddresses.find((own) => isIP(own) === isIP(address))
     return connectSmtp({
       host: address,
       port: options.port,
-      ...(name === undefined ? {} : { servername: name }),
+      servername: exchange,
       ...(localAddress === undefined ? {} : { localAddress }),
       heloName: options.heloName,
-      tls: { mode: plain ? 'off' : options.tls },
+      tls: { ...tlsOptions(demand, () => options.clock.now(), exchange), ...(ca && { ca }) },
       signal: dying.signal,
     })
   }
 
   /** Opportunistic TLS that turns out broken is worth one try without (RFC 7435 §3). */
-  const connectHost = async (address: string, exchange: string): Promise<ConnectResult> => {
+  const connectHost = async (
+    address: string,
+    exchange: string,
+    demand: TlsDemand,
+  ): Promise<ConnectResult> => {
+    // Where anybody asks for TLS there is no way back into the clear.
+    if (demand.mode !== 'opportunistic') return await connect(address, exchange, demand)
     const now = options.clock.now()
     const plain = (plainUntil.get(exchange) ?? 0) > now
-    const result = await connect(address, exchange, plain)
+    const result = await connect(address, exchange, plain ? inTheClear : demand)
     if (plain || result.kind === 'ready' || result.tlsFailed !== true) return result
-    const second = await connect(address, exchange, true)
+    const second = await connect(address, exchange, inTheClear)
     if (second.kind === 'ready') {
       if (plainUntil.size >= maxPlainHosts) plainUntil.clear()
       plainUntil.set(exchange, now + plainMs)
@@ -117,24 +146,27 @@ export function openConnections(options: ConnectionOptions): Connections {
   }
 
   return {
-    async acquire(site, hosts) {
-      const waiting = takeIdle(site)
+    async acquire(site, hosts, demandOf) {
+      const waiting = takeIdle(site, demandOf)
       if (waiting !== undefined) {
         waiting.reused = true
         return { session: waiting }
       }
       makeRoom()
       let sessions = 0
-      let last: { failure: Failure; remote: string } | undefined
+      let last: NotAcquired | undefined
       for (const { exchange, addresses } of hosts) {
+        const demand = demandOf(exchange)
+        if (demand === undefined) continue
         for (const address of addresses) {
           const remote = `${exchange} [${address}]`
-          const result = await connectHost(address, exchange)
+          const result = await connectHost(address, exchange, demand)
           if (result.kind === 'ready') {
             const { connection } = result
-            return { session: track({ connection, remote, site, reused: false }) }
+            const session = { connection, remote, exchange, site, demand, reused: false }
+            return { session: track(session) }
           }
-          last = { failure: result, remote }
+          last = { failure: result, remote, demand }
           if (result.phase !== 'connect') sessions++
           if (sessions >= maxSessions || dying.signal.aborted) return last
         }

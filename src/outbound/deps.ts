@@ -19,6 +19,8 @@ export interface OutboundDeps {
   publicUrl: string
   /** Where the sandbox route leads; needed when `config.route` is `sandbox`. */
   sandbox?: { host: string; port: number }
+  /** PEM of the authorities trusted instead of the usual ones, and the port of policy hosts; tests. */
+  trust?: { ca: string; policyPort: number }
   /** This thread's number among `threads`: it works the recipient domains that hash to it. */
   thread: number
   threads: number

@@ -175,7 +175,7 @@ async function handshake(
   if (failed !== undefined) return { ...lost('starttls', failed), tlsFailed: true }
   const { socket } = wire
   if (!(socket instanceof TLSSocket)) throw new Error('The handshake left no TLS socket')
-  const tls = describeTls(socket)
+  const tls = describeTls(socket, options.tls)
   wire.transcript.note(`${tls.version} ${tls.cipher}${tls.authorized ? ', verified' : ''}`)
   if (options.tls.verify !== true || tls.authorized) return tls
   const cause = `certificate not accepted: ${tls.authorizationError ?? 'unknown reason'}`

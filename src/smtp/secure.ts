@@ -1,11 +1,23 @@
+import { X509Certificate } from 'node:crypto'
 import { isIP, type Socket } from 'node:net'
-import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
+import {
+  connect,
+  createSecureContext,
+  type DetailedPeerCertificate,
+  type SecureContext,
+  type TLSSocket,
+} from 'node:tls'
 
 export interface TlsOptions {
   /** `off`: never; `opportunistic`: when offered; `require`: or no session at all. */
   mode: 'off' | 'opportunistic' | 'require'
   /** The certificate must be valid for `servername` and issued by one whom we trust. */
   verify?: boolean
+  /**
+   * Judges the certificate instead of the authorities (DANE); what it answers is what is wrong with
+   * it. The server's own comes first, then its issuers as far as the server sent them.
+   */
+  judge?: (chain: readonly X509Certificate[]) => string | undefined
   /** PEM of the authorities trusted instead of the usual ones. */
   ca?: string | Buffer
 }
@@ -35,11 +47,17 @@ export function startTls(
   })
 }
 
-export function describeTls(socket: TLSSocket): TlsSession {
+export function describeTls(socket: TLSSocket, options: TlsOptions): TlsSession {
   const session: TlsSession = {
     version: socket.getProtocol() ?? 'unknown',
     cipher: socket.getCipher().name,
     authorized: socket.authorized,
+  }
+  if (options.judge !== undefined) {
+    const wrong = options.judge(peerChain(socket))
+    session.authorized = wrong === undefined
+    if (wrong !== undefined) session.authorizationError = wrong
+    return session
   }
   // Typed as an Error; Node sets the code, a string.
   const problem: unknown = socket.authorizationError
@@ -47,16 +65,33 @@ export function describeTls(socket: TLSSocket): TlsSession {
   return session
 }
 
+// Longer chains are nobody's.
+const maxChain = 10
+
+function peerChain(socket: TLSSocket): X509Certificate[] {
+  const chain: X509Certificate[] = []
+  let next: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true)
+  // A self-signed certificate is its own issuer; without any certificate the object is empty.
+  for (; next?.raw !== undefined && chain.length < maxChain; next = next.issuerCertificate) {
+    chain.push(new X509Certificate(next.raw))
+    if (next.issuerCertificate === next) break
+  }
+  return chain
+}
+
 let usual: SecureContext | undefined
+// RFC 8461 §4.1 and RFC 8996: nothing below, whatever Node was started with.
+const modern = { minVersion: 'TLSv1.2' } as const
 let special: { ca: string; context: SecureContext } | undefined
 
 /** Building a context takes longer than many handshakes; one serves all connections. */
 function contextFor(ca: string | Buffer | undefined): SecureContext {
   if (ca === undefined) {
-    usual ??= createSecureContext()
+    usual ??= createSecureContext(modern)
     return usual
   }
   const pem = ca.toString()
-  if (special?.ca !== pem) special = { ca: pem, context: createSecureContext({ ca: pem }) }
+  if (special?.ca !== pem)
+    special = { ca: pem, context: createSecureContext({ ...modern, ca: pem }) }
   return special.context
 }

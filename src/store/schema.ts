@@ -27,6 +27,7 @@ export interface Tables {
   list_members: ListMemberRow
   topics: TopicRow
   topic_opt_outs: TopicOptOutRow
+  mta_sts: MtaStsRow
 }
 
 export interface AccountRow {
@@ -314,4 +315,16 @@ export interface TopicOptOutRow {
   address: string
   topic_id: string
   opted_out_at: number
+}
+
+/** A recipient domain's MTA-STS policy. */
+export interface MtaStsRow {
+  domain: string
+  policy_id: string
+  mode: 'enforce' | 'testing' | 'none'
+  /** JSON list of patterns. */
+  mx: string
+  max_age_ms: number
+  fetched_at: number
+  expires_at: number
 }

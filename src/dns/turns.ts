@@ -1,0 +1,25 @@
+export interface Turns {
+  /** Resolves when it is one's turn; false at once when too many wait. */
+  take(): Promise<boolean>
+  giveBack(): void
+}
+
+/** At most `maxRunning` at once, first come, first served. */
+export function makeTurns(maxRunning: number, maxWaiting: number): Turns {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return {
+    async take() {
+      if (running < maxRunning) running++
+      else if (waiting.length >= maxWaiting) return false
+      else await new Promise<void>((resolve) => waiting.push(resolve))
+      return true
+    },
+    giveBack() {
+      // The place goes to the next in line, or back.
+      const next = waiting.shift()
+      if (next) next()
+      else running--
+    },
+  }
+}

@@ -1,0 +1,118 @@
+import { asciiName, type MxHost, type Resolver } from '../../dns/index.js'
+import type { Log } from '../../log/index.js'
+import { type HostDane, lookUpDane } from './dane.js'
+import { type TlsDemand, usualDemand } from './demand.js'
+import { makeOverrides, type TlsOverride } from './overrides.js'
+import { makeStsPolicies, type StsDeps } from './sts.js'
+import type { StsPolicy } from './sts-cache.js'
+import { coversHost } from './sts-text.js'
+
+/** Which hosts may have a delivery, and what each must prove; or why none may now. */
+export type TlsPolicy =
+  | { hosts: readonly MxHost[]; demandOf(exchange: string): TlsDemand | undefined }
+  | { deferred: string }
+
+export interface TlsPolicies {
+  /**
+   * What applies to mail for `domain` (the recipient's) at these hosts. `requiredBy` names who else
+   * insists on encryption (a shaping rule); it binds wherever TLS would only be opportunistic.
+   */
+  policyFor(domain: string, hosts: readonly MxHost[], requiredBy?: string): Promise<TlsPolicy>
+}
+
+export interface TlsPoliciesOptions extends StsDeps {
+  resolver: Resolver
+  log: Log
+  settings: {
+    mtaSts: boolean
+    dane: boolean
+    domains: Readonly<Record<string, TlsOverride>>
+  }
+  /** SMTP's port, which TLSA records are named by. */
+  port: number
+}
+
+/** In this order the first that speaks decides: operator, DANE (by host), MTA-STS, nobody. */
+export function makeTlsPolicies(options: TlsPoliciesOptions): TlsPolicies {
+  const { settings, resolver, port } = options
+  const override = makeOverrides(settings.domains)
+  const stsOf = settings.mtaSts ? makeStsPolicies(options) : async () => undefined
+  const validated = settings.dane ? resolver.validated : undefined
+
+  return {
+    async policyFor(domain, hosts, requiredBy) {
+      const name = asciiName(domain)
+      const usual: TlsDemand =
+        requiredBy === undefined ? usualDemand : { mode: 'require', by: requiredBy }
+      const word = override(name)
+      if (word !== undefined) return { hosts, demandOf: () => word }
+
+      const dane = validated && (await lookUpDane(validated, name, hosts, port))
+      if (dane?.kind === 'failed') {
+        return { deferred: `TLS policy of ${domain} (DANE) is not known: ${dane.cause}` }
+      }
+      const byHost = dane?.kind === 'hosts' ? dane.byHost : nothingByHost
+      const sts = await stsOf(name)
+      const demands = new Map<string, TlsDemand>()
+      const refused: string[] = []
+      for (const { exchange } of hosts) {
+        const demand = demandOn(exchange, byHost.get(exchange), sts, usual)
+        if (typeof demand === 'string') refused.push(demand)
+        else demands.set(exchange, demand)
+      }
+      if (demands.size === 0) {
+        return {
+          deferred: `TLS policy of ${domain} lets no mail server be used: ${inShort(refused)}`,
+        }
+      }
+      return {
+        hosts: refused.length === 0 ? hosts : hosts.filter((host) => demands.has(host.exchange)),
+        demandOf: (exchange) => demands.get(exchange),
+      }
+    },
+  }
+}
+
+const nothingByHost: ReadonlyMap<string, HostDane> = new Map()
+
+/** What one host must prove; a text says why it may not be used at all. */
+function demandOn(
+  exchange: string,
+  dane: HostDane,
+  sts: StsPolicy | undefined,
+  usual: TlsDemand,
+): TlsDemand | string {
+  if (dane !== undefined && 'failed' in dane) return `DANE: ${dane.failed}`
+  // RFC 8461 §2: MTA-STS never loosens what DANE found; unusable TLSA leaves room to tighten it.
+  if (dane?.verify !== undefined) return dane
+  if (sts?.mode === 'enforce') {
+    const by = 'MTA-STS enforce'
+    if (coversHost(sts.mx, exchange)) return { mode: 'require', verify: 'name', by }
+    return `${exchange} is not in the policy (${by}, id ${sts.id}, mx ${inShort(sts.mx)})`
+  }
+  if (dane !== undefined) return dane
+  return sts?.mode === 'testing' ? rehearse(exchange, sts, usual) : usual
+}
+
+/** RFC 8461 §5: `testing` changes nothing but what is told. */
+function rehearse(exchange: string, sts: StsPolicy, usual: TlsDemand): TlsDemand {
+  const covered = coversHost(sts.mx, exchange)
+  return {
+    ...usual,
+    by: usual.by === '' ? 'MTA-STS testing' : `${usual.by}, MTA-STS testing`,
+    rehearsal: {
+      fails(tls) {
+        if (!covered) return `${exchange} is not in the policy`
+        if (tls === undefined) return 'no TLS'
+        return tls.authorized ? undefined : (tls.authorizationError ?? 'certificate')
+      },
+    },
+  }
+}
+
+const shown = 5
+
+function inShort(items: readonly string[]): string {
+  const more = items.length > shown ? `, and ${items.length - shown} more` : ''
+  return items.slice(0, shown).join(', ') + more
+}

@@ -1,0 +1,49 @@
+import type { Read, Tx } from '../../store/index.js'
+import type { StsMode } from './sts-text.js'
+
+/** A domain's policy as it was fetched, times in ms. */
+export interface StsPolicy {
+  /** Of the TXT record that it was fetched for. */
+  id: string
+  mode: StsMode
+  mx: readonly string[]
+  maxAgeMs: number
+  fetchedAt: number
+  expiresAt: number
+}
+
+export async function readSts(read: Read, domain: string): Promise<StsPolicy | undefined> {
+  const row = await read
+    .selectFrom('mta_sts')
+    .selectAll()
+    .where('domain', '=', domain)
+    .executeTakeFirst()
+  return (
+    row && {
+      id: row.policy_id,
+      mode: row.mode,
+      mx: JSON.parse(row.mx) as string[],
+      maxAgeMs: row.max_age_ms,
+      fetchedAt: row.fetched_at,
+      expiresAt: row.expires_at,
+    }
+  )
+}
+
+/** Keeps a policy in the place of the one before, and drops those of all domains that ran out. */
+export async function saveSts(tx: Tx, domain: string, policy: StsPolicy): Promise<void> {
+  const values = {
+    policy_id: policy.id,
+    mode: policy.mode,
+    mx: JSON.stringify(policy.mx),
+    max_age_ms: policy.maxAgeMs,
+    fetched_at: policy.fetchedAt,
+    expires_at: policy.expiresAt,
+  }
+  await tx.deleteFrom('mta_sts').where('expires_at', '<', policy.fetchedAt).execute()
+  await tx
+    .insertInto('mta_sts')
+    .values({ domain, ...values })
+    .onConflict((conflict) => conflict.column('domain').doUpdateSet(values))
+    .execute()
+}

@@ -1,0 +1,122 @@
+import type { IncomingMessage } from 'node:http'
+import { get } from 'node:https'
+import { isIPv6, type LookupFunction } from 'node:net'
+import type { Clock } from '../../clock/index.js'
+import { isPublicAddress, type Resolver } from '../../dns/index.js'
+import { messageOf } from '../../errors/index.js'
+
+/** Gets the text of a domain's policy. Never rejects. */
+export type FetchPolicy = (domain: string) => Promise<{ body: string } | { failed: string }>
+
+export interface PolicyFetcherOptions {
+  resolver: Resolver
+  clock: Clock
+  /** Whether a policy host may be at a private address. */
+  allowPrivateAddresses: boolean
+  /** Ends what is under way. */
+  signal: AbortSignal
+  /** PEM of the authorities trusted instead of the usual ones. */
+  ca?: string
+  port?: number
+}
+
+// mox's bounds, and RFC 8461 §3.3's advice of a minute.
+const deadlineMs = 60_000
+const maxBytes = 65_536
+const maxHeaderBytes = 16_384
+
+/**
+ * Fetches `https://mta-sts.<domain>/.well-known/mta-sts.txt` as RFC 8461 §3.3 wants it: certificate
+ * checked, no redirects, and never from a host of our own network, since a stranger names it.
+ */
+export function makePolicyFetcher(options: PolicyFetcherOptions): FetchPolicy {
+  return async (domain) => {
+    const host = `mta-sts.${domain}`
+    const found = await findAddresses(options, host)
+    return 'failed' in found ? found : await getPolicy(options, host, found.addresses)
+  }
+}
+
+async function findAddresses(
+  { resolver, allowPrivateAddresses }: PolicyFetcherOptions,
+  host: string,
+): Promise<{ addresses: string[] } | { failed: string }> {
+  const answers = await Promise.all([resolver.a(host), resolver.aaaa(host)])
+  const all = answers.flatMap((answer) => (answer.kind === 'records' ? answer.records : []))
+  const addresses = all.filter((address) => allowPrivateAddresses || isPublicAddress(address))
+  if (addresses.length > 0) return { addresses }
+  if (all.length > 0) return { failed: `${host} is at ${all[0]}, not a public address` }
+  const failure = answers.find((answer) => answer.kind === 'failed')
+  return { failed: failure ? `address of ${host}: ${failure.cause}` : `${host} has no address` }
+}
+
+function getPolicy(
+  { clock, signal, ca, port = 443 }: PolicyFetcherOptions,
+  host: string,
+  addresses: readonly string[],
+): Promise<{ body: string } | { failed: string }> {
+  return new Promise((resolve) => {
+    const end = (result: { body: string } | { failed: string }) => {
+      cancel()
+      signal.removeEventListener('abort', stop)
+      resolve(result)
+      request.destroy()
+    }
+    const stop = () => end({ failed: 'stopped' })
+    const cancel = clock.after(deadlineMs, () => end({ failed: 'not there within 60 s' }))
+    const request = get(
+      {
+        hostname: host,
+        port,
+        path: '/.well-known/mta-sts.txt',
+        // The addresses that were judged, and no others: a second look-up could answer differently.
+        lookup: pinned(addresses),
+        agent: false,
+        minVersion: 'TLSv1.2',
+        maxHeaderSize: maxHeaderBytes,
+        headers: { accept: 'text/plain', 'user-agent': 'Posthorn' },
+        ...(ca === undefined ? {} : { ca }),
+      },
+      (response) => {
+        const refused = refusal(response)
+        if (refused !== undefined) return end({ failed: refused })
+        const chunks: Buffer[] = []
+        let bytes = 0
+        response.on('data', (chunk: Buffer) => {
+          bytes += chunk.length
+          if (bytes > maxBytes) end({ failed: `longer than ${maxBytes} bytes` })
+          else chunks.push(chunk)
+        })
+        response.once('end', () => end({ body: Buffer.concat(chunks).toString() }))
+        response.once('error', (error) => end({ failed: messageOf(error) }))
+      },
+    )
+    request.once('error', (error) => end({ failed: causeOf(error) }))
+    signal.addEventListener('abort', stop)
+    if (signal.aborted) stop()
+  })
+}
+
+/** RFC 8461 §3.3: only a 200 counts, redirects are not followed, the type is text/plain. */
+function refusal({ statusCode, headers }: IncomingMessage): string | undefined {
+  if (statusCode !== 200) return `HTTP ${statusCode}`
+  const type = headers['content-type'] ?? ''
+  return /^text\/plain[ \t]*(;|$)/i.test(type)
+    ? undefined
+    : `content type ${JSON.stringify(type.slice(0, 60))}`
+}
+
+function pinned(addresses: readonly string[]): LookupFunction {
+  const all = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }))
+  return (_host, options, callback) => {
+    const [first] = all
+    if (options.all === true) callback(null, all)
+    else callback(null, first?.address ?? '', first?.family)
+  }
+}
+
+/** With several addresses Node's error has no message, but the errors of each. */
+function causeOf(error: Error): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ')
+  return messageOf(error)
+}
