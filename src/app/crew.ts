@@ -41,49 +41,49 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     // In reverse: the sandbox inbox outlives those who deliver to it.
     for (const { thread, graceMs } of opened.reverse().splice(0)) await thread.stop(graceMs)
   }
-  try {
-    const common = { config, dataDir, publicUrl, turns, backlog }
-    const checkpoint = await supervise({
-      name: 'checkpoint',
-      entry: entry('checkpoint'),
-      data: { ...common, slot: checkpointSlot, index: 0 },
+  const start = async (
+    kind: 'checkpoint' | 'sandbox' | 'outbound',
+    own: { slot: number; index: number; sandboxPort?: number },
+    graceMs = closingMs,
+  ): Promise<Supervised> => {
+    const thread = await supervise({
+      name: kind === 'outbound' ? `${kind}-${own.index}` : kind,
+      entry: entry(kind),
+      data: { config, dataDir, publicUrl, turns, backlog, ...own },
       log,
       clock,
       metrics,
     })
-    opened.push({ thread: checkpoint, graceMs: closingMs })
-    let sandboxPort: number | undefined
-    if (config.outbound.route === 'sandbox') {
-      const thread = await supervise({
-        name: 'sandbox',
-        entry: entry('sandbox'),
-        data: { ...common, slot: sandboxSlot, index: 0, sandboxPort: config.sandbox.smtpPort },
-        log,
-        clock,
-        metrics,
-      })
-      opened.push({ thread, graceMs: closingMs })
-      sandboxPort = thread.port
-    }
+    opened.push({ thread, graceMs })
+    return thread
+  }
+  // Beside the others, who do not need it; a failure is heard of when they are up.
+  const checkpoint = start('checkpoint', { slot: checkpointSlot, index: 0 })
+  checkpoint.catch(() => {})
+  try {
+    const sandbox =
+      config.outbound.route === 'sandbox'
+        ? await start('sandbox', {
+            slot: sandboxSlot,
+            index: 0,
+            sandboxPort: config.sandbox.smtpPort,
+          })
+        : undefined
+    const sandboxPort = sandbox?.port
     const outbound = await Promise.all(
-      Array.from({ length: config.outbound.threads }, async (_, index) => {
-        const thread = await supervise({
-          name: `outbound-${index}`,
-          entry: entry('outbound'),
-          data: {
-            ...common,
+      Array.from({ length: config.outbound.threads }, (_, index) =>
+        start(
+          'outbound',
+          {
             slot: firstOutboundSlot + index,
             index,
             ...(sandboxPort === undefined ? {} : { sandboxPort }),
           },
-          log,
-          clock,
-          metrics,
-        })
-        opened.push({ thread, graceMs: config.outbound.shutdownGrace + closingMs })
-        return thread
-      }),
+          config.outbound.shutdownGrace + closingMs,
+        ),
+      ),
     )
+    await checkpoint
     return {
       sandboxPort,
       healthy: () =>
@@ -94,6 +94,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       close,
     }
   } catch (error) {
+    await checkpoint.catch(() => {})
     await close()
     throw error
   }

@@ -2,7 +2,7 @@ import { countMails, readBilling } from '../billing/index.js'
 import type { Tx } from '../store/index.js'
 import type { EmailDeps } from './deps.js'
 import { insertEmails, ringOf } from './insert.js'
-import { prepareEmail } from './prepare.js'
+import { draftEmail, prepareEmails } from './prepare.js'
 import type { SendInput } from './send-body.js'
 
 export interface AcceptedEmail {
@@ -23,7 +23,8 @@ export async function acceptEmail(
 ): Promise<AcceptedEmail> {
   const now = deps.clock.now()
   const billing = await readBilling(deps.store.read, deps.plans, accountId)
-  const email = await prepareEmail(deps, billing, input, now)
+  const draft = await draftEmail(deps, billing, input, now)
+  const [email] = await prepareEmails(deps, [draft])
   const { id, scheduled_at: at } = email.row
   const accepted = { id, scheduledAt: at === null ? undefined : new Date(at).toISOString() }
   await deps.store.write(async (tx) => {

@@ -3,7 +3,7 @@ import { ApiError, messageOf } from '../errors/index.js'
 import type { Alongside } from './accept.js'
 import type { EmailDeps } from './deps.js'
 import { insertEmails, ringOf } from './insert.js'
-import { type PreparedEmail, prepareEmail } from './prepare.js'
+import { type Draft, draftEmail, prepareEmails, type Senders } from './prepare.js'
 import { SendBody, type SendInput } from './send-body.js'
 
 export const maxBatch = 100
@@ -22,11 +22,12 @@ export async function acceptBatch(
   const billing = await readBilling(deps.store.read, deps.plans, accountId)
   // What holds for all of it is not told item by item.
   checkSending(billing, 'transactional')
-  const emails: PreparedEmail[] = []
+  const senders: Senders = new Map()
+  const drafts: Draft[] = []
   const errors: { index: number; error: string }[] = []
   for (const [index, item] of items.entries()) {
     try {
-      emails.push(await prepareEmail(deps, billing, checkedItem(item), now))
+      drafts.push(await draftEmail(deps, billing, checkedItem(item), now, senders))
     } catch (error) {
       if (!(error instanceof ApiError) || error.status >= 500) throw error
       errors.push({ index, error: messageOf(error) })
@@ -36,6 +37,7 @@ export async function acceptBatch(
     const message = `${errors.length} of ${items.length} emails are invalid; nothing was queued`
     throw new ApiError('validation_error', message, { status: 422, fields: { errors } })
   }
+  const emails = await prepareEmails(deps, drafts)
   const accepted = { ids: emails.map((email) => email.row.id) }
   const recipients = emails.reduce((sum, email) => sum + email.recipients.length, 0)
   await deps.store.write(async (tx) => {

@@ -22,16 +22,28 @@ export interface PreparedEmail {
   dueAt: number
 }
 
+/** A mail that nothing speaks against but, perhaps, its recipients' suppression. */
+export interface Draft {
+  row: Omit<PreparedEmail['row'], 'status' | 'waiting'>
+  html: string
+  text: string | null
+  mailboxes: Mailbox[]
+}
+
+/** Verified senders that were found already, for the mails of one request. */
+export type Senders = Map<string, Awaited<ReturnType<typeof findSenderDomain>>>
+
 /**
  * Checks everything about a mail that can be refused before anything is written. `now` is when it is
  * accepted, one time for a whole batch: what is counted then is given back to the same period.
  */
-export async function prepareEmail(
+export async function draftEmail(
   deps: EmailDeps,
   billing: AccountBilling,
   input: SendInput,
   now: number,
-): Promise<PreparedEmail> {
+  senders: Senders = new Map(),
+): Promise<Draft> {
   const { accountId } = billing
   const { type = 'transactional' } = input
   const topicId = input.topicId?.toLowerCase()
@@ -42,20 +54,15 @@ export async function prepareEmail(
     throw new ApiError('validation_error', message, { status: 422 })
   }
   const scheduledAt = parseScheduledAt(input.scheduledAt, now)
-  const sender = await verifiedSender(deps, accountId, input.from)
+  const sender = await verifiedSender(deps, accountId, input.from, senders)
   const { given, mailboxes } = distinctRecipients(input.to)
-  const addresses = mailboxes.map(({ address }) => address)
   if (topicId !== undefined) await findTopic(deps.store.read, accountId, topicId)
-  const blocked = await blockedAmong(deps.store.read, { accountId, type, topicId }, addresses)
-  const recipients = mailboxes.filter(({ address }) => !blocked.has(address))
   const content = await contentOf(deps, accountId, input)
   const id = deps.store.ids.uuid()
   return {
     html: content.html,
     text: content.text,
-    recipients,
-    suppressed: mailboxes.filter(({ address }) => blocked.has(address)),
-    dueAt: scheduledAt ?? now,
+    mailboxes,
     row: {
       id,
       account_id: accountId,
@@ -67,10 +74,8 @@ export async function prepareEmail(
       type,
       topic_id: topicId ?? null,
       metadata: input.metadata === undefined ? null : JSON.stringify(input.metadata),
-      status: initialStatus(recipients.length, scheduledAt),
       message_id: `<${id}@${sender.mailbox.domain}>`,
       provider: 'primary',
-      waiting: recipients.length,
       delivered: 0,
       bounced: 0,
       failed: 0,
@@ -83,10 +88,46 @@ export async function prepareEmail(
   }
 }
 
-function initialStatus(recipients: number, scheduledAt: number | undefined) {
+/** Drops who must not get it: one look-up for all mails of a type and topic. */
+export async function prepareEmails<const T extends readonly Draft[]>(
+  deps: EmailDeps,
+  drafts: T,
+): Promise<{ [K in keyof T]: PreparedEmail }> {
+  const blocked = new Map<string, Promise<Set<string>>>()
+  const kindOf = ({ row }: Draft) => `${row.type} ${row.topic_id}`
+  for (const draft of drafts) {
+    if (blocked.has(kindOf(draft))) continue
+    const { account_id: accountId, type, topic_id: topicId } = draft.row
+    const alike = drafts.filter((other) => kindOf(other) === kindOf(draft))
+    const addresses = alike.flatMap(({ mailboxes }) => mailboxes.map(({ address }) => address))
+    const found = blockedAmong(deps.store.read, { accountId, type, topicId }, addresses)
+    blocked.set(kindOf(draft), found)
+  }
+  const emails = drafts.map(async (draft) =>
+    prepared(draft, (await blocked.get(kindOf(draft))) ?? new Set()),
+  )
+  return (await Promise.all(emails)) as { [K in keyof T]: PreparedEmail }
+}
+
+function prepared({ row, mailboxes, ...content }: Draft, blocked: Set<string>): PreparedEmail {
+  const recipients = mailboxes.filter(({ address }) => !blocked.has(address))
+  return {
+    ...content,
+    recipients,
+    suppressed: mailboxes.filter(({ address }) => blocked.has(address)),
+    dueAt: row.scheduled_at ?? row.created_at,
+    row: {
+      ...row,
+      status: initialStatus(recipients.length, row.scheduled_at),
+      waiting: recipients.length,
+    },
+  }
+}
+
+function initialStatus(recipients: number, scheduledAt: number | null) {
   // decisions.md: nobody is left to mail, which the client learns from the status alone.
   if (recipients === 0) return 'suppressed'
-  return scheduledAt === undefined ? 'queued' : 'scheduled'
+  return scheduledAt === null ? 'queued' : 'scheduled'
 }
 
 /** A queue that grows without end would take the disk from mail that was accepted. */
@@ -97,13 +138,15 @@ function refuseOverload({ backlog, maxQueued }: EmailDeps): void {
   })
 }
 
-async function verifiedSender(deps: EmailDeps, accountId: string, from: string) {
+async function verifiedSender(deps: EmailDeps, accountId: string, from: string, senders: Senders) {
   const mailbox = parseMailbox(from)
   if (mailbox === undefined) {
     const message = 'from is not a sender: expected "email@domain" or "Name <email@domain>"'
     throw new ApiError('validation_error', message, { fields: { domain: '' } })
   }
-  const domain = await findSenderDomain(deps.store.read, accountId, mailbox.domain)
+  const known = senders.get(mailbox.domain)
+  const domain = known ?? (await findSenderDomain(deps.store.read, accountId, mailbox.domain))
+  senders.set(mailbox.domain, domain)
   if (domain?.status !== 'verified') {
     throw new ApiError(
       'domain_not_verified',
