@@ -1,0 +1,140 @@
+import type { Clock } from '../../clock/index.js'
+import type { MxHost } from '../../dns/index.js'
+import type { ShapingData } from './data.js'
+import type { LearnedRow } from './learned.js'
+import { policyFor, type Share, shareOf } from './policy.js'
+import type { SiteAction } from './reactions.js'
+import { type Learned, makeSite, type Site } from './site.js'
+import { type SiteName, siteOf } from './site-name.js'
+import type { WarmUp } from './warm-up.js'
+
+/** One thread's sites. */
+export interface Shaping {
+  siteOf(
+    hosts: readonly Pick<MxHost, 'exchange' | 'preference'>[],
+    recipientDomain: string,
+  ): SiteName
+  /** The site as seen from a source address; the same object until it was forgotten. */
+  site(name: SiteName, source: string): Site
+  /** New files: policies change at once; what is under way and what was learned stays. */
+  reload(data: ShapingData): void
+  /** Forgets sites that are idle and usual, and those of them that were learned too long ago. */
+  sweep(): void
+  /** What differs from what it returned last, for `saveLearned`. */
+  learnedChanges(): { changed: LearnedRow[]; gone: Omit<LearnedRow, 'learned'>[] }
+  readonly size: number
+}
+
+export interface ShapingOptions extends Share {
+  data: ShapingData
+  clock: Clock
+  random: () => number
+  warmUpOf?: (source: string) => WarmUp
+  onAction?: (site: SiteName, source: string, action: SiteAction) => void
+  /** What was known before a restart (`readLearned`). */
+  learned?: readonly LearnedRow[]
+}
+
+// Rows are for suspensions and the like; what a hundred thousand sites earned is learned again.
+const maxLearned = 500
+
+interface Entry {
+  name: SiteName
+  source: string
+  site: Site
+  /** As it was last told to `learnedChanges`. */
+  told: string | undefined
+}
+
+export function makeShaping(options: ShapingOptions): Shaping {
+  const { clock, random, warmUpOf, onAction } = options
+  let data = options.data
+  const entries = new Map<string, Entry>()
+  const before = latestOf(options.learned ?? [])
+  let told = 0
+  /** Of sites that were forgotten since. */
+  let gone: Omit<LearnedRow, 'learned'>[] = []
+
+  const policyOf = (name: SiteName) => shareOf(policyFor(data, name), options)
+  const open = (name: SiteName, source: string, key: string): Entry => {
+    const site = makeSite(policyOf(name), {
+      clock,
+      random,
+      warmUp: warmUpOf?.(source),
+      onAction: onAction && ((action) => onAction(name, source, action)),
+      learned: before.get(key),
+    })
+    before.delete(key)
+    return { name, source, site, told: undefined }
+  }
+
+  return {
+    siteOf: (hosts, recipientDomain) => siteOf(data, hosts, recipientDomain),
+    site(name, source) {
+      const key = keyOf(name.key, source)
+      let entry = entries.get(key)
+      if (entry === undefined) {
+        entry = open(name, source, key)
+        entries.set(key, entry)
+      }
+      return entry.site
+    },
+    reload(newData) {
+      data = newData
+      for (const { name, site } of entries.values()) site.adopt(policyOf(name))
+    },
+    sweep() {
+      for (const [key, { name, source, site, told: row }] of entries) {
+        if (!site.isForgettable()) continue
+        entries.delete(key)
+        if (row === undefined) continue
+        told--
+        gone.push({ site: name.key, source })
+      }
+    },
+    learnedChanges() {
+      const changed: LearnedRow[] = []
+      for (const entry of entries.values()) {
+        const { name, source, site } = entry
+        const learned = site.learned()
+        const row = isUsual(site, learned) ? undefined : JSON.stringify(learned)
+        if (row === entry.told) continue
+        if (row === undefined) {
+          gone.push({ site: name.key, source })
+          told--
+        } else if (entry.told === undefined) {
+          const grave = learned.suspension !== null || learned.active.length > 0
+          if (told >= (grave ? 2 * maxLearned : maxLearned)) continue
+          told++
+        }
+        entry.told = row
+        if (row !== undefined) changed.push({ site: name.key, source, learned })
+      }
+      const forgotten = gone
+      gone = []
+      return { changed, gone: forgotten }
+    },
+    get size() {
+      return entries.size
+    },
+  }
+}
+
+const keyOf = (site: string, source: string) => `${site}\n${source}`
+
+const isUsual = ({ policy }: Site, { connections, suspension, active }: Learned) =>
+  connections === policy.initialConnections && suspension === null && active.length === 0
+
+/** Of what several threads knew about a site: the one that waits longest. */
+function latestOf(rows: readonly LearnedRow[]): Map<string, Learned> {
+  const latest = new Map<string, Learned>()
+  for (const { site, source, learned } of rows) {
+    const key = keyOf(site, source)
+    const known = latest.get(key)
+    if (known === undefined || endOf(learned) > endOf(known)) latest.set(key, learned)
+  }
+  return latest
+}
+
+const endOf = ({ suspension, active }: Learned) =>
+  Math.max(suspension?.until ?? 0, ...active.map(({ until }) => until))
