@@ -81,7 +81,7 @@ function canonicalLocal(text: string): string | undefined {
   const quoted = quotedText.exec(text)?.[1]
   // RFC 5321 §4.1.2: quoted-pairSMTP escapes ASCII only.
   if (quoted === undefined || quotedText.lastIndex !== text.length) return undefined
-  if (/\\[^ -~]/u.test(quoted)) return undefined
+  if (/\\[^ -~]/u.test(quoted.replaceAll('\\\\', ''))) return undefined
   const plain = unquote(quoted)
   return atom.test(plain) ? plain : quote(plain)
 }
