@@ -40,6 +40,14 @@ const hostName =
   /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i
 const httpUrl = /^$|^https?:\/\/[^\s/?#]+$/
 
+const listenAddress = (fallback: string) =>
+  table<string>(
+    fallback,
+    (value) =>
+      typeof value === 'string' && (isIP(value) !== 0 || value === 'localhost') ? value : undefined,
+    'an IP address',
+  )
+
 export const settings = {
   log: {
     level: oneOf('info', ['debug', 'info', 'warn', 'error']),
@@ -47,12 +55,12 @@ export const settings = {
   },
   http: {
     private: {
-      host: text('127.0.0.1', { pattern: /^\S+$/, expected: 'an IP address' }),
+      host: listenAddress('127.0.0.1'),
       port: port(8080),
       allowedHosts: list([], { expected: 'a list of host names' }),
     },
     public: {
-      host: text('0.0.0.0', { pattern: /^\S+$/, expected: 'an IP address' }),
+      host: listenAddress('0.0.0.0'),
       port: port(8081),
       url: text('', {
         pattern: httpUrl,
@@ -142,12 +150,19 @@ export function loadConfig(source: ConfigSource): Config {
       'outbound.tls.dane needs dns.validating_resolver, a resolver that checks DNSSEC, such as "127.0.0.1:53"',
     )
   }
+  const { private: own, public: others } = config.http
+  if (own.port !== 0 && own.port === others.port && own.host === others.host) {
+    throw new OperatorError(
+      `http.private and http.public are both ${own.host} port ${own.port}: one needs another port`,
+    )
+  }
   return config
 }
 
 function isServer(item: string): boolean {
   const match = /^(?:\[([^\]]+)\]|([^:]+|[0-9a-f:]+))(?::(\d{1,5}))?$/i.exec(item)
-  return isIP(item) !== 0 || isIP(match?.[1] ?? match?.[2] ?? '') !== 0
+  if (isIP(item) !== 0) return true
+  return isIP(match?.[1] ?? match?.[2] ?? '') !== 0 && Number(match?.[3] ?? 0) < 65_536
 }
 
 type TlsChoice = (typeof tlsChoices)[number]

@@ -112,6 +112,7 @@ const badValues: [name: string, toml: string, expected: string][] = [
   ['log.level', '3', 'one of'],
   ['http.private.host', '""', 'an IP address'],
   ['http.private.host', '"a b"', 'an IP address'],
+  ['http.private.host', '"nohost"', 'an IP address'],
   ['http.private.port', '65536', 'a whole number from 0 to 65535'],
   ['http.private.port', '-1', 'a whole number from 0 to 65535'],
   ['http.private.port', '80.5', 'a whole number from 0 to 65535'],
@@ -129,6 +130,7 @@ const badValues: [name: string, toml: string, expected: string][] = [
   ['http.rate_limit.requests', '-1', 'a whole number from 0 to 1000000000'],
   ['http.rate_limit.window', '"0s"', 'a duration from 1s to 1h'],
   ['dns.servers', '["dns.example"]', 'a list of IP addresses, with an optional :port'],
+  ['dns.servers', '["192.0.2.1:99999"]', 'a list of IP addresses, with an optional :port'],
   ['dns.static', '"x"', 'a table of names, each with lists such as mx, a, aaaa, txt'],
   ['dns.static', '{ "a.test" = "192.0.2.1" }', 'a table of names'],
   ['outbound.route', '"smarthost"', 'one of "direct", "sandbox"'],
@@ -157,6 +159,11 @@ t.test('a bad value is refused by name, with the value and what was expected', a
     t.match(message, / given, expected /)
     t.ok(message.includes(expected), `${message} says ${expected}`)
   }
+})
+
+t.test('two listeners on one port are refused', async (t) => {
+  const same = 'http.private.port = 8080\nhttp.public = { host = "127.0.0.1", port = 8080 }'
+  t.match(refusal(t, same), /http\.private and http\.public are both 127\.0\.0\.1 port 8080/)
 })
 
 t.test('a bad value in the environment is refused by the variable’s name', async (t) => {
