@@ -1,7 +1,7 @@
 import type { Insertable } from 'kysely'
 import t from 'tap'
-import { suspend, unsuspend } from '../../src/billing/index.js'
-import { makeApplianceKey } from '../../src/config/index.js'
+import { loadPlans, setMarketingPlan, suspend, unsuspend } from '../../src/billing/index.js'
+import { makeApplianceKey, packageFile } from '../../src/config/index.js'
 import { claim, makeReturnPaths, nextDue, streamsAfter } from '../../src/deliveries/index.js'
 import { shardOf } from '../../src/outbound/index.js'
 import { makeTimeHeap } from '../../src/outbound/time-heap.js'
@@ -153,6 +153,32 @@ t.test('a claim takes what is due of each stream, the longest due first', async 
   ])
   t.same(await streamsAfter(store.read, stream('y'), 1), [{ ...stream('x', 2), dueAt: 2 }])
   t.same(await streamsAfter(store.read, stream('x', 0, 'b.test'), 5), [])
+})
+
+t.test('a campaign that fills a destination delays no transactional mail to it', async (t) => {
+  const rig = await outboundRig(t, {
+    script: { dot: { reply: '250 ok', delayMs: 10 } },
+    config: { connectionsPerDomain: 5 },
+    stopped: true,
+  })
+  const plans = loadPlans(packageFile('config/plans.toml'))
+  await rig.store.write((tx) => setMarketingPlan(tx, rig.accountId, plans.marketing[0] ?? null))
+  const campaign = 200
+  for (let i = 0; i < campaign; i++) {
+    await rig.send({ to: `c${i}@one.test`, type: 'marketing', html: '<p>Sale</p>' })
+  }
+  await rig.start()
+  await rig.mx.waitForMessages(20)
+  const before = rig.mx.messages.length
+  const resets = await Promise.all(
+    Array.from({ length: 10 }, (_, i) => rig.send({ to: `r${i}@one.test` })),
+  )
+  for (const id of resets) await rig.becomes(id, 'delivered')
+  const arrived = rig.mx.messages.slice(before).map((message) => message.to[0] ?? '')
+  const last = arrived.findLastIndex((to) => to.startsWith('r'))
+  const overtaken = arrived.slice(0, last).filter((to) => to.startsWith('c')).length
+  t.ok(overtaken < 60, `${overtaken} of ${campaign} campaign mails came in between`)
+  await rig.mx.waitForMessages(campaign + resets.length)
 })
 
 t.test('mail of an account that is stopped waits, and leaves when it may again', async (t) => {
