@@ -50,7 +50,7 @@ export function makeAttempts(deps: OutboundDeps): Attempts {
     sourceAddresses: sandbox ? [] : config.sourceAddresses,
     messagesPerConnection: config.messagesPerConnection,
     maxConnections: config.maxConnections,
-    ...(deps.trust && { ca: deps.trust.ca }),
+    ...(deps.tls?.ca === undefined ? {} : { ca: deps.tls.ca }),
   })
   const stopFetching = new AbortController()
   const tlsPolicies = openTlsPolicies(deps, stopFetching.signal)
@@ -70,7 +70,7 @@ export function makeAttempts(deps: OutboundDeps): Attempts {
     }
     for (;;) {
       const acquired = await connections.acquire(route.site, policy.hosts, policy.demandOf)
-      if ('failure' in acquired) return describeFailure(acquired)
+      if ('failure' in acquired) return describeFailure(acquired, claimed.lane)
       const { session } = acquired
       const demand = policy.demandOf(session.exchange) ?? usualDemand
       const result = await session.connection.send(envelope, message.pieces)
@@ -141,14 +141,14 @@ async function topicOf(read: Read, emailId: string): Promise<string | null> {
 }
 
 function openTlsPolicies(deps: OutboundDeps, signal: AbortSignal): TlsPolicies {
-  const { config, trust } = deps
+  const { config } = deps
   // The built-in inbox has no policy.
   if (config.route === 'sandbox') {
     return { policyFor: async (_domain, hosts) => ({ hosts, demandOf: () => usualDemand }) }
   }
   const { allowPrivateAddresses, port } = config
-  const own = trust && { ca: trust.ca, port: trust.policyPort }
-  const fetchPolicy = makePolicyFetcher({ ...deps, allowPrivateAddresses, signal, ...own })
+  const fetchPolicy =
+    deps.tls?.fetchPolicy ?? makePolicyFetcher({ ...deps, allowPrivateAddresses, signal })
   return makeTlsPolicies({ ...deps, settings: config.tls, port, fetchPolicy })
 }
 
@@ -159,15 +159,16 @@ function describe(session: Session, result: SendResult, demand: TlsDemand): Find
   return { ...outcomeOfSend(result), remote, tls, transcript }
 }
 
-function describeFailure({ failure, remote, demand }: NotAcquired): Finding {
-  const { phase, cause, reply, tlsFailed } = failure
+function describeFailure({ failure, remote, demand }: NotAcquired, domain: string): Finding {
+  const { phase, cause, reply, tlsFailed, transcript } = failure
   const words = reply ? replyText(reply) : `No connection (${phase}): ${cause}`
+  const unmet = `TLS policy of ${domain} (${demand.by}) is not met by ${remote}: ${cause}`
   return {
     kind: 'deferred',
-    reply: tlsFailed === true && demand.by !== '' ? `TLS policy (${demand.by}): ${cause}` : words,
+    reply: tlsFailed === true && demand.by !== '' ? unmet : words,
     remote,
     tls: demand.by === '' ? undefined : `none (${demand.by})`,
-    transcript: withPolicy(failure.transcript, demand),
+    transcript: withPolicy(transcript, demand),
   }
 }
 

@@ -5,6 +5,7 @@ import type { Resolver } from '../dns/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import type { Store } from '../store/index.js'
+import type { FetchPolicy } from './tls-policy/index.js'
 
 export interface OutboundDeps {
   store: Store
@@ -19,8 +20,8 @@ export interface OutboundDeps {
   publicUrl: string
   /** Where the sandbox route leads; needed when `config.route` is `sandbox`. */
   sandbox?: { host: string; port: number }
-  /** PEM of the authorities trusted instead of the usual ones, and the port of policy hosts; tests. */
-  trust?: { ca: string; policyPort: number }
+  /** Tests: authorities (PEM) instead of the usual ones, and where MTA-STS policies come from. */
+  tls?: { ca?: string; fetchPolicy?: FetchPolicy }
   /** This thread's number among `threads`: it works the recipient domains that hash to it. */
   thread: number
   threads: number

@@ -9,13 +9,13 @@ import {
   joinBacklog,
   makeBacklogMemory,
 } from '../../src/deliveries/index.js'
-import type { StaticRecords } from '../../src/dns/index.js'
+import type { StaticRecords, ValidatedResolver } from '../../src/dns/index.js'
 import { addDomain } from '../../src/domains/index.js'
 import { acceptEmail, type EmailRecord, readEmail } from '../../src/emails/index.js'
 import type { SendInput } from '../../src/emails/send-body.js'
 import { type Log, silentLog } from '../../src/log/index.js'
 import { silentMeter } from '../../src/metrics/index.js'
-import { openOutbound } from '../../src/outbound/index.js'
+import { type OutboundDeps, openOutbound } from '../../src/outbound/index.js'
 import type { Store } from '../../src/store/index.js'
 import type { Renderer } from '../../src/templates/index.js'
 import { type FakeMx, fakeMx, type MxScript } from './fake-mx.js'
@@ -50,6 +50,9 @@ export interface RigOptions {
   dns?: StaticRecords
   config?: Partial<Config['outbound']>
   log?: Log
+  /** Stands in for a resolver that checks DNSSEC. */
+  validated?: ValidatedResolver
+  tls?: OutboundDeps['tls']
   /** Do not start the outbound side yet. */
   stopped?: boolean
 }
@@ -92,7 +95,8 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
     openOutbound({
       store,
       clock,
-      resolver,
+      resolver: { ...resolver, ...(options.validated && { validated: options.validated }) },
+      ...(options.tls && { tls: options.tls }),
       log: options.log ?? silentLog,
       key,
       meter: silentMeter,

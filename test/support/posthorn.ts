@@ -88,8 +88,8 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
       POSTHORN_SANDBOX_SMTP_PORT: '0',
       POSTHORN_OUTBOUND_ROUTE: 'sandbox',
       POSTHORN_OUTBOUND_THREADS: '1',
-    // The threads' own logs go to stderr.
-    POSTHORN_LOG_LEVEL: 'error',
+      // The threads' own logs go to stderr.
+      POSTHORN_LOG_LEVEL: 'error',
       ...options.env,
     },
   })

@@ -23,6 +23,8 @@ export interface TestCertificates {
   /** For `elsewhere.example`. */
   wrongName: TestCertificate
   selfSigned: TestCertificate
+  /** One more from the same authority, or signed by another certificate. */
+  issue(name: string, signer?: TestCertificate): Promise<TestCertificate>
 }
 
 /**
@@ -44,11 +46,12 @@ export async function testCertificates(
     await openssl('req', '-x509', ...newKey, ...out, '-subj', `/CN=${host}`, '-days', '30', ...more)
     return await load(dir, file)
   }
-  const issued = async (file: string, host: string, days: string) => {
+  const issued = async (file: string, host: string, days: string, by?: TestCertificate) => {
     const out = ['-keyout', `${file}.key`, '-out', `${file}.csr`]
     await openssl('req', ...newKey, ...out, '-subj', `/CN=${host}`)
     await writeFile(join(dir, `${file}.ext`), names(host))
-    const signer = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-set_serial', `0x${serial(file)}`]
+    const issuer = ['-CA', by?.certFile ?? 'ca.crt', '-CAkey', by?.keyFile ?? 'ca.key']
+    const signer = [...issuer, '-set_serial', `0x${serial(file)}`]
     const result = ['-in', `${file}.csr`, '-out', `${file}.crt`, '-extfile', `${file}.ext`]
     await openssl('x509', '-req', ...result, ...signer, '-days', days)
     return await load(dir, file)
@@ -61,7 +64,10 @@ export async function testCertificates(
     issued('wrong-name', 'elsewhere.example', '30'),
     standAlone('self-signed', name, '-addext', names(name)),
   ])
-  return { ca, valid, expired, wrongName, selfSigned }
+  return {
+    ...{ ca, valid, expired, wrongName, selfSigned },
+    issue: (host, signer) => issued(host.replace('*', 'any'), host, '30', signer),
+  }
 }
 
 async function load(dir: string, file: string): Promise<TestCertificate> {

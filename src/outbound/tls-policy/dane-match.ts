@@ -4,7 +4,7 @@ import type { TlsaRecord } from '../../dns/index.js'
 /** The TLSA records that a host's certificate must match; only usable ones. */
 export interface Anchors {
   records: readonly TlsaRecord[]
-  /** Further names that the certificate may be for (RFC 7672 §3.2.2): the recipient domain's. */
+  /** Further names that the certificate may be for (RFC 7672 §3.2.2): recipient domain, alias. */
   names: readonly string[]
   /** Equal for anchors that accept the same certificates. */
   key: string

@@ -45,13 +45,14 @@ async function hostDane(
   if (address.kind === 'failed') return { failed: `address of ${host}: ${address.cause}` }
   // §2.2.2: name servers of unsigned zones that choke on TLSA are never asked for it.
   if (!address.secure) return undefined
-  const tlsa = await tlsaOf(dns, address.name ?? host, host, port)
+  const target = address.name ?? host
+  const tlsa = await tlsaOf(dns, target, host, port)
   if (tlsa.kind === 'failed') return { failed: `TLSA of ${host}: ${tlsa.cause}` }
   if (tlsa.kind !== 'records' || !tlsa.secure) return undefined
   const usable = tlsa.records.filter(isUsable)
   // §2.2: unusable ones still promise TLS, though not by whom.
   if (usable.length === 0) return { mode: 'require', by: 'DANE, no usable TLSA' }
-  return { mode: 'require', verify: makeAnchors(usable, [domain]), by: 'DANE' }
+  return { mode: 'require', verify: makeAnchors(usable, [domain, target]), by: 'DANE' }
 }
 
 /** §2.2.3: an alias' own records count only where its target has none. */

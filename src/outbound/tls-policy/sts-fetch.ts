@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { get } from 'node:https'
 import { isIPv6, type LookupFunction } from 'node:net'
@@ -30,6 +31,8 @@ const maxHeaderBytes = 16_384
  * checked, no redirects, and never from a host of our own network, since a stranger names it.
  */
 export function makePolicyFetcher(options: PolicyFetcherOptions): FetchPolicy {
+  // A listener for each fetch under way; Node's warning means leaks.
+  setMaxListeners(0, options.signal)
   return async (domain) => {
     const host = `mta-sts.${domain}`
     const found = await findAddresses(options, host)
