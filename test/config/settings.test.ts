@@ -148,6 +148,13 @@ const badValues: [name: string, toml: string, expected: string][] = [
   ['outbound.retry_schedule', '[]', 'a list of durations of at least 1s'],
   ['outbound.retry_schedule', '["5m", "soon"]', 'a list of durations'],
   ['outbound.retry_schedule', '["500ms"]', 'a list of durations of at least 1s'],
+  ['dns.validating_resolver', '"localhost"', 'an address such as "127.0.0.1:53"'],
+  ['dns.validating_resolver', '["127.0.0.1"]', 'an address such as "127.0.0.1:53"'],
+  ['outbound.tls.dane', '"maybe"', 'true or false'],
+  ['outbound.tls.domains', '{ "a.test" = "always" }', 'each "off", "opportunistic", "require" or'],
+  ['outbound.tls.domains', '{ "a.*.test" = "off" }', 'a table of domains'],
+  ['outbound.tls.domains', '{ "you@a.test" = "off" }', 'a table of domains'],
+  ['outbound.tls.domains', '["a.test"]', 'a table of domains'],
   ['outbound.max_age', '"31d"', 'a duration from 1m to 30d'],
   ['sandbox.keep_messages', '0', 'a whole number from 1 to 100000'],
 ]
@@ -159,6 +166,27 @@ t.test('a bad value is refused by name, with the value and what was expected', a
     t.match(message, / given, expected /)
     t.ok(message.includes(expected), `${message} says ${expected}`)
   }
+})
+
+t.test('DANE is refused without a resolver that checks DNSSEC', async (t) => {
+  const dane = 'outbound.tls.dane = true'
+  t.match(refusal(t, dane), 'outbound.tls.dane needs dns.validating_resolver')
+  for (const server of ['127.0.0.1', '127.0.0.1:5353', '[::1]:53', '::1']) {
+    const { config } = load(t, `${dane}\ndns.validating_resolver = "${server}"`)
+    t.equal(config().dns.validatingResolver, server)
+  }
+})
+
+t.test('what is said of domains is read as it stands', async (t) => {
+  const domains = {
+    'a.test': 'verify',
+    '*.a.test': 'require',
+    '*': 'opportunistic',
+    'b.test': 'off',
+  }
+  const lines = Object.entries(domains).map(([name, choice]) => `"${name}" = "${choice}"`)
+  const { config } = load(t, ['[outbound.tls.domains]', ...lines].join('\n'))
+  t.same(config().outbound.tls.domains, domains)
 })
 
 t.test('two listeners on one port are refused', async (t) => {

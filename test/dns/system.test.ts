@@ -129,7 +129,8 @@ t.test('reads what a real name server sends', async (t) => {
 
 t.test('a server that does not answer is a failure within the budget', async (t) => {
   const { servers, questions } = await nameServer(t, { 'mute.test': 'silence' })
-  const resolver = systemResolver({ servers, timeoutMs: 300, clock: systemClock })
+  // A third of it goes by before the repetition: on a busy machine less is not enough.
+  const resolver = systemResolver({ servers, timeoutMs: 900, clock: systemClock })
   const startedAt = process.hrtime.bigint()
   t.same(await resolver.mx('mute.test'), { kind: 'failed', cause: 'DNS: no answer in time' })
   const tookMs = Number(process.hrtime.bigint() - startedAt) / 1e6
