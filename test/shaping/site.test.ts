@@ -399,6 +399,8 @@ t.test('memory follows the sites in use', async (t) => {
     site.ended(transactional, i % 100 === 0 ? refused : delivered)
   }
   t.equal(shaping.size, 5_000)
+  const policyAt = (host: string) => shaping.site(shaping.siteOf(mx(host), 'x.example'), 'a').policy
+  t.equal(policyAt('mx.d1.example'), policyAt('mx.d2.example'), 'the same object')
   await clock.advance(minute)
   shaping.sweep()
   t.equal(shaping.size, 50, 'those that failed are remembered for a while')

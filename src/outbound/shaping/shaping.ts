@@ -2,7 +2,7 @@ import type { Clock } from '../../clock/index.js'
 import type { MxHost } from '../../dns/index.js'
 import type { ShapingData } from './data.js'
 import type { LearnedRow } from './learned.js'
-import { policyFor, type Share, shareOf } from './policy.js'
+import { type Policy, policyFor, type Share, shareOf } from './policy.js'
 import type { SiteAction } from './reactions.js'
 import { type Learned, makeSite, type Site } from './site.js'
 import { type SiteName, siteOf } from './site-name.js'
@@ -55,7 +55,17 @@ export function makeShaping(options: ShapingOptions): Shaping {
   /** Of sites that were forgotten since. */
   let gone: Omit<LearnedRow, 'learned'>[] = []
 
-  const policyOf = (name: SiteName) => shareOf(policyFor(data, name), options)
+  /** By the tables that apply: the hundred thousand small sites have one together. */
+  const policies = new Map<string, Policy>()
+  const policyOf = (name: SiteName): Policy => {
+    const tables = [name.provider, name.mx, name.domain].join(' ')
+    let policy = policies.get(tables)
+    if (policy === undefined) {
+      policy = shareOf(policyFor(data, name), options)
+      policies.set(tables, policy)
+    }
+    return policy
+  }
   const open = (name: SiteName, source: string, key: string): Entry => {
     const site = makeSite(policyOf(name), {
       clock,
@@ -66,6 +76,12 @@ export function makeShaping(options: ShapingOptions): Shaping {
     })
     before.delete(key)
     return { name, source, site, told: undefined }
+  }
+
+  const rowOf = (entry: Entry, learned: Learned) => {
+    const most =
+      learned.suspension !== null || learned.active.length > 0 ? 2 * maxLearned : maxLearned
+    return entry.told === undefined && told >= most ? undefined : JSON.stringify(learned)
   }
 
   return {
@@ -81,6 +97,7 @@ export function makeShaping(options: ShapingOptions): Shaping {
     },
     reload(newData) {
       data = newData
+      policies.clear()
       for (const { name, site } of entries.values()) site.adopt(policyOf(name))
     },
     sweep() {
@@ -97,16 +114,10 @@ export function makeShaping(options: ShapingOptions): Shaping {
       for (const entry of entries.values()) {
         const { name, source, site } = entry
         const learned = site.learned()
-        const row = isUsual(site, learned) ? undefined : JSON.stringify(learned)
+        const row = isUsual(site, learned) ? undefined : rowOf(entry, learned)
         if (row === entry.told) continue
-        if (row === undefined) {
-          gone.push({ site: name.key, source })
-          told--
-        } else if (entry.told === undefined) {
-          const grave = learned.suspension !== null || learned.active.length > 0
-          if (told >= (grave ? 2 * maxLearned : maxLearned)) continue
-          told++
-        }
+        if (row === undefined) gone.push({ site: name.key, source })
+        told += row === undefined ? -1 : entry.told === undefined ? 1 : 0
         entry.told = row
         if (row !== undefined) changed.push({ site: name.key, source, learned })
       }
