@@ -12,9 +12,3 @@ export function plansFile(dataDir: string): string {
   const own = [join(dataDir, 'plans.toml'), '/etc/posthorn/plans.toml']
   return own.find((file) => existsSync(file)) ?? packageFile('config/plans.toml')
 }
-
-/** How fast mail goes to whom: the file that comes with Posthorn and, over it, the operator's. */
-export function shapingFiles(dataDir: string): string[] {
-  const own = ['/etc/posthorn/shaping.toml', join(dataDir, 'shaping.toml')]
-  return [packageFile('config/shaping.toml'), ...own.filter((file) => existsSync(file))]
-}

@@ -10,7 +10,6 @@ import { keyCommands } from './key.js'
 import { planCommands } from './plan.js'
 import { queueCommands } from './queue.js'
 import { serveCommand } from './serve.js'
-import { shapingCommands } from './shaping.js'
 import { suppressionCommands } from './suppression.js'
 import { templateCommands } from './template.js'
 import { topicCommands } from './topic.js'
@@ -37,7 +36,6 @@ const commands: readonly AddCommand[] = [
   topicCommands,
   suppressionCommands,
   queueCommands,
-  shapingCommands,
   versionCommand,
 ]
 

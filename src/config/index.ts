@@ -24,17 +24,7 @@ export type { ApplianceKey } from './appliance-key.js'
 export { createApplianceKeyFile, makeApplianceKey, openApplianceKey } from './appliance-key.js'
 export { packageFile, packageVersion } from './package-file.js'
 export { type ConfigSource, environmentName, settingName } from './read.js'
-export {
-  duration,
-  flag,
-  integer,
-  list,
-  oneOf,
-  type Section,
-  type Setting,
-  text,
-  type Values,
-} from './settings.js'
+export type { Section, Setting } from './settings.js'
 
 const hostName =
   /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i
@@ -116,7 +106,6 @@ export const settings = {
     messagesPerConnection: integer(100, 1, 10_000),
     retrySchedule: durations(['5m', '10m', '20m', '45m', '90m', '3h', '4h'], '1s'),
     maxAge: duration('5d', '1m', '30d'),
-    warmUp: oneOf('auto', ['auto', 'off']),
     shutdownGrace: duration('30s', '0s', '15m'),
     tls: {
       mtaSts: flag(true),

@@ -8,7 +8,6 @@ import * as billing from './migrations/0003-billing.js'
 import * as audience from './migrations/0004-audience.js'
 import * as idempotency from './migrations/0005-idempotency.js'
 import * as marketingMail from './migrations/0006-marketing-mail.js'
-import * as sources from './migrations/0007-sources.js'
 import * as mtaSts from './migrations/0008-mta-sts.js'
 import * as held from './migrations/0009-held.js'
 import * as streams from './migrations/0010-streams.js'
@@ -21,7 +20,6 @@ const migrations: Record<string, Migration> = {
   '0004-audience': audience,
   '0005-idempotency': idempotency,
   '0006-marketing-mail': marketingMail,
-  '0007-sources': sources,
   '0008-mta-sts': mtaSts,
   '0009-held': held,
   '0010-streams': streams,
