@@ -1,6 +1,6 @@
 import { type, unknown } from 'superstruct'
 import type { Principal } from '../accounts/index.js'
-import { type Api, type ApiRequest, listOf, reply, Uuid } from '../http/index.js'
+import { type Api, type ApiRequest, check, listOf, reply, Uuid } from '../http/index.js'
 import { type AcceptedEmail, acceptEmail } from './accept.js'
 import { acceptBatch, maxBatch } from './batch.js'
 import { cancelScheduled } from './cancel.js'
@@ -12,30 +12,36 @@ import { acceptUssd, UssdBody } from './ussd.js'
 
 const maxBatchBytes = 32 * 1024 * 1024
 const EmailId = { params: type({ id: Uuid }), notFound: 'No such email' }
+// What a body must have is looked at after its key: a key that was used with another body is told so.
+const AnyObject = type({})
 const BatchBody = type({ emails: listOf(unknown(), maxBatch, 1) })
 
 export function emailRoutes(
   api: Api<Principal>,
   deps: EmailDeps & { idempotency: Idempotency },
 ): void {
-  api.post('/v1/emails/send', { body: SendBody }, async (request) => {
+  api.post('/v1/emails/send', { body: AnyObject }, async (request) => {
     const { accountId } = request.account
     return replayable(
       await deps.idempotency.once(identityOf(request, '/v1/emails/send'), async (remember) => {
-        const accepted = await acceptEmail(deps, accountId, request.body, (tx, email) =>
-          remember(tx, sendAnswer(email)),
+        const accepted = await acceptEmail(
+          deps,
+          accountId,
+          check(request.body, SendBody),
+          (tx, email) => remember(tx, sendAnswer(email)),
         )
         return sendAnswer(accepted)
       }),
     )
   })
 
-  const batch = { body: BatchBody, maxBodyBytes: maxBatchBytes }
+  const batch = { body: AnyObject, maxBodyBytes: maxBatchBytes }
   api.post('/v1/emails/batch', batch, async (request) => {
     const { accountId } = request.account
     return replayable(
       await deps.idempotency.once(identityOf(request, '/v1/emails/batch'), async (remember) => {
-        const accepted = await acceptBatch(deps, accountId, request.body.emails, (tx, { ids }) =>
+        const { emails } = check(request.body, BatchBody)
+        const accepted = await acceptBatch(deps, accountId, emails, (tx, { ids }) =>
           remember(tx, batchAnswer(ids)),
         )
         return batchAnswer(accepted.ids)

@@ -2,10 +2,10 @@ import { ApiError } from '../errors/index.js'
 
 const maxAheadMs = 90 * 86_400_000
 
-// ISO 8601: a date, or date and time with seconds and zone optional. Without a zone it is UTC,
-// because a server's local time is nobody's.
+// ISO 8601: date and time, seconds and zone optional. Without a zone it is UTC, because a server's
+// local time is nobody's. A date alone is no moment: midnight is seldom meant.
 const iso =
-  /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+-]\d{2}:?\d{2})?)?$/i
+  /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+-]\d{2}:?\d{2})?$/i
 
 /** The time at which a mail shall leave, or undefined for at once; throws `validation_error`. */
 export function parseScheduledAt(text: string | undefined, now: number): number | undefined {
@@ -29,8 +29,7 @@ export function parseScheduledAt(text: string | undefined, now: number): number 
 function parseIso(text: string): number | undefined {
   const match = iso.exec(text.trim())
   if (match === null) return undefined
-  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '0', zone] =
-    match
+  const [, year, month, day, hour, minute, second = '00', fraction = '0', zone] = match
   const ms = fraction.padEnd(3, '0').slice(0, 3)
   const utc = `${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`
   const at = Date.parse(utc)

@@ -25,7 +25,10 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
 // An unparsable sender has an error of its own (400 with `domain`), so only its type counts here.
-export const Sender = rule<string>('a string: "email@domain" or "Name <email@domain>"', isFilled)
+export const Sender = rule<string>(
+  'a string: "email@domain" or "Name <email@domain>"',
+  (value) => typeof value === 'string',
+)
 
 export const Recipient = rule<string>(
   'an address: "email@domain" or "Name <email@domain>"',

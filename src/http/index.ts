@@ -10,7 +10,7 @@
 export type { Api, ApiHandler, ApiRequest, ApiRoute, Shape } from './api.js'
 export type { Form, FormFile } from './form.js'
 export type { Issue } from './issues.js'
-export { ShapeError } from './issues.js'
+export { check, ShapeError } from './issues.js'
 export type { Page, PageHandler, PageRequest, PageShape, Pages } from './pages.js'
 export type { RateLimit } from './rate-limit.js'
 export { Reply, reply } from './reply.js'

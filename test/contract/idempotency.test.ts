@@ -36,6 +36,7 @@ t.test('another body, or another path: 409 invalid_idempotent_request', async (t
   for (const answer of [
     await withKey('order-2', { ...good, subject: 'Twice' }),
     await withKey('order-2', { emails: [good] }, '/v1/emails/batch'),
+    await withKey('order-2', {}),
   ]) {
     t.match(answer, { status: 409, json: { code: 'invalid_idempotent_request', error: String } })
   }

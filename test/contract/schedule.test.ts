@@ -50,12 +50,12 @@ t.test('forms of ISO 8601', async (t) => {
     ['2026-12-01T10:00+01:00', '2026-12-01T09:00:00.000Z'],
     ['2026-12-01T10:00:00-0530', '2026-12-01T15:30:00.000Z'],
     ['2026-12-01T10:00:00', '2026-12-01T10:00:00.000Z'],
-    ['2026-12-01', '2026-12-01T00:00:00.000Z'],
   ]
   for (const [given, expected] of cases) {
     t.equal(new Date(parseScheduledAt(given, now) ?? 0).toISOString(), expected, given)
   }
   t.throws(() => parseScheduledAt('2026-12-01T10:00:00+25:00', now))
+  t.throws(() => parseScheduledAt('2026-12-01', now), 'a date is no moment')
   t.equal(
     parseScheduledAt(new Date(now + 90 * 86_400_000).toISOString(), now),
     now + 90 * 86_400_000,
