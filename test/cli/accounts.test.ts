@@ -15,7 +15,7 @@ interface Key {
 }
 
 // Each step is a process of its own, on a machine that may have other work.
-t.setTimeout(120_000)
+t.setTimeout(300_000)
 
 t.test('accounts are made, listed and shown', async (t) => {
   const { run, json, refused } = await openPlace(t)

@@ -12,7 +12,7 @@ interface Standing {
 }
 
 // Each step is a process of its own, on a machine that may have other work.
-t.setTimeout(120_000)
+t.setTimeout(300_000)
 
 t.test('plans are listed, and an own file of them is checked', async (t) => {
   const { run, json, refused, data } = await openPlace(t)

@@ -5,7 +5,7 @@ import { makeTempDir } from '../support/store.js'
 import { jsonOf, runCli } from './run.js'
 
 // Each step is a process of its own, on a machine that may have other work.
-t.setTimeout(120_000)
+t.setTimeout(300_000)
 
 t.test('a wrong command line is answered on stderr with status 2', async (t) => {
   const data = join(makeTempDir(t), 'data')

@@ -12,7 +12,7 @@ interface DnsRecord {
 }
 
 // Each step is a process of its own, on a machine that may have other work.
-t.setTimeout(120_000)
+t.setTimeout(300_000)
 
 t.test('a domain is added with the records to publish, verified and deleted', async (t) => {
   const { run, json, refused, publish } = await openPlace(t)

@@ -23,7 +23,7 @@ interface Sandbox {
 const mode = (file: string) => (statSync(file).mode & 0o777).toString(8)
 
 // Each step is a process of its own, on a machine that may have other work.
-t.setTimeout(120_000)
+t.setTimeout(300_000)
 
 t.test('init makes a data directory that is its owner’s alone', async (t) => {
   const data = join(makeTempDir(t), 'deep', 'data')

@@ -7,7 +7,7 @@ import { openPlace } from './place.js'
 import { runCli } from './run.js'
 
 // Each step is a process of its own, on a machine that may have other work.
-t.setTimeout(180_000)
+t.setTimeout(300_000)
 
 const hourMs = 3_600_000
 const uuid = (n: number) => `01a1fc9b-c6fc-7b61-b22f-${String(n).padStart(12, '0')}`

@@ -21,7 +21,7 @@ const freePorts = {
   POSTHORN_SANDBOX_SMTP_PORT: '0',
 }
 
-t.setTimeout(120_000)
+t.setTimeout(300_000)
 
 function start(t: Test, data: string, options: { once?: boolean; env?: object } = {}) {
   const child = startCli(['--data', data, ...(options.once === false ? [] : ['--once'])], {

@@ -35,7 +35,7 @@ async function serve(t: Test, data: string, options: RunOptions = {}) {
 }
 
 // Each step is a process of its own, on a machine that may have other work.
-t.setTimeout(120_000)
+t.setTimeout(300_000)
 
 t.test('serve takes mail, leaves room for other commands and ends with 0 at SIGTERM', async (t) => {
   const { data, apiKey } = await makeSandbox(t)

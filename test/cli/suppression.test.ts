@@ -5,7 +5,7 @@ import { openPlace } from './place.js'
 import { outcomeOf, startCli } from './run.js'
 
 // Each step is a process of its own, on a machine that may have other work.
-t.setTimeout(120_000)
+t.setTimeout(300_000)
 
 t.test('addresses are suppressed, shown and taken off again', async (t) => {
   const { run, json, refused } = await openPlace(t)
