@@ -46,7 +46,7 @@ export async function countBatch(
   const excess = await count(tx, billing, mails, now)
   if (excess === undefined) return
   const { cap, canSend } = excess
-  const message = `The batch has ${mails} mails and ${canSend} can be sent now. ${
+  const message = `The batch has ${mails} ${mails === 1 ? 'mail' : 'mails'}, each recipient's counted, and ${canSend} can be sent now. ${
     cap === 'monthly' ? monthlyMessage(excess) : dailyMessage(excess)
   }`
   if (cap === 'monthly')

@@ -46,7 +46,10 @@ const Recipients = dynamic<string | string[]>((value) => {
 export const Subject = rule<string>(
   `a string of 1 to ${maxSubjectBytes} bytes without control characters`,
   (value) =>
-    isFilled(value) && !controls.test(value) && Buffer.byteLength(value) <= maxSubjectBytes,
+    isFilled(value) &&
+    !controls.test(value) &&
+    value.isWellFormed() &&
+    Buffer.byteLength(value) <= maxSubjectBytes,
 )
 
 export const Content = (least: 0 | 1) =>
@@ -56,6 +59,8 @@ export const Content = (least: 0 | 1) =>
       typeof value === 'string' &&
       value.length >= least &&
       !value.includes('\0') &&
+      // Half of a surrogate pair is no character: SQLite would store three others in its place.
+      value.isWellFormed() &&
       Buffer.byteLength(value) <= maxContentBytes,
   )
 

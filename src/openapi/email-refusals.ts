@@ -132,13 +132,13 @@ export const batchQuotaRefusals: Refusal[] = [
   refusal(
     'monthly_quota_exceeded',
     "The month's mails do not suffice",
-    'The batch has 20 mails and 5 can be sent now. 2995 of the 3000 mails of this month are used; the count starts anew on the 1st, UTC',
+    "The batch has 20 mails, each recipient's counted, and 5 can be sent now. 2995 of the 3000 mails of this month are used; the count starts anew on the 1st, UTC",
     { shape: 'MonthlyQuotaOfBatch', fields: canSend, example: { canSend: 5 } },
   ),
   refusal(
     'daily_quota_exceeded',
     "The day's mails do not suffice",
-    'The batch has 20 mails and 10 can be sent now. 90 of the 100 mails of today are used; the count starts anew at midnight UTC',
+    "The batch has 20 mails, each recipient's counted, and 10 can be sent now. 90 of the 100 mails of today are used; the count starts anew at midnight UTC",
     { shape: 'DailyQuotaOfBatch', fields: canSend, example: { canSend: 10 } },
   ),
 ]
@@ -154,7 +154,7 @@ export const templateRefusals: Refusal[] = [
   refusal(
     'validation_error',
     'The template cannot be filled in',
-    'Template "welcome", HTML, line 1, column 7: variable "name" is missing',
+    'Template "welcome" cannot be rendered: the variable "name" is missing (html, line 1, column 7)',
     { status: 422 },
   ),
   refusal(

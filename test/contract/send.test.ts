@@ -183,7 +183,7 @@ const wrong: [string, unknown[]][] = [
       'é'.repeat(500),
     ],
   ],
-  ['html', [null, 1, '', {}, ['x'], 'a\0b', 'x'.repeat(2 * 1024 * 1024 + 1)]],
+  ['html', [null, 1, '', {}, ['x'], 'a\0b', 'a\ud800b', 'x'.repeat(2 * 1024 * 1024 + 1)]],
   ['text', [null, 1, {}, 'a\0b', 'x'.repeat(2 * 1024 * 1024 + 1)]],
   ['replyTo', [null, 1, '', 'nobody', ['a@b.test'], 'a@b.test\r\nX: y', 'a@b.test, c@d.test']],
   ['metadata', [null, 1, 'x', [], { x: 'y'.repeat(16 * 1024) }]],
