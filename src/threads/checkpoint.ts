@@ -3,7 +3,7 @@ import { joinBacklog, startCensus } from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
 
 // Often enough that little is left at a time, seldom enough that a busy page is copied for many writes.
-const everyMs = 1_000
+const everyMs = 250
 
 await runThread('checkpoint', async ({ data, store, clock, log, meter }) => {
   const plan = (): (() => void) =>
