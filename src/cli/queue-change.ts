@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { makeEffects } from '../app/effects.js'
 import {
   changeFitting,
   findDeliveries,
@@ -9,6 +10,7 @@ import {
   retry,
 } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
+import type { LandEvents } from '../events/index.js'
 import type { Read } from '../store/index.js'
 import { type CliDeps, withStore } from './database.js'
 import { remark, say, sayJson } from './output.js'
@@ -32,7 +34,7 @@ interface Change {
   apply: (
     tx: Read,
     ids: readonly number[],
-    how: { reason: string; now: number },
+    how: { reason: string; now: number; land: LandEvents },
   ) => ReturnType<typeof hold>
 }
 
@@ -115,10 +117,11 @@ async function run(
     const { read } = deps.store
     const chosen = await filterOf(read, options, deps.clock.now())
     const named = ids.length === 0 ? {} : { ids: await deliveriesOf(deps, ids) }
+    const land = makeEffects()
     return changeFitting(
       deps,
       { ...chosen, ...named, ...change.only },
-      (tx, slice, now) => change.apply(tx, slice, { reason, now }),
+      (tx, slice, now) => change.apply(tx, slice, { reason, now, land }),
       (seen) => {
         if (seen % 50_000 === 0 && process.stderr.isTTY) remark(`${numbered(seen)} so far`)
       },

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { LandEvents } from '../events/index.js'
 import { type DeliveryRow, idsIn, type Tx } from '../store/index.js'
 import { insertEnded } from './end.js'
 import { isInFlight } from './held.js'
@@ -11,13 +12,14 @@ import { type Changes, counted } from './hold.js'
 export async function giveUp(
   tx: Tx,
   ids: readonly number[],
-  { reason, now }: { reason: string; now: number },
+  { reason, now, land }: { reason: string; now: number; land: LandEvents },
 ): Promise<Changes> {
   const ended = await tx
     .deleteFrom('queue')
     .where('id', 'in', idsIn(ids))
     .where(({ not }) => not(isInFlight(now)))
-    .returning(['id', 'email_id', 'recipient', 'attempts', 'last_reply', 'last_transcript'])
+    .returning(['id', 'email_id', 'account_id', 'class', 'recipient', 'attempts'])
+    .returning(['last_reply', 'last_transcript'])
     .execute()
   const failed = new Map<string, number>()
   for (const row of ended) failed.set(row.email_id, (failed.get(row.email_id) ?? 0) + 1)
@@ -39,6 +41,20 @@ export async function giveUp(
     ),
   )
   for (const [emailId, count] of failed) await updateEmail(tx, emailId, count)
+  await land(
+    tx,
+    ended.map((row) => ({
+      accountId: row.account_id,
+      emailId: row.email_id,
+      deliveryId: row.id,
+      recipient: row.recipient,
+      class: row.class,
+      type: 'failed',
+      at: now,
+      reply: replyOf(reason, row.last_reply),
+      detail: null,
+    })),
+  )
   return counted(tx, ids, ended.length, now)
 }
 

@@ -1,10 +1,13 @@
-import { sql } from 'kysely'
-import { type DeliveryRow, idsIn, type Tx } from '../store/index.js'
+import { sql, type UpdateResult } from 'kysely'
+import type { LandEvents, MailEvent } from '../events/index.js'
+import { type DeliveryRow, idsIn, prepared, type QueueClass, type Tx } from '../store/index.js'
 import { insertEnded } from './end.js'
 
 interface Attempt {
   id: number
   emailId: string
+  accountId: string
+  class: QueueClass
   recipient: string
   /** When the attempt began. */
   startedAt: number
@@ -25,23 +28,35 @@ export type Settlement =
 
 /**
  * Writes what became of attempts: ended deliveries move from the queue to the log, deferred ones get
- * their next time, and each email's counters and status follow. One that `thread` no longer leases
+ * their next time, each email's counters and status follow, and events land. One that `thread` no longer leases
  * (an operator took it back) changes nothing. Returns how many counted.
  */
 export async function settle(
   tx: Tx,
   settlements: readonly Settlement[],
-  options: { thread: number; now: number },
+  options: { thread: number; now: number; land: LandEvents },
 ): Promise<number> {
   const held = await stillLeased(tx, settlements, options.thread)
   const mine = settlements.filter((settlement) => held.has(settlement.id))
   const ended = mine.filter((settlement) => settlement.kind !== 'deferred')
   await moveToLog(tx, ended, options.now)
+  const events: MailEvent[] = []
   for (const settlement of mine) {
     if (settlement.kind === 'deferred') await defer(tx, settlement)
-    await updateEmail(tx, settlement)
+    const isFirst = await updateEmail(tx, settlement)
+    if (isFirst) events.push(eventOf(settlement, 'sent', settlement.startedAt))
+    events.push(eventOf(settlement, settlement.kind, options.now))
   }
+  await options.land(tx, events)
   return mine.length
+}
+
+function eventOf(settlement: Settlement, type: MailEvent['type'], at: number): MailEvent {
+  const { accountId, emailId, id, recipient, reply } = settlement
+  const of = { accountId, emailId, class: settlement.class, type, at, detail: null }
+  // The attempt, not its outcome, and the mail's, not a recipient's.
+  if (type === 'sent') return { ...of, deliveryId: null, recipient: null, reply: null }
+  return { ...of, deliveryId: id, recipient, reply }
 }
 
 async function stillLeased(tx: Tx, settlements: readonly Settlement[], thread: number) {
@@ -99,26 +114,54 @@ async function defer(tx: Tx, settlement: Settlement & { kind: 'deferred' }): Pro
 /**
  * decisions.md, 'status of a mail': `sent` from the first attempt on; once no delivery waits any
  * more, `bounced` before `failed` before `delivered`. Nothing leaves `cancelled` or `suppressed`.
+ * Returns whether this was the mail's first attempt.
  */
-async function updateEmail(tx: Tx, { kind, emailId, startedAt }: Settlement): Promise<void> {
+async function updateEmail(tx: Tx, settlement: Settlement): Promise<boolean> {
+  const { kind, emailId, startedAt } = settlement
+  const tried = kind !== 'suppressed'
+  const [before] = tried && settlement.attempts === 1 ? await sentAtOf(tx, { emailId }) : []
   const one = (kinds: string) => (kinds === kind ? 1 : 0)
-  const ended = kind === 'deferred' ? 0 : 1
-  await tx
+  await countOutcome(tx, {
+    emailId,
+    ended: kind === 'deferred' ? 0 : 1,
+    delivered: one('delivered'),
+    bounced: one('bounced'),
+    failed: one('failed'),
+    sentAt: tried ? startedAt : null,
+  })
+  return before?.sent_at === null
+}
+
+const sentAtOf = prepared<{ emailId: string }, { sent_at: number | null }>((db, { emailId }) =>
+  db.selectFrom('emails').select('sent_at').where('id', '=', emailId),
+)
+
+interface Counted {
+  emailId: string
+  ended: 0 | 1
+  delivered: 0 | 1
+  bounced: 0 | 1
+  failed: 0 | 1
+  /** When the attempt began; null when there was none. */
+  sentAt: number | null
+}
+
+const countOutcome = prepared<Counted, UpdateResult>((db, counted) =>
+  db
     .updateTable('emails')
     .set({
-      waiting: sql`waiting - ${ended}`,
-      delivered: sql`delivered + ${one('delivered')}`,
-      bounced: sql`bounced + ${one('bounced')}`,
-      failed: sql`failed + ${one('failed')}`,
-      ...(kind === 'suppressed' ? {} : { sent_at: sql`coalesce(sent_at, ${startedAt})` }),
+      waiting: sql`waiting - ${counted.ended}`,
+      delivered: sql`delivered + ${counted.delivered}`,
+      bounced: sql`bounced + ${counted.bounced}`,
+      failed: sql`failed + ${counted.failed}`,
+      sent_at: sql`coalesce(sent_at, ${counted.sentAt})`,
       status: sql`case
         when status in ('cancelled', 'suppressed') then status
-        when waiting > ${ended} then ${kind === 'suppressed' ? sql.ref('status') : 'sent'}
-        when bounced + ${one('bounced')} > 0 then 'bounced'
-        when failed + ${one('failed')} > 0 then 'failed'
-        when delivered + ${one('delivered')} > 0 then 'delivered'
+        when waiting > ${counted.ended} then case when ${counted.sentAt} is null then status else 'sent' end
+        when bounced + ${counted.bounced} > 0 then 'bounced'
+        when failed + ${counted.failed} > 0 then 'failed'
+        when delivered + ${counted.delivered} > 0 then 'delivered'
         else 'suppressed' end`,
     })
-    .where('id', '=', emailId)
-    .execute()
-}
+    .where('id', '=', counted.emailId),
+)

@@ -87,6 +87,8 @@ export function makeAttempts(deps: OutboundDeps): Attempts {
     const base = {
       id: claimed.id,
       emailId: claimed.emailId,
+      accountId: claimed.accountId,
+      class: claimed.class,
       recipient: claimed.recipient,
       startedAt,
       attempts,

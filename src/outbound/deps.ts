@@ -2,6 +2,7 @@ import type { Clock } from '../clock/index.js'
 import type { ApplianceKey, Config } from '../config/index.js'
 import type { Backlog } from '../deliveries/index.js'
 import type { Resolver } from '../dns/index.js'
+import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import type { Store } from '../store/index.js'
@@ -15,6 +16,8 @@ export interface OutboundDeps {
   key: ApplianceKey
   meter: Meter
   backlog: Backlog
+  /** Writes what happens to mails, and lets follow what follows from it. */
+  land: LandEvents
   config: Config['outbound']
   /** Where recipients reach the public listener, for the links in marketing mail. */
   publicUrl: string

@@ -11,7 +11,8 @@ const endings = { bounced: 'Bounced', failed: 'Given up', suppressed: 'Suppresse
  * Writes settlements, many in one transaction. One that cannot be written is kept and tried again:
  * forgetting it would send the mail twice.
  */
-export function makeRecorder({ store, clock, log, thread, backlog, meter }: OutboundDeps) {
+export function makeRecorder(deps: OutboundDeps) {
+  const { store, clock, log, thread, backlog, meter, land } = deps
   const waiting: { settlement: Settlement; done: () => void }[] = []
   let writing = false
   let failing = false
@@ -24,7 +25,7 @@ export function makeRecorder({ store, clock, log, thread, backlog, meter }: Outb
       const batch = waiting.splice(0, maxPerSettle)
       try {
         const settlements = batch.map((entry) => entry.settlement)
-        await store.write((tx) => settle(tx, settlements, { thread, now: clock.now() }))
+        await store.write((tx) => settle(tx, settlements, { thread, now: clock.now(), land }))
         failing = false
         backlog.change(-settlements.filter(({ kind }) => kind !== 'deferred').length)
         for (const { settlement, done } of batch) {

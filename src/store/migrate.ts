@@ -11,6 +11,7 @@ import * as marketingMail from './migrations/0006-marketing-mail.js'
 import * as mtaSts from './migrations/0008-mta-sts.js'
 import * as held from './migrations/0009-held.js'
 import * as streams from './migrations/0010-streams.js'
+import * as events from './migrations/0011-events.js'
 
 /** In order, forward only; a released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -23,6 +24,7 @@ const migrations: Record<string, Migration> = {
   '0008-mta-sts': mtaSts,
   '0009-held': held,
   '0010-streams': streams,
+  '0011-events': events,
 }
 
 /** Brings the database to the present schema, under a lock, all or nothing. Runs at every start. */

@@ -28,6 +28,7 @@ export interface Tables {
   topics: TopicRow
   topic_opt_outs: TopicOptOutRow
   mta_sts: MtaStsRow
+  events: EventRow
 }
 
 export interface AccountRow {
@@ -327,4 +328,31 @@ export interface MtaStsRow {
   max_age_ms: number
   fetched_at: number
   expires_at: number
+}
+
+/** What happened to a mail; rows are only ever added. */
+export interface EventRow {
+  /** Rises in the order in which things happened. */
+  id: Generated<number>
+  account_id: string
+  email_id: string
+  delivery_id: number | null
+  recipient: string | null
+  class: QueueClass
+  type:
+    | 'sent'
+    | 'deferred'
+    | 'delivered'
+    | 'relayed'
+    | 'bounced'
+    | 'failed'
+    | 'suppressed'
+    | 'complained'
+    | 'unsubscribed'
+    | 'opened'
+    | 'clicked'
+  at: number
+  reply: string | null
+  /** JSON, as `events/event.ts` has it. */
+  detail: string | null
 }

@@ -1,3 +1,4 @@
+import { makeEffects } from '../app/effects.js'
 import { openResolver } from '../app/resolver.js'
 import { runThread } from '../app/thread.js'
 import { joinBacklog } from '../deliveries/index.js'
@@ -11,6 +12,7 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
     key,
     meter,
     backlog: joinBacklog(data.backlog),
+    land: makeEffects(),
     config: data.config.outbound,
     publicUrl: data.publicUrl,
     resolver: openResolver(data.config.dns, clock),

@@ -19,11 +19,13 @@ import {
   surroundingsOf,
   type Waiting,
 } from '../../src/deliveries/index.js'
+import { makeLandEvents } from '../../src/events/index.js'
 import { firstSerialAt } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { type OutboundRig, outboundRig, type RigOptions } from '../support/outbound.js'
 
 const hourMs = 3_600_000
+const land = makeLandEvents([])
 const reason = 'the operator looks into it'
 
 /** The outbound side with a clock of the test's, not started unless a test starts it. */
@@ -37,17 +39,17 @@ async function open(t: Test, options: RigOptions = {}) {
     if (delivery === undefined) throw new Error(`Nothing of ${emailId} waits`)
     return delivery
   }
-  const change = <O>(work: typeof hold | typeof release, ids: number[], more: O) =>
-    store.write((tx) => work(tx, ids, { reason, now: clock.now(), ...more }))
+  const change = (work: typeof giveUp, ids: number[]) =>
+    store.write((tx) => work(tx, ids, { reason, now: clock.now(), land }))
   return {
     rig,
     clock,
     store,
     only,
-    hold: (...ids: number[]) => change(hold, ids, {}),
-    release: (...ids: number[]) => change(release, ids, {}),
-    retry: (...ids: number[]) => change(retry, ids, {}),
-    giveUp: (...ids: number[]) => change(giveUp, ids, {}),
+    hold: (...ids: number[]) => change(hold, ids),
+    release: (...ids: number[]) => change(release, ids),
+    retry: (...ids: number[]) => change(retry, ids),
+    giveUp: (...ids: number[]) => change(giveUp, ids),
     why: async (emailId: string) => {
       const delivery = await only(emailId)
       const around = await surroundingsOf(store.read, delivery, clock.now())
@@ -133,11 +135,12 @@ t.test('a lease that has run out is no attempt: its thread is gone', async (t) =
   // Should its thread live after all, what it has to say comes too late.
   const late: Settlement = {
     kind: 'delivered',
-    ...{ id, emailId: email, recipient: 'a@one.test', attempts: 1, startedAt: clock.now() },
+    ...{ id, emailId: email, accountId: rig.accountId, class: 0, recipient: 'a@one.test' },
+    ...{ attempts: 1, startedAt: clock.now() },
     ...{ reply: '250 ok', remote: null, tls: null, transcript: '' },
   }
   t.equal(claimed?.id, id)
-  t.equal(await store.write((tx) => settle(tx, [late], { thread: 0, now: clock.now() })), 0)
+  t.equal(await store.write((tx) => settle(tx, [late], { thread: 0, now: clock.now(), land })), 0)
   t.match(await rig.email(email), { status: 'failed', recipients: [{ status: 'failed' }] })
 })
 

@@ -13,6 +13,7 @@ import type { StaticRecords, ValidatedResolver } from '../../src/dns/index.js'
 import { addDomain } from '../../src/domains/index.js'
 import { acceptEmail, type EmailRecord, readEmail } from '../../src/emails/index.js'
 import type { SendInput } from '../../src/emails/send-body.js'
+import { makeLandEvents } from '../../src/events/index.js'
 import { type Log, silentLog } from '../../src/log/index.js'
 import { silentMeter } from '../../src/metrics/index.js'
 import { type OutboundDeps, openOutbound } from '../../src/outbound/index.js'
@@ -101,6 +102,7 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
       key,
       meter: silentMeter,
       backlog,
+      land: makeLandEvents([]),
       publicUrl: 'https://mail.test',
       config,
       thread: 0,

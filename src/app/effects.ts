@@ -1,0 +1,6 @@
+import { type LandEvents, makeLandEvents } from '../events/index.js'
+
+/** What follows from what happens to a mail, the same in every thread and in the CLI. */
+export function makeEffects(): LandEvents {
+  return makeLandEvents([])
+}

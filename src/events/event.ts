@@ -1,0 +1,26 @@
+import type { EventRow, QueueClass } from '../store/index.js'
+
+export type EventType = EventRow['type']
+
+export interface MailEvent {
+  accountId: string
+  emailId: string
+  /** Null: of the mail as a whole. */
+  deliveryId: number | null
+  recipient: string | null
+  class: QueueClass
+  type: EventType
+  at: number
+  /** What a server answered, or our own sentence. */
+  reply: string | null
+  detail: EventDetail | null
+}
+
+/** What an event tells beyond its reply; kept as JSON. */
+export interface EventDetail {
+  /** Of a bounce. */
+  bounceType?: 'Permanent' | 'Transient'
+  /** Of a refusal: its class, and the rule of `config/bounce-rules.toml` that found it. */
+  bounceClass?: string
+  rule?: string
+}

@@ -1,0 +1,28 @@
+import type { Read } from '../store/index.js'
+import type { EventDetail, MailEvent } from './event.js'
+
+/** An account's mail, from its first event to its last. */
+export async function readTimeline(
+  read: Read,
+  accountId: string,
+  emailId: string,
+): Promise<MailEvent[]> {
+  const rows = await read
+    .selectFrom('events')
+    .selectAll()
+    .where('email_id', '=', emailId)
+    .where('account_id', '=', accountId)
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => ({
+    accountId: row.account_id,
+    emailId: row.email_id,
+    deliveryId: row.delivery_id,
+    recipient: row.recipient,
+    class: row.class,
+    type: row.type,
+    at: row.at,
+    reply: row.reply,
+    detail: row.detail === null ? null : (JSON.parse(row.detail) as EventDetail),
+  }))
+}
