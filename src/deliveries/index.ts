@@ -16,6 +16,7 @@ export {
   releaseLeases,
   type StreamKey,
 } from './claim.js'
+export { type Confirmation, confirmRelayed } from './confirm-relayed.js'
 export { measureDepth, type QueueDepth } from './depth.js'
 export { recordSuppressed } from './end.js'
 export { enqueue, type NewDelivery } from './enqueue.js'

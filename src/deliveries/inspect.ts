@@ -36,7 +36,7 @@ export interface Ended {
   emailId: string
   recipient: string
   acceptedAt: number
-  status: 'delivered' | 'bounced' | 'failed' | 'cancelled' | 'suppressed'
+  status: 'delivered' | 'relayed' | 'bounced' | 'failed' | 'cancelled' | 'suppressed'
   attempts: number
   reply: string | null
   remote: string | null

@@ -1,8 +1,8 @@
-import type { Read } from '../store/index.js'
+import type { DeliveryRow, Read } from '../store/index.js'
 
 export interface RecipientStatus {
   email: string
-  status: 'queued' | 'deferred' | 'delivered' | 'bounced' | 'failed' | 'cancelled' | 'suppressed'
+  status: 'queued' | 'deferred' | 'sent' | Exclude<DeliveryRow['status'], 'relayed'>
   attempts: number
   nextAttemptAt: number | null
   reply: string | null
@@ -44,7 +44,7 @@ export async function readRecipients(read: Read, emailId: string): Promise<Recip
     ...ended.map((row) => ({
       id: row.id,
       email: row.recipient,
-      status: row.status,
+      status: row.status === 'relayed' ? ('sent' as const) : row.status,
       attempts: row.attempts,
       nextAttemptAt: null,
       reply: row.reply,

@@ -18,12 +18,17 @@ interface Attempt {
   remote: string | null
   tls: string | null
   transcript: string
+  /** It went by a smart host and not to the recipient's own server. */
+  failover?: boolean
 }
 
 /** How an attempt ended: for good, or with another one to come at `dueAt`. */
 export type Settlement =
-  /** `suppressed`: no attempt, for the recipient was suppressed since the mail was accepted. */
-  | (Attempt & { kind: 'delivered' | 'bounced' | 'failed' | 'suppressed' })
+  /**
+   * `suppressed`: no attempt, for the recipient was suppressed since the mail was accepted.
+   * `relayed`: a smart host has taken it on, which says nothing of the recipient yet.
+   */
+  | (Attempt & { kind: 'delivered' | 'relayed' | 'bounced' | 'failed' | 'suppressed' })
   | (Attempt & { kind: 'deferred'; dueAt: number })
 
 /**
@@ -113,7 +118,7 @@ async function defer(tx: Tx, settlement: Settlement & { kind: 'deferred' }): Pro
 
 /**
  * decisions.md, 'status of a mail': `sent` from the first attempt on; once no delivery waits any
- * more, `bounced` before `failed` before `delivered`. Nothing leaves `cancelled` or `suppressed`.
+ * more, `bounced` before `failed` before `delivered`; one that is only relayed stays `sent`. Nothing leaves `cancelled` or `suppressed`.
  * Returns whether this was the mail's first attempt.
  */
 async function updateEmail(tx: Tx, settlement: Settlement): Promise<boolean> {
@@ -125,6 +130,8 @@ async function updateEmail(tx: Tx, settlement: Settlement): Promise<boolean> {
     emailId,
     ended: kind === 'deferred' ? 0 : 1,
     delivered: one('delivered'),
+    relayed: one('relayed'),
+    failover: settlement.failover === true && kind !== 'deferred' ? 1 : 0,
     bounced: one('bounced'),
     failed: one('failed'),
     sentAt: tried ? startedAt : null,
@@ -140,6 +147,8 @@ interface Counted {
   emailId: string
   ended: 0 | 1
   delivered: 0 | 1
+  relayed: 0 | 1
+  failover: 0 | 1
   bounced: 0 | 1
   failed: 0 | 1
   /** When the attempt began; null when there was none. */
@@ -152,6 +161,8 @@ const countOutcome = prepared<Counted, UpdateResult>((db, counted) =>
     .set({
       waiting: sql`waiting - ${counted.ended}`,
       delivered: sql`delivered + ${counted.delivered}`,
+      relayed: sql`relayed + ${counted.relayed}`,
+      provider: sql`case when ${counted.failover} then 'failover' else provider end`,
       bounced: sql`bounced + ${counted.bounced}`,
       failed: sql`failed + ${counted.failed}`,
       sent_at: sql`coalesce(sent_at, ${counted.sentAt})`,
@@ -160,6 +171,7 @@ const countOutcome = prepared<Counted, UpdateResult>((db, counted) =>
         when waiting > ${counted.ended} then case when ${counted.sentAt} is null then status else 'sent' end
         when bounced + ${counted.bounced} > 0 then 'bounced'
         when failed + ${counted.failed} > 0 then 'failed'
+        when relayed + ${counted.relayed} > 0 then 'sent'
         when delivered + ${counted.delivered} > 0 then 'delivered'
         else 'suppressed' end`,
     })

@@ -141,7 +141,17 @@ const emailRecipient = closed({
   email: text('Only the address'),
   status: {
     type: 'string',
-    enum: ['queued', 'deferred', 'delivered', 'bounced', 'failed', 'cancelled', 'suppressed'],
+    description: '`sent`: a smart host has taken it on; what became of it there is not known',
+    enum: [
+      'queued',
+      'deferred',
+      'sent',
+      'delivered',
+      'bounced',
+      'failed',
+      'cancelled',
+      'suppressed',
+    ],
   },
   attempts: count('Made so far'),
   nextAttemptAt: orNull(time('Null while one is under way, and at the end')),

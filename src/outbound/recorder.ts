@@ -52,6 +52,7 @@ export function makeRecorder(deps: OutboundDeps) {
     meter.count('posthorn_attempts_total', { outcome: kind })
     const fields = { emailId, deliveryId: id, to: recipient, attempts, remote, reply }
     if (kind === 'delivered') log.info(fields, 'Delivered')
+    else if (kind === 'relayed') log.info(fields, 'Relayed')
     else if (kind === 'deferred') {
       log.info({ ...fields, nextAttemptAt: new Date(settlement.dueAt).toISOString() }, 'Deferred')
     } else log.warn(fields, endings[kind])

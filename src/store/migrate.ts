@@ -12,6 +12,7 @@ import * as mtaSts from './migrations/0008-mta-sts.js'
 import * as held from './migrations/0009-held.js'
 import * as streams from './migrations/0010-streams.js'
 import * as events from './migrations/0011-events.js'
+import * as egress from './migrations/0012-egress.js'
 
 /** In order, forward only; a released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -25,6 +26,7 @@ const migrations: Record<string, Migration> = {
   '0009-held': held,
   '0010-streams': streams,
   '0011-events': events,
+  '0012-egress': egress,
 }
 
 /** Brings the database to the present schema, under a lock, all or nothing. Runs at every start. */

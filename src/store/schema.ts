@@ -119,6 +119,8 @@ export interface EmailRow {
   /** Deliveries by how they stand, so that the mail's status follows without counting rows. */
   waiting: number
   delivered: number
+  /** Taken on by a smart host; each may become one of the others by a later report. */
+  relayed: ColumnType<number, number | undefined, number>
   bounced: number
   failed: number
   opens: ColumnType<number, number | undefined, number>
@@ -168,7 +170,7 @@ export interface DeliveryRow {
   id: number
   email_id: string
   recipient: string
-  status: 'delivered' | 'bounced' | 'failed' | 'cancelled' | 'suppressed'
+  status: 'delivered' | 'relayed' | 'bounced' | 'failed' | 'cancelled' | 'suppressed'
   attempts: number
   reply: string | null
   /** The MX host and address that gave the last answer. */

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { suspend } from '../../src/billing/index.js'
 import {
   changeFitting,
+  confirmRelayed,
   explainWaiting,
   findDeliveries,
   giveUp,
@@ -19,7 +20,7 @@ import {
   surroundingsOf,
   type Waiting,
 } from '../../src/deliveries/index.js'
-import { makeLandEvents } from '../../src/events/index.js'
+import { makeLandEvents, readTimeline } from '../../src/events/index.js'
 import { firstSerialAt } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { type OutboundRig, outboundRig, type RigOptions } from '../support/outbound.js'
@@ -356,4 +357,46 @@ t.test('at a start, scheduled mail that is long overdue is held; the rest goes o
   await queue.release(...held.map(({ id }) => id))
   t.match(await only(longAgo), { dueAt: clock.now() })
   t.match(await holdOverdue({ store, clock }), { deliveries: 0 }, 'released is released')
+})
+
+t.test('what a smart host took on stays sent until a report says more', async (t) => {
+  const { rig, clock, store, take } = await open(t)
+  const id = await rig.send({ to: ['a@x.test', 'b@x.test', 'c@x.test'] })
+  const taken = await take('x.test')
+  const settleAs = (kinds: readonly ('relayed' | 'delivered')[]) => {
+    const settlements = taken.map((delivery, i): Settlement => {
+      const kind = kinds[i] ?? 'relayed'
+      const ended = { startedAt: clock.now(), reply: '250 queued', remote: null, tls: null }
+      const failover = kind === 'relayed'
+      return { ...delivery, ...ended, attempts: 1, transcript: '', kind, failover }
+    })
+    return store.write((tx) => settle(tx, settlements, { thread: 0, now: clock.now(), land }))
+  }
+  await settleAs(['relayed', 'delivered', 'relayed'])
+  t.match(await rig.email(id), {
+    status: 'sent',
+    provider: 'failover',
+    recipients: [{ status: 'sent' }, { status: 'delivered' }, { status: 'sent' }],
+  })
+
+  const confirm = (deliveryId = 0) =>
+    store.write((tx) =>
+      confirmRelayed(tx, { deliveryId, reply: '250 2.1.5 in', now: clock.now(), land }),
+    )
+  const [first, second, third] = taken.map((delivery) => delivery.id)
+  t.equal(await confirm(first), true)
+  t.equal(await confirm(first), false, 'the same report twice')
+  t.equal(await confirm(second), false, 'it was delivered directly')
+  t.match(await rig.email(id), { status: 'sent' }, 'one is still on its way')
+  t.equal(await confirm(third), true)
+  t.match(await rig.email(id), {
+    status: 'delivered',
+    provider: 'failover',
+    recipients: [{ reply: '250 2.1.5 in' }, { reply: '250 queued' }, { status: 'delivered' }],
+  })
+  const events = await readTimeline(store.read, rig.accountId, id)
+  t.same(
+    events.map(({ type }) => type),
+    ['sent', 'relayed', 'delivered', 'relayed', 'delivered', 'delivered'],
+  )
 })
