@@ -4,6 +4,8 @@ import { loadPlans, type Plans, refuseUnknownPlans } from '../billing/index.js'
 import { billingRoutes } from '../billing/routes.js'
 import { type Clock, systemClock } from '../clock/index.js'
 import { type ApplianceKey, type Config, openApplianceKey } from '../config/index.js'
+import { removeDeletedLists } from '../contacts/index.js'
+import { contactRoutes } from '../contacts/routes.js'
 import { dashboardRoutes } from '../dashboard/routes.js'
 import { type Backlog, joinBacklog, makeBacklogMemory } from '../deliveries/index.js'
 import { type Idempotency, makeIdempotency } from '../emails/index.js'
@@ -15,6 +17,7 @@ import { makeUnsubscribeLinks } from '../preferences/index.js'
 import { preferenceRoutes } from '../preferences/routes.js'
 import { makeTurns, migrateStore, openStore, type Store } from '../store/index.js'
 import { openRenderer, type Renderer } from '../templates/index.js'
+import { topicRoutes } from '../topics/routes.js'
 import { openCrew } from './crew.js'
 import { makeDoorbell } from './doorbell.js'
 import { applianceKeyFile, plansFile } from './files.js'
@@ -90,6 +93,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const idempotency = makeIdempotency({ store, clock })
     const housekeeping = startHousekeeping(clock, log, [
       { name: 'expired idempotency keys', everyMs: 600_000, run: idempotency.sweep },
+      { name: 'deleted lists', everyMs: 10_000, run: (stop) => removeDeletedLists(store, stop) },
     ])
     opened.push(() => housekeeping.stop())
 
@@ -174,6 +178,8 @@ async function openPrivateServer(
   const { maxAge: maxAgeMs, maxQueued } = config.outbound
   const { defaultCountry } = config.contacts
   emailRoutes(server.api, { ...core, log, maxAgeMs, maxQueued, defaultCountry })
+  contactRoutes(server.api, core)
+  topicRoutes(server.api, core)
   billingRoutes(server.api, core)
   dashboardRoutes(server.pages, { store, clock, sandbox: config.outbound.route === 'sandbox' })
   openApiRoutes(server)

@@ -5,7 +5,7 @@ export type MailType = 'transactional' | 'marketing'
 
 /** Throws when an account in this state may not send mail of this type at all. */
 export function checkSending(billing: AccountBilling, type: MailType): void {
-  refuseClosed(billing)
+  checkOpen(billing)
   if (billing.paused !== null) {
     throw new ApiError('account_paused', pausedMessage('All sending is', billing.paused), {
       status: 503,
@@ -24,22 +24,23 @@ export function checkSending(billing: AccountBilling, type: MailType): void {
   }
 }
 
-/** Throws when nothing may be added (contacts, domains, keys, team members, webhooks). */
-export function checkAdding(billing: AccountBilling): void {
-  refuseClosed(billing)
-  if (billing.state === 'past_due') {
-    const message = 'The renewal failed: nothing can be added until it is paid; sending goes on'
-    throw new ApiError('subscription_past_due', message)
-  }
-}
-
-function refuseClosed({ suspended, state }: AccountBilling): void {
+/** Throws when an account in this state may do nothing but look: it is suspended, or has ended. */
+export function checkOpen({ suspended, state }: AccountBilling): void {
   // The reason is the operator's note, not the client's business.
   if (suspended !== null) {
     throw new ApiError('account_suspended', 'The account is suspended; contact the operator')
   }
   if (state === 'expired') {
     throw new ApiError('subscription_expired', 'The subscription has ended; renew it to go on')
+  }
+}
+
+/** Throws when nothing may be added (contacts, domains, keys, team members, webhooks). */
+export function checkAdding(billing: AccountBilling): void {
+  checkOpen(billing)
+  if (billing.state === 'past_due') {
+    const message = 'The renewal failed: nothing can be added until it is paid; sending goes on'
+    throw new ApiError('subscription_past_due', message)
   }
 }
 

@@ -4,8 +4,9 @@
  * are counted in the transaction that accepts them, one small row an account and period (UTC month
  * and UTC day), never by looking over the log; nobody passes a cap, however many send at once.
  */
-export { checkAdding, checkSending, type MailType } from './admission.js'
+export { checkAdding, checkOpen, checkSending, type MailType } from './admission.js'
 export { type AccountBilling, type BillingState, type PauseReason, readBilling } from './billing.js'
+export { contactCeiling } from './ceiling.js'
 export {
   type EmailPlan,
   findPlan,

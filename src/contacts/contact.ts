@@ -1,7 +1,10 @@
-import type { Clock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
-import type { ContactRow, Read, Store } from '../store/index.js'
+import type { ContactRow, Read, Tx } from '../store/index.js'
+import type { ContactDeps } from './deps.js'
+import { cleanName, maxMetadataBytes, mergedMetadata } from './fields.js'
+import { joinList, requireList } from './list.js'
+import { addToTotal, refuseBeyond } from './total.js'
 
 export interface Contact {
   id: string
@@ -23,49 +26,62 @@ export interface NewContact {
   lastName?: string | undefined
   /** E.164 (`toE164`). */
   phone?: string | undefined
+  /** Laid over what is known, key by key. */
   metadata?: Record<string, unknown> | undefined
 }
 
-/** Adds a contact; one who is known already gets the fields that are given. */
+export interface AddOptions {
+  /** Puts the contact on this list, which must be the account's. */
+  listId?: string | undefined
+  /** How many contacts the account may hold (`contactCeiling`); none by default. */
+  ceiling?: number | null
+}
+
+export interface Added {
+  contact: Contact
+  /** The account did not know the address before. */
+  added: boolean
+  /** It was not on the list before. */
+  joined: boolean
+}
+
+/** Adds a contact, on a list or on none; one who is known already gets the fields that are given. */
 export async function addContact(
-  { store, clock }: { store: Store; clock: Clock },
+  { store, clock }: ContactDeps,
   accountId: string,
   given: NewContact,
-): Promise<{ contact: Contact; added: boolean }> {
+  { listId, ceiling = null }: AddOptions = {},
+): Promise<Added> {
   const mailbox = parseMailbox(given.email)
   if (mailbox === undefined) throw new ApiError('validation_error', 'email is no address')
-  const fields = {
-    ...(given.firstName === undefined ? {} : { first_name: given.firstName }),
-    ...(given.lastName === undefined ? {} : { last_name: given.lastName }),
-    ...(given.phone === undefined ? {} : { phone: given.phone }),
-    ...(given.metadata === undefined ? {} : { metadata: JSON.stringify(given.metadata) }),
-  }
   const id = store.ids.uuid()
-  const address = addressKey(mailbox.address)
+  const { address: email } = mailbox
   return await store.write(async (tx) => {
-    await tx
-      .insertInto('contacts')
-      .values({
-        id,
-        account_id: accountId,
-        address,
-        email: mailbox.address,
-        first_name: null,
-        last_name: null,
-        phone: null,
-        metadata: null,
-        created_at: clock.now(),
-        ...fields,
-      })
-      .onConflict((conflict) =>
-        // Something has to be set, though nothing was given.
-        conflict.columns(['account_id', 'address']).doUpdateSet({ address, ...fields }),
-      )
-      .execute()
-    const contact = await findContact(tx, accountId, address)
+    if (listId !== undefined) await requireList(tx, accountId, listId)
+    const now = clock.now()
+    const known = await findContact(tx, accountId, email)
+    if (known === undefined) {
+      await refuseBeyond(tx, accountId, ceiling)
+      await tx
+        .insertInto('contacts')
+        .values({ id, account_id: accountId, ...emptyRow(email, now), ...changesOf(given, {}) })
+        .execute()
+      await addToTotal(tx, accountId, 1)
+    } else {
+      await updateContact(tx, known, given)
+    }
+    const joined = listId !== undefined && (await joinList(tx, listId, known?.id ?? id, now))
+    const contact = await findContact(tx, accountId, email)
     if (contact === undefined) throw new Error('A contact is gone in the write that added it')
-    return { contact, added: contact.id === id }
+    return { contact, added: known === undefined, joined }
   })
+}
+
+/** Gives a contact the fields that are given, and leaves the others. */
+export async function updateContact(tx: Tx, known: Contact, given: NewContact): Promise<void> {
+  const changes = changesOf(given, known.metadata)
+  if (Object.keys(changes).length === 0) return
+  await tx.updateTable('contacts').set(changes).where('id', '=', known.id).execute()
 }
 
 /** By address, in any case. */
@@ -105,4 +121,32 @@ export const toContact = (row: ContactRow & { unsubscribed_at: number | null }):
   createdAt: row.created_at,
 })
 
-const addressKey = (email: string) => email.toLowerCase()
+/** How addresses are compared. */
+export const addressKey = (email: string) => email.toLowerCase()
+
+const emptyRow = (email: string, now: number) => ({
+  address: addressKey(email),
+  email,
+  first_name: null,
+  last_name: null,
+  phone: null,
+  metadata: null,
+  created_at: now,
+})
+
+function changesOf(
+  { firstName, lastName, phone, metadata }: NewContact,
+  known: Record<string, unknown>,
+): Partial<Pick<ContactRow, 'first_name' | 'last_name' | 'phone' | 'metadata'>> {
+  const merged = metadata && mergedMetadata(known, metadata)
+  if (metadata !== undefined && merged === undefined) {
+    const message = `metadata, with what is known already, has over ${maxMetadataBytes} bytes`
+    throw new ApiError('validation_error', message)
+  }
+  return {
+    ...(firstName === undefined ? {} : { first_name: cleanName(firstName) }),
+    ...(lastName === undefined ? {} : { last_name: cleanName(lastName) }),
+    ...(phone === undefined ? {} : { phone }),
+    ...(merged === undefined ? {} : { metadata: merged }),
+  }
+}

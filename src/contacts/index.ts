@@ -1,7 +1,13 @@
 /**
- * Contacts: the people that an account knows. What must hold: one contact an account and address
- * (compared as a whole in lower case); phone numbers are kept in E.164; that somebody
- * unsubscribed is a suppression, which outlives the contact, and is written nowhere else.
+ * Contacts: the people that an account knows, and the lists that they are on. What must hold: one
+ * contact an account and address (compared as a whole in lower case); phone numbers are kept in
+ * E.164; that somebody unsubscribed is a suppression, which outlives the contact, and is written
+ * nowhere else; counters (of a list, of an account) change in the transaction of what they count.
  */
-export { addContact, type Contact, findContact } from './contact.js'
+export { type Added, addContact, type Contact, findContact } from './contact.js'
+export type { ContactDeps } from './deps.js'
+export { type ContactList, createList, listLists, requireList } from './list.js'
+export { listMembers, type Member, type MemberPage } from './members.js'
 export { findByPhone, toE164 } from './phone.js'
+export { deleteList, removeDeletedLists, removeFromList } from './remove.js'
+export { contactTotal } from './total.js'

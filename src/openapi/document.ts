@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { ApiRoute } from '../http/index.js'
 import { billing } from './billing.js'
 import { commonRefusals, nowhere, shapeRefusal } from './common.js'
+import { contacts } from './contacts.js'
 import {
   type Answer,
   type Description,
@@ -14,9 +15,10 @@ import {
 import { emails } from './emails.js'
 import { errorTable, responseHeaders, welcome } from './general.js'
 import { itself } from './itself.js'
+import { topics } from './topics.js'
 
 /** Every domain with endpoints, in the order in which people read of them. */
-const descriptions: readonly Description[] = [emails, billing, itself]
+const descriptions: readonly Description[] = [emails, contacts, topics, billing, itself]
 
 export interface Document {
   openapi: string

@@ -22,6 +22,9 @@ export type RawDatabase = BetterSqlite3.Database
 /** A table suffix that makes SQLite check column types. */
 export const strict = sql`strict`
 
+/** A table suffix: the rows lie in their key's own order, so that the key is stored once. */
+export const withoutRowid = sql`without rowid`
+
 /** The ids of `ids` as a subquery: one statement text for any number of them. */
 export function idsIn(ids: readonly (string | number)[]) {
   return idsOf(JSON.stringify(ids))
@@ -31,6 +34,12 @@ export function idsIn(ids: readonly (string | number)[]) {
 export function idsOf(json: string) {
   return sql<never>`(select value from json_each(${json}))`
 }
+
+/** The rows of a JSON array of arrays, for one statement that inserts many: see `cell`. */
+export const rowsOf = (json: string) => sql<{ value: string }>`json_each(${json})`.as('line')
+
+/** A row's cell, by its place. */
+export const cell = <T>(place: number) => sql<T>`line.value ->> ${sql.lit(place)}`
 
 export const databaseFile = (dataDir: string) => join(dataDir, 'posthorn.db')
 

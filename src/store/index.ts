@@ -7,7 +7,7 @@ import { type Ids, makeIds } from './ids.js'
 import type { Tables } from './schema.js'
 import { joinTurns } from './turns.js'
 
-export { idsIn, idsOf } from './dialect.js'
+export { cell, idsIn, idsOf, rowsOf } from './dialect.js'
 /**
  * The one SQLite file. Every thread opens it once: `read` for queries of their own, `write` for the
  * group commit. What must hold: a resolved `write` is on disk (WAL, synchronous=FULL); nothing

@@ -13,6 +13,7 @@ import * as held from './migrations/0009-held.js'
 import * as streams from './migrations/0010-streams.js'
 import * as events from './migrations/0011-events.js'
 import * as egress from './migrations/0012-egress.js'
+import * as contacts from './migrations/0016-contacts.js'
 
 /** In order, forward only; a released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -27,6 +28,7 @@ const migrations: Record<string, Migration> = {
   '0010-streams': streams,
   '0011-events': events,
   '0012-egress': egress,
+  '0016-contacts': contacts,
 }
 
 /** Brings the database to the present schema, under a lock, all or nothing. Runs at every start. */

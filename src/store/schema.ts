@@ -25,6 +25,7 @@ export interface Tables {
   contacts: ContactRow
   contact_lists: ContactListRow
   list_members: ListMemberRow
+  contact_totals: ContactTotalRow
   topics: TopicRow
   topic_opt_outs: TopicOptOutRow
   mta_sts: MtaStsRow
@@ -291,6 +292,15 @@ export interface ContactListRow {
   account_id: string
   name: string
   created_at: number
+  contact_count: Generated<number>
+  /** Its contacts are being taken away; nobody sees it any more. */
+  deleted_at: number | null
+}
+
+/** How many contacts an account holds. */
+export interface ContactTotalRow {
+  account_id: string
+  contacts: number
 }
 
 export interface ListMemberRow {

@@ -1,5 +1,5 @@
 import { idsOf, prepared, type Read } from '../store/index.js'
-import { addressKey } from './suppress.js'
+import { addressKey, type SuppressionReason } from './suppress.js'
 
 // A batch's recipients in one query; a campaign's page in a few, none of which holds up others.
 const perQuery = 1_000
@@ -40,3 +40,20 @@ const suppressions = (db: Read, accountId: string, keys: string) =>
     .select('address')
     .where('account_id', '=', accountId)
     .where('address', 'in', idsOf(keys))
+
+/** Why any of `addresses` must not be mailed, by the address in lower case. */
+export async function suppressionsAmong(
+  read: Read,
+  accountId: string,
+  addresses: readonly string[],
+): Promise<Map<string, Set<SuppressionReason>>> {
+  const reasons = new Map<string, Set<SuppressionReason>>()
+  for (let start = 0; start < addresses.length; start += perQuery) {
+    const keys = JSON.stringify(addresses.slice(start, start + perQuery).map(addressKey))
+    const rows = await suppressions(read, accountId, keys).select('reason').execute()
+    for (const { address, reason } of rows) {
+      reasons.set(address, (reasons.get(address) ?? new Set()).add(reason))
+    }
+  }
+  return reasons
+}

@@ -4,7 +4,7 @@
  * by name; no record ever gets weaker by another. Bounces and complaints block everything, an
  * unsubscribe blocks marketing alone (`decisions.md`).
  */
-export { suppressedAmong } from './among.js'
+export { suppressedAmong, suppressionsAmong } from './among.js'
 export { exportSuppressions, type ImportCounts, importSuppressions, type LineFault } from './csv.js'
 export { listSuppressions, suppressionsOf } from './list.js'
 export {

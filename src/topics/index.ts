@@ -4,5 +4,14 @@
  * unique within an account whatever their case, an archived one included; an opt-out is by address
  * and outlives both the contact and the topic.
  */
+export { type LeftTopic, listOptOuts, optOutCounts } from './left.js'
 export { type OptOut, optedOutAmong, optIn, optOut, topicsLeftBy } from './opt-out.js'
-export { createTopic, findTopic, listTopics, type Topic, topicName } from './topic.js'
+export {
+  createTopic,
+  findTopic,
+  listTopics,
+  type Topic,
+  type TopicChanges,
+  topicName,
+  updateTopic,
+} from './topic.js'

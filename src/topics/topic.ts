@@ -17,8 +17,15 @@ export interface NewTopic {
   position?: number | undefined
 }
 
-const maxNameLength = 60
-const maxDescriptionLength = 200
+export interface TopicChanges {
+  name?: string | undefined
+  description?: string | undefined
+  position?: number | undefined
+  archived?: boolean | undefined
+}
+
+export const maxNameLength = 60
+export const maxDescriptionLength = 200
 
 /** Makes a topic; a name that the account has already, archived or not, is a conflict. */
 export async function createTopic(
@@ -28,15 +35,13 @@ export async function createTopic(
 ): Promise<Topic> {
   const topic: Topic = {
     id: store.ids.uuid(),
-    name: checked('name', given.name, 1, maxNameLength),
-    description: checked('description', given.description ?? '', 0, maxDescriptionLength),
+    name: checkedName(given.name),
+    description: checkedDescription(given.description ?? ''),
     position: given.position ?? 0,
     archived: false,
     createdAt: clock.now(),
   }
-  if (!Number.isSafeInteger(topic.position)) {
-    throw new ApiError('validation_error', 'position is a whole number')
-  }
+  refuseFraction(topic.position)
   const { numInsertedOrUpdatedRows } = await store.write((tx) =>
     tx
       .insertInto('topics')
@@ -53,19 +58,49 @@ export async function createTopic(
       .onConflict((conflict) => conflict.columns(['account_id', 'name_key']).doNothing())
       .executeTakeFirstOrThrow(),
   )
-  if (numInsertedOrUpdatedRows === 0n) {
-    throw new ApiError('conflict', `There is a topic named "${topic.name}" already`)
-  }
+  if (numInsertedOrUpdatedRows === 0n) throw taken(topic.name)
   return topic
+}
+
+/** Changes what is given and nothing else; archiving and restoring keep every opt-out. */
+export async function updateTopic(
+  { store }: { store: Store },
+  accountId: string,
+  id: string,
+  { name, description, position, archived }: TopicChanges,
+): Promise<Topic> {
+  const newName = name === undefined ? undefined : checkedName(name)
+  if (position !== undefined) refuseFraction(position)
+  const changes = {
+    ...(newName === undefined ? {} : { name: newName, name_key: nameKey(newName) }),
+    ...(description === undefined ? {} : { description: checkedDescription(description) }),
+    ...(position === undefined ? {} : { position }),
+    ...(archived === undefined ? {} : { archived: archived ? 1 : 0 }),
+  }
+  return await store.write(async (tx) => {
+    const row = await rowOf(tx, accountId, id)
+    if (row === undefined) throw new ApiError('not_found', 'No such topic')
+    if (newName !== undefined) await refuseTaken(tx, row, newName)
+    const changed = { ...row, ...changes }
+    await tx.updateTable('topics').set(changed).where('id', '=', row.id).execute()
+    return toTopic(changed)
+  })
 }
 
 /** A topic to send on: 404 when the account has none of this id, 409 when it is archived. */
 export async function findTopic(read: Read, accountId: string, id: string): Promise<Topic> {
+  const topic = await findAnyTopic(read, accountId, id)
+  if (topic.archived) {
+    const message = `The topic "${topic.name}" is archived; restore it to send on it`
+    throw new ApiError('conflict', message)
+  }
+  return topic
+}
+
+/** The same, an archived one too. */
+export async function findAnyTopic(read: Read, accountId: string, id: string): Promise<Topic> {
   const row = await rowOf(read, accountId, id)
   if (row === undefined) throw new ApiError('not_found', 'No such topic')
-  if (row.archived !== 0) {
-    throw new ApiError('conflict', `The topic "${row.name}" is archived; restore it to send on it`)
-  }
   return toTopic(row)
 }
 
@@ -105,14 +140,39 @@ const rowOf = (read: Read, accountId: string, id: string) =>
 /** Full-width and composed letters count as the plain ones. */
 const nameKey = (name: string) => name.normalize('NFKC').toLowerCase()
 
+async function refuseTaken(read: Read, row: TopicRow, name: string): Promise<void> {
+  const other = await read
+    .selectFrom('topics')
+    .select('id')
+    .where('account_id', '=', row.account_id)
+    .where('name_key', '=', nameKey(name))
+    .where('id', '<>', row.id)
+    .executeTakeFirst()
+  if (other !== undefined) throw taken(name)
+}
+
+const taken = (name: string) => new ApiError('conflict', `There is a topic named "${name}" already`)
+
+const checkedName = (name: string) => checked('name', name, 1, maxNameLength)
+const checkedDescription = (text: string) => checked('description', text, 0, maxDescriptionLength)
+
+function refuseFraction(position: number): void {
+  if (Number.isSafeInteger(position)) return
+  throw new ApiError('validation_error', 'position is a whole number')
+}
+
+/** Whether a text has so many characters, and none that would play with a page or a header. */
+export function isLine(text: string, min: number, max: number): boolean {
+  const length = [...text.trim()].length
+  return length >= min && length <= max && !/[\p{Cc}\p{Cs}]/u.test(text.trim())
+}
+
 function checked(field: string, given: string, min: number, max: number): string {
-  const text = given.trim()
-  const length = [...text].length
-  if (length < min || length > max || /\p{Cc}/u.test(text)) {
+  if (!isLine(given, min, max)) {
     const message = `${field} has ${min} to ${max} characters and no control characters`
     throw new ApiError('validation_error', message)
   }
-  return text
+  return given.trim()
 }
 
 const toTopic = (row: TopicRow): Topic => ({

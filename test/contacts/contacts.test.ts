@@ -86,7 +86,7 @@ t.test('an address is one contact, whose given fields are updated', async (t) =>
     phone: '+2348031234567',
   })
   const updated = { ...contact, lastName: 'Obi', phone: '+2348031234567' }
-  t.same(again, { contact: updated, added: false })
+  t.same(again, { contact: updated, added: false, joined: false })
   t.same(await findContact(contacts.read, contacts.account, 'ADA@X.TEST'), updated)
   t.equal(await findContact(contacts.read, contacts.stranger, 'ada@x.test'), undefined)
   await t.rejects(contacts.add('no address'), { code: 'validation_error' })

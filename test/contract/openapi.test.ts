@@ -15,7 +15,6 @@ import { errorCatalogue } from '../../src/errors/index.js'
 import type { ApiRoute } from '../../src/http/index.js'
 import { type Document, makeDocument } from '../../src/openapi/index.js'
 import type { Tx } from '../../src/store/index.js'
-import { createTopic } from '../../src/topics/index.js'
 import { FakeClock } from '../support/clock.js'
 import { contractOf, escaped, makeContract, type Observed } from '../support/contract.js'
 import { type Answer, type Posthorn, startPosthorn } from '../support/posthorn.js'
@@ -29,6 +28,11 @@ const nobody = '01900000-0000-7000-8000-000000000000'
 const good = { from: 'a@sender.test', to: 'ann@example.com', subject: 'x', html: '<p>x</p>' }
 const inAnHour = () => new Date(clock.now() + 3_600_000).toISOString()
 
+const made = async (path: string, name: string): Promise<string> =>
+  (await posthorn.call('POST', path, { body: { name } })).json.id
+const list = await made('/v1/contacts/lists', 'Readers')
+const topic = await made('/v1/topics', 'News')
+
 /** A request to each endpoint that would do something, were it let through. */
 const requests: Record<string, object | undefined> = {
   'POST /v1/emails/send': good,
@@ -36,12 +40,25 @@ const requests: Record<string, object | undefined> = {
   'POST /v1/emails/ussd': good,
   [`GET /v1/emails/${nobody}`]: undefined,
   [`DELETE /v1/emails/${nobody}/cancel`]: undefined,
+  'GET /v1/contacts/lists': undefined,
+  'POST /v1/contacts/lists': { name: 'Readers' },
+  [`DELETE /v1/contacts/lists/${nobody}`]: undefined,
+  [`GET /v1/contacts/${list}`]: undefined,
+  [`POST /v1/contacts/${list}`]: { email: 'ann@example.com' },
+  [`DELETE /v1/contacts/${list}/${nobody}`]: undefined,
+  'GET /v1/topics': undefined,
+  'POST /v1/topics': { name: 'News' },
+  [`PATCH /v1/topics/${topic}`]: { name: 'News' },
+  [`DELETE /v1/topics/${topic}`]: undefined,
+  [`GET /v1/topics/${topic}/opt-outs`]: undefined,
   'GET /v1/billing/plans': undefined,
   'GET /v1/openapi.json': undefined,
 }
 const open = /plans$|openapi\.json$/
 const secured = Object.keys(requests).filter((one) => !open.test(one))
-const taking = Object.keys(requests).filter((one) => one.startsWith('POST'))
+const taking = Object.keys(requests).filter((one) => /^(POST|PATCH)/.test(one))
+const sending = taking.filter((one) => one.includes('/emails/'))
+const contact = `POST /v1/contacts/${list}`
 
 interface Given {
   body?: object | string | Buffer
@@ -194,9 +211,22 @@ t.test('what differs from it is noticed', async (t) => {
 })
 
 t.test('successes', async (t) => {
-  for (const one of [...taking, 'GET /v1/billing/plans', 'GET /v1/openapi.json']) {
+  for (const one of [...sending, 'GET /v1/billing/plans', 'GET /v1/openapi.json']) {
     await answers(t, one, {}, 200)
   }
+  await answers(t, 'POST /v1/contacts/lists', {}, 201)
+  await answers(t, contact, {}, 201)
+  const added = (await answers(t, contact, {}, 200)).json
+  await answers(t, 'GET /v1/contacts/lists', {}, 200)
+  await answers(t, `GET /v1/contacts/${list}?limit=1`, {}, 200)
+  await answers(t, `DELETE /v1/contacts/${list}/${added.id}`, {}, 200)
+  const going = await made('/v1/contacts/lists', 'Going')
+  await answers(t, `DELETE /v1/contacts/lists/${going}`, {}, 200)
+  await answers(t, 'POST /v1/topics', { body: { name: 'Offers' } }, 201)
+  await answers(t, 'GET /v1/topics?includeArchived=true', {}, 200)
+  await answers(t, `PATCH /v1/topics/${topic}`, {}, 200)
+  await answers(t, `GET /v1/topics/${topic}/opt-outs`, {}, 200)
+  await answers(t, `DELETE /v1/topics/${topic}`, {}, 200)
   const { json } = await answers(t, send, { body: { ...good, scheduledAt: inAnHour() } }, 200)
   await answers(t, `GET /v1/emails/${json.id}`, {}, 200)
   await answers(t, `DELETE /v1/emails/${json.id}/cancel`, {}, 200)
@@ -218,7 +248,7 @@ t.test('keys and bodies', async (t) => {
     await answers(t, one, { key: 'ph_wrong' }, 401, 'invalid_api_key')
   }
   for (const one of taking) {
-    t.match(await ask(one, { body: {} }), { status: 400, json: { success: false } })
+    t.match(await ask(one, { body: { name: 1 } }), { status: 400, json: { success: false } })
     await answers(t, one, { body: '{' }, 400, 'validation_error')
     const headers = { 'content-type': 'text/plain' }
     await answers(t, one, { headers }, 415, 'unsupported_media_type')
@@ -259,11 +289,28 @@ t.test('what is wrong with a mail', async (t) => {
   await answers(t, send, { body: { ...good, template: 'x' } }, 422, 'validation_error')
   const emails = [good, { ...good, from: 'nobody' }]
   await answers(t, 'POST /v1/emails/batch', { body: { emails } }, 422, 'validation_error')
-  for (const one of secured.filter((one) => !taking.includes(one))) {
+  for (const one of secured.filter((one) => one.includes(nobody))) {
     await answers(t, one, {}, 404, 'not_found')
   }
   const { json } = await answers(t, send, {}, 200)
   await answers(t, `DELETE /v1/emails/${json.id}/cancel`, {}, 400, 'validation_error')
+})
+
+t.test('what is wrong with contacts and topics', async (t) => {
+  for (const one of secured.filter((one) => one.includes(list) || one.includes(topic))) {
+    const elsewhere = one.replace(list, nobody).replace(topic, nobody)
+    const body = requests[one]
+    await answers(t, elsewhere, body === undefined ? {} : { body }, 404, 'not_found')
+  }
+  for (const query of ['limit=0', 'cursor=x']) {
+    await answers(t, `GET /v1/contacts/${list}?${query}`, {}, 400)
+  }
+  await answers(t, 'GET /v1/topics?includeArchived=maybe', {}, 400)
+  const half = (key: string) => ({ email: 'full@x.test', metadata: { [key]: 'x'.repeat(9_000) } })
+  await answers(t, contact, { body: half('a') }, 201)
+  await answers(t, contact, { body: half('b') }, 400, 'validation_error')
+  await answers(t, 'POST /v1/topics', {}, 409, 'conflict')
+  await answers(t, `PATCH /v1/topics/${topic}`, { body: { name: 'Offers' } }, 409, 'conflict')
 })
 
 t.test('idempotency', async (t) => {
@@ -289,30 +336,37 @@ t.test('what an account may not do', async (t) => {
   await answers(t, send, { body: marketing }, 402, 'marketing_subscription_required')
   await write((tx) => setMarketingPlan(tx, id, plans.marketing[0] ?? null))
   await answers(t, send, { body: { ...marketing, topicId: nobody } }, 404, 'not_found')
-  const topic = await createTopic({ store: posthorn.store, clock }, id, { name: 'Offers' })
-  await write((tx) => tx.updateTable('topics').set({ archived: 1 }).execute())
-  await answers(t, send, { body: { ...marketing, topicId: topic.id } }, 409, 'conflict')
+  await answers(t, send, { body: { ...marketing, topicId: topic } }, 409, 'conflict')
 
   const subscription = (values: { paused?: null | 'bounce'; marketing_paused?: 'complaint' }) =>
     write((tx) => tx.updateTable('subscriptions').set(values).execute())
   await subscription({ marketing_paused: 'complaint' })
   await answers(t, send, { body: marketing }, 403, 'account_paused')
   await subscription({ paused: 'bounce' })
-  for (const one of taking) await answers(t, one, {}, 503, 'account_paused')
+  for (const one of sending) await answers(t, one, {}, 503, 'account_paused')
   await subscription({ paused: null })
 
+  const ceiling = plans.marketing[0]?.contacts ?? 0
+  await write((tx) => tx.updateTable('contact_totals').set({ contacts: ceiling }).execute())
+  const another = { email: 'another@x.test' }
+  await answers(t, contact, { body: another }, 403, 'plan_limit_exceeded')
+  await write((tx) => setBillingState(tx, id, 'past_due'))
+  await answers(t, contact, {}, 403, 'subscription_past_due')
+  await write((tx) => setBillingState(tx, id, 'active'))
+
+  const adding = taking.filter((one) => one.startsWith('POST'))
   await write((tx) => suspend(tx, id, 'abuse'))
-  for (const one of taking) await answers(t, one, {}, 403, 'account_suspended')
+  for (const one of adding) await answers(t, one, {}, 403, 'account_suspended')
   await write((tx) => unsuspend(tx, id))
   await write((tx) => setBillingState(tx, id, 'expired'))
-  for (const one of taking) await answers(t, one, {}, 403, 'subscription_expired')
+  for (const one of adding) await answers(t, one, {}, 403, 'subscription_expired')
   await write((tx) => setBillingState(tx, id, 'active'))
 
   await write((tx) => setPlan(tx, id, findPlan(plans.email, 'Free')))
   await write((tx) => tx.updateTable('usage').set({ mails: 100 }).execute())
-  for (const one of taking) await answers(t, one, {}, 429, 'daily_quota_exceeded')
+  for (const one of sending) await answers(t, one, {}, 429, 'daily_quota_exceeded')
   await write((tx) => tx.updateTable('usage').set({ mails: 3_000 }).execute())
-  for (const one of taking) await answers(t, one, {}, 402, 'monthly_quota_exceeded')
+  for (const one of sending) await answers(t, one, {}, 402, 'monthly_quota_exceeded')
 })
 
 t.test('too many requests', async (t) => {

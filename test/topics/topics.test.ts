@@ -10,6 +10,7 @@ import {
   optOut,
   topicName,
   topicsLeftBy,
+  updateTopic,
 } from '../../src/topics/index.js'
 import { FakeClock } from '../support/clock.js'
 import { openTestStore } from '../support/store.js'
@@ -144,3 +145,23 @@ t.test(
     t.equal((await among(offers.id, [...many, 'new@x.test'])).length, 2_500)
   },
 )
+
+t.test('what is given changes; archiving and restoring keep the opt-outs', async (t) => {
+  const topics = await open(t)
+  const { account, stranger } = topics
+  const { id } = await topics.create('News', { description: 'Monthly', position: 2 })
+  await topics.create('Offers')
+  await topics.leave(id, 'ada@x.test')
+  const change = (changes: object, owner = account) => updateTopic(topics, owner, id, changes)
+  t.match(await change({ position: -1 }), { name: 'News', description: 'Monthly', position: -1 })
+  t.match(await change({ description: '' }), { description: '', position: -1 })
+  t.match(await change({ name: 'NEWS' }), { name: 'NEWS' }, 'its own name in another case')
+  t.equal(await codeOf(change({ name: ' oFFers ' })), '409 conflict')
+  t.equal(await codeOf(change({ name: '' })), '400 validation_error')
+  t.equal(await codeOf(change({ position: 0.5 })), '400 validation_error')
+  t.equal(await codeOf(change({ archived: true }, stranger)), '404 not_found')
+  t.match(await change({ archived: true }), { archived: true, name: 'NEWS' })
+  t.equal(await codeOf(findTopic(topics.read, account, id)), '409 conflict')
+  t.match(await change({ archived: false }), { archived: false })
+  t.same([...(await optedOutAmong(topics.read, account, id, ['ada@x.test']))], ['ada@x.test'])
+})

@@ -1,0 +1,101 @@
+import { ApiError } from '../errors/index.js'
+import type { ContactListRow, Read, Tx } from '../store/index.js'
+import type { ContactDeps } from './deps.js'
+
+export interface ContactList {
+  id: string
+  name: string
+  contactCount: number
+  createdAt: number
+}
+
+export const maxListNameLength = 100
+
+/** Names need not differ. */
+export async function createList(
+  { store, clock }: ContactDeps,
+  accountId: string,
+  name: string,
+): Promise<ContactList> {
+  const list = { id: store.ids.uuid(), name: name.trim(), contactCount: 0, createdAt: clock.now() }
+  if (!isListName(list.name)) {
+    const message = `name has 1 to ${maxListNameLength} characters and no control characters`
+    throw new ApiError('validation_error', message)
+  }
+  await store.write((tx) =>
+    tx
+      .insertInto('contact_lists')
+      .values({
+        id: list.id,
+        account_id: accountId,
+        name: list.name,
+        created_at: list.createdAt,
+        deleted_at: null,
+      })
+      .execute(),
+  )
+  return list
+}
+
+export function isListName(name: string): boolean {
+  const length = [...name.trim()].length
+  return length >= 1 && length <= maxListNameLength && !/[\p{Cc}\p{Cs}]/u.test(name.trim())
+}
+
+/** Newest first. */
+export async function listLists(read: Read, accountId: string): Promise<ContactList[]> {
+  const rows = await listsOf(read, accountId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+  return rows.map(toList)
+}
+
+/** Throws a 404 unless the account has it. */
+export async function requireList(read: Read, accountId: string, id: string): Promise<ContactList> {
+  const row = await listsOf(read, accountId).where('id', '=', id.toLowerCase()).executeTakeFirst()
+  if (row === undefined) throw new ApiError('not_found', 'No such list')
+  return toList(row)
+}
+
+/** Puts a contact on a list; resolves with whether that is new. */
+export async function joinList(
+  tx: Tx,
+  listId: string,
+  contactId: string,
+  now: number,
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('list_members')
+    .values({ list_id: listId, contact_id: contactId, added_at: now })
+    .onConflict((conflict) => conflict.columns(['list_id', 'contact_id']).doNothing())
+    .executeTakeFirstOrThrow()
+  const joined = numInsertedOrUpdatedRows === 1n
+  if (joined) await addToCount(tx, listId, 1)
+  return joined
+}
+
+/** Goes with every change of a list's members, in the same transaction. */
+export async function addToCount(tx: Tx, listId: string, change: number): Promise<void> {
+  await tx
+    .updateTable('contact_lists')
+    .set((eb) => ({ contact_count: eb('contact_count', '+', change) }))
+    .where('id', '=', listId)
+    .execute()
+}
+
+const listsOf = (read: Read, accountId: string) =>
+  read
+    .selectFrom('contact_lists')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('deleted_at', 'is', null)
+
+const toList = (row: Selected): ContactList => ({
+  id: row.id,
+  name: row.name,
+  contactCount: row.contact_count,
+  createdAt: row.created_at,
+})
+
+type Selected = Omit<ContactListRow, 'contact_count'> & { contact_count: number }

@@ -1,0 +1,69 @@
+import { ApiError } from '../errors/index.js'
+import type { Read } from '../store/index.js'
+import { type SuppressionReason, suppressionsAmong } from '../suppression/index.js'
+import { addressKey, type Contact, contactsOf, toContact } from './contact.js'
+import { requireList } from './list.js'
+
+export interface Member extends Contact {
+  /** The strongest reason for which the address must not be mailed. */
+  suppressed: SuppressionReason | null
+}
+
+export interface MemberPage {
+  members: Member[]
+  /** Where the next page begins; null at the end. */
+  nextCursor: string | null
+}
+
+export interface MemberOptions {
+  limit: number
+  cursor?: string | undefined
+  /** Only this address, in any case. */
+  email?: string | undefined
+}
+
+// What says most about the address first.
+const strength: readonly SuppressionReason[] = ['complaint', 'bounce', 'manual', 'unsubscribe']
+
+/** A page of a list's contacts, newest first: by their ids, which rise with time (UUIDv7). */
+export async function listMembers(
+  read: Read,
+  accountId: string,
+  listId: string,
+  { limit, cursor, email }: MemberOptions,
+): Promise<MemberPage> {
+  const list = await requireList(read, accountId, listId)
+  let query = contactsOf(read, accountId)
+    .innerJoin('list_members', 'list_members.contact_id', 'contacts.id')
+    .where('list_members.list_id', '=', list.id)
+    .orderBy('list_members.contact_id', 'desc')
+    .limit(limit + 1)
+  if (cursor !== undefined) query = query.where('list_members.contact_id', '<', idIn(cursor))
+  if (email !== undefined) query = query.where('contacts.address', '=', addressKey(email.trim()))
+  const contacts = (await query.execute()).map(toContact)
+  const page = contacts.slice(0, limit)
+  const reasons = await suppressionsAmong(
+    read,
+    accountId,
+    page.map((contact) => contact.email),
+  )
+  return {
+    members: page.map((contact) => {
+      const known = reasons.get(addressKey(contact.email))
+      return { ...contact, suppressed: strength.find((reason) => known?.has(reason)) ?? null }
+    }),
+    nextCursor: contacts.length > limit ? cursorOf(page.at(-1)) : null,
+  }
+}
+
+// Clients are to hand it back, not to build upon it.
+const cursorOf = (last: Contact | undefined) =>
+  last === undefined ? null : Buffer.from(last.id.replaceAll('-', ''), 'hex').toString('base64url')
+
+function idIn(cursor: string): string {
+  const bytes = Buffer.from(cursor, 'base64url')
+  if (bytes.length !== 16 || bytes.toString('base64url') !== cursor) {
+    throw new ApiError('validation_error', 'cursor is none that was given out')
+  }
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}

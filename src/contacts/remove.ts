@@ -1,0 +1,105 @@
+import { ApiError } from '../errors/index.js'
+import { idsIn, type Store, type Tx } from '../store/index.js'
+import type { ContactDeps } from './deps.js'
+import { addToCount, requireList } from './list.js'
+import { addToTotal } from './total.js'
+
+// A few milliseconds of the turn to write.
+const perWrite = 200
+// What a client waits for; a longer list goes in the background (`removeDeletedLists`).
+const atOnce = 5_000
+
+/** Takes a contact off a list; one who is then on no list is deleted. Suppression remains. */
+export async function removeFromList(
+  { store }: ContactDeps,
+  accountId: string,
+  listId: string,
+  contactId: string,
+): Promise<void> {
+  await store.write(async (tx) => {
+    const list = await requireList(tx, accountId, listId)
+    const { numDeletedRows } = await tx
+      .deleteFrom('list_members')
+      .where('list_id', '=', list.id)
+      .where('contact_id', '=', contactId)
+      .executeTakeFirstOrThrow()
+    if (numDeletedRows === 0n) throw new ApiError('not_found', 'No such contact on the list')
+    await addToCount(tx, list.id, -1)
+    await deleteListless(tx, accountId, [contactId])
+  })
+}
+
+/**
+ * Deletes a list and the contacts that are then on no list, irreversibly. It is gone at once for
+ * everybody; of a long one the contacts follow in slices. Suppression remains.
+ */
+export async function deleteList(
+  { store, clock }: ContactDeps,
+  accountId: string,
+  listId: string,
+): Promise<void> {
+  await store.write(async (tx) => {
+    const { id } = await requireList(tx, accountId, listId)
+    await tx
+      .updateTable('contact_lists')
+      .set({ deleted_at: clock.now() })
+      .where('id', '=', id)
+      .execute()
+  })
+  for (let taken = 0; taken < atOnce; taken += perWrite) {
+    if (await takeSlice(store, accountId, listId)) return
+  }
+}
+
+/** What deletions have left to do, one that a stop or a crash cut short included. */
+export async function removeDeletedLists(store: Store, signal: AbortSignal): Promise<void> {
+  const lists = await store.read
+    .selectFrom('contact_lists')
+    .select(['id', 'account_id'])
+    .where('deleted_at', 'is not', null)
+    .execute()
+  for (const { id, account_id } of lists) {
+    while (!signal.aborted && !(await takeSlice(store, account_id, id)));
+  }
+}
+
+/** Resolves with whether nothing is left, the list itself included. */
+function takeSlice(store: Store, accountId: string, listId: string): Promise<boolean> {
+  return store.write(async (tx) => {
+    const members = await tx
+      .selectFrom('list_members')
+      .select('contact_id')
+      .where('list_id', '=', listId)
+      .limit(perWrite)
+      .execute()
+    const ids = members.map((member) => member.contact_id)
+    await tx
+      .deleteFrom('list_members')
+      .where('list_id', '=', listId)
+      .where('contact_id', 'in', idsIn(ids))
+      .execute()
+    await deleteListless(tx, accountId, ids)
+    if (ids.length === perWrite) return false
+    await tx.deleteFrom('contact_lists').where('id', '=', listId).execute()
+    return true
+  })
+}
+
+async function deleteListless(tx: Tx, accountId: string, ids: readonly string[]): Promise<void> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('contacts')
+    .where('id', 'in', idsIn(ids))
+    .where('account_id', '=', accountId)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('list_members')
+            .select('contact_id')
+            .whereRef('contact_id', '=', 'contacts.id'),
+        ),
+      ),
+    )
+    .executeTakeFirstOrThrow()
+  await addToTotal(tx, accountId, -Number(numDeletedRows))
+}

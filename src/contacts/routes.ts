@@ -1,0 +1,93 @@
+import type { Principal } from '../accounts/index.js'
+import {
+  checkAdding,
+  checkOpen,
+  contactCeiling,
+  type Plans,
+  readBilling,
+} from '../billing/index.js'
+import { type Api, reply } from '../http/index.js'
+import { addContact } from './contact.js'
+import type { ContactDeps } from './deps.js'
+import { createList, listLists } from './list.js'
+import { listMembers, type Member } from './members.js'
+import { deleteList, removeFromList } from './remove.js'
+import {
+  ContactBody,
+  ContactParams,
+  ContactsParams,
+  ContactsQuery,
+  ListBody,
+  ListParams,
+  usualPage,
+} from './shapes.js'
+
+export interface ContactRouteDeps extends ContactDeps {
+  plans: Plans
+}
+
+export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void {
+  const { read } = deps.store
+  const billingOf = (accountId: string) => readBilling(read, deps.plans, accountId)
+
+  api.get('/v1/contacts/lists', {}, async ({ account }) => ({
+    lists: (await listLists(read, account.accountId)).map((list) => ({
+      ...list,
+      createdAt: isoTime(list.createdAt),
+    })),
+  }))
+
+  api.post('/v1/contacts/lists', { body: ListBody }, async ({ account, body }) => {
+    checkOpen(await billingOf(account.accountId))
+    const { id, name } = await createList(deps, account.accountId, body.name)
+    return reply(201, { id, name })
+  })
+
+  api.delete('/v1/contacts/lists/:id', ListParams, async ({ account, params: { id } }) => {
+    await deleteList(deps, account.accountId, id)
+    return { id, deleted: true, message: 'List and its contacts deleted' }
+  })
+
+  api.get(
+    '/v1/contacts/:listId',
+    { ...ContactsParams, query: ContactsQuery },
+    async ({ account, params: { listId }, query: { limit = usualPage, ...more } }) => {
+      const options = { limit, ...more }
+      const { members, nextCursor } = await listMembers(read, account.accountId, listId, options)
+      return { contacts: members.map(shown), hasMore: nextCursor !== null, nextCursor }
+    },
+  )
+
+  api.post(
+    '/v1/contacts/:listId',
+    { ...ContactsParams, body: ContactBody },
+    async ({ account: { accountId }, params: { listId }, body }) => {
+      const billing = await billingOf(accountId)
+      checkAdding(billing)
+      const ceiling = contactCeiling(deps.plans, billing)
+      const { email, firstName, lastName, metadata } = body
+      const given = { email, firstName, lastName, metadata }
+      const { contact, joined } = await addContact(deps, accountId, given, { listId, ceiling })
+      return reply(joined ? 201 : 200, { id: contact.id, email: contact.email })
+    },
+  )
+
+  api.delete(
+    '/v1/contacts/:listId/:contactId',
+    ContactParams,
+    async ({ account, params: { listId, contactId } }) => {
+      await removeFromList(deps, account.accountId, listId, contactId)
+      return { id: contactId, deleted: true, message: 'Contact removed from the list' }
+    },
+  )
+}
+
+const shown = ({ unsubscribedAt, createdAt, suppressed, ...contact }: Member) => ({
+  ...contact,
+  unsubscribed: unsubscribedAt !== null,
+  unsubscribedAt: unsubscribedAt === null ? null : isoTime(unsubscribedAt),
+  suppressed,
+  createdAt: isoTime(createdAt),
+})
+
+const isoTime = (ms: number) => new Date(ms).toISOString()

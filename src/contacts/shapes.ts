@@ -1,0 +1,59 @@
+import { define, optional, type } from 'superstruct'
+import { QueryInteger, Uuid } from '../http/index.js'
+import { parseMailbox } from '../mime/index.js'
+import { isName, maxMetadataBytes, maxNameLength, mergedMetadata } from './fields.js'
+import { isListName, maxListNameLength } from './list.js'
+
+/*
+ * What requests about contacts look like. Every rule says in its message what it expects.
+ */
+export const ListParams = { params: type({ id: Uuid }), notFound: 'No such list' }
+export const ContactsParams = { params: type({ listId: Uuid }), notFound: 'No such list' }
+export const ContactParams = {
+  params: type({ listId: Uuid, contactId: Uuid }),
+  notFound: 'No such contact on the list',
+}
+
+export const maxPage = 500
+export const usualPage = 100
+
+export const ContactsQuery = type({
+  limit: optional(QueryInteger(1, maxPage)),
+  cursor: optional(rule<string>('what nextCursor said', (value) => typeof value === 'string')),
+  email: optional(rule<string>('an address', (value) => typeof value === 'string')),
+})
+
+export const ListBody = type({
+  name: rule<string>(
+    `a string of 1 to ${maxListNameLength} characters without control characters`,
+    (value) => typeof value === 'string' && isListName(value),
+  ),
+})
+
+const Name = rule<string>(
+  `a string of at most ${maxNameLength} characters without control characters`,
+  (value) => typeof value === 'string' && isName(value),
+)
+
+export const ContactBody = type({
+  email: rule<string>(
+    'an address: "email@domain"',
+    (value) => typeof value === 'string' && parseMailbox(value) !== undefined,
+  ),
+  firstName: optional(Name),
+  lastName: optional(Name),
+  metadata: optional(
+    rule<Record<string, unknown>>(
+      `an object of at most ${maxMetadataBytes} bytes as JSON`,
+      (value) =>
+        typeof value === 'object' &&
+        value !== null &&
+        !Array.isArray(value) &&
+        mergedMetadata({}, value as Record<string, unknown>) !== undefined,
+    ),
+  ),
+})
+
+function rule<T>(expected: string, holds: (value: unknown) => boolean) {
+  return define<T>(expected, (value) => holds(value) || `Expected ${expected}`)
+}

@@ -1,0 +1,44 @@
+import { ApiError } from '../errors/index.js'
+import type { Read, Tx } from '../store/index.js'
+
+/** How many contacts an account holds; one row, however many they are. */
+export async function contactTotal(read: Read, accountId: string): Promise<number> {
+  const row = await read
+    .selectFrom('contact_totals')
+    .select('contacts')
+    .where('account_id', '=', accountId)
+    .executeTakeFirst()
+  return row?.contacts ?? 0
+}
+
+/** Goes with every insertion and removal of contacts, in the same transaction. */
+export async function addToTotal(tx: Tx, accountId: string, change: number): Promise<void> {
+  if (change === 0) return
+  await tx
+    .insertInto('contact_totals')
+    .values({ account_id: accountId, contacts: change })
+    .onConflict((conflict) =>
+      conflict
+        .column('account_id')
+        .doUpdateSet((eb) => ({ contacts: eb('contact_totals.contacts', '+', change) })),
+    )
+    .execute()
+}
+
+/** Throws when the account may not hold one contact more. */
+export async function refuseBeyond(
+  tx: Tx,
+  accountId: string,
+  ceiling: number | null,
+): Promise<void> {
+  if (ceiling === null) return
+  if ((await contactTotal(tx, accountId)) >= ceiling) throw ceilingReached(ceiling)
+}
+
+/** `fields` are what an import tells about itself. */
+export const ceilingReached = (ceiling: number, fields: Record<string, unknown> = {}) =>
+  new ApiError(
+    'plan_limit_exceeded',
+    `The plan allows ${ceiling} contacts; choose a larger marketing plan, or delete some`,
+    { status: 403, fields },
+  )

@@ -1,0 +1,234 @@
+import { accountRefusals, pastDue } from './account-refusals.js'
+import {
+  closed,
+  count,
+  type Description,
+  orNull,
+  refusal,
+  shaped,
+  text,
+  time,
+  uuid,
+} from './describe.js'
+
+const listId = '01a1fc92-9915-7533-8296-04ee3d91dd72'
+const id = '01a1fc92-9915-7533-8296-0a5be7d1c2f3'
+const noSuchList = refusal('not_found', 'The account has no such list', 'No such list')
+const listName = text('Names need not differ', { minLength: 1, maxLength: 100 })
+const name = (which: string) => text(`${which}; a merge tag of campaigns`, { maxLength: 200 })
+const metadata = {
+  type: 'object',
+  description: 'Anything, at most 16 KiB as JSON; laid over what is known, key by key',
+}
+const gone = closed({
+  id: uuid('What is gone'),
+  deleted: { const: true },
+  message: text('For people'),
+})
+
+export const contacts: Description = {
+  tag: {
+    name: 'Contacts',
+    description:
+      'The people whom campaigns go to, on lists. One contact an account and address, on any number of lists. Whoever must not be mailed stays so, whatever is deleted and added again.',
+  },
+  schemas: {
+    ContactList: closed({
+      id: uuid('For listId'),
+      name: listName,
+      contactCount: count('How many contacts are on it'),
+      createdAt: time('When it was made'),
+    }),
+    ContactLists: closed({ lists: { type: 'array', items: shaped('ContactList') } }),
+    NewContactList: { type: 'object', properties: { name: listName }, required: ['name'] },
+    ContactListCreated: closed({ id: uuid('For listId'), name: listName }),
+    Gone: gone,
+    Contact: closed({
+      id: uuid('The same on every list'),
+      email: text('As it was added'),
+      firstName: orNull(text('A merge tag of campaigns')),
+      lastName: orNull(text('A merge tag of campaigns')),
+      phone: orNull(text('E.164, by which USSD finds the contact')),
+      metadata: { type: 'object' },
+      unsubscribed: { type: 'boolean', description: 'From all marketing mail of the account' },
+      unsubscribedAt: orNull(time('When that was')),
+      suppressed: {
+        type: ['string', 'null'],
+        enum: ['bounce', 'complaint', 'unsubscribe', 'manual', null],
+        description: 'The strongest reason for which the address is not mailed',
+      },
+      createdAt: time('When the account came to know the address'),
+    }),
+    Contacts: closed({
+      contacts: { type: 'array', maxItems: 500, items: shaped('Contact') },
+      hasMore: { type: 'boolean' },
+      nextCursor: orNull(text('`cursor` of the next page; null at the end')),
+    }),
+    NewContact: {
+      type: 'object',
+      properties: {
+        email: text('The address', { examples: ['ann@example.org'] }),
+        firstName: name('First name'),
+        lastName: name('Last name'),
+        metadata,
+      },
+      required: ['email'],
+    },
+    ContactAdded: closed({ id: uuid('The contact'), email: text('Its address') }),
+  },
+  operations: {
+    'GET /v1/contacts/lists': {
+      id: 'listContactLists',
+      summary: 'List the contact lists',
+      answers: [
+        {
+          status: 200,
+          when: 'Newest first',
+          shape: 'ContactLists',
+          value: {
+            lists: [
+              {
+                id: listId,
+                name: 'Readers',
+                contactCount: 1_200,
+                createdAt: '2026-11-21T10:00:00.000Z',
+              },
+            ],
+          },
+        },
+      ],
+      refusals: [],
+    },
+    'POST /v1/contacts/lists': {
+      id: 'createContactList',
+      summary: 'Make a contact list',
+      body: {
+        shape: 'NewContactList',
+        examples: [{ when: 'A list', value: { name: 'Readers' } }],
+      },
+      answers: [
+        {
+          status: 201,
+          when: 'It is there',
+          shape: 'ContactListCreated',
+          value: { id: listId, name: 'Readers' },
+        },
+      ],
+      refusals: accountRefusals,
+    },
+    'DELETE /v1/contacts/lists/:id': {
+      id: 'deleteContactList',
+      summary: 'Delete a list and its contacts',
+      description:
+        'Irreversibly. A contact who is on another list too stays there; suppression remains.',
+      params: { id: 'The UUID of the list' },
+      answers: [
+        {
+          status: 200,
+          when: 'It is gone',
+          shape: 'Gone',
+          value: { id: listId, deleted: true, message: 'List and its contacts deleted' },
+        },
+      ],
+      refusals: [noSuchList],
+    },
+    'GET /v1/contacts/:listId': {
+      id: 'listContacts',
+      summary: 'List the contacts of a list',
+      params: { listId: 'The UUID of the list' },
+      query: {
+        limit: { type: 'integer', minimum: 1, maximum: 500, default: 100 },
+        cursor: text('`nextCursor` of the page before'),
+        email: text('Only this address, in any case'),
+      },
+      answers: [
+        {
+          status: 200,
+          when: 'Newest first',
+          shape: 'Contacts',
+          value: {
+            contacts: [
+              {
+                id,
+                email: 'ann@example.org',
+                firstName: 'Ann',
+                lastName: null,
+                phone: '+2348031234567',
+                metadata: { town: 'Lagos' },
+                unsubscribed: true,
+                unsubscribedAt: '2026-11-21T10:00:00.000Z',
+                suppressed: 'unsubscribe',
+                createdAt: '2026-11-20T10:00:00.000Z',
+              },
+            ],
+            hasMore: true,
+            nextCursor: 'AaH8kpkVdTOClgpb59HC8w',
+          },
+        },
+      ],
+      refusals: [
+        noSuchList,
+        refusal('validation_error', 'The cursor is none', 'cursor is none that was given out'),
+      ],
+    },
+    'POST /v1/contacts/:listId': {
+      id: 'addContact',
+      summary: 'Put a contact on a list',
+      description: 'A contact who is known already gets the fields that are given.',
+      params: { listId: 'The UUID of the list' },
+      body: {
+        shape: 'NewContact',
+        examples: [
+          {
+            when: 'A contact',
+            value: { email: 'ann@example.org', firstName: 'Ann', metadata: { town: 'Lagos' } },
+          },
+        ],
+      },
+      answers: [
+        {
+          status: 201,
+          when: 'It was not on the list',
+          shape: 'ContactAdded',
+          value: { id, email: 'ann@example.org' },
+        },
+        {
+          status: 200,
+          when: 'It was on the list',
+          shape: 'ContactAdded',
+          value: { id, email: 'ann@example.org' },
+        },
+      ],
+      refusals: [
+        noSuchList,
+        refusal(
+          'validation_error',
+          'The metadata, with what is known already, is too large',
+          'metadata, with what is known already, has over 16384 bytes',
+        ),
+        refusal(
+          'plan_limit_exceeded',
+          'The account holds as many contacts as its plan allows',
+          'The plan allows 500 contacts; choose a larger marketing plan, or delete some',
+        ),
+        ...accountRefusals,
+        pastDue,
+      ],
+    },
+    'DELETE /v1/contacts/:listId/:contactId': {
+      id: 'removeContact',
+      summary: 'Take a contact off a list',
+      description: 'One who is then on no list is deleted. Suppression remains.',
+      params: { listId: 'The UUID of the list', contactId: 'The UUID of the contact' },
+      answers: [
+        {
+          status: 200,
+          when: 'It is off the list',
+          shape: 'Gone',
+          value: { id, deleted: true, message: 'Contact removed from the list' },
+        },
+      ],
+      refusals: [refusal('not_found', 'No such list, or not on it', 'No such contact on the list')],
+    },
+  },
+}

@@ -1,0 +1,151 @@
+import { accountRefusals } from './account-refusals.js'
+import { closed, count, type Description, refusal, shaped, text, time, uuid } from './describe.js'
+
+const id = '01a1fc92-0000-7000-8000-5f0e1c2d3b4a'
+const params = { id: 'The UUID of the topic' }
+const name = text('Shown to recipients; unique within the account, whatever its case', {
+  minLength: 1,
+  maxLength: 60,
+})
+const description = text('Shown to recipients', { maxLength: 200 })
+const position = {
+  type: 'integer',
+  description: 'Sort order in the preference centre',
+  default: 0,
+}
+const example = {
+  id,
+  name: 'Offers',
+  description: 'Once a week at most',
+  position: 0,
+  archived: false,
+  optedOut: 12,
+  createdAt: '2026-11-21T10:00:00.000Z',
+}
+const noSuchTopic = refusal('not_found', 'The account has no such topic', 'No such topic')
+const taken = refusal(
+  'conflict',
+  'The name is taken, by an archived topic too',
+  'There is a topic named "Offers" already',
+)
+
+export const topics: Description = {
+  tag: {
+    name: 'Topics',
+    description:
+      'Kinds of marketing mail that recipients leave one by one. Everybody gets all of them until they leave.',
+  },
+  schemas: {
+    Topic: closed({
+      id: uuid('Stays the same'),
+      name,
+      description,
+      position: { type: 'integer', description: position.description },
+      archived: { type: 'boolean', description: 'Not sendable, and not in the preference centre' },
+      optedOut: count('How many have left it'),
+      createdAt: time('When it was made'),
+    }),
+    Topics: closed({ topics: { type: 'array', items: shaped('Topic') } }),
+    NewTopic: { type: 'object', properties: { name, description, position }, required: ['name'] },
+    TopicChanges: {
+      type: 'object',
+      description: 'What is not given stays.',
+      properties: {
+        name,
+        description,
+        position: { type: 'integer' },
+        archived: { type: 'boolean', description: 'Archives or restores it' },
+      },
+    },
+    TopicCreated: closed({ id: uuid('For topicId'), name, message: text('For people') }),
+    TopicArchived: closed({ message: text('For people') }),
+    OptOuts: closed({
+      topic: closed({ id: uuid('As asked for'), name }),
+      optOuts: {
+        type: 'array',
+        maxItems: 500,
+        items: closed({
+          email: text('The address'),
+          name: { type: ['string', 'null'], description: "The contact's first and last name" },
+          optedOutAt: time('When they left'),
+        }),
+      },
+    }),
+  },
+  operations: {
+    'GET /v1/topics': {
+      id: 'listTopics',
+      summary: 'List the topics',
+      query: { includeArchived: { type: 'boolean', default: false } },
+      answers: [{ status: 200, when: 'Topics', shape: 'Topics', value: { topics: [example] } }],
+      refusals: [],
+    },
+    'POST /v1/topics': {
+      id: 'createTopic',
+      summary: 'Make a topic',
+      body: {
+        shape: 'NewTopic',
+        examples: [{ when: 'A topic', value: { name: 'Offers', description: 'Weekly' } }],
+      },
+      answers: [
+        {
+          status: 201,
+          when: 'It is there',
+          shape: 'TopicCreated',
+          value: { id, name: 'Offers', message: 'Topic created' },
+        },
+      ],
+      refusals: [taken, ...accountRefusals],
+    },
+    'PATCH /v1/topics/:id': {
+      id: 'updateTopic',
+      summary: 'Change, archive or restore a topic',
+      params,
+      body: {
+        shape: 'TopicChanges',
+        examples: [{ when: 'It is restored', value: { archived: false } }],
+      },
+      answers: [{ status: 200, when: 'The whole topic', shape: 'Topic', value: example }],
+      refusals: [noSuchTopic, taken],
+    },
+    'DELETE /v1/topics/:id': {
+      id: 'archiveTopic',
+      summary: 'Archive a topic',
+      description: 'Who has left it stays known; PATCH restores it.',
+      params,
+      answers: [
+        {
+          status: 200,
+          when: 'It is archived',
+          shape: 'TopicArchived',
+          value: { message: 'Topic archived; opt-outs are kept' },
+        },
+      ],
+      refusals: [noSuchTopic],
+    },
+    'GET /v1/topics/:id/opt-outs': {
+      id: 'listOptOuts',
+      summary: 'Who has left a topic',
+      description: 'The latest 500.',
+      params,
+      answers: [
+        {
+          status: 200,
+          when: 'Most recent first',
+          shape: 'OptOuts',
+          value: {
+            topic: { id, name: 'Offers' },
+            optOuts: [
+              {
+                email: 'ann@example.org',
+                name: 'Ann Obi',
+                optedOutAt: '2026-11-21T10:00:00.000Z',
+              },
+            ],
+          },
+        },
+      ],
+      refusals: [noSuchTopic],
+    },
+  },
+}

@@ -1,0 +1,114 @@
+import { boolean, define, optional, type } from 'superstruct'
+import type { Principal } from '../accounts/index.js'
+import { checkOpen, type Plans, readBilling } from '../billing/index.js'
+import type { Clock } from '../clock/index.js'
+import { type Api, described, QueryFlag, reply, Uuid } from '../http/index.js'
+import type { Store } from '../store/index.js'
+import { listOptOuts, optOutCounts } from './left.js'
+import {
+  createTopic,
+  isLine,
+  listTopics,
+  maxDescriptionLength,
+  maxNameLength,
+  type Topic,
+  updateTopic,
+} from './topic.js'
+
+export interface TopicRouteDeps {
+  store: Store
+  clock: Clock
+  plans: Plans
+}
+
+// interface.md, Limits.
+const maxOptOuts = 500
+
+const TopicParams = { params: type({ id: Uuid }), notFound: 'No such topic' }
+const Name = line(1, maxNameLength)
+const Description = line(0, maxDescriptionLength)
+const Position = rule<number>('a whole number', Number.isSafeInteger)
+
+const TopicBody = type({
+  name: Name,
+  description: optional(Description),
+  position: optional(Position),
+})
+
+const ChangesBody = type({
+  name: optional(Name),
+  description: optional(Description),
+  position: optional(Position),
+  archived: optional(described(boolean(), 'true or false')),
+})
+
+export function topicRoutes(api: Api<Principal>, deps: TopicRouteDeps): void {
+  const { read } = deps.store
+
+  api.get(
+    '/v1/topics',
+    { query: type({ includeArchived: optional(QueryFlag) }) },
+    async ({ account, query }) => {
+      const archived = query.includeArchived === true
+      const topics = await listTopics(read, account.accountId, { archived })
+      const left = await optOutCounts(
+        read,
+        topics.map(({ id }) => id),
+      )
+      return { topics: topics.map((topic) => shown(topic, left)) }
+    },
+  )
+
+  api.post('/v1/topics', { body: TopicBody }, async ({ account: { accountId }, body }) => {
+    checkOpen(await readBilling(read, deps.plans, accountId))
+    const { name, description, position } = body
+    const topic = await createTopic(deps, accountId, { name, description, position })
+    return reply(201, { id: topic.id, name: topic.name, message: 'Topic created' })
+  })
+
+  api.patch(
+    '/v1/topics/:id',
+    { ...TopicParams, body: ChangesBody },
+    async ({ account, params, body: { name, description, position, archived } }) => {
+      const changes = { name, description, position, archived }
+      const topic = await updateTopic(deps, account.accountId, params.id, changes)
+      return shown(topic, await optOutCounts(read, [topic.id]))
+    },
+  )
+
+  api.delete('/v1/topics/:id', TopicParams, async ({ account, params }) => {
+    await updateTopic(deps, account.accountId, params.id, { archived: true })
+    return { message: 'Topic archived; opt-outs are kept' }
+  })
+
+  api.get('/v1/topics/:id/opt-outs', TopicParams, async ({ account, params }) => {
+    const { topic, optOuts } = await listOptOuts(read, account.accountId, params.id, maxOptOuts)
+    return {
+      topic,
+      optOuts: optOuts.map((one) => ({ ...one, optedOutAt: isoTime(one.optedOutAt) })),
+    }
+  })
+}
+
+const shown = (topic: Topic, left: ReadonlyMap<string, number>) => ({
+  id: topic.id,
+  name: topic.name,
+  description: topic.description,
+  position: topic.position,
+  archived: topic.archived,
+  optedOut: left.get(topic.id) ?? 0,
+  createdAt: isoTime(topic.createdAt),
+})
+
+const isoTime = (ms: number) => new Date(ms).toISOString()
+
+function line(min: number, max: number) {
+  return rule<string>(
+    `a string of ${min} to ${max} characters without control characters`,
+    (value) => typeof value === 'string' && isLine(value, min, max),
+  )
+}
+
+function rule<T>(expected: string, holds: (value: unknown) => boolean) {
+  return define<T>(expected, (value) => holds(value) || `Expected ${expected}`)
+}
