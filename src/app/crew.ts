@@ -1,12 +1,16 @@
 import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
-import type { StreamDue } from '../deliveries/index.js'
+import type { LiveGate, StreamDue, StreamKey } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
 import { type Supervised, type SuperviseOptions, supervise } from './supervise.js'
 
 /** The worker threads together. */
 export interface Crew {
   ring(due: readonly StreamDue[]): void
+  /** The files that operators edit are to be read again. */
+  reload(): void
+  /** At which gate a stream's mail stands; undefined when nothing of it is due. */
+  gateOf(stream: StreamKey): Promise<LiveGate | undefined>
   readonly sandboxPort: number | undefined
   /** False when a thread has not come back for minutes, although it was started again and again. */
   healthy(): boolean
@@ -90,6 +94,13 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
         opened.every(({ thread }) => clock.now() - (thread.downSince ?? clock.now()) < maxDownMs),
       ring: (due) => {
         for (const thread of outbound) thread.send({ kind: 'ring', due })
+      },
+      reload: () => {
+        for (const { thread } of opened) thread.send({ kind: 'reload' })
+      },
+      async gateOf(stream) {
+        const gates = await Promise.all(outbound.map((thread) => thread.gateOf(stream)))
+        return gates.find((gate) => gate !== undefined)
       },
       close,
     }

@@ -18,6 +18,7 @@ import { preferenceRoutes } from '../preferences/routes.js'
 import { makeTurns, migrateStore, openStore, type Store } from '../store/index.js'
 import { openRenderer, type Renderer } from '../templates/index.js'
 import { topicRoutes } from '../topics/routes.js'
+import { openControl } from './control.js'
 import { openCrew } from './crew.js'
 import { makeDoorbell } from './doorbell.js'
 import { applianceKeyFile, plansFile } from './files.js'
@@ -46,6 +47,8 @@ export interface Appliance {
   privateUrl: string
   publicUrl: string
   sandboxSmtpPort?: number
+  /** Reads the files again that operators edit while it runs (SIGHUP). */
+  reload(): void
   /** Stops accepting, finishes what is under way within the configured times, closes. */
   close(): Promise<void>
   /** Resolves when everything is closed. */
@@ -84,6 +87,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const shared = { turns, backlog: backlogMemory }
     const crew = await openCrew({ config, dataDir, publicUrl, ...shared, log, clock, metrics })
     opened.push(() => crew.close())
+    const control = await openControl(dataDir, log, crew.gateOf)
+    opened.push(() => control.close())
     const ring = makeDoorbell((due) => crew.ring(due))
 
     const plans = loadPlans(plansFile(dataDir))
@@ -127,6 +132,10 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       publicUrl,
       ...(crew.sandboxPort === undefined ? {} : { sandboxSmtpPort: crew.sandboxPort }),
       closed,
+      reload() {
+        log.info({}, 'Reading files again')
+        crew.reload()
+      },
       close() {
         closing ??= (async () => {
           log.info({}, 'Stopping')
@@ -175,11 +184,11 @@ async function openPrivateServer(
     trustedProxies: [...http.trustedProxies],
     onAnswer: countAnswers(metrics.meter, 'private'),
   })
-  const { maxAge: maxAgeMs, maxQueued } = config.outbound
+  const { retry, maxQueued } = config.outbound
   const { defaultCountry } = config.contacts
-  emailRoutes(server.api, { ...core, log, maxAgeMs, maxQueued, defaultCountry })
   contactRoutes(server.api, core)
   topicRoutes(server.api, core)
+  emailRoutes(server.api, { ...core, log, retry, maxQueued, defaultCountry })
   billingRoutes(server.api, core)
   dashboardRoutes(server.pages, { store, clock, sandbox: config.outbound.route === 'sandbox' })
   openApiRoutes(server)

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { type Clock, pause } from '../clock/index.js'
+import type { LiveGate, StreamKey } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
 import { forgetTurn } from '../store/index.js'
 import type { Metrics } from './metrics.js'
@@ -12,6 +13,8 @@ export interface Supervised {
   /** Since when no thread of it works; undefined while one does. */
   readonly downSince: number | undefined
   send(order: ThreadOrder): void
+  /** At which gate a stream's mail stands; undefined when the thread has none of it, or is down. */
+  gateOf(stream: StreamKey): Promise<LiveGate | undefined>
   /** Asks the thread to end and waits for it; after `graceMs` it is terminated. */
   stop(graceMs: number): Promise<void>
 }
@@ -83,6 +86,7 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
       return downSince
     },
     send: (order) => worker.postMessage(order),
+    gateOf: (stream) => askGate(worker, clock, stream),
     async stop(graceMs) {
       stopping = true
       worker.postMessage({ kind: 'stop' } satisfies ThreadOrder)
@@ -91,6 +95,26 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
       cancel()
     },
   }
+}
+
+const answerWithinMs = 2_000
+let questions = 0
+
+function askGate(worker: Worker, clock: Clock, stream: StreamKey): Promise<LiveGate | undefined> {
+  const question = ++questions
+  return new Promise((resolve) => {
+    const listen = (report: ThreadReport) => {
+      if (report.kind === 'gate' && report.question === question) done(report.gate)
+    }
+    const cancel = clock.after(answerWithinMs, () => done(undefined))
+    const done = (gate: LiveGate | undefined) => {
+      cancel()
+      worker.off('message', listen)
+      resolve(gate)
+    }
+    worker.on('message', listen)
+    worker.postMessage({ kind: 'gate', question, stream } satisfies ThreadOrder)
+  })
 }
 
 function launch({ name, entry, metrics }: SuperviseOptions, data: ThreadData) {

@@ -1,5 +1,5 @@
 import type { Config } from '../config/index.js'
-import type { StreamDue } from '../deliveries/index.js'
+import type { LiveGate, StreamDue, StreamKey } from '../deliveries/index.js'
 import type { Snapshot } from '../metrics/index.js'
 
 /** What every worker thread is started with; plain data, because it is cloned. */
@@ -23,6 +23,13 @@ export type ThreadReport =
   | { kind: 'ready'; port?: number }
   | { kind: 'stopped' }
   | { kind: 'metrics'; snapshot: Snapshot }
+  /** The answer to the question of this number. */
+  | { kind: 'gate'; question: number; gate: LiveGate | undefined }
 
 /** From the main thread to a thread. */
-export type ThreadOrder = { kind: 'ring'; due: readonly StreamDue[] } | { kind: 'stop' }
+export type ThreadOrder =
+  | { kind: 'ring'; due: readonly StreamDue[] }
+  /** Files that operators edit are to be read again. */
+  | { kind: 'reload' }
+  | { kind: 'gate'; question: number; stream: StreamKey }
+  | { kind: 'stop' }

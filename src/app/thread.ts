@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Clock, systemClock } from '../clock/index.js'
 import { type ApplianceKey, openApplianceKey } from '../config/index.js'
-import type { StreamDue } from '../deliveries/index.js'
+import type { LiveGate, StreamDue, StreamKey } from '../deliveries/index.js'
 import { type Log, openLog } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import { openStore, type Store } from '../store/index.js'
@@ -22,6 +22,8 @@ export interface ThreadContext {
 export interface ThreadWork {
   port?: number
   ring?(due: readonly StreamDue[]): void
+  reload?(): void
+  gateOf?(stream: StreamKey): LiveGate | undefined
   stop(): Promise<void>
 }
 
@@ -44,8 +46,22 @@ export async function runThread(
   const key = openApplianceKey(applianceKeyFile(data.dataDir))
   const work = await start({ data, store, clock, log, key, meter })
   port.on('message', (order: ThreadOrder) => {
-    if (order.kind === 'ring') work.ring?.(order.due)
-    else void stop()
+    switch (order.kind) {
+      case 'ring':
+        return work.ring?.(order.due)
+      case 'reload':
+        return work.reload?.()
+      case 'gate': {
+        const gate = work.gateOf?.(order.stream)
+        return port.postMessage({
+          kind: 'gate',
+          question: order.question,
+          gate,
+        } satisfies ThreadReport)
+      }
+      case 'stop':
+        return void stop()
+    }
   })
   const stop = async () => {
     await work.stop()

@@ -1,23 +1,27 @@
 import type { Command } from 'commander'
-import { plansFile } from '../app/files.js'
+import { plansFile, shapingFiles } from '../app/files.js'
 import { environmentName, type Section, type Setting, settings } from '../config/index.js'
 import { remark, say, sayJson } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 import { plansOf } from './plan.js'
+import { shapingOf } from './shaping.js'
 
 export function configCommands(program: Command): void {
   const config = program.command('config').description('settings')
   config
     .command('check')
-    .description('check the settings, the environment and the plans, as the start does')
+    .description(
+      'check the settings, the environment, the plans and the shaping, as the start does',
+    )
     .addHelpText(
       'after',
       '\nExample:\n  $ posthorn config check --config /etc/posthorn/posthorn.toml',
     )
-    .action((_options, command: Command) => {
+    .action(async (_options, command: Command) => {
       const place = placeOf(command)
       const values = settingsOf(place)
       plansOf(place)
+      await shapingOf(place)
       const warnings = unknownVariables(process.env).map(
         (name) => `${name} in the environment is no setting; it has no effect`,
       )
@@ -33,7 +37,9 @@ export function configCommands(program: Command): void {
           ? 'No file of settings: the defaults and the environment are in effect, and good'
           : `${place.configFile} is good`,
       )
-      say(`${plansFile(place.dataDir)} is good`)
+      for (const file of [plansFile(place.dataDir), ...shapingFiles(place.dataDir)]) {
+        say(`${file} is good`)
+      }
     })
 }
 

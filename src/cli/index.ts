@@ -10,6 +10,7 @@ import { keyCommands } from './key.js'
 import { planCommands } from './plan.js'
 import { queueCommands } from './queue.js'
 import { serveCommand } from './serve.js'
+import { shapingCommands } from './shaping.js'
 import { suppressionCommands } from './suppression.js'
 import { templateCommands } from './template.js'
 import { topicCommands } from './topic.js'
@@ -36,6 +37,7 @@ const commands: readonly AddCommand[] = [
   topicCommands,
   suppressionCommands,
   queueCommands,
+  shapingCommands,
   versionCommand,
 ]
 

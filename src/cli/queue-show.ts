@@ -4,14 +4,18 @@ import {
   type Ended,
   explainWaiting,
   findDeliveries,
+  type LiveGate,
   type Surroundings,
   surroundingsOf,
   type Waiting,
+  type WhyWaiting,
 } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
+import { queueClass } from '../store/index.js'
+import { askAppliance } from './ask.js'
 import { withStore } from './database.js'
 import { jsonTime, say, sayFields, sayJson, sayText, shownTime } from './output.js'
-import { placeOf } from './place.js'
+import { type Place, placeOf } from './place.js'
 import { idOf } from './queue-filter.js'
 
 /** `queue show` and `queue transcript`, about deliveries that wait and those that have ended. */
@@ -30,6 +34,7 @@ export function deliveryCommands(queue: Command): void {
           found.waiting.map(async (delivery) => ({
             delivery,
             around: await surroundingsOf(read, delivery, now),
+            live: await liveGateOf(place, delivery),
           })),
         )
         const names = new Map((await listAccounts(read)).map(({ id, name }) => [id, name]))
@@ -37,13 +42,20 @@ export function deliveryCommands(queue: Command): void {
       })
       if (place.json) {
         return sayJson([
-          ...waiting.map(({ delivery, around }) => waitingForMachines(delivery, around, now)),
+          ...waiting.map(({ delivery, around, live }) =>
+            waitingForMachines(delivery, around, now, live),
+          ),
           ...ended.map(endedForMachines),
         ])
       }
       const blocks = [
-        ...waiting.map(({ delivery, around }) =>
-          waitingForPeople(delivery, around, names.get(delivery.accountId) ?? '', now),
+        ...waiting.map(({ delivery, around, live }) =>
+          waitingForPeople(
+            delivery,
+            names.get(delivery.accountId) ?? '',
+            explainWaiting(delivery, around, now, live),
+            now,
+          ),
         ),
         ...ended.map((delivery) => endedForPeople(delivery)),
       ]
@@ -77,6 +89,12 @@ export function deliveryCommands(queue: Command): void {
     })
 }
 
+/** What the running appliance knows of it; undefined when none runs. */
+async function liveGateOf(place: Place, { lane, class: name, accountId }: Waiting) {
+  const stream = { lane, class: queueClass[name], accountId }
+  return (await askAppliance(place, { gateOf: stream }))?.gate ?? undefined
+}
+
 async function findKnown(read: Parameters<typeof findDeliveries>[0], given: string) {
   const found = await findDeliveries(read, idOf(given))
   if (found.waiting.length + found.ended.length > 0) return found
@@ -87,11 +105,10 @@ async function findKnown(read: Parameters<typeof findDeliveries>[0], given: stri
 
 function waitingForPeople(
   delivery: Waiting,
-  around: Surroundings,
   accountName: string,
+  why: WhyWaiting,
   now: number,
 ): Record<string, string> {
-  const why = explainWaiting(delivery, around, now)
   const next = why.until === null ? '' : `; next attempt ${shownTime(why.until)}`
   return {
     Delivery: String(delivery.id),
@@ -130,9 +147,14 @@ function endedForPeople(delivery: Ended): Record<string, string> {
   }
 }
 
-export function waitingForMachines(delivery: Waiting, around: Surroundings, now: number) {
+export function waitingForMachines(
+  delivery: Waiting,
+  around: Surroundings,
+  now: number,
+  live?: LiveGate,
+) {
   const { lastTranscript: _, lane, lease: _lease, held, ...row } = delivery
-  const why = explainWaiting(delivery, around, now)
+  const why = explainWaiting(delivery, around, now, live)
   return {
     ...row,
     status: 'waiting' as const,

@@ -15,7 +15,8 @@ Example:
   $ posthorn serve --data /var/lib/posthorn
 
 The first signal stops it in order: requests and SMTP transactions under way are finished within
-their times, the rest stays in the queue. A second one ends it at once; no accepted mail is lost.`,
+their times, the rest stays in the queue. A second one ends it at once; no accepted mail is lost.
+SIGHUP reads shaping.toml again; mail under way and what was learned of receivers stays as it is.`,
     )
     .action(async (_options, command: Command) => {
       const place = placeOf(command)
@@ -39,6 +40,7 @@ their times, the rest stays in the queue. A second one ends it at once; no accep
           ...(sandboxSmtpPort ? { 'Sandbox SMTP': `127.0.0.1:${sandboxSmtpPort}` } : {}),
         })
       }
+      process.on('SIGHUP', () => appliance.reload())
       await stop
       await appliance.close()
     })

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { OperatorError } from '../errors/index.js'
+import { pools } from './pools.js'
 import { type ConfigSource, readConfig } from './read.js'
 import {
   duration,
@@ -23,8 +24,19 @@ export type Config = Values<typeof settings>
 export type { ApplianceKey } from './appliance-key.js'
 export { createApplianceKeyFile, makeApplianceKey, openApplianceKey } from './appliance-key.js'
 export { packageFile, packageVersion } from './package-file.js'
+export { allSourceAddresses } from './pools.js'
 export { type ConfigSource, environmentName, settingName } from './read.js'
-export type { Section, Setting } from './settings.js'
+export {
+  duration,
+  flag,
+  integer,
+  list,
+  oneOf,
+  type Section,
+  type Setting,
+  text,
+  type Values,
+} from './settings.js'
 
 const hostName =
   /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i
@@ -37,6 +49,11 @@ const listenAddress = (fallback: string) =>
       typeof value === 'string' && (isIP(value) !== 0 || value === 'localhost') ? value : undefined,
     'an IP address',
   )
+
+const retry = (maxAge: string) => ({
+  schedule: durations(['5m', '10m', '20m', '45m', '90m', '3h', '4h'], '1s'),
+  maxAge: duration(maxAge, '1m', '30d'),
+})
 
 export const settings = {
   log: {
@@ -102,10 +119,13 @@ export const settings = {
     allowPrivateAddresses: flag(false),
     maxQueued: integer(5_000_000, 1, 100_000_000),
     maxConnections: integer(500, 1, 20_000),
-    connectionsPerDomain: integer(10, 1, 1_000),
-    messagesPerConnection: integer(100, 1, 10_000),
-    retrySchedule: durations(['5m', '10m', '20m', '45m', '90m', '3h', '4h'], '1s'),
-    maxAge: duration('5d', '1m', '30d'),
+    pools: pools(hostName),
+    retry: {
+      transactional: retry('5d'),
+      automation: retry('3d'),
+      campaign: retry('3d'),
+    },
+    warmUp: oneOf('auto', ['auto', 'off']),
     shutdownGrace: duration('30s', '0s', '15m'),
     tls: {
       mtaSts: flag(true),

@@ -18,6 +18,7 @@ type Gate =
   | 'held'
   | 'scheduled'
   | 'greylisted'
+  | 'tls-policy'
   | 'deferred'
   | 'account'
   | 'lane'
@@ -26,7 +27,7 @@ type Gate =
 
 /** What an outbound thread says of the delivery's site at this moment. */
 export interface LiveGate {
-  gate: 'rate' | 'connections' | 'suspension' | 'warm-up' | 'tls-policy' | 'failover'
+  gate: 'dns' | 'suspended' | 'connections' | 'warm-up' | 'rate' | 'turn' | 'failover'
   says: string
   until?: number
 }
@@ -53,7 +54,8 @@ export function explainWaiting(
   if (dueAt > now) {
     const reply = lastReply ?? 'no reply was kept'
     if (!greylisting.test(reply)) {
-      return { gate: 'deferred', says: `The last attempt failed for now: ${reply}`, until: dueAt }
+      const gate = /^TLS policy of /.test(reply) ? 'tls-policy' : 'deferred'
+      return { gate, says: `The last attempt failed for now: ${reply}`, until: dueAt }
     }
     const says = `Greylisted, the receiver wants it again later: ${reply}`
     return { gate: 'greylisted', says, until: dueAt }

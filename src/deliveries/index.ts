@@ -25,6 +25,7 @@ export { giveUp } from './give-up.js'
 export { type Changes, hold, release, retry } from './hold.js'
 export {
   type ClassName,
+  classNameOf,
   classNames,
   type Ended,
   findDeliveries,

@@ -5,7 +5,7 @@ import { fitting, type QueueFilter } from './select.js'
 
 export type ClassName = keyof typeof queueClass
 export const classNames = Object.keys(queueClass) as ClassName[]
-const nameOfClass = (number: QueueClass) =>
+export const classNameOf = (number: QueueClass) =>
   classNames.find((name) => queueClass[name] === number) ?? 'transactional'
 
 /** A delivery that waits, as an operator sees it. Times in milliseconds. */
@@ -160,7 +160,7 @@ function toWaiting(row: WaitingRow & { last_transcript: string | null }): Waitin
     accountId: row.account_id,
     recipient: row.recipient,
     lane: row.lane,
-    class: nameOfClass(row.class),
+    class: classNameOf(row.class),
     acceptedAt: acceptedAt(row.id),
     scheduledAt: row.scheduled_at,
     attempts: row.attempts,

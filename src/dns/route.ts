@@ -24,7 +24,8 @@ export interface MxHost {
 
 /** Where mail for a domain goes. `failed` is temporary, everything else but `hosts` permanent. */
 export type MxRoute =
-  | { kind: 'hosts'; hosts: MxHost[]; implicit: boolean }
+  /** `mx`: all that are named, also those beyond the bounds of what is tried. */
+  | { kind: 'hosts'; hosts: MxHost[]; mx: readonly MxRecord[]; implicit: boolean }
   /** RFC 7505: the domain says that it takes no mail (5.1.10). */
   | { kind: 'null-mx' }
   /** 5.1.2, once asked twice: registries do drop names for minutes. */
@@ -93,7 +94,7 @@ async function locate(
       if (fresh.length > 0) hosts.push({ exchange, preference, addresses: fresh })
     }
   }
-  if (hosts.length > 0) return { kind: 'hosts', hosts, implicit }
+  if (hosts.length > 0) return { kind: 'hosts', hosts, mx: candidates, implicit }
   // What failed might have been the one good host: as long as one is unknown, nothing is final.
   if (troubles.failed !== undefined) return { kind: 'failed', cause: troubles.failed }
   if (troubles.refused !== undefined) return { kind: 'refused', cause: troubles.refused }

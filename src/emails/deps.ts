@@ -1,6 +1,6 @@
 import type { Plans } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
-import type { Backlog, StreamDue } from '../deliveries/index.js'
+import type { Backlog, ClassName, StreamDue } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
 import type { Store } from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
@@ -18,6 +18,6 @@ export interface EmailDeps {
   backlog: Backlog
   /** Deliveries that may wait at once; beyond it sends are refused with 503. */
   maxQueued: number
-  /** How long a delivery is tried before it is given up. */
-  maxAgeMs: number
+  /** How long a delivery is tried before it is given up, in ms. */
+  retry: Readonly<Record<ClassName, { readonly maxAge: number }>>
 }

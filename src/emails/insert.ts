@@ -1,4 +1,10 @@
-import { enqueue, type NewDelivery, recordSuppressed, type StreamDue } from '../deliveries/index.js'
+import {
+  classNameOf,
+  enqueue,
+  type NewDelivery,
+  recordSuppressed,
+  type StreamDue,
+} from '../deliveries/index.js'
 import { preparedInsert, queueClass, type Tx } from '../store/index.js'
 import type { EmailDeps } from './deps.js'
 import type { PreparedEmail } from './prepare.js'
@@ -58,7 +64,7 @@ function deliveriesOf(deps: EmailDeps, email: PreparedEmail): NewDelivery[] {
     lane: recipient.domain,
     class: classOf(email),
     dueAt,
-    expiresAt: dueAt + deps.maxAgeMs,
+    expiresAt: dueAt + deps.retry[classNameOf(classOf(email))].maxAge,
   }))
 }
 

@@ -7,12 +7,14 @@ import {
 import { messageOf } from '../errors/index.js'
 import type { SendResult } from '../smtp/index.js'
 import { queueClass, type Read } from '../store/index.js'
-import { type Composer, makeComposer, type SignedMessage } from './compose.js'
+import { makeComposer } from './compose.js'
 import { type Connections, type NotAcquired, openConnections, type Session } from './connections.js'
 import type { OutboundDeps } from './deps.js'
 import { type Outcome, outcomeOfSend, replyText } from './outcome.js'
-import { nextAttempt, type RetryPolicy } from './retry.js'
-import { findRoute } from './route.js'
+import type { Place } from './places.js'
+import { nextAttempt, type RetryPolicies } from './retry.js'
+import type { FindRoute } from './route.js'
+import type { SiteOutcome } from './shaping/index.js'
 import {
   makePolicyFetcher,
   makeTlsPolicies,
@@ -24,8 +26,14 @@ import {
 
 export interface Attempts {
   /** Tries one claimed delivery, start to end. Never rejects: whatever happens is a settlement. */
-  attempt(claimed: Claimed): Promise<Settlement>
+  attempt(claimed: Claimed, place: Place): Promise<Attempted>
   readonly connections: Connections
+}
+
+export interface Attempted {
+  settlement: Settlement
+  /** What it tells about the site; undefined when it never got there. */
+  site: SiteOutcome | undefined
 }
 
 const suppressedReply = 'Not sent: the address is on the suppression list'
@@ -35,31 +43,36 @@ interface Finding extends Outcome {
   remote?: string
   tls?: string | undefined
   transcript?: string
+  site?: SiteOutcome
 }
 
-export function makeAttempts(deps: OutboundDeps): Attempts {
-  const { clock, config, log } = deps
+export function makeAttempts(deps: OutboundDeps, findRoute: FindRoute): Attempts {
+  const { clock, config, log, meter } = deps
   const compose = makeComposer(deps)
   const returnPaths = makeReturnPaths(deps.key)
-  const retry: RetryPolicy = { delaysMs: config.retrySchedule, random: deps.random }
+  const retry: RetryPolicies = { ...config.retry, random: deps.random }
   const sandbox = config.route === 'sandbox'
   const connections = openConnections({
     clock,
+    meter,
     port: sandbox ? (deps.sandbox?.port ?? 0) : config.port,
-    heloName: config.heloName,
-    sourceAddresses: sandbox ? [] : config.sourceAddresses,
-    messagesPerConnection: config.messagesPerConnection,
     maxConnections: config.maxConnections,
     ...(deps.tls?.ca === undefined ? {} : { ca: deps.tls.ca }),
   })
   const stopFetching = new AbortController()
   const tlsPolicies = openTlsPolicies(deps, stopFetching.signal)
 
-  const tryOnce = async (claimed: Claimed): Promise<Finding> => {
+  const tryOnce = async (claimed: Claimed, { site, source }: Place): Promise<Finding> => {
     if (await isBlocked(deps, claimed)) return { kind: 'suppressed', reply: suppressedReply }
-    const route = await findRoute(deps, claimed)
-    if ('outcome' in route) return route.outcome
-    const policy = await tlsPolicies.policyFor(claimed.lane, route.hosts)
+    const route = await findRoute(claimed.lane)
+    if ('outcome' in route) {
+      const outcome = route.outcome(claimed.lastReply)
+      const isDown = outcome.kind === 'deferred' && route.site.key !== 'nowhere'
+      return isDown ? { ...outcome, site: { kind: 'connect-failed', cause: 'timeout' } } : outcome
+    }
+    const { connections: maxConnections, messagesPerConnection, tls, from } = site.policy
+    const requiredBy = tls === 'required' ? from.tls : undefined
+    const policy = await tlsPolicies.policyFor(claimed.lane, route.hosts, requiredBy)
     if ('deferred' in policy) return { kind: 'deferred', reply: policy.deferred }
     const message = await compose(claimed.emailId, claimed.recipient)
     const host = message.returnPathHost ?? (config.returnPathHost || config.heloName)
@@ -68,8 +81,10 @@ export function makeAttempts(deps: OutboundDeps): Attempts {
       to: claimed.recipient,
       smtpUtf8: message.smtpUtf8,
     }
+    const { hosts, demandOf } = policy
+    const limits = { site: route.site.key, maxConnections, messagesPerConnection }
     for (;;) {
-      const acquired = await connections.acquire(route.site, policy.hosts, policy.demandOf)
+      const acquired = await connections.acquire({ source, hosts, demandOf, ...limits })
       if ('failure' in acquired) return describeFailure(acquired, claimed.lane)
       const { session } = acquired
       const demand = policy.demandOf(session.exchange) ?? usualDemand
@@ -98,7 +113,7 @@ export function makeAttempts(deps: OutboundDeps): Attempts {
       transcript: finding.transcript ?? '',
     }
     if (finding.kind !== 'deferred') return { ...base, kind: finding.kind }
-    const dueAt = nextAttempt(retry, { attempts, expiresAt: claimed.expiresAt }, clock.now())
+    const dueAt = nextAttempt(retry, { ...claimed, attempts }, clock.now())
     if (dueAt !== undefined) return { ...base, kind: 'deferred', dueAt }
     const reply = `Given up after ${attempts} attempts. The last one: ${finding.reply}`
     return { ...base, kind: 'failed', reply }
@@ -112,14 +127,14 @@ export function makeAttempts(deps: OutboundDeps): Attempts {
         connections.destroy()
       },
     },
-    async attempt(claimed) {
+    async attempt(claimed, place) {
       const startedAt = clock.now()
-      const finding = await tryOnce(claimed).catch((error: unknown): Finding => {
+      const finding = await tryOnce(claimed, place).catch((error: unknown): Finding => {
         // A bug, not the world: the mail keeps its place in the queue and somebody is told.
         log.error({ error, deliveryId: claimed.id, emailId: claimed.emailId }, 'Attempt failed')
         return { kind: 'deferred', reply: `Internal error: ${messageOf(error).slice(0, 200)}` }
       })
-      return settle(claimed, startedAt, finding)
+      return { settlement: settle(claimed, startedAt, finding), site: finding.site }
     },
   }
 }
@@ -158,23 +173,49 @@ function describe(session: Session, result: SendResult, demand: TlsDemand): Find
   const { connection, remote } = session
   const tls = tlsInWords(connection.tls, demand)
   const transcript = withPolicy(connection.transcript(), demand)
-  return { ...outcomeOfSend(result), remote, tls, transcript }
+  return { ...outcomeOfSend(result), remote, tls, transcript, site: siteOutcomeOf(result) }
+}
+
+function siteOutcomeOf(result: SendResult): SiteOutcome {
+  // Our own judgement, and words that are ours.
+  if (result.kind !== 'lost' && result.local) return { kind: 'deferred' }
+  switch (result.kind) {
+    case 'accepted':
+      return { kind: 'delivered', reply: replyText(result.reply) }
+    case 'refused':
+      return { kind: 'bounced', reply: replyText(result.reply) }
+    case 'deferred':
+      return { kind: 'deferred', reply: replyText(result.reply) }
+    case 'lost':
+      if (result.reply) return { kind: 'deferred', reply: replyText(result.reply) }
+      // After the final dot the mail may have gone through: that the site is ill is not said.
+      if (result.ambiguous) return { kind: 'deferred' }
+      return { kind: 'connect-failed', cause: causeOf(result.code) }
+  }
 }
 
 function describeFailure({ failure, remote, demand }: NotAcquired, domain: string): Finding {
   const { phase, cause, reply, tlsFailed, transcript } = failure
   const words = reply ? replyText(reply) : `No connection (${phase}): ${cause}`
   const unmet = `TLS policy of ${domain} (${demand.by}) is not met by ${remote}: ${cause}`
+  // One domain's policy says nothing about a site that it shares with others.
+  const isUnmet = tlsFailed === true && demand.by !== ''
+  const site: SiteOutcome = {
+    kind: 'connect-failed',
+    cause: causeOf(failure.code),
+    reply: reply && replyText(reply),
+  }
   return {
     kind: 'deferred',
-    reply: tlsFailed === true && demand.by !== '' ? unmet : words,
+    reply: isUnmet ? unmet : words,
     remote,
     tls: demand.by === '' ? undefined : `none (${demand.by})`,
     transcript: withPolicy(transcript, demand),
+    ...(isUnmet ? {} : { site }),
   }
 }
 
+const causeOf = (code: string | undefined) => (code === 'ETIMEDOUT' ? 'timeout' : 'refused')
+
 const withPolicy = (transcript: string, { by }: TlsDemand) =>
   by === '' ? transcript : `TLS policy: ${by}\n${transcript}`
-
-export type { Composer, SignedMessage }

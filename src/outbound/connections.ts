@@ -1,13 +1,14 @@
 import { setMaxListeners } from 'node:events'
-import { isIP } from 'node:net'
 import type { Clock } from '../clock/index.js'
 import type { MxHost } from '../dns/index.js'
+import type { Meter } from '../metrics/index.js'
 import {
   type ConnectFailure,
   type ConnectResult,
   connectSmtp,
   type SmtpConnection,
 } from '../smtp/index.js'
+import { bindTo, type Source } from './pools.js'
 import { meets, type TlsDemand, tlsOptions } from './tls-policy/index.js'
 
 /** A session with one of a site's hosts, in use by one delivery at a time. */
@@ -16,7 +17,10 @@ export interface Session {
   /** `mx.example.com [192.0.2.1]`, for the record. */
   remote: string
   exchange: string
+  /** Which sessions are alike: same source, same hosts. */
+  key: string
   site: string
+  maxMessages: number
   /** What it was opened to meet; a delivery with other demands may find that it meets those too. */
   demand: TlsDemand
   /** It has carried a message before: that it turns out closed then says nothing about the site. */
@@ -25,16 +29,26 @@ export interface Session {
 
 export interface Connections {
   /**
-   * An idle session with the site that meets what `demandOf` its host says, or a new one with the
-   * first of the hosts that answers and does. A host without a demand is not to be used.
+   * An idle session with one of the hosts that meets what `demandOf` it says, or a new one with the
+   * first that answers and does. A host without a demand is not to be used.
    */
-  acquire(site: string, hosts: readonly MxHost[], demandOf: DemandOf): Promise<Acquired>
+  acquire(target: Target): Promise<Acquired>
   /** Gives a session back after its message; one that is not reusable is ended. */
   release(session: Session, reusable: boolean): void
   /** Ends idle sessions now and busy ones when they are released. */
   close(): void
   /** Ends everything at once. */
   destroy(): void
+}
+
+export interface Target {
+  source: Source
+  hosts: readonly MxHost[]
+  demandOf(exchange: string): TlsDemand | undefined
+  /** Whose limits these are; idle sessions count too, and make room. */
+  site: string
+  maxConnections: number
+  messagesPerConnection: number
 }
 
 export type Acquired = { session: Session } | NotAcquired
@@ -44,15 +58,12 @@ export interface NotAcquired {
   remote: string
   demand: TlsDemand
 }
-type DemandOf = (exchange: string) => TlsDemand | undefined
 
 export interface ConnectionOptions {
   clock: Clock
   port: number
-  heloName: string
-  sourceAddresses: readonly string[]
-  messagesPerConnection: number
-  /** Idle ones included; the longest idle makes room. */
+  meter: Meter
+  /** Over all sites, idle ones included; the longest idle makes room. */
   maxConnections: number
   /** PEM of the authorities trusted instead of the usual ones. */
   ca?: string
@@ -72,6 +83,7 @@ export function openConnections(options: ConnectionOptions): Connections {
   const idle = new Map<string, Session[]>()
   const idleTimers = new Map<Session, () => void>()
   const open = new Set<Session>()
+  const openAt = new Map<string, Set<Session>>()
   const plainUntil = new Map<string, number>()
   const dying = new AbortController()
   // A listener for each connection that is being opened; Node's warning means leaks.
@@ -81,45 +93,59 @@ export function openConnections(options: ConnectionOptions): Connections {
   const leaveIdle = (session: Session) => {
     idleTimers.get(session)?.()
     idleTimers.delete(session)
-    const waiting = idle.get(session.site)
+    const waiting = idle.get(session.key)
     const at = waiting?.indexOf(session) ?? -1
     if (waiting === undefined || at < 0) return
     waiting.splice(at, 1)
-    if (waiting.length === 0) idle.delete(session.site)
+    if (waiting.length === 0) idle.delete(session.key)
   }
-  const end = (session: Session) => {
+  const forget = (session: Session) => {
     leaveIdle(session)
     open.delete(session)
+    const { site } = session
+    const there = openAt.get(site)
+    if (there === undefined || !there.delete(session)) return
+    options.meter.gauge('posthorn_connections', { site }, there.size)
+    if (there.size === 0) openAt.delete(site)
+  }
+  const end = (session: Session) => {
+    forget(session)
     session.connection.quit()
   }
-  const takeIdle = (site: string, demandOf: DemandOf): Session | undefined => {
+  const takeIdle = (key: string, demandOf: Target['demandOf']): Session | undefined => {
     // The one used last: the others may age out.
-    const session = idle.get(site)?.findLast(({ connection, demand, exchange }) => {
+    const session = idle.get(key)?.findLast(({ connection, demand, exchange }) => {
       return meets({ tls: connection.tls, demand }, demandOf(exchange))
     })
     if (session !== undefined) leaveIdle(session)
     return session
   }
-  const makeRoom = () => {
+  const makeRoom = ({ site, maxConnections }: Target) => {
+    const there = openAt.get(site)
+    if (there !== undefined && there.size >= maxConnections) {
+      for (const session of there) if (idleTimers.has(session)) return end(session)
+    }
     if (open.size < options.maxConnections) return
     const [oldest] = idleTimers.keys()
     if (oldest !== undefined) end(oldest)
   }
   const track = (session: Session): Session => {
+    const { site } = session
     open.add(session)
+    const there = openAt.get(site) ?? new Set()
+    openAt.set(site, there.add(session))
+    options.meter.gauge('posthorn_connections', { site }, there.size)
     // The server may leave first.
     void session.connection.closed.then(() => end(session))
     return session
   }
 
-  const connect = (address: string, exchange: string, demand: TlsDemand) => {
-    const localAddress = options.sourceAddresses.find((own) => isIP(own) === isIP(address))
+  const connect = (from: From, address: string, exchange: string, demand: TlsDemand) => {
     return connectSmtp({
       host: address,
       port: options.port,
       servername: exchange,
-      ...(localAddress === undefined ? {} : { localAddress }),
-      heloName: options.heloName,
+      ...from,
       tls: { ...tlsOptions(demand, () => options.clock.now(), exchange), ...(ca && { ca }) },
       signal: dying.signal,
     })
@@ -127,17 +153,18 @@ export function openConnections(options: ConnectionOptions): Connections {
 
   /** Opportunistic TLS that turns out broken is worth one try without (RFC 7435 §3). */
   const connectHost = async (
+    from: From,
     address: string,
     exchange: string,
     demand: TlsDemand,
   ): Promise<ConnectResult> => {
     // Where anybody asks for TLS there is no way back into the clear.
-    if (demand.mode !== 'opportunistic') return await connect(address, exchange, demand)
+    if (demand.mode !== 'opportunistic') return await connect(from, address, exchange, demand)
     const now = options.clock.now()
     const plain = (plainUntil.get(exchange) ?? 0) > now
-    const result = await connect(address, exchange, plain ? inTheClear : demand)
+    const result = await connect(from, address, exchange, plain ? inTheClear : demand)
     if (plain || result.kind === 'ready' || result.tlsFailed !== true) return result
-    const second = await connect(address, exchange, inTheClear)
+    const second = await connect(from, address, exchange, inTheClear)
     if (second.kind === 'ready') {
       if (plainUntil.size >= maxPlainHosts) plainUntil.clear()
       plainUntil.set(exchange, now + plainMs)
@@ -146,13 +173,15 @@ export function openConnections(options: ConnectionOptions): Connections {
   }
 
   return {
-    async acquire(site, hosts, demandOf) {
-      const waiting = takeIdle(site, demandOf)
+    async acquire(target) {
+      const { source, hosts, demandOf, site, messagesPerConnection: maxMessages } = target
+      const key = [source.name, ...hosts.map(({ exchange }) => exchange).sort()].join(' ')
+      const waiting = takeIdle(key, demandOf)
       if (waiting !== undefined) {
         waiting.reused = true
         return { session: waiting }
       }
-      makeRoom()
+      makeRoom(target)
       let sessions = 0
       let last: NotAcquired | undefined
       for (const { exchange, addresses } of hosts) {
@@ -160,29 +189,34 @@ export function openConnections(options: ConnectionOptions): Connections {
         if (demand === undefined) continue
         for (const address of addresses) {
           const remote = `${exchange} [${address}]`
-          const result = await connectHost(address, exchange, demand)
+          const bind = bindTo(source, address)
+          // Another address than the source's own would be one that nobody expects mail from.
+          if (bind === undefined) continue
+          const from = { ...bind, heloName: source.heloName }
+          const result = await connectHost(from, address, exchange, demand)
           if (result.kind === 'ready') {
             const { connection } = result
-            const session = { connection, remote, exchange, site, demand, reused: false }
-            return { session: track(session) }
+            const of = { key, site, maxMessages }
+            return {
+              session: track({ connection, remote, exchange, ...of, demand, reused: false }),
+            }
           }
           last = { failure: result, remote, demand }
           if (result.phase !== 'connect') sessions++
           if (sessions >= maxSessions || dying.signal.aborted) return last
         }
       }
-      if (last === undefined) throw new Error(`No host to connect to for ${site}`)
-      return last
+      return last ?? noneOfFamily(source, hosts)
     },
     release(session, reusable) {
-      const spent = session.connection.sent >= options.messagesPerConnection
+      const spent = session.connection.sent >= session.maxMessages
       if (!reusable || spent || closing || !session.connection.alive) return end(session)
       idleTimers.set(
         session,
         options.clock.after(idleMs, () => end(session)),
       )
-      const waiting = idle.get(session.site)
-      if (waiting === undefined) idle.set(session.site, [session])
+      const waiting = idle.get(session.key)
+      if (waiting === undefined) idle.set(session.key, [session])
       else waiting.push(session)
     },
     close() {
@@ -193,10 +227,24 @@ export function openConnections(options: ConnectionOptions): Connections {
       closing = true
       dying.abort()
       for (const session of [...open]) {
-        leaveIdle(session)
+        forget(session)
         session.connection.destroy()
       }
-      open.clear()
     },
+  }
+}
+
+interface From {
+  localAddress?: string
+  heloName: string
+}
+
+function noneOfFamily(source: Source, hosts: readonly MxHost[]): NotAcquired {
+  const [host = { exchange: '', addresses: [] }] = hosts
+  const cause = `${source.addresses.join(' and ')} cannot reach ${host.addresses.join(', ')}`
+  return {
+    failure: { kind: 'failed', phase: 'connect', cause, transient: true, transcript: '' },
+    remote: host.exchange,
+    demand: inTheClear,
   }
 }

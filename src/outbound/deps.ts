@@ -6,6 +6,7 @@ import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import type { Store } from '../store/index.js'
+import type { ShapingData } from './shaping/index.js'
 import type { FetchPolicy } from './tls-policy/index.js'
 
 export interface OutboundDeps {
@@ -19,6 +20,7 @@ export interface OutboundDeps {
   /** Writes what happens to mails, and lets follow what follows from it. */
   land: LandEvents
   config: Config['outbound']
+  shaping: ShapingData
   /** Where recipients reach the public listener, for the links in marketing mail. */
   publicUrl: string
   /** Where the sandbox route leads; needed when `config.route` is `sandbox`. */

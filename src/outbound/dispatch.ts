@@ -3,18 +3,32 @@ import {
   claim,
   releaseLeases,
   type StreamDue,
+  type StreamKey,
   streamsAfter,
 } from '../deliveries/index.js'
+import type { QueueClass } from '../store/index.js'
 import { makeAttempts } from './attempt.js'
 import type { OutboundDeps } from './deps.js'
-import { makeLanes, type Stream, type Want } from './lanes.js'
+import { explainGate, type LiveGate } from './explain-gate.js'
+import { type Lane, makeLanes, type Stream } from './lanes.js'
+import { makePaths, type Want } from './paths.js'
+import { openGate, type Place } from './places.js'
+import { makePools } from './pools.js'
 import { makeRecorder } from './recorder.js'
+import { makeFindRoute, type Site } from './route.js'
+import { makeRouting } from './routing.js'
+import { openShaping } from './shape.js'
+import type { ShapingData } from './shaping/index.js'
 
 export interface Outbound {
   /** The doorbell: these streams have something that falls due then. */
   ring(due: readonly StreamDue[]): void
   /** Looks through the whole queue, as at the start. */
   scan(): Promise<void>
+  /** New shaping files: limits change at once, what is under way and what was learned stays. */
+  reshape(data: ShapingData): void
+  /** At which gate mail of this stream stands now; undefined when nothing of it is due here. */
+  gateOf(key: StreamKey): LiveGate | undefined
   /** Stops claiming, lets attempts under way end within `graceMs`, breaks off the rest. */
   close(graceMs: number): Promise<void>
 }
@@ -24,19 +38,29 @@ const streamsPerScan = 1_000
 // Rings get lost and other processes write: the queue is looked through this often regardless.
 const scanEveryMs = 30_000
 const retryWriteMs = 1_000
+// A lane whose MXs move is at its new site after this.
+const routeAgainMs = 300_000
+// So many destinations are looked up ahead of their turn, not a whole queue's.
+const routedAhead = 100
 
 /**
- * One thread's share of the queue: claims what is due, as much as it can have in flight, runs the
- * attempts and writes what came of them. See README.md for the invariants.
+ * One thread's share of the queue: finds the sites of what is due, claims as much as may start
+ * there, runs the attempts and writes what came of them. See README.md for the invariants.
  */
 export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
-  const { store, clock, config, log, thread } = deps
-  const lanes = makeLanes({
-    perLane: config.connectionsPerDomain,
-    total: config.maxConnections,
-    perClaim: maxPerClaim,
+  const { store, clock, config, log, thread, meter } = deps
+  const total = config.maxConnections
+  const lanes = makeLanes()
+  const paths = makePaths({ total, perClaim: maxPerClaim }, (gate) =>
+    meter.count('posthorn_throttled_total', { gate }),
+  )
+  const { shaping, ...shapes } = await openShaping(deps, () => {
+    paths.reopen('warm-up')
+    work()
   })
-  const attempts = makeAttempts(deps)
+  const findRoute = makeFindRoute(deps, shaping)
+  const poolOf = makePools(config)
+  const attempts = makeAttempts(deps, findRoute)
   const recorder = makeRecorder(deps)
   let inFlight = 0
   let claiming = false
@@ -44,10 +68,36 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   let cancelWake = () => {}
   let onIdle = () => {}
 
+  const routing = makeRouting({
+    findRoute,
+    log,
+    onRouted(lane, site, streams) {
+      lane.site = site
+      lane.routedAt = clock.now()
+      for (const stream of streams) standAt(stream, site)
+      work()
+    },
+  })
+  const standAt = (stream: Stream, site: Site) => {
+    const pool = poolOf(stream.accountId, stream.class)
+    const key = `${pool.name} ${site.key}`
+    paths.stand(stream, { key, site: site.key, open: () => openGate(shaping, site, pool) })
+  }
+  const isStale = ({ site, routedAt }: Lane, now: number) =>
+    site === undefined || site.key.startsWith('dns of ') || now - routedAt >= routeAgainMs
+  const stand = (stream: Stream, now: number) => {
+    const { lane } = stream
+    if (lane.site === undefined || isStale(lane, now)) routing.add(stream)
+    else standAt(stream, lane.site)
+  }
+
   /** Begins what is claimed while there is room; then claims more. */
   const work = () => {
     if (closing || claiming || recorder.stuck()) return
-    const wants = lanes.wanted(clock.now())
+    const now = clock.now()
+    for (const stream of lanes.wake(now)) stand(stream, now)
+    routing.pump((of) => !paths.isFull(of) && paths.inLine(of) < routedAhead)
+    const wants = paths.wanted(now)
     if (wants.length > 0) void claimFor(wants)
     else sleep()
   }
@@ -55,27 +105,34 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const claimFor = async (wants: readonly Want[]) => {
     claiming = true
     for (const { stream } of wants) stream.claiming = true
-    const asked = wants.map(({ stream, limit }) => ({
-      lane: stream.lane.name,
-      class: stream.class,
-      accountId: stream.accountId,
-      limit,
-    }))
+    const asked = wants.map(({ stream, places }) => ({ ...keyOf(stream), limit: places.length }))
     try {
-      const claims = await store.write((tx) => claim(tx, asked, { now: clock.now(), thread }))
-      for (const [i, { stream }] of wants.entries()) {
+      const now = clock.now()
+      const claims = await store.write((tx) => claim(tx, asked, { now, thread }))
+      for (const [i, { stream, places }] of wants.entries()) {
         const { taken = [], exhausted } = claims[i] ?? {}
         stream.claiming = false
-        if (exhausted !== undefined) lanes.exhausted(stream, exhausted.nextDueAt)
-        lanes.started(stream.lane, taken.length)
-        for (const delivery of taken) run(stream, delivery)
-        lanes.drop(stream.lane)
+        if (exhausted !== undefined) {
+          paths.leave(stream)
+          lanes.exhausted(stream, exhausted.nextDueAt)
+        } else if (isStale(stream.lane, now)) {
+          paths.leave(stream)
+          routing.add(stream)
+        }
+        for (const [j, place] of places.entries()) {
+          const delivery = taken[j]
+          if (delivery !== undefined) run(stream, delivery, place)
+          else giveBack(stream.class, place)
+        }
       }
       claiming = false
     } catch (error) {
       // The database cannot be written just now; the streams stay due.
       log.error({ error }, 'Deliveries could not be claimed')
-      for (const { stream } of wants) stream.claiming = false
+      for (const { stream, places } of wants) {
+        stream.claiming = false
+        for (const place of places) giveBack(stream.class, place)
+      }
       clock.after(retryWriteMs, () => {
         claiming = false
         work()
@@ -85,16 +142,24 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     work()
   }
 
-  const run = ({ lane, class: of, accountId }: Stream, delivery: Claimed) => {
+  const giveBack = (of: QueueClass, place: Place) => {
+    place.site.withdraw(of)
+    paths.ended(place.siteKey)
+  }
+
+  const run = (stream: Stream, delivery: Claimed, place: Place) => {
+    const key = keyOf(stream)
     inFlight++
-    void attempts.attempt(delivery).then((settlement) => {
-      lanes.ended(lane)
+    void attempts.attempt(delivery, place).then(({ settlement, site }) => {
+      // What we broke off ourselves says nothing about the site.
+      if (site === undefined || closing) giveBack(key.class, place)
+      else {
+        place.site.ended(key.class, site)
+        paths.ended(place.siteKey)
+      }
       recorder.record(settlement, () => {
         inFlight--
-        if (settlement.kind === 'deferred') {
-          lanes.note({ lane: lane.name, class: of, accountId, dueAt: settlement.dueAt })
-        }
-        lanes.drop(lane)
+        if (settlement.kind === 'deferred') lanes.note({ ...key, dueAt: settlement.dueAt })
         if (inFlight === 0) onIdle()
         work()
       })
@@ -104,13 +169,14 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
 
   const sleep = () => {
     cancelWake()
-    const at = lanes.wakeAt()
-    if (at !== undefined) cancelWake = clock.after(Math.max(1, at - clock.now()), work)
+    const at = Math.min(lanes.wakeAt() ?? never, paths.wakeAt() ?? never)
+    if (at < never) cancelWake = clock.after(Math.max(1, at - clock.now()), work)
   }
 
   const isMine = (lane: string) => shardOf(lane, deps.threads) === thread
 
   const scan = async () => {
+    lanes.sweep(clock.now())
     let last: StreamDue | undefined
     do {
       const found = await streamsAfter(store.read, last, streamsPerScan)
@@ -142,6 +208,17 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
       work()
     },
     scan,
+    reshape(data) {
+      shaping.reload(data)
+      paths.reopen()
+      work()
+    },
+    gateOf({ lane, class: of, accountId }) {
+      const stream = lanes.find(lane, of, accountId)
+      if (stream?.state !== 'due') return undefined
+      const isRouting = routing.has(stream)
+      return explainGate(stream, { isRouting, isFull: paths.isFull(of), total })
+    },
     async close(graceMs) {
       closing = true
       cancelScan()
@@ -155,9 +232,18 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
       await idle
       cancel()
       attempts.connections.destroy()
+      await shapes.close()
     },
   }
 }
+
+const never = Number.POSITIVE_INFINITY
+
+const keyOf = ({ lane, class: of, accountId }: Stream): StreamKey => ({
+  lane: lane.name,
+  class: of,
+  accountId,
+})
 
 /** Which of the threads works a lane: the same one always, so that it alone knows the destination. */
 export function shardOf(lane: string, threads: number): number {

@@ -6,3 +6,4 @@
  */
 export type { OutboundDeps } from './deps.js'
 export { type Outbound, openOutbound, shardOf } from './dispatch.js'
+export * from './shaping/index.js'

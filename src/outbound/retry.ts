@@ -1,9 +1,12 @@
+import { type ClassName, classNameOf } from '../deliveries/index.js'
+import type { QueueClass } from '../store/index.js'
+
 /**
  * When to try again (`notes/mta.md` §1, 10): the schedule's last delay repeats, jitter only adds
  * (a greylist that says 300 s means it), and nothing is tried past its expiry.
  */
-export interface RetryPolicy {
-  readonly delaysMs: readonly number[]
+export interface RetryPolicies
+  extends Readonly<Record<ClassName, { schedule: readonly number[] }>> {
   /** In [0, 1): `Math.random`, or a seeded one in tests. */
   readonly random: () => number
 }
@@ -12,12 +15,12 @@ const jitter = 0.15
 
 /** The next attempt after `attempts` of them, or undefined when the delivery expires before it. */
 export function nextAttempt(
-  policy: RetryPolicy,
-  delivery: { attempts: number; expiresAt: number },
+  policies: RetryPolicies,
+  delivery: { class: QueueClass; attempts: number; expiresAt: number },
   now: number,
 ): number | undefined {
-  const delays = policy.delaysMs
-  const delay = delays[Math.min(delivery.attempts, delays.length) - 1] ?? 0
-  const dueAt = Math.round(now + delay * (1 + jitter * policy.random()))
+  const { schedule } = policies[classNameOf(delivery.class)]
+  const delay = schedule[Math.min(delivery.attempts, schedule.length) - 1] ?? 0
+  const dueAt = Math.round(now + delay * (1 + jitter * policies.random()))
   return dueAt > delivery.expiresAt ? undefined : dueAt
 }

@@ -14,6 +14,7 @@ import * as streams from './migrations/0010-streams.js'
 import * as events from './migrations/0011-events.js'
 import * as egress from './migrations/0012-egress.js'
 import * as contacts from './migrations/0016-contacts.js'
+import * as sources from './migrations/0019-sources.js'
 
 /** In order, forward only; a released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -29,6 +30,7 @@ const migrations: Record<string, Migration> = {
   '0011-events': events,
   '0012-egress': egress,
   '0016-contacts': contacts,
+  '0019-sources': sources,
 }
 
 /** Brings the database to the present schema, under a lock, all or nothing. Runs at every start. */

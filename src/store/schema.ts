@@ -28,6 +28,8 @@ export interface Tables {
   contact_totals: ContactTotalRow
   topics: TopicRow
   topic_opt_outs: TopicOptOutRow
+  sources: SourceRow
+  site_states: SiteStateRow
   mta_sts: MtaStsRow
   events: EventRow
 }
@@ -328,6 +330,26 @@ export interface TopicOptOutRow {
   address: string
   topic_id: string
   opted_out_at: number
+}
+
+/** How far a source address has come with its warm-up; days since the epoch, UTC. */
+export interface SourceRow {
+  address: string
+  first_day: number
+  /** The last day with mail; `sent` counts that day's. */
+  last_day: number
+  ramp_day: number
+  sent: number
+}
+
+/** What a thread has learned about a site, so that a restart does not forget a suspension. */
+export interface SiteStateRow {
+  site: string
+  source: string
+  thread: number
+  /** JSON. */
+  learned: string
+  updated_at: number
 }
 
 /** A recipient domain's MTA-STS policy. */

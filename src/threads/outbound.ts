@@ -1,10 +1,12 @@
 import { makeEffects } from '../app/effects.js'
+import { readAgain, shapingFiles } from '../app/files.js'
 import { openResolver } from '../app/resolver.js'
 import { runThread } from '../app/thread.js'
 import { joinBacklog } from '../deliveries/index.js'
-import { openOutbound } from '../outbound/index.js'
+import { loadShaping, openOutbound } from '../outbound/index.js'
 
 await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
+  const readShaping = () => loadShaping(shapingFiles(data.dataDir))
   const outbound = await openOutbound({
     store,
     clock,
@@ -14,6 +16,7 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
     backlog: joinBacklog(data.backlog),
     land: makeEffects(),
     config: data.config.outbound,
+    shaping: readShaping(),
     publicUrl: data.publicUrl,
     resolver: openResolver(data.config.dns, clock),
     ...(data.sandboxPort === undefined
@@ -25,6 +28,8 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
   })
   return {
     ring: (due) => outbound.ring(due),
+    reload: () => readAgain(log, readShaping, outbound.reshape),
+    gateOf: outbound.gateOf,
     stop: () => outbound.close(data.config.outbound.shutdownGrace),
   }
 })

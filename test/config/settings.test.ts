@@ -96,14 +96,17 @@ t.test('every setting can come from the environment, by a name of its own', asyn
     POSTHORN_HTTP_TRUSTED_PROXIES: '192.0.2.1, 2001:db8::1',
     POSTHORN_DNS_TIMEOUT: '2s',
     POSTHORN_OUTBOUND_ALLOW_PRIVATE_ADDRESSES: 'true',
-    POSTHORN_OUTBOUND_RETRY_SCHEDULE: '1m,2h',
+    POSTHORN_OUTBOUND_RETRY_CAMPAIGN_SCHEDULE: '1m,2h',
   }
   const { config } = load(t, '[http.private]\nport = 1\n[log]\nformat = "json"', env)
   t.match(config(), {
     log: { level: 'debug', format: 'json' },
     http: { private: { port: 9090 }, trustedProxies: ['192.0.2.1', '2001:db8::1'] },
     dns: { timeout: 2_000 },
-    outbound: { allowPrivateAddresses: true, retrySchedule: [60_000, 7_200_000] },
+    outbound: {
+      allowPrivateAddresses: true,
+      retry: { campaign: { schedule: [60_000, 7_200_000] } },
+    },
   })
 })
 
@@ -145,9 +148,9 @@ const badValues: [name: string, toml: string, expected: string][] = [
   ['outbound.allow_private_addresses', '1', 'true or false'],
   ['outbound.allow_private_addresses', '"yes"', 'true or false'],
   ['outbound.max_connections', '0', 'a whole number from 1 to 20000'],
-  ['outbound.retry_schedule', '[]', 'a list of durations of at least 1s'],
-  ['outbound.retry_schedule', '["5m", "soon"]', 'a list of durations'],
-  ['outbound.retry_schedule', '["500ms"]', 'a list of durations of at least 1s'],
+  ['outbound.retry.campaign.schedule', '[]', 'a list of durations of at least 1s'],
+  ['outbound.retry.campaign.schedule', '["5m", "soon"]', 'a list of durations'],
+  ['outbound.retry.campaign.schedule', '["500ms"]', 'a list of durations of at least 1s'],
   ['dns.validating_resolver', '"localhost"', 'an address such as "127.0.0.1:53"'],
   ['dns.validating_resolver', '["127.0.0.1"]', 'an address such as "127.0.0.1:53"'],
   ['outbound.tls.dane', '"maybe"', 'true or false'],
@@ -155,7 +158,37 @@ const badValues: [name: string, toml: string, expected: string][] = [
   ['outbound.tls.domains', '{ "a.*.test" = "off" }', 'a table of domains'],
   ['outbound.tls.domains', '{ "you@a.test" = "off" }', 'a table of domains'],
   ['outbound.tls.domains', '["a.test"]', 'a table of domains'],
-  ['outbound.max_age', '"31d"', 'a duration from 1m to 30d'],
+  ['outbound.retry.campaign.max_age', '"31d"', 'a duration from 1m to 30d'],
+  ['outbound.pools', '[1]', 'it to be a table'],
+  ['outbound.pools', '{ "A B" = {} }', 'the name "A B" to be 1 to 32 of a-z'],
+  ['outbound.pools', '{ a = {} }', 'a.sources to be a list of at least one address'],
+  ['outbound.pools', '{ a = { source = [] } }', 'a.source to be one of sources, classes, accounts'],
+  ...[
+    ['{ addresses = ["192.0.2.1", "192.0.2.2"] }', 'a.sources[0].addresses to be an IPv4 address'],
+    ['{ addresses = ["mx.test"] }', 'a.sources[0].addresses to be a list of IP addresses'],
+    ['{ addresses = ["192.0.2.1"], weight = 11 }', 'a.sources[0].weight to be a whole number'],
+    [
+      '{ addresses = ["192.0.2.1"], helo_name = "a b" }',
+      'a.sources[0].helo_name to be a host name',
+    ],
+  ].map(([source, expected = '']): (typeof badValues)[number] => [
+    'outbound.pools',
+    `{ a = { sources = [${source}] } }`,
+    expected,
+  ]),
+  ...[
+    ['classes = ["bulk"]', 'a.classes to be a list of "transactional", "automation", "campaign"'],
+    ['accounts = ["shop"]', "a.accounts to be a list of accounts' ids"],
+  ].map(([own, expected = '']): (typeof badValues)[number] => [
+    'outbound.pools',
+    `{ a = { sources = [{ addresses = ["192.0.2.1"] }], ${own} } }`,
+    expected,
+  ]),
+  [
+    'outbound.pools',
+    '{ a = { sources = [{ addresses = ["192.0.2.1"] }] }, b = { sources = [{ addresses = ["192.0.2.1"] }] } }',
+    'the address 192.0.2.1 to be in one pool, not in a and b',
+  ],
   ['sandbox.keep_messages', '0', 'a whole number from 1 to 100000'],
 ]
 

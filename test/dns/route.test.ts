@@ -7,12 +7,15 @@ import {
 } from '../../src/dns/index.js'
 import { fakeResolver } from '../support/resolver.js'
 
+type Unbounded = MxRoute extends infer R ? (R extends MxRoute ? Omit<R, 'mx'> : never) : never
+
 interface Case {
   name: string
   records: StaticRecords
   domain?: string
   options?: Partial<RouteOptions>
-  want: MxRoute
+  /** But for `mx`. */
+  want: Unbounded
 }
 
 /** Always the first of what is left: a shuffle that keeps the order. */
@@ -211,7 +214,11 @@ const cases: Case[] = [
 
 t.test('a route to the MX:', async (t) => {
   for (const { name, records, domain = 'a.test', options, want } of cases) {
-    const route = await routeToMx(fakeResolver(records), domain, { random: inOrder, ...options })
+    const given = { random: inOrder, ...options }
+    const { mx: _, ...route } = {
+      mx: [],
+      ...(await routeToMx(fakeResolver(records), domain, given)),
+    }
     t.same(route, want, name)
   }
 })
@@ -238,6 +245,17 @@ t.test('a hostile number of MX records costs a bounded number of lookups', async
   const route = await routeToMx(resolver, 'a.test', { random: inOrder })
   t.equal(route.kind, 'no-addresses')
   t.equal(resolver.questions.length, 1 + 10 * 2)
+})
+
+t.test('all MXs are told, also those that are not tried', async (t) => {
+  const many = Array.from({ length: 12 }, (_, i) => mx(`m${i}.a.test`, i))
+  const resolver = fakeResolver({ 'a.test': { mx: many }, 'm0.a.test': { a: ['8.8.8.8'] } })
+  const route = await routeToMx(resolver, 'a.test', { random: inOrder })
+  t.match(route, { kind: 'hosts', hosts: [{ exchange: 'm0.a.test' }] })
+  t.same(
+    route.kind === 'hosts' && route.mx.map(({ exchange }) => exchange).sort(),
+    many.map(({ exchange }) => exchange).sort(),
+  )
 })
 
 t.test('no more hosts are looked up than are needed', async (t) => {

@@ -1,6 +1,7 @@
 import t from 'tap'
+import { loadConfig } from '../../src/config/index.js'
 import { FakeClock } from '../support/clock.js'
-import { outboundRig } from '../support/outbound.js'
+import { outboundRig, shapedTo } from '../support/outbound.js'
 import { testCertificates } from '../support/tls.js'
 
 t.test('a mail is delivered once, signed, with its own return path', async (t) => {
@@ -132,10 +133,12 @@ t.test('nobody listening is tried again, and said in words', async (t) => {
 
 t.test('a delivery that is never taken fails when its age is over', async (t) => {
   const clock = new FakeClock()
+  const { outbound: defaults } = loadConfig({ env: {} })
+  const transactional = { schedule: [600_000], maxAge: 1_500_000 }
   const rig = await outboundRig(t, {
     clock,
     script: { rcpt: '450 4.2.1 not now' },
-    config: { retrySchedule: [600_000], maxAge: 1_500_000 },
+    config: { retry: { ...defaults.retry, transactional } },
   })
   const id = await rig.send({ to: 'a@one.test' })
   for (const attempt of [1, 2]) {
@@ -229,7 +232,7 @@ t.test('routing', async (t) => {
 
 t.test('connections are reused, up to their limit of messages', async (t) => {
   const rig = await outboundRig(t, {
-    config: { connectionsPerDomain: 1, messagesPerConnection: 4 },
+    shaping: shapedTo({ connections: 1, messages: 4 }),
     stopped: true,
   })
   const ids = await Promise.all(

@@ -7,13 +7,14 @@ import { shardOf } from '../../src/outbound/index.js'
 import { makeTimeHeap } from '../../src/outbound/time-heap.js'
 import type { QueueClass, QueueRow } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
-import { outboundRig } from '../support/outbound.js'
+import { outboundRig, shapedTo } from '../support/outbound.js'
 import { openTestStore } from '../support/store.js'
 
 t.test('a site that answers nothing holds up no other', async (t) => {
   const rig = await outboundRig(t, {
     script: { rcpt: (line) => (/@slow\.test/.test(line) ? 'hang' : '250 ok') },
-    config: { connectionsPerDomain: 3, maxConnections: 10 },
+    config: { maxConnections: 10 },
+    shaping: `${shapedTo()}[domains."slow.test"]\nconnections = 3`,
     stopped: true,
   })
   const slow = await Promise.all(
@@ -158,7 +159,7 @@ t.test('a claim takes what is due of each stream, the longest due first', async 
 t.test('a campaign that fills a destination delays no transactional mail to it', async (t) => {
   const rig = await outboundRig(t, {
     script: { dot: { reply: '250 ok', delayMs: 10 } },
-    config: { connectionsPerDomain: 5 },
+    shaping: shapedTo({ connections: 5 }),
     stopped: true,
   })
   const plans = loadPlans(packageFile('config/plans.toml'))

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Test } from 'tap'
 import { loadPlans, openSubscription } from '../../src/billing/index.js'
 import { type Clock, systemClock } from '../../src/clock/index.js'
@@ -7,7 +9,9 @@ import {
   type Claimed,
   claim,
   joinBacklog,
+  type LiveGate,
   makeBacklogMemory,
+  type StreamKey,
 } from '../../src/deliveries/index.js'
 import type { StaticRecords, ValidatedResolver } from '../../src/dns/index.js'
 import { addDomain } from '../../src/domains/index.js'
@@ -16,7 +20,7 @@ import type { SendInput } from '../../src/emails/send-body.js'
 import { makeLandEvents } from '../../src/events/index.js'
 import { type Log, silentLog } from '../../src/log/index.js'
 import { silentMeter } from '../../src/metrics/index.js'
-import { type OutboundDeps, openOutbound } from '../../src/outbound/index.js'
+import { loadShaping, type OutboundDeps, openOutbound } from '../../src/outbound/index.js'
 import type { Store } from '../../src/store/index.js'
 import type { Renderer } from '../../src/templates/index.js'
 import { type FakeMx, fakeMx, type MxScript } from './fake-mx.js'
@@ -38,6 +42,11 @@ export interface OutboundRig {
   /** Waits for a status. */
   becomes(id: string, status: EmailRecord['status']): Promise<EmailRecord>
   ring(lane: string): void
+  /** Resolves when `isSo` holds; fails the test after ten seconds of real time. */
+  eventually(isSo: () => boolean | Promise<boolean>): Promise<void>
+  gateOf(stream: StreamKey): LiveGate | undefined
+  /** Another operator's shaping.toml, taken up as by SIGHUP. */
+  reshape(toml: string): void
   /** Claims transactional deliveries as a thread does, without an attempt. */
   take(lane: string, limit: number, thread?: number): Promise<Claimed[]>
   /** Stops the outbound side; `start` begins again, as after a restart. */
@@ -50,12 +59,23 @@ export interface RigOptions {
   clock?: Clock
   dns?: StaticRecords
   config?: Partial<Config['outbound']>
+  /** What an operator's shaping.toml says; by default the fake MX has 10 connections and no rate. */
+  shaping?: string
   log?: Log
   /** Stands in for a resolver that checks DNSSEC. */
   validated?: ValidatedResolver
   tls?: OutboundDeps['tls']
   /** Do not start the outbound side yet. */
   stopped?: boolean
+}
+
+/** The fake MX as a provider with these limits, so that no connection has to be earned. */
+export function shapedTo(limits: { connections?: number; messages?: number } = {}): string {
+  const { connections = 10, messages = 10_000 } = limits
+  return [
+    '[providers.fake]\nmx = ["mx.test"]\nmessages_per_minute = 1000000',
+    `connections = ${connections}\nmessages_per_connection = ${messages}\n`,
+  ].join('\n')
 }
 
 const accountId = '01900000-0000-7000-8000-000000000001'
@@ -89,8 +109,13 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
     port: mx.port,
     allowPrivateAddresses: true,
     heloName: 'out.test',
+    warmUp: 'off' as const,
     ...options.config,
   }
+
+  const shapingFile = join(dataDir, 'shaping.toml')
+  writeFileSync(shapingFile, options.shaping ?? shapedTo())
+  const readShaping = () => loadShaping([packageFile('config/shaping.toml'), shapingFile])
 
   const open = () =>
     openOutbound({
@@ -105,6 +130,7 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
       land: makeLandEvents([]),
       publicUrl: 'https://mail.test',
       config,
+      shaping: readShaping(),
       thread: 0,
       threads: 1,
       random: () => 0,
@@ -129,7 +155,7 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
           backlog,
           maxQueued: 1_000_000,
           ring: (due) => outbound?.ring(due),
-          maxAgeMs: config.maxAge,
+          retry: config.retry,
         },
         accountId,
         { from: 'Sender <news@sender.test>', subject: 'Hello', html: '<p>Hello</p>', ...body },
@@ -144,6 +170,17 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
         if (waited >= withinMs) throw new Error(`The email stays ${JSON.stringify(email)}`)
         await new Promise((resolve) => setTimeout(resolve, 5))
       }
+    },
+    async eventually(isSo) {
+      for (let waited = 0; !(await isSo()); waited += 5) {
+        if (waited >= 10_000) throw new Error(`It never held: ${isSo}`)
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+    },
+    gateOf: (stream) => outbound?.gateOf(stream),
+    reshape(toml) {
+      writeFileSync(shapingFile, toml)
+      outbound?.reshape(readShaping())
     },
     becomes: (id, status) => rig.until(id, (email) => email.status === status),
     async take(lane, limit, thread = 0) {

@@ -1,0 +1,22 @@
+import { connect } from 'node:net'
+import type { Answer, Question } from '../app/control.js'
+import { controlSocket } from '../app/files.js'
+import type { Place } from './place.js'
+
+const withinMs = 3_000
+
+/** Asks the appliance that serves the data directory; undefined when none answers. */
+export function askAppliance({ dataDir }: Place, question: Question): Promise<Answer | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect(controlSocket(dataDir))
+    let text = ''
+    socket.setTimeout(withinMs, () => socket.destroy())
+    socket.on('error', () => {})
+    socket.on('connect', () => socket.write(`${JSON.stringify(question)}\n`))
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk
+    })
+    // Only the appliance, which has the data directory's lock, listens there.
+    socket.on('close', () => resolve(text === '' ? undefined : (JSON.parse(text) as Answer)))
+  })
+}

@@ -1,0 +1,140 @@
+import { isIP } from 'node:net'
+import type { Setting } from './settings.js'
+
+/** Source addresses that some mail leaves from instead of the usual ones. */
+export interface PoolSettings {
+  readonly sources: readonly {
+    /** One of a family at most. */
+    readonly addresses: readonly string[]
+    readonly heloName?: string
+    readonly weight: number
+  }[]
+  readonly classes: readonly string[]
+  /** Ids of accounts; they come before classes. */
+  readonly accounts: readonly string[]
+}
+
+export type PoolsSettings = Readonly<Record<string, PoolSettings>>
+
+const classes = ['transactional', 'automation', 'campaign']
+const uuid = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/
+const maxWeight = 10
+
+/** `[outbound.pools.NAME]`; every account and class in one pool at most, every address too. */
+export function pools(hostName: RegExp): Setting<PoolsSettings> {
+  return {
+    kind: 'setting',
+    fallback: {},
+    read(given) {
+      try {
+        return { value: readPools(given, hostName) }
+      } catch (error) {
+        if (error instanceof Expected) return { expected: error.message }
+        throw error
+      }
+    },
+  }
+}
+
+/** Every address that mail may leave from, for SPF records and against loops. */
+export function allSourceAddresses(outbound: {
+  sourceAddresses: readonly string[]
+  pools: PoolsSettings
+}): string[] {
+  const pooled = Object.values(outbound.pools).flatMap(({ sources }) =>
+    sources.flatMap(({ addresses }) => addresses),
+  )
+  return [...new Set([...outbound.sourceAddresses, ...pooled])]
+}
+
+class Expected extends Error {}
+
+function expect(isSo: boolean, where: string, expected: string): asserts isSo {
+  if (!isSo) throw new Expected(`${where} to be ${expected}`)
+}
+
+function readPools(given: unknown, hostName: RegExp): PoolsSettings {
+  const taken = new Map<string, string>()
+  const once = (kind: string, item: string, pool: string) => {
+    const before = taken.get(`${kind} ${item}`)
+    expect(before === undefined, `${kind} ${item}`, `in one pool, not in ${before} and ${pool}`)
+    taken.set(`${kind} ${item}`, pool)
+  }
+  const read: Record<string, PoolSettings> = {}
+  for (const [name, value] of Object.entries(tableOf(given, 'it', []))) {
+    expect(/^[a-z0-9][a-z0-9_-]{0,31}$/.test(name), `the name ${JSON.stringify(name)}`, poolName)
+    const pool = tableOf(value, name, ['sources', 'classes', 'accounts'])
+    const sources = listOf(pool.sources, `${name}.sources`).map((source, i) =>
+      readSource(source, `${name}.sources[${i}]`, hostName),
+    )
+    expect(sources.length > 0, `${name}.sources`, 'a list of at least one address')
+    const wrongClass = `a list of ${classes.map((one) => `"${one}"`).join(', ')}`
+    const read1 = {
+      sources,
+      classes: textsOf(pool.classes, `${name}.classes`, (c) => classes.includes(c), wrongClass),
+      accounts: textsOf(
+        pool.accounts,
+        `${name}.accounts`,
+        (id) => uuid.test(id),
+        "a list of accounts' ids",
+      ),
+    }
+    for (const one of read1.classes) once('the class', one, name)
+    for (const one of read1.accounts) once('the account', one, name)
+    for (const one of sources.flatMap(({ addresses }) => addresses)) once('the address', one, name)
+    read[name] = read1
+  }
+  return read
+}
+
+const poolName = '1 to 32 of a-z, 0-9, _ and -'
+
+function readSource(given: unknown, where: string, hostName: RegExp) {
+  const source = tableOf(given, where, ['addresses', 'helo_name', 'weight'])
+  const { helo_name: heloName, weight = 1 } = source
+  const addresses = textsOf(
+    source.addresses,
+    `${where}.addresses`,
+    (item) => isIP(item) !== 0,
+    'a list of IP addresses',
+  )
+  const families = new Set(addresses.map((address) => isIP(address)))
+  const one = 'an IPv4 address, an IPv6 address, or one of each'
+  expect(addresses.length > 0 && families.size === addresses.length, `${where}.addresses`, one)
+  expect(
+    heloName === undefined || (typeof heloName === 'string' && hostName.test(heloName)),
+    `${where}.helo_name`,
+    'a host name',
+  )
+  expect(
+    typeof weight === 'number' && Number.isInteger(weight) && weight >= 1 && weight <= maxWeight,
+    `${where}.weight`,
+    `a whole number from 1 to ${maxWeight}`,
+  )
+  return { addresses, weight, ...(heloName === undefined ? {} : { heloName }) }
+}
+
+function tableOf(given: unknown, where: string, known: readonly string[]) {
+  const isTable = typeof given === 'object' && given !== null && !Array.isArray(given)
+  expect(isTable, where, 'a table')
+  const unknown = Object.keys(given).find((key) => known.length > 0 && !known.includes(key))
+  expect(unknown === undefined, `${where}.${unknown}`, `one of ${known.join(', ')}`)
+  return given as Record<string, unknown>
+}
+
+function listOf(given: unknown, where: string): readonly unknown[] {
+  expect(given === undefined || Array.isArray(given), where, 'a list')
+  return given ?? []
+}
+
+function textsOf(
+  given: unknown,
+  where: string,
+  fits: (item: string) => boolean,
+  expected: string,
+): string[] {
+  const items = listOf(given, where)
+  const texts = items.filter((item): item is string => typeof item === 'string' && fits(item))
+  expect(texts.length === items.length, where, expected)
+  return texts
+}

@@ -1,0 +1,31 @@
+import type { LiveGate } from '../deliveries/index.js'
+import type { Stream } from './lanes.js'
+
+export type { LiveGate }
+
+/** Why a due stream's mail has not left, as the thread that works it knows. */
+export function explainGate(
+  { lane, class: of, path }: Stream,
+  thread: { isRouting: boolean; isFull: boolean; total: number },
+): LiveGate {
+  if (thread.isRouting || path === undefined) {
+    return { gate: 'dns', says: `The mail servers of ${lane.name} are being looked up` }
+  }
+  const held = path.held[of]
+  if (held !== undefined) {
+    const says = `${wordsOf[held.gate]} ${path.site}: ${held.why}`
+    return { gate: held.gate, says, ...(held.until === null ? {} : { until: held.until }) }
+  }
+  if (thread.isFull) {
+    const says = `All ${thread.total} connections (outbound.max_connections) are in use`
+    return { gate: 'connections', says }
+  }
+  return { gate: 'turn', says: `It waits for its turn among the mail for ${path.site}` }
+}
+
+const wordsOf = {
+  suspended: 'Nothing is sent for now to',
+  connections: 'All connections are in use to',
+  'warm-up': 'The warm-up of the source address holds mail to',
+  rate: 'The rate is used up for',
+} as const

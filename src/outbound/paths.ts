@@ -1,0 +1,185 @@
+import { type QueueClass, queueClass } from '../store/index.js'
+import { classes, type Stream } from './lanes.js'
+import type { Gate, Place } from './places.js'
+import { type Held, reserveOf } from './shaping/index.js'
+import { makeTimeHeap } from './time-heap.js'
+
+/** The way from one pool of source addresses to one site, and who stands in line there. */
+export interface Path {
+  readonly key: string
+  /** Its site's key: what ends there makes room for all paths to it. */
+  readonly site: string
+  readonly gate: Gate
+  /** Due streams by class and account; both the accounts and the streams of each in turn. */
+  readonly due: Record<QueueClass, Map<string, Set<Stream>>>
+  /** Why nothing of the class may start; undefined while it stands in line. */
+  readonly held: Record<QueueClass, Held | undefined>
+}
+
+export interface Destination extends Pick<Path, 'key' | 'site'> {
+  /** The gate of a path that is not there yet. */
+  open(): Gate
+}
+
+export interface Want {
+  stream: Stream
+  /** One for each delivery that may start; those for which there is none are given back. */
+  places: Place[]
+}
+
+export interface PathBounds {
+  /** Attempts at once over all paths. */
+  total: number
+  /** The most deliveries that one claim asks for. */
+  perClaim: number
+}
+
+/**
+ * Whose turn it is: transactional before automation before campaign, paths in turn within a class,
+ * accounts in turn at a path, lanes in turn within an account. A path whose gate is closed leaves
+ * the line until an attempt at its site ends or the gate said it would open, so a site with a
+ * million waiting rows is looked at once for each place that it has.
+ */
+export interface Paths {
+  /** A due stream gets in line. */
+  stand(stream: Stream, to: Destination): void
+  /** It has nothing due any more, or goes elsewhere. */
+  leave(stream: Stream): void
+  /** Takes places for what to claim now. Whoever is given something goes to the end of the line. */
+  wanted(now: number): Want[]
+  /** An attempt has ended, or no delivery was there for the place. */
+  ended(site: string): void
+  /** Something that holds many changed (a ration came, limits were raised): all ask again. */
+  reopen(gate?: Held['gate']): void
+  /** How many paths of the class stand in line. */
+  inLine(of: QueueClass): number
+  /** True when nothing more of the class may start anywhere. */
+  isFull(of: QueueClass): boolean
+  /** When the next closed gate opens; undefined for not known. */
+  wakeAt(): number | undefined
+  readonly inFlight: number
+}
+
+export function makePaths(bounds: PathBounds, onHeld: (gate: Held['gate']) => void): Paths {
+  const paths = new Map<string, Path>()
+  const bySite = new Map<string, Set<Path>>()
+  const lines: Record<QueueClass, Set<Path>> = { 0: new Set(), 1: new Set(), 2: new Set() }
+  const opening = makeTimeHeap<{ path: Path; of: QueueClass }>()
+  let inFlight = 0
+
+  const line = (path: Path, of: QueueClass) => {
+    if (path.due[of].size > 0) lines[of].add(path)
+  }
+  const hold = (path: Path, of: QueueClass, held: Held) => {
+    lines[of].delete(path)
+    const before = path.held[of]
+    path.held[of] = held
+    if (before?.gate !== held.gate) onHeld(held.gate)
+    if (held.until !== null && before?.until !== held.until) opening.push(held.until, { path, of })
+  }
+  const wake = (now: number) => {
+    for (let first = opening.first(); first && first.at <= now; first = opening.first()) {
+      opening.pop()
+      const { path, of } = first.item
+      if (path.held[of]?.until !== first.at) continue
+      path.held[of] = undefined
+      line(path, of)
+    }
+  }
+  const isFull = (of: QueueClass) => {
+    const kept = of === queueClass.transactional ? 0 : reserveOf(bounds.total)
+    return inFlight >= bounds.total - kept
+  }
+
+  return {
+    stand(stream, { key, site, open }) {
+      let path = paths.get(key)
+      if (path === undefined) {
+        const held = { 0: undefined, 1: undefined, 2: undefined }
+        path = { key, site, gate: open(), due: makeDue(), held }
+        paths.set(key, path)
+        bySite.set(site, (bySite.get(site) ?? new Set()).add(path))
+      }
+      const accounts = path.due[stream.class]
+      const streams = accounts.get(stream.accountId) ?? new Set()
+      accounts.set(stream.accountId, streams.add(stream))
+      stream.path = path
+      if (path.held[stream.class] === undefined) lines[stream.class].add(path)
+    },
+    leave(stream) {
+      const { path } = stream
+      if (path === undefined) return
+      stream.path = undefined
+      const accounts = path.due[stream.class]
+      const streams = accounts.get(stream.accountId)
+      streams?.delete(stream)
+      if (streams?.size === 0) accounts.delete(stream.accountId)
+      if (accounts.size > 0) return
+      lines[stream.class].delete(path)
+      if (classes.some((of) => path.due[of].size > 0)) return
+      paths.delete(path.key)
+      const others = bySite.get(path.site)
+      others?.delete(path)
+      if (others?.size === 0) bySite.delete(path.site)
+    },
+    wanted(now) {
+      wake(now)
+      const wants = new Map<Stream, Want>()
+      let left = bounds.perClaim
+      for (const of of classes) {
+        for (const path of lines[of]) {
+          if (left === 0 || isFull(of)) break
+          const place = path.gate.start(of)
+          if ('gate' in place) {
+            hold(path, of, place)
+            continue
+          }
+          path.held[of] = undefined
+          const stream = nextIn(path.due[of])
+          const want = wants.get(stream) ?? { stream, places: [] }
+          want.places.push(place)
+          wants.set(stream, want)
+          inFlight++
+          left--
+          // To the end of the line, which this loop comes to in turn.
+          lines[of].delete(path)
+          lines[of].add(path)
+        }
+      }
+      return [...wants.values()]
+    },
+    ended(site) {
+      inFlight--
+      for (const path of bySite.get(site) ?? []) for (const of of classes) line(path, of)
+    },
+    reopen(gate) {
+      for (const path of paths.values()) {
+        for (const of of classes) {
+          if (gate === undefined || path.held[of]?.gate === gate) line(path, of)
+        }
+      }
+    },
+    inLine: (of) => lines[of].size,
+    isFull,
+    wakeAt: () => opening.first()?.at,
+    get inFlight() {
+      return inFlight
+    },
+  }
+}
+
+const makeDue = (): Path['due'] => ({ 0: new Map(), 1: new Map(), 2: new Map() })
+
+/** The next account's next stream; both go to the end of their turns. */
+function nextIn(accounts: Map<string, Set<Stream>>): Stream {
+  for (const [accountId, streams] of accounts) {
+    for (const stream of streams) {
+      accounts.delete(accountId)
+      accounts.set(accountId, streams)
+      streams.delete(stream)
+      streams.add(stream)
+      return stream
+    }
+  }
+  throw new Error('A path in line without a stream')
+}

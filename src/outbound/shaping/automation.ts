@@ -1,0 +1,100 @@
+import { duration, oneOf, settingName, text } from '../../config/index.js'
+import { type Given, type Problems, readFields, shown, tableOf } from './fields.js'
+import { limitSettings } from './limits.js'
+import { makePattern, type Pattern } from './pattern.js'
+
+export type Action = 'slow down' | 'suspend' | 'failover' | 'alarm' | 'none'
+
+/** What a receiver's words set off. */
+export interface Automation {
+  readonly name: string
+  readonly pattern: Pattern
+  /** How the reply's code begins; empty for any. */
+  readonly code: string
+  /** At the `times`-th reply within `withinMs`. */
+  readonly threshold: { readonly times: number; readonly withinMs: number }
+  readonly action: Action
+  readonly connections: number | undefined
+  readonly messagesPerMinute: number | undefined
+  readonly forMs: number
+  /** Where it is written: the file and the table. */
+  readonly from: string
+}
+
+const automationSettings = {
+  name: text('', { pattern: /^\P{Cc}{1,60}$/u, expected: 'a text of 1 to 60 characters' }),
+  pattern: text('', { pattern: /^\P{Cc}{1,200}$/u, expected: 'a text of 1 to 200 characters' }),
+  code: text('', {
+    pattern: /^[45]\d{0,2}$/,
+    expected: 'how a code begins, such as "4" or "421"',
+  }),
+  threshold: text('1/1h', {
+    pattern: /^[1-9]\d?\/\d{1,4}[smh]$/,
+    expected: 'times (1 to 99) within a duration, such as "2/1h"',
+  }),
+  action: oneOf('none', ['slow down', 'suspend', 'failover', 'alarm', 'none']),
+  connections: limitSettings.connections,
+  messagesPerMinute: limitSettings.messagesPerMinute,
+  for: duration('30m', '1s', '7d'),
+} as const
+
+/** Reads the automations of one table. */
+export function readAutomations(
+  given: unknown,
+  table: string,
+  from: string,
+  problems: Problems,
+): Automation[] {
+  if (!Array.isArray(given)) {
+    problems.push(`[${table}]: automation: expected tables [[${table}.automation]]`)
+    return []
+  }
+  const seen = new Set<unknown>()
+  return given.map((item: unknown, index) => {
+    const fields = tableOf(item, `[[${table}.automation]] ${index + 1}`, problems)
+    const named = typeof fields.name === 'string' ? `"${fields.name}"` : index + 1
+    const place = `[[${table}.automation]] ${named}`
+    if (seen.has(fields.name)) problems.push(`${place}: name: given twice in this table`)
+    seen.add(fields.name)
+    return automationOf(fields, place, from, problems)
+  })
+}
+
+function automationOf(fields: Given, place: string, from: string, problems: Problems): Automation {
+  const read = readFields(automationSettings, fields, place, problems)
+  const needs = (key: keyof typeof automationSettings, expected: string) => {
+    if (!(settingName([key]) in fields)) {
+      problems.push(`${place}: ${settingName([key])}: nothing given, expected ${expected}`)
+    }
+  }
+  needs('name', 'a text of 1 to 60 characters')
+  needs('pattern', 'a text of 1 to 200 characters')
+  needs('action', 'one of "slow down", "suspend", "failover", "alarm", "none"')
+  const { action = 'none', threshold = '1/1h', connections, messagesPerMinute } = read
+  if (action !== 'none') needs('for', 'a duration from 1s to 7d, such as "30m"')
+  const limited = connections !== undefined || messagesPerMinute !== undefined
+  if (action === 'slow down' && !limited) needs('messagesPerMinute', 'this or connections')
+  if (action !== 'slow down' && limited) {
+    problems.push(`${place}: only "slow down" has connections and messages_per_minute`)
+  }
+  const pattern = makePattern(read.pattern ?? '')
+  if (read.pattern !== undefined && pattern === undefined) {
+    problems.push(`${place}: pattern: ${shown(read.pattern)} given, expected text beside the *`)
+  }
+  const [times = '1', within = '1h'] = threshold.split('/')
+  const span = duration('1h', '1s', '7d').read(within)
+  if ('expected' in span) {
+    problems.push(`${place}: threshold: ${shown(threshold)} given, expected ${span.expected}`)
+  }
+  return {
+    name: read.name ?? '',
+    pattern: pattern ?? [],
+    code: read.code ?? '',
+    threshold: { times: Number(times), withinMs: 'value' in span ? span.value : 0 },
+    action,
+    connections,
+    messagesPerMinute,
+    forMs: read.for ?? 0,
+    from,
+  }
+}

@@ -1,0 +1,40 @@
+import { type Setting, settingName, type Values } from '../../config/index.js'
+
+export type Problems = string[]
+export type Given = Readonly<Record<string, unknown>>
+
+export type Settings = Readonly<Record<string, Setting<unknown>>>
+
+/** The values of the keys that are given, and no others. */
+export function readFields<S extends Settings>(
+  settings: S,
+  given: Given,
+  place: string,
+  problems: Problems,
+  others: readonly string[] = [],
+): Partial<Values<S>> {
+  const values: Record<string, unknown> = {}
+  const keys = new Map(Object.keys(settings).map((key) => [settingName([key]), key]))
+  for (const [key, value] of Object.entries(given)) {
+    const setting = settings[keys.get(key) ?? '']
+    if (setting === undefined) {
+      const known = [...keys.keys(), ...others].join(', ')
+      problems.push(`${place}: ${key}: no such key; known: ${known}`)
+      continue
+    }
+    const result = setting.read(value)
+    if ('value' in result) values[keys.get(key) ?? ''] = result.value
+    else problems.push(`${place}: ${key}: ${shown(value)} given, expected ${result.expected}`)
+  }
+  return values as Partial<Values<S>>
+}
+
+/** The fields of what should be a table. */
+export function tableOf(given: unknown, place: string, problems: Problems): Given {
+  if (given === undefined) return {}
+  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return { ...given }
+  problems.push(`${place}: ${shown(given)} given, expected a table`)
+  return {}
+}
+
+export const shown = (value: unknown) => (JSON.stringify(value) ?? 'nothing').slice(0, 80)

@@ -1,0 +1,41 @@
+/*
+ * Owns how fast mail goes to whom: the shaping files, which site a destination belongs to, what may
+ * start there now, and what the receivers' answers change. What must hold: no limit is ever exceeded
+ * (of connections, rate, the day's ration of a new address); a part of each stays for transactional
+ * mail; only a server's own words set an automation off; memory follows the sites in use, not those
+ * ever seen. Pure but for `sources.ts` and `learned.ts`, which read and write one table each.
+ */
+export { loadShaping, type ShapingData } from './data.js'
+export {
+  forgetLearned,
+  type LearnedRow,
+  readLearned,
+  type StoredLearned,
+  saveLearned,
+} from './learned.js'
+export { type Limits, limitNames } from './limits.js'
+export { type Policy, policyFor, type Share, shareOf } from './policy.js'
+export { rampDays, rampLimit, type SourceState, today } from './ramp.js'
+export type { ActiveAction, SiteAction } from './reactions.js'
+export { makeShaping, type Shaping, type ShapingOptions } from './shaping.js'
+export {
+  type Gate,
+  type Held,
+  type Learned,
+  makeSite,
+  type Site,
+  type SiteOptions,
+  type SiteOutcome,
+  type Suspension,
+} from './site.js'
+export { type SiteName, siteOf } from './site-name.js'
+export { claimRation, listSources, readSource, saveSource } from './sources.js'
+export { makeThrottle, type Rate, reserveOf, type Throttle } from './throttle.js'
+export {
+  makeWarmUp,
+  noWarmUp,
+  type Ration,
+  type RationRequest,
+  type WarmUp,
+  type WarmUpOptions,
+} from './warm-up.js'

@@ -1,0 +1,66 @@
+import type { Read, Tx } from '../../store/index.js'
+import type { Learned } from './site.js'
+
+/** What one thread knows about one site from one source address. */
+export interface LearnedRow {
+  readonly site: string
+  readonly source: string
+  readonly learned: Learned
+}
+
+/** Writes what has changed of one thread's knowledge; `gone` are sites that are as usual again. */
+export async function saveLearned(
+  tx: Tx,
+  changes: { changed: readonly LearnedRow[]; gone: readonly Omit<LearnedRow, 'learned'>[] },
+  { thread, now }: { thread: number; now: number },
+): Promise<void> {
+  for (const { site, source } of changes.gone) {
+    await tx
+      .deleteFrom('site_states')
+      .where('site', '=', site)
+      .where('source', '=', source)
+      .where('thread', '=', thread)
+      .execute()
+  }
+  for (const { site, source, learned } of changes.changed) {
+    const values = { learned: JSON.stringify(learned), updated_at: now }
+    await tx
+      .insertInto('site_states')
+      .values({ site, source, thread, ...values })
+      .onConflict((conflict) => conflict.columns(['site', 'source', 'thread']).doUpdateSet(values))
+      .execute()
+  }
+}
+
+/** What any thread knew: a suspension that one heard of is one for all that start. */
+export async function readLearned(read: Read, site?: string): Promise<StoredLearned[]> {
+  const rows = await read
+    .selectFrom('site_states')
+    .selectAll()
+    .$if(site !== undefined, (query) => query.where('site', '=', site ?? ''))
+    .orderBy('site')
+    .orderBy('source')
+    .orderBy('thread')
+    .execute()
+  return rows.map(({ site: key, source, thread, learned, updated_at }) => ({
+    site: key,
+    source,
+    thread,
+    // Only `saveLearned` writes it.
+    learned: JSON.parse(learned) as Learned,
+    updatedAt: updated_at,
+  }))
+}
+
+export interface StoredLearned extends LearnedRow {
+  readonly thread: number
+  readonly updatedAt: number
+}
+
+/** A new start: rows of threads that are no more would otherwise stay for ever. */
+export async function forgetLearned(tx: Tx, thread: number, threads: number): Promise<void> {
+  await tx
+    .deleteFrom('site_states')
+    .where(({ eb, or }) => or([eb('thread', '=', thread), eb('thread', '>=', threads)]))
+    .execute()
+}

@@ -1,0 +1,12 @@
+import { integer, oneOf, type Values } from '../../config/index.js'
+
+/** What may be limited; every table of the files may have some of them. */
+export const limitSettings = {
+  connections: integer(10, 1, 1_000),
+  messagesPerConnection: integer(100, 1, 10_000),
+  messagesPerMinute: integer(6_000, 1, 1_000_000),
+  tls: oneOf('opportunistic', ['opportunistic', 'required']),
+} as const
+
+export type Limits = Values<typeof limitSettings>
+export const limitNames = Object.keys(limitSettings) as readonly (keyof Limits)[]

@@ -1,0 +1,95 @@
+import type { Action, Automation } from './automation.js'
+import { lastOf, type ShapingData } from './data.js'
+import { type Limits, limitNames } from './limits.js'
+import type { SiteName } from './site-name.js'
+import type { Table } from './table.js'
+
+/** All that applies to a site, and where each value is written. */
+export interface Policy extends Limits {
+  /** Connections to begin with; small sites earn the others (`concurrency.ts`). */
+  readonly initialConnections: number
+  /** Most specific first. `rank` tells tables apart: the first one with a match decides. */
+  readonly automations: readonly RankedAutomation[]
+  /** By limit: `/usr/lib/posthorn/config/shaping.toml [providers.google]`. */
+  readonly from: Readonly<Record<keyof Limits, string>>
+}
+
+export type RankedAutomation = Automation & { readonly rank: number; readonly action: Action }
+
+// Postfix begins with 5; a receiver of ten mails a day may be overrun by as many (`mta.md` 12).
+const smallStart = 2
+
+/** Folds the tables that apply, the most specific one last: default, provider, MX, domain. */
+export function policyFor(data: ShapingData, site: SiteName): Policy {
+  const provider = data.providers.get(site.provider ?? '')
+  const chain: (readonly Table[])[] = [
+    data.byDefault,
+    data.providers.get(lastOf(provider, 'like') ?? '') ?? [],
+    provider ?? [],
+    data.mx.get(site.mx ?? '') ?? [],
+    data.domains.get(site.domain ?? '') ?? [],
+  ]
+  const tables = chain.flat()
+  const limits: Record<string, unknown> = {}
+  const from: Record<string, string> = {}
+  for (const name of limitNames) {
+    const table = tables.findLast((candidate) => candidate.limits[name] !== undefined)
+    if (table === undefined) throw new Error(`No ${name} in [default]`)
+    limits[name] = table.limits[name]
+    from[name] = table.from
+  }
+  // `loadShaping` has seen to it that [default] has them all.
+  const found = limits as unknown as Limits
+  return {
+    ...found,
+    initialConnections:
+      provider === undefined ? Math.min(smallStart, found.connections) : found.connections,
+    automations: chain
+      .map(automationsOf)
+      .flatMap((own, rank) => own.map((a) => ({ ...a, rank })))
+      .sort((a, b) => b.rank - a.rank),
+    from: from as Policy['from'],
+  }
+}
+
+/** The operator's automation takes the place of the one with the same name in the same table. */
+function automationsOf(tables: readonly Table[]): Automation[] {
+  const byName = new Map<string, Automation>()
+  for (const automation of tables.flatMap((table) => table.automations)) {
+    byName.set(automation.name, automation)
+  }
+  return [...byName.values()]
+}
+
+/**
+ * One thread's part of a policy that several share without talking: recipient domains are spread
+ * over threads, sites are not. Every thread keeps one connection at least, so with fewer connections
+ * than threads they come to one each.
+ */
+export function shareOf(policy: Policy, { thread, threads }: Share): Policy {
+  if (threads <= 1) return policy
+  const part = (whole: number) => partOf(whole, { thread, threads })
+  return {
+    ...policy,
+    connections: part(policy.connections),
+    initialConnections: part(policy.initialConnections),
+    messagesPerMinute: policy.messagesPerMinute / threads,
+    automations: policy.automations.map((automation) => ({
+      ...automation,
+      connections: automation.connections === undefined ? undefined : part(automation.connections),
+      messagesPerMinute:
+        automation.messagesPerMinute === undefined
+          ? undefined
+          : automation.messagesPerMinute / threads,
+    })),
+  }
+}
+
+export interface Share {
+  /** From 0. */
+  thread: number
+  threads: number
+}
+
+const partOf = (whole: number, { thread, threads }: Share) =>
+  Math.max(1, Math.floor(whole / threads) + (thread < whole % threads ? 1 : 0))

@@ -1,0 +1,56 @@
+import { type QueueClass, queueClass } from '../../store/index.js'
+import { reserveOf } from './throttle.js'
+
+/** What is remembered of a source address; days are whole days since the epoch, UTC. */
+export interface SourceState {
+  /** When the ramp began. */
+  readonly firstDay: number
+  /** The last day with mail. */
+  readonly lastDay: number
+  /** Which day of the ramp that was, from 1: days without mail do not count. */
+  readonly rampDay: number
+  /** Mails of `lastDay`, those that were granted and not yet sent included. */
+  readonly sent: number
+}
+
+// Day 1 to 7, 10 and 16 as published by SendGrid, the others between them in equal steps (`mta.md` 14).
+const ramp = [
+  50, 100, 250, 500, 1_000, 2_500, 5_000, 7_000, 10_000, 15_000, 20_000, 28_000, 38_000, 53_000,
+  72_000, 100_000,
+]
+export const rampDays = ramp.length
+const idleDays = 30
+const dayMs = 86_400_000
+
+export const dayOf = (now: number) => Math.floor(now / dayMs)
+
+/** How many mails a source may send on a day of its ramp; no limit once it is over. */
+export const rampLimit = (rampDay: number) => ramp[rampDay - 1] ?? Number.POSITIVE_INFINITY
+
+/** The state as it is today, before any more is granted. */
+export function today(state: SourceState | undefined, now: number): SourceState {
+  const day = dayOf(now)
+  if (state === undefined || day - state.lastDay > idleDays) {
+    return { firstDay: day, lastDay: day, rampDay: 1, sent: 0 }
+  }
+  // A clock that was set back gives no second ration.
+  if (day <= state.lastDay) return state
+  return { ...state, lastDay: day, rampDay: Math.min(state.rampDay + 1, rampDays + 1), sent: 0 }
+}
+
+/**
+ * Grants a part (`share` of the day's limit, one at least) of what is left of the day; bulk leaves
+ * the reserve alone. The state is to be saved when something was granted.
+ */
+export function grant(
+  state: SourceState | undefined,
+  { klass, share, now }: { klass: QueueClass; share: number; now: number },
+): { state: SourceState; granted: number } {
+  const current = today(state, now)
+  const limit = rampLimit(current.rampDay)
+  // Past the ramp one mail is noted, so that the day counts as one with mail.
+  const want = Number.isFinite(limit) ? Math.max(1, Math.ceil(limit * share)) : 1
+  const kept = klass === queueClass.transactional || !Number.isFinite(limit) ? 0 : reserveOf(limit)
+  const granted = Math.max(0, Math.min(want, limit - kept - current.sent))
+  return { state: { ...current, sent: current.sent + granted }, granted }
+}

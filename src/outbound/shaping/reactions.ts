@@ -1,0 +1,105 @@
+import type { Action, Automation } from './automation.js'
+import { occursIn, wordsOf } from './pattern.js'
+import type { Policy, RankedAutomation } from './policy.js'
+
+/** What an automation does, told once while it lasts. */
+export interface SiteAction {
+  readonly action: Exclude<Action, 'none'>
+  /** The automation's name, and where it is written. */
+  readonly name: string
+  readonly from: string
+  readonly until: number
+  readonly reply: string
+}
+
+/** What is in force because of a receiver's words, as plain data. */
+export interface ActiveAction {
+  readonly name: string
+  /** Tells automations of the same name in several tables apart. */
+  readonly rank: number
+  readonly action: Exclude<Action, 'none' | 'suspend'>
+  readonly until: number
+  readonly connections: number | null
+  readonly messagesPerMinute: number | null
+  readonly reply: string
+}
+
+/** The automations of one site at work. Bounded by the automations that its policy has. */
+export class Reactions {
+  readonly #active = new Map<string, ActiveAction>()
+  /** When the words of one with a threshold were heard, the last `times` - 1. */
+  readonly #heard = new Map<string, { times: number[]; withinMs: number }>()
+
+  constructor(active: readonly ActiveAction[] = []) {
+    for (const action of active) this.#active.set(keyOf(action), action)
+  }
+
+  /** What is to be done now about a server's reply: `suspend` is left to the caller, all is told. */
+  listen(policy: Policy, reply: string, now: number): SiteAction[] {
+    const words = wordsOf(reply)
+    if (words === undefined) return []
+    const fits = (automation: Automation) =>
+      words.startsWith(automation.code) && occursIn(automation.pattern, words)
+    const rank = policy.automations.find(fits)?.rank
+    return policy.automations
+      .filter((automation) => automation.rank === rank && fits(automation))
+      .filter((automation) => this.#isReached(automation, now))
+      .flatMap((automation) => this.#act(automation, reply, now) ?? [])
+  }
+
+  /** The lowest of what is in force, and of `usual`. */
+  lowest(limit: 'connections' | 'messagesPerMinute', usual: number, now: number): number {
+    let most = usual
+    for (const { until, [limit]: lowered } of this.#active.values()) {
+      if (until > now && lowered !== null) most = Math.min(most, lowered)
+    }
+    return most
+  }
+
+  /** In force now. */
+  active(now: number): ActiveAction[] {
+    for (const [key, { until }] of this.#active) if (until <= now) this.#active.delete(key)
+    return [...this.#active.values()]
+  }
+
+  /** Nothing in force, no threshold half counted. */
+  isOver(now: number): boolean {
+    for (const [key, { times, withinMs }] of this.#heard) {
+      if (times.every((at) => now - at >= withinMs)) this.#heard.delete(key)
+    }
+    return this.#heard.size === 0 && this.active(now).length === 0
+  }
+
+  #isReached(automation: RankedAutomation, now: number): boolean {
+    const { times, withinMs } = automation.threshold
+    if (times <= 1) return true
+    const key = keyOf(automation)
+    const recent = this.#heard.get(key)?.times.filter((at) => now - at < withinMs) ?? []
+    const reached = recent.length + 1 >= times
+    this.#heard.set(key, { times: reached ? [] : [...recent, now], withinMs })
+    return reached
+  }
+
+  #act(automation: RankedAutomation, reply: string, now: number): SiteAction | undefined {
+    const { action, name, rank, from, forMs } = automation
+    if (action === 'none') return undefined
+    const until = now + forMs
+    const told = { action, name, from, until, reply }
+    if (action === 'suspend') return told
+    const key = keyOf(automation)
+    const goesOn = (this.#active.get(key)?.until ?? 0) > now
+    // Told again to slow down: for longer. An alarm is repeated only when its time is over.
+    if (goesOn && action !== 'slow down') return undefined
+    const { connections = null, messagesPerMinute = null } = automation
+    const words = firstWords(reply)
+    this.#active.set(key, {
+      ...{ name, rank, action, until },
+      ...{ connections, messagesPerMinute, reply: words },
+    })
+    return goesOn ? undefined : told
+  }
+}
+
+const keyOf = ({ rank, name }: { rank: number; name: string }) => `${rank} ${name}`
+
+export const firstWords = (reply: string) => reply.replace(/\s+/g, ' ').slice(0, 200)

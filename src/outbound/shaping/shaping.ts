@@ -1,0 +1,167 @@
+import type { Clock } from '../../clock/index.js'
+import type { MxHost } from '../../dns/index.js'
+import type { ShapingData } from './data.js'
+import type { LearnedRow } from './learned.js'
+import { type Policy, policyFor, type Share, shareOf } from './policy.js'
+import type { SiteAction } from './reactions.js'
+import { type Learned, makeSite, type Site } from './site.js'
+import { type SiteName, siteOf } from './site-name.js'
+import type { WarmUp } from './warm-up.js'
+
+/** One thread's sites. */
+export interface Shaping {
+  siteOf(
+    hosts: readonly Pick<MxHost, 'exchange' | 'preference'>[],
+    recipientDomain: string,
+  ): SiteName
+  /** The site as seen from a source address; the same object until it was forgotten. */
+  site(name: SiteName, source: string): Site
+  /** New files: policies change at once; what is under way and what was learned stays. */
+  reload(data: ShapingData): void
+  /** Forgets sites that are idle and usual, and those of them that were learned too long ago. */
+  sweep(): void
+  /** What differs from what it returned last, for `saveLearned`. */
+  learnedChanges(): { changed: LearnedRow[]; gone: Omit<LearnedRow, 'learned'>[] }
+  readonly size: number
+}
+
+export interface ShapingOptions extends Share {
+  data: ShapingData
+  /** A site of ours that needs no shaping. */
+  unshaped?: SiteName
+  clock: Clock
+  random: () => number
+  warmUpOf?: (source: string) => WarmUp
+  onAction?: (site: SiteName, source: string, action: SiteAction) => void
+  /** What was known before a restart (`readLearned`). */
+  learned?: readonly LearnedRow[]
+}
+
+// Rows are for suspensions and the like; what a hundred thousand sites earned is learned again.
+const maxLearned = 500
+
+// As many as the built-in inbox likes to take; it is on this machine.
+const ours = 'the built-in inbox'
+const unlimited: Policy = {
+  connections: 20,
+  initialConnections: 20,
+  messagesPerConnection: 10_000,
+  messagesPerMinute: 1_000_000,
+  tls: 'opportunistic',
+  automations: [],
+  from: { connections: ours, messagesPerConnection: ours, messagesPerMinute: ours, tls: ours },
+}
+
+interface Entry {
+  name: SiteName
+  source: string
+  site: Site
+  /** As it was last told to `learnedChanges`. */
+  told: string | undefined
+}
+
+export function makeShaping(options: ShapingOptions): Shaping {
+  const { clock, random, warmUpOf, onAction } = options
+  let data = options.data
+  const entries = new Map<string, Entry>()
+  const before = latestOf(options.learned ?? [])
+  let told = 0
+  /** Of sites that were forgotten since. */
+  let gone: Omit<LearnedRow, 'learned'>[] = []
+
+  /** By the tables that apply: the hundred thousand small sites have one together. */
+  const policies = new Map<string, Policy>()
+  const policyOf = (name: SiteName): Policy => {
+    const tables = [name.provider, name.mx, name.domain].join(' ')
+    let policy = policies.get(tables)
+    if (policy === undefined) {
+      policy = shareOf(policyFor(data, name), options)
+      policies.set(tables, policy)
+    }
+    return policy
+  }
+  const open = (name: SiteName, source: string, key: string): Entry => {
+    const site = makeSite(name.key === options.unshaped?.key ? unlimited : policyOf(name), {
+      clock,
+      random,
+      warmUp: warmUpOf?.(source),
+      onAction: onAction && ((action) => onAction(name, source, action)),
+      learned: before.get(key),
+    })
+    before.delete(key)
+    return { name, source, site, told: undefined }
+  }
+
+  const rowOf = (entry: Entry, learned: Learned) => {
+    const most =
+      learned.suspension !== null || learned.active.length > 0 ? 2 * maxLearned : maxLearned
+    return entry.told === undefined && told >= most ? undefined : JSON.stringify(learned)
+  }
+
+  return {
+    siteOf: (hosts, recipientDomain) => siteOf(data, hosts, recipientDomain),
+    site(name, source) {
+      const key = keyOf(name.key, source)
+      let entry = entries.get(key)
+      if (entry === undefined) {
+        entry = open(name, source, key)
+        entries.set(key, entry)
+      }
+      return entry.site
+    },
+    reload(newData) {
+      data = newData
+      policies.clear()
+      for (const { name, site } of entries.values()) {
+        if (site.policy !== unlimited) site.adopt(policyOf(name))
+      }
+    },
+    sweep() {
+      for (const [key, { name, source, site, told: row }] of entries) {
+        if (!site.isForgettable()) continue
+        entries.delete(key)
+        if (row === undefined) continue
+        told--
+        gone.push({ site: name.key, source })
+      }
+    },
+    learnedChanges() {
+      const changed: LearnedRow[] = []
+      for (const entry of entries.values()) {
+        const { name, source, site } = entry
+        const learned = site.learned()
+        const row = isUsual(site, learned) ? undefined : rowOf(entry, learned)
+        if (row === entry.told) continue
+        if (row === undefined) gone.push({ site: name.key, source })
+        told += row === undefined ? -1 : entry.told === undefined ? 1 : 0
+        entry.told = row
+        if (row !== undefined) changed.push({ site: name.key, source, learned })
+      }
+      const forgotten = gone
+      gone = []
+      return { changed, gone: forgotten }
+    },
+    get size() {
+      return entries.size
+    },
+  }
+}
+
+const keyOf = (site: string, source: string) => `${site}\n${source}`
+
+const isUsual = ({ policy }: Site, { connections, suspension, active }: Learned) =>
+  connections === policy.initialConnections && suspension === null && active.length === 0
+
+/** Of what several threads knew about a site: the one that waits longest. */
+function latestOf(rows: readonly LearnedRow[]): Map<string, Learned> {
+  const latest = new Map<string, Learned>()
+  for (const { site, source, learned } of rows) {
+    const key = keyOf(site, source)
+    const known = latest.get(key)
+    if (known === undefined || endOf(learned) > endOf(known)) latest.set(key, learned)
+  }
+  return latest
+}
+
+const endOf = ({ suspension, active }: Learned) =>
+  Math.max(suspension?.until ?? 0, ...active.map(({ until }) => until))

@@ -1,0 +1,247 @@
+import type { Clock } from '../../clock/index.js'
+import { type QueueClass, queueClass } from '../../store/index.js'
+import { type Concurrency, fail, makeConcurrency, succeed } from './concurrency.js'
+import type { Policy } from './policy.js'
+import { type ActiveAction, firstWords, Reactions, type SiteAction } from './reactions.js'
+import { afterOne, beforeOne, rateOf, reserveOf, waitFor } from './throttle.js'
+import { noWarmUp, type WarmUp } from './warm-up.js'
+
+export type Gate = 'suspended' | 'connections' | 'warm-up' | 'rate'
+
+/**
+ * Why a mail may not start. `until`: when to ask again; null: when an attempt at the site has ended,
+ * or `onRation` of the warm-up was called.
+ */
+export interface Held {
+  readonly gate: Gate
+  readonly until: number | null
+  readonly why: string
+}
+
+/** How an attempt ended. `reply` is the server's own words, code first; never a sentence of ours. */
+export interface SiteOutcome {
+  readonly kind: 'delivered' | 'bounced' | 'deferred' | 'connect-failed'
+  readonly reply?: string | undefined
+  /** Of a connection: `timeout` when nothing answered in time, else `refused`. */
+  readonly cause?: 'refused' | 'timeout' | undefined
+}
+
+export interface SiteOptions {
+  clock: Clock
+  random: () => number
+  /** The ration of the source address; none by default. */
+  warmUp?: WarmUp | undefined
+  onAction?: ((action: SiteAction) => void) | undefined
+  /** What was known of it before a restart. */
+  learned?: Learned | undefined
+}
+
+/** What outlives a restart, as plain data. */
+export interface Learned {
+  readonly connections: number
+  readonly suspension: Suspension | null
+  readonly active: readonly ActiveAction[]
+}
+
+export interface Suspension {
+  /** From then on one message at a time, until one gets through. */
+  readonly until: number
+  readonly why: string
+  /** A site that failed to connect is well again with any answer, one that said no is not. */
+  readonly by: 'connection' | 'reply'
+}
+
+// ZoneMTA's figures (`mta.md` §1, 11).
+const parkedMs = { refused: 120_000, timeout: 900_000 }
+// Upward only, so that sites that went down together are not all tried in the same second.
+const jitter = 0.15
+// What was earned that long ago tells little, and 100,000 sites must not be kept for ever.
+const staleMs = 600_000
+const afterSuspension = 2
+
+export const makeSite = (policy: Policy, options: SiteOptions): Site => new Site(policy, options)
+
+/**
+ * One site from one source address: what may start now, and what the outcomes teach.
+ *
+ *   open ──a cohort of connections failed, or 'suspend'──▶ suspended ──its time──▶ probing
+ *     ▲                                                        ▲                     │ │
+ *     └──── a message got through (or, after failed connections, any answer) ────────┼─┘
+ *                                                              └─ connection failed ─┘
+ *
+ * A class, as 100,000 may live at once: methods are shared, and what most sites never need is made
+ * when it is needed. Every call is O(1), but for the automations of the policy on a 4xx or 5xx.
+ */
+export class Site {
+  #policy: Policy
+  readonly #options: SiteOptions
+  #concurrency: Concurrency
+  #inFlight = 0
+  #bulkInFlight = 0
+  #paidUntil = 0
+  #usedAt: number
+  #suspension: Suspension | undefined
+  #reactions: Reactions | undefined
+
+  constructor(policy: Policy, options: SiteOptions) {
+    const { clock, learned } = options
+    this.#policy = policy
+    this.#options = options
+    this.#usedAt = clock.now()
+    const connections = learned?.connections ?? policy.initialConnections
+    this.#concurrency = makeConcurrency(Math.min(connections, policy.connections))
+    this.#suspension = learned?.suspension ?? undefined
+    if (learned && learned.active.length > 0) this.#reactions = new Reactions(learned.active)
+  }
+
+  get policy(): Policy {
+    return this.#policy
+  }
+
+  get inFlight(): number {
+    return this.#inFlight
+  }
+
+  /** Undefined when a mail of this class may start; then `started` follows at once. */
+  mayStart(klass: QueueClass): Held | undefined {
+    const now = this.#options.clock.now()
+    const { until = 0, why = '' } = this.#suspension ?? {}
+    if (now < until) return { gate: 'suspended', until, why }
+    if (until > 0 && this.#inFlight > 0) {
+      return { gate: 'suspended', until: null, why: `${why}; one message at a time to try it` }
+    }
+    const full = this.#full(klass, now)
+    if (full !== undefined) return { gate: 'connections', until: null, why: full }
+    const nextDay = (this.#options.warmUp ?? noWarmUp).wait(klass, now)
+    if (nextDay === 'asking') return { gate: 'warm-up', until: null, why: 'Asking for a ration' }
+    if (nextDay > 0) {
+      return { gate: 'warm-up', until: now + nextDay, why: "Today's ration of the address is used" }
+    }
+    const perMinute = this.#messagesPerMinute(now)
+    const wait = waitFor(rateOf(perMinute), this.#paidUntil, klass, now)
+    if (wait === 0) return undefined
+    return { gate: 'rate', until: now + wait, why: `${perMinute} messages a minute` }
+  }
+
+  started(klass: QueueClass): void {
+    const now = this.#options.clock.now()
+    this.#usedAt = now
+    this.#inFlight++
+    if (klass !== queueClass.transactional) this.#bulkInFlight++
+    this.#paidUntil = afterOne(rateOf(this.#messagesPerMinute(now)), this.#paidUntil, now)
+    this.#options.warmUp?.take(klass)
+  }
+
+  /** Takes `started` back: there was no mail, or it did not get as far as a connection. */
+  withdraw(klass: QueueClass): void {
+    this.#inFlight--
+    if (klass !== queueClass.transactional) this.#bulkInFlight--
+    this.#paidUntil = beforeOne(
+      rateOf(this.#messagesPerMinute(this.#options.clock.now())),
+      this.#paidUntil,
+    )
+    this.#options.warmUp?.giveBack(klass)
+  }
+
+  ended(klass: QueueClass, outcome: SiteOutcome): void {
+    const now = this.#options.clock.now()
+    const inTheWay = this.#full(klass, now) !== undefined
+    this.#usedAt = now
+    this.#inFlight--
+    if (klass !== queueClass.transactional) this.#bulkInFlight--
+    if (outcome.kind === 'connect-failed') this.#options.warmUp?.giveBack(klass)
+    const suspended = outcome.kind !== 'delivered' && this.#listen(outcome.reply, now)
+    // What began before a suspension tells what is known already.
+    if (suspended || now < (this.#suspension?.until ?? 0)) return
+    if (outcome.kind === 'connect-failed') {
+      if (fail(this.#concurrency) || this.#suspension !== undefined) this.#park(outcome, now)
+      return
+    }
+    const answered = outcome.reply !== undefined
+    const passed = outcome.kind !== 'deferred'
+    if (this.#suspension !== undefined) {
+      if (passed || (answered && this.#suspension.by === 'connection')) this.#resume()
+    } else if (passed) succeed(this.#concurrency, this.#policy.connections, inTheWay)
+    else if (answered) this.#concurrency.failedCohorts = 0
+  }
+
+  /** Takes a new policy; what is under way and what was learned stays. */
+  adopt(policy: Policy): void {
+    const { connections } = this.#concurrency
+    const untouched = connections === this.#policy.initialConnections
+    const wanted = untouched ? policy.initialConnections : connections
+    this.#concurrency.connections = Math.min(wanted, policy.connections)
+    this.#policy = policy
+  }
+
+  /** Idle, and a new site in its place would behave no differently. */
+  isForgettable(): boolean {
+    const now = this.#options.clock.now()
+    if (this.#inFlight > 0 || this.#suspension !== undefined || this.#paidUntil > now) return false
+    if (this.#reactions?.isOver(now) === false) return false
+    const { connections, credit, failedCohorts } = this.#concurrency
+    const usual = connections === this.#policy.initialConnections
+    return (usual && credit === 0 && failedCohorts === 0) || now - this.#usedAt >= staleMs
+  }
+
+  /** The state as it is shown, and given back after a restart. */
+  learned(): Learned {
+    const active = this.#reactions?.active(this.#options.clock.now()) ?? []
+    const { connections } = this.#concurrency
+    return { connections, suspension: this.#suspension ?? null, active }
+  }
+
+  #connections(now: number): number {
+    const most = Math.min(this.#concurrency.connections, this.#policy.connections)
+    return this.#reactions?.lowest('connections', most, now) ?? most
+  }
+
+  #messagesPerMinute(now: number): number {
+    const most = this.#policy.messagesPerMinute
+    return this.#reactions?.lowest('messagesPerMinute', most, now) ?? most
+  }
+
+  /** Why no more of this class fit; undefined when one does. */
+  #full(klass: QueueClass, now: number): string | undefined {
+    const most = this.#connections(now)
+    if (this.#inFlight >= most) return `${most} at once`
+    const kept = reserveOf(most)
+    const bulk = klass !== queueClass.transactional
+    if (!bulk || this.#bulkInFlight < most - kept) return undefined
+    return `${most} at once, ${kept} of them for transactional mail alone`
+  }
+
+  /** Acts on what the server said; true when that suspended the site. */
+  #listen(reply: string | undefined, now: number): boolean {
+    if (reply === undefined) return false
+    this.#reactions ??= new Reactions()
+    const actions = this.#reactions.listen(this.#policy, reply, now)
+    const parked = now < (this.#suspension?.until ?? 0)
+    let suspended = false
+    for (const action of actions) {
+      if (action.action === 'suspend') {
+        suspended = true
+        const until = Math.max(action.until, this.#suspension?.until ?? 0)
+        const why = `The receiver answered: ${firstWords(reply)}`
+        this.#suspension = { until, why, by: 'reply' }
+        // All that was under way gets the same answer: once is enough.
+        if (parked) continue
+      }
+      this.#options.onAction?.(action)
+    }
+    return suspended
+  }
+
+  #park({ cause = 'refused' }: SiteOutcome, now: number): void {
+    const why = cause === 'timeout' ? 'Its servers do not answer' : 'Its servers take no connection'
+    const forMs = parkedMs[cause] * (1 + jitter * this.#options.random())
+    // A receiver that suspended us by its words is not well again because it can be reached.
+    const by = this.#suspension?.by ?? 'connection'
+    this.#suspension = { until: now + Math.round(forMs), why, by }
+  }
+
+  #resume(): void {
+    this.#suspension = undefined
+    this.#concurrency = makeConcurrency(Math.min(afterSuspension, this.#policy.connections))
+  }
+}

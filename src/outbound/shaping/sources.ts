@@ -1,0 +1,52 @@
+import type { Read, Tx } from '../../store/index.js'
+import { grant, rampLimit, type SourceState } from './ramp.js'
+import type { Ration, RationRequest } from './warm-up.js'
+
+/**
+ * Takes part of the day's ration of a source for one thread. The row is the only counter, so that
+ * threads together, and before and after a restart, never exceed it; what a thread was granted and
+ * had not used when it died is lost, which errs on the safe side.
+ */
+export async function claimRation(
+  tx: Tx,
+  address: string,
+  request: RationRequest,
+): Promise<Ration> {
+  const { state, granted } = grant(await readSource(tx, address), request)
+  if (granted > 0) await saveSource(tx, address, state)
+  return { messages: granted, limited: Number.isFinite(rampLimit(state.rampDay)) }
+}
+
+export async function readSource(
+  read: Read | Tx,
+  address: string,
+): Promise<SourceState | undefined> {
+  const row = await read
+    .selectFrom('sources')
+    .selectAll()
+    .where('address', '=', address)
+    .executeTakeFirst()
+  return row && stateOf(row)
+}
+
+export async function listSources(read: Read): Promise<(SourceState & { address: string })[]> {
+  const rows = await read.selectFrom('sources').selectAll().orderBy('address').execute()
+  return rows.map((row) => ({ address: row.address, ...stateOf(row) }))
+}
+
+export async function saveSource(tx: Tx, address: string, state: SourceState): Promise<void> {
+  const { firstDay: first_day, lastDay: last_day, rampDay: ramp_day, sent } = state
+  const values = { first_day, last_day, ramp_day, sent }
+  await tx
+    .insertInto('sources')
+    .values({ address, ...values })
+    .onConflict((conflict) => conflict.column('address').doUpdateSet(values))
+    .execute()
+}
+
+const stateOf = (row: { first_day: number; last_day: number; ramp_day: number; sent: number }) => ({
+  firstDay: row.first_day,
+  lastDay: row.last_day,
+  rampDay: row.ramp_day,
+  sent: row.sent,
+})

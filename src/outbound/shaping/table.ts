@@ -1,0 +1,50 @@
+import { flag, list, text, type Values } from '../../config/index.js'
+import { type Automation, readAutomations } from './automation.js'
+import { type Problems, readFields, type Settings, tableOf } from './fields.js'
+import { type Limits, limitSettings } from './limits.js'
+
+/** One table of one file. What it leaves out is up to the tables below it. */
+export interface Table {
+  /** `/etc/posthorn/shaping.toml [providers.google]` */
+  readonly from: string
+  readonly limits: Partial<Limits>
+  readonly mx: readonly string[] | undefined
+  readonly like: string | undefined
+  readonly perHost: boolean | undefined
+  readonly automations: readonly Automation[]
+}
+
+const name = /^[a-z0-9][a-z0-9-]{0,59}$/
+export const isProviderName = (value: string) => name.test(value)
+/** A-label, lower case: as the DNS answers it. */
+export const isHostName = (value: string) =>
+  /^(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(
+    value,
+  )
+
+const providerSettings = {
+  ...limitSettings,
+  mx: list([], {
+    each: isHostName,
+    expected: 'a list of host names in lower case, such as ["google.com"]',
+  }),
+  like: text('', { pattern: name, expected: 'the name of a provider' }),
+  perHost: flag(false),
+} as const
+
+/** Reads one table; names in `problems` every key that is wrong, missing or unknown. */
+export function readTable(
+  given: unknown,
+  where: { file: string; table: string; provider: boolean },
+  problems: Problems,
+): Table {
+  const place = `[${where.table}]`
+  const from = `${where.file} ${place}`
+  const { automation = [], ...fields } = tableOf(given, place, problems)
+  const settings: Settings = where.provider ? providerSettings : limitSettings
+  const { mx, like, perHost, ...limits } = readFields(settings, fields, place, problems, [
+    'automation',
+  ]) as Partial<Values<typeof providerSettings>>
+  const automations = readAutomations(automation, where.table, from, problems)
+  return { from, limits, mx, like, perHost, automations }
+}

@@ -1,0 +1,61 @@
+import type { Clock } from '../../clock/index.js'
+import { type QueueClass, queueClass } from '../../store/index.js'
+
+/**
+ * The generic cell rate algorithm: one number a throttle, the time at which all that was let
+ * through would have been sent at an even pace (`paidUntil`). Over any time t no more goes through
+ * than `burst` + t × rate.
+ */
+export interface Rate {
+  readonly perMinute: number
+  /** How many may go at once after a rest. */
+  readonly burst: number
+}
+
+export interface Throttle {
+  /** Takes one and returns 0, or takes none and returns the ms to wait. */
+  take(klass: QueueClass, now: number): number
+}
+
+export function makeThrottle({ clock, ...rate }: Rate & { clock: Clock }): Throttle {
+  let paidUntil = clock.now()
+  return {
+    take(klass, now) {
+      const wait = waitFor(rate, paidUntil, klass, now)
+      if (wait === 0) paidUntil = afterOne(rate, paidUntil, now)
+      return wait
+    },
+  }
+}
+
+/** A second's worth, and two at least where that leaves one to keep for transactional mail. */
+export function rateOf(perMinute: number): Rate {
+  const burst = Math.max(perMinute > 1 ? 2 : 1, Math.ceil(perMinute / 60))
+  return { perMinute, burst }
+}
+
+/** Of `limit` connections, tokens or mails a day: what only transactional mail may use. */
+export function reserveOf(limit: number): number {
+  return limit <= 1 ? 0 : Math.max(1, Math.floor(limit / 5))
+}
+
+/** 0, or the ms until one of this class may go. */
+export function waitFor(rate: Rate, paidUntil: number, klass: QueueClass, now: number): number {
+  const kept = klass === queueClass.transactional ? 0 : reserveOf(rate.burst)
+  const ahead = (rate.burst - 1 - kept) * spacingOf(rate)
+  return Math.max(0, Math.ceil(bounded(rate, paidUntil, now) - ahead - now))
+}
+
+/** The new `paidUntil` when one goes now. */
+export function afterOne(rate: Rate, paidUntil: number, now: number): number {
+  return bounded(rate, Math.max(paidUntil, now) + spacingOf(rate), now)
+}
+
+/** And when it turns out that it did not. */
+export const beforeOne = (rate: Rate, paidUntil: number) => paidUntil - spacingOf(rate)
+
+const spacingOf = (rate: Rate) => 60_000 / rate.perMinute
+
+/** What a lower rate, or a clock set back, left behind holds nothing up for longer than one burst. */
+const bounded = (rate: Rate, paidUntil: number, now: number) =>
+  Math.min(paidUntil, now + rate.burst * spacingOf(rate))

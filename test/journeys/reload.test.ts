@@ -1,0 +1,60 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { jsonOf } from '../cli/run.js'
+import { fakeMx } from '../support/fake-mx.js'
+import { shapedTo } from '../support/outbound.js'
+import { initSandbox, serve } from '../support/process.js'
+import { makeTempDir } from '../support/store.js'
+
+t.test('queue show names the gate, and SIGHUP opens it with other limits', async (t) => {
+  const dataDir = makeTempDir(t)
+  const { apiKey } = initSandbox(dataDir)
+  const mx = await fakeMx(t, { rcpt: 'hang' })
+  writeFileSync(
+    join(dataDir, 'posthorn.toml'),
+    `[outbound]\nroute = "direct"\nport = ${mx.port}\nallow_private_addresses = true\n` +
+      `threads = 2\nwarm_up = "off"\nshutdown_grace = "0s"\n` +
+      `[http.private]\nport = 0\n[http.public]\nport = 0\nhost = "127.0.0.1"\n` +
+      `[dns.static."*"]\nmx = [{ preference = 10, exchange = "mx.test" }]\n` +
+      `[dns.static."mx.test"]\na = ["127.0.0.1"]\n`,
+  )
+  const shaping = join(dataDir, 'shaping.toml')
+  writeFileSync(shaping, shapedTo({ connections: 2 }))
+  const posthorn = await serve(t, dataDir, {})
+  const to = Array.from({ length: 6 }, (_, i) => `r${i}@one.test`)
+  const response = await fetch(`${posthorn.url}/v1/emails/send`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ from: 'a@example.test', to, subject: 'x', html: 'x' }),
+  })
+  const { id } = (await response.json()) as { id: string }
+  // Two threads share two connections, one each; one domain is one thread's.
+  await mx.waitUntil(() => mx.sessions.length === 1)
+  const shown = await jsonOf<{ why: { gate: string; says: string } }[]>(t, [
+    ...['queue', 'show', id, '--json', '--data', dataDir],
+  ])
+  const gates = shown.map(({ why }) => why.gate)
+  t.same(gates.sort(), [
+    'connections',
+    'connections',
+    'connections',
+    'connections',
+    'connections',
+    'in-flight',
+  ])
+  t.match(shown.find(({ why }) => why.gate === 'connections')?.why.says, /fake: 1 at once/)
+
+  writeFileSync(shaping, shapedTo({ connections: 8 }))
+  posthorn.process.kill('SIGHUP')
+  await mx.waitUntil(() => mx.sessions.length === 4)
+
+  // A bad file changes nothing, and the appliance goes on.
+  writeFileSync(shaping, 'connections =')
+  posthorn.process.kill('SIGHUP')
+  while (!/The new file is not used/.test(posthorn.log())) {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  t.equal((await fetch(posthorn.url)).status, 200)
+  t.equal(mx.sessions.length, 4)
+})

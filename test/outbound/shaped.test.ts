@@ -1,0 +1,242 @@
+import { type AddressInfo, createServer } from 'node:net'
+import t from 'tap'
+import { FakeClock } from '../support/clock.js'
+import { type OutboundRig, outboundRig, shapedTo } from '../support/outbound.js'
+
+const minuteMs = 60_000
+const many = (rig: OutboundRig, count: number, domain = 'one.test') =>
+  Promise.all(Array.from({ length: count }, (_, i) => rig.send({ to: `r${i}@${domain}` })))
+const leased = async ({ store }: OutboundRig) =>
+  (await store.read.selectFrom('queue').select('id').where('lease', 'is not', null).execute())
+    .length
+const tried = async ({ store }: OutboundRig) =>
+  (await store.read.selectFrom('queue').select('id').where('attempts', '>', 0).execute()).length
+
+t.test('domains with the same MXs share the connections of their site', async (t) => {
+  const rig = await outboundRig(t, {
+    script: { rcpt: 'hang' },
+    shaping: shapedTo({ connections: 3 }),
+    stopped: true,
+  })
+  for (let i = 0; i < 10; i++) await many(rig, 3, `d${i}.test`)
+  await rig.start()
+  await rig.mx.waitUntil(() => rig.mx.sessions.length === 3)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  t.equal(rig.mx.sessions.length, 3)
+  t.equal(await leased(rig), 3)
+})
+
+t.test('a small site begins with two connections and earns more', async (t) => {
+  const script = { dot: { reply: '250 ok', delayMs: 5 } }
+  const rig = await outboundRig(t, { script, shaping: '', stopped: true })
+  let most = 0
+  const ids = await many(rig, 60)
+  await rig.start()
+  await rig.mx.waitForMessages(1)
+  t.ok(rig.mx.sessions.length <= 2)
+  for (const id of ids) await rig.becomes(id, 'delivered')
+  most = rig.mx.sessions.length
+  t.ok(most > 2 && most <= 10, `${most} sessions`)
+})
+
+t.test('a rate holds, and the gate says so', async (t) => {
+  const clock = new FakeClock()
+  const shaping = '[providers.fake]\nmx = ["mx.test"]\nmessages_per_minute = 60'
+  const rig = await outboundRig(t, { clock, shaping })
+  const ids = await many(rig, 5)
+  await rig.mx.waitForMessages(1)
+  const key = { lane: 'one.test', class: 0, accountId: rig.accountId } as const
+  await rig.eventually(() => rig.gateOf(key)?.gate === 'rate')
+  t.match(rig.gateOf(key), { says: /fake: 60 messages a minute/, until: Number })
+  const before = rig.mx.messages.length
+  t.ok(before <= 2)
+  for (let second = 0; second < 5; second++) await clock.advance(1_000)
+  for (const id of ids) await rig.becomes(id, 'delivered')
+})
+
+t.test('words that mean "suspend" stop a site for its time, then one mail tries it', async (t) => {
+  const clock = new FakeClock()
+  const shaping = `${shapedTo({ connections: 4 })}
+[[providers.fake.automation]]
+name = "busy"
+pattern = "server busy"
+action = "suspend"
+for = "30m"
+`
+  const rig = await outboundRig(t, {
+    clock,
+    shaping,
+    script: { mail: '451 4.3.2 Server busy, go away' },
+    stopped: true,
+  })
+  const ids = await many(rig, 50)
+  await rig.start()
+  await rig.mx.waitUntil(() => rig.mx.sessions.length > 0)
+  const key = { lane: 'one.test', class: 0, accountId: rig.accountId } as const
+  await rig.eventually(() => rig.gateOf(key)?.gate === 'suspended')
+  t.match(rig.gateOf(key)?.says, /The receiver answered: 451 4.3.2 Server busy/)
+  await rig.eventually(async () => (await leased(rig)) === 0)
+  const before = await tried(rig)
+  t.ok(before <= 4, `${before} of 50 were tried before it was clear`)
+  await clock.advance(20 * minuteMs)
+  t.equal(await tried(rig), before, 'nothing is tried meanwhile')
+  await clock.advance(11 * minuteMs)
+  await rig.eventually(async () => (await leased(rig)) === 0)
+  t.equal((await tried(rig)) - before, 1, 'one probes')
+  rig.mx.change({ mail: '250 ok' })
+  await clock.advance(31 * minuteMs)
+  for (const id of ids) await rig.becomes(id, 'delivered')
+})
+
+t.test('a suspension outlives a restart', async (t) => {
+  const clock = new FakeClock()
+  const rig = await outboundRig(t, {
+    clock,
+    script: { mail: '421 4.7.0 [TSS04] later' },
+    shaping: `${shapedTo()}\n[[providers.fake.automation]]\nname = "T"\npattern = "TSS04"\naction = "suspend"\nfor = "2h"\n`,
+  })
+  await rig.until(await rig.send({ to: 'a@one.test' }), (e) => e.recipients[0]?.attempts === 1)
+  await rig.stop()
+  rig.mx.change({ mail: '250 ok' })
+  await rig.start()
+  const id = await rig.send({ to: 'b@one.test' })
+  const key = { lane: 'one.test', class: 0, accountId: rig.accountId } as const
+  await rig.eventually(() => rig.gateOf(key)?.gate === 'suspended')
+  t.equal(rig.mx.messages.length, 0)
+  await clock.advance(121 * minuteMs)
+  await rig.becomes(id, 'delivered')
+})
+
+t.test('a site that takes no connection is parked, not every mail tried in vain', async (t) => {
+  const clock = new FakeClock()
+  const closed = createServer()
+  const port = await new Promise<number>((resolve) => {
+    closed.listen(0, '127.0.0.1', () => resolve((closed.address() as AddressInfo).port))
+  })
+  await new Promise((resolve) => closed.close(resolve))
+  const rig = await outboundRig(t, { clock, config: { port }, stopped: true })
+  await many(rig, 100)
+  await rig.start()
+  const key = { lane: 'one.test', class: 0, accountId: rig.accountId } as const
+  await rig.eventually(() => rig.gateOf(key)?.gate === 'suspended')
+  t.match(rig.gateOf(key)?.says, /take no connection/)
+  await rig.eventually(async () => (await leased(rig)) === 0)
+  const before = await tried(rig)
+  t.ok(before <= 30, `${before} of 100 were tried`)
+})
+
+t.test('a domain whose DNS fails is asked again with one mail, others go on', async (t) => {
+  const clock = new FakeClock()
+  const rig = await outboundRig(t, { clock, stopped: true })
+  rig.resolver.set('bad.test', { fail: 'SERVFAIL' })
+  await many(rig, 40, 'bad.test')
+  const good = await rig.send({ to: 'a@good.test' })
+  await rig.start()
+  await rig.becomes(good, 'delivered')
+  const key = { lane: 'bad.test', class: 0, accountId: rig.accountId } as const
+  await rig.eventually(() => rig.gateOf(key)?.gate === 'suspended')
+  await rig.eventually(async () => (await leased(rig)) === 0)
+  const before = await tried(rig)
+  t.ok(before <= 4, `${before} were tried`)
+  rig.resolver.set('bad.test', { mx: [{ preference: 10, exchange: 'mx.test' }] })
+  await clock.advance(20 * minuteMs)
+  await rig.mx.waitForMessages(1 + 40 - before)
+})
+
+t.test('a new address sends its ration, a part of it kept for transactional mail', async (t) => {
+  const clock = new FakeClock()
+  const rig = await outboundRig(t, { clock, config: { warmUp: 'auto' }, stopped: true })
+  await many(rig, 70)
+  await rig.start()
+  await rig.mx.waitForMessages(50)
+  const key = { lane: 'one.test', class: 0, accountId: rig.accountId } as const
+  await rig.eventually(() => rig.gateOf(key)?.gate === 'warm-up')
+  t.match(rig.gateOf(key)?.says, /ration/)
+  t.equal(rig.mx.messages.length, 50)
+  await clock.advance(24 * 60 * minuteMs)
+  await rig.mx.waitForMessages(70)
+})
+
+t.test('limits that are read again count at once, what runs stays counted', async (t) => {
+  const rig = await outboundRig(t, {
+    script: { rcpt: 'hang' },
+    shaping: shapedTo({ connections: 2 }),
+    stopped: true,
+  })
+  await many(rig, 10)
+  await rig.start()
+  await rig.mx.waitUntil(() => rig.mx.sessions.length === 2)
+  rig.reshape(shapedTo({ connections: 5 }))
+  await rig.mx.waitUntil(() => rig.mx.sessions.length === 5)
+  t.equal(await leased(rig), 5)
+  rig.reshape(shapedTo({ connections: 1 }))
+  await rig.send({ to: 'x@one.test' })
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  t.equal(rig.mx.sessions.length, 5, 'nothing new begins')
+  t.throws(() => rig.reshape('[default]\nconnections = 0'), /connections/)
+})
+
+t.test('where TLS is required nothing goes in the clear', async (t) => {
+  const shaping = '[providers.fake]\nmx = ["mx.test"]\ntls = "required"'
+  const rig = await outboundRig(t, { shaping })
+  const id = await rig.send({ to: 'a@one.test' })
+  const email = await rig.until(id, ({ recipients }) => recipients[0]?.attempts === 1)
+  t.match(email.recipients[0]?.reply, /^TLS policy of one\.test \(.*providers\.fake.*\) is not met/)
+  t.equal(rig.mx.messages.length, 0)
+})
+
+t.test('idle sessions make room at a site of many hosts', async (t) => {
+  const hosts = ['a', 'b', 'c', 'd'].map((name) => `${name}.mx.test`)
+  const rig = await outboundRig(t, {
+    dns: Object.fromEntries(
+      hosts.flatMap((host, i) => [
+        [`d${i}.test`, { mx: [{ preference: 10, exchange: host }] }],
+        [host, { a: ['127.0.0.1'] }],
+      ]),
+    ),
+    shaping: shapedTo({ connections: 2 }),
+  })
+  for (const i of hosts.keys())
+    await rig.becomes(await rig.send({ to: `x@d${i}.test` }), 'delivered')
+  await rig.mx.waitUntil(() => rig.mx.sessions.filter(({ closed }) => !closed).length <= 2)
+  t.equal(rig.mx.sessions.length, 4)
+})
+
+t.test('pools: each class and account leaves from its own addresses, in turn', async (t) => {
+  const source = (address: string, heloName: string, weight = 1) => ({
+    addresses: [address],
+    heloName,
+    weight,
+  })
+  const rig = await outboundRig(t, {
+    config: {
+      pools: {
+        usual: {
+          sources: [source('127.0.0.2', 'two.test', 2), source('127.0.0.3', 'three.test')],
+          classes: ['transactional'],
+          accounts: [],
+        },
+      },
+    },
+    stopped: true,
+  })
+  const ids = await many(rig, 9)
+  await rig.start()
+  for (const id of ids) await rig.becomes(id, 'delivered')
+  const from = (address: string) =>
+    rig.mx.messages.filter(({ remoteAddress }) => remoteAddress === address).length
+  t.same([from('127.0.0.2'), from('127.0.0.3')], [6, 3])
+  const greetings = rig.mx.sessions.map(
+    ({ commands, remoteAddress }) => `${remoteAddress} ${commands[0]}`,
+  )
+  t.same([...new Set(greetings)].sort(), ['127.0.0.2 EHLO two.test', '127.0.0.3 EHLO three.test'])
+})
+
+t.test('an address of one family does not reach the other', async (t) => {
+  const rig = await outboundRig(t, {
+    config: { sourceAddresses: ['::1'] },
+  })
+  const id = await rig.send({ to: 'a@one.test' })
+  const email = await rig.until(id, ({ recipients }) => recipients[0]?.attempts === 1)
+  t.match(email.recipients[0]?.reply, /::1 cannot reach 127\.0\.0\.1/)
+})
