@@ -12,6 +12,12 @@ export const lockFile = (dataDir: string) => join(dataDir, 'posthorn.lock')
 /** Where the running appliance answers the commands of this data directory's owner. */
 export const controlSocket = (dataDir: string) => join(dataDir, 'control.sock')
 
+/** What refusals mean: the rules that come with Posthorn and, over them, the operator's. */
+export function bounceRuleFiles(dataDir: string): string[] {
+  const own = ['/etc/posthorn/bounce-rules.toml', join(dataDir, 'bounce-rules.toml')]
+  return [packageFile('config/bounce-rules.toml'), ...own.filter((file) => existsSync(file))]
+}
+
 /** The operator's plans where there are some, else those that come with Posthorn. */
 export function plansFile(dataDir: string): string {
   const own = [join(dataDir, 'plans.toml'), '/etc/posthorn/plans.toml']

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
-import { plansFile, shapingFiles } from '../app/files.js'
+import { bounceRuleFiles, plansFile, shapingFiles } from '../app/files.js'
 import { environmentName, type Section, type Setting, settings } from '../config/index.js'
+import { bounceRulesOf } from './bounce.js'
 import { remark, say, sayJson } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 import { plansOf } from './plan.js'
@@ -10,9 +11,7 @@ export function configCommands(program: Command): void {
   const config = program.command('config').description('settings')
   config
     .command('check')
-    .description(
-      'check the settings, the environment, the plans and the shaping, as the start does',
-    )
+    .description('check the settings, plans, shaping and bounce rules, as the start does')
     .addHelpText(
       'after',
       '\nExample:\n  $ posthorn config check --config /etc/posthorn/posthorn.toml',
@@ -22,6 +21,7 @@ export function configCommands(program: Command): void {
       const values = settingsOf(place)
       plansOf(place)
       await shapingOf(place)
+      bounceRulesOf(place)
       const warnings = unknownVariables(process.env).map(
         (name) => `${name} in the environment is no setting; it has no effect`,
       )
@@ -37,7 +37,12 @@ export function configCommands(program: Command): void {
           ? 'No file of settings: the defaults and the environment are in effect, and good'
           : `${place.configFile} is good`,
       )
-      for (const file of [plansFile(place.dataDir), ...shapingFiles(place.dataDir)]) {
+      const data = [
+        plansFile(place.dataDir),
+        ...shapingFiles(place.dataDir),
+        ...bounceRuleFiles(place.dataDir),
+      ]
+      for (const file of data) {
         say(`${file} is good`)
       }
     })

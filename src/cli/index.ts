@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { packageVersion } from '../config/index.js'
 import { accountCommands } from './account.js'
+import { bounceCommands } from './bounce.js'
 import { configCommands } from './config.js'
 import { contactCommands } from './contact.js'
 import { domainCommands } from './domain.js'
@@ -38,6 +39,7 @@ const commands: readonly AddCommand[] = [
   suppressionCommands,
   queueCommands,
   shapingCommands,
+  bounceCommands,
   versionCommand,
 ]
 

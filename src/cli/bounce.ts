@@ -1,0 +1,128 @@
+import { readFileSync, statSync } from 'node:fs'
+import type { Command } from 'commander'
+import { bounceRuleFiles } from '../app/files.js'
+import { OperatorError } from '../errors/index.js'
+import {
+  type BounceRules,
+  classify,
+  loadBounceRules,
+  type Report,
+  readReport,
+  saidInReply,
+  saidOf,
+  type Verdict,
+} from '../reports/index.js'
+import { say, sayFields, sayJson } from './output.js'
+import { type Place, placeOf } from './place.js'
+
+/** The rules that the appliance has at its next start. */
+export const bounceRulesOf = ({ dataDir }: Place): BounceRules =>
+  loadBounceRules(bounceRuleFiles(dataDir))
+
+export function bounceCommands(program: Command): void {
+  program
+    .command('bounce')
+    .description('what receivers mean by their refusals')
+    .command('explain')
+    .description("show what is concluded from a server's reply or from a report, and by which rule")
+    .argument('<reply or file>', 'a reply such as "550 5.1.1 User unknown", a mail, - for stdin')
+    .option('--host <name>', 'the server that said so: some have words of their own')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ posthorn bounce explain "550 5.7.1 Access denied"
+  $ posthorn bounce explain "550 5.4.1 Access denied" --host mx.mail.protection.outlook.com
+  $ posthorn bounce explain returned.eml
+
+Nothing is changed by it. Rules of your own go into bounce-rules.toml in the data directory or in
+/etc/posthorn; config/bounce-rules.toml describes their form.`,
+    )
+    .action(async (input: string, { host }: { host?: string }, command: Command) => {
+      const place = placeOf(command)
+      const rules = bounceRulesOf(place)
+      const reply = saidInReply(input.trim(), host)
+      if (reply !== undefined) {
+        const verdict = classify(rules, reply)
+        return place.json ? sayJson(verdict) : sayFields(verdictFields(verdict, reply.code))
+      }
+      const explained = explain(rules, await readReport(readMail(input)), host)
+      if (place.json) sayJson(explained)
+      else sayReport(explained)
+    })
+}
+
+function readMail(file: string): Buffer {
+  if (file === '-') return readFileSync(0)
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) {
+    throw new OperatorError(
+      `"${file}" is neither a file nor a reply: a reply begins with its code, such as 550`,
+    )
+  }
+  return readFileSync(file)
+}
+
+type Explained = ReturnType<typeof explain>
+
+function explain(rules: BounceRules, report: Report, host: string | undefined) {
+  if (report.kind !== 'dsn') return report
+  const recipients = report.recipients.map((recipient) => {
+    const said = saidOf(recipient, host ?? report.reportingMta)
+    return {
+      ...recipient,
+      verdict: recipient.action === 'failed' ? classify(rules, said) : undefined,
+    }
+  })
+  return { ...report, recipients }
+}
+
+function sayReport(report: Explained): void {
+  sayFields({
+    Kind: kindOf(report),
+    'Return paths in it': report.tokens.join(', ') || 'none: it has no effect on its own',
+    'Message-ID': report.original.messageId || 'not told',
+  })
+  if (report.kind !== 'dsn') return
+  for (const { action, finalRecipient, status, diagnostic, verdict } of report.recipients) {
+    say()
+    sayFields({
+      Recipient: finalRecipient || 'not told',
+      Action: [action, status].join(' '),
+      Said: diagnostic || 'nothing',
+      ...(verdict === undefined ? { Event: 'none: it has not failed' } : verdictFields(verdict)),
+    })
+  }
+}
+
+function kindOf(report: Explained): string {
+  if (report.kind === 'dsn') return `report about a delivery (${report.form})`
+  if (report.kind !== 'arf') return `${report.kind}: ${report.why}`
+  const { type, means } = report.feedback
+  const effect = { complaint: 'a complaint', unsubscribe: 'an unsubscribe', nothing: 'only noted' }
+  return `feedback "${type}" (${report.form}): ${effect[means]}`
+}
+
+/** With a code: a live reply, which another attempt may follow. */
+function verdictFields(verdict: Verdict, code?: number): Record<string, string> {
+  const { class: name, rule, suppress, soft, retry, event, bounceType } = verdict
+  const retries = typeof retry === 'object' ? `until there were ${retry.atMost}` : words[retry]
+  const ending = event === 'failed' ? 'failed' : `bounced, ${bounceType}`
+  return {
+    Class: name,
+    Rule: rule,
+    ...(code === undefined ? {} : { 'Another attempt': retries }),
+    'Address is suppressed': suppress
+      ? 'at once'
+      : soft
+        ? 'for 30 days, when 3 mails in a row, over 72 hours, failed so'
+        : 'no',
+    Event: code === undefined || code >= 500 ? ending : 'none: it is tried again',
+  }
+}
+
+const words = {
+  no: 'no',
+  once: 'one more',
+  yes: 'until the mail expires',
+  slow: 'until the mail expires, hours apart',
+} as const

@@ -1,0 +1,142 @@
+/** How a program that writes its bounces for people begins them. */
+export interface BounceForm {
+  name: string
+  /** One of them stands in the text, in lower case with single spaces. */
+  marks: readonly string[]
+}
+
+/** Only then is a mail without a delivery-status part a bounce: anybody may write `550`. */
+export const bounceForms: readonly BounceForm[] = [
+  {
+    name: 'qmail',
+    marks: [
+      'this is the qmail-send program at',
+      'this is the machine generated message from mail service',
+    ],
+  },
+  {
+    name: 'Yahoo',
+    marks: [
+      'unable to deliver message to the following address',
+      'sorry, we were unable to deliver your message to the following address',
+      'message from yahoo.',
+    ],
+  },
+  {
+    name: 'Exim',
+    marks: [
+      'this message was created automatically by mail delivery software',
+      'a message that you sent could not be delivered to one or more of its recipients',
+      'a message that you sent has not yet been delivered to one or more of its recipients',
+    ],
+  },
+  {
+    name: 'Postfix',
+    marks: [
+      'this is the mail system at host',
+      'this is the postfix program at host',
+      'this is the postfix mail system',
+    ],
+  },
+  {
+    name: 'Sendmail',
+    marks: [
+      'the following addresses had permanent fatal errors',
+      'the following addresses had transient non-fatal errors',
+      'the following addresses had fatal errors',
+      '----- transcript of session follows -----',
+    ],
+  },
+  {
+    name: 'Exchange',
+    marks: [
+      'delivery has failed to these recipients',
+      'delivery is delayed to these recipients',
+      'did not reach the following recipient(s)',
+      'your message did not reach some or all of the intended recipients',
+      'diagnostic information for administrators',
+      "couldn't be delivered. remote server returned",
+      'remote server returned',
+    ],
+  },
+  {
+    name: 'Gmail',
+    marks: [
+      'delivery to the following recipient failed permanently',
+      'delivery to the following recipients failed permanently',
+      'delivery to the following recipient has been delayed',
+      'delivery to the following recipients has been delayed',
+      '** address not found **',
+      '** message blocked **',
+      '** recipient inbox full **',
+      '** message not delivered **',
+      '** delivery incomplete **',
+      '** message too large **',
+      'the response from the remote server was',
+    ],
+  },
+  {
+    name: 'Outlook.com',
+    marks: [
+      'this is an automatically generated delivery status notification',
+      'delivery to the following recipients failed',
+    ],
+  },
+  {
+    name: 'Courier',
+    marks: [
+      'undeliverable mail your message to the following recipients cannot be delivered',
+      'running the courier mail server',
+    ],
+  },
+  { name: 'Domino', marks: ['was not delivered to', 'delivery failure report'] },
+  {
+    name: 'MDaemon',
+    marks: ['the attached message had permanent fatal delivery errors', 'failed address:'],
+  },
+  { name: 'James', marks: ['this is the james mail server', 'message from mailet'] },
+  {
+    name: 'other',
+    marks: [
+      'could not be delivered to the following recipient',
+      'could not be delivered to the following address',
+      'could not be delivered to one or more recipients',
+      'could not deliver your message',
+      'could not deliver the message',
+      'unable to deliver your message',
+      'unable to deliver your email',
+      'was unable to deliver',
+      "wasn't delivered to",
+      "couldn't be delivered",
+      'an error occurred while trying to deliver',
+      'delivery failed',
+      'delivery failure',
+      'mail delivery failed',
+      'message undeliverable',
+      'undeliverable message',
+      'undelivered mail',
+      'returned to sender',
+      'returned mail',
+      'user unknown',
+    ],
+  },
+]
+
+/** It will be tried again: no bounce, whatever it quotes. */
+export const delayMarks: readonly string[] = [
+  'this is a warning only',
+  'this is a warning message only',
+  'you do not need to resend your message',
+  'has not yet been delivered to one or more',
+  'has been delayed',
+  'delivery is delayed',
+  'delivery incomplete',
+  'transient non-fatal errors',
+  'will be retried',
+  'will retry for',
+  'will continue to be attempted',
+  'will keep trying',
+  'is still trying to deliver',
+  'no action is required on your part',
+  'still be trying to deliver',
+]

@@ -1,0 +1,98 @@
+import { occursIn, wordsOf } from './pattern.js'
+import type { BounceRules, CodeRule, TextRule } from './rules.js'
+import type { ClassEffect, Retry, Verdict } from './verdict.js'
+
+/** What a server has answered, or what a report says about one recipient. */
+export interface Said {
+  text: string
+  /** RFC 5321 reply code; 0 where a report names none. */
+  code: number
+  /** RFC 3463 status such as `5.1.1`. */
+  status: string | undefined
+  /** The MX that answered or the MTA that reports, which tells the provider. */
+  host: string | undefined
+  /** Nobody will try again: a 5yz, or a report of a failure (RFC 3464 §2.3.3), even with 4.y.z. */
+  final: boolean
+}
+
+/** Concludes from provider's text, text, status and code, in this order: the first rule decides. */
+export function classify(rules: BounceRules, said: Said): Verdict {
+  const words = wordsOf(said.text)
+  const temporary = said.code > 0 ? said.code < 500 : said.status?.startsWith('4') === true
+  const code = said.code > 0 ? String(said.code) : temporary ? '4' : '5'
+  const fits = (rule: TextRule) =>
+    code.startsWith(rule.code) && rule.patterns.some((pattern) => occursIn(pattern, words))
+  const rule =
+    providerTexts(rules, said.host).find(fits) ??
+    rules.text.find(fits) ??
+    byStatus(rules, said.status) ??
+    byCode(rules, code)
+  const effect = rules.classes.get(rule.class)
+  if (effect === undefined) throw new Error(`No effect of class ${rule.class}`)
+  return {
+    class: rule.class,
+    bounceType: said.final ? effect.bounceType : 'Transient',
+    rule: rule.shown,
+    suppress: said.final && effect.suppress === 'now',
+    soft: said.final && effect.suppress === 'repeated',
+    retry: retryOf(effect, said),
+    event: effect.event,
+  }
+}
+
+/** A server's reply as it is stored: code, and text that begins with the status. */
+export function saidInReply(reply: string, host?: string): Said | undefined {
+  const code = Number(/^([45]\d\d)(?=[ -]|$)/.exec(reply)?.[1] ?? 0)
+  if (code === 0) return undefined
+  const text = reply.slice(4)
+  return { text, code, status: statusIn(text, code), host, final: code >= 500 }
+}
+
+/** The first status in a text; not the digits of an address such as 192.0.2.1. */
+export function statusIn(text: string, code = 0): string | undefined {
+  const head = text.slice(0, 1_000)
+  for (const [status] of head.matchAll(/(?<![\d.])[45]\.\d{1,3}\.\d{1,3}(?![\d.]*\d)/g)) {
+    // RFC 2034 §4: its class agrees with the code, or it is just text.
+    if (code === 0 || Number(status[0]) === Math.floor(code / 100)) return status
+  }
+  return undefined
+}
+
+function providerTexts(rules: BounceRules, host: string | undefined): readonly TextRule[] {
+  if (host === undefined) return []
+  const name = host.toLowerCase().replace(/\.$/, '')
+  for (const { hosts, text } of rules.providers.values()) {
+    if (hosts.some((suffix) => name === suffix || name.endsWith(`.${suffix}`))) return text
+  }
+  return []
+}
+
+function byStatus(rules: BounceRules, status: string | undefined): CodeRule | undefined {
+  const [kind, subject, detail] = status?.split('.') ?? []
+  if (detail === undefined) return undefined
+  const keys = [
+    `${kind}.${subject}.${detail}`,
+    `x.${subject}.${detail}`,
+    `${kind}.${subject}.x`,
+    `x.${subject}.x`,
+  ]
+  for (const key of keys) {
+    const rule = rules.status.get(key)
+    if (rule !== undefined) return rule
+  }
+  return undefined
+}
+
+function byCode(rules: BounceRules, code: string): CodeRule {
+  for (let length = code.length; length > 0; length--) {
+    const rule = rules.code.get(code.slice(0, length))
+    if (rule !== undefined) return rule
+  }
+  return { class: 'unknown', shown: `no rule for ${code}` }
+}
+
+/** RFC 5321 §4.2.1: a 4yz asks for another attempt, whatever we think of it. */
+function retryOf({ retry }: ClassEffect, { code, final }: Said): Retry {
+  if (code >= 500 || final) return retry
+  return retry === 'slow' ? 'slow' : 'yes'
+}

@@ -1,0 +1,129 @@
+import { type Said, statusIn } from './classify.js'
+import { addressIn, afterType, type Fields, fieldBlocks } from './fields.js'
+import type { Message } from './message.js'
+import { textBeforeOriginal } from './original.js'
+import type { Action, ReportedRecipient } from './report.js'
+
+export interface DeliveryStatus {
+  reportingMta: string
+  recipients: ReportedRecipient[]
+}
+
+// RFC 6533 §5: the second is its form for internationalised addresses.
+const statusTypes = ['message/delivery-status', 'message/global-delivery-status']
+const maxRecipients = 100
+const maxDiagnostic = 1_000
+
+/** The machine-readable part of a report (RFC 3464), also where MIME no longer shows it as one. */
+export function readDeliveryStatus({
+  parts,
+  text,
+  source,
+  broken,
+}: Message): DeliveryStatus | undefined {
+  for (const { type, body } of parts) {
+    const found = statusTypes.includes(type) ? readBlocks(fieldBlocks(body)) : undefined
+    if (found !== undefined) return found
+  }
+  // A relay or a list has taken the MIME structure apart, or a program has never made one. What
+  // was returned is not looked into: it may be about somebody else's report.
+  const texts = parts.filter(
+    ({ type }) => type.startsWith('text/') && type !== 'text/rfc822-headers',
+  )
+  const bodies = [text, ...texts.map(({ body }) => body), ...(broken ? [source] : [])]
+  for (const body of bodies.map(textBeforeOriginal)) {
+    const start = body.search(
+      /^[ \t]?(?:Reporting-MTA|Final-Recipient|Original-Recipient)[ \t]*:/im,
+    )
+    const found = start < 0 ? undefined : readBlocks(fieldBlocks(body.slice(start)))
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function readBlocks(blocks: readonly Fields[]): DeliveryStatus | undefined {
+  const recipients: ReportedRecipient[] = []
+  let reportingMta = ''
+  for (const fields of blocks) {
+    reportingMta ||= mtaIn(fields.get('reporting-mta'))
+    if (!isRecipient(fields) || recipients.length === maxRecipients) continue
+    recipients.push(readRecipient(fields))
+  }
+  return recipients.length > 0 ? { reportingMta, recipients } : undefined
+}
+
+/** Some leave out the recipient, some the action: either shows what the block is. */
+const isRecipient = (fields: Fields) =>
+  fields.has('final-recipient') ||
+  fields.has('original-recipient') ||
+  (fields.has('action') && fields.has('status'))
+
+function readRecipient(fields: Fields): ReportedRecipient {
+  const diagnostic = afterType(fields.get('diagnostic-code'))
+    .replace(/\s+/g, ' ')
+    .slice(0, maxDiagnostic)
+  // RFC 3464 §2.3.4 allows a comment after it: `5.0.0 (permanent failure)`.
+  const given = /^[245]\.\d{1,3}\.\d{1,3}(?!\d)/.exec(fields.get('status') ?? '')?.[0] ?? ''
+  // What the server said is more than what the reporter made of it.
+  const status = /^$|\.0\.0$/.test(given) ? (statusIn(diagnostic) ?? given) : given
+  return {
+    action: actionIn(fields.get('action'), status),
+    status,
+    diagnostic,
+    remoteMta: mtaIn(fields.get('remote-mta')),
+    originalRecipient: unescaped(addressIn(fields.get('original-recipient'))),
+    finalRecipient: unescaped(addressIn(fields.get('final-recipient'))),
+  }
+}
+
+const actions: Readonly<Record<string, Action>> = {
+  failed: 'failed',
+  failure: 'failed',
+  fail: 'failed',
+  expired: 'failed',
+  undeliverable: 'failed',
+  delayed: 'delayed',
+  delay: 'delayed',
+  deferred: 'delayed',
+  delivered: 'delivered',
+  deliverable: 'delivered',
+  relayed: 'relayed',
+  expanded: 'expanded',
+}
+
+/** Where it is missing or unknown the status tells: nothing of class 2 or 4 is taken for a failure. */
+function actionIn(value: string | undefined, status: string): Action {
+  const word = /^[a-z]+/i.exec(value ?? '')?.[0].toLowerCase() ?? ''
+  if (Object.hasOwn(actions, word)) return actions[word] ?? 'failed'
+  if (status.startsWith('2')) return 'delivered'
+  return status.startsWith('4') ? 'delayed' : 'failed'
+}
+
+function mtaIn(value: string | undefined): string {
+  return /^[\w.-]{1,253}/.exec(afterType(value))?.[0].replace(/\.$/, '') ?? ''
+}
+
+/** RFC 6533 §3: `\x{f6}` stands for a character in utf-8-addr-xtext. */
+function unescaped(address: string): string {
+  return address.replace(/\\x\{([0-9a-f]{2,6})\}/gi, (whole, hex: string) => {
+    const code = Number.parseInt(hex, 16)
+    return code <= 0x10ffff ? String.fromCodePoint(code) : whole
+  })
+}
+
+/**
+ * What `classify` takes, of one recipient of a report. `reporter` is the MTA that reports: it says
+ * whose words they are where the recipient's own server is not named.
+ */
+export function saidOf(recipient: ReportedRecipient, reporter: string): Said {
+  const { action, diagnostic, status, remoteMta } = recipient
+  const code = Number(/(?<![\d.])[45]\d\d(?=[- ]|$)/.exec(diagnostic)?.[0] ?? 0)
+  return {
+    text: diagnostic,
+    code,
+    status: status || (action === 'delayed' ? '4.0.0' : undefined),
+    host: remoteMta || reporter || undefined,
+    // RFC 3464 §2.3.3: `failed` is final, with 4.y.z as well (it was tried for days).
+    final: action === 'failed',
+  }
+}

@@ -1,0 +1,13 @@
+/**
+ * What comes back: reports of failures and complaints read out of raw mail, and the rules by which
+ * a refusal, live or reported, gets its class. Pure: no database, no clock, no settings. What must
+ * hold: no bytes make it throw or take longer than its bounds allow; what a report says is a claim,
+ * and only the caller, who has verified a token or message id, gives it effect. See README.md.
+ */
+export { classify, type Said, saidInReply } from './classify.js'
+export { saidOf } from './dsn.js'
+export { readReport } from './read.js'
+export type { Action, Feedback, Original, Report, ReportedRecipient } from './report.js'
+export type { BounceRules } from './rules.js'
+export { loadBounceRules } from './rules-file.js'
+export { type BounceClass, bounceClasses, type Retry, type Verdict } from './verdict.js'

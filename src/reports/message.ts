@@ -1,0 +1,99 @@
+import PostalMime, { decodeWords } from 'postal-mime'
+
+/** A mail taken apart as far as its bounds allow; all of it was written by strangers. */
+export interface Message {
+  /** The first value of a header, unfolded and decoded; '' when there is none. */
+  header(name: string): string
+  /** What the mail says: its text part, else its HTML without the tags. */
+  text: string
+  /** All other parts: reports, returned messages, attachments. Bodies with LF line ends. */
+  parts: readonly Part[]
+  /** The bytes that were examined, line ends LF, decoded as Latin-1: nothing in it is lost. */
+  source: string
+  /** The MIME structure is too deep or too large to be followed: `text` is the source. */
+  broken: boolean
+}
+
+export interface Part {
+  /** Lower case, e.g. `message/delivery-status`. */
+  type: string
+  body: string
+}
+
+// notes/mta.md §3, 'Limits'. Lines are bounded too: 20,000 of them take postal-mime half a second.
+const maxBytes = 512 * 1024
+const maxLines = 12_000
+const maxDelimiters = 200
+const maxHeaders = 1_000
+const maxParts = 100
+const limits = {
+  maxNestingDepth: 10,
+  maxRfc822NestingDepth: 0,
+  maxHeadersSize: 256 * 1024,
+  forceRfc822Attachments: true,
+} as const
+
+/** Takes a raw mail apart; never rejects, whatever the bytes are. */
+export async function openMessage(raw: Buffer): Promise<Message> {
+  const source = bounded(raw.subarray(0, maxBytes).toString('latin1'))
+  try {
+    const mail = await PostalMime.parse(Buffer.from(source, 'latin1'), limits)
+    const parts = mail.attachments.slice(0, maxParts)
+    return {
+      header: headerReader(mail.headers),
+      text: withLineFeeds(mail.text || withoutTags(mail.html ?? '')),
+      parts: parts.map(({ mimeType, content }) => ({ type: mimeType, body: textOf(content) })),
+      source,
+      broken: false,
+    }
+  } catch {
+    // Too deep or too many headers: what a line of it says can be found all the same.
+    return { header: headerReader([]), text: source, parts: [], source, broken: true }
+  }
+}
+
+/** Cut where the bounds are reached; every line end (CRLF, CR, LF, mixed) becomes LF. */
+function bounded(text: string): string {
+  const source = text.replace(/\r\r?\n|\r/g, '\n')
+  let lines = 0
+  let delimiters = 0
+  for (let at = 0; at < source.length; lines++) {
+    // RFC 2046 §5.1.1: between parts there is a line that begins so; two for each part at most.
+    if (source.startsWith('--', at)) delimiters++
+    if (lines === maxLines || delimiters > maxDelimiters) return source.slice(0, at)
+    const end = source.indexOf('\n', at)
+    if (end < 0) break
+    at = end + 1
+  }
+  return source
+}
+
+function headerReader(headers: readonly { key: string; value: string }[]) {
+  const values = new Map<string, string>()
+  for (const { key, value } of headers.slice(0, maxHeaders)) {
+    if (!values.has(key)) values.set(key, value.slice(0, 2_000))
+  }
+  return (name: string) => decodeWords(values.get(name) ?? '').trim()
+}
+
+function textOf(content: string | ArrayBuffer | Uint8Array): string {
+  if (typeof content === 'string') return content
+  const bytes = Buffer.from(content as ArrayBuffer)
+  // Whatever the charset was said to be: addresses, codes and field names are ASCII in all of them.
+  const text = bytes.toString('utf8')
+  return withLineFeeds(text.includes('\uFFFD') ? bytes.toString('latin1') : text)
+}
+
+const withLineFeeds = (text: string) => text.replace(/\r\r?\n|\r/g, '\n')
+
+/** Enough to find words in it. */
+function withoutTags(html: string): string {
+  return html
+    .replace(/<(?:br|p|div|tr|li|h\d)\b[^<>]{0,500}>/gi, '\n')
+    .replace(/<[^<>]{0,2000}>/g, ' ')
+    .replace(/&lt;/g, '<')
+    .replace(/&gt;/g, '>')
+    .replace(/&nbsp;/g, ' ')
+    .replace(/&#39;|&apos;|&rsquo;/g, "'")
+    .replace(/&amp;/g, '&')
+}

@@ -1,0 +1,62 @@
+/** A text to look for: parts that must occur in this order, `*` between them. */
+export type Pattern = readonly string[]
+
+const maxChars = 1_000
+const maxPatternChars = 200
+
+/** Undefined for a pattern that is empty or too long. */
+export function makePattern(text: string): Pattern | undefined {
+  if (text.length > maxPatternChars) return undefined
+  const parts = normal(text)
+    .split('*')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+  return parts.length > 0 ? parts : undefined
+}
+
+/**
+ * What patterns are compared with: the first 1,000 characters in lower case, without addresses, as
+ * `disabled@example.com` says nothing about its mailbox.
+ */
+export function wordsOf(text: string): string {
+  const said = text.slice(0, maxChars).replace(leadingCode, '')
+  return normal(said.replace(address, '<>').replace(repeatedCode, ' '))
+}
+
+/**
+ * Globs and no regular expressions: operators write these, strangers write what is searched, and so
+ * no pair of them takes longer than one walk through the words for each part. A part is anchored at
+ * the beginning of a word: `full` is not found in `grateful`.
+ */
+export function occursIn(pattern: Pattern, words: string): boolean {
+  let from = 0
+  for (const part of pattern) {
+    const at = wordStart(part, words, from)
+    if (at < 0) return false
+    from = at + part.length
+  }
+  return true
+}
+
+function wordStart(part: string, words: string, from: number): number {
+  for (let at = words.indexOf(part, from); at >= 0; at = words.indexOf(part, at + 1)) {
+    if (!isLetter(words.charCodeAt(at - 1)) || !isLetter(part.charCodeAt(0))) return at
+  }
+  return -1
+}
+
+/** a to z and 0 to 9, in text that is in lower case; NaN (before the first character) is none. */
+const isLetter = (code: number) => (code >= 97 && code <= 122) || (code >= 48 && code <= 57)
+
+// Bounded on both sides of the @, so that no text makes it look at a character more than 64 times.
+const address = /<?[^\s<>()"',;:@]{1,64}@[^\s<>()"',;@]{1,253}>?/g
+
+const leadingCode = /^[45]\d\d[- ]/
+// RFC 2034 §4: code and status stand on every line of a reply, in the middle of its sentences.
+const repeatedCode = /\s(?:[45]\d\d[- ])?[45]\.\d{1,3}\.\d{1,3}\s/g
+
+const normal = (text: string) =>
+  text
+    .toLowerCase()
+    .replace(/[\u2018\u2019\u00b4`]/g, "'")
+    .replace(/\s+/g, ' ')

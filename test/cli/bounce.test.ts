@@ -1,0 +1,62 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { packageFile } from '../../src/config/index.js'
+import { makeTempDir } from '../support/store.js'
+import { jsonOf, runCli } from './run.js'
+
+// Each step is a process of its own, on a machine that may have other work.
+t.setTimeout(300_000)
+
+const fixture = (name: string) => packageFile(`test/fixtures/reports/${name}.eml`)
+
+t.test('a reply and a report are explained, with nothing set up', async (t) => {
+  const reply = await runCli(['bounce', 'explain', '550 5.1.1 <a@b.test> User unknown'])
+  t.match(reply, {
+    status: 0,
+    stdout: /^Class +bad-mailbox\nRule +text "unknown user" of config\/bounce-rules\.toml\n/,
+  })
+  t.match(
+    reply.stdout,
+    /\nAnother attempt +no\nAddress is suppressed +at once\nEvent +bounced, Perm/,
+  )
+  const report = await runCli(['bounce', 'explain', fixture('05-sendmail')])
+  t.match(report.stdout, /^Kind +report about a delivery \(RFC 3464\)\nReturn paths in it +baaaa/)
+  t.match(report.stdout, /\nRecipient +gone@receiver\.test\n[\s\S]*\nClass +bad-mailbox\n/)
+  t.match(
+    report.stdout,
+    /\nRecipient +kept@receiver\.test\n[\s\S]*\nEvent +none: it has not failed\n$/,
+  )
+  const stdin = 'From: a@b.test\nAuto-Submitted: auto-replied\n\nAway\n'
+  t.match(await runCli(['bounce', 'explain', '-'], { stdin }), {
+    stdout: /^Kind +auto-reply: Auto-Submitted: auto-replied\n/,
+  })
+  t.match(await runCli(['bounce', 'explain', 'nonsense']), {
+    status: 1,
+    stderr: /^error: "nonsense" is neither a file nor a reply/,
+  })
+})
+
+t.test("the operator's rules decide, and are checked", async (t) => {
+  const data = join(makeTempDir(t), 'data')
+  mkdirSync(data)
+  const file = join(data, 'bounce-rules.toml')
+  const options = { env: { POSTHORN_DATA: data } }
+  writeFileSync(
+    file,
+    '[providers.b]\nhosts = ["b.test"]\n[[providers.b.text]]\nname = "ours"\nclass = "content"\npatterns = ["unknown"]\n',
+  )
+  const reply = ['bounce', 'explain', '550 5.1.1 User unknown', '--host', 'mx.b.test']
+  t.match(await jsonOf(t, reply, options), {
+    class: 'content',
+    suppress: false,
+    rule: 'providers.b.text "ours" of data/bounce-rules.toml',
+  })
+  t.match((await runCli(['config', 'check'], options)).stdout, `${file} is good\n`)
+  writeFileSync(file, '[code]\n"550" = "nonsense"\n')
+  t.match(await runCli(['config', 'check'], options), {
+    status: 1,
+    stderr:
+      /Bad bounce rules \(.*bounce-rules\.toml\):\n {2}\[code\] 550: "nonsense" given, expected/,
+  })
+})

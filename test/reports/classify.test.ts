@@ -1,0 +1,300 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { packageFile } from '../../src/config/index.js'
+import {
+  type BounceClass,
+  type BounceRules,
+  bounceClasses,
+  classify,
+  loadBounceRules,
+  saidInReply,
+  type Verdict,
+} from '../../src/reports/index.js'
+import { makeTempDir } from '../support/store.js'
+import { shippedRules } from './fixtures.js'
+
+function verdictOn(reply: string, host?: string, rules: BounceRules = shippedRules): Verdict {
+  const said = saidInReply(reply, host)
+  if (said === undefined) throw new Error(`${reply} is no reply`)
+  return classify(rules, said)
+}
+
+const google = 'aspmx.l.google.com'
+const outlook = 'receiver.mail.protection.outlook.com'
+const yahoo = 'mta7.am0.yahoodns.net'
+
+/** Reply, class and, where it matters, the host that says it. */
+const truth: readonly (readonly [string, BounceClass, string?])[] = [
+  // Dead addresses, by status or by what is said.
+  ['550 5.1.1 gone', 'bad-mailbox'],
+  ['550 5.1.3 bad address syntax', 'bad-mailbox'],
+  ['550 5.1.6 moved', 'bad-mailbox'],
+  ['550 No such user here', 'bad-mailbox'],
+  ['551 User not local; user <ada@b.test> does not exist', 'bad-mailbox'],
+  ['553 sorry, no mailbox here by that name', 'bad-mailbox'],
+  ['550-5.1.1 The email account that you tried to reach does\n5.1.1 not exist', 'bad-mailbox'],
+  ['550 5.1.1 <a@b.test>: Recipient address rejected: User unknown in table', 'bad-mailbox'],
+  ['550 5.1.1 x https://support.google.com/mail/?p=NoSuchUser a1', 'bad-mailbox', google],
+  ['550 5.4.1 [a@b.test]: Recipient address rejected: Access denied', 'bad-mailbox', outlook],
+  ['550 5.5.0 Requested action not taken: mailbox unavailable (S2)', 'bad-mailbox', outlook],
+  ["554 delivery error: dd This user doesn't have a yahoo.com account", 'bad-mailbox', yahoo],
+  ['550 5.1.2 no such domain', 'bad-domain'],
+  ['556 5.1.10 null', 'bad-domain'],
+  ['556 Domain does not take mail', 'bad-domain'],
+  ['525 5.7.13 account off', 'disabled'],
+  ['550 5.2.1 The email account that you tried to reach is disabled', 'disabled', google],
+  ['550 5.2.1 mailbox off', 'disabled'],
+  // A mailbox that may recover.
+  ['452 4.2.2 over quota', 'mailbox-full'],
+  ['552 5.2.2 x', 'mailbox-full'],
+  ['552 Mailbox quota exceeded', 'mailbox-full'],
+  ['550 5.1.1 <a@b.test> mailbox is full', 'mailbox-full'],
+  ['552-5.2.2 x https://support.google.com/mail/?p=OverQuotaPerm a1', 'mailbox-full', google],
+  ['450 4.2.1 The user is receiving mail at a rate that prevents', 'recipient-rate', google],
+  ['550 5.2.1 The user is receiving mail at a rate that prevents', 'recipient-rate', google],
+  // Later.
+  ['450 4.7.1 Greylisted, see http://x.test', 'busy'],
+  ['451 4.7.1 x', 'busy'],
+  ['451 4.3.0 x', 'busy'],
+  ['451 Temporary local problem', 'busy'],
+  ['421 x', 'throttled'],
+  ['421 4.7.0 x', 'throttled'],
+  ['421 4.7.28 x', 'throttled'],
+  ['421 4.7.0 [TSS04] Messages from 192.0.2.1 temporarily deferred', 'throttled', yahoo],
+  ['451 4.7.500 Server busy. Please try again later (S77)', 'throttled', outlook],
+  // About us.
+  ['550 5.7.1 Client host [192.0.2.1] blocked using zen.spamhaus.org', 'blocked'],
+  [
+    '550 5.7.1 Unfortunately, x part of their network is on our block list (S3150)',
+    'blocked',
+    outlook,
+  ],
+  ['554 Your access was rejected due to poor reputation', 'blocked'],
+  [
+    '550 5.7.26 This mail has been blocked because the sender is unauthenticated',
+    'sender-authentication',
+    google,
+  ],
+  ['550 5.7.25 x', 'sender-authentication'],
+  ['550 5.7.40 x', 'sender-authentication'],
+  ['550 5.7.515 Access denied', 'sender-authentication', outlook],
+  ['550 5.7.1 Email rejected per DMARC policy for sender.test', 'sender-authentication'],
+  ['550 5.1.8 <a@b.test>: Sender address rejected: Domain not found', 'sender-authentication'],
+  ['450 4.1.8 Sender address rejected: Domain not found', 'sender-authentication'],
+  ['554 5.7.1 Message rejected as spam', 'content'],
+  ['550 5.6.0 x', 'content'],
+  ['550 5.7.1 Virus found', 'content'],
+  ['552 5.3.4 x', 'too-large'],
+  ['552 5.2.3 x', 'too-large'],
+  ['552 Message size exceeds fixed limit', 'too-large'],
+  // About the way.
+  ['550 5.4.4 x', 'routing'],
+  ['554 5.4.6 Too many hops', 'routing'],
+  ['554 5.7.1 <a@b.test>: Relay access denied', 'routing'],
+  ['550 5.5.1 x', 'protocol'],
+  ['503 bad sequence of commands', 'protocol'],
+  ['451 4.4.2 x', 'unreachable'],
+  // A 5yz alone proves nothing.
+  ['550 x', 'unknown'],
+  ['550 5.7.1 x', 'unknown'],
+  ['550 5.0.0 x', 'unknown'],
+  ['552 x', 'unknown'],
+  ['554 Transaction failed', 'unknown'],
+  ['550 Requested action not taken: mailbox unavailable', 'unknown'],
+]
+
+t.test('replies get the class that a postmaster would give them', async (t) => {
+  for (const [reply, expected, host] of truth) {
+    const { class: found, rule } = verdictOn(reply, host)
+    t.equal(found, expected, `${reply} (by ${rule})`)
+  }
+})
+
+t.test('every class does what notes/mta.md §3 says', async (t) => {
+  const effects = (reply: string) => {
+    const { class: name, retry, suppress, soft, event, bounceType } = verdictOn(reply)
+    return [name, retry, suppress ? 'now' : soft ? 'repeated' : 'no', event, bounceType]
+  }
+  for (const [reply, ...expected] of [
+    ['550 5.1.1 x', 'bad-mailbox', 'no', 'now', 'bounced', 'Permanent'],
+    ['550 5.1.2 x', 'bad-domain', 'no', 'now', 'bounced', 'Permanent'],
+    ['525 5.7.13 x', 'disabled', 'no', 'now', 'bounced', 'Permanent'],
+    ['552 5.2.2 x', 'mailbox-full', 'no', 'repeated', 'bounced', 'Transient'],
+    ['452 4.2.2 x', 'mailbox-full', 'yes', 'no', 'bounced', 'Transient'],
+    ['550 receiving mail at a rate', 'recipient-rate', 'slow', 'no', 'bounced', 'Transient'],
+    ['450 receiving mail at a rate', 'recipient-rate', 'slow', 'no', 'bounced', 'Transient'],
+    ['451 4.7.1 x', 'busy', 'yes', 'no', 'bounced', 'Transient'],
+    ['421 4.7.0 x', 'throttled', 'yes', 'no', 'bounced', 'Transient'],
+    ['550 spamhaus', 'blocked', { atMost: 3 }, 'no', 'bounced', 'Transient'],
+    ['450 spamhaus', 'blocked', 'yes', 'no', 'bounced', 'Transient'],
+    ['550 5.7.26 x', 'sender-authentication', 'no', 'no', 'bounced', 'Transient'],
+    ['550 5.6.0 x', 'content', 'no', 'no', 'bounced', 'Transient'],
+    ['552 5.3.4 x', 'too-large', 'no', 'no', 'bounced', 'Transient'],
+    ['550 5.4.6 x', 'routing', 'once', 'no', 'bounced', 'Transient'],
+    ['503 5.5.1 x', 'protocol', 'once', 'no', 'failed', 'Transient'],
+    ['451 4.4.1 x', 'unreachable', 'yes', 'no', 'failed', 'Transient'],
+    ['550 x', 'unknown', 'no', 'no', 'bounced', 'Transient'],
+    // RFC 5321 §4.2.1: a 4yz is never final, whatever it says.
+    ['450 4.1.1 x', 'bad-mailbox', 'yes', 'no', 'bounced', 'Transient'],
+  ] as const) {
+    t.same(effects(reply), expected, reply)
+  }
+  t.same(new Set(shippedRules.classes.keys()), new Set(bounceClasses))
+})
+
+t.test('only what says that nobody is there suppresses at once', async (t) => {
+  const suppressing = new Set(
+    truth.filter(([reply, , host]) => verdictOn(reply, host).suppress).map(([, name]) => name),
+  )
+  t.same(suppressing, new Set(['bad-mailbox', 'bad-domain', 'disabled']))
+  for (const [reply, , host] of truth.filter(([text]) => text.startsWith('4'))) {
+    const { suppress, soft, retry } = verdictOn(reply, host)
+    t.same({ suppress, soft, no: retry === 'no' }, { suppress: false, soft: false, no: false })
+  }
+})
+
+t.test('a final report of class 4 counts as final', async (t) => {
+  const said = { text: '', code: 0, host: undefined, final: true }
+  t.match(classify(shippedRules, { ...said, status: '4.1.1' }), { suppress: true })
+  t.match(classify(shippedRules, { ...said, status: '4.4.1' }), { suppress: false, soft: true })
+  t.match(classify(shippedRules, { ...said, status: '4.2.2' }), { suppress: false, soft: true })
+})
+
+t.test('what an address says is not what the server says', async (t) => {
+  t.equal(verdictOn('550 5.0.0 <disabled@spam.test> x').class, 'unknown')
+  t.equal(verdictOn('550 5.0.0 user.unknown@x.test is not for you').class, 'unknown')
+  t.equal(verdictOn('550 5.0.0 antispamhausen').class, 'unknown', 'nor the middle of a word')
+  t.equal(verdictOn(`550 ${'x'.repeat(1_000)} user unknown`).class, 'unknown', 'nor what is far')
+})
+
+t.test('provider, text, status and code are asked in this order', async (t) => {
+  const rules = rulesOf(
+    t,
+    `${classes()}
+[providers.p]
+hosts = ["p.test"]
+[[providers.p.text]]
+name = "theirs"
+class = "content"
+patterns = ["word"]
+[[text]]
+name = "any"
+class = "routing"
+patterns = ["word * end", "word"]
+[status]
+"5.1.1" = "bad-mailbox"
+"x.1.1" = "busy"
+"5.1.x" = "disabled"
+"x.1.x" = "protocol"
+[code]
+"5" = "unknown"
+"55" = "too-large"
+"550" = "blocked"
+`,
+  )
+  const rule = (reply: string, host?: string) =>
+    verdictOn(reply, host, rules).rule.replace(/of .*\//, 'of ')
+  t.equal(rule('550 5.1.1 a word', 'MX.P.test.'), 'providers.p.text "theirs" of rules.toml')
+  t.equal(rule('550 5.1.1 a word', 'evilp.test'), 'text "any" of rules.toml')
+  t.equal(rule('550 5.1.1 x', 'p.test'), 'status 5.1.1 of rules.toml')
+  t.equal(rule('450 4.1.1 x'), 'status x.1.1 of rules.toml')
+  t.equal(rule('550 5.1.9 x'), 'status 5.1.x of rules.toml')
+  t.equal(rule('450 4.1.9 x'), 'status x.1.x of rules.toml')
+  t.equal(rule('550 5.9.9 x'), 'code 550 of rules.toml')
+  t.equal(rule('552 x'), 'code 55 of rules.toml')
+  t.equal(rule('500 x'), 'code 5 of rules.toml')
+  t.equal(rule('450 x'), 'no rule for 450')
+  t.equal(rule('550 4.1.1 x'), 'code 550 of rules.toml', 'RFC 2034 §4: of another class, just text')
+})
+
+t.test("the operator's file stands over the one that comes with Posthorn", async (t) => {
+  const own = `
+[classes.blocked]
+retry = "yes"
+[providers.google]
+hosts = ["google.com", "google.test"]
+[[text]]
+name = "unknown user"
+class = "content"
+patterns = ["user unknown"]
+[[text]]
+name = "ours"
+class = "routing"
+code = "552"
+patterns = ["house * full"]
+[status]
+"5.1.1" = "unknown"
+`
+  const rules = rulesOf(t, own, [packageFile('config/bounce-rules.toml')])
+  t.equal(verdictOn('550 user unknown', undefined, rules).class, 'content')
+  t.equal(verdictOn('550 no such user', undefined, rules).class, 'unknown', 'the old one is gone')
+  t.match(verdictOn('550 5.1.1 x', undefined, rules).rule, /^status 5\.1\.1 of .+\/rules\.toml$/)
+  t.equal(verdictOn('552 the House is FULL', undefined, rules).class, 'routing')
+  t.equal(verdictOn('550 the house is full', undefined, rules).class, 'unknown')
+  t.match(verdictOn('550 spamhaus', undefined, rules), { retry: 'yes', bounceType: 'Transient' })
+  t.equal(verdictOn('550 p=DisabledUser', 'mx.google.test', rules).class, 'disabled')
+})
+
+t.test('a bad file is refused with all that is wrong in it', async (t) => {
+  const refused = (text: string, expected: RegExp) =>
+    t.throws(() => rulesOf(t, text, [packageFile('config/bounce-rules.toml')]), {
+      name: 'OperatorError',
+      message: expected,
+    })
+  refused(
+    `[class.x]
+[classes.nonsense]
+[classes.content]
+retry = 0
+suppress = "maybe"
+[providers.p]
+[[text]]
+[[text]]
+name = "a"
+class = "bad"
+patterns = []
+colour = 1
+[status]
+"5.1" = "content"
+"5.1.1" = 1
+[code]
+"250" = "content"
+`,
+    new RegExp(
+      [
+        'Bad bounce rules .*rules.toml',
+        'class: no such key; known: classes, providers, text, status, code',
+        '"nonsense" given, expected one of bad-mailbox',
+        'classes.content.: retry: 0 given, expected "no"',
+        'suppress: "maybe" given, expected no or now or repeated',
+        'providers.p.: hosts: nothing given',
+        'text.. 1: name: nothing given',
+        'text.. "a": colour: no such key',
+        'text.. "a": class: "bad" given',
+        'text.. "a": patterns: .. given, expected a list',
+        'status.: "5.1" given, expected a code',
+        'status. 5.1.1: 1 given',
+        'code.: "250" given',
+      ].join('[\\s\\S]*'),
+    ),
+  )
+  refused('a = ', /rules\.toml is not valid TOML/)
+  t.throws(() => loadBounceRules(['/nowhere/x.toml']), { message: /Cannot read the bounce rules/ })
+  t.throws(() => rulesOf(t, ''), { message: /classes.bad-mailbox.: nothing given/ })
+})
+
+/** All classes, as a file that stands alone has to name them. */
+const classes = () =>
+  bounceClasses
+    .map(
+      (name) =>
+        `[classes.${name}]\nretry = "no"\nsuppress = "no"\nevent = "bounced"\ntype = "Transient"\n`,
+    )
+    .join('')
+
+function rulesOf(t: Parameters<typeof makeTempDir>[0], text: string, below: string[] = []) {
+  const file = join(makeTempDir(t), 'rules.toml')
+  writeFileSync(file, text)
+  return loadBounceRules([...below, file])
+}
