@@ -4,6 +4,7 @@ import { accountCommands } from './account.js'
 import { bounceCommands } from './bounce.js'
 import { configCommands } from './config.js'
 import { contactCommands } from './contact.js'
+import { doctorCommand } from './doctor.js'
 import { domainCommands } from './domain.js'
 import { explain } from './failure.js'
 import { initCommand } from './init.js'
@@ -40,6 +41,7 @@ const commands: readonly AddCommand[] = [
   queueCommands,
   shapingCommands,
   bounceCommands,
+  doctorCommand,
   versionCommand,
 ]
 

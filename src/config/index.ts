@@ -146,6 +146,21 @@ export const settings = {
   metrics: {
     enabled: flag(true),
   },
+  doctor: {
+    smtpProbes: list(['gmail.com', 'outlook.com', 'yahoo.com'], {
+      each: (item) => hostName.test(item),
+      expected: 'a list of domains',
+    }),
+    blocklists: list(['zen.spamhaus.org', 'bl.spamcop.net', 'psbl.surriel.com'], {
+      each: (item) => hostName.test(item),
+      expected: 'a list of DNS zones',
+    }),
+    timeServers: list(['time.cloudflare.com', 'time.google.com', 'pool.ntp.org'], {
+      each: (item) => isServer(item) || hostName.test(item.replace(/:\d{1,5}$/, '')),
+      expected: 'a list of hosts, with an optional :port',
+    }),
+    timeout: duration('10s', '100ms', '2m'),
+  },
   sandbox: {
     smtpPort: port(2525),
     keepMessages: integer(1_000, 1, 100_000),

@@ -39,6 +39,14 @@ export function canonicalAddress(address: string): string {
   return isIP(address) === 0 ? address : unwrap(ipaddr.parse(address)).toString()
 }
 
+/** The labels under which the DNS keeps an address: `1.2.0.192`, or the nibbles of an IPv6 one. */
+export function reverseLabels(address: string): string {
+  const ip = ipaddr.process(address)
+  const bytes = ip.toByteArray().reverse()
+  if (ip.kind() === 'ipv4') return bytes.join('.')
+  return bytes.flatMap((byte) => [byte & 15, byte >> 4].map((n) => n.toString(16))).join('.')
+}
+
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 type Network = [Address, number]
 

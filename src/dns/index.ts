@@ -4,7 +4,7 @@
  * `none` and `nxdomain` are definite); every lookup ends within its budget; no route leads to an
  * address that the operator's own network or this machine answers, unless configuration says so.
  */
-export { isPublicAddress, parseCidrs } from './address.js'
+export { canonicalAddress, isPublicAddress, parseCidrs, reverseLabels } from './address.js'
 export { type CacheLimits, cachingResolver } from './cache.js'
 export {
   type Answer,

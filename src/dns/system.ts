@@ -1,8 +1,8 @@
 import { Resolver as NodeResolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import ipaddr from 'ipaddr.js'
 import type { Clock } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
+import { reverseLabels } from './address.js'
 import { type Answer, canonicalName, type Resolver } from './resolver.js'
 import { makeTurns } from './turns.js'
 
@@ -85,14 +85,8 @@ export function systemResolver(options: SystemResolverOptions): Resolver {
 
 /** RFC 1035 §3.5 and RFC 3596 §2.5: `1.2.0.192.in-addr.arpa`, `…8.b.d.0.1.0.0.2.ip6.arpa`. */
 function reverseName(address: string): string {
-  const ip = ipaddr.process(address)
-  const bytes = ip.toByteArray()
-  if (ip.kind() === 'ipv4') return `${bytes.reverse().join('.')}.in-addr.arpa`
-  const nibbles = bytes.flatMap((byte) => [byte >> 4, byte & 15])
-  return `${nibbles
-    .reverse()
-    .map((nibble) => nibble.toString(16))
-    .join('.')}.ip6.arpa`
+  const labels = reverseLabels(address)
+  return `${labels}.${labels.length > 15 ? 'ip6' : 'in-addr'}.arpa`
 }
 
 function answerOfError(error: unknown): Answer<never> {

@@ -5,6 +5,14 @@
  */
 export { addDomain, type Domain, deleteDomain, findDomain, listDomains } from './domain.js'
 export { publishedRecords } from './published.js'
-export { type DnsRecord, domainRecords, type RecordSettings, zoneFile } from './records.js'
+export {
+  type DnsRecord,
+  domainRecords,
+  type RecordSettings,
+  returnPathHost,
+  spfMechanisms,
+  zoneFile,
+  zoneLine,
+} from './records.js'
 export { findSenderDomain, signingKeys, verifiedDomains } from './sending.js'
-export { type RecordCheck, type Verification, verifyDomain } from './verify.js'
+export { checkRecords, type RecordCheck, type Verification, verifyDomain } from './verify.js'

@@ -78,6 +78,9 @@ export function zoneFile(records: readonly DnsRecord[]): string {
     .join('')
 }
 
+/** One record as a line of a zone file, with single spaces. */
+export const zoneLine = (record: DnsRecord) => zoneFile([record]).trim().replace(/ {2,}/g, ' ')
+
 function quoted(value: string): string {
   const strings = value.match(new RegExp(`.{1,${maxStringLength}}`, 'g')) ?? ['']
   return strings.map((text) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`).join(' ')

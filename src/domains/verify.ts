@@ -29,9 +29,7 @@ export async function verifyDomain(
 ): Promise<Verification> {
   const { store, clock, settings } = deps
   const domain = await findDomain(store.read, accountId, name)
-  const records = await Promise.all(
-    domainRecords(domain, settings).map((record) => check(deps.resolver, domain, record, settings)),
-  )
+  const records = await checkRecords(deps.resolver, domain, settings)
   const trusted = options.trust === true || domain.trusted
   const now = clock.now()
   const state = (purpose: DnsRecord['purpose']) =>
@@ -64,6 +62,16 @@ export async function verifyDomain(
     }
   })
   return { domain: await findDomain(store.read, accountId, name), records }
+}
+
+/** Looks a domain's records up and stores nothing. */
+export function checkRecords(
+  resolver: Resolver,
+  domain: Domain,
+  settings: RecordSettings,
+): Promise<RecordCheck[]> {
+  const records = domainRecords(domain, settings)
+  return Promise.all(records.map((record) => check(resolver, domain, record, settings)))
 }
 
 async function check(

@@ -240,7 +240,7 @@ t.test('all problems are told at once, unknown names with the known ones', async
   t.equal(message.split('\n').length, 5, message)
   t.match(
     message,
-    '\n  prot: no such setting; known here: log, http, dns, outbound, contacts, metrics, sandbox',
+    '\n  prot: no such setting; known here: log, http, dns, outbound, contacts, metrics, doctor, sandbox',
   )
   t.match(message, '\n  log.levle: no such setting; known here: level, format')
   t.match(message, '\n  http.private.port: "x" given')

@@ -1,0 +1,54 @@
+import type { Command } from 'commander'
+import { applianceKeyFile } from '../app/files.js'
+import { openResolver } from '../app/resolver.js'
+import { openApplianceKey } from '../config/index.js'
+import { examine, type Finding } from '../doctor/index.js'
+import { withStore } from './database.js'
+import { say, sayJson, styled, visibleLines } from './output.js'
+import { placeOf, settingsOf } from './place.js'
+
+export function doctorCommand(program: Command): void {
+  program
+    .command('doctor')
+    .description('look at this appliance as the world does; status 1 when something must be fixed')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ posthorn doctor --json | jq ".findings[] | select(.fix)"',
+    )
+    .action(async (_options, command: Command) => {
+      const place = placeOf(command)
+      const config = settingsOf(place)
+      const findings = await withStore(place, ({ store, clock }) => {
+        const resolver = openResolver(config.dns, clock)
+        const key = openApplianceKey(applianceKeyFile(place.dataDir))
+        const { dataDir } = place
+        const { random } = Math
+        return examine({ config, dataDir, read: store.read, clock, resolver, key, random })
+      })
+      const failed = findings.some(({ state }) => state === 'fail')
+      if (failed) process.exitCode = 1
+      if (place.json) return sayJson({ ok: !failed, route: config.outbound.route, findings })
+      for (const finding of findings) sayFinding(finding)
+      say(`\n${summary(findings)}`)
+      if (config.outbound.route === 'sandbox') {
+        say(
+          'The route is "sandbox": what concerns the world is only a warning while nothing leaves.',
+        )
+      }
+    })
+}
+
+const colours = { ok: 'green', warn: 'yellow', fail: 'red' } as const
+
+function sayFinding({ check, subject, state, found, fix }: Finding): void {
+  const mark = styled(colours[state], state.padEnd(4))
+  // What servers said must not look like a line of ours.
+  const line = (text: string) => visibleLines(text.replaceAll(/\s+/g, ' '))
+  say(`${mark}  ${check}  ${line(`${subject}: ${found}`)}`)
+  if (fix !== '') say(`      fix: ${line(fix)}`)
+}
+
+function summary(findings: readonly Finding[]): string {
+  const count = (state: Finding['state']) => findings.filter((one) => one.state === state).length
+  return `${count('ok')} ok, ${count('warn')} to look at, ${count('fail')} to fix`
+}

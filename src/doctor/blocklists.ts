@@ -1,0 +1,73 @@
+import { isIP } from 'node:net'
+import { type Answer, type Resolver, reverseLabels } from '../dns/index.js'
+import type { DoctorDeps } from './deps.js'
+import { type Finding, findingsOf } from './finding.js'
+import { recordsOf } from './source-addresses.js'
+
+/** Whether DNS blocklists (RFC 5782) name the addresses that mail leaves from. */
+export async function checkBlocklists(
+  deps: DoctorDeps,
+  addresses: readonly string[],
+): Promise<Finding[]> {
+  const pairs = addresses.flatMap((address) =>
+    deps.config.doctor.blocklists.map((zone) => ({ address, zone })),
+  )
+  return Promise.all(pairs.map(({ address, zone }) => ask(deps.resolver, address, zone)))
+}
+
+// RFC 5782 §5: every list has these entries; who does not hear of them is not being answered.
+const testEntry = '127.0.0.2'
+
+async function ask(resolver: Resolver, address: string, zone: string): Promise<Finding> {
+  const of = findingsOf('blocklist', address)
+  const notAsked = (why: string) =>
+    of.warn(
+      `could not ask ${zone}: ${why}`,
+      'set dns.servers to a resolver of your own (such as Unbound on this machine): lists refuse shared ones',
+    )
+  const name = `${reverseLabels(address)}.${zone}`
+  const [test, answer] = await Promise.all([
+    resolver.a(`${reverseLabels(testEntry)}.${zone}`),
+    resolver.a(name),
+  ])
+  const trouble = refusal(answer) ?? refusal(test)
+  if (trouble !== undefined) return notAsked(trouble)
+  const codes = recordsOf(answer).filter((code) => code.startsWith('127.'))
+  if (codes.length > 0) {
+    const reasons = recordsOf(await resolver.txt(name))
+      .join(' ')
+      .slice(0, 200)
+    return of.fail(
+      `listed by ${zone} (${codes.join(', ')})${reasons === '' ? '' : `: ${reasons}`}`,
+      `find out why mail of yours was unwanted, then ask for removal at the site of ${zone}`,
+    )
+  }
+  if (recordsOf(test).length === 0) return notAsked('it does not name its own test entry')
+  if (isIP(address) === 6 && !(await namesIpv6(resolver, zone))) {
+    return of.ok(`${zone} names no IPv6 addresses`)
+  }
+  return of.ok(`not listed by ${zone}`)
+}
+
+async function namesIpv6(resolver: Resolver, zone: string): Promise<boolean> {
+  // ipaddr.js would read the mapped form as IPv4: its labels are spelt out here.
+  const labels = '2.0.0.0.0.0.f.7.f.f.f.f'.padEnd(63, '.0')
+  return recordsOf(await resolver.a(`${labels}.${zone}`)).length > 0
+}
+
+/** Why an answer says nothing about the address; Spamhaus' codes for those whom it does not serve. */
+function refusal(answer: Answer<string>): string | undefined {
+  if (answer.kind === 'failed') return answer.cause
+  const [code] = recordsOf(answer).filter((record) => record.startsWith('127.255.255.'))
+  if (code === undefined) {
+    const [foreign] = recordsOf(answer).filter((record) => !record.startsWith('127.'))
+    return foreign === undefined ? undefined : `it answers ${foreign}, which is no answer of a list`
+  }
+  return refusalCodes[code] ?? `it answers ${code}`
+}
+
+const refusalCodes: Readonly<Record<string, string>> = {
+  '127.255.255.252': 'the name of the list is misspelt (127.255.255.252)',
+  '127.255.255.254': 'it refuses public resolvers (127.255.255.254)',
+  '127.255.255.255': 'it was asked too often from here (127.255.255.255)',
+}

@@ -1,0 +1,65 @@
+import type { Resolver } from '../dns/index.js'
+import { type Domain, type RecordCheck, zoneLine } from '../domains/index.js'
+import { type Finding, findingsOf } from './finding.js'
+import { recordsOf } from './source-addresses.js'
+
+/**
+ * Whether mail from the domain passes DMARC (RFC 9989): a policy is published, and DKIM or SPF
+ * passes for a domain that aligns with the From header's.
+ */
+export async function checkAlignment(
+  resolver: Resolver,
+  domain: Domain,
+  records: readonly RecordCheck[],
+): Promise<Finding> {
+  const of = findingsOf('dmarc', domain.name)
+  const stateOf = (purpose: RecordCheck['purpose']) =>
+    records.find((record) => record.purpose === purpose)?.state
+  const policy = await findPolicy(resolver, domain.name)
+  if (policy.kind === 'failed')
+    return of.warn(`no answer of the DNS (${policy.cause})`, 'try again')
+  const own = records.find((record) => record.purpose === 'dmarc')
+  if (policy.kind === 'several') {
+    return of.warn(`several policies at _dmarc.${policy.at}: receivers use none`, 'keep one')
+  }
+  if (policy.kind === 'none') {
+    return of.warn('no policy', own === undefined ? '' : `publish ${zoneLine(own)}`)
+  }
+  // We sign with d= the From domain itself, which aligns in strict mode as well.
+  const dkim = stateOf('dkim-rsa') === 'ok'
+  const strictSpf = /;\s*aspf\s*=\s*s\s*(;|$)/i.test(policy.text)
+  const spf =
+    !strictSpf && stateOf('return-path-mx') === 'ok' && stateOf('return-path-spf') === 'ok'
+  const by = [dkim ? 'DKIM' : '', spf ? 'SPF' : ''].filter((name) => name !== '')
+  const where = policy.at === domain.name ? '' : ` (of ${policy.at})`
+  const found = `p=${policy.action}${where}, aligned by ${by.join(' and ') || 'nothing'}`
+  if (dkim) return of.ok(found)
+  const fix = 'publish the DKIM record above: SPF alone does not survive forwarding'
+  return spf || policy.action === 'none' ? of.warn(found, fix) : of.fail(found, fix)
+}
+
+type Policy =
+  | { kind: 'policy'; at: string; text: string; action: string }
+  | { kind: 'several'; at: string }
+  | { kind: 'none' }
+  | { kind: 'failed'; cause: string }
+
+// RFC 9989's tree walk ends after so many names.
+const maxNames = 8
+
+/** The domain's own policy, else that of the nearest domain above it. */
+async function findPolicy(resolver: Resolver, domain: string): Promise<Policy> {
+  const labels = domain.split('.')
+  for (let i = 0; i < Math.min(labels.length - 1, maxNames); i++) {
+    const at = labels.slice(i).join('.')
+    const answer = await resolver.txt(`_dmarc.${at}`)
+    if (answer.kind === 'failed') return { kind: 'failed', cause: answer.cause }
+    const policies = recordsOf(answer).filter((text) => /^v=DMARC1\s*(;|$)/.test(text))
+    if (policies.length > 1) return { kind: 'several', at }
+    const [text] = policies
+    if (text === undefined) continue
+    const action = /;\s*p\s*=\s*(none|quarantine|reject)\s*(;|$)/i.exec(text)?.[1]
+    return { kind: 'policy', at, text, action: action?.toLowerCase() ?? 'none' }
+  }
+  return { kind: 'none' }
+}

@@ -1,0 +1,98 @@
+import { listAccounts } from '../accounts/index.js'
+import {
+  checkRecords,
+  type DnsRecord,
+  type Domain,
+  listDomains,
+  type RecordCheck,
+  spfMechanisms,
+  zoneLine,
+} from '../domains/index.js'
+import type { DoctorDeps } from './deps.js'
+import { checkAlignment } from './dmarc.js'
+import { type Finding, findingsOf } from './finding.js'
+import { recordsOf } from './source-addresses.js'
+
+/** What each sending domain publishes, and whether its mail then passes DMARC. */
+export async function checkDomains(deps: DoctorDeps): Promise<Finding[]> {
+  const accounts = await listAccounts(deps.read)
+  const domains = (await Promise.all(accounts.map(({ id }) => listDomains(deps.read, id)))).flat()
+  const found = await Promise.all(domains.map((domain) => checkDomain(deps, domain)))
+  if (domains.length > 0) return found.flat()
+  const fix = 'posthorn domain add example.com, then publish the records that it shows'
+  return [findingsOf('domain', 'none').warn('no sending domain yet', fix)]
+}
+
+async function checkDomain(deps: DoctorDeps, domain: Domain): Promise<Finding[]> {
+  const records = await checkRecords(deps.resolver, domain, deps.config.outbound)
+  const findings = records
+    .filter(({ purpose }) => purpose !== 'dmarc')
+    .map((record) => ofRecord(domain, record))
+  return [...findings, await checkAlignment(deps.resolver, domain, records)]
+}
+
+const checkNames: Readonly<Record<DnsRecord['purpose'], string>> = {
+  'dkim-rsa': 'dkim',
+  'dkim-ed25519': 'dkim',
+  'return-path-mx': 'return-path',
+  'return-path-spf': 'spf',
+  dmarc: 'dmarc',
+}
+
+function ofRecord(domain: Domain, record: RecordCheck): Finding {
+  const { purpose, type, host, state, found, required } = record
+  const of = findingsOf(checkNames[purpose], domain.name)
+  const what = `${type} of ${host}`
+  if (state === 'ok') {
+    if (isInUse(domain, record)) return of.ok(`${what} is right`)
+    return of.warn(
+      `${what} is right, but was not there when last looked at`,
+      `posthorn domain verify ${domain.name}`,
+    )
+  }
+  if (state === 'unknown') return of.warn(`${what}: no answer of the DNS`, 'try again')
+  const wrong = state === 'missing' ? `${what} is missing` : `${what} is ${found.join(' | ')}`
+  // A domain that signs with an address of its own, or is trusted by word, still sends.
+  const judge = required && !domain.trusted ? of.fail : of.warn
+  const verb =
+    state === 'missing'
+      ? 'publish'
+      : record.advice.startsWith('Several')
+        ? 'keep only'
+        : 'replace it by'
+  return judge(wrong, `${verb} ${zoneLine(record)}`)
+}
+
+/** Whether the appliance has seen the record too, and so acts on it. */
+function isInUse(domain: Domain, { purpose }: RecordCheck): boolean {
+  if (purpose === 'return-path-mx' || purpose === 'return-path-spf') return domain.returnPath
+  const algorithm = purpose === 'dkim-rsa' ? 'rsa-sha256' : 'ed25519-sha256'
+  return domain.keys.some((key) => key.algorithm === algorithm && key.verified)
+}
+
+/** SPF of the appliance's own return path and EHLO name, which domains without one rely on. */
+export async function checkOwnSpf(deps: DoctorDeps): Promise<Finding[]> {
+  const { heloName, returnPathHost } = deps.config.outbound
+  if (!heloName.includes('.')) return []
+  const hosts = [...new Set([heloName, returnPathHost || heloName])]
+  return Promise.all(
+    hosts.map(async (host): Promise<Finding> => {
+      const of = findingsOf('spf', host)
+      const answer = await deps.resolver.txt(host)
+      if (answer.kind === 'failed')
+        return of.warn(`no answer of the DNS (${answer.cause})`, 'try again')
+      const policies = recordsOf(answer).filter((text) => /^v=spf1(\s|$)/i.test(text))
+      const wanted = spfMechanisms(deps.config.outbound)
+      const terms = policies[0]?.toLowerCase().split(/\s+/) ?? []
+      if (policies.length === 1 && wanted.every((term) => terms.includes(term.toLowerCase()))) {
+        return of.ok('the appliance may send for it')
+      }
+      const found = policies.length === 0 ? 'no SPF record' : policies.join(' | ').slice(0, 300)
+      const value = `v=spf1 ${wanted.join(' ')} -all`
+      return of.warn(
+        found,
+        `${policies.length === 0 ? 'publish' : 'make it'} ${host}. 3600 IN TXT "${value}"`,
+      )
+    }),
+  )
+}

@@ -1,0 +1,9 @@
+/**
+ * What the world sees of this appliance, and the fix for what is wrong with it (`posthorn doctor`).
+ * What must hold: every check ends within its time and none waits for another; names are asked of
+ * the resolver alone; no answer is never taken for a good or a bad one, but told as 'could not ask';
+ * the doctor changes nothing.
+ */
+export type { DoctorDeps } from './deps.js'
+export { examine } from './examine.js'
+export type { Finding } from './finding.js'

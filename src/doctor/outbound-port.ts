@@ -1,0 +1,91 @@
+import { isIP } from 'node:net'
+import { routeToMx } from '../dns/index.js'
+import { type ConnectFailure, connectSmtp } from '../smtp/index.js'
+import type { DoctorDeps } from './deps.js'
+import { type Finding, findingsOf } from './finding.js'
+
+/** Whether port 25 of well-known servers can be reached from each address that mail leaves from. */
+export async function checkOutboundPort(deps: DoctorDeps): Promise<Finding[]> {
+  const { sourceAddresses, port } = deps.config.outbound
+  const { smtpProbes } = deps.config.doctor
+  const sources = sourceAddresses.length > 0 ? sourceAddresses : [undefined]
+  return Promise.all(
+    sources.map(async (source): Promise<Finding> => {
+      const of = findingsOf('outbound-port', source ?? 'any address')
+      const tries = await Promise.all(smtpProbes.map((domain) => knock(deps, domain, source)))
+      const good = tries.find((attempt) => attempt.kind === 'answered')
+      if (good !== undefined) return of.ok(`${good.who} answers on port ${port}`)
+      const refused = tries.find((attempt) => attempt.kind === 'refused')
+      if (refused !== undefined) {
+        return of.warn(
+          `${refused.who}: ${refused.why}`,
+          'read what it says; it may name a blocklist',
+        )
+      }
+      const why = tries.map((attempt) => `${attempt.who}: ${attempt.why}`).join('; ')
+      return of.fail(
+        why === '' ? 'doctor.smtp_probes is empty' : why,
+        tries.some((attempt) => attempt.code === 'EADDRNOTAVAIL')
+          ? `give this machine the address ${source}, or take it out of outbound.source_addresses`
+          : `ask the provider of this machine to open outbound TCP port ${port}`,
+      )
+    }),
+  )
+}
+
+interface Knock {
+  kind: 'answered' | 'refused' | 'silent'
+  who: string
+  why: string
+  code?: string
+}
+
+async function knock(deps: DoctorDeps, domain: string, source?: string): Promise<Knock> {
+  const { heloName, port, ipFamily, allowPrivateAddresses } = deps.config.outbound
+  const route = await routeToMx(deps.resolver, domain, {
+    random: deps.random,
+    allowPrivate: allowPrivateAddresses,
+    ipFamily: familyOf(source) ?? ipFamily,
+    maxAddresses: 2,
+  })
+  if (route.kind !== 'hosts') {
+    const cause = 'cause' in route ? route.cause : 'it takes no mail'
+    return { kind: 'silent', who: domain, why: cause }
+  }
+  let last: Knock = { kind: 'silent', who: domain, why: 'no address' }
+  for (const { exchange, addresses } of route.hosts) {
+    for (const host of addresses) {
+      const who = `${exchange} [${host}]`
+      const result = await connectSmtp({
+        ...{ host, port, heloName, tls: { mode: 'off' }, deadlines: deadlines(deps) },
+        ...(source === undefined ? {} : { localAddress: source }),
+      })
+      if (result.kind === 'ready') {
+        result.connection.quit()
+        return { kind: 'answered', who, why: '' }
+      }
+      last = asKnock(result, who)
+      if (last.kind === 'refused') return last
+    }
+  }
+  return last
+}
+
+function asKnock({ reply, cause, code }: ConnectFailure, who: string): Knock {
+  if (reply !== undefined) return { kind: 'refused', who, why: cause }
+  return { kind: 'silent', who, why: cause, ...(code === undefined ? {} : { code }) }
+}
+
+/** Each phase of a connection of the doctor's. */
+export function deadlines({ config }: DoctorDeps) {
+  const ms = config.doctor.timeout
+  return {
+    ...{ connectMs: ms, bannerMs: ms, ehloMs: ms, startTlsMs: ms, mailMs: ms, rcptMs: ms },
+    ...{ dataMs: ms, blockMs: ms, dotMs: ms, resetMs: ms, quitMs: 500 },
+  }
+}
+
+function familyOf(address: string | undefined): 'ipv4' | 'ipv6' | undefined {
+  if (address === undefined) return undefined
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4'
+}

@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto'
+import { createSocket } from 'node:dgram'
+import { isIPv6 } from 'node:net'
+import type { Clock } from '../clock/index.js'
+import type { DoctorDeps } from './deps.js'
+import { type Finding, findingsOf } from './finding.js'
+import { addressesOf } from './source-addresses.js'
+
+/** How far this machine's clock is off, by the time servers (SNTP, RFC 4330); the middle one counts. */
+export async function checkTime(deps: DoctorDeps): Promise<Finding[]> {
+  const of = findingsOf('clock', 'this machine')
+  const { timeServers } = deps.config.doctor
+  const asked = await Promise.all(timeServers.map((server) => offsetBy(deps, server)))
+  const offsets = asked.filter((offset) => offset !== undefined).sort((x, y) => x - y)
+  const offsetMs = offsets[Math.floor(offsets.length / 2)]
+  if (offsetMs === undefined) {
+    return [
+      of.warn(
+        `no time server answered (${timeServers.join(', ') || 'none is set'})`,
+        "see 'timedatectl' for whether the clock is synchronised, and set doctor.time_servers",
+      ),
+    ]
+  }
+  const found = `${Math.abs(offsetMs / 1_000).toFixed(1)} s ${offsetMs > 0 ? 'slow' : 'fast'} by ${offsets.length} time servers`
+  const fix = 'sudo timedatectl set-ntp true (or install chrony)'
+  // Signatures and certificates are judged by minutes; a clock that runs free gets there.
+  if (Math.abs(offsetMs) > 60_000) return [of.fail(found, fix)]
+  if (Math.abs(offsetMs) > 2_000) return [of.warn(found, fix)]
+  return [of.ok(found)]
+}
+
+async function offsetBy({ resolver, clock, config }: DoctorDeps, server: string) {
+  const { host, port } = splitServer(server)
+  const { addresses } = await addressesOf(resolver, host)
+  const [address] = addresses
+  if (address === undefined) return undefined
+  return askOffset(clock, Math.min(config.doctor.timeout, maxWaitMs), address, port).catch(
+    () => undefined,
+  )
+}
+
+const ntpPort = 123
+// What takes longer to come is no good for the time.
+const maxWaitMs = 3_000
+
+export function splitServer(server: string): { host: string; port: number } {
+  const match = /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(server)
+  if (match === null || isIPv6(server)) return { host: server, port: ntpPort }
+  return { host: match[1] ?? '', port: Number(match[2]) }
+}
+
+/** What to add to our time to get the server's, in milliseconds. */
+function askOffset(clock: Clock, timeoutMs: number, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = createSocket(isIPv6(host) ? 'udp6' : 'udp4')
+    const end = (settle: () => void) => {
+      cancel()
+      socket.removeAllListeners()
+      socket.close()
+      settle()
+    }
+    const cancel = clock.after(timeoutMs, () => end(() => reject(new Error('no answer in time'))))
+    socket.once('error', (error) => end(() => reject(error)))
+    const request = Buffer.alloc(48)
+    request[0] = 0x23 // version 4, mode client
+    // RFC 4330 §5: the server repeats our transmit time; a random one cannot be guessed.
+    const cookie = randomBytes(8)
+    cookie.copy(request, 40)
+    const sentAt = clock.now()
+    socket.on('message', (reply) => {
+      if (!isAnswer(reply, cookie)) return
+      const arrivedAt = clock.now()
+      const there = (readTime(reply, 32) - sentAt + readTime(reply, 40) - arrivedAt) / 2
+      end(() => resolve(there))
+    })
+    socket.connect(port, host, () => socket.send(request))
+  })
+}
+
+function isAnswer(reply: Buffer, cookie: Buffer): boolean {
+  if (reply.length < 48 || !reply.subarray(24, 32).equals(cookie)) return false
+  const mode = (reply[0] ?? 0) & 7
+  const stratum = reply[1] ?? 0
+  // Stratum 0 is a refusal (kiss of death), 16 a server that has no time itself.
+  return mode === 4 && stratum >= 1 && stratum <= 15
+}
+
+// Seconds from 1900 to 1970, and from 1900 to the next era (2036).
+const unixEpoch = 2_208_988_800
+const eraSeconds = 2 ** 32
+
+function readTime(reply: Buffer, at: number): number {
+  const seconds = reply.readUInt32BE(at)
+  // RFC 4330 §3: without the top bit it is a time after 2036.
+  const since1900 = seconds < 2 ** 31 ? seconds + eraSeconds : seconds
+  return (since1900 - unixEpoch) * 1_000 + (reply.readUInt32BE(at + 4) / 2 ** 32) * 1_000
+}

@@ -1,0 +1,260 @@
+import { createServer } from 'node:tls'
+import t from 'tap'
+import { systemClock } from '../../src/clock/index.js'
+import { judgeDisk } from '../../src/doctor/disk.js'
+import { doctorRig } from '../support/doctor.js'
+import { testCertificates } from '../support/tls.js'
+
+t.test('a healthy appliance is told so, check by check', async (t) => {
+  const { examine } = await doctorRig(t)
+  const found = (await examine()).filter(({ check }) => check !== 'disk')
+  t.same(
+    found.filter(({ state }) => state !== 'ok').map(({ check }) => check),
+    ['public-url'],
+    'but for the address of links, which is not set',
+  )
+  t.same([...new Set(found.map(({ check }) => check))].sort(), [
+    ...['blocklist', 'clock', 'dkim', 'dmarc', 'helo', 'outbound-port', 'ptr', 'public-url'],
+    ...['return-path', 'spf'],
+  ])
+  t.ok(
+    found.every(({ state, fix }) => (state === 'ok') === (fix === '')),
+    'a fix where it is due',
+  )
+})
+
+t.test('outbound port 25', async (t) => {
+  const { look, mx, resolver, examine } = await doctorRig(t)
+  t.match(await look('outbound-port'), [
+    { subject: '127.0.0.1', state: 'ok', found: /^mx\.probe\.test \[127\.0\.0\.1\] answers/ },
+  ])
+  mx.change({ banner: '554 5.7.1 127.0.0.1 is on our list' })
+  t.match(await look('outbound-port'), [{ state: 'warn', found: /is on our list/ }])
+  mx.change({ banner: 'hang' })
+  t.match(await look('outbound-port'), [
+    { state: 'fail', fix: /^ask the provider of this machine to open outbound TCP port \d+$/ },
+  ])
+  resolver.set('probe.test', { fail: 'SERVFAIL' })
+  t.match(await look('outbound-port'), [{ state: 'fail', found: /probe\.test: .*SERVFAIL/ }])
+  resolver.set('probe.test', { a: ['127.0.0.1'] })
+  const elsewhere = await examine({ sourceAddresses: ['192.0.2.1'] })
+  t.match(
+    elsewhere.find(({ check }) => check === 'outbound-port'),
+    { state: 'fail', found: /EADDRNOTAVAIL/, fix: /give this machine the address 192\.0\.2\.1/ },
+  )
+})
+
+t.test('the EHLO name, its addresses and their names', async (t) => {
+  const { look, resolver, examine } = await doctorRig(t)
+  resolver.set('mail.posthorn.test', { a: ['127.0.0.9'] })
+  resolver.set('127.0.0.1', { ptr: ['vps-1.provider.test'] })
+  t.match(await look('helo'), [
+    {
+      state: 'fail',
+      found: 'mail.posthorn.test resolves to 127.0.0.9',
+      fix: 'publish mail.posthorn.test. 3600 IN A 127.0.0.1',
+    },
+  ])
+  t.match(await look('ptr'), [
+    {
+      subject: '127.0.0.1',
+      state: 'fail',
+      found: 'leads to vps-1.provider.test',
+      fix: /set its reverse DNS \(PTR\) to mail\.posthorn\.test$/,
+    },
+  ])
+  resolver.set('127.0.0.1', { fail: 'SERVFAIL' })
+  t.match(await look('ptr'), [{ state: 'warn', found: /did not answer \(SERVFAIL\)/ }])
+  const of = async (outbound: { heloName: string; sourceAddresses: string[] }) =>
+    (await examine(outbound)).filter(({ check }) => check === 'helo')
+  t.match(await of({ heloName: 'localhost', sourceAddresses: [] }), [
+    { state: 'fail', fix: /^set outbound\.helo_name = / },
+  ])
+  t.match(await of({ heloName: 'none.test', sourceAddresses: [] }), [
+    { state: 'fail', found: 'has no address' },
+  ])
+  resolver.set('six.test', { aaaa: ['2001:DB8::1'] })
+  resolver.set('2001:db8:0::1', { ptr: ['six.test'] })
+  t.match(await of({ heloName: 'six.test', sourceAddresses: ['2001:db8:0::1'] }), [
+    { state: 'ok', found: 'six.test resolves to it' },
+  ])
+})
+
+t.test('what a domain publishes', async (t) => {
+  const { look, resolver, recordOf, publish } = await doctorRig(t)
+  const dkim = recordOf('dkim-rsa')
+  resolver.set(dkim?.host ?? '', undefined)
+  const [missing] = await look('dkim', 'shop.test')
+  t.match(missing, { state: 'fail', found: /^TXT of ph\w+\._domainkey\.shop\.test is missing$/ })
+  t.ok(
+    missing?.fix.startsWith(`publish ${dkim?.host}. 3600 IN TXT "v=DKIM1; `),
+    'the record, ready to paste',
+  )
+  t.match(await look('dmarc'), [{ state: 'warn', found: 'p=none, aligned by SPF' }])
+
+  resolver.set('_dmarc.shop.test', { txt: ['v=DMARC1; p=reject; aspf=s'] })
+  t.match(await look('dmarc'), [{ state: 'fail', found: 'p=reject, aligned by nothing' }])
+  resolver.set('_dmarc.shop.test', undefined)
+  t.match(await look('dmarc'), [
+    {
+      state: 'warn',
+      found: 'no policy',
+      fix: 'publish _dmarc.shop.test. 3600 IN TXT "v=DMARC1; p=none"',
+    },
+  ])
+  resolver.set('_dmarc.shop.test', { txt: ['v=DMARC1; p=none', 'v=DMARC1; p=reject'] })
+  t.match(await look('dmarc'), [{ state: 'warn', found: /several policies/ }])
+
+  publish(dkim?.host ?? '', 'TXT', dkim?.value ?? '')
+  resolver.set('_dmarc.shop.test', { txt: ['v=DMARC1; p=quarantine'] })
+  resolver.set('bounce.shop.test', { txt: ['v=spf1 -all'] })
+  t.match(await look('return-path'), [
+    {
+      state: 'warn',
+      fix: 'publish bounce.shop.test. 3600 IN MX 10 mail.posthorn.test.',
+    },
+  ])
+  t.match(await look('spf', 'shop.test'), [
+    {
+      state: 'warn',
+      found: /is v=spf1 -all$/,
+      fix: /^replace it by bounce\.shop\.test\. 3600 IN TXT "v=spf1 ip4:127\.0\.0\.1 -all"$/,
+    },
+  ])
+  t.match(await look('dmarc'), [{ state: 'ok', found: 'p=quarantine, aligned by DKIM' }])
+
+  resolver.set('bounce.shop.test', { fail: 'SERVFAIL' })
+  t.match(await look('spf', 'shop.test'), [{ state: 'warn', found: /no answer of the DNS/ }])
+  resolver.set('mail.posthorn.test', { a: ['127.0.0.1'] })
+  t.match(await look('spf', 'mail.posthorn.test'), [
+    { fix: 'publish mail.posthorn.test. 3600 IN TXT "v=spf1 ip4:127.0.0.1 -all"' },
+  ])
+})
+
+t.test('blocklists', async (t) => {
+  const { look, resolver } = await doctorRig(t)
+  resolver.set('1.0.0.127.list.test', { a: ['127.0.0.4'], txt: ['see https://list.test/why'] })
+  t.match(await look('blocklist'), [
+    {
+      state: 'fail',
+      found: 'listed by list.test (127.0.0.4): see https://list.test/why',
+      fix: /ask for removal at the site of list\.test/,
+    },
+  ])
+  // Spamhaus says to users of public resolvers that every address is an error.
+  resolver.set('1.0.0.127.list.test', { a: ['127.255.255.254'] })
+  t.match(await look('blocklist'), [
+    { state: 'warn', found: /^could not ask list\.test: it refuses public resolvers/ },
+  ])
+  for (const [why, host] of [
+    ['SERVFAIL', { fail: 'SERVFAIL' }],
+    ['10.0.0.1, which is no answer', { a: ['10.0.0.1'] }],
+  ] as const) {
+    resolver.set('1.0.0.127.list.test', host)
+    t.match(await look('blocklist'), [{ state: 'warn', found: why }], why)
+  }
+  resolver.set('1.0.0.127.list.test', undefined)
+  t.match(await look('blocklist'), [{ state: 'ok', found: 'not listed by list.test' }])
+  resolver.set('2.0.0.127.list.test', undefined)
+  t.match(
+    await look('blocklist'),
+    [{ state: 'warn', found: /does not name its own test entry/ }],
+    'silence is no acquittal',
+  )
+})
+
+t.test('blocklists and IPv6 addresses', async (t) => {
+  const { look, resolver } = await doctorRig(t, {
+    env: { POSTHORN_OUTBOUND_SOURCE_ADDRESSES: '2001:db8::7' },
+  })
+  t.match(await look('blocklist'), [{ state: 'ok', found: 'list.test names no IPv6 addresses' }])
+  resolver.set('2.0.0.0.0.0.f.7.f.f.f.f.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.list.test', {
+    a: ['127.0.0.2'],
+  })
+  t.match(await look('blocklist'), [{ state: 'ok', found: 'not listed by list.test' }])
+  resolver.set('7.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.list.test', {
+    a: ['127.0.0.2'],
+  })
+  t.match(await look('blocklist'), [{ subject: '2001:db8::7', state: 'fail' }])
+})
+
+t.test('the clock', async (t) => {
+  const { look, time } = await doctorRig(t)
+  for (const [ahead, state, found] of [
+    [300, 'ok', /^0\.\d s slow by 1 time servers$/],
+    [-5_000, 'warn', /^5\.\d s fast/],
+    [90_000, 'fail', /^90\.\d s slow/],
+  ] as const) {
+    time.ahead = ahead
+    t.match(await look('clock'), [{ state, found }], `${ahead} ms`)
+  }
+  time.ahead = 0
+  for (const [what, spoil] of [
+    ['an answer to another question', (reply: Buffer) => reply.fill(0, 24, 32)],
+    ['a refusal', (reply: Buffer) => reply.fill(0, 1, 2)],
+  ] as const) {
+    time.spoil = spoil
+    t.match(await look('clock'), [{ state: 'warn', found: /^no time server answered/ }], what)
+  }
+})
+
+t.test('the certificate of the public address', async (t) => {
+  const certificates = await testCertificates(t, 'links.test')
+  const server = createServer({ ...certificates.valid })
+  server.on('tlsClientError', () => {})
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => new Promise((resolve) => server.close(resolve)))
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  let passed = 0
+  const { look, resolver } = await doctorRig(t, {
+    ca: certificates.ca.cert,
+    clock: { ...systemClock, now: () => Date.now() + passed },
+    env: { POSTHORN_HTTP_PUBLIC_URL: `https://links.test:${port}` },
+  })
+  t.match(await look('certificate'), [{ state: 'fail', found: 'the host has no address' }])
+  resolver.set('links.test', { a: ['127.0.0.1'] })
+  t.match(await look('certificate'), [{ state: 'ok', found: /^good for (29|30) more days$/ }])
+  passed = 20 * 86_400_000
+  t.match(await look('certificate'), [{ state: 'warn', fix: /^renew the certificate/ }])
+  passed = 0
+  for (const [name, found] of [
+    ['expired', /^expired \d days ago$/],
+    ['wrongName', /for another name/],
+    ['selfSigned', /SELF_SIGNED/],
+  ] as const) {
+    server.setSecureContext(certificates[name])
+    t.match(await look('certificate'), [{ state: 'fail', found }], name)
+  }
+  resolver.set('links.test', { a: ['127.0.0.9'] })
+  t.match(await look('certificate'), [{ state: 'fail', found: /ECONNREFUSED/ }])
+})
+
+t.test('room on the disk', (t) => {
+  const GiB = 1024 ** 3
+  for (const [free, total, state] of [
+    [50, 1_000, 'ok'],
+    [6, 50, 'ok'],
+    [4, 50, 'warn'],
+    [0.1, 50, 'fail'],
+  ] as const) {
+    const found = judgeDisk('/var', { freeBytes: free * GiB, totalBytes: total * GiB })
+    t.equal(found.state, state, `${free} of ${total} GiB`)
+  }
+  t.end()
+})
+
+t.test('in the sandbox nothing that concerns the world is a failure', async (t) => {
+  const { examine, resolver, time } = await doctorRig(t)
+  resolver.set('127.0.0.1', undefined)
+  time.ahead = 90_000
+  const found = await examine({ route: 'sandbox' })
+  t.match(
+    found.find(({ check }) => check === 'ptr'),
+    { state: 'warn', fix: /PTR/ },
+  )
+  t.match(
+    found.find(({ check }) => check === 'clock'),
+    { state: 'fail' },
+  )
+})
