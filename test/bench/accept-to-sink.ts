@@ -75,9 +75,14 @@ async function startAppliance(): Promise<Running> {
   writeFileSync(
     config,
     `[http.private]\nport = 18080\n[http.public]\nport = 18081\nhost = "127.0.0.1"\n[http.rate_limit]\nrequests = 0\n` +
-      `[log]\nlevel = "warn"\n[outbound]\nroute = "direct"\nport = ${sinkPort}\nhelo_name = "bench.test"\n` +
+      `[log]\nlevel = "warn"\n[outbound]\nroute = "direct"\nwarm_up = "off"\nport = ${sinkPort}\nhelo_name = "bench.test"\n` +
       `allow_private_addresses = true\n[dns.static."*"]\nmx = [{ preference = 10, exchange = "sink.test" }]\n` +
       `[dns.static."sink.test"]\na = ["127.0.0.1"]\n`,
+  )
+  writeFileSync(
+    join(dataDir, 'shaping.toml'),
+    '[providers.sink]\nmx = ["sink.test"]\nconnections = 50\n' +
+      'messages_per_connection = 10000\nmessages_per_minute = 1000000\n',
   )
   const child = spawn(process.execPath, [cli, 'serve', '--data', dataDir, '--config', config], {
     stdio: ['ignore', 'inherit', 'inherit'],
