@@ -4,7 +4,7 @@ import { loadPlans, type Plans, refuseUnknownPlans } from '../billing/index.js'
 import { billingRoutes } from '../billing/routes.js'
 import { type Clock, systemClock } from '../clock/index.js'
 import { type ApplianceKey, type Config, openApplianceKey } from '../config/index.js'
-import { removeDeletedLists } from '../contacts/index.js'
+import { type Importer, openImporter, removeDeletedLists } from '../contacts/index.js'
 import { contactRoutes } from '../contacts/routes.js'
 import { dashboardRoutes } from '../dashboard/routes.js'
 import { type Backlog, joinBacklog, makeBacklogMemory } from '../deliveries/index.js'
@@ -95,6 +95,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     await refuseUnknownPlans(store.read, plans)
     const renderer = openRenderer({ log, clock })
     opened.push(() => renderer.close())
+    const importer = openImporter({ dataDir, turns, slot: importSlot, log })
+    opened.push(() => importer.close())
     const idempotency = makeIdempotency({ store, clock })
     const housekeeping = startHousekeeping(clock, log, [
       { name: 'expired idempotency keys', everyMs: 600_000, run: idempotency.sweep },
@@ -110,6 +112,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       backlog,
       plans,
       renderer,
+      importer,
       idempotency,
     })
     opened.push(() => privateServer.close(config.http.shutdownGrace))
@@ -156,6 +159,9 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
 // By client address; mail programs fetch through few of them.
 const publicRateLimit = { requests: 600, windowMs: 60_000 }
 
+// The import thread's turn to write; `crew.ts` numbers the others from below.
+const importSlot = 14
+
 interface Core {
   store: Store
   clock: Clock
@@ -164,6 +170,7 @@ interface Core {
   backlog: Backlog
   plans: Plans
   renderer: Renderer
+  importer: Importer
   idempotency: Idempotency
 }
 
@@ -186,7 +193,7 @@ async function openPrivateServer(
   })
   const { retry, maxQueued } = config.outbound
   const { defaultCountry } = config.contacts
-  contactRoutes(server.api, core)
+  contactRoutes(server.api, { ...core, defaultCountry })
   topicRoutes(server.api, core)
   emailRoutes(server.api, { ...core, log, retry, maxQueued, defaultCountry })
   billingRoutes(server.api, core)

@@ -6,6 +6,9 @@
  */
 export { type Added, addContact, type Contact, findContact } from './contact.js'
 export type { ContactDeps } from './deps.js'
+export { type ImportCounts, type ImportOptions, importContacts } from './import.js'
+export { serveImports } from './import-thread.js'
+export { type Importer, openImporter } from './importer.js'
 export { type ContactList, createList, listLists, requireList } from './list.js'
 export { listMembers, type Member, type MemberPage } from './members.js'
 export { findByPhone, toE164 } from './phone.js'

@@ -6,10 +6,12 @@ import {
   type Plans,
   readBilling,
 } from '../billing/index.js'
+import { ApiError } from '../errors/index.js'
 import { type Api, reply } from '../http/index.js'
 import { addContact } from './contact.js'
 import type { ContactDeps } from './deps.js'
-import { createList, listLists } from './list.js'
+import type { Importer } from './importer.js'
+import { createList, listLists, requireList } from './list.js'
 import { listMembers, type Member } from './members.js'
 import { deleteList, removeFromList } from './remove.js'
 import {
@@ -24,7 +26,13 @@ import {
 
 export interface ContactRouteDeps extends ContactDeps {
   plans: Plans
+  importer: Importer
+  /** Of phone numbers without an international prefix; ISO 3166, e.g. `NG`. */
+  defaultCountry: string
 }
+
+// decisions.md: 64 MiB of file; and room for what the form has around it.
+const maxImportBytes = 64 * 1024 * 1024 + 64 * 1024
 
 export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void {
   const { read } = deps.store
@@ -72,6 +80,22 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
     },
   )
 
+  const upload = { ...ContactsParams, upload: 'file', maxBodyBytes: maxImportBytes }
+  api.post(
+    '/v1/contacts/:listId/import',
+    upload,
+    async ({ account: { accountId }, params: { listId }, upload }) => {
+      const billing = await billingOf(accountId)
+      checkAdding(billing)
+      await requireList(read, accountId, listId)
+      const { bytes, contentType } = await upload()
+      requireCsvType(contentType)
+      const ceiling = contactCeiling(deps.plans, billing)
+      const { defaultCountry } = deps
+      return await deps.importer.run(accountId, bytes, { listId, ceiling, defaultCountry })
+    },
+  )
+
   api.delete(
     '/v1/contacts/:listId/:contactId',
     ContactParams,
@@ -80,6 +104,15 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
       return { id: contactId, deleted: true, message: 'Contact removed from the list' }
     },
   )
+}
+
+// What browsers and tools call a CSV file, which depends on what is installed beside them.
+const csvTypes =
+  /^(text\/(csv|plain|tab-separated-values|comma-separated-values|x-csv)|application\/(csv|x-csv|octet-stream|vnd\.ms-excel))$/
+
+function requireCsvType(contentType: string): void {
+  if (csvTypes.test(contentType.split(';')[0]?.trim().toLowerCase() ?? '')) return
+  throw new ApiError('unsupported_media_type', 'The file is no CSV; send it as text/csv')
 }
 
 const shown = ({ unsubscribedAt, createdAt, suppressed, ...contact }: Member) => ({

@@ -5,11 +5,13 @@ import type { ServerContext } from './context.js'
 import type { Exchange } from './exchange.js'
 import { errorResponse, jsonResponse, logUnexpected } from './failure.js'
 import { emptyForm, type Form, parseForm } from './form.js'
+import { noBytes } from './incoming-body.js'
 import { check, convert } from './issues.js'
 import { parseJsonObject, requireJsonType } from './json-body.js'
 import { type RateLimiter, refuseExcess, type Standing, standingHeaders } from './rate-limit.js'
 import { Reply } from './reply.js'
 import { decodeParams, decodeQuery, type Endpoint, paramNames, type RouteTable } from './routes.js'
+import { openUpload, type Upload } from './upload.js'
 
 type Strings = Record<string, string>
 
@@ -23,6 +25,8 @@ export interface Shape<Params, Query, Body> {
   body?: Struct<Body, unknown>
   /** Takes multipart/form-data (or urlencoded) in place of JSON. */
   form?: true
+  /** Takes a file in this field of a multipart/form-data body, piece by piece: `request.upload()`. */
+  upload?: string
   /** Default: the server's. */
   maxBodyBytes?: number
 }
@@ -34,6 +38,8 @@ export interface ApiRequest<Account, Params, Query, Body> {
   query: Query
   body: Body
   form: Form
+  /** Begins to read the body of a route with `upload`, up to the file. Called once, if at all. */
+  upload(): Promise<Upload>
   rawBody: Buffer
   requestId: string
   remoteAddress: string
@@ -109,7 +115,7 @@ export function makeApi<P>(settings: ApiSettings<P>, routes: RouteTable): Api<P>
       const endpoint = makeEndpoint(settings, secured, path, shape, handler)
       routes.add(method, path, endpoint)
       const { maxBodyBytes } = endpoint
-      const body = shape.form ? 'form' : shape.body && 'json'
+      const body = shape.form || shape.upload ? 'form' : shape.body && 'json'
       added.push({ method, path, auth: secured, body, maxBodyBytes })
     }
   return {
@@ -140,7 +146,7 @@ function makeEndpoint<P, Params, Query, Body>(
 
   async function answer(exchange: Exchange, raw: string[], account: unknown, headers: Strings) {
     const { head } = exchange
-    const rawBody = await exchange.readBody()
+    const rawBody = shape.upload ? noBytes : await exchange.readBody()
     const contentType = head.headers.get('content-type')
     if (shape.body !== undefined) requireJsonType(contentType)
     const request: ApiRequest<unknown, Params, Query, Body> = {
@@ -151,6 +157,7 @@ function makeEndpoint<P, Params, Query, Body>(
         ? convert(decodeQuery(head.query), shape.query)
         : (decodeQuery(head.query) as Query),
       body: shape.body ? check(parseJsonObject(rawBody), shape.body) : (undefined as Body),
+      upload: () => openUpload(exchange.bodyPieces(), contentType, shape.upload),
       rawBody,
       requestId: exchange.requestId,
       get remoteAddress() {
@@ -165,6 +172,7 @@ function makeEndpoint<P, Params, Query, Body>(
 
   return {
     maxBodyBytes: shape.maxBodyBytes ?? settings.maxBodyBytes,
+    bodyInPieces: shape.upload !== undefined,
 
     async serve(exchange, raw) {
       const admission = secured ? await admit(settings, exchange) : open

@@ -75,7 +75,7 @@ export function makeDispatch(
     }
     const method = head.method === 'HEAD' ? 'GET' : head.method
     const endpoint = route?.methods.get(method)
-    exchange.receiveBody(endpoint?.maxBodyBytes ?? maxBodyBytes)
+    exchange.receiveBody(endpoint?.maxBodyBytes ?? maxBodyBytes, endpoint?.bodyInPieces)
     if (context.closing) {
       const refused = endpoint?.refuse(exchange, leaving()) ?? errorResponse(leaving())
       void respond(exchange, route, Promise.resolve(refused))

@@ -45,9 +45,10 @@ export class Exchange {
   }
 
   /** Must be called before the native callback returns, or the body's bytes are lost. */
-  receiveBody(limitBytes: number): void {
+  receiveBody(limitBytes: number, inPieces = false): void {
     if (!announcesBody(this.head)) return
-    const body = new IncomingBody(limitBytes, declaredBytes(this.head), this.#context)
+    const flow = inPieces ? this.#flow() : undefined
+    const body = new IncomingBody(limitBytes, declaredBytes(this.head), this.#context, flow)
     this.#body = body
     this.#native.onData((chunk, last) => body.receive(chunk, last))
   }
@@ -57,22 +58,22 @@ export class Exchange {
     const body = this.#body
     if (body === undefined) return noBytes
     if (!body.whole) await body.arrived()
-    if (body.tooLarge) {
-      throw new ApiError('validation_error', `The body is over ${body.limitBytes} bytes`, {
-        status: 413,
-        fields: { max: body.limitBytes },
-      })
-    }
-    if (body.crowdedOut) {
-      const message = 'Too many large requests at once; try again in a moment'
-      throw new ApiError('service_unavailable', message, { headers: { 'Retry-After': '1' } })
-    }
-    if (body.late) {
-      throw new ApiError('validation_error', 'The body took too long to arrive', { status: 408 })
-    }
+    refuseUnfit(body)
     // Gone: nobody will read the answer, but the pipeline has to end.
-    if (!body.whole) throw new ApiError('validation_error', 'The body did not arrive')
+    if (!body.whole) throw didNotArrive()
     return body.bytes()
+  }
+
+  /** The body piece by piece while it arrives, at the pace of who asks. Throws like `readBody`. */
+  async *bodyPieces(): AsyncGenerator<Buffer> {
+    const body = this.#body
+    while (body !== undefined) {
+      const bytes = await body.take()
+      refuseUnfit(body)
+      if (body.gone) throw didNotArrive()
+      if (bytes.length === 0) return
+      yield bytes
+    }
   }
 
   /** Sends the response, after the rest of a body that nobody wanted. */
@@ -90,6 +91,17 @@ export class Exchange {
   /** Ends the connection without a word. */
   drop(): void {
     if (!this.ended) this.#native.close()
+  }
+
+  #flow() {
+    return {
+      pause: () => {
+        if (!this.ended) this.#native.pause()
+      },
+      resume: () => {
+        if (!this.ended) this.#native.resume()
+      },
+    }
   }
 
   #write({ status, headers, body }: Outgoing, close: boolean): void {
@@ -139,3 +151,21 @@ export class Exchange {
     this.#context.work.end()
   }
 }
+
+function refuseUnfit(body: IncomingBody): void {
+  if (body.tooLarge) {
+    throw new ApiError('validation_error', `The body is over ${body.limitBytes} bytes`, {
+      status: 413,
+      fields: { max: body.limitBytes },
+    })
+  }
+  if (body.crowdedOut) {
+    const message = 'Too many large requests at once; try again in a moment'
+    throw new ApiError('service_unavailable', message, { headers: { 'Retry-After': '1' } })
+  }
+  if (body.late) {
+    throw new ApiError('validation_error', 'The body took too long to arrive', { status: 408 })
+  }
+}
+
+const didNotArrive = () => new ApiError('validation_error', 'The body did not arrive')

@@ -4,6 +4,8 @@ import type { Clock } from '../clock/index.js'
 export const noBytes: Buffer = Buffer.alloc(0)
 
 const firstBufferBytes = 16 * 1024
+/** What may wait for whoever takes a body piece by piece; the client then has to wait. */
+const windowBytes = 256 * 1024
 /** A sender that is over the limit may still finish, so that it gets to read the 413 (stack.md D2). */
 const patience = 4
 
@@ -11,6 +13,12 @@ const patience = 4
 export interface BodyMemory {
   usedBytes: number
   readonly maxBytes: number
+}
+
+/** Stops the client from sending on, and lets it. */
+export interface Flow {
+  pause(): void
+  resume(): void
 }
 
 interface BodyContext {
@@ -22,7 +30,8 @@ interface BodyContext {
 /**
  * The body of one request while it arrives. uWS hands over chunks from the moment the handler
  * returns, long before anybody asks for them, so they are kept (up to `limitBytes`) or counted
- * and thrown away; nobody waits longer than `timeoutMs`.
+ * and thrown away; nobody waits longer than `timeoutMs`. With a `flow` it is taken piece by piece,
+ * and little more than `windowBytes` of it is held at once.
  */
 export class IncomingBody {
   readonly limitBytes: number
@@ -32,9 +41,11 @@ export class IncomingBody {
   /** There was no memory for it beside the bodies of other requests. */
   crowdedOut = false
   late = false
-  #gone = false
+  /** The client has left. */
+  gone = false
   #received = 0
   #kept = noBytes
+  #keptBytes = 0
   #heldBytes = 0
   #keeping = true
   #hopeless: boolean
@@ -43,12 +54,15 @@ export class IncomingBody {
   readonly #memory: BodyMemory
   readonly #clock: Clock
   readonly #timeoutMs: number
+  readonly #flow: Flow | undefined
+  #paused = false
 
   /** `declaredBytes` is the Content-Length, 0 when there is none (a chunked body). */
   constructor(
     limitBytes: number,
     declaredBytes: number,
     { bodyMemory, clock, bodyTimeoutMs }: BodyContext,
+    flow?: Flow,
   ) {
     this.limitBytes = limitBytes
     this.tooLarge = declaredBytes > limitBytes
@@ -57,6 +71,7 @@ export class IncomingBody {
     this.#memory = bodyMemory
     this.#clock = clock
     this.#timeoutMs = bodyTimeoutMs
+    this.#flow = flow
   }
 
   /** Takes a chunk from uWS, which reuses its memory as soon as this returns. */
@@ -85,27 +100,43 @@ export class IncomingBody {
   }
 
   bytes(): Buffer {
-    return this.#kept
+    return this.#kept.subarray(0, this.#keptBytes)
+  }
+
+  /** What has arrived since the last call, as soon as that is something; empty at the end. */
+  async take(): Promise<Buffer> {
+    await this.#wait(() => this.#keptBytes > 0 || this.whole || this.tooLarge || this.crowdedOut)
+    // Each piece has its own time.
+    this.#stopTimer?.()
+    this.#stopTimer = undefined
+    const taken = this.bytes()
+    this.#hold(noBytes)
+    this.#keptBytes = 0
+    this.#resume()
+    return taken
   }
 
   /** Frees what was kept; what still arrives is only counted. */
   discard(): void {
     this.#keeping = false
+    this.#keptBytes = 0
     this.#hold(noBytes)
+    this.#resume()
   }
 
   /** The client is gone: whoever waits is woken. */
   abort(): void {
-    this.#gone = true
+    this.gone = true
     this.discard()
     this.#look()
   }
 
   // Grows by doubling: a list of chunks would cost a hundred times a one-byte chunk's size.
   #keep(chunk: Uint8Array, last: boolean): void {
-    const used = this.#received - chunk.byteLength
-    if (this.#kept.byteLength < this.#received) {
-      const room = last ? this.#received : Math.max(firstBufferBytes, this.#received * 2)
+    const used = this.#keptBytes
+    const wanted = used + chunk.byteLength
+    if (this.#kept.byteLength < wanted) {
+      const room = last ? wanted : Math.max(firstBufferBytes, wanted * 2)
       const size = Math.min(room, this.limitBytes)
       if (this.#memory.usedBytes + size > this.#memory.maxBytes) {
         this.crowdedOut = true
@@ -117,9 +148,15 @@ export class IncomingBody {
       this.#hold(grown)
     }
     this.#kept.set(chunk, used)
-    if (last && this.#kept.byteLength > this.#received) {
-      this.#kept = this.#kept.subarray(0, this.#received)
-    }
+    this.#keptBytes = wanted
+    if (wanted < windowBytes || last || this.#paused) return
+    this.#paused = this.#flow !== undefined
+    this.#flow?.pause()
+  }
+
+  #resume(): void {
+    if (this.#paused) this.#flow?.resume()
+    this.#paused = false
   }
 
   #hold(buffer: Buffer): void {
@@ -129,7 +166,7 @@ export class IncomingBody {
   }
 
   #wait(ready: () => boolean): Promise<void> {
-    const until = () => this.#gone || this.late || ready()
+    const until = () => this.gone || this.late || ready()
     if (until()) return Promise.resolve()
     this.#stopTimer ??= this.#clock.after(this.#timeoutMs, () => {
       this.late = true
@@ -142,7 +179,7 @@ export class IncomingBody {
   }
 
   #look(): void {
-    if (this.whole || this.late || this.#gone) {
+    if (this.whole || this.late || this.gone) {
       this.#stopTimer?.()
       this.#stopTimer = undefined
     }

@@ -8,17 +8,15 @@ export interface Part {
   bytes: Buffer
 }
 
-const maxParts = 200
-const maxHeaderBytes = 8 * 1024
+export const maxParts = 200
+export const maxHeaderBytes = 8 * 1024
 
 /**
  * Takes a whole multipart/form-data body apart (RFC 7578, RFC 2046 §5.1.1). A body that stops
  * before its closing boundary was cut off on the way and is refused, not taken for short.
  */
 export function parseMultipart(body: Buffer, contentType: string): Part[] {
-  const boundary = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType)
-  if (boundary === null) throw malformed('the boundary is missing from Content-Type')
-  const delimiter = Buffer.from(`\r\n--${boundary[1] ?? boundary[2]}`, 'latin1')
+  const delimiter = delimiterOf(contentType)
   const parts: Part[] = []
   // The first delimiter may stand at the very start, without the line end before it.
   let at = body.indexOf(delimiter.subarray(2))
@@ -36,6 +34,13 @@ export function parseMultipart(body: Buffer, contentType: string): Part[] {
   return parts
 }
 
+/** The line end before a boundary is a part of the delimiter. */
+export function delimiterOf(contentType: string): Buffer {
+  const boundary = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType)
+  if (boundary === null) throw malformed('the boundary is missing from Content-Type')
+  return Buffer.from(`\r\n--${boundary[1] ?? boundary[2]}`, 'latin1')
+}
+
 // RFC 2046 §5.1.1: a delimiter may be followed by blanks before its line ends.
 function afterLine(body: Buffer, at: number): number {
   const end = body.indexOf('\r\n', at)
@@ -48,7 +53,11 @@ function afterLine(body: Buffer, at: number): number {
 function readPart(part: Buffer): Part {
   const headEnd = part.indexOf('\r\n\r\n')
   if (headEnd === -1 || headEnd > maxHeaderBytes) throw malformed('a part has no header section')
-  const head = part.toString('utf8', 0, headEnd)
+  return { ...readPartHead(part.toString('utf8', 0, headEnd)), bytes: part.subarray(headEnd + 4) }
+}
+
+/** What a part's header section says. */
+export function readPartHead(head: string): Omit<Part, 'bytes'> {
   const disposition = /^content-disposition:\s*form-data(.*)$/im.exec(head)?.[1] ?? ''
   const name = parameter(disposition, 'name')
   if (name === undefined) throw malformed('a part has no name')
@@ -56,7 +65,6 @@ function readPart(part: Buffer): Part {
     name,
     filename: parameter(disposition, 'filename'),
     contentType: /^content-type:\s*(\S[^\r\n]*)/im.exec(head)?.[1]?.trim() ?? 'text/plain',
-    bytes: part.subarray(headEnd + 4),
   }
 }
 
@@ -69,6 +77,6 @@ function parameter(disposition: string, name: string): string | undefined {
   return value?.replace(/\\(["\\])/g, '$1').replaceAll('%22', '"')
 }
 
-function malformed(why: string): ApiError {
+export function malformed(why: string): ApiError {
   return new ApiError('validation_error', `Malformed multipart body: ${why}`)
 }

@@ -4,6 +4,8 @@ import type { Outgoing } from './reply.js'
 /** What one method of one path does. */
 export interface Endpoint {
   readonly maxBodyBytes: number
+  /** The body is taken while it arrives, and never held as a whole. */
+  readonly bodyInPieces?: boolean
   /** Never rejects for what a client did: errors come back rendered. */
   serve(exchange: Exchange, rawParams: string[]): Promise<Outgoing>
   /** An error that has nothing to do with what is asked. */

@@ -26,6 +26,12 @@ const gone = closed({
   message: text('For people'),
 })
 
+const importCounts = {
+  imported: count('Rows that put somebody on the list'),
+  skipped: count('Rows of those who are on it already, by an earlier row or before'),
+  invalid: count('Rows without a valid address, or with what cannot be kept'),
+}
+
 export const contacts: Description = {
   tag: {
     name: 'Contacts',
@@ -74,6 +80,12 @@ export const contacts: Description = {
       },
       required: ['email'],
     },
+    CsvUpload: {
+      type: 'object',
+      properties: { file: { description: 'The CSV file', contentMediaType: 'text/csv' } },
+      required: ['file'],
+    },
+    Imported: closed(importCounts),
     ContactAdded: closed({ id: uuid('The contact'), email: text('Its address') }),
   },
   operations: {
@@ -210,6 +222,52 @@ export const contacts: Description = {
           'plan_limit_exceeded',
           'The account holds as many contacts as its plan allows',
           'The plan allows 500 contacts; choose a larger marketing plan, or delete some',
+        ),
+        ...accountRefusals,
+        pastDue,
+      ],
+    },
+    'POST /v1/contacts/:listId/import': {
+      id: 'importContacts',
+      summary: 'Put the contacts of a CSV file on a list',
+      description:
+        'UTF-8, or UTF-16 with a byte order mark; comma, semicolon or tab; at most 64 MiB and 1,000,000 rows. The first line names the columns: `email`, and if wanted `firstName`, `lastName`, `phone`, in any case; all others go into the metadata. It is read while it arrives: what is counted as imported is in, even if the rest is refused or the connection breaks. Importing the same file again skips those.',
+      params: { listId: 'The UUID of the list' },
+      body: { shape: 'CsvUpload', examples: [] },
+      answers: [
+        {
+          status: 200,
+          when: 'The whole file was read',
+          shape: 'Imported',
+          value: { imported: 960, skipped: 38, invalid: 2 },
+        },
+      ],
+      refusals: [
+        noSuchList,
+        refusal(
+          'validation_error',
+          'The file cannot be read on',
+          'Line 17: a quote is not closed',
+          {
+            shape: 'BrokenCsv',
+            fields: { line: count('Where it breaks', { minimum: 1 }), ...importCounts },
+            example: { line: 17, imported: 15, skipped: 0, invalid: 0 },
+          },
+        ),
+        refusal(
+          'plan_limit_exceeded',
+          'The next row would pass what the plan allows',
+          'The plan allows 500 contacts; choose a larger marketing plan, or delete some',
+          {
+            shape: 'ImportFull',
+            fields: importCounts,
+            example: { imported: 500, skipped: 3, invalid: 0 },
+          },
+        ),
+        refusal(
+          'service_unavailable',
+          'Too many large requests at once, or the disk cannot be written',
+          'Too many large requests at once; try again in a moment',
         ),
         ...accountRefusals,
         pastDue,

@@ -45,6 +45,7 @@ const requests: Record<string, object | undefined> = {
   [`DELETE /v1/contacts/lists/${nobody}`]: undefined,
   [`GET /v1/contacts/${list}`]: undefined,
   [`POST /v1/contacts/${list}`]: { email: 'ann@example.com' },
+  [`POST /v1/contacts/${list}/import`]: undefined,
   [`DELETE /v1/contacts/${list}/${nobody}`]: undefined,
   'GET /v1/topics': undefined,
   'POST /v1/topics': { name: 'News' },
@@ -56,9 +57,13 @@ const requests: Record<string, object | undefined> = {
 }
 const open = /plans$|openapi\.json$/
 const secured = Object.keys(requests).filter((one) => !open.test(one))
-const taking = Object.keys(requests).filter((one) => /^(POST|PATCH)/.test(one))
+const taking = Object.keys(requests).filter((one) => /^(POST|PATCH).*(?<!import)$/.test(one))
 const sending = taking.filter((one) => one.includes('/emails/'))
 const contact = `POST /v1/contacts/${list}`
+const importing = `${contact}/import`
+const multipart = { 'content-type': 'multipart/form-data; boundary=x' }
+const csv = (text: string, type = 'text/csv') =>
+  `--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\nContent-Type: ${type}\r\n\r\n${text}\r\n--x--`
 
 interface Given {
   body?: object | string | Buffer
@@ -70,7 +75,8 @@ interface Given {
 /** One of `requests`, with its own body unless another is given. */
 function ask(one: string, { on = posthorn, ...given }: Given = {}): Promise<Answer> {
   const [method = '', path = ''] = one.split(' ')
-  const body = given.body ?? requests[one]
+  const body = given.body ?? (one.endsWith('/import') ? csv('email\n') : requests[one])
+  if (one.endsWith('/import')) given.headers = { ...multipart, ...given.headers }
   return on.call(method, path, { ...given, ...(body === undefined ? {} : { body }) })
 }
 
@@ -217,6 +223,8 @@ t.test('successes', async (t) => {
   await answers(t, 'POST /v1/contacts/lists', {}, 201)
   await answers(t, contact, {}, 201)
   const added = (await answers(t, contact, {}, 200)).json
+  const imported = await answers(t, importing, { body: csv('email\nbob@x.test\nnobody\n') }, 200)
+  t.same(imported.json, { imported: 1, skipped: 0, invalid: 1 })
   await answers(t, 'GET /v1/contacts/lists', {}, 200)
   await answers(t, `GET /v1/contacts/${list}?limit=1`, {}, 200)
   await answers(t, `DELETE /v1/contacts/${list}/${added.id}`, {}, 200)
@@ -258,9 +266,10 @@ t.test('keys and bodies', async (t) => {
 })
 
 t.test('a body that stays away', async (t) => {
-  for (const one of taking) {
+  for (const one of [...taking, importing]) {
     const connection = await RawConnection.open(Number(new URL(posthorn.url).port))
-    connection.write(raw(one, 'content-type: application/json\r\ncontent-length: 9\r\n'))
+    const type = one === importing ? multipart['content-type'] : 'application/json'
+    connection.write(raw(one, `content-type: ${type}\r\ncontent-length: 9\r\n`))
     const late = connection.response()
     let answered = false
     const settled = late.then(() => {
@@ -313,6 +322,19 @@ t.test('what is wrong with contacts and topics', async (t) => {
   await answers(t, `PATCH /v1/topics/${topic}`, { body: { name: 'Offers' } }, 409, 'conflict')
 })
 
+t.test('what is wrong with an import', async (t) => {
+  await answers(t, importing, { body: '{' }, 400, 'validation_error')
+  const headers = { 'content-type': 'text/csv' }
+  await answers(t, importing, { headers }, 415, 'unsupported_media_type')
+  const body = csv('email\n', 'image/png')
+  await answers(t, importing, { body }, 415, 'unsupported_media_type')
+  await answers(t, importing, { body: csv('PK\0,x') }, 415, 'unsupported_media_type')
+  const large = Buffer.alloc(64 * 1024 * 1024 + 64 * 1024 + 1, ' ')
+  await answers(t, importing, { body: large }, 413, 'validation_error')
+  const broken = await answers(t, importing, { body: csv('name\nAnn\n') }, 400, 'validation_error')
+  t.match(broken.json, { line: 1, error: /^Line 1: there is no column "email"/, imported: 0 })
+})
+
 t.test('idempotency', async (t) => {
   for (const one of [send, 'POST /v1/emails/batch']) {
     await answers(t, one, { headers: { 'idempotency-key': 'a b' } }, 400, 'validation_error')
@@ -350,11 +372,16 @@ t.test('what an account may not do', async (t) => {
   await write((tx) => tx.updateTable('contact_totals').set({ contacts: ceiling }).execute())
   const another = { email: 'another@x.test' }
   await answers(t, contact, { body: another }, 403, 'plan_limit_exceeded')
+  const full = csv('email\nanother@x.test\n')
+  await answers(t, importing, { body: full }, 403, 'plan_limit_exceeded')
   await write((tx) => setBillingState(tx, id, 'past_due'))
-  await answers(t, contact, {}, 403, 'subscription_past_due')
+  for (const one of [contact, importing]) {
+    // Told before the body is looked at.
+    await answers(t, one, one === contact ? {} : { body: '{' }, 403, 'subscription_past_due')
+  }
   await write((tx) => setBillingState(tx, id, 'active'))
 
-  const adding = taking.filter((one) => one.startsWith('POST'))
+  const adding = [...taking.filter((one) => one.startsWith('POST')), importing]
   await write((tx) => suspend(tx, id, 'abuse'))
   for (const one of adding) await answers(t, one, {}, 403, 'account_suspended')
   await write((tx) => unsuspend(tx, id))

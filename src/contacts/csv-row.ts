@@ -1,0 +1,79 @@
+import { parseMailbox } from '../mime/index.js'
+import type { NewContact } from './contact.js'
+import { isName, mergedMetadata } from './fields.js'
+import { toE164 } from './phone.js'
+
+/** Which cell of a row is what; those of other columns go into the metadata. */
+export interface Columns {
+  count: number
+  email: number
+  firstName: number | undefined
+  lastName: number | undefined
+  phone: number | undefined
+  others: readonly { name: string; at: number }[]
+}
+
+const known = ['email', 'firstname', 'lastname', 'phone']
+const maxColumns = 200
+const shownNames = 10
+const shownLength = 40
+
+/** The columns that a header names, in any case; or what is wrong with it. */
+export function readHeader(cells: readonly string[]): Columns | string {
+  const names = cells.map((cell) => cell.trim())
+  const keys = names.map((name) => name.toLowerCase())
+  if (names.length > maxColumns) return `there are over ${maxColumns} columns`
+  const twin = keys.findIndex((key, at) => key !== '' && keys.indexOf(key) !== at)
+  if (twin !== -1) return `the column ${shown(names[twin])} is there twice`
+  const email = keys.indexOf('email')
+  if (email === -1) {
+    const found = names.slice(0, shownNames).map(shown).join(', ')
+    return `there is no column "email", only ${found}${names.length > shownNames ? ', …' : ''}`
+  }
+  const place = (key: string) => (keys.includes(key) ? keys.indexOf(key) : undefined)
+  return {
+    count: cells.length,
+    email,
+    firstName: place('firstname'),
+    lastName: place('lastname'),
+    phone: place('phone'),
+    others: names.flatMap((name, at) =>
+      name === '' || known.includes(name.toLowerCase()) ? [] : [{ name, at }],
+    ),
+  }
+}
+
+/** A row's contact; undefined if it has no valid address, or what cannot be kept. */
+export function readRow(
+  columns: Columns,
+  cells: readonly string[],
+  defaultCountry: string,
+): NewContact | undefined {
+  if (cells.some((cell) => cell.includes('\0'))) return undefined
+  // Whatever has slipped, it may have slipped into the wrong column.
+  if (cells.length > columns.count && cells.slice(columns.count).some(isFilled)) return undefined
+  const cell = (at: number | undefined) => (at === undefined ? '' : (cells[at]?.trim() ?? ''))
+  const mailbox = parseMailbox(cell(columns.email))
+  if (mailbox === undefined) return undefined
+  const contact: NewContact = { email: mailbox.address }
+  for (const field of ['firstName', 'lastName'] as const) {
+    const name = cell(columns[field])
+    if (!isName(name)) return undefined
+    if (name !== '') contact[field] = name
+  }
+  const metadata = columns.others
+    .map(({ name, at }) => [name, cell(at)] as const)
+    .filter(([, value]) => value !== '')
+  const rawPhone = cell(columns.phone)
+  if (rawPhone !== '') {
+    contact.phone = toE164(rawPhone, defaultCountry)
+    // What USSD could not find is kept for people.
+    if (contact.phone === undefined) metadata.push(['phone', rawPhone])
+  }
+  if (metadata.length === 0) return contact
+  contact.metadata = Object.fromEntries(metadata)
+  return mergedMetadata({}, contact.metadata) === undefined ? undefined : contact
+}
+
+const isFilled = (cell: string) => cell.trim() !== ''
+const shown = (name = '') => JSON.stringify(name.slice(0, shownLength))

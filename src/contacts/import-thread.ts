@@ -1,0 +1,59 @@
+import { once } from 'node:events'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { systemClock } from '../clock/index.js'
+import { ApiError } from '../errors/index.js'
+import { openStore } from '../store/index.js'
+import type { ContactDeps } from './deps.js'
+import { importContacts } from './import.js'
+import type { FromThread, ImporterOptions, ImportJob, ToThread } from './importer.js'
+
+/** The thread of `openImporter`: runs the imports that it is given until it is told to stop. */
+export function serveImports(): void {
+  if (parentPort === null) throw new Error('import is a worker thread, not a program')
+  const port = parentPort
+  const { dataDir, turns, slot } = workerData as Omit<ImporterOptions, 'log'>
+  const deps = {
+    store: openStore({ dataDir, clock: systemClock, turns, slot }),
+    clock: systemClock,
+  }
+  const running = new Set<Promise<void>>()
+  port.on('message', async (message: { port: MessagePort; job: ImportJob } | 'stop') => {
+    if (message === 'stop') {
+      await Promise.all(running)
+      await deps.store.close()
+      port.close()
+      return
+    }
+    const run = serve(deps, message.port, message.job).finally(() => running.delete(run))
+    running.add(run)
+  })
+}
+
+async function serve(deps: ContactDeps, port: MessagePort, job: ImportJob): Promise<void> {
+  const tell = (message: FromThread) => port.postMessage(message)
+  try {
+    const counts = await importContacts(deps, job.accountId, piecesFrom(port), job.options)
+    tell({ kind: 'done', counts })
+  } catch (error) {
+    if (error instanceof ApiError) {
+      const { code, message, status, fields, headers } = error
+      tell({ kind: 'refused', code, message, rest: { status, fields, headers } })
+    } else {
+      tell({ kind: 'failed', error })
+    }
+  } finally {
+    port.close()
+  }
+}
+
+/** Asks for each piece when the one before it is used up: the client waits, not the memory. */
+async function* piecesFrom(port: MessagePort): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const answer = once(port, 'message')
+    port.postMessage({ kind: 'more' } satisfies FromThread)
+    const [message] = (await answer) as [ToThread]
+    if (message.kind === 'end') return
+    if (message.kind === 'broken') throw new Error('The file did not arrive')
+    yield message.bytes
+  }
+}

@@ -1,0 +1,135 @@
+import { MessageChannel, Worker } from 'node:worker_threads'
+import { ApiError, type ErrorCode } from '../errors/index.js'
+import type { Log } from '../log/index.js'
+import { forgetTurn } from '../store/index.js'
+import type { ImportCounts, ImportOptions } from './import.js'
+
+/** Imports in a thread of its own, so that parsing and writing a million rows hold up no client. */
+export interface Importer {
+  /** As `importContacts`. */
+  run(
+    accountId: string,
+    file: AsyncIterable<Uint8Array>,
+    options: ImportOptions,
+  ): Promise<ImportCounts>
+  /** Resolves when the imports under way have ended; their files have to end, or fail, first. */
+  close(): Promise<void>
+}
+
+export interface ImporterOptions {
+  dataDir: string
+  turns: SharedArrayBuffer
+  /** The thread's own number in `turns`. */
+  slot: number
+  log: Log
+}
+
+/** What the thread gets with the port of an import. */
+export interface ImportJob {
+  accountId: string
+  options: ImportOptions
+}
+
+/** From the thread: it wants the next piece, or is done. */
+export type FromThread =
+  | { kind: 'more' }
+  | { kind: 'done'; counts: ImportCounts }
+  | { kind: 'refused'; code: ErrorCode; message: string; rest: ApiErrorRest }
+  | { kind: 'failed'; error: unknown }
+
+/** To it: a piece of the file, or none any more. */
+export type ToThread = { kind: 'piece'; bytes: Uint8Array } | { kind: 'end' } | { kind: 'broken' }
+
+export interface ApiErrorRest {
+  status: number
+  fields: Record<string, unknown>
+  headers: Record<string, string>
+}
+
+interface Thread {
+  worker: Worker
+  running: number
+  gone: Promise<void>
+}
+
+const entry = new URL('../threads/import.js', import.meta.url)
+
+/** The thread lives while there are imports: its memory is for nothing else. */
+export function openImporter({ dataDir, turns, slot, log }: ImporterOptions): Importer {
+  let thread: Thread | undefined
+  // One at a time has the slot.
+  let last: Promise<void> = Promise.resolve()
+
+  const start = (): Thread => {
+    const worker = new Worker(entry, { workerData: { dataDir, turns, slot }, name: 'import' })
+    worker.on('error', (error) => log.error({ error }, 'The import thread died'))
+    const gone = new Promise<void>((resolve) => {
+      worker.once('exit', () => {
+        if (thread === started) thread = undefined
+        forgetTurn(turns, slot)
+        resolve()
+      })
+    })
+    const started = { worker, running: 0, gone }
+    last = gone
+    return started
+  }
+
+  return {
+    async run(accountId, file, options) {
+      while (thread === undefined) {
+        const before = last
+        await before
+        if (last === before) thread ??= start()
+      }
+      const used = thread
+      used.running++
+      try {
+        return await runIn(used, { accountId, options }, file)
+      } finally {
+        used.running--
+        if (used.running === 0) {
+          if (thread === used) thread = undefined
+          used.worker.postMessage('stop')
+        }
+      }
+    },
+    close: () => last,
+  }
+}
+
+function runIn(
+  { worker, gone }: Thread,
+  job: ImportJob,
+  file: AsyncIterable<Uint8Array>,
+): Promise<ImportCounts> {
+  const { port1: port, port2 } = new MessageChannel()
+  const pieces = file[Symbol.asyncIterator]()
+  let fault: unknown
+  const feed = async () => {
+    try {
+      const { done, value } = await pieces.next()
+      if (done) return port.postMessage({ kind: 'end' } satisfies ToThread)
+      // A copy of its own, which can be handed over: pieces may be views of one buffer.
+      const bytes = new Uint8Array(value)
+      port.postMessage({ kind: 'piece', bytes } satisfies ToThread, [bytes.buffer])
+    } catch (error) {
+      fault = error
+      port.postMessage({ kind: 'broken' } satisfies ToThread)
+    }
+  }
+  return new Promise<ImportCounts>((resolve, reject) => {
+    port.on('message', (message: FromThread) => {
+      if (message.kind === 'more') void feed()
+      else if (message.kind === 'done') resolve(message.counts)
+      else if (fault !== undefined) reject(fault)
+      else if (message.kind === 'failed') reject(message.error)
+      else reject(new ApiError(message.code, message.message, message.rest))
+    })
+    void gone.then(() => {
+      const message = 'The import was cut short; what was read so far is in. Try it again'
+      reject(new ApiError('service_unavailable', message, { headers: { 'Retry-After': '5' } }))
+    })
+    worker.postMessage({ port: port2, job }, [port2])
+  }).finally(() => port.close())
+}

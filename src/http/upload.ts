@@ -1,0 +1,93 @@
+import { ApiError } from '../errors/index.js'
+import { noBytes } from './incoming-body.js'
+import { delimiterOf, malformed, maxHeaderBytes, maxParts, readPartHead } from './multipart.js'
+
+/** A file while it arrives. */
+export interface Upload {
+  filename: string | undefined
+  contentType: string
+  /** Read at the caller's pace; throws if the body ends, or stays away, before the file does. */
+  bytes: AsyncIterable<Buffer>
+}
+
+/** Reads a multipart/form-data body up to the file in `field`; what comes before it is passed over. */
+export async function openUpload(
+  pieces: AsyncGenerator<Buffer>,
+  contentType = '',
+  field = 'file',
+): Promise<Upload> {
+  if (contentType.split(';')[0]?.trim().toLowerCase() !== 'multipart/form-data') {
+    throw new ApiError('unsupported_media_type', 'Send the body as multipart/form-data')
+  }
+  const reader = makeReader(pieces)
+  const delimiter = delimiterOf(contentType)
+  await skip(reader.until(delimiter))
+  for (let parts = 0; parts < maxParts; parts++) {
+    // RFC 2046 §5.1.1: blanks may follow a delimiter, and two hyphens the last one.
+    const rest = (await whole(reader.until(lineEnd), maxHeaderBytes)).toString('latin1')
+    if (rest.startsWith('--')) break
+    if (rest.trim() !== '') throw malformed('a boundary is not followed by a line end')
+    const head = await whole(reader.until(headEnd), maxHeaderBytes)
+    const part = readPartHead(head.toString('utf8'))
+    if (part.name === field) {
+      return { ...part, bytes: reader.until(delimiter) }
+    }
+    await skip(reader.until(delimiter))
+  }
+  throw new ApiError('validation_error', `The form has no field "${field}" with a file`)
+}
+
+const lineEnd = Buffer.from('\r\n')
+const headEnd = Buffer.from('\r\n\r\n')
+
+interface Reader {
+  /** What comes before `mark`, in pieces; the mark itself is passed over. */
+  until(mark: Buffer): AsyncGenerator<Buffer>
+}
+
+function makeReader(pieces: AsyncGenerator<Buffer>): Reader {
+  // The first delimiter may stand at the very start, without the line end before it; and the last
+  // one, without a line end behind it.
+  let held: Buffer = lineEnd
+  let ended = false
+  const more = async () => {
+    const { done, value } = await pieces.next()
+    if (ended) throw malformed('the closing boundary is missing')
+    ended = done === true
+    held = Buffer.concat([held, done ? lineEnd : value])
+  }
+  return {
+    async *until(mark) {
+      for (;;) {
+        const at = held.indexOf(mark)
+        if (at !== -1) {
+          const before = held.subarray(0, at)
+          held = held.subarray(at + mark.length)
+          if (before.length > 0) yield before
+          return
+        }
+        // The mark may have begun at the end of what is here.
+        const sure = held.length - mark.length + 1
+        if (sure > 0) {
+          const before = held.subarray(0, sure)
+          held = held.subarray(sure)
+          yield before
+        }
+        await more()
+      }
+    },
+  }
+}
+
+async function whole(pieces: AsyncGenerator<Buffer>, maxBytes: number): Promise<Buffer> {
+  let all: Buffer = noBytes
+  for await (const piece of pieces) {
+    all = Buffer.concat([all, piece])
+    if (all.length > maxBytes) throw malformed('a part has no header section')
+  }
+  return all
+}
+
+async function skip(pieces: AsyncGenerator<Buffer>): Promise<void> {
+  for await (const _ of pieces);
+}

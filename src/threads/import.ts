@@ -1,0 +1,3 @@
+import { serveImports } from '../contacts/index.js'
+
+serveImports()

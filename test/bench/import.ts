@@ -1,0 +1,201 @@
+/*
+ * A CSV file of a million contacts, imported while the API takes mail:
+ * `node dist/test/bench/import.js --rows 1000000 --sends 100`
+ * Four columns in no order (email, firstName, lastName, phone); curl sends the file; single sends,
+ * scheduled for tomorrow so that outbound is idle, go out at a fixed pace, each timed from when it
+ * was due. To be held: 60 s, RSS growth under 100 MB, p99 of the sends under 50 ms, pages of the
+ * list under 50 ms.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+
+const { values } = parseArgs({
+  options: {
+    rows: { type: 'string', default: '1000000' },
+    sends: { type: 'string', default: '100' },
+  },
+})
+const rows = Number(values.rows)
+const sendsPerSecond = Number(values.sends)
+const port = 18_092
+const url = `http://127.0.0.1:${port}`
+const cli = fileURLToPath(new URL('../../../bin/posthorn', import.meta.url))
+const dir = mkdtempSync(join(tmpdir(), 'posthorn-import-'))
+
+try {
+  const file = join(dir, 'contacts.csv')
+  writeContacts(file)
+  const { apiKey } = init()
+  const child = spawn(process.execPath, [cli, 'serve', '--data', join(dir, 'data')], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  try {
+    await answers()
+    await measure(file, apiKey, child.pid ?? 0)
+  } finally {
+    child.kill('SIGTERM')
+    await new Promise((resolve) => child.once('exit', resolve))
+  }
+} finally {
+  rmSync(dir, { recursive: true, force: true })
+}
+
+async function measure(file: string, apiKey: string, pid: number): Promise<void> {
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+  const call = async (method: string, path: string, body?: object) => {
+    const response = await fetch(url + path, {
+      method,
+      headers,
+      body: body === undefined ? null : JSON.stringify(body),
+    })
+    const json = await response.json()
+    if (response.status >= 300) throw new Error(JSON.stringify(json))
+    return json as Record<string, string>
+  }
+  const { id } = await call('POST', '/v1/contacts/lists', { name: 'Bench' })
+  const send = () =>
+    call('POST', '/v1/emails/send', {
+      from: 'a@example.test',
+      to: 'r@d1.test',
+      subject: 'x',
+      html: '<p>x</p>',
+      scheduledAt: new Date(Date.now() + 86_400_000).toISOString(),
+    })
+  const until = performance.now() + 5_000
+  const alone = await paced(send, () => performance.now() < until)
+  line('sends beside nothing, p50 / p99 / max', figures(alone))
+
+  const before = rssMb(pid)
+  let peak = before
+  const watch = setInterval(() => {
+    peak = Math.max(peak, rssMb(pid))
+  }, 200)
+  const began = performance.now()
+  let importing = true
+  const during = paced(send, () => importing)
+  const answer = await upload(file, `${url}/v1/contacts/${id}/import`, apiKey)
+  const seconds = (performance.now() - began) / 1_000
+  importing = false
+  clearInterval(watch)
+  line(
+    `import of ${rows} rows, ${(statSync(file).size / 1e6).toFixed(0)} MB`,
+    `${seconds.toFixed(1)} s ${answer}`,
+  )
+  line('sends meanwhile, p50 / p99 / max', figures(await during))
+  line(
+    'RSS before, peak, growth',
+    [before, peak, peak - before].map((mb) => `${mb.toFixed(0)} MB`).join(', '),
+  )
+  const pages: number[] = []
+  for (let cursor = '', n = 0; n < 100; n++) {
+    const start = performance.now()
+    const page = await call('GET', `/v1/contacts/${id}?limit=100${cursor && `&cursor=${cursor}`}`)
+    pages.push(performance.now() - start)
+    cursor = page.nextCursor ?? ''
+  }
+  line('pages of 100 contacts, p50 / p99 / max', figures(pages))
+  const start = performance.now()
+  await call('GET', '/v1/contacts/lists')
+  line('the lists with their counts', `${(performance.now() - start).toFixed(1)} ms`)
+}
+
+/** Calls at a fixed pace while `on`, whatever the answers do. */
+async function paced(call: () => Promise<unknown>, on: () => boolean) {
+  const took: number[] = []
+  const pending: Promise<unknown>[] = []
+  const began = performance.now()
+  for (let n = 0; on(); n++) {
+    const due = began + (n * 1_000) / sendsPerSecond
+    const wait = due - performance.now()
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
+    pending.push(call().then(() => took.push(performance.now() - due)))
+  }
+  await Promise.all(pending)
+  return took
+}
+
+function upload(file: string, to: string, apiKey: string): Promise<string> {
+  const child = spawn('curl', [
+    '-sS',
+    '-H',
+    `Authorization: Bearer ${apiKey}`,
+    '-F',
+    `file=@${file};type=text/csv`,
+    to,
+  ])
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+  })
+  return new Promise((resolve) => child.once('close', () => resolve(output)))
+}
+
+function writeContacts(file: string): void {
+  const fd = openSync(file, 'w')
+  let text = 'email,firstName,lastName,phone\n'
+  for (let i = 0; i < rows; i++) {
+    // A prime walks over all of them in no order.
+    const n = (i * 7_919) % rows
+    text += `user${n}@example${n % 500}.com,First${n % 1_000},Last${n % 777},+23480${10_000_000 + ((i * 31) % rows)}\n`
+    if (text.length < 1e6) continue
+    writeSync(fd, text)
+    text = ''
+  }
+  writeSync(fd, text)
+  closeSync(fd)
+}
+
+function init(): { apiKey: string } {
+  const data = join(dir, 'data')
+  const args = [cli, 'init', '--sandbox', '--json', '--data', data]
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(stderr)
+  writeFileSync(
+    join(data, 'posthorn.toml'),
+    `[http.private]\nport = ${port}\n[http.public]\nport = ${port + 1}\nhost = "127.0.0.1"\n` +
+      '[http.rate_limit]\nrequests = 0\n[log]\nlevel = "warn"\n[outbound]\nroute = "direct"\nhelo_name = "bench.test"\n',
+  )
+  return JSON.parse(stdout) as { apiKey: string }
+}
+
+async function answers(): Promise<void> {
+  for (let i = 0; i < 600; i++) {
+    if (
+      await fetch(url).then(
+        () => true,
+        () => false,
+      )
+    )
+      return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error('The server does not start')
+}
+
+function rssMb(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024
+}
+
+function figures(took: number[]): string {
+  took.sort((a, b) => a - b)
+  const at = (share: number) =>
+    took[Math.min(took.length - 1, Math.floor(took.length * share))] ?? 0
+  return `${[at(0.5), at(0.99), at(1)].map((ms) => ms.toFixed(1)).join(' / ')} ms of ${took.length}`
+}
+
+function line(name: string, value: string): void {
+  console.log(`${name.padEnd(48)} ${value}`)
+}

@@ -1,0 +1,268 @@
+import t, { type Test } from 'tap'
+import { createAccount } from '../../src/accounts/index.js'
+import {
+  addContact,
+  contactTotal,
+  createList,
+  deleteList,
+  findContact,
+  importContacts,
+  listLists,
+} from '../../src/contacts/index.js'
+import { ApiError } from '../../src/errors/index.js'
+import { suppress } from '../../src/suppression/index.js'
+import { FakeClock } from '../support/clock.js'
+import { openTestStore } from '../support/store.js'
+
+async function open(t: Test) {
+  const clock = new FakeClock()
+  const store = await openTestStore(t, { clock })
+  const deps = { store, clock }
+  const { id: account } = await createAccount(deps, 'One')
+  const { id: listId } = await createList(deps, account, 'A')
+  return {
+    ...deps,
+    account,
+    listId,
+    /** The counts, or the error with everything that it tells. */
+    import: async (file: string | Uint8Array | AsyncIterable<Uint8Array>, more: object = {}) => {
+      const pieces =
+        typeof file === 'string' || file instanceof Uint8Array ? inPieces(Buffer.from(file)) : file
+      const options = { listId, ceiling: null, defaultCountry: 'NG', ...more }
+      return await importContacts(deps, account, pieces, options).catch((error) => {
+        if (!(error instanceof ApiError)) throw error
+        const { status, code, message, fields } = error
+        return { status, code, message, ...fields }
+      })
+    },
+    find: (email: string) => findContact(store.read, account, email),
+    held: async () => {
+      const [list] = await listLists(store.read, account)
+      const total = await contactTotal(store.read, account)
+      const rows = await store.read.selectFrom('contacts').select('id').execute()
+      t.equal(total, rows.length, 'the counter is right')
+      return { total, onList: list?.contactCount }
+    },
+  }
+}
+
+/** Odd pieces, so that everything is cut in its middle at some time. */
+async function* inPieces(bytes: Buffer, size = 7) {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+const counts = (imported: number, skipped = 0, invalid = 0) => ({ imported, skipped, invalid })
+
+t.test('columns are known by name in any case, others are kept as metadata', async (t) => {
+  const site = await open(t)
+  const file = [
+    'Town, EMAIL ,firstname,LastName,Phone,',
+    'Lagos,Ada@X.test,Ada,Obi,0803 123 4567,ignored',
+    ',bob@x.test,,,,',
+    'Abuja,eve@x.test,Eve,,call me,',
+  ].join('\n')
+  t.same(await site.import(file), counts(3))
+  t.match(await site.find('ada@x.test'), {
+    email: 'Ada@x.test',
+    firstName: 'Ada',
+    lastName: 'Obi',
+    phone: '+2348031234567',
+  })
+  t.same((await site.find('ada@x.test'))?.metadata, { Town: 'Lagos' })
+  t.same((await site.find('bob@x.test'))?.metadata, {})
+  const eve = await site.find('eve@x.test')
+  t.equal(eve?.phone, null)
+  t.same(eve?.metadata, { Town: 'Abuja', phone: 'call me' }, 'no number, but not lost')
+  t.same(await site.held(), { total: 3, onList: 3 })
+})
+
+t.test('encodings and delimiters', async (t) => {
+  const site = await open(t)
+  const utf16 = (text: string, bigEndian: boolean) => {
+    const bytes = Buffer.from(`\uFEFF${text}`, 'utf16le')
+    return bigEndian ? bytes.swap16() : bytes
+  }
+  const file = (n: number, delimiter: string) =>
+    `email${delimiter}firstName\r\nu${n}@x.test${delimiter}Zoë 😀, A;\r\n`
+  for (const [n, bytes] of [
+    Buffer.from(`\uFEFF${file(0, ';').replace('A;', 'A')}`),
+    utf16(file(1, '\t'), false),
+    utf16(file(2, '\t'), true),
+    Buffer.from(file(3, '\t').replaceAll('\r\n', '\n')),
+    Buffer.from(file(4, '\t').replaceAll('\r\n', '\r')),
+    Buffer.from(`"first;name",email\n"x;y",u5@x.test`),
+  ].entries()) {
+    t.same(await site.import(bytes), counts(1), `file ${n}`)
+    if (n < 5) t.match(await site.find(`u${n}@x.test`), { firstName: /^Zoë 😀, A;?$/ })
+  }
+  t.same((await site.find('u5@x.test'))?.metadata, { 'first;name': 'x;y' })
+})
+
+t.test('quotes, line ends in cells, empty lines, short and long rows', async (t) => {
+  const site = await open(t)
+  const file = [
+    'email,firstName,note',
+    '"a@x.test","Ada ""the first""","one\r\ntwo, three"',
+    '',
+    'b@x.test',
+    'c@x.test,Cy,x,y',
+    'd@x.test,Di,x,,',
+    'e@x.test,"E\nE",5" disk',
+    '"Eve" <f@x.test>,Eve',
+    ',,',
+  ].join('\r\n')
+  t.same(await site.import(file), counts(5, 0, 2))
+  const ada = await site.find('a@x.test')
+  t.equal(ada?.firstName, 'Ada "the first"')
+  t.same(ada?.metadata, { note: 'one\r\ntwo, three' })
+  t.match(await site.find('e@x.test'), { firstName: 'E E', metadata: { note: '5" disk' } })
+  t.equal(await site.find('c@x.test'), undefined, 'who knows which of its cells has slipped')
+  t.ok(await site.find('f@x.test'))
+})
+
+t.test('rows that cannot be kept are invalid, and the others are in', async (t) => {
+  const site = await open(t)
+  const row = (email: string, firstName = '', note = '') => `${email},${firstName},${note}\n`
+  const file =
+    'email,firstName,note\n' +
+    row('no address') +
+    row('') +
+    row('a@x.test', 'x'.repeat(201)) +
+    row('b@x.test', 'Be\u0007ll') +
+    row('c@x.test', 'NU\0L') +
+    row('d@x.test', '', 'x'.repeat(1024 * 1024)) +
+    row('e@x.test', '', 'x'.repeat(17_000)) +
+    row('f@x.test', '', 'x'.repeat(16_000)) +
+    row('g@x.test', 'Good', '__proto__')
+  t.same(await site.import(inPieces(Buffer.from(file), 65_536)), counts(2, 0, 7))
+  t.same(await site.held(), { total: 2, onList: 2 })
+  const proto = 'email,__proto__,constructor\nh@x.test,1,2\n'
+  t.same(await site.import(proto), counts(1))
+  t.same(Object.entries((await site.find('h@x.test'))?.metadata ?? {}), [
+    ['__proto__', '1'],
+    ['constructor', '2'],
+  ])
+})
+
+t.test('a broken file tells line and reason, and what was counted is in', async (t) => {
+  const site = await open(t)
+  const good = (n: number) => Array.from({ length: n }, (_, i) => `r${i}@x.test,R\n`).join('')
+  const header = 'email,firstName\n'
+  for (const [file, line, reason, imported, skipped] of [
+    [`${header}${good(700)}"never closed`, 702, /a quote is not closed/, 700, 0],
+    [`${header}${good(3)}r0@x.test,"a\nb"\n"open`, 7, /a quote is not closed/, 0, 4],
+    [`${header}${good(2)}"${'x'.repeat(3 * 1024 * 1024)}",x\n${good(9)}`, 4, /over 2 MiB/, 0, 2],
+    [Buffer.from(`${header}${good(1)}m\xfcller@x.test,M\n`, 'latin1'), 3, /not UTF-8/, 0, 1],
+    ['name,town\nAda,Lagos\n', 1, /no column "email", only "name", "town"/, 0, 0],
+    ['email,Town,TOWN\na@x.test,1,2\n', 1, /"TOWN" is there twice/, 0, 0],
+    ['email,Email\n', 1, /"Email" is there twice/, 0, 0],
+    [`email${',x'.repeat(300)}\n`, 1, /over 200 columns/, 0, 0],
+    ['', 1, /the file is empty/, 0, 0],
+    ['\n\n\n', 1, /the file is empty/, 0, 0],
+    [Buffer.from([0xff]), 1, /not UTF-8/, 0, 0],
+    [Buffer.from('\uFEFFemail\na@x.test', 'utf16le').subarray(0, -1), 2, /not UTF-8/, 0, 0],
+  ] as const) {
+    const pieces = inPieces(Buffer.from(file), 50_000)
+    const answer = { status: 400, code: 'validation_error', ...counts(imported, skipped), line }
+    t.match(await site.import(pieces), { ...answer, message: reason }, String(reason))
+  }
+  for (const file of [
+    Buffer.from('email\na@x.test\n', 'utf16le'),
+    Buffer.from('PK\u0003\u0004\0,x'),
+  ]) {
+    t.match(await site.import(file), { status: 415, code: 'unsupported_media_type' })
+  }
+  for (const empty of ['email', 'email,firstName\r\n', '\n\nemail\n']) {
+    t.same(await site.import(empty), counts(0), JSON.stringify(empty))
+  }
+})
+
+t.test('who is on the list is skipped; who is known gets the names and metadata', async (t) => {
+  const site = await open(t)
+  const { account } = site
+  await addContact(site, account, { email: 'on@x.test', firstName: 'On' }, { listId: site.listId })
+  const known = { email: 'known@x.test', lastName: 'Kept', metadata: { a: '1', b: '1' } }
+  await addContact(site, account, known)
+  const file = [
+    'email,firstName,b,c',
+    'ON@x.test,Changed,2,2',
+    'Known@x.test,New,2,2',
+    'known@x.test,Twice,3,3',
+    'fresh@x.test,First,,',
+    'FRESH@x.test,Second,,',
+  ].join('\n')
+  t.same(await site.import(file), counts(2, 3))
+  t.match(await site.find('on@x.test'), { firstName: 'On' })
+  const merged = await site.find('known@x.test')
+  t.match(merged, { email: 'known@x.test', firstName: 'New', lastName: 'Kept' })
+  t.same(merged?.metadata, { a: '1', b: '2', c: '2' })
+  t.match(await site.find('fresh@x.test'), { firstName: 'First' })
+  t.same(await site.import(file), counts(0, 5), 'the same again')
+  t.same(await site.held(), { total: 3, onList: 3 })
+  const large = { email: 'large@x.test', metadata: { a: 'x'.repeat(16_000) } }
+  await addContact(site, account, large)
+  t.same(await site.import(`email,b\nlarge@x.test,${'x'.repeat(1_000)}\n`), counts(0, 0, 1))
+})
+
+t.test('who unsubscribed or bounced stays so', async (t) => {
+  const site = await open(t)
+  for (const reason of ['unsubscribe', 'bounce'] as const) {
+    await site.store.write((tx) =>
+      suppress(tx, site.account, { email: 'gone@x.test', reason }, site.clock.now()),
+    )
+  }
+  t.same(await site.import('email\nGone@x.test\n'), counts(1))
+  t.match(await site.find('gone@x.test'), { unsubscribedAt: site.clock.now() })
+})
+
+t.test('the ceiling is met before the first row that would pass it', async (t) => {
+  const site = await open(t)
+  const file = `email\n${Array.from({ length: 1_300 }, (_, n) => `r${n % 1_200}@x.test\n`).join('')}`
+  const answer = { status: 403, code: 'plan_limit_exceeded' }
+  t.match(await site.import(file, { ceiling: 1_100 }), { ...answer, ...counts(1_100) })
+  t.same(await site.held(), { total: 1_100, onList: 1_100 })
+  t.ok(await site.find('r1099@x.test'))
+  t.equal(await site.find('r1100@x.test'), undefined)
+  t.match(await site.import(file, { ceiling: 1_100 }), { ...answer, ...counts(0, 1_100) })
+  t.same(await site.import(file, { ceiling: 1_200 }), counts(100, 1_200))
+  t.same(await site.import('email\nr5@x.test\n', { ceiling: 10 }), counts(0, 1), 'no place taken')
+})
+
+t.test('rows beyond the limit are refused, those before are in', async (t) => {
+  const site = await open(t)
+  const file = 'email\na@x.test\nb@x.test\nnobody\nc@x.test\n'
+  t.match(await site.import(file, { maxRows: 3 }), {
+    status: 400,
+    line: 5,
+    message: /over 3 rows/,
+    ...counts(2, 0, 1),
+  })
+  t.same(await site.import(file, { maxRows: 4 }), counts(1, 2, 1))
+})
+
+t.test('a file that ends in the middle leaves whole batches', async (t) => {
+  const site = await open(t)
+  const lost = new Error('lost')
+  async function* cutOff() {
+    yield Buffer.from(
+      `email\n${Array.from({ length: 1_234 }, (_, n) => `r${n}@x.test\n`).join('')}`,
+    )
+    // What came before has been read by the time that more is asked for, or soon after.
+    throw lost
+  }
+  await t.rejects(site.import(cutOff()), lost)
+  const { total, onList } = await site.held()
+  t.equal(total, onList)
+  t.ok(total % 500 === 0 && total <= 1_000, `${total} rows`)
+})
+
+t.test('a list that is deleted meanwhile takes no more', async (t) => {
+  const site = await open(t)
+  async function* slow() {
+    yield Buffer.from(`email\n${Array.from({ length: 600 }, (_, n) => `r${n}@x.test\n`).join('')}`)
+    await deleteList(site, site.account, site.listId)
+    yield Buffer.from('last@x.test\n')
+  }
+  t.match(await site.import(slow()), { status: 404 })
+  t.match(await site.held(), { total: 0, onList: undefined })
+})
