@@ -15,13 +15,15 @@ import type { Log } from '../log/index.js'
 import { openApiRoutes } from '../openapi/routes.js'
 import { makeUnsubscribeLinks } from '../preferences/index.js'
 import { preferenceRoutes } from '../preferences/routes.js'
+import { loadBounceRules } from '../reports/index.js'
 import { makeTurns, migrateStore, openStore, type Store } from '../store/index.js'
+import { liftExpired } from '../suppression/index.js'
 import { openRenderer, type Renderer } from '../templates/index.js'
 import { topicRoutes } from '../topics/routes.js'
 import { openControl } from './control.js'
 import { openCrew } from './crew.js'
 import { makeDoorbell } from './doorbell.js'
-import { applianceKeyFile, plansFile } from './files.js'
+import { applianceKeyFile, bounceRuleFiles, plansFile } from './files.js'
 import { startHousekeeping } from './housekeeping.js'
 import { lockDataDir } from './lock.js'
 import { countAnswers, type Metrics, openMetrics } from './metrics.js'
@@ -80,6 +82,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     opened.push(() => publicServer.close(config.http.shutdownGrace))
     const publicUrl = config.http.public.url || urlOf(config.http.public.host, publicServer.port)
 
+    // The outbound threads read them; here a bad file stops the start with its problems.
+    loadBounceRules(bounceRuleFiles(dataDir))
     await holdOldMail({ store, clock, log })
     const backlogMemory = makeBacklogMemory()
     const backlog = joinBacklog(backlogMemory)
@@ -101,6 +105,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const housekeeping = startHousekeeping(clock, log, [
       { name: 'expired idempotency keys', everyMs: 600_000, run: idempotency.sweep },
       { name: 'deleted lists', everyMs: 10_000, run: (stop) => removeDeletedLists(store, stop) },
+      { name: 'expired suppressions', everyMs: 60_000, run: () => liftExpired({ store, clock }) },
     ])
     opened.push(() => housekeeping.stop())
 

@@ -62,12 +62,13 @@ export function suppressionCommands(program: Command): void {
       if (place.json) sayJson(records.map(forMachines))
       else {
         sayTable(
-          ['ADDRESS', 'REASON', 'BLOCKS', 'SINCE', 'DETAIL'],
+          ['ADDRESS', 'REASON', 'BLOCKS', 'SINCE', 'UNTIL', 'DETAIL'],
           records.map((r) => [
             r.email,
             r.reason,
             r.scope,
             shownTime(r.createdAt),
+            shownTime(r.expiresAt),
             r.detail?.slice(0, 80) ?? '',
           ]),
           address === undefined ? 'No address is suppressed' : `${address} is not suppressed`,
@@ -157,7 +158,7 @@ Example:
   $ posthorn suppression import unsubscribed.csv --reason unsubscribe
 
 A first line that names the columns is known by "email"; the others are those of an export: reason,
-scope, emailId, detail, createdAt. Lines that cannot be read are named on stderr and left out; the
+scope, emailId, detail, createdAt, expiresAt. Lines that cannot be read are named on stderr and left out; the
 status is then 1, and all others are in.`,
     )
     .action(async (file: string, options: Options, command: Command) => {
@@ -215,4 +216,8 @@ function count(text: string): number {
   return Number(text)
 }
 
-const forMachines = (record: Suppression) => ({ ...record, createdAt: jsonTime(record.createdAt) })
+const forMachines = (record: Suppression) => ({
+  ...record,
+  createdAt: jsonTime(record.createdAt),
+  expiresAt: jsonTime(record.expiresAt),
+})

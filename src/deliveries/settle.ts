@@ -1,5 +1,6 @@
 import { sql, type UpdateResult } from 'kysely'
-import type { LandEvents, MailEvent } from '../events/index.js'
+import type { EventDetail, LandEvents, MailEvent } from '../events/index.js'
+import type { Verdict } from '../reports/index.js'
 import { type DeliveryRow, idsIn, prepared, type QueueClass, type Tx } from '../store/index.js'
 import { insertEnded } from './end.js'
 
@@ -18,6 +19,8 @@ interface Attempt {
   remote: string | null
   tls: string | null
   transcript: string
+  /** What a refusal means. */
+  verdict?: Verdict
   /** It went by a smart host and not to the recipient's own server. */
   failover?: boolean
 }
@@ -58,10 +61,19 @@ export async function settle(
 
 function eventOf(settlement: Settlement, type: MailEvent['type'], at: number): MailEvent {
   const { accountId, emailId, id, recipient, reply } = settlement
-  const of = { accountId, emailId, class: settlement.class, type, at, detail: null }
+  const of = { accountId, emailId, class: settlement.class, type, at }
   // The attempt, not its outcome, and the mail's, not a recipient's.
-  if (type === 'sent') return { ...of, deliveryId: null, recipient: null, reply: null }
-  return { ...of, deliveryId: id, recipient, reply }
+  if (type === 'sent')
+    return { ...of, deliveryId: null, recipient: null, reply: null, detail: null }
+  return { ...of, deliveryId: id, recipient, reply, detail: detailOf(settlement) }
+}
+
+function detailOf({ kind, verdict }: Settlement): EventDetail | null {
+  if (verdict === undefined) return null
+  const { class: bounceClass, rule, bounceType, suppress, soft } = verdict
+  if (kind === 'deferred') return { bounceClass, rule }
+  const means = suppress ? 'now' : soft ? 'repeated' : undefined
+  return { bounceType, bounceClass, rule, ...(means === undefined ? {} : { suppress: means }) }
 }
 
 async function stillLeased(tx: Tx, settlements: readonly Settlement[], thread: number) {

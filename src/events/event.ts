@@ -23,4 +23,6 @@ export interface EventDetail {
   /** Of a refusal: its class, and the rule of `config/bounce-rules.toml` that found it. */
   bounceClass?: string
   rule?: string
+  /** It ends mail to that address: at once, or once it has been repeated long enough. */
+  suppress?: 'now' | 'repeated'
 }

@@ -10,6 +10,7 @@ import { queueClass, type Read } from '../store/index.js'
 import { makeComposer } from './compose.js'
 import { type Connections, type NotAcquired, openConnections, type Session } from './connections.js'
 import type { OutboundDeps } from './deps.js'
+import { judge } from './judge.js'
 import { type Outcome, outcomeOfSend, replyText } from './outcome.js'
 import type { Place } from './places.js'
 import { nextAttempt, type RetryPolicies } from './retry.js'
@@ -112,11 +113,16 @@ export function makeAttempts(deps: OutboundDeps, findRoute: FindRoute): Attempts
       tls: finding.tls ?? null,
       transcript: finding.transcript ?? '',
     }
-    if (finding.kind !== 'deferred') return { ...base, kind: finding.kind }
-    const dueAt = nextAttempt(retry, { ...claimed, attempts }, clock.now())
-    if (dueAt !== undefined) return { ...base, kind: 'deferred', dueAt }
+    if (finding.kind === 'delivered' || finding.kind === 'suppressed') {
+      return { ...base, kind: finding.kind }
+    }
+    const { again, verdict, ending, atLeastMs } = judge(deps.bounceRules(), finding, attempts)
+    const delivery = { ...claimed, attempts }
+    const dueAt = again ? nextAttempt(retry, delivery, clock.now(), atLeastMs) : undefined
+    if (dueAt !== undefined) return { ...base, kind: 'deferred', dueAt, verdict }
+    if (finding.kind === 'bounced') return { ...base, kind: verdict.event, verdict: ending }
     const reply = `Given up after ${attempts} attempts. The last one: ${finding.reply}`
-    return { ...base, kind: 'failed', reply }
+    return { ...base, kind: 'failed', reply, verdict: ending }
   }
 
   return {
@@ -132,7 +138,8 @@ export function makeAttempts(deps: OutboundDeps, findRoute: FindRoute): Attempts
       const finding = await tryOnce(claimed, place).catch((error: unknown): Finding => {
         // A bug, not the world: the mail keeps its place in the queue and somebody is told.
         log.error({ error, deliveryId: claimed.id, emailId: claimed.emailId }, 'Attempt failed')
-        return { kind: 'deferred', reply: `Internal error: ${messageOf(error).slice(0, 200)}` }
+        const reply = `Internal error: ${messageOf(error).slice(0, 200)}`
+        return { kind: 'deferred', reply, class: 'unknown' }
       })
       return { settlement: settle(claimed, startedAt, finding), site: finding.site }
     },

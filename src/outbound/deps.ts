@@ -5,6 +5,7 @@ import type { Resolver } from '../dns/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
+import type { BounceRules } from '../reports/index.js'
 import type { Store } from '../store/index.js'
 import type { ShapingData } from './shaping/index.js'
 import type { FetchPolicy } from './tls-policy/index.js'
@@ -21,6 +22,8 @@ export interface OutboundDeps {
   land: LandEvents
   config: Config['outbound']
   shaping: ShapingData
+  /** Asked for each refusal, as an operator may change them meanwhile. */
+  bounceRules: () => BounceRules
   /** Where recipients reach the public listener, for the links in marketing mail. */
   publicUrl: string
   /** Where the sandbox route leads; needed when `config.route` is `sandbox`. */

@@ -1,10 +1,13 @@
 import type { MxRoute } from '../dns/index.js'
+import type { BounceClass } from '../reports/index.js'
 import type { Reply, SendResult } from '../smtp/index.js'
 
 /** What an attempt came to. `reply` is the server's answer verbatim, or our own sentence. */
 export interface Outcome {
   kind: 'delivered' | 'bounced' | 'deferred' | 'suppressed'
   reply: string
+  /** What it is, where no server has said it. */
+  class?: BounceClass
 }
 
 /** RFC 5321 §4.2.1: 4yz is worth another try, 5yz is final. */
@@ -36,14 +39,30 @@ export function outcomeOfRoute(
 ): Outcome {
   switch (route.kind) {
     case 'null-mx':
-      return { kind: 'bounced', reply: 'The domain accepts no mail (null MX, RFC 7505)' }
+      return {
+        kind: 'bounced',
+        reply: 'The domain accepts no mail (null MX, RFC 7505)',
+        class: 'bad-domain',
+      }
     case 'nxdomain':
       // Registries and resolvers do drop names for minutes: only the second time is final.
-      return { kind: lastReply === nxdomainReply ? 'bounced' : 'deferred', reply: nxdomainReply }
+      return {
+        kind: lastReply === nxdomainReply ? 'bounced' : 'deferred',
+        reply: nxdomainReply,
+        class: 'bad-domain',
+      }
     case 'no-addresses':
-      return { kind: 'bounced', reply: `No mail server has an address: ${route.cause}` }
+      return {
+        kind: 'bounced',
+        reply: `No mail server has an address: ${route.cause}`,
+        class: 'routing',
+      }
     case 'refused':
-      return { kind: 'bounced', reply: `No mail server that may be connected to: ${route.cause}` }
+      return {
+        kind: 'bounced',
+        reply: `No mail server that may be connected to: ${route.cause}`,
+        class: 'routing',
+      }
     case 'failed':
       return { kind: 'deferred', reply: `DNS failed: ${route.cause}` }
   }

@@ -18,9 +18,11 @@ export function nextAttempt(
   policies: RetryPolicies,
   delivery: { class: QueueClass; attempts: number; expiresAt: number },
   now: number,
+  atLeastMs = 0,
 ): number | undefined {
   const { schedule } = policies[classNameOf(delivery.class)]
-  const delay = schedule[Math.min(delivery.attempts, schedule.length) - 1] ?? 0
+  const scheduled = schedule[Math.min(delivery.attempts, schedule.length) - 1] ?? 0
+  const delay = Math.max(scheduled, atLeastMs)
   const dueAt = Math.round(now + delay * (1 + jitter * policies.random()))
   return dueAt > delivery.expiresAt ? undefined : dueAt
 }

@@ -27,12 +27,21 @@ export function classify(rules: BounceRules, said: Said): Verdict {
     rules.text.find(fits) ??
     byStatus(rules, said.status) ??
     byCode(rules, code)
-  const effect = rules.classes.get(rule.class)
-  if (effect === undefined) throw new Error(`No effect of class ${rule.class}`)
+  return verdictOf(rules, rule, said)
+}
+
+/** What follows from a class, whatever it was concluded from. `shown` is the verdict's `rule`. */
+export function verdictOf(
+  rules: BounceRules,
+  { class: name, shown }: CodeRule,
+  said: Pick<Said, 'code' | 'final'>,
+): Verdict {
+  const effect = rules.classes.get(name)
+  if (effect === undefined) throw new Error(`No effect of class ${name}`)
   return {
-    class: rule.class,
+    class: name,
     bounceType: said.final ? effect.bounceType : 'Transient',
-    rule: rule.shown,
+    rule: shown,
     suppress: said.final && effect.suppress === 'now',
     soft: said.final && effect.suppress === 'repeated',
     retry: retryOf(effect, said),
@@ -92,7 +101,7 @@ function byCode(rules: BounceRules, code: string): CodeRule {
 }
 
 /** RFC 5321 §4.2.1: a 4yz asks for another attempt, whatever we think of it. */
-function retryOf({ retry }: ClassEffect, { code, final }: Said): Retry {
+function retryOf({ retry }: ClassEffect, { code, final }: Pick<Said, 'code' | 'final'>): Retry {
   if (code >= 500 || final) return retry
   return retry === 'slow' ? 'slow' : 'yes'
 }

@@ -4,7 +4,7 @@
  * hold: no bytes make it throw or take longer than its bounds allow; what a report says is a claim,
  * and only the caller, who has verified a token or message id, gives it effect. See README.md.
  */
-export { classify, type Said, saidInReply } from './classify.js'
+export { classify, type Said, saidInReply, verdictOf } from './classify.js'
 export { saidOf } from './dsn.js'
 export { readReport } from './read.js'
 export type { Action, Feedback, Original, Report, ReportedRecipient } from './report.js'

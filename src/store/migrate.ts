@@ -13,6 +13,7 @@ import * as held from './migrations/0009-held.js'
 import * as streams from './migrations/0010-streams.js'
 import * as events from './migrations/0011-events.js'
 import * as egress from './migrations/0012-egress.js'
+import * as softBounces from './migrations/0013-soft-bounces.js'
 import * as contacts from './migrations/0016-contacts.js'
 import * as sources from './migrations/0019-sources.js'
 
@@ -29,6 +30,7 @@ const migrations: Record<string, Migration> = {
   '0010-streams': streams,
   '0011-events': events,
   '0012-egress': egress,
+  '0013-soft-bounces': softBounces,
   '0016-contacts': contacts,
   '0019-sources': sources,
 }

@@ -22,6 +22,7 @@ export interface Tables {
   subscriptions: SubscriptionRow
   usage: UsageRow
   suppressions: SuppressionRow
+  soft_bounces: SoftBounceRow
   contacts: ContactRow
   contact_lists: ContactListRow
   list_members: ListMemberRow
@@ -271,6 +272,21 @@ export interface SuppressionRow {
   email_id: string | null
   detail: string | null
   created_at: number
+  /** When it ends by itself; null: never. */
+  expires_at: number | null
+}
+
+/** An address whose last mails failed in a way that may pass. */
+export interface SoftBounceRow {
+  account_id: string
+  /** The whole address in lower case. */
+  address: string
+  /** Mails in a row. */
+  failures: number
+  first_at: number
+  last_at: number
+  /** The delivery that has got through since, unless a report still takes it back. */
+  delivered_id: number | null
 }
 
 export interface ContactRow {

@@ -6,7 +6,15 @@ import {
   suppressionReasons,
 } from './suppress.js'
 
-export const columns = ['email', 'reason', 'scope', 'emailId', 'detail', 'createdAt'] as const
+export const columns = [
+  'email',
+  'reason',
+  'scope',
+  'emailId',
+  'detail',
+  'createdAt',
+  'expiresAt',
+] as const
 
 /** One line of an import, checked. */
 export interface CsvLine extends NewSuppression {
@@ -24,6 +32,7 @@ export function headerOf(cells: readonly string[]): readonly string[] | undefine
     ['address', 'email'],
     ['emailid', 'emailId'],
     ['createdat', 'createdAt'],
+    ['expiresat', 'expiresAt'],
   ])
   const header = named.map((name) => spellings.get(name) ?? name)
   return header.includes('email') ? header : undefined
@@ -48,9 +57,13 @@ export function readCells(
   if (scope === undefined && cell('scope') !== '') {
     return `"${cell('scope').slice(0, 80)}" is no scope: expected all or marketing`
   }
-  const createdAt = cell('createdAt') === '' ? undefined : Date.parse(cell('createdAt'))
-  if (Number.isNaN(createdAt)) {
-    return `"${cell('createdAt').slice(0, 80)}" is no time: expected ISO 8601`
+  const [createdAt, expiresAt] = (['createdAt', 'expiresAt'] as const).map((column) =>
+    cell(column) === '' ? undefined : Date.parse(cell(column)),
+  )
+  for (const column of ['createdAt', 'expiresAt'] as const) {
+    if (Number.isNaN(column === 'createdAt' ? createdAt : expiresAt)) {
+      return `"${cell(column).slice(0, 80)}" is no time: expected ISO 8601`
+    }
   }
   return {
     email: mailbox.address,
@@ -60,5 +73,6 @@ export function readCells(
     emailId: uuid.test(cell('emailId')) ? cell('emailId').toLowerCase() : null,
     detail: cell('detail').slice(0, maxDetailLength) || null,
     createdAt,
+    expiresAt: expiresAt ?? null,
   }
 }

@@ -90,7 +90,7 @@ export async function* exportSuppressions(read: Read, accountId: string): AsyncG
     after = page.at(-1)
     if (after === undefined) return
     yield page
-      .map(({ email, reason, scope, emailId, detail, createdAt }) =>
+      .map(({ email, reason, scope, emailId, detail, createdAt, expiresAt }) =>
         csvLine([
           email,
           reason,
@@ -98,6 +98,7 @@ export async function* exportSuppressions(read: Read, accountId: string): AsyncG
           emailId ?? '',
           detail ?? '',
           new Date(createdAt).toISOString(),
+          expiresAt === null ? '' : new Date(expiresAt).toISOString(),
         ]),
       )
       .join('')

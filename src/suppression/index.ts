@@ -1,11 +1,13 @@
 /**
  * Whom an account must not mail, and why. What must hold: an address counts as a whole in lower
  * case; what is recorded stays, whatever becomes of contacts, lists and mails, until it is lifted
- * by name; no record ever gets weaker by another. Bounces and complaints block everything, an
+ * by name, but for a bounce of the kind that passes, which ends after 30 days; no record ever gets
+ * weaker by another. Bounces and complaints block everything, an
  * unsubscribe blocks marketing alone (`decisions.md`).
  */
 export { suppressedAmong, suppressionsAmong } from './among.js'
 export { exportSuppressions, type ImportCounts, importSuppressions, type LineFault } from './csv.js'
+export { liftExpired, suppressFailing } from './failing.js'
 export { listSuppressions, suppressionsOf } from './list.js'
 export {
   lift,

@@ -54,4 +54,5 @@ const toSuppression = (row: SuppressionRow): Suppression => ({
   emailId: row.email_id,
   detail: row.detail,
   createdAt: row.created_at,
+  expiresAt: row.expires_at,
 })

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { SuppressionRow, Tx } from '../store/index.js'
 
 export type SuppressionReason = SuppressionRow['reason']
@@ -14,6 +15,8 @@ export interface Suppression {
   emailId: string | null
   detail: string | null
   createdAt: number
+  /** When it ends by itself. */
+  expiresAt: number | null
 }
 
 export interface NewSuppression {
@@ -23,11 +26,17 @@ export interface NewSuppression {
   scope?: SuppressionScope | undefined
   emailId?: string | null
   detail?: string | null
+  /** Default: never. */
+  expiresAt?: number | null
 }
+
+const widens = sql`(excluded.scope = 'all' and suppressions.scope <> 'all')`
+const lasts = sql`(suppressions.expires_at is not null
+  and (excluded.expires_at is null or excluded.expires_at > suppressions.expires_at))`
 
 /**
  * Records that an address must not be mailed; resolves with whether anything is new. The same
- * reason again keeps the first record, but for a scope that has grown to `all`.
+ * reason again keeps the first record, but for what gets stronger: its scope, and when it ends.
  */
 export async function suppress(
   tx: Tx,
@@ -45,13 +54,16 @@ export async function suppress(
       email_id: given.emailId ?? null,
       detail: given.detail ?? null,
       created_at: now,
+      expires_at: given.expiresAt ?? null,
     })
     .onConflict((conflict) =>
       conflict
         .columns(['account_id', 'address', 'reason'])
-        .doUpdateSet({ scope: 'all' })
-        .where('excluded.scope', '=', 'all')
-        .where('suppressions.scope', '<>', 'all'),
+        .doUpdateSet({
+          scope: sql`case when ${widens} then 'all' else suppressions.scope end`,
+          expires_at: sql`case when ${lasts} then excluded.expires_at else suppressions.expires_at end`,
+        })
+        .where(sql<boolean>`${widens} or ${lasts}`),
     )
     .returning('address')
     .execute()

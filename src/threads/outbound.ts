@@ -1,12 +1,15 @@
 import { makeEffects } from '../app/effects.js'
-import { readAgain, shapingFiles } from '../app/files.js'
+import { bounceRuleFiles, readAgain, shapingFiles } from '../app/files.js'
 import { openResolver } from '../app/resolver.js'
 import { runThread } from '../app/thread.js'
 import { joinBacklog } from '../deliveries/index.js'
 import { loadShaping, openOutbound } from '../outbound/index.js'
+import { loadBounceRules } from '../reports/index.js'
 
 await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
   const readShaping = () => loadShaping(shapingFiles(data.dataDir))
+  const readRules = () => loadBounceRules(bounceRuleFiles(data.dataDir))
+  let bounceRules = readRules()
   const outbound = await openOutbound({
     store,
     clock,
@@ -17,6 +20,7 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
     land: makeEffects(),
     config: data.config.outbound,
     shaping: readShaping(),
+    bounceRules: () => bounceRules,
     publicUrl: data.publicUrl,
     resolver: openResolver(data.config.dns, clock),
     ...(data.sandboxPort === undefined
@@ -28,7 +32,12 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
   })
   return {
     ring: (due) => outbound.ring(due),
-    reload: () => readAgain(log, readShaping, outbound.reshape),
+    reload() {
+      readAgain(log, readShaping, outbound.reshape)
+      readAgain(log, readRules, (rules) => {
+        bounceRules = rules
+      })
+    },
     gateOf: outbound.gateOf,
     stop: () => outbound.close(data.config.outbound.shutdownGrace),
   }

@@ -75,7 +75,10 @@ t.test('a list goes out of one account and into another', async (t) => {
   )
   const { stdout: csv, status } = await run('suppression', 'export', ...city)
   t.equal(status, 0)
-  t.match(csv, /^email,reason,scope,emailId,detail,createdAt\r\nada@x\.test,bounce,all,,one,/)
+  t.match(
+    csv,
+    /^email,reason,scope,emailId,detail,createdAt,expiresAt\r\nada@x\.test,bounce,all,,one,/,
+  )
   const child = startCli(['suppression', 'import', '-', '--account', 'Shop', '--json'], {
     env: { POSTHORN_DATA: data },
     stdin: csv,

@@ -78,11 +78,11 @@ t.test('a 4xx is tried again by the schedule, then accepted', async (t) => {
   t.equal(done.sentAt, deferred.sentAt, 'sentAt is when the first attempt began')
 })
 
-t.test('a 5xx at any command is final at once', async (t) => {
+t.test('a 5xx that leaves no hope is final at once, at any command', async (t) => {
   for (const [phase, script] of Object.entries({
     mail: { mail: '550 5.7.1 not you' },
     rcpt: { rcpt: '550 5.1.1 <a@one.test> no such user' },
-    data: { data: '554 5.5.1 no' },
+    data: { data: '554 5.7.1 no' },
     dot: { dot: '554 5.7.1 spam' },
   })) {
     const rig = await outboundRig(t, { script })

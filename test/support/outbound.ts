@@ -21,7 +21,9 @@ import { makeLandEvents } from '../../src/events/index.js'
 import { type Log, silentLog } from '../../src/log/index.js'
 import { silentMeter } from '../../src/metrics/index.js'
 import { loadShaping, type OutboundDeps, openOutbound } from '../../src/outbound/index.js'
+import { loadBounceRules } from '../../src/reports/index.js'
 import type { Store } from '../../src/store/index.js'
+import { suppressFailing } from '../../src/suppression/index.js'
 import type { Renderer } from '../../src/templates/index.js'
 import { type FakeMx, fakeMx, type MxScript } from './fake-mx.js'
 import { type FakeResolver, fakeResolver } from './resolver.js'
@@ -115,6 +117,7 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
 
   const shapingFile = join(dataDir, 'shaping.toml')
   writeFileSync(shapingFile, options.shaping ?? shapedTo())
+  const bounceRules = loadBounceRules([packageFile('config/bounce-rules.toml')])
   const readShaping = () => loadShaping([packageFile('config/shaping.toml'), shapingFile])
 
   const open = () =>
@@ -127,10 +130,11 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
       key,
       meter: silentMeter,
       backlog,
-      land: makeLandEvents([]),
+      land: makeLandEvents([suppressFailing]),
       publicUrl: 'https://mail.test',
       config,
       shaping: readShaping(),
+      bounceRules: () => bounceRules,
       thread: 0,
       threads: 1,
       random: () => 0,

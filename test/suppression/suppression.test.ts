@@ -80,6 +80,7 @@ t.test('an address counts as a whole in lower case, and is named as it was given
       emailId: null,
       detail: '550 5.1.1',
       createdAt: list.clock.now(),
+      expiresAt: null,
     },
   ])
   const given = ['aDa.L@example.test', 'ada.l@example.test', 'adaxl@example.test', '%', "x' or 1=1"]
@@ -231,7 +232,7 @@ t.test('garbage of any kind ends, and records nothing that is no address', async
     added: 0,
     lines: [1, 2, 3, 4, 5],
   })
-  t.equal(await list.exported(), 'email,reason,scope,emailId,detail,createdAt\r\n')
+  t.equal(await list.exported(), 'email,reason,scope,emailId,detail,createdAt,expiresAt\r\n')
 })
 
 t.test('an export taken back elsewhere is the same list', async (t) => {
@@ -239,21 +240,27 @@ t.test('an export taken back elsewhere is the same list', async (t) => {
   const emailId = '019a9b10-0000-7000-8000-00000000abcd'
   await list.add({ email: 'ada@x.test', reason: 'bounce', emailId, detail: '550, "no"\r\n5.1.1 ' })
   await list.add({ email: '"a;b, c"@x.test', reason: 'unsubscribe' })
+  const expiresAt = Date.UTC(2026, 11, 21)
+  await list.add({ email: 'full@x.test', reason: 'bounce', expiresAt })
   await list.add({ email: 'ada@x.test', reason: 'manual', scope: 'marketing', detail: '=1+1' })
   await list.add({ email: 'other@x.test', reason: 'bounce' }, 'b')
   for (let n = 0; n < 450; n++) await list.add({ email: `n${n}@x.test`, reason: 'complaint' })
   const csv = await list.exported()
-  t.match(csv, /^email,reason,scope,emailId,detail,createdAt\r\n"""a;b, c""@x\.test",unsub/)
   t.match(
     csv,
-    `ada@x.test,bounce,all,${emailId},"550, ""no""\r\n5.1.1 ",2026-11-21T12:00:00.000Z\r\n`,
+    /^email,reason,scope,emailId,detail,createdAt,expiresAt\r\n"""a;b, c""@x\.test",unsub/,
   )
+  t.match(
+    csv,
+    `ada@x.test,bounce,all,${emailId},"550, ""no""\r\n5.1.1 ",2026-11-21T12:00:00.000Z,\r\n`,
+  )
+  t.match(csv, 'full@x.test,bounce,all,,,2026-11-21T12:00:00.000Z,2026-12-21T00:00:00.000Z\r\n')
   t.notMatch(csv, /other/)
 
   const copy = await open(t)
   await copy.clock.advance(5_000)
   // In pieces that end anywhere.
   const pieces = csv.match(/[\s\S]{1,37}/g) ?? []
-  t.same(await copy.load(pieces), { added: 453, known: 0, faults: [], lines: [] })
+  t.same(await copy.load(pieces), { added: 454, known: 0, faults: [], lines: [] })
   t.equal(await copy.exported(), csv.replace('5.1.1 "', '5.1.1"'))
 })

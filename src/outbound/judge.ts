@@ -1,0 +1,65 @@
+import {
+  type BounceRules,
+  classify,
+  type Retry,
+  type Said,
+  saidInReply,
+  type Verdict,
+  verdictOf,
+} from '../reports/index.js'
+import type { Outcome } from './outcome.js'
+
+export interface Judgement {
+  verdict: Verdict
+  /** Whether another attempt makes sense, if there is time for it. */
+  again: boolean
+  atLeastMs: number
+  /** The verdict if this was the last attempt. */
+  ending: Verdict
+}
+
+// Gmail, of who gets too much at the moment: it takes the mail some hours later.
+const slowlyMs = 3_600_000
+
+/** What a refusal means, and what follows. `attempts` counts this one in. */
+export function judge(
+  rules: BounceRules,
+  finding: Outcome & { remote?: string },
+  attempts: number,
+): Judgement {
+  const refused = finding.kind === 'bounced'
+  const said = saidInReply(finding.reply, finding.remote?.split(' ', 1)[0])
+  // A server left with 5yz before it was asked about this mail: its words count, not its finality.
+  const heard = said && { ...said, final: refused }
+  const verdict = heard ? classify(rules, heard) : ourOwn(rules, finding, refused)
+  if (refused) {
+    // Our own judgement (no such domain, no server) was not made lightly.
+    const again = heard !== undefined && allows(verdict.retry, attempts)
+    return { verdict, again, atLeastMs: delayOf(verdict), ending: verdict }
+  }
+  return {
+    verdict,
+    again: true,
+    atLeastMs: delayOf(verdict),
+    ending: givenUp(rules, finding, heard),
+  }
+}
+
+/** No server has said anything: it was not reached, or there is none. */
+function ourOwn(rules: BounceRules, { class: name = 'unreachable' }: Outcome, final: boolean) {
+  return verdictOf(rules, { class: name, shown: 'what Posthorn itself found' }, { code: 0, final })
+}
+
+/** decisions.md, 'bounced, Transient': what was only put off again and again suppresses not at once. */
+function givenUp(rules: BounceRules, finding: Outcome, heard: Said | undefined): Verdict {
+  const last = heard ? classify(rules, { ...heard, final: true }) : ourOwn(rules, finding, true)
+  const soft = last.suppress || last.soft
+  return { ...last, bounceType: 'Transient', suppress: false, soft, event: 'failed' }
+}
+
+function allows(retry: Retry, attempts: number): boolean {
+  if (typeof retry === 'object') return attempts < retry.atMost
+  return retry === 'once' ? attempts < 2 : retry !== 'no'
+}
+
+const delayOf = ({ retry }: Verdict) => (retry === 'slow' ? slowlyMs : 0)

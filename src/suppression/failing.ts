@@ -1,0 +1,103 @@
+import type { Clock } from '../clock/index.js'
+import type { MailEvent } from '../events/index.js'
+import { prepared, type Store, type Tx } from '../store/index.js'
+import { addressKey, suppress } from './suppress.js'
+
+// decisions.md, 'bounced, Transient': 3 mails in a row, over at least 72 hours, block for 30 days.
+const failures = 3
+const overMs = 72 * 3_600_000
+const blockedMs = 30 * 86_400_000
+// What failed once and was never mailed again.
+const forgottenMs = 90 * 86_400_000
+const maxForgotten = 100
+
+/**
+ * Suppresses the addresses whose mail has failed for good, and those that keep failing. An effect of
+ * events: it is in the transaction of the failure, and costs a delivered mail one update that
+ * finds no row.
+ */
+export async function suppressFailing(tx: Tx, events: readonly MailEvent[]): Promise<void> {
+  for (const event of events) {
+    if (event.recipient === null) continue
+    const { accountId, recipient, deliveryId } = event
+    if (event.type === 'delivered') {
+      await noteDelivered(tx, { accountId, address: addressKey(recipient), deliveryId })
+    } else if (event.detail?.suppress === 'now') {
+      await suppress(tx, accountId, bounced(event, recipient), event.at)
+    } else if (event.detail?.suppress === 'repeated') await noteFailure(tx, event, recipient)
+  }
+}
+
+/** Takes off the list what was to be on it for a while. */
+export async function liftExpired({ store, clock }: { store: Store; clock: Clock }): Promise<void> {
+  await store.write((tx) =>
+    tx.deleteFrom('suppressions').where('expires_at', '<=', clock.now()).execute(),
+  )
+}
+
+const bounced = ({ emailId, reply }: MailEvent, email: string) => ({
+  email,
+  reason: 'bounce' as const,
+  emailId,
+  detail: reply?.slice(0, 1_000) ?? null,
+})
+
+const noteDelivered = prepared<
+  { accountId: string; address: string; deliveryId: number | null },
+  unknown
+>((db, { accountId, address, deliveryId }) =>
+  db
+    .updateTable('soft_bounces')
+    .set({ delivered_id: deliveryId })
+    .where('account_id', '=', accountId)
+    .where('address', '=', address),
+)
+
+async function noteFailure(tx: Tx, event: MailEvent, recipient: string): Promise<void> {
+  const { accountId, at, deliveryId } = event
+  const key = { account_id: accountId, address: addressKey(recipient) }
+  const before = await tx
+    .selectFrom('soft_bounces')
+    .selectAll()
+    .where('account_id', '=', key.account_id)
+    .where('address', '=', key.address)
+    .executeTakeFirst()
+  // A report may take back what the server had accepted: then it was no success.
+  const succeeded = before?.delivered_id != null && before.delivered_id !== deliveryId
+  const row = {
+    ...key,
+    failures: (succeeded ? 0 : (before?.failures ?? 0)) + 1,
+    first_at: succeeded ? at : (before?.first_at ?? at),
+    last_at: at,
+    delivered_id: null,
+  }
+  await forget(tx, at, key)
+  if (row.failures < failures || at - row.first_at < overMs) {
+    await tx.insertInto('soft_bounces').values(row).execute()
+    return
+  }
+  const record = { ...bounced(event, recipient), expiresAt: at + blockedMs }
+  await suppress(tx, accountId, record, at)
+}
+
+/** The row that is about to be written anew or is done with, and some that nobody waits for. */
+async function forget(tx: Tx, now: number, key: { account_id: string; address: string }) {
+  await tx
+    .deleteFrom('soft_bounces')
+    .where('account_id', '=', key.account_id)
+    .where('address', '=', key.address)
+    .execute()
+  const old = await tx
+    .selectFrom('soft_bounces')
+    .select(['account_id', 'address'])
+    .where('last_at', '<', now - forgottenMs)
+    .limit(maxForgotten)
+    .execute()
+  for (const { account_id, address } of old) {
+    await tx
+      .deleteFrom('soft_bounces')
+      .where('account_id', '=', account_id)
+      .where('address', '=', address)
+      .execute()
+  }
+}
