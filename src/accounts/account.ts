@@ -1,7 +1,7 @@
 import { openSubscription } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
-import type { Read, Store } from '../store/index.js'
+import type { Read, Store, Tx } from '../store/index.js'
 
 export interface Account {
   id: string
@@ -15,6 +15,20 @@ export interface AccountDeps {
 }
 
 const maxNameLength = 100
+
+/**
+ * The appliance's own mail is of this account: no customer's pause, plan or quota holds it. It has
+ * no key, so no client can be it, and no command finds it.
+ */
+export const applianceAccountId = '00000000-0000-7000-8000-000000000000'
+
+export async function openApplianceAccount(tx: Tx): Promise<void> {
+  await tx
+    .insertInto('accounts')
+    .values({ id: applianceAccountId, name: 'Posthorn itself', created_at: 0 })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
 
 /** Makes an account; names are for people, but two alike would confuse them. */
 export async function createAccount({ store, clock }: AccountDeps, name: string): Promise<Account> {
@@ -38,7 +52,12 @@ export async function createAccount({ store, clock }: AccountDeps, name: string)
 }
 
 export async function listAccounts(read: Read): Promise<Account[]> {
-  const rows = await read.selectFrom('accounts').selectAll().orderBy('id').execute()
+  const rows = await read
+    .selectFrom('accounts')
+    .selectAll()
+    .where('id', '<>', applianceAccountId)
+    .orderBy('id')
+    .execute()
   return rows.map(toAccount)
 }
 
@@ -48,6 +67,7 @@ export async function findAccount(read: Read, idOrName: string): Promise<Account
     .selectFrom('accounts')
     .selectAll()
     .where((eb) => eb.or([eb('id', '=', idOrName.toLowerCase()), eb('name', '=', idOrName)]))
+    .where('id', '<>', applianceAccountId)
     .executeTakeFirst()
   if (row === undefined) {
     throw new OperatorError(`No account "${idOrName}"; 'posthorn account list' shows them`)

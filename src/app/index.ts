@@ -28,6 +28,7 @@ import { startHousekeeping } from './housekeeping.js'
 import { lockDataDir } from './lock.js'
 import { countAnswers, type Metrics, openMetrics } from './metrics.js'
 import { openSystemdNotifier } from './notify.js'
+import { protectionChores } from './protection.js'
 import { holdOldMail } from './restore.js'
 import { countCommits } from './thread-meter.js'
 
@@ -106,6 +107,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       { name: 'expired idempotency keys', everyMs: 600_000, run: idempotency.sweep },
       { name: 'deleted lists', everyMs: 10_000, run: (stop) => removeDeletedLists(store, stop) },
       { name: 'expired suppressions', everyMs: 60_000, run: () => liftExpired({ store, clock }) },
+      ...protectionChores({ store, clock, log, config, backlog, ring, meter: metrics.meter }),
     ])
     opened.push(() => housekeeping.stop())
 

@@ -15,9 +15,12 @@ export {
 } from './plan.js'
 export { loadPlans } from './plans-file.js'
 export { countBatch, countCampaignMails, countMails, giveBack } from './quota.js'
-export { stoppedBy } from './stopped.js'
+export { pausesOf, stoppedBy } from './stopped.js'
 export {
+  clearPauses,
   openSubscription,
+  pauseMarketing,
+  pauseSending,
   refuseUnknownPlans,
   setBillingState,
   setMarketingPlan,

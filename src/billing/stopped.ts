@@ -1,4 +1,5 @@
 import { prepared, type Read, type SubscriptionRow } from '../store/index.js'
+import type { PauseReason } from './billing.js'
 
 /** Why an account's mail of this type does not leave now, as a sentence; undefined when it may. */
 export async function stoppedBy(
@@ -12,6 +13,15 @@ export async function stoppedBy(
   if (row.paused !== null) return `The account is paused for its ${row.paused} rate`
   if (type === 'transactional' || row.marketing_paused === null) return undefined
   return `The account's marketing mail is paused for its ${row.marketing_paused} rate`
+}
+
+/** What account protection, or an operator, has paused. */
+export async function pausesOf(
+  read: Read,
+  accountId: string,
+): Promise<{ paused: PauseReason | null; marketingPaused: PauseReason | null }> {
+  const [row] = await stopsOf(read, { accountId })
+  return { paused: row?.paused ?? null, marketingPaused: row?.marketing_paused ?? null }
 }
 
 type Stops = Pick<SubscriptionRow, 'suspended_reason' | 'paused' | 'marketing_paused'>

@@ -1,6 +1,6 @@
 import { OperatorError } from '../errors/index.js'
 import type { Read, SubscriptionRow, Tx } from '../store/index.js'
-import type { BillingState } from './billing.js'
+import type { BillingState, PauseReason } from './billing.js'
 import type { EmailPlan, MarketingPlan, Plans } from './plan.js'
 
 /** Goes with the making of an account, in the same transaction; the first one has its own default. */
@@ -38,6 +38,17 @@ export async function suspend(tx: Tx, accountId: string, reason: string): Promis
 
 export const unsuspend = (tx: Tx, accountId: string) =>
   change(tx, accountId, { suspended_reason: null })
+
+/** Stops all mail of the account, until `clearPauses`. */
+export const pauseSending = (tx: Tx, accountId: string, reason: PauseReason) =>
+  change(tx, accountId, { paused: reason })
+
+/** Stops campaigns, automations and marketing sends. */
+export const pauseMarketing = (tx: Tx, accountId: string, reason: PauseReason) =>
+  change(tx, accountId, { marketing_paused: reason })
+
+export const clearPauses = (tx: Tx, accountId: string) =>
+  change(tx, accountId, { paused: null, marketing_paused: null })
 
 /** At the start: a plan that an account has must not be missing from `plans.toml`. */
 export async function refuseUnknownPlans(read: Read, plans: Plans): Promise<void> {

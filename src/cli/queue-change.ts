@@ -14,7 +14,7 @@ import type { LandEvents } from '../events/index.js'
 import type { Read } from '../store/index.js'
 import { type CliDeps, withStore } from './database.js'
 import { remark, say, sayJson } from './output.js'
-import { placeOf } from './place.js'
+import { placeOf, settingsOf } from './place.js'
 import { type FilterOptions, filterOf, idOf, isChosen, withFilters } from './queue-filter.js'
 
 interface ChangeOptions extends FilterOptions {
@@ -107,6 +107,7 @@ async function run(
   command: Command,
 ): Promise<void> {
   const place = placeOf(command)
+  const settings = settingsOf(place)
   const reason = checkedReason(options.reason ?? '-')
   if (ids.length === 0 && !isChosen(options) && !options.all) {
     throw new OperatorError(
@@ -117,7 +118,7 @@ async function run(
     const { read } = deps.store
     const chosen = await filterOf(read, options, deps.clock.now())
     const named = ids.length === 0 ? {} : { ids: await deliveriesOf(deps, ids) }
-    const land = makeEffects()
+    const land = makeEffects(settings)
     return changeFitting(
       deps,
       { ...chosen, ...named, ...change.only },

@@ -10,6 +10,7 @@ import {
   integer,
   list,
   oneOf,
+  percentage,
   port,
   table,
   text,
@@ -54,6 +55,12 @@ const retry = (maxAge: string) => ({
   schedule: durations(['5m', '10m', '20m', '45m', '90m', '3h', '4h'], '1s'),
   maxAge: duration(maxAge, '1m', '30d'),
 })
+
+const mailAddress = (fallback: string) =>
+  text(fallback, {
+    pattern: /^$|^[^\s@<>,]{1,64}@[^\s@<>,]{1,253}$/,
+    expected: 'an address such as "postmaster@example.com", or nothing',
+  })
 
 export const settings = {
   log: {
@@ -137,6 +144,25 @@ export const settings = {
       ),
     },
   },
+  protection: {
+    window: duration('7d', '1d', '30d'),
+    minRecipients: integer(200, 1, 1_000_000),
+    countSimulator: flag(false),
+    bounces: {
+      warn: percentage('5%'),
+      pause: percentage('10%'),
+      minimum: integer(10, 1, 1_000_000),
+    },
+    complaints: {
+      warn: percentage('0.1%'),
+      pause: percentage('0.5%'),
+      minimum: integer(3, 1, 1_000_000),
+    },
+  },
+  operator: {
+    notify: mailAddress(''),
+    from: mailAddress(''),
+  },
   contacts: {
     defaultCountry: text('NG', {
       pattern: /^[A-Z]{2}$/,
@@ -173,6 +199,10 @@ export function loadConfig(source: ConfigSource): Config {
     throw new OperatorError(
       'outbound.tls.dane needs dns.validating_resolver, a resolver that checks DNSSEC, such as "127.0.0.1:53"',
     )
+  }
+  for (const name of ['bounces', 'complaints'] as const) {
+    const { warn, pause } = config.protection[name]
+    if (warn > pause) throw new OperatorError(`protection.${name}.warn is above its pause`)
   }
   const { private: own, public: others } = config.http
   if (own.port !== 0 && own.port === others.port && own.host === others.host) {

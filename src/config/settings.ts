@@ -37,6 +37,22 @@ export function integer(fallback: number, min: number, max: number): Setting<num
   })
 }
 
+/** A share such as `"0.5%"`, above 0; read into millionths, so that it compares without rounding. */
+export function percentage(fallback: string): Setting<number> {
+  return setting<number>(millionths(fallback) ?? 0, (value) => {
+    const share = typeof value === 'string' ? millionths(value) : undefined
+    return share === undefined
+      ? { expected: `a percentage from 0.0001% to 100%, such as "${fallback}"` }
+      : { value: share }
+  })
+}
+
+function millionths(value: string): number | undefined {
+  const match = /^(\d{1,3})(?:\.(\d{1,4}))?%$/.exec(value)
+  const share = Number(match?.[1]) * 10_000 + Number((match?.[2] ?? '').padEnd(4, '0'))
+  return share > 0 && share <= 1_000_000 ? share : undefined
+}
+
 export const port = (fallback: number) => integer(fallback, 0, 65_535)
 
 export function flag(fallback: boolean): Setting<boolean> {

@@ -14,5 +14,10 @@ export {
   zoneFile,
   zoneLine,
 } from './records.js'
-export { findSenderDomain, signingKeys, verifiedDomains } from './sending.js'
+export {
+  findSenderDomain,
+  oldestVerifiedDomain,
+  signingKeys,
+  verifiedDomains,
+} from './sending.js'
 export { checkRecords, type RecordCheck, type Verification, verifyDomain } from './verify.js'

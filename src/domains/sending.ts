@@ -39,6 +39,21 @@ export async function verifiedDomains(read: Read, accountId: string): Promise<st
   return rows.map((row) => row.name)
 }
 
+/** Of all accounts the domain that was verified first, or of those with this name. */
+export async function oldestVerifiedDomain(
+  read: Read,
+  name?: string,
+): Promise<{ id: string; name: string } | undefined> {
+  return await read
+    .selectFrom('domains')
+    .select(['id', 'name'])
+    .where('status', '=', 'verified')
+    .$if(name !== undefined, (query) => query.where('name', '=', name ?? ''))
+    .orderBy('verified_at')
+    .limit(1)
+    .executeTakeFirst()
+}
+
 /** What signing mail from a domain takes; the keys are unsealed here, so keep the result a while. */
 export async function signingKeys(
   read: Read,

@@ -8,6 +8,7 @@ export { acceptBatch, maxBatch } from './batch.js'
 export { cancelScheduled } from './cancel.js'
 export type { EmailDeps } from './deps.js'
 export { type Idempotency, makeIdempotency } from './idempotency.js'
+export { insertNotice } from './notice.js'
 export { type EmailRecord, readEmail } from './read.js'
 export {
   maxContentBytes,

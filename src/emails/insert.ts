@@ -12,9 +12,12 @@ import type { PreparedEmail } from './prepare.js'
 const insertBody = preparedInsert('bodies')
 const insertEmail = preparedInsert('emails')
 
+/** What writing mails takes. */
+export type InsertDeps = Pick<EmailDeps, 'store' | 'retry'>
+
 /** Writes mails with their bodies and deliveries; equal bodies are written once. */
 export async function insertEmails(
-  deps: EmailDeps,
+  deps: InsertDeps,
   tx: Tx,
   emails: readonly PreparedEmail[],
 ): Promise<void> {
@@ -54,7 +57,7 @@ export function ringOf(emails: readonly PreparedEmail[]): StreamDue[] {
 const classOf = ({ row }: PreparedEmail) =>
   row.type === 'marketing' ? queueClass.campaign : queueClass.transactional
 
-function deliveriesOf(deps: EmailDeps, email: PreparedEmail): NewDelivery[] {
+function deliveriesOf(deps: InsertDeps, email: PreparedEmail): NewDelivery[] {
   const { row, recipients, dueAt } = email
   return recipients.map((recipient) => ({
     id: deps.store.ids.serial(),
@@ -68,7 +71,7 @@ function deliveriesOf(deps: EmailDeps, email: PreparedEmail): NewDelivery[] {
   }))
 }
 
-function suppressedOf(deps: EmailDeps, { row, suppressed }: PreparedEmail) {
+function suppressedOf(deps: InsertDeps, { row, suppressed }: PreparedEmail) {
   return suppressed.map(({ address }) => ({
     id: deps.store.ids.serial(),
     emailId: row.id,

@@ -44,6 +44,21 @@ export const catalogue = {
     help: 'How often due mail had to wait at a gate: rate, connections, suspension, warm-up',
     labels: ['gate'],
   },
+  posthorn_accounts_paused: {
+    type: 'gauge',
+    help: 'Accounts that protection or an operator has paused: all of their mail, or marketing alone',
+    labels: ['mail'],
+  },
+  posthorn_highest_bounce_ratio: {
+    type: 'gauge',
+    help: 'The highest bounce rate of any account, as account protection counts it; 1 is all',
+    labels: [],
+  },
+  posthorn_highest_complaint_ratio: {
+    type: 'gauge',
+    help: 'The highest complaint rate of any account',
+    labels: [],
+  },
   posthorn_commit_seconds: {
     type: 'histogram',
     help: 'How long a transaction took from its begin until it was on disk',

@@ -33,6 +33,10 @@ export interface Tables {
   site_states: SiteStateRow
   mta_sts: MtaStsRow
   events: EventRow
+  protection: ProtectionRow
+  protection_hours: ProtectionHourRow
+  protection_providers: ProtectionProviderRow
+  protection_audit: ProtectionAuditRow
 }
 
 export interface AccountRow {
@@ -405,4 +409,57 @@ export interface EventRow {
   reply: string | null
   /** JSON, as `events/event.ts` has it. */
   detail: string | null
+}
+
+/** What account protection counts. */
+interface ProtectionCounts {
+  /** Whose server has decided: delivered, relayed or bounced. */
+  recipients: number
+  /** Permanent ones. */
+  bounces: number
+  complaints: number
+}
+
+export interface ProtectionTotals extends ProtectionCounts {
+  /** Of these, from campaigns and automations. */
+  marketing_recipients: number
+  marketing_bounces: number
+  marketing_complaints: number
+}
+
+/** An account's totals over the window that ends with `hour` (hours since 1970). */
+export interface ProtectionRow extends ProtectionTotals {
+  account_id: string
+  hour: number
+  bounce_warned_at: number | null
+  complaint_warned_at: number | null
+}
+
+/** What the totals are made of; those that slide out of the window are deleted. */
+export interface ProtectionHourRow extends ProtectionTotals {
+  account_id: string
+  hour: number
+}
+
+export interface ProtectionProviderRow extends ProtectionCounts {
+  account_id: string
+  /** Days since 1970. */
+  day: number
+  provider: string
+}
+
+export interface ProtectionAuditRow {
+  /** Rises in the order in which things happened. */
+  id: Generated<number>
+  account_id: string
+  at: number
+  action: 'warned' | 'marketing_paused' | 'paused' | 'cleared'
+  reason: 'bounce' | 'complaint'
+  /** `protection`, or the operator who gave the command. */
+  who: string
+  note: string | null
+  /** JSON, as they were then. */
+  totals: string
+  /** 1 once the operator was told. */
+  announced: number
 }

@@ -17,7 +17,7 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
     key,
     meter,
     backlog: joinBacklog(data.backlog),
-    land: makeEffects(),
+    land: makeEffects(data.config),
     config: data.config.outbound,
     shaping: readShaping(),
     bounceRules: () => bounceRules,

@@ -1,0 +1,201 @@
+import { type Command, Option } from 'commander'
+import { type Account, findAccount } from '../accounts/index.js'
+import {
+  type AuditEntry,
+  pauseByOperator,
+  rateOf,
+  readAudit,
+  readStanding,
+  type Standing,
+  shownRate,
+  type Totals,
+  unpause,
+} from '../protection/index.js'
+import type { Tx } from '../store/index.js'
+import { withStore } from './database.js'
+import { jsonTime, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
+import { placeOf, settingsOf } from './place.js'
+
+type Order = Parameters<typeof unpause>[1]
+
+const reasons = ['bounce', 'complaint'] as const
+const shownEntries = 50
+const actions: Record<AuditEntry['action'], string> = {
+  warned: 'warned',
+  marketing_paused: 'marketing paused',
+  paused: 'paused',
+  cleared: 'cleared',
+}
+
+/** Account protection: how an account stands, what was done about it, and an operator's own word. */
+export function accountProtectionCommands(account: Command): void {
+  account
+    .command('protection <account>')
+    .description('show the bounce and complaint rates of an account')
+    .addHelpText('after', "\nExample:\n  $ posthorn account protection 'City library'")
+    .action(async (idOrName: string, _options, command: Command) => {
+      const place = placeOf(command)
+      const { protection: settings } = settingsOf(place)
+      const { found, standing } = await withStore(place, async ({ store: { read }, clock }) => {
+        const found = await findAccount(read, idOrName)
+        const standing = await readStanding(read, found.id, { now: clock.now(), settings })
+        return { found, standing }
+      })
+      if (place.json) return sayJson(jsonOf(found, standing))
+      sayStanding(found, standing, settings.window / 86_400_000)
+    })
+
+  const note = () => new Option('--note <text>', 'why, for the audit log')
+
+  account
+    .command('pause <account>')
+    .description("stop an account's mail until it is unpaused; what is queued waits")
+    .addOption(
+      new Option('--reason <reason>', 'what its API clients are told')
+        .choices(reasons)
+        .default('complaint'),
+    )
+    .option('--marketing', 'campaigns, automations and marketing sends alone')
+    .addOption(note())
+    .addHelpText(
+      'after',
+      "\nExample:\n  $ posthorn account pause 'City library' --note 'abuse report, ticket 7'",
+    )
+    .action(
+      (
+        idOrName: string,
+        given: { reason: (typeof reasons)[number]; marketing?: true; note?: string },
+        command: Command,
+      ) =>
+        change(command, idOrName, given.note, (tx, order) =>
+          pauseByOperator(tx, { ...order, ...given, marketing: given.marketing === true }),
+        ),
+    )
+
+  account
+    .command('unpause <account>')
+    .description('let a paused account send again; its counts start anew')
+    .addOption(note())
+    .addHelpText(
+      'after',
+      "\nExample:\n  $ posthorn account unpause 'City library' --note 'the list is cleaned'",
+    )
+    .action((idOrName: string, given: { note?: string }, command: Command) =>
+      change(command, idOrName, given.note, unpause),
+    )
+
+  account
+    .command('audit [account]')
+    .description(`show the latest warnings, pauses and clearings, at most ${shownEntries}`)
+    .addHelpText('after', "\nExample:\n  $ posthorn account audit 'City library'")
+    .action(async (idOrName: string | undefined, _options, command: Command) => {
+      const place = placeOf(command)
+      const entries = await withStore(place, async ({ store: { read } }) => {
+        const accountId = idOrName && (await findAccount(read, idOrName)).id
+        return readAudit(read, { accountId, limit: shownEntries })
+      })
+      if (place.json) return sayJson(entries.map(jsonOfEntry))
+      sayTable(
+        ['WHEN', 'ACCOUNT', 'WHAT', 'WHY', 'BOUNCES', 'COMPLAINTS', 'OF', 'WHO', 'NOTE'],
+        entries.map(({ at, account: name, action, reason, totals, who, note }) => [
+          shownTime(at),
+          name,
+          actions[action],
+          reason,
+          String(totals.bounces),
+          String(totals.complaints),
+          String(totals.recipients),
+          who,
+          note ?? '',
+        ]),
+        'Nobody was warned or paused yet',
+      )
+    })
+}
+
+async function change(
+  command: Command,
+  idOrName: string,
+  note: string | undefined,
+  apply: (tx: Tx, order: Order) => Promise<void>,
+): Promise<void> {
+  const place = placeOf(command)
+  const { protection: settings } = settingsOf(place)
+  const { SUDO_USER, USER } = process.env
+  const who = SUDO_USER || USER || `user ${process.getuid?.()}`
+  const { found, standing } = await withStore(place, async ({ store, clock }) => {
+    const found = await findAccount(store.read, idOrName)
+    const now = clock.now()
+    const order = { accountId: found.id, who, note: note ?? null, now, settings }
+    await store.write((tx) => apply(tx, order))
+    return { found, standing: await readStanding(store.read, found.id, { now, settings }) }
+  })
+  if (place.json) return sayJson(jsonOf(found, standing))
+  const { paused, marketingPaused } = standing
+  if (paused !== null) say(`All mail of "${found.name}" is paused; what is queued waits.`)
+  else if (marketingPaused !== null) say(`Marketing of "${found.name}" is paused.`)
+  else say(`"${found.name}" may send again. What waited leaves within 30 seconds.`)
+}
+
+function jsonOf({ id, name }: Account, { warnedAt, totals, ...standing }: Standing) {
+  const { bounce, complaint } = warnedAt
+  return {
+    ...{ id, name, ...standing, totals: nested(totals) },
+    warnedAt: { bounce: jsonTime(bounce), complaint: jsonTime(complaint) },
+  }
+}
+
+const jsonOfEntry = ({ at, totals, ...rest }: AuditEntry) => ({
+  ...rest,
+  at: jsonTime(at),
+  totals: nested(totals),
+})
+
+const nested = ({ recipients, bounces, complaints, ...rest }: Totals) => ({
+  ...{ recipients, bounces, complaints },
+  marketing: {
+    recipients: rest.marketing_recipients,
+    bounces: rest.marketing_bounces,
+    complaints: rest.marketing_complaints,
+  },
+})
+
+function sayStanding({ name }: Account, standing: Standing, days: number): void {
+  const { totals, paused, marketingPaused, warnedAt, providers } = standing
+  sayFields({
+    Account: name,
+    Paused: paused ?? 'no',
+    'Marketing paused': marketingPaused ?? 'no',
+    Warned: warned(warnedAt),
+    'Counted over': `${Number(days.toFixed(1))} days, since the last clearing`,
+    'All mail': inWords(totals),
+    'Of it marketing': inWords(nested(totals).marketing),
+  })
+  if (providers.length === 0) return
+  say()
+  sayTable(
+    ['PROVIDER', 'RECIPIENTS', 'BOUNCES', 'COMPLAINTS'],
+    providers.map(({ provider, recipients, bounces, complaints }) => [
+      provider,
+      String(recipients),
+      `${bounces} (${shownRate(rateOf(bounces, recipients))})`,
+      `${complaints} (${shownRate(rateOf(complaints, recipients))})`,
+    ]),
+    '',
+  )
+}
+
+function warned({ bounce, complaint }: Standing['warnedAt']): string {
+  const parts = [
+    ...(bounce === null ? [] : [`for bounces ${shownTime(bounce)}`]),
+    ...(complaint === null ? [] : [`for complaints ${shownTime(complaint)}`]),
+  ]
+  return parts.join(', ') || 'no'
+}
+
+const inWords = ({
+  recipients,
+  bounces,
+  complaints,
+}: Pick<Totals, 'recipients' | 'bounces' | 'complaints'>) =>
+  `${recipients} recipients, ${bounces} bounced (${shownRate(rateOf(bounces, recipients))}), ${complaints} complained (${shownRate(rateOf(complaints, recipients))})`

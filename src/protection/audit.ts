@@ -1,0 +1,82 @@
+import type { PauseReason } from '../billing/index.js'
+import type { ProtectionAuditRow, Read, Tx } from '../store/index.js'
+import type { Totals } from './window.js'
+
+export type AuditAction = ProtectionAuditRow['action']
+
+/** Who did what to whom, when and why; never changed. */
+export interface AuditEntry {
+  id: number
+  accountId: string
+  /** Its name. */
+  account: string
+  at: number
+  action: AuditAction
+  reason: PauseReason
+  /** `protection`, or the operator who gave the command. */
+  who: string
+  note: string | null
+  /** As they were then. */
+  totals: Totals
+}
+
+export async function writeAudit(tx: Tx, entry: Omit<AuditEntry, 'id' | 'account'>): Promise<void> {
+  const { accountId, totals, at, action, reason, who, note } = entry
+  await tx
+    .insertInto('protection_audit')
+    .values({
+      ...{ at, action, reason, who, note },
+      account_id: accountId,
+      announced: 0,
+      totals: JSON.stringify(totals),
+    })
+    .execute()
+}
+
+/** The latest entries, the newest first. */
+export async function readAudit(
+  read: Read,
+  { accountId, limit }: { accountId: string | undefined; limit: number },
+): Promise<AuditEntry[]> {
+  const rows = await entries(read)
+    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
+    .orderBy('protection_audit.id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map(toEntry)
+}
+
+/** What the operator was not told of yet, the oldest first. */
+export async function unannounced(read: Read, limit: number): Promise<AuditEntry[]> {
+  const rows = await entries(read)
+    .where('announced', '=', 0)
+    .orderBy('protection_audit.id')
+    .limit(limit)
+    .execute()
+  return rows.map(toEntry)
+}
+
+export async function setAnnounced(tx: Tx, id: number): Promise<void> {
+  await tx.updateTable('protection_audit').set({ announced: 1 }).where('id', '=', id).execute()
+}
+
+const entries = (read: Read) =>
+  read
+    .selectFrom('protection_audit')
+    .leftJoin('accounts', 'accounts.id', 'protection_audit.account_id')
+    .selectAll('protection_audit')
+    .select('accounts.name as account')
+
+type Row = Omit<ProtectionAuditRow, 'id'> & { id: number; account: string | null }
+
+const toEntry = (row: Row): AuditEntry => ({
+  id: row.id,
+  accountId: row.account_id,
+  account: row.account ?? row.account_id,
+  at: row.at,
+  action: row.action,
+  reason: row.reason,
+  who: row.who,
+  note: row.note,
+  totals: JSON.parse(row.totals) as Totals,
+})

@@ -1,0 +1,105 @@
+import { applianceAccountId } from '../accounts/index.js'
+import type { MailEvent } from '../events/index.js'
+import { idsOf, prepared, queueClass, type Tx } from '../store/index.js'
+import { providerOf } from './providers.js'
+import type { ProtectionSettings } from './thresholds.js'
+import type { Totals } from './window.js'
+
+/** What an event adds to its account's counts. */
+export interface Counted {
+  accountId: string
+  at: number
+  /** Undefined: of the mail as a whole. */
+  provider: string | undefined
+  recipients: 0 | 1
+  bounces: 0 | 1
+  complaints: 0 | 1
+  marketing: boolean
+}
+
+const ends: readonly MailEvent['type'][] = ['delivered', 'relayed', 'bounced']
+const simulator = '@simulator.posthorn.test'
+
+/**
+ * Those of `events`, which are in the log already, that count, in their order. A recipient counts
+ * once: what is told later of the same delivery (a bounce after the 250, a second report) adds no
+ * recipient, and nothing counts twice.
+ */
+export async function countedOf(
+  tx: Tx,
+  events: readonly MailEvent[],
+  { countSimulator }: Pick<ProtectionSettings, 'countSimulator'>,
+): Promise<Counted[]> {
+  const told = events.filter(
+    (event) =>
+      (ends.includes(event.type) || event.type === 'complained') &&
+      event.accountId !== applianceAccountId &&
+      (countSimulator || !event.recipient?.toLowerCase().endsWith(simulator)),
+  )
+  if (told.length === 0) return []
+  const times = await timesTold(tx, told)
+  return told.flatMap((event) => {
+    const { type, recipient, detail } = event
+    const once = (types: readonly MailEvent['type'][]) =>
+      types.includes(type) && times(event, types) <= 1 ? 1 : 0
+    const counted: Counted = {
+      accountId: event.accountId,
+      at: event.at,
+      provider: recipient === null ? undefined : providerOf(recipient),
+      recipients: once(ends),
+      // A refusal that nobody has classified is a hard one.
+      bounces: detail?.bounceType === 'Transient' ? 0 : once(['bounced']),
+      complaints: once(['complained']),
+      // Campaigns and automations: what a pause of marketing stops.
+      marketing: event.class !== queueClass.transactional,
+    }
+    return counted.recipients + counted.bounces + counted.complaints > 0 ? [counted] : []
+  })
+}
+
+/** How often events of these types are in the log for the delivery of `event`, itself included. */
+async function timesTold(tx: Tx, events: readonly MailEvent[]) {
+  const emails = JSON.stringify([...new Set(events.map(({ emailId }) => emailId))])
+  const rows = await toldOf(tx, { emails })
+  const key = (deliveryId: number | null, type: string) => `${deliveryId} ${type}`
+  const counts = new Map(
+    rows.map(({ delivery_id, type, count }) => [key(delivery_id, type), count]),
+  )
+  return ({ deliveryId }: MailEvent, types: readonly MailEvent['type'][]) =>
+    deliveryId === null
+      ? 1
+      : types.reduce((sum, type) => sum + (counts.get(key(deliveryId, type)) ?? 0), 0)
+}
+
+interface Told {
+  delivery_id: number
+  type: MailEvent['type']
+  count: number
+}
+
+const toldOf = prepared<{ emails: string }, Told>((db, { emails }) =>
+  db
+    .selectFrom('events')
+    .select(({ fn }) => ['delivery_id', 'type', fn.countAll<number>().as('count')])
+    .where('email_id', 'in', idsOf(emails))
+    .where('type', 'in', [...ends, 'complained'])
+    .where('delivery_id', 'is not', null)
+    .groupBy(['delivery_id', 'type'])
+    .$castTo<Told>(),
+)
+
+/** As counters of the account. */
+export const totalsOf = ({
+  recipients,
+  bounces,
+  complaints,
+  marketing,
+}: Counted): Partial<Totals> =>
+  marketing
+    ? {
+        ...{ recipients, bounces, complaints },
+        marketing_recipients: recipients,
+        marketing_bounces: bounces,
+        marketing_complaints: complaints,
+      }
+    : { recipients, bounces, complaints }

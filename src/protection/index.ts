@@ -1,0 +1,15 @@
+/**
+ * Stops an account before mailbox providers stop the whole host. What must hold: rates are counted
+ * in the transaction of the event that they speak of, and so is the pause that follows, at that very
+ * event; reading them never looks over the log; only an operator lets a paused account go on; every
+ * warning, pause and clearing is in the audit log; nothing here tells of a single recipient.
+ * See README.md.
+ */
+export { type AuditAction, type AuditEntry, readAudit } from './audit.js'
+export { makeProtection } from './follow.js'
+export { announceOnce, type Notice } from './notices.js'
+export { pauseByOperator, unpause } from './operator.js'
+export { type ProviderTotals, readProviders } from './providers.js'
+export { countPaused, highestRates, readStanding, type Standing } from './standing.js'
+export { alarmOf, type ProtectionSettings, rateOf, shownRate } from './thresholds.js'
+export { forgetIdle, type Totals } from './window.js'

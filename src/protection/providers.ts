@@ -1,0 +1,122 @@
+import { sql } from 'kysely'
+import { type ProtectionProviderRow, prepared, type Read, type Tx } from '../store/index.js'
+import type { Counted } from './counted.js'
+import { dayOf } from './window.js'
+
+export type ProviderTotals = Omit<ProtectionProviderRow, 'account_id' | 'day'>
+
+const providers: readonly [name: string, domains: RegExp][] = [
+  ['Google', /^(gmail|googlemail)\.com$/],
+  ['Microsoft', /^(outlook|hotmail|live|msn)\.[a-z]{2,3}(\.[a-z]{2})?$/],
+  ['Yahoo', /^(yahoo|ymail|rocketmail|aol)\.[a-z]{2,3}(\.[a-z]{2})?$/],
+  ['Apple', /^(icloud|me|mac)\.com$/],
+  ['GMX', /^(gmx\.[a-z]{2,3}|web\.de)$/],
+  ['Proton', /^(proton\.me|protonmail\.com|pm\.me)$/],
+]
+
+/** The name of a large mailbox provider, else the recipient's domain. */
+export function providerOf(recipient: string): string {
+  const domain = recipient.slice(recipient.lastIndexOf('@') + 1).toLowerCase()
+  return providers.find(([, domains]) => domains.test(domain))?.[0] ?? domain
+}
+
+const names = new Set(providers.map(([name]) => name))
+// An account's day has about that many rows, however many domains it mails to; the rest share one.
+const maxADay = 200
+export const otherDomains = 'other domains'
+
+/** Adds to the account's counts by provider, of the UTC day. */
+export async function countByProvider(
+  tx: Tx,
+  accountId: string,
+  counted: readonly [Counted, ...Counted[]],
+): Promise<void> {
+  const day = dayOf(counted[0].at)
+  const sums = new Map<string, ProviderTotals>()
+  for (const { provider, recipients, bounces, complaints } of counted) {
+    if (provider === undefined) continue
+    const sum = sums.get(provider) ?? { provider, recipients: 0, bounces: 0, complaints: 0 }
+    sum.recipients += recipients
+    sum.bounces += bounces
+    sum.complaints += complaints
+    sums.set(provider, sum)
+  }
+  for (const sum of sums.values()) {
+    const row = { account_id: accountId, day, ...sum }
+    if ((await addToKnown(tx, row)).length > 0) continue
+    const room = names.has(sum.provider) || (await daysRows(tx, row)) < maxADay
+    await addTo(tx, room ? row : { ...row, provider: otherDomains })
+  }
+}
+
+/** An account's counts since `from`, by day; those with most recipients first. */
+export async function readProviders(
+  read: Read,
+  accountId: string,
+  { from, limit }: { from: number; limit: number },
+): Promise<ProviderTotals[]> {
+  return await read
+    .selectFrom('protection_providers')
+    .select(({ fn }) => [
+      'provider',
+      fn.sum<number>('recipients').as('recipients'),
+      fn.sum<number>('bounces').as('bounces'),
+      fn.sum<number>('complaints').as('complaints'),
+    ])
+    .where('account_id', '=', accountId)
+    .where('day', '>', dayOf(from))
+    .groupBy('provider')
+    .orderBy('recipients', 'desc')
+    .orderBy('provider')
+    .limit(limit)
+    .execute()
+}
+
+const addToKnown = prepared<ProtectionProviderRow, { provider: string }>((db, row) =>
+  db
+    .updateTable('protection_providers')
+    .set({
+      recipients: sql`recipients + ${row.recipients}`,
+      bounces: sql`bounces + ${row.bounces}`,
+      complaints: sql`complaints + ${row.complaints}`,
+    })
+    .where('account_id', '=', row.account_id)
+    .where('day', '=', row.day)
+    .where('provider', '=', row.provider)
+    .returning('provider'),
+)
+
+type Day = Pick<ProtectionProviderRow, 'account_id' | 'day'>
+
+async function daysRows(tx: Tx, day: Day): Promise<number> {
+  const [row] = await rowsOf(tx, day)
+  return row?.rows ?? 0
+}
+
+const rowsOf = prepared<Day, { rows: number }>((db, row) =>
+  db
+    .selectFrom('protection_providers')
+    .select(({ fn }) => fn.countAll<number>().as('rows'))
+    .where('account_id', '=', row.account_id)
+    .where('day', '=', row.day),
+)
+
+const addTo = prepared<ProtectionProviderRow, unknown>((db, row) =>
+  db
+    .insertInto('protection_providers')
+    .values({
+      account_id: row.account_id,
+      day: row.day,
+      provider: row.provider,
+      recipients: row.recipients,
+      bounces: row.bounces,
+      complaints: row.complaints,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['account_id', 'day', 'provider']).doUpdateSet({
+        recipients: sql`protection_providers.recipients + excluded.recipients`,
+        bounces: sql`protection_providers.bounces + excluded.bounces`,
+        complaints: sql`protection_providers.complaints + excluded.complaints`,
+      }),
+    ),
+)

@@ -1,0 +1,41 @@
+import type { PauseReason } from '../billing/index.js'
+import type { Config } from '../config/index.js'
+import type { Totals } from './window.js'
+
+export type ProtectionSettings = Config['protection']
+
+/** What a rate calls for. */
+export type Alarm = 'pause' | 'pause marketing' | 'warn'
+
+export const counterOf = { bounce: 'bounces', complaint: 'complaints' } as const
+
+/**
+ * decisions.md, 'Account protection': rates mean something from `minRecipients` on; a pause, of
+ * everything or of marketing, takes at least `minimum` bounces or complaints. A warning comes from
+ * marketing mail when the rate of that mail alone calls for it.
+ */
+export function alarmOf(
+  totals: Totals,
+  reason: PauseReason,
+  settings: ProtectionSettings,
+): Alarm | undefined {
+  const counter = counterOf[reason]
+  const { warn, pause, minimum } = settings[counter]
+  const { recipients, [counter]: count } = totals
+  if (recipients < settings.minRecipients) return undefined
+  if (count >= minimum && reaches(count, recipients, pause)) return 'pause'
+  if (!reaches(count, recipients, warn)) return undefined
+  const { marketing_recipients: mailed, [`marketing_${counter}` as const]: ofMarketing } = totals
+  const fromMarketing = ofMarketing >= minimum && reaches(ofMarketing, mailed, warn)
+  return fromMarketing ? 'pause marketing' : 'warn'
+}
+
+/** In whole numbers: 0.1 % of 1,000 is 1, not a little more. */
+const reaches = (count: number, recipients: number, millionths: number) =>
+  count > 0 && count * 1_000_000 >= recipients * millionths
+
+/** From 0 on; above 1 when reports come of mail that is no longer counted. */
+export const rateOf = (count: number, recipients: number) => (recipients ? count / recipients : 0)
+
+/** `12%`, `0.35%`. */
+export const shownRate = (rate: number) => `${Number((rate * 100).toFixed(2))}%`

@@ -1,0 +1,119 @@
+import { sql } from 'kysely'
+import type { ProtectionHourRow, ProtectionTotals, Read, Tx } from '../store/index.js'
+import { prepared } from '../store/index.js'
+
+/*
+ * A window slides by the hour. Its totals are kept, so an event costs a few rows by their key; only
+ * with the first event of an hour are they summed up anew from the account's hours, at most
+ * `window` of them, and those that have slid out deleted.
+ */
+export type Totals = ProtectionTotals
+
+const hourMs = 3_600_000
+const dayMs = 86_400_000
+export const hourOf = (at: number) => Math.floor(at / hourMs)
+export const dayOf = (at: number) => Math.floor(at / dayMs)
+
+export const counters = [
+  'recipients',
+  'bounces',
+  'complaints',
+  'marketing_recipients',
+  'marketing_bounces',
+  'marketing_complaints',
+] as const
+
+export const noTotals = (): Totals => ({
+  recipients: 0,
+  bounces: 0,
+  complaints: 0,
+  marketing_recipients: 0,
+  marketing_bounces: 0,
+  marketing_complaints: 0,
+})
+
+export function addTo(totals: Totals, added: Partial<Totals>): void {
+  for (const counter of counters) totals[counter] += added[counter] ?? 0
+}
+
+/** The totals of the window that ends with the hour of `at`. */
+export async function sumWindow(
+  read: Read,
+  accountId: string,
+  { at, windowMs }: { at: number; windowMs: number },
+): Promise<Totals> {
+  const hour = hourOf(at)
+  const [row] = await sumOf(read, { accountId, after: hour - hoursOf(windowMs) })
+  return row ?? noTotals()
+}
+
+const hoursOf = (windowMs: number) => Math.ceil(windowMs / hourMs)
+
+const sumOf = prepared<{ accountId: string; after: number }, Totals>((db, { accountId, after }) =>
+  db
+    .selectFrom('protection_hours')
+    .select(({ fn }) =>
+      counters.map((counter) => fn.coalesce(fn.sum<number>(counter), sql.lit(0)).as(counter)),
+    )
+    .where('account_id', '=', accountId)
+    .where('hour', '>', after),
+)
+
+/** Deletes the account's hours that have slid out, and its days of providers. */
+export async function forgetOld(
+  tx: Tx,
+  accountId: string,
+  { at, windowMs }: { at: number; windowMs: number },
+): Promise<void> {
+  await tx
+    .deleteFrom('protection_hours')
+    .where('account_id', '=', accountId)
+    .where('hour', '<=', hourOf(at) - hoursOf(windowMs))
+    .execute()
+  await tx
+    .deleteFrom('protection_providers')
+    .where('account_id', '=', accountId)
+    .where('day', '<=', dayOf(at - windowMs))
+    .execute()
+}
+
+/** Starts the account's counts anew. */
+export async function forgetAll(tx: Tx, accountId: string): Promise<void> {
+  for (const table of ['protection', 'protection_hours', 'protection_providers'] as const) {
+    await tx.deleteFrom(table).where('account_id', '=', accountId).execute()
+  }
+}
+
+/** What is left of accounts that mail no more; those that do forget by themselves. */
+export async function forgetIdle(
+  tx: Tx,
+  { now, windowMs }: { now: number; windowMs: number },
+): Promise<void> {
+  const idle = await tx
+    .selectFrom('protection')
+    .select('account_id')
+    .where('hour', '<=', hourOf(now) - hoursOf(windowMs))
+    .limit(100)
+    .execute()
+  for (const { account_id: accountId } of idle) await forgetAll(tx, accountId)
+}
+
+export const addToHour = prepared<ProtectionHourRow, unknown>((db, values) => {
+  const { account_id, hour } = values
+  const counted = Object.fromEntries(counters.map((counter) => [counter, values[counter]]))
+  return db
+    .insertInto('protection_hours')
+    .values({ account_id, hour, ...(counted as unknown as Totals) })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account_id', 'hour'])
+        .doUpdateSet(
+          Object.fromEntries(
+            counters.map((counter) => [
+              counter,
+              sql`${sql.ref(`protection_hours.${counter}`)} + ${sql.ref(`excluded.${counter}`)}`,
+            ]),
+          ),
+        ),
+    )
+})
