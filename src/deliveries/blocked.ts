@@ -1,3 +1,4 @@
+import { behaviourOf } from '../simulator/index.js'
 import type { Read } from '../store/index.js'
 import { suppressedAmong } from '../suppression/index.js'
 import { optedOutAmong } from '../topics/index.js'
@@ -16,6 +17,9 @@ export async function blockedAmong(
   addresses: readonly string[],
 ): Promise<Set<string>> {
   const blocked = await suppressedAmong(read, mail.accountId, addresses, mail.type)
+  for (const address of addresses) {
+    if (behaviourOf(address)?.kind === 'suppressed') blocked.add(address)
+  }
   if (mail.topicId == null) return blocked
   const left = await optedOutAmong(read, mail.accountId, mail.topicId, addresses)
   return new Set([...blocked, ...left])

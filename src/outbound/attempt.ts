@@ -52,11 +52,10 @@ export function makeAttempts(deps: OutboundDeps, findRoute: FindRoute): Attempts
   const compose = makeComposer(deps)
   const returnPaths = makeReturnPaths(deps.key)
   const retry: RetryPolicies = { ...config.retry, random: deps.random }
-  const sandbox = config.route === 'sandbox'
   const connections = openConnections({
     clock,
     meter,
-    port: sandbox ? (deps.sandbox?.port ?? 0) : config.port,
+    port: config.port,
     maxConnections: config.maxConnections,
     ...(deps.tls?.ca === undefined ? {} : { ca: deps.tls.ca }),
   })
@@ -73,7 +72,9 @@ export function makeAttempts(deps: OutboundDeps, findRoute: FindRoute): Attempts
     }
     const { connections: maxConnections, messagesPerConnection, tls, from } = site.policy
     const requiredBy = tls === 'required' ? from.tls : undefined
-    const policy = await tlsPolicies.policyFor(claimed.lane, route.hosts, requiredBy)
+    const policy = route.inside
+      ? { hosts: route.hosts, demandOf: () => usualDemand }
+      : await tlsPolicies.policyFor(claimed.lane, route.hosts, requiredBy)
     if ('deferred' in policy) return { kind: 'deferred', reply: policy.deferred }
     const message = await compose(claimed.emailId, claimed.recipient)
     const host = message.returnPathHost ?? (config.returnPathHost || config.heloName)
@@ -83,7 +84,8 @@ export function makeAttempts(deps: OutboundDeps, findRoute: FindRoute): Attempts
       smtpUtf8: message.smtpUtf8,
     }
     const { hosts, demandOf } = policy
-    const limits = { site: route.site.key, maxConnections, messagesPerConnection }
+    const { inside } = route
+    const limits = { site: route.site.key, maxConnections, messagesPerConnection, inside }
     for (;;) {
       const acquired = await connections.acquire({ source, hosts, demandOf, ...limits })
       if ('failure' in acquired) return describeFailure(acquired, claimed.lane)
@@ -166,10 +168,6 @@ async function topicOf(read: Read, emailId: string): Promise<string | null> {
 
 function openTlsPolicies(deps: OutboundDeps, signal: AbortSignal): TlsPolicies {
   const { config } = deps
-  // The built-in inbox has no policy.
-  if (config.route === 'sandbox') {
-    return { policyFor: async (_domain, hosts) => ({ hosts, demandOf: () => usualDemand }) }
-  }
   const { allowPrivateAddresses, port } = config
   const fetchPolicy =
     deps.tls?.fetchPolicy ?? makePolicyFetcher({ ...deps, allowPrivateAddresses, signal })

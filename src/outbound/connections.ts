@@ -9,6 +9,7 @@ import {
   type SmtpConnection,
 } from '../smtp/index.js'
 import { bindTo, type Source } from './pools.js'
+import type { Inside } from './route.js'
 import { meets, type TlsDemand, tlsOptions } from './tls-policy/index.js'
 
 /** A session with one of a site's hosts, in use by one delivery at a time. */
@@ -49,6 +50,8 @@ export interface Target {
   site: string
   maxConnections: number
   messagesPerConnection: number
+  /** Servers of our own: another port, from whichever address. */
+  inside?: Inside | undefined
 }
 
 export type Acquired = { session: Session } | NotAcquired
@@ -143,7 +146,6 @@ export function openConnections(options: ConnectionOptions): Connections {
   const connect = (from: From, address: string, exchange: string, demand: TlsDemand) => {
     return connectSmtp({
       host: address,
-      port: options.port,
       servername: exchange,
       ...from,
       tls: { ...tlsOptions(demand, () => options.clock.now(), exchange), ...(ca && { ca }) },
@@ -189,10 +191,11 @@ export function openConnections(options: ConnectionOptions): Connections {
         if (demand === undefined) continue
         for (const address of addresses) {
           const remote = `${exchange} [${address}]`
-          const bind = bindTo(source, address)
+          const bind = target.inside ? {} : bindTo(source, address)
           // Another address than the source's own would be one that nobody expects mail from.
           if (bind === undefined) continue
-          const from = { ...bind, heloName: source.heloName }
+          const port = target.inside?.port ?? options.port
+          const from = { ...bind, heloName: source.heloName, port }
           const result = await connectHost(from, address, exchange, demand)
           if (result.kind === 'ready') {
             const { connection } = result
@@ -235,6 +238,7 @@ export function openConnections(options: ConnectionOptions): Connections {
 }
 
 interface From {
+  port: number
   localAddress?: string
   heloName: string
 }

@@ -28,6 +28,8 @@ export interface OutboundDeps {
   publicUrl: string
   /** Where the sandbox route leads; needed when `config.route` is `sandbox`. */
   sandbox?: { host: string; port: number }
+  /** Where the recipients of the simulator are. */
+  simulator: { address(): Promise<{ host: string; port: number }> }
   /** Tests: authorities (PEM) instead of the usual ones, and where MTA-STS policies come from. */
   tls?: { ca?: string; fetchPolicy?: FetchPolicy }
   /** This thread's number among `threads`: it works the recipient domains that hash to it. */

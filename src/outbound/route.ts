@@ -1,5 +1,6 @@
 import { allSourceAddresses } from '../config/index.js'
 import { type MxHost, routeToMx } from '../dns/index.js'
+import { simulatorDomain } from '../simulator/index.js'
 import type { OutboundDeps } from './deps.js'
 import { type Outcome, outcomeOfRoute } from './outcome.js'
 import type { Shaping, SiteName } from './shaping/index.js'
@@ -8,9 +9,14 @@ export type Site = SiteName
 
 /** Where a recipient domain's mail goes now. */
 export type Route =
-  | { hosts: readonly MxHost[]; site: Site }
+  | { hosts: readonly MxHost[]; site: Site; inside?: Inside }
   /** Nowhere: what that means for a delivery whose last reply is given. */
   | { outcome: (lastReply: string | null) => Outcome; site: Site }
+
+/** Servers of the appliance itself: on loopback, at their own port, with no policy to look up. */
+export interface Inside {
+  port: number
+}
 
 export type FindRoute = (domain: string) => Promise<Route>
 
@@ -22,19 +28,37 @@ const siteNamed = (key: string): Site => ({
   domain: undefined,
 })
 export const sandboxSite = siteNamed('sandbox')
+export const simulatorSite = siteNamed('simulator')
 const nowhere = siteNamed('nowhere')
 
 /**
- * `direct` asks the DNS; `sandbox` always leads to the built-in inbox. A domain whose DNS fails is a
+ * `direct` asks the DNS; `sandbox` leads to the built-in inbox; the simulator is here in every mode. A domain whose DNS fails is a
  * site of its own until it answers, parked and probed as one whose servers fail.
  */
 export function makeFindRoute(deps: OutboundDeps, shaping: Pick<Shaping, 'siteOf'>): FindRoute {
-  const { config, sandbox } = deps
-  if (config.route === 'sandbox') {
-    if (sandbox === undefined) throw new Error('The sandbox route needs the sandbox inbox')
-    const host = { exchange: 'localhost', preference: 0, addresses: [sandbox.host] }
-    return async () => ({ site: sandboxSite, hosts: [host] })
+  const { config, simulator } = deps
+  const outside = config.route === 'sandbox' ? toSandbox(deps) : toMx(deps, shaping)
+  return async (domain) => {
+    if (domain !== simulatorDomain) return await outside(domain)
+    const { host, port } = await simulator.address()
+    return insideRoute(simulatorSite, simulatorDomain, { host, port })
   }
+}
+
+function toSandbox({ sandbox }: OutboundDeps): FindRoute {
+  if (sandbox === undefined) throw new Error('The sandbox route needs the sandbox inbox')
+  const route = insideRoute(sandboxSite, 'localhost', sandbox)
+  return async () => route
+}
+
+const insideRoute = (site: Site, exchange: string, at: { host: string; port: number }): Route => ({
+  site,
+  hosts: [{ exchange, preference: 0, addresses: [at.host] }],
+  inside: { port: at.port },
+})
+
+function toMx(deps: OutboundDeps, shaping: Pick<Shaping, 'siteOf'>): FindRoute {
+  const { config } = deps
   const options = {
     random: deps.random,
     allowPrivate: config.allowPrivateAddresses,

@@ -1,6 +1,6 @@
 import { messageOf } from '../errors/index.js'
 import type { OutboundDeps } from './deps.js'
-import { sandboxSite } from './route.js'
+import { sandboxSite, simulatorSite } from './route.js'
 import {
   claimRation,
   forgetLearned,
@@ -43,7 +43,7 @@ export async function openShaping(
   await store.write((tx) => forgetLearned(tx, thread, threads))
   const shaping = makeShaping({
     data: deps.shaping,
-    unshaped: sandboxSite,
+    unshaped: [sandboxSite.key, simulatorSite.key],
     clock,
     random,
     thread,

@@ -5,11 +5,13 @@ import { runThread } from '../app/thread.js'
 import { joinBacklog } from '../deliveries/index.js'
 import { loadShaping, openOutbound } from '../outbound/index.js'
 import { loadBounceRules } from '../reports/index.js'
+import { makeSimulator } from '../simulator/index.js'
 
 await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
   const readShaping = () => loadShaping(shapingFiles(data.dataDir))
   const readRules = () => loadBounceRules(bounceRuleFiles(data.dataDir))
   let bounceRules = readRules()
+  const simulator = makeSimulator({ clock, log, inbound: undefined })
   const outbound = await openOutbound({
     store,
     clock,
@@ -26,6 +28,7 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
     ...(data.sandboxPort === undefined
       ? {}
       : { sandbox: { host: '127.0.0.1', port: data.sandboxPort } }),
+    simulator,
     thread: data.index,
     threads: data.config.outbound.threads,
     random: Math.random,
@@ -39,6 +42,9 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
       })
     },
     gateOf: outbound.gateOf,
-    stop: () => outbound.close(data.config.outbound.shutdownGrace),
+    async stop() {
+      await outbound.close(data.config.outbound.shutdownGrace)
+      await simulator.close()
+    },
   }
 })

@@ -22,6 +22,7 @@ import { type Log, silentLog } from '../../src/log/index.js'
 import { silentMeter } from '../../src/metrics/index.js'
 import { loadShaping, type OutboundDeps, openOutbound } from '../../src/outbound/index.js'
 import { loadBounceRules } from '../../src/reports/index.js'
+import { makeSimulator } from '../../src/simulator/index.js'
 import type { Store } from '../../src/store/index.js'
 import { suppressFailing } from '../../src/suppression/index.js'
 import type { Renderer } from '../../src/templates/index.js'
@@ -120,6 +121,10 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
   const bounceRules = loadBounceRules([packageFile('config/bounce-rules.toml')])
   const readShaping = () => loadShaping([packageFile('config/shaping.toml'), shapingFile])
 
+  // The simulator's reports come to the fake MX.
+  const inbound = { host: mx.host, port: mx.port }
+  const simulator = makeSimulator({ clock, log: silentLog, inbound })
+  t.teardown(() => simulator.close())
   const open = () =>
     openOutbound({
       store,
@@ -135,6 +140,7 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
       config,
       shaping: readShaping(),
       bounceRules: () => bounceRules,
+      simulator,
       thread: 0,
       threads: 1,
       random: () => 0,

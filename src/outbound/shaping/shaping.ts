@@ -27,8 +27,8 @@ export interface Shaping {
 
 export interface ShapingOptions extends Share {
   data: ShapingData
-  /** A site of ours that needs no shaping. */
-  unshaped?: SiteName
+  /** Keys of sites of ours, which need neither shaping nor warm-up. */
+  unshaped?: readonly string[]
   clock: Clock
   random: () => number
   warmUpOf?: (source: string) => WarmUp
@@ -40,8 +40,8 @@ export interface ShapingOptions extends Share {
 // Rows are for suspensions and the like; what a hundred thousand sites earned is learned again.
 const maxLearned = 500
 
-// As many as the built-in inbox likes to take; it is on this machine.
-const ours = 'the built-in inbox'
+// As many as our own servers like to take; they are on this machine.
+const ours = 'inside the appliance'
 const unlimited: Policy = {
   connections: 20,
   initialConnections: 20,
@@ -81,10 +81,11 @@ export function makeShaping(options: ShapingOptions): Shaping {
     return policy
   }
   const open = (name: SiteName, source: string, key: string): Entry => {
-    const site = makeSite(name.key === options.unshaped?.key ? unlimited : policyOf(name), {
+    const isOurs = options.unshaped?.includes(name.key) === true
+    const site = makeSite(isOurs ? unlimited : policyOf(name), {
       clock,
       random,
-      warmUp: warmUpOf?.(source),
+      warmUp: isOurs ? undefined : warmUpOf?.(source),
       onAction: onAction && ((action) => onAction(name, source, action)),
       learned: before.get(key),
     })

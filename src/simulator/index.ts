@@ -1,0 +1,10 @@
+/**
+ * Recipients that never leave the appliance and behave by their local part (`bounced@`, `complained@`,
+ * ... at simulator.posthorn.test), through the real queue, real SMTP and the real listener.
+ * What must hold: it listens on loopback alone, and only once somebody mails it; no mail to it is
+ * ever looked up in the DNS; it reports to this appliance alone.
+ */
+export { behaviourOf, simulatorDomain } from './recipients.js'
+export { makeSimulator, type Simulator, type SimulatorDeps } from './simulator.js'
+export { type Submitted, submitReport, type Target } from './submit-report.js'
+export { type Reported, writeBounce, writeComplaint } from './write-report.js'

@@ -1,0 +1,124 @@
+import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
+import { type Clock, pause } from '../clock/index.js'
+import type { Log } from '../log/index.js'
+import { type Behaviour, behaviourOf, simulatorDomain } from './recipients.js'
+
+/** A mail that was accepted. */
+export interface Accepted {
+  mailFrom: string
+  recipient: string
+  /** The beginning of its header, up to 32 KiB. */
+  header: Buffer
+  report: 'bounce' | 'complaint' | undefined
+}
+
+export interface Receiver {
+  readonly port: number
+  close(): Promise<void>
+}
+
+const host = '127.0.0.1'
+const keptHeaderBytes = 32 * 1024
+// How often deliveries were put off; the oldest are forgotten, and wait once more.
+const maxPutOff = 10_000
+const closeTimeoutMs = 500
+
+/** The server that recipients of the simulator are at: on loopback, for this appliance alone. */
+export async function openReceiver(deps: {
+  clock: Clock
+  log: Log
+  onAccepted(mail: Accepted): void
+}): Promise<Receiver> {
+  const { clock, log, onAccepted } = deps
+  const { SMTPServer } = await import('smtp-server')
+  const stopping = new AbortController()
+  const putOff = new Map<string, number>()
+
+  /** Whether a delivery that was refused this often is to be refused again. */
+  const refuses = ({ times }: Behaviour & { kind: 'refuse' }, mailFrom: string): boolean => {
+    if (times === undefined) return true
+    const before = putOff.get(mailFrom) ?? 0
+    putOff.delete(mailFrom)
+    if (before >= times) return false
+    putOff.set(mailFrom, before + 1)
+    const [oldest] = putOff.keys()
+    if (putOff.size > maxPutOff && oldest !== undefined) putOff.delete(oldest)
+    return true
+  }
+
+  const judge = ({ address }: SMTPServerAddress, session: SMTPServerSession) => {
+    const behaviour = behaviourOf(address)
+    if (behaviour?.kind === 'accept') return undefined
+    if (behaviour?.kind !== 'refuse') return new Refusal('550 5.1.1 Not a recipient to be mailed')
+    return refuses(behaviour, senderOf(session)) ? new Refusal(behaviour.reply) : undefined
+  }
+
+  const take = async (stream: SMTPServerDataStream, session: SMTPServerSession) => {
+    const header = await readHeader(stream)
+    const recipient = session.envelope.rcptTo[0]?.address ?? ''
+    const behaviour = behaviourOf(recipient)
+    const { afterMs = 0, report } = behaviour?.kind === 'accept' ? behaviour : {}
+    if (afterMs > 0) await pause(clock, afterMs, stopping.signal)
+    onAccepted({ mailFrom: senderOf(session), recipient, header, report })
+    return '2.0.0 Delivered to the simulator'
+  }
+
+  const server = new SMTPServer({
+    name: simulatorDomain,
+    banner: 'plays the recipients',
+    authOptional: true,
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    disableReverseLookup: true,
+    // The replies above have their own.
+    hideENHANCEDSTATUSCODES: true,
+    logger: false,
+    closeTimeout: closeTimeoutMs,
+    onRcptTo: (address, session, done) => done(judge(address, session)),
+    // smtp-server awaits nothing: a rejected promise would be unhandled and the client left waiting.
+    onData: (stream, session, done) => {
+      take(stream, session).then(
+        (text) => done(null, text),
+        () => done(new Refusal('451 4.4.2 The connection was lost')),
+      )
+    },
+  })
+  server.on('error', (error) => log.debug({ error }, 'Simulator connection failed'))
+  await new Promise<void>((resolve, reject) => {
+    server.server.once('error', reject)
+    server.listen(0, host, resolve)
+  })
+  const address = server.server.address()
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    close() {
+      stopping.abort()
+      return new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+class Refusal extends Error {
+  readonly responseCode: number
+  constructor(reply: string) {
+    super(reply.slice(4))
+    this.name = 'Refusal'
+    this.responseCode = Number(reply.slice(0, 3))
+  }
+}
+
+const senderOf = ({ envelope: { mailFrom } }: SMTPServerSession) =>
+  mailFrom === false ? '' : mailFrom.address
+
+/** Reads a mail to its end and keeps its header. */
+async function readHeader(stream: SMTPServerDataStream): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    if (bytes < keptHeaderBytes)
+      chunks.push(Buffer.from(chunk.subarray(0, keptHeaderBytes - bytes)))
+    bytes += chunk.length
+  }
+  const start = Buffer.concat(chunks)
+  const end = start.indexOf('\r\n\r\n')
+  return end < 0 ? start : start.subarray(0, end + 2)
+}

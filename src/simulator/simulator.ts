@@ -1,0 +1,74 @@
+import type { Clock } from '../clock/index.js'
+import type { Log } from '../log/index.js'
+import { type Accepted, openReceiver, type Receiver } from './receiver.js'
+import { simulatorDomain } from './recipients.js'
+import { submitReport, type Target } from './submit-report.js'
+import { writeBounce, writeComplaint } from './write-report.js'
+
+export interface Simulator {
+  /** Where its server is; it listens from the first mail on. */
+  address(): Promise<{ host: string; port: number }>
+  close(): Promise<void>
+}
+
+export interface SimulatorDeps {
+  clock: Clock
+  log: Log
+  /** The appliance's own listener, where reports go; undefined: there is none. */
+  inbound: Target | undefined
+}
+
+// The mail is on record as delivered by then; a recipient's server takes no less.
+const reportAfterMs = 1_000
+
+export function makeSimulator({ clock, log, inbound }: SimulatorDeps): Simulator {
+  let receiver: Promise<Receiver> | undefined
+  const stopping = new AbortController()
+  const reports = new Set<() => void>()
+
+  const report = async ({ mailFrom, recipient, header, report: kind }: Accepted) => {
+    if (inbound === undefined) {
+      log.warn({ recipient }, 'No report comes back: the inbound listener is off')
+      return
+    }
+    const reported = { mailFrom, recipient, header, reporter: simulatorDomain, at: clock.now() }
+    const feedback = `feedback@${mailFrom.slice(mailFrom.lastIndexOf('@') + 1)}`
+    const [to, raw] =
+      kind === 'bounce'
+        ? [mailFrom, writeBounce(reported)]
+        : [feedback, writeComplaint({ ...reported, feedback })]
+    const result = await submitReport(
+      inbound,
+      { to, raw, heloName: simulatorDomain },
+      stopping.signal,
+    )
+    if (!result.accepted && !stopping.signal.aborted) {
+      log.warn({ recipient, cause: result.words }, 'A simulated report was not taken')
+    }
+  }
+
+  const onAccepted = (mail: Accepted) => {
+    if (mail.report === undefined || mail.mailFrom === '') return
+    const cancel = clock.after(reportAfterMs, () => {
+      reports.delete(cancel)
+      void report(mail)
+    })
+    reports.add(cancel)
+  }
+
+  return {
+    async address() {
+      receiver ??= openReceiver({ clock, log, onAccepted })
+      // An attempt that could not be made is made again by the next mail.
+      receiver.catch(() => {
+        receiver = undefined
+      })
+      return { host: '127.0.0.1', port: (await receiver).port }
+    },
+    async close() {
+      stopping.abort()
+      for (const cancel of reports) cancel()
+      await (await receiver)?.close()
+    },
+  }
+}
