@@ -90,11 +90,10 @@ export const bounceForms: readonly BounceForm[] = [
     ],
   },
   { name: 'Domino', marks: ['was not delivered to', 'delivery failure report'] },
-  {
-    name: 'MDaemon',
-    marks: ['the attached message had permanent fatal delivery errors', 'failed address:'],
-  },
-  { name: 'James', marks: ['this is the james mail server', 'message from mailet'] },
+  { name: 'OpenSMTPD', marks: ['this is the mailer-daemon, please do not reply'] },
+  { name: 'GroupWise', marks: ['was undeliverable to the following'] },
+  { name: 'MailMarshal', marks: ['could not be delivered because of'] },
+  { name: 'James', marks: ['this is the james mail server'] },
   {
     name: 'other',
     marks: [

@@ -12,7 +12,7 @@ const returned = [
 
 // What programs write before the message that they give back as text.
 const marker =
-  /^[ \t>]*(?:-{2,}[ \t]*(?:Original message|Original mail|Message header|Below this line is|This is a copy of|Returned message|Unsent message|Undelivered message|Message Text|The body of)|Original message headers:|Received:)/im
+  /^[ \t>]*(?:-{2,}[ \t]*(?:Original message|Original mail|Message header|Below this line is|This is a copy of|Returned message|Unsent message|Undelivered message|Message Text|The body of)|Original message headers:|Possibly truncated original message|Original message follows|Received:)/im
 
 /** The message that a report is about, as far as it was returned. */
 export function readOriginal(message: Message): Original {

@@ -22,7 +22,8 @@ export function readPlainBounce(message: Message): PlainBounce | undefined {
   const text = reportText(message)
   const words = flat(text)
   const action = delayMarks.some((mark) => words.includes(mark)) ? 'delayed' : 'failed'
-  const entries = entriesIn(text.split('\n', maxLines))
+  const all = text.split('\n', maxLines)
+  const entries = entriesIn(all)
   const named = message.header('x-failed-recipients').split(',').map(addressIn).filter(Boolean)
   const causes =
     entries.length > 0
@@ -34,7 +35,9 @@ export function readPlainBounce(message: Message): PlainBounce | undefined {
   return {
     form,
     recipients: causes.map(({ address, lines }) => {
-      const diagnostic = causeIn(lines) || causeIn(text.split('\n', maxLines))
+      // Some name the recipients after the reply, in a paragraph of their own.
+      const told = replyIn(lines) ?? (causes.length === 1 ? replyIn(all) : undefined)
+      const diagnostic = told ?? (wordsIn(lines) || wordsIn(all))
       return {
         action,
         status: statusIn(diagnostic) ?? '',
@@ -55,7 +58,7 @@ export function causeFor(message: Message, recipient: string, alone: boolean): s
   const entries = entriesIn(reportText(message).split('\n', maxLines))
   const own = entries.filter(({ address }) => address.toLowerCase() === recipient.toLowerCase())
   const entry = own[0] ?? (alone && entries.length === 1 ? entries[0] : undefined)
-  return entry === undefined ? '' : causeIn(entry.lines)
+  return entry === undefined ? '' : (replyIn(entry.lines) ?? wordsIn(entry.lines))
 }
 
 function formOf(message: Message): string | undefined {
@@ -97,28 +100,44 @@ function entriesIn(lines: readonly string[]): Entry[] {
     const last = entries.at(-1)
     if (opening !== null && address !== '' && last?.address !== address) {
       if (entries.length === maxRecipients) break
-      entries.push({ address, lines: [opening[2] ?? ''] })
+      entries.push({
+        address,
+        lines: [opening[2] ?? opening[3]?.replace(/\)$/, '') ?? opening[4] ?? ''],
+      })
     } else last?.lines.push(line.trim())
   }
   return entries.filter(({ lines: cause }) => cause.join('').trim() !== '' || entries.length === 1)
 }
 
-// `<a@b>:`, `a@b`, `"a@b":`, `a@b<mailto:a@b>`, `a@b on 29/4/2010 12:00`, `<a@b>: host … said …`.
+// `<a@b>:`, `a@b`, `"a@b":`, `a@b<mailto:a@b>`, `a@b on 29/4/2010 12:00`, `<a@b>: host … said …`,
+// `a@b (user not found)`, `a@b Invalid Address, ERROR_CODE :550`.
 const entryLine =
-  /^[ \t>*]*["'[]?(<?[^\s<>"':,;()[\]]{1,64}@[^\s<>"':,;()[\]]{1,253}>?)["'\]]?(?:<mailto:[^<>\s]{1,320}>|[ \t]*\(mailto:[^()\s]{1,320}\))?[ \t]*(?:$|:(.*)$|\((.*)$|on (?:[a-z]{3}, )?\d.*$|-.*$)/i
+  /^[ \t>*]*["'[]?(<?[^\s<>"':,;()[\]]{1,64}@[^\s<>"':,;()[\]]{1,253}>?)["'\]]?(?:<mailto:[^<>\s]{1,320}>|[ \t]*\(mailto:[^()\s]{1,320}\))?[ \t]*(?:$|:(.*)$|\((.*)$|on (?:[a-z]{3}, )?\d.*$|-.*$|(?<=\s)(?=invalid)(.*)$)/i
 
-/** What the server said, from its code on; where there is no code, the first two paragraphs. */
-function causeIn(lines: readonly string[]): string {
-  const text = lines.map((line) => line.replace(/^[ \t>#]+/, '')).join('\n')
+/** What the server said, from its code to the end of the paragraph. */
+function replyIn(lines: readonly string[]): string | undefined {
+  const text = unquoted(lines)
   const reply = replyStart.exec(text)
-  const from = reply === null ? text.trim() : text.slice(reply.index + (reply[1] ?? '').length)
-  const paragraphs = from.split(/\n\s*\n/, reply === null ? 2 : 1)
-  const cause = paragraphs.join(' ').replace(/\s+/g, ' ').trim().slice(0, maxDiagnostic)
+  if (reply === null) return undefined
+  const opened = reply[1] ?? ''
+  const cause = oneLine(text.slice(reply.index + opened.length).split(/\n\s*\n/, 1))
   // What was opened before the code is closed after it: `(reason: 550 …)`, `returned '550 …'`.
-  return /^[("'<]$/.test(reply?.[1] ?? '') || !cause.includes('(')
-    ? cause.replace(/[)'"]$/, '')
-    : cause
+  const closes = /^[("'<]$/.test(opened) || !cause.includes('(')
+  return closes ? cause.replace(/[)'"]$/, '') : cause
 }
+
+const wordsIn = (lines: readonly string[]) =>
+  oneLine(
+    unquoted(lines)
+      .trim()
+      .split(/\n\s*\n/, 2),
+  )
+
+const unquoted = (lines: readonly string[]) =>
+  lines.map((line) => line.replace(/^[ \t>#]+/, '')).join('\n')
+
+const oneLine = (paragraphs: readonly string[]) =>
+  paragraphs.join(' ').replace(/\s+/g, ' ').trim().slice(0, maxDiagnostic)
 
 // `<<< 550 …`, `said: 550-5.1.1 …`, `#550 5.1.1 …`, `(reason: 552 …`, `554: delivery error`.
 const replyStart = /(^|[\s:;#(<'"])(?=[45]\d\d(?:[- ]#?[45]\.\d{1,3}\.\d{1,3}|[-: ] ?[^\s\d]))/
