@@ -33,20 +33,38 @@ export async function countByProvider(
 ): Promise<void> {
   const day = dayOf(counted[0].at)
   const sums = new Map<string, ProviderTotals>()
-  for (const { provider, recipients, bounces, complaints } of counted) {
+  for (const one of counted) {
+    const { provider } = one
     if (provider === undefined) continue
     const sum = sums.get(provider) ?? { provider, recipients: 0, bounces: 0, complaints: 0 }
-    sum.recipients += recipients
-    sum.bounces += bounces
-    sum.complaints += complaints
+    addUp(sum, one)
     sums.set(provider, sum)
   }
+  const others: ProviderTotals = {
+    provider: otherDomains,
+    recipients: 0,
+    bounces: 0,
+    complaints: 0,
+  }
+  let room: number | undefined
   for (const sum of sums.values()) {
     const row = { account_id: accountId, day, ...sum }
     if ((await addToKnown(tx, row)).length > 0) continue
-    const room = names.has(sum.provider) || (await daysRows(tx, row)) < maxADay
-    await addTo(tx, room ? row : { ...row, provider: otherDomains })
+    room ??= maxADay - (await rowsOf(tx, row))
+    if (room > 0 || names.has(sum.provider)) {
+      await addRow(tx, row)
+      room--
+    } else addUp(others, sum)
   }
+  if (others.recipients + others.bounces + others.complaints > 0) {
+    await addRow(tx, { account_id: accountId, day, ...others })
+  }
+}
+
+function addUp(sum: ProviderTotals, added: Omit<ProviderTotals, 'provider'>): void {
+  sum.recipients += added.recipients
+  sum.bounces += added.bounces
+  sum.complaints += added.complaints
 }
 
 /** An account's counts since `from`, by day; those with most recipients first. */
@@ -88,12 +106,12 @@ const addToKnown = prepared<ProtectionProviderRow, { provider: string }>((db, ro
 
 type Day = Pick<ProtectionProviderRow, 'account_id' | 'day'>
 
-async function daysRows(tx: Tx, day: Day): Promise<number> {
-  const [row] = await rowsOf(tx, day)
+async function rowsOf(tx: Tx, day: Day): Promise<number> {
+  const [row] = await countRows(tx, day)
   return row?.rows ?? 0
 }
 
-const rowsOf = prepared<Day, { rows: number }>((db, row) =>
+const countRows = prepared<Day, { rows: number }>((db, row) =>
   db
     .selectFrom('protection_providers')
     .select(({ fn }) => fn.countAll<number>().as('rows'))
@@ -101,7 +119,7 @@ const rowsOf = prepared<Day, { rows: number }>((db, row) =>
     .where('day', '=', row.day),
 )
 
-const addTo = prepared<ProtectionProviderRow, unknown>((db, row) =>
+const addRow = prepared<ProtectionProviderRow, unknown>((db, row) =>
   db
     .insertInto('protection_providers')
     .values({
