@@ -3,7 +3,12 @@ import { makeAuthenticate, type Principal } from '../accounts/index.js'
 import { loadPlans, type Plans, refuseUnknownPlans } from '../billing/index.js'
 import { billingRoutes } from '../billing/routes.js'
 import { type Clock, systemClock } from '../clock/index.js'
-import { type ApplianceKey, type Config, openApplianceKey } from '../config/index.js'
+import {
+  type ApplianceKey,
+  type Config,
+  checkSmartHosts,
+  openApplianceKey,
+} from '../config/index.js'
 import { type Importer, openImporter, removeDeletedLists } from '../contacts/index.js'
 import { contactRoutes } from '../contacts/routes.js'
 import { dashboardRoutes } from '../dashboard/routes.js'
@@ -70,6 +75,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     // Opened first and so closed last: systemd hears of the drain while it lasts.
     const notifier = openSystemdNotifier(process.env, log)
     opened.push(() => notifier.close())
+    checkSmartHosts(config.outbound.failover.smartHosts, process.env)
     const key = openApplianceKey(applianceKeyFile(dataDir))
     opened.push(lockDataDir(dataDir))
     await migrateStore(dataDir)

@@ -1,6 +1,12 @@
 import type { Command } from 'commander'
 import { bounceRuleFiles, plansFile, shapingFiles } from '../app/files.js'
-import { environmentName, type Section, type Setting, settings } from '../config/index.js'
+import {
+  checkSmartHosts,
+  environmentName,
+  type Section,
+  type Setting,
+  settings,
+} from '../config/index.js'
 import { bounceRulesOf } from './bounce.js'
 import { remark, say, sayJson } from './output.js'
 import { placeOf, settingsOf } from './place.js'
@@ -22,7 +28,9 @@ export function configCommands(program: Command): void {
       plansOf(place)
       await shapingOf(place)
       bounceRulesOf(place)
-      const warnings = unknownVariables(process.env).map(
+      checkSmartHosts(values.outbound.failover.smartHosts, process.env)
+      const passwords = values.outbound.failover.smartHosts.map((host) => host.passwordEnv)
+      const warnings = unknownVariables(process.env, passwords).map(
         (name) => `${name} in the environment is no setting; it has no effect`,
       )
       if (values.outbound.route === 'direct' && values.outbound.heloName === 'localhost') {
@@ -51,8 +59,8 @@ export function configCommands(program: Command): void {
 // The command's own, beside those of settings.
 const ownVariables = ['POSTHORN_CONFIG', 'POSTHORN_DATA']
 
-function unknownVariables(env: NodeJS.ProcessEnv): string[] {
-  const known = new Set([...ownVariables, ...variablesOf(settings)])
+function unknownVariables(env: NodeJS.ProcessEnv, named: readonly string[]): string[] {
+  const known = new Set([...ownVariables, ...named, ...variablesOf(settings)])
   return Object.keys(env).filter((name) => name.startsWith('POSTHORN_') && !known.has(name))
 }
 

@@ -6,6 +6,7 @@ import { configCommands } from './config.js'
 import { contactCommands } from './contact.js'
 import { doctorCommand } from './doctor.js'
 import { domainCommands } from './domain.js'
+import { failoverCommands } from './failover.js'
 import { explain } from './failure.js'
 import { initCommand } from './init.js'
 import { keyCommands } from './key.js'
@@ -42,6 +43,7 @@ const commands: readonly AddCommand[] = [
   shapingCommands,
   bounceCommands,
   doctorCommand,
+  failoverCommands,
   versionCommand,
 ]
 

@@ -16,6 +16,7 @@ import {
   text,
   type Values,
 } from './settings.js'
+import { smartHosts } from './smart-hosts.js'
 
 /**
  * Every setting, its default and what it accepts; `config/posthorn.example.toml` documents each
@@ -38,6 +39,7 @@ export {
   text,
   type Values,
 } from './settings.js'
+export { authoritiesOf, checkSmartHosts, passwordOf, type SmartHost } from './smart-hosts.js'
 
 const hostName =
   /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i
@@ -142,6 +144,11 @@ export const settings = {
         (value) => (isTlsTable(value) ? value : undefined),
         'a table of domains, each "off", "opportunistic", "require" or "verify"',
       ),
+    },
+    failover: {
+      smartHosts,
+      sites: integer(5, 2, 1_000),
+      window: duration('10m', '1m', '1d'),
     },
   },
   protection: {

@@ -82,7 +82,7 @@ function readSetting(
   if (given === undefined) return setting.fallback
   const result = setting.read(given)
   if ('value' in result) return result.value
-  const shown = JSON.stringify(given)?.slice(0, 80)
+  const shown = result.given ?? JSON.stringify(given)?.slice(0, 80)
   const name = fromEnv === undefined ? settingName(path) : `${variable} (${settingName(path)})`
   problems.push(`${name}: ${shown} given, expected ${result.expected}`)
   return setting.fallback

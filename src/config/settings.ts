@@ -5,8 +5,8 @@
 export interface Setting<T> {
   readonly kind: 'setting'
   readonly fallback: T
-  /** Returns the value, or what was expected instead. */
-  readonly read: (value: unknown) => { value: T } | { expected: string }
+  /** Returns the value, or what was expected instead; `given` is shown in place of what must not be. */
+  readonly read: (value: unknown) => { value: T } | { expected: string; given?: string }
 }
 
 export interface Section {

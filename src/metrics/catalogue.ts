@@ -44,6 +44,11 @@ export const catalogue = {
     help: 'How often due mail had to wait at a gate: rate, connections, suspension, warm-up',
     labels: ['gate'],
   },
+  posthorn_failover: {
+    type: 'gauge',
+    help: 'How many sites, and (0 or 1) whether everything, goes by the smart hosts',
+    labels: ['scope'],
+  },
   posthorn_accounts_paused: {
     type: 'gauge',
     help: 'Accounts that protection or an operator has paused: all of their mail, or marketing alone',

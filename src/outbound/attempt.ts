@@ -10,6 +10,7 @@ import { queueClass, type Read } from '../store/index.js'
 import { makeComposer } from './compose.js'
 import { type Connections, type NotAcquired, openConnections, type Session } from './connections.js'
 import type { OutboundDeps } from './deps.js'
+import { type DetourOptions, type Mail, makeDetour } from './detour.js'
 import { judge } from './judge.js'
 import { type Outcome, outcomeOfSend, replyText } from './outcome.js'
 import type { Place } from './places.js'
@@ -40,14 +41,22 @@ export interface Attempted {
 const suppressedReply = 'Not sent: the address is on the suppression list'
 
 /** What an attempt found out beside its outcome. */
-interface Finding extends Outcome {
+export interface Finding extends Outcome {
   remote?: string
   tls?: string | undefined
   transcript?: string
-  site?: SiteOutcome
+  site?: SiteOutcome | undefined
+  /** Whether the site gave a new connection; undefined when none was needed. */
+  reached?: boolean | undefined
+  /** It went by a smart host. */
+  failover?: true
 }
 
-export function makeAttempts(deps: OutboundDeps, findRoute: FindRoute): Attempts {
+export interface Ways extends Pick<DetourOptions, 'egress' | 'relays' | 'shaping'> {
+  findRoute: FindRoute
+}
+
+export function makeAttempts(deps: OutboundDeps, { findRoute, ...ways }: Ways): Attempts {
   const { clock, config, log, meter } = deps
   const compose = makeComposer(deps)
   const returnPaths = makeReturnPaths(deps.key)
@@ -62,9 +71,27 @@ export function makeAttempts(deps: OutboundDeps, findRoute: FindRoute): Attempts
   const stopFetching = new AbortController()
   const tlsPolicies = openTlsPolicies(deps, stopFetching.signal)
 
-  const tryOnce = async (claimed: Claimed, { site, source }: Place): Promise<Finding> => {
+  const tryOnce = async (claimed: Claimed, place: Place): Promise<Finding> => {
     if (await isBlocked(deps, claimed)) return { kind: 'suppressed', reply: suppressedReply }
     const route = await findRoute(claimed.lane)
+    const { relay } = place
+    if (relay === undefined) return await detour.primary(claimed, place, route)
+    return await detour.byRelay(claimed, place, relay, route)
+  }
+
+  const prepare = async (claimed: Claimed): Promise<Mail> => {
+    const message = await compose(claimed.emailId, claimed.recipient)
+    const host = message.returnPathHost ?? (config.returnPathHost || config.heloName)
+    const envelope = {
+      from: returnPaths.addressOf(claimed.id, host),
+      to: claimed.recipient,
+      smtpUtf8: message.smtpUtf8,
+    }
+    return { envelope, pieces: message.pieces }
+  }
+
+  /** Straight to the recipient's servers. */
+  const tryPrimary: DetourOptions['tryPrimary'] = async (claimed, { site, source }, route) => {
     if ('outcome' in route) {
       const outcome = route.outcome(claimed.lastReply)
       const isDown = outcome.kind === 'deferred' && route.site.key !== 'nowhere'
@@ -76,13 +103,7 @@ export function makeAttempts(deps: OutboundDeps, findRoute: FindRoute): Attempts
       ? { hosts: route.hosts, demandOf: () => usualDemand }
       : await tlsPolicies.policyFor(claimed.lane, route.hosts, requiredBy)
     if ('deferred' in policy) return { kind: 'deferred', reply: policy.deferred }
-    const message = await compose(claimed.emailId, claimed.recipient)
-    const host = message.returnPathHost ?? (config.returnPathHost || config.heloName)
-    const envelope = {
-      from: returnPaths.addressOf(claimed.id, host),
-      to: claimed.recipient,
-      smtpUtf8: message.smtpUtf8,
-    }
+    const { envelope, pieces } = await prepare(claimed)
     const { hosts, demandOf } = policy
     const { inside } = route
     const limits = { site: route.site.key, maxConnections, messagesPerConnection, inside }
@@ -91,14 +112,17 @@ export function makeAttempts(deps: OutboundDeps, findRoute: FindRoute): Attempts
       if ('failure' in acquired) return describeFailure(acquired, claimed.lane)
       const { session } = acquired
       const demand = policy.demandOf(session.exchange) ?? usualDemand
-      const result = await session.connection.send(envelope, message.pieces)
-      const finding = describe(session, result, demand)
+      const result = await session.connection.send(envelope, pieces)
+      const reached = session.reused ? undefined : true
+      const finding = { ...describe(session, result, demand), reached }
       connections.release(session, result.kind !== 'lost' && result.reusable)
       // A session that ended while it was idle says nothing about this mail: take another one.
       if (result.kind === 'lost' && !result.offered && session.reused) continue
       return finding
     }
   }
+
+  const detour = makeDetour({ ...ways, tryPrimary, prepare })
 
   const settle = (claimed: Claimed, startedAt: number, finding: Finding): Settlement => {
     const attempts = claimed.attempts + (finding.kind === 'suppressed' ? 0 : 1)
@@ -114,8 +138,9 @@ export function makeAttempts(deps: OutboundDeps, findRoute: FindRoute): Attempts
       remote: finding.remote ?? null,
       tls: finding.tls ?? null,
       transcript: finding.transcript ?? '',
+      failover: finding.failover ?? false,
     }
-    if (finding.kind === 'delivered' || finding.kind === 'suppressed') {
+    if (finding.kind !== 'bounced' && finding.kind !== 'deferred') {
       return { ...base, kind: finding.kind }
     }
     const { again, verdict, ending, atLeastMs } = judge(deps.bounceRules(), finding, attempts)
@@ -217,7 +242,15 @@ function describeFailure({ failure, remote, demand }: NotAcquired, domain: strin
     tls: demand.by === '' ? undefined : `none (${demand.by})`,
     transcript: withPolicy(transcript, demand),
     ...(isUnmet ? {} : { site }),
+    reached: reachedBy(failure),
   }
+}
+
+/** Nothing came back: that may be our own way out. A server that said anything was reached. */
+function reachedBy({ phase, code, reply }: NotAcquired['failure']): boolean | undefined {
+  if (phase !== 'connect') return reply === undefined ? undefined : true
+  // What we broke off ourselves.
+  return code === 'ABORT_ERR' ? undefined : false
 }
 
 const causeOf = (code: string | undefined) => (code === 'ETIMEDOUT' ? 'timeout' : 'refused')

@@ -12,13 +12,14 @@ import type { OutboundDeps } from './deps.js'
 import { explainGate, type LiveGate } from './explain-gate.js'
 import { type Lane, makeLanes, type Stream } from './lanes.js'
 import { makePaths, type Want } from './paths.js'
-import { openGate, type Place } from './places.js'
+import { openGate, openRelayGate, type Place, smartHosts } from './places.js'
 import { makePools } from './pools.js'
 import { makeRecorder } from './recorder.js'
-import { makeFindRoute, type Site } from './route.js'
+import { makeFindRoute, type Site, simulatorSite } from './route.js'
 import { makeRouting } from './routing.js'
 import { openShaping } from './shape.js'
 import type { ShapingData } from './shaping/index.js'
+import { openWays } from './ways.js'
 
 export interface Outbound {
   /** The doorbell: these streams have something that falls due then. */
@@ -54,13 +55,19 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const paths = makePaths({ total, perClaim: maxPerClaim }, (gate) =>
     meter.count('posthorn_throttled_total', { gate }),
   )
-  const { shaping, ...shapes } = await openShaping(deps, () => {
-    paths.reopen('warm-up')
+  const { egress, relays, ...ways } = await openWays(deps, () => {
+    const now = clock.now()
+    for (const stream of paths.leaveAll()) stand(stream, now)
     work()
   })
+  const onRation = () => {
+    paths.reopen('warm-up')
+    work()
+  }
+  const { shaping, ...shapes } = await openShaping(deps, onRation, egress.refused)
   const findRoute = makeFindRoute(deps, shaping)
   const poolOf = makePools(config)
-  const attempts = makeAttempts(deps, findRoute)
+  const attempts = makeAttempts(deps, { findRoute, egress, relays, shaping })
   const recorder = makeRecorder(deps)
   let inFlight = 0
   let claiming = false
@@ -80,6 +87,11 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   })
   const standAt = (stream: Stream, site: Site) => {
     const pool = poolOf(stream.accountId, stream.class)
+    const turned = site !== simulatorSite && egress.wayTo(site.key, stream.lane.name) === 'failover'
+    if (turned && relays !== undefined) {
+      const open = () => openRelayGate(relays, pool)
+      return paths.stand(stream, { key: `${pool.name} ${smartHosts}`, site: smartHosts, open })
+    }
     const key = `${pool.name} ${site.key}`
     paths.stand(stream, { key, site: site.key, open: () => openGate(shaping, site, pool) })
   }
@@ -224,14 +236,20 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
       cancelScan()
       cancelWake()
       attempts.connections.close()
+      relays?.close()
       const idle = new Promise<void>((resolve) => {
         onIdle = resolve
         if (inFlight === 0) resolve()
       })
-      const cancel = clock.after(graceMs, () => attempts.connections.destroy())
+      const destroy = () => {
+        attempts.connections.destroy()
+        relays?.destroy()
+      }
+      const cancel = clock.after(graceMs, destroy)
       await idle
       cancel()
-      attempts.connections.destroy()
+      destroy()
+      await ways.close()
       await shapes.close()
     },
   }

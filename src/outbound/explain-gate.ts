@@ -1,5 +1,6 @@
 import type { LiveGate } from '../deliveries/index.js'
 import type { Stream } from './lanes.js'
+import { smartHosts } from './places.js'
 
 export type { LiveGate }
 
@@ -12,6 +13,11 @@ export function explainGate(
     return { gate: 'dns', says: `The mail servers of ${lane.name} are being looked up` }
   }
   const held = path.held[of]
+  if (path.site === smartHosts) {
+    const waits = held === undefined ? 'it waits for its turn there' : held.why
+    const says = `Mail to ${lane.name} goes by ${smartHosts}: ${waits}`
+    return { gate: 'failover', says, ...(held?.until != null && { until: held.until }) }
+  }
   if (held !== undefined) {
     const says = `${wordsOf[held.gate]} ${path.site}: ${held.why}`
     return { gate: held.gate, says, ...(held.until === null ? {} : { until: held.until }) }

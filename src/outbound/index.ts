@@ -6,4 +6,11 @@
  */
 export type { OutboundDeps } from './deps.js'
 export { type Outbound, openOutbound, shardOf } from './dispatch.js'
+export {
+  everything,
+  leaveToEvidence,
+  orderScope,
+  readScopes,
+  type Scope,
+} from './egress/index.js'
 export * from './shaping/index.js'

@@ -45,6 +45,8 @@ export interface Paths {
   stand(stream: Stream, to: Destination): void
   /** It has nothing due any more, or goes elsewhere. */
   leave(stream: Stream): void
+  /** Everybody leaves, to get in line anew: ways have changed. */
+  leaveAll(): Stream[]
   /** Takes places for what to claim now. Whoever is given something goes to the end of the line. */
   wanted(now: number): Want[]
   /** An attempt has ended, or no delivery was there for the place. */
@@ -90,6 +92,22 @@ export function makePaths(bounds: PathBounds, onHeld: (gate: Held['gate']) => vo
     const kept = of === queueClass.transactional ? 0 : reserveOf(bounds.total)
     return inFlight >= bounds.total - kept
   }
+  const leave = (stream: Stream) => {
+    const { path } = stream
+    if (path === undefined) return
+    stream.path = undefined
+    const accounts = path.due[stream.class]
+    const streams = accounts.get(stream.accountId)
+    streams?.delete(stream)
+    if (streams?.size === 0) accounts.delete(stream.accountId)
+    if (accounts.size > 0) return
+    lines[stream.class].delete(path)
+    if (classes.some((of) => path.due[of].size > 0)) return
+    paths.delete(path.key)
+    const others = bySite.get(path.site)
+    others?.delete(path)
+    if (others?.size === 0) bySite.delete(path.site)
+  }
 
   return {
     stand(stream, { key, site, open }) {
@@ -106,21 +124,13 @@ export function makePaths(bounds: PathBounds, onHeld: (gate: Held['gate']) => vo
       stream.path = path
       if (path.held[stream.class] === undefined) lines[stream.class].add(path)
     },
-    leave(stream) {
-      const { path } = stream
-      if (path === undefined) return
-      stream.path = undefined
-      const accounts = path.due[stream.class]
-      const streams = accounts.get(stream.accountId)
-      streams?.delete(stream)
-      if (streams?.size === 0) accounts.delete(stream.accountId)
-      if (accounts.size > 0) return
-      lines[stream.class].delete(path)
-      if (classes.some((of) => path.due[of].size > 0)) return
-      paths.delete(path.key)
-      const others = bySite.get(path.site)
-      others?.delete(path)
-      if (others?.size === 0) bySite.delete(path.site)
+    leave,
+    leaveAll() {
+      const all = [...paths.values()].flatMap(({ due }) =>
+        classes.flatMap((of) => [...due[of].values()].flatMap((streams) => [...streams])),
+      )
+      for (const stream of all) leave(stream)
+      return all
     },
     wanted(now) {
       wake(now)

@@ -1,4 +1,5 @@
 import type { QueueClass } from '../store/index.js'
+import type { Relay, Relays } from './egress/index.js'
 import type { Pool, Source } from './pools.js'
 import type { Site } from './route.js'
 import type { Held, Shaping, Site as SiteState } from './shaping/index.js'
@@ -8,7 +9,12 @@ export interface Place {
   readonly site: SiteState
   readonly siteKey: string
   readonly source: Source
+  /** The smart host whose room it is, on the failover way. */
+  readonly relay?: Relay
 }
+
+/** The site key of the failover way: all sites' mail stands in one line there. */
+export const smartHosts = 'the smart hosts'
 
 export interface Gate {
   /** Takes a place for a mail of the class, or says why there is none. */
@@ -36,6 +42,20 @@ export function openGate(shaping: Shaping, site: Site, pool: Pool): Gate {
       }
       if (closed === undefined) throw new Error(`The pool ${pool.name} has no address`)
       return closed
+    },
+  }
+}
+
+/** Places at the smart hosts. The sources are for probes, which leave from them as mail usually does. */
+export function openRelayGate(relays: Relays, pool: Pool): Gate {
+  let turn = 0
+  return {
+    start(of) {
+      const started = relays.start(of)
+      if ('gate' in started) return started
+      const source = pool.turns[turn++ % pool.turns.length]
+      if (source === undefined) throw new Error(`The pool ${pool.name} has no address`)
+      return { site: started.room, siteKey: smartHosts, source, relay: started }
     },
   }
 }

@@ -29,7 +29,7 @@ const siteNamed = (key: string): Site => ({
 })
 export const sandboxSite = siteNamed('sandbox')
 export const simulatorSite = siteNamed('simulator')
-const nowhere = siteNamed('nowhere')
+export const nowhere = siteNamed('nowhere')
 
 /**
  * `direct` asks the DNS; `sandbox` leads to the built-in inbox; the simulator is here in every mode. A domain whose DNS fails is a

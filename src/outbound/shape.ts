@@ -22,6 +22,7 @@ const saveEveryMs = 30_000
 export async function openShaping(
   deps: OutboundDeps,
   onRation: () => void,
+  onFailover: (site: string, reply: string, until: number) => void,
 ): Promise<{ shaping: Shaping; close(): Promise<void> }> {
   const { store, clock, log, config, thread, threads, random } = deps
   const warmUps = new Map<string, WarmUp>()
@@ -53,6 +54,7 @@ export async function openShaping(
     onAction({ key: site }, source, { action, name, from, until, reply }) {
       const fields = { site, source, automation: name, from, until: new Date(until), reply }
       log.warn(fields, `A receiver's reply: ${action}`)
+      if (action === 'failover') onFailover(site, reply, until)
     },
   })
 

@@ -16,6 +16,8 @@ export interface DeliveryStatusOptions {
   envelopeId?: string
   returns?: 'full' | 'headers'
   notify?: readonly ('never' | 'success' | 'failure' | 'delay')[]
+  /** Whom the message was for at first; a report names that address, wherever it was sent on. */
+  originalRecipient?: string
 }
 
 /** An envelope as command lines, with their CRLF. */
@@ -43,10 +45,14 @@ export function envelopeCommands(
   if (eightBit && offers.eightBitMime) mail += ' BODY=8BITMIME'
   if (needsSmtpUtf8(envelope)) mail += ' SMTPUTF8'
   if (offers.dsn && envelope.dsn !== undefined) {
-    const { envelopeId, returns, notify } = envelope.dsn
+    const { envelopeId, returns, notify, originalRecipient } = envelope.dsn
     if (returns !== undefined) mail += returns === 'full' ? ' RET=FULL' : ' RET=HDRS'
     if (envelopeId !== undefined) mail += ` ENVID=${xtext(envelopeId)}`
     if (notify !== undefined) rcpt += ` NOTIFY=${notify.join(',').toUpperCase()}`
+    // RFC 6533 §3 has another form for what is not ASCII, which few understand: better none.
+    if (originalRecipient !== undefined && isAscii(Buffer.from(originalRecipient))) {
+      rcpt += ` ORCPT=rfc822;${xtext(originalRecipient)}`
+    }
   }
   return { mail: `${mail}\r\n`, rcpt: `${rcpt}\r\n` }
 }

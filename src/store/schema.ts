@@ -37,6 +37,8 @@ export interface Tables {
   protection_hours: ProtectionHourRow
   protection_providers: ProtectionProviderRow
   protection_audit: ProtectionAuditRow
+  egress: EgressRow
+  egress_unreached: EgressUnreachedRow
 }
 
 export interface AccountRow {
@@ -462,4 +464,25 @@ export interface ProtectionAuditRow {
   totals: string
   /** 1 once the operator was told. */
   announced: number
+}
+
+/** Which way mail goes, of a site or (`*`) of all, where that is or was not as usual. */
+export interface EgressRow {
+  scope: string
+  /** The operator's; `auto`: what follows decides. */
+  orders: 'auto' | 'force' | 'forbid'
+  way: 'primary' | 'failover'
+  /** As `outbound/egress/breaker.ts` has it. */
+  why: string
+  cause: 'unreached' | 'refused'
+  since: number
+  until: number
+  passed: number
+  relapses: number
+}
+
+/** Sites that gave no connection since any site last did. */
+export interface EgressUnreachedRow {
+  site: string
+  at: number
 }

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import {
   environmentName,
   loadConfig,
+  passwordOf,
   type Section,
   type Setting,
   settingName,
@@ -227,6 +228,69 @@ t.test('what is said of domains is read as it stands', async (t) => {
   const lines = Object.entries(domains).map(([name, choice]) => `"${name}" = "${choice}"`)
   const { config } = load(t, ['[outbound.tls.domains]', ...lines].join('\n'))
   t.same(config().outbound.tls.domains, domains)
+})
+
+t.test('smart hosts are read in order, each with the port of its kind of TLS', async (t) => {
+  const { config } = load(
+    t,
+    `
+[[outbound.failover.smart_hosts]]
+host = "smtp.example.net"
+user = "posthorn"
+password_env = "SECRET"
+[[outbound.failover.smart_hosts]]
+host = "192.0.2.1"
+tls = "implicit"
+connections = 2
+[[outbound.failover.smart_hosts]]
+host = "relay.internal"
+tls = "off"
+port = 2525`,
+  )
+  const [first, second, third] = config().outbound.failover.smartHosts
+  t.match(first, { host: 'smtp.example.net', port: 587, tls: 'starttls', user: 'posthorn' })
+  t.match(first, { passwordEnv: 'SECRET', connections: 10, messagesPerMinute: 6_000 })
+  t.match(second, { host: '192.0.2.1', port: 465, tls: 'implicit', connections: 2, user: '' })
+  t.match(third, { port: 2525, tls: 'off' })
+})
+
+t.test('a smart host is refused with what is wrong, and no password is shown', async (t) => {
+  const cases: [lines: string, expected: RegExp][] = [
+    ['host = "smtp example"', /a host name or an IP address as host of smart host 1/],
+    ['port = 25', /a host for smart host 1/],
+    ['host = "a.test"\ntls = "none"', /one of "starttls", "implicit", "off" as tls/],
+    ['host = "a.test"\nuser = "u"', /either password_file or password_env with the user/],
+    ['host = "a.test"\npassword_env = "P"', /a user with the password/],
+    [
+      'host = "a.test"\nuser = "u"\npassword_env = "P"\ntls = "off"',
+      /TLS for smart host 1: a password never goes in the clear/,
+    ],
+    ['host = "a.test"\npassword = "hunter2"', /password_file or password_env, never password/],
+    ['host = "a.test"\nhots = "b"', /no hots in smart host 1 \(known: host, port, tls/],
+  ]
+  for (const [lines, expected] of cases) {
+    const said = refusal(t, `[[outbound.failover.smart_hosts]]\n${lines}`)
+    t.match(said, /outbound\.failover\.smart_hosts: .* given, expected/)
+    t.match(said, expected)
+    t.notMatch(said, /hunter2/)
+  }
+})
+
+t.test('a password comes from its file or the environment, read each time', async (t) => {
+  const file = join(makeTempDir(t), 'password')
+  const inFile = { host: 'a.test', passwordFile: file, passwordEnv: '' }
+  t.throws(() => passwordOf(inFile, {}), {
+    message: /Cannot read the password for a\.test: .*ENOENT/,
+  })
+  writeFileSync(file, 'one\n')
+  t.equal(passwordOf(inFile, {}), 'one')
+  writeFileSync(file, ' two words ')
+  t.equal(passwordOf(inFile, {}), ' two words ')
+  writeFileSync(file, '\n')
+  t.throws(() => passwordOf(inFile, {}), { message: /is empty/ })
+  const inEnv = { host: 'a.test', passwordFile: '', passwordEnv: 'SECRET' }
+  t.equal(passwordOf(inEnv, { SECRET: 'three' }), 'three')
+  t.throws(() => passwordOf(inEnv, {}), { message: /SECRET is not in the environment/ })
 })
 
 t.test('two listeners on one port are refused', async (t) => {

@@ -279,6 +279,10 @@ t.test('what the server offers is used, and only when needed', async (t) => {
   await connection.send({ from: '', to: 'jos\u00e9@example.test' }, [Buffer.from('caf\u00e9')])
   const dsn = { returns: 'headers', envelopeId: 'a+b=c d', notify: ['failure', 'delay'] } as const
   await connection.send({ ...envelope, dsn }, [Buffer.from('x')])
+  const to = { ...dsn, originalRecipient: 'a+b=c@example.test' }
+  await connection.send({ ...envelope, dsn: to }, [Buffer.from('x')])
+  const notAscii = { ...dsn, originalRecipient: 'jos\u00e9@example.test' }
+  await connection.send({ ...envelope, dsn: notAscii }, [Buffer.from('x')])
   t.same(
     mx.sessions[0]?.commands.filter((line) => /^MAIL|^RCPT/.test(line)),
     [
@@ -286,6 +290,10 @@ t.test('what the server offers is used, and only when needed', async (t) => {
       'RCPT TO:<b@example.test>',
       'MAIL FROM:<> SIZE=5 BODY=8BITMIME SMTPUTF8',
       'RCPT TO:<jos\u00e9@example.test>',
+      'MAIL FROM:<a@sender.test> SIZE=1 RET=HDRS ENVID=a+2Bb+3Dc+20d',
+      'RCPT TO:<b@example.test> NOTIFY=FAILURE,DELAY',
+      'MAIL FROM:<a@sender.test> SIZE=1 RET=HDRS ENVID=a+2Bb+3Dc+20d',
+      'RCPT TO:<b@example.test> NOTIFY=FAILURE,DELAY ORCPT=rfc822;a+2Bb+3Dc@example.test',
       'MAIL FROM:<a@sender.test> SIZE=1 RET=HDRS ENVID=a+2Bb+3Dc+20d',
       'RCPT TO:<b@example.test> NOTIFY=FAILURE,DELAY',
     ],

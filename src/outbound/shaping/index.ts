@@ -16,7 +16,7 @@ export {
 export { type Limits, limitNames } from './limits.js'
 export { type Policy, policyFor, type Share, shareOf } from './policy.js'
 export { rampDays, rampLimit, type SourceState, today } from './ramp.js'
-export type { ActiveAction, SiteAction } from './reactions.js'
+export { type ActiveAction, automationsFor, type SiteAction } from './reactions.js'
 export { makeShaping, type Shaping, type ShapingOptions } from './shaping.js'
 export {
   type Gate,

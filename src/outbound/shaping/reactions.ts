@@ -36,13 +36,7 @@ export class Reactions {
 
   /** What is to be done now about a server's reply: `suspend` is left to the caller, all is told. */
   listen(policy: Policy, reply: string, now: number): SiteAction[] {
-    const words = wordsOf(reply)
-    if (words === undefined) return []
-    const fits = (automation: Automation) =>
-      words.startsWith(automation.code) && occursIn(automation.pattern, words)
-    const rank = policy.automations.find(fits)?.rank
-    return policy.automations
-      .filter((automation) => automation.rank === rank && fits(automation))
+    return automationsFor(policy, reply)
       .filter((automation) => this.#isReached(automation, now))
       .flatMap((automation) => this.#act(automation, reply, now) ?? [])
   }
@@ -98,6 +92,16 @@ export class Reactions {
     })
     return goesOn ? undefined : told
   }
+}
+
+/** Of the tables with words that fit a server's reply, the automations of the most specific one. */
+export function automationsFor(policy: Policy, reply: string): RankedAutomation[] {
+  const words = wordsOf(reply)
+  if (words === undefined) return []
+  const fits = (automation: Automation) =>
+    words.startsWith(automation.code) && occursIn(automation.pattern, words)
+  const rank = policy.automations.find(fits)?.rank
+  return policy.automations.filter((automation) => automation.rank === rank && fits(automation))
 }
 
 const keyOf = ({ rank, name }: { rank: number; name: string }) => `${rank} ${name}`

@@ -1,0 +1,136 @@
+import type { Command } from 'commander'
+import { OperatorError } from '../errors/index.js'
+import type { Scope } from '../outbound/index.js'
+import { type CliDeps, withStore } from './database.js'
+import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
+import { type Place, placeOf, settingsOf } from './place.js'
+
+const soon = 'A running appliance obeys within seconds'
+const sites = `A site is named as in 'posthorn failover status' and 'posthorn shaping show'; a recipient domain
+will do, too.`
+
+/** `posthorn failover`: the other way out, as it is and as the operator wants it. */
+export function failoverCommands(program: Command): void {
+  const failover = program
+    .command('failover')
+    .description('the way by the smart hosts: what goes by it, and why')
+
+  failover
+    .command('status', { isDefault: true })
+    .description('show which mail goes by the smart hosts, since when and why')
+    .addHelpText('after', '\nExample:\n  $ posthorn failover status')
+    .action(async (_options, command: Command) => {
+      const place = placeOf(command)
+      const { smartHosts } = settingsOf(place).outbound.failover
+      const { scopes, now, everything } = await withStore(place, async ({ store, clock }) => {
+        const { everything, readScopes } = await import('../outbound/index.js')
+        return { scopes: await readScopes(store.read), now: clock.now(), everything }
+      })
+      const all = scopes.find(({ scope }) => scope === everything)
+      const others = scopes.filter(({ scope }) => scope !== everything)
+      const names = smartHosts.map(({ host, port, tls }) => `${host} port ${port} (${tls})`)
+      if (place.json) {
+        return sayJson({
+          smartHosts: smartHosts.map(({ host, port, tls }) => ({ host, port, tls })),
+          everything: all === undefined ? null : forMachines(all),
+          sites: others.map(forMachines),
+        })
+      }
+      sayFields({
+        'Smart hosts': names.join(', ') || 'none: there is only the primary way',
+        'All mail': all === undefined ? 'the primary way' : inWords(all, now),
+      })
+      if (others.length === 0) return
+      say()
+      const row = (scope: Scope) => [
+        scope.scope,
+        shownTime(scope.since || null),
+        inWords(scope, now),
+      ]
+      sayTable(['SITE', 'SINCE', 'WAY'], others.map(row), '')
+    })
+
+  failover
+    .command('force [site]')
+    .description("send all mail, or a site's, by the smart hosts until 'failover auto'")
+    .addHelpText('after', `\nExample:\n  $ posthorn failover force google\n\n${sites}`)
+    .action(async (site: string | undefined, _options, command: Command) => {
+      const place = placeOf(command)
+      requireSmartHost(place)
+      await order(command, ({ store }, { everything, orderScope }) =>
+        store.write((tx) => orderScope(tx, site?.toLowerCase() ?? everything, 'force')),
+      )
+      if (place.json) return
+      say(`${site === undefined ? 'All mail' : `Mail to ${site}`} goes by the smart hosts. ${soon}`)
+      remark("What waits keeps its next time; 'posthorn queue retry' brings it forward")
+    })
+
+  failover
+    .command('forbid')
+    .description("send all mail the primary way, whatever happens, until 'failover auto'")
+    .addHelpText('after', '\nExample:\n  $ posthorn failover forbid')
+    .action(async (_options, command: Command) => {
+      await order(command, ({ store }, { everything, orderScope }) =>
+        store.write((tx) => orderScope(tx, everything, 'forbid')),
+      )
+      if (!placeOf(command).json) say(`Nothing goes by the smart hosts. ${soon}`)
+    })
+
+  failover
+    .command('auto [site]')
+    .description('leave it to the evidence again, beginning with the primary way')
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ posthorn failover auto
+
+It also ends what goes by the smart hosts on evidence: use it when the incident is over. If it is not,
+mail goes back to them in a few minutes.`,
+    )
+    .action(async (site: string | undefined, _options, command: Command) => {
+      await order(command, ({ store }, { leaveToEvidence }) =>
+        store.write((tx) => leaveToEvidence(tx, site?.toLowerCase())),
+      )
+      if (!placeOf(command).json) {
+        say(`${site === undefined ? 'All mail' : `Mail to ${site}`} goes the primary way. ${soon}`)
+      }
+    })
+}
+
+/** Changes the state and, for machines, answers with it. */
+async function order(
+  command: Command,
+  change: (deps: CliDeps, egress: typeof import('../outbound/index.js')) => Promise<void>,
+): Promise<void> {
+  const place = placeOf(command)
+  const scopes = await withStore(place, async (deps) => {
+    // Only here, as all of outbound comes along.
+    const egress = await import('../outbound/index.js')
+    await change(deps, egress)
+    return await egress.readScopes(deps.store.read)
+  })
+  if (place.json) sayJson(scopes.map(forMachines))
+}
+
+function requireSmartHost(place: Place): void {
+  if (settingsOf(place).outbound.failover.smartHosts.length > 0) return
+  throw new OperatorError(
+    'There is no smart host; [[outbound.failover.smart_hosts]] of the settings names one',
+  )
+}
+
+function inWords({ orders, way, why, until, passed }: Scope, now: number): string {
+  if (orders === 'force') return 'by the smart hosts: forced by the operator'
+  if (orders === 'forbid') return 'the primary way: the other is forbidden by the operator'
+  if (way === 'primary') return 'the primary way'
+  const probes =
+    now < until ? `first probes ${shownTime(until)}` : `probing, ${passed} of 3 in a row passed`
+  return `by the smart hosts: ${why}; ${probes}`
+}
+
+const forMachines = ({ since, until, relapses: _, ...scope }: Scope) => ({
+  ...scope,
+  since: jsonTime(since || null),
+  until: jsonTime(until || null),
+})

@@ -1,0 +1,104 @@
+import type { Claimed } from '../deliveries/index.js'
+import type { Envelope } from '../smtp/index.js'
+import type { Finding } from './attempt.js'
+import type { Egress, Offered, ProbeOutcome, Relay, Relays } from './egress/index.js'
+import { openGate, type Place } from './places.js'
+import { nowhere, type Route } from './route.js'
+import { automationsFor, type Policy, type Shaping } from './shaping/index.js'
+
+/** A message ready for the wire, with its envelope. */
+export interface Mail {
+  envelope: Envelope
+  pieces: readonly Buffer[]
+}
+
+export interface DetourOptions {
+  egress: Egress
+  /** Undefined: there is no smart host. */
+  relays: Relays | undefined
+  shaping: Shaping
+  tryPrimary: (claimed: Claimed, place: Place, route: Route) => Promise<Finding>
+  prepare: (claimed: Claimed) => Promise<Mail>
+}
+
+/** How a mail goes by the smart hosts, and how it sees whether it has to. */
+export interface Detour {
+  /** For a place of theirs. A few of these mails try the primary way first. */
+  byRelay(claimed: Claimed, place: Place, relay: Relay, route: Route): Promise<Finding>
+  /** For any other place: what the attempt tells about our way out counts, and may turn the mail. */
+  primary(claimed: Claimed, place: Place, route: Route): Promise<Finding>
+}
+
+export function makeDetour(options: DetourOptions): Detour {
+  const { egress, relays, shaping, tryPrimary, prepare } = options
+
+  const offer = async (claimed: Claimed, relay: Relay): Promise<Finding> => {
+    if (relays === undefined) throw new Error('A relay without relays')
+    const { envelope, pieces } = await prepare(claimed)
+    return findingOf(await relays.deliver(relay, claimed.class, envelope, pieces))
+  }
+
+  /** What came of the primary way, where a probe was due and there was room for it. */
+  const probe = async (claimed: Claimed, place: Place, route: Route) => {
+    if ('outcome' in route || !egress.isProbeDue(route.site.key, claimed.lane)) return undefined
+    const turns = { name: 'probe', turns: [place.source] }
+    const direct = openGate(shaping, route.site, turns).start(claimed.class)
+    if ('gate' in direct) return undefined
+    const taken = egress.takeProbe(route.site.key, claimed.lane)
+    const finding = await tryPrimary(claimed, direct, route)
+    const refused = refusesUs(direct.site.policy, finding)
+    if (finding.site === undefined) direct.site.withdraw(claimed.class)
+    else direct.site.ended(claimed.class, finding.site)
+    taken?.ended(refused ? undefined : probeOutcomeOf(finding))
+    return refused || finding.kind === 'deferred' ? undefined : finding
+  }
+
+  return {
+    async byRelay(claimed, place, relay, route) {
+      // A definite answer of the DNS is no incident of ours, and nobody else's business.
+      if ('outcome' in route && route.site === nowhere) return route.outcome(claimed.lastReply)
+      const probed = await probe(claimed, place, route)
+      // What it tells is about the site and not about the smart host.
+      if (probed !== undefined) return { ...probed, site: undefined }
+      return await offer(claimed, relay)
+    },
+
+    async primary(claimed, place, route) {
+      const finding = await tryPrimary(claimed, place, route)
+      // The appliance's own servers say nothing about the way out.
+      if ('inside' in route) return finding
+      if (finding.reached !== undefined) egress.saw(route.site.key, finding.reached)
+      if (relays === undefined || !egress.mayRelay()) return finding
+      if (!refusesUs(place.site.policy, finding)) return finding
+      const relay = relays.start(claimed.class)
+      // It is our address that is refused and not this mail: it waits for the other way.
+      if ('gate' in relay) return { ...finding, kind: 'deferred' }
+      const turned = await offer(claimed, relay)
+      relay.room.ended(claimed.class, turned.site ?? { kind: 'deferred' })
+      return { ...turned, site: finding.site }
+    },
+  }
+}
+
+/** The receiver's words are those for which the shaping says 'failover'. */
+function refusesUs(policy: Policy, { kind, site }: Finding): boolean {
+  if (kind === 'delivered' || site?.reply === undefined) return false
+  return automationsFor(policy, site.reply).some(({ action }) => action === 'failover')
+}
+
+function probeOutcomeOf({ kind, reached }: Finding): ProbeOutcome | undefined {
+  if (kind === 'delivered') return 'accepted'
+  if (reached === undefined) return undefined
+  return reached ? 'answered' : 'unreached'
+}
+
+const kinds = {
+  relayed: 'relayed',
+  bounced: 'bounced',
+  'not taken': 'deferred',
+  'in doubt': 'deferred',
+} as const
+
+function findingOf({ verdict, reply, remote, tls, transcript, site }: Offered): Finding {
+  return { kind: kinds[verdict], reply, remote, tls, transcript, site, failover: true }
+}

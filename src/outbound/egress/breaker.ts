@@ -1,0 +1,83 @@
+/**
+ * The breaker of one scope, a site or all mail, as plain data: what it is and what each piece of
+ * evidence makes of it. Pure; the rows of `egress` hold it for all threads.
+ *
+ *   primary ──trip──▶ failover ──`until`──▶ probing ──3 probes in a row passed──▶ primary
+ *                        ▲                     │
+ *                        └─── a probe failed ──┘
+ *
+ * Hysteresis: each failed probe, and each trip soon after a return, doubles the time until mail is
+ * sent the primary way to see whether it works again.
+ */
+export interface Breaker {
+  readonly way: 'primary' | 'failover'
+  /** What was wrong, for people; empty at first. */
+  readonly why: string
+  /** `unreached`: no connection; any server's word is the proof. `refused`: our address is; taken mail is. */
+  readonly cause: Cause
+  /** When it last changed its way. */
+  readonly since: number
+  /** On the failover way: when probes begin. */
+  readonly until: number
+  /** Probes in a row that passed. */
+  readonly passed: number
+  /** Failed probes and early relapses since the last lasting return. */
+  readonly relapses: number
+}
+
+export type Cause = 'unreached' | 'refused'
+
+/** What a mail that was sent the primary way came to. */
+export type ProbeOutcome = 'accepted' | 'answered' | 'unreached'
+
+const firstWaitMs = 300_000
+const longestWaitMs = 3_600_000
+/** A trip this soon after a return says that the return was too early. */
+const relapseMs = 1_800_000
+const probesToReturn = 3
+
+export const unbroken: Breaker = {
+  way: 'primary',
+  why: '',
+  cause: 'unreached',
+  since: 0,
+  until: 0,
+  passed: 0,
+  relapses: 0,
+}
+
+export const isProbing = (breaker: Breaker, now: number): boolean =>
+  breaker.way === 'failover' && now >= breaker.until
+
+/** The primary way does not work. `until`: how long at least, where the evidence says so. */
+export function trip(
+  breaker: Breaker,
+  evidence: { cause: Cause; why: string; until?: number },
+  now: number,
+): Breaker {
+  const { cause, why } = evidence
+  if (breaker.way === 'failover') {
+    const until = Math.max(breaker.until, evidence.until ?? now + waitMs(breaker.relapses))
+    return { ...breaker, cause, why, until, passed: 0 }
+  }
+  const early = breaker.since > 0 && now - breaker.since < relapseMs
+  const relapses = early ? breaker.relapses + 1 : 0
+  const until = Math.max(evidence.until ?? 0, now + waitMs(relapses))
+  return { way: 'failover', cause, why, since: now, until, passed: 0, relapses }
+}
+
+/** What one probe means. One that ends when no probes are due any more means nothing. */
+export function probed(breaker: Breaker, outcome: ProbeOutcome, now: number): Breaker {
+  if (!isProbing(breaker, now)) return breaker
+  if (outcome === 'unreached') {
+    const relapses = breaker.relapses + 1
+    return { ...breaker, passed: 0, relapses, until: now + waitMs(relapses) }
+  }
+  // A deferral or a refusal tells nothing about an address that was refused before.
+  if (breaker.cause === 'refused' && outcome !== 'accepted') return breaker
+  const passed = breaker.passed + 1
+  if (passed < probesToReturn) return { ...breaker, passed }
+  return { ...breaker, way: 'primary', since: now, until: 0, passed: 0 }
+}
+
+const waitMs = (relapses: number) => Math.min(longestWaitMs, firstWaitMs * 2 ** relapses)

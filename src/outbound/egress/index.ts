@@ -1,0 +1,19 @@
+/*
+ * Owns which way mail leaves: the primary one, straight to the recipients' servers, or, for the time
+ * of an incident on it, by a smart host. What must hold: without a smart host there is one way; mail
+ * goes the other one on evidence or by the operator's word alone, and does not swing between them;
+ * what one thread finds out all of them know within seconds, and it outlives a restart; a smart
+ * host's word about itself never ends a mail; a password never leaves in the clear.
+ */
+export type { ProbeOutcome } from './breaker.js'
+export { type Egress, type EgressOptions, onlyPrimary, openEgress } from './egress.js'
+export {
+  everything,
+  leaveToEvidence,
+  type Orders,
+  orderScope,
+  readScopes,
+  type Scope,
+} from './record.js'
+export { makeRelays, type Relays } from './relays.js'
+export { type Offered, openRelay, type Relay } from './smart-host.js'

@@ -1,0 +1,101 @@
+import type { EgressRow, Read, Tx } from '../../store/index.js'
+import { type Breaker, unbroken } from './breaker.js'
+
+/** The operator's word on a scope; without one the evidence decides. */
+export type Orders = EgressRow['orders']
+
+/** A scope as all threads know it. */
+export interface Scope extends Breaker {
+  /** A site's key, or `everything`. */
+  readonly scope: string
+  readonly orders: Orders
+}
+
+/** The scope of all mail. Not a host name, so no site has it as its key. */
+export const everything = '*'
+
+/** All that is not as it always was. */
+export async function readScopes(read: Read): Promise<Scope[]> {
+  return await read.selectFrom('egress').selectAll().orderBy('scope').execute()
+}
+
+export async function readScope(read: Read, scope: string): Promise<Scope> {
+  const row = await read
+    .selectFrom('egress')
+    .selectAll()
+    .where('scope', '=', scope)
+    .executeTakeFirst()
+  return row ?? { ...unbroken, scope, orders: 'auto' }
+}
+
+export async function saveScope(tx: Tx, row: Scope): Promise<void> {
+  const { scope, ...values } = row
+  await tx
+    .insertInto('egress')
+    .values({ scope, ...values })
+    .onConflict((conflict) => conflict.column('scope').doUpdateSet(values))
+    .execute()
+}
+
+/** The operator's word: outbound threads obey it within seconds. */
+export async function orderScope(tx: Tx, scope: string, orders: Orders): Promise<void> {
+  await saveScope(tx, { ...(await readScope(tx, scope)), orders })
+}
+
+/**
+ * The operator leaves it to the evidence again, of one scope or of all. What is known of the past is
+ * forgotten with it: mail goes the primary way, until there is evidence anew.
+ */
+export async function leaveToEvidence(tx: Tx, scope?: string): Promise<void> {
+  await tx
+    .deleteFrom('egress')
+    .$if(scope !== undefined, (query) => query.where('scope', '=', scope ?? ''))
+    .execute()
+  if (scope === undefined) await tx.deleteFrom('egress_unreached').execute()
+}
+
+/** Sites that have been on the primary way for long have nothing to remember. */
+export async function forgetOld(tx: Tx, before: number): Promise<void> {
+  await tx
+    .deleteFrom('egress')
+    .where('way', '=', 'primary')
+    .where('orders', '=', 'auto')
+    .where('since', '<', before)
+    .execute()
+}
+
+/** Sites that gave no connection since any site last did, by when that was. */
+export interface Unreached {
+  readonly sites: number
+  /** When the first of them failed; 0 when there is none. */
+  readonly firstAt: number
+}
+
+export async function readUnreached(read: Read, since: number): Promise<Unreached> {
+  const { sites, firstAt } = await read
+    .selectFrom('egress_unreached')
+    .select(({ fn }) => [fn.countAll<number>().as('sites'), fn.min('at').as('firstAt')])
+    .where('at', '>=', since)
+    .executeTakeFirstOrThrow()
+  return { sites, firstAt: firstAt ?? 0 }
+}
+
+export async function noteUnreached(
+  tx: Tx,
+  sites: readonly string[],
+  { now, since }: { now: number; since: number },
+): Promise<void> {
+  await tx.deleteFrom('egress_unreached').where('at', '<', since).execute()
+  for (const site of sites) {
+    await tx
+      .insertInto('egress_unreached')
+      .values({ site, at: now })
+      .onConflict((conflict) => conflict.column('site').doNothing())
+      .execute()
+  }
+}
+
+/** Some site gave a connection: what failed before that says nothing about our way out. */
+export async function forgetUnreached(tx: Tx, until: number): Promise<void> {
+  await tx.deleteFrom('egress_unreached').where('at', '<=', until).execute()
+}

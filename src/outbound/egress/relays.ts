@@ -1,0 +1,62 @@
+import type { Envelope } from '../../smtp/index.js'
+import type { QueueClass } from '../../store/index.js'
+import type { Held } from '../shaping/index.js'
+import type { Offered, Relay } from './smart-host.js'
+
+/** The smart hosts together, in their order. */
+export interface Relays {
+  /** Takes room for one mail at the first that works, or says why there is none. */
+  start(of: QueueClass): Relay | Held
+  /**
+   * Offers a mail to the one whose room was taken and, if it does not take it, to the others. `site`
+   * of the answer is about the first alone.
+   */
+  deliver(first: Relay, of: QueueClass, envelope: Envelope, pieces: Pieces): Promise<Offered>
+  close(): void
+  destroy(): void
+}
+
+type Pieces = readonly Buffer[]
+
+export function makeRelays(relays: readonly Relay[]): Relays {
+  return {
+    start(of) {
+      let closed: Held | undefined
+      for (const relay of relays) {
+        const held = relay.room.mayStart(of)
+        if (held === undefined) {
+          relay.room.started(of)
+          return relay
+        }
+        // One that works and is busy is waited for: the order is the operator's.
+        if (held.gate !== 'suspended') return held
+        closed = sooner(closed, held)
+      }
+      if (closed === undefined) throw new Error('There is no smart host')
+      return closed
+    },
+    async deliver(first, of, envelope, pieces) {
+      const offered = await first.offer(envelope, pieces)
+      if (offered.verdict !== 'not taken') return offered
+      for (const other of relays) {
+        if (other === first || other.room.mayStart(of) !== undefined) continue
+        other.room.started(of)
+        const next = await other.offer(envelope, pieces)
+        other.room.ended(of, next.site)
+        if (next.verdict !== 'not taken') return { ...next, site: offered.site }
+      }
+      return offered
+    },
+    close() {
+      for (const relay of relays) relay.close()
+    },
+    destroy() {
+      for (const relay of relays) relay.destroy()
+    },
+  }
+}
+
+function sooner(one: Held | undefined, other: Held): Held {
+  if (one === undefined || one.until === null) return other
+  return other.until !== null && other.until < one.until ? other : one
+}

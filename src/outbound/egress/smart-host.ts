@@ -1,0 +1,225 @@
+import { isIP } from 'node:net'
+import type { Clock } from '../../clock/index.js'
+import { authoritiesOf, passwordOf, type SmartHost } from '../../config/index.js'
+import type { Resolver } from '../../dns/index.js'
+import { messageOf } from '../../errors/index.js'
+import type { Log } from '../../log/index.js'
+import type { Meter } from '../../metrics/index.js'
+import {
+  type ConnectFailure,
+  type Credentials,
+  connectSmtp,
+  type Envelope,
+  type SendResult,
+} from '../../smtp/index.js'
+import { replyText } from '../outcome.js'
+import { makeSite, type Site, type SiteOutcome } from '../shaping/index.js'
+import { openSessions, type Session, type Sessions } from './sessions.js'
+import { type Verdict, verdictOf } from './verdict.js'
+
+/** One smart host, as one thread uses it. */
+export interface Relay {
+  readonly name: string
+  /** What may start there now: its limits, and how it fares. */
+  readonly room: Site
+  /** Offers it one mail, in a room that was started. Never rejects for what a server does. */
+  offer(envelope: Envelope, pieces: readonly Buffer[]): Promise<Offered>
+  close(): void
+  destroy(): void
+}
+
+/** What became of an offer. */
+export interface Offered {
+  verdict: Verdict
+  reply: string
+  remote: string
+  tls?: string
+  transcript: string
+  /** What it tells of the smart host. */
+  site: SiteOutcome
+}
+
+export interface RelayOptions {
+  clock: Clock
+  resolver: Pick<Resolver, 'a' | 'aaaa'>
+  log: Log
+  meter: Meter
+  heloName: string
+  random: () => number
+  /** Limits are for all threads together. */
+  thread: number
+  threads: number
+  env: Readonly<Record<string, string | undefined>>
+}
+
+// Two failures take it out of order: who logs in wrongly for long is locked out.
+const firstConnections = 2
+const maxAddresses = 4
+const messagesPerConnection = 100
+
+export function openRelay(host: SmartHost, options: RelayOptions): Relay {
+  const { clock, log } = options
+  const name = `${host.host}:${host.port}`
+  const ca = authoritiesOf(host)
+  const room = makeSite(policyOf(host, options), { clock, random: options.random })
+  const dying = new AbortController()
+  let inOrder = true
+
+  const connect = async (): Promise<Opened | NotOpened> => {
+    const found = await addressesOf(options.resolver, host.host)
+    if ('cause' in found) return unopened(name, 'connect', found.cause)
+    const login = loginOf(host, options.env)
+    if (login.cause !== undefined) return unopened(name, 'auth', login.cause)
+    let last: NotOpened | undefined
+    for (const address of found.addresses) {
+      const remote = `${host.host} [${address}]`
+      const result = await connectSmtp({
+        ...{ host: address, port: host.port, servername: host.host, heloName: options.heloName },
+        ...(login.auth && { auth: login.auth }),
+        // What is offered is the operator's arrangement; nothing falls back to the clear.
+        tls:
+          host.tls === 'off'
+            ? { mode: 'off' }
+            : { mode: 'require', verify: true, ...(ca && { ca }) },
+        implicitTls: host.tls === 'implicit',
+        signal: dying.signal,
+      })
+      if (result.kind === 'ready') return { connection: result.connection, remote }
+      last = { failure: result, remote }
+      // It answered: its other addresses are no better.
+      if (result.phase !== 'connect' || dying.signal.aborted) break
+    }
+    return last ?? unopened(name, 'connect', 'it has no address')
+  }
+  const sessions: Sessions<NotOpened> = openSessions({
+    clock,
+    connect,
+    messagesPerConnection,
+    onCount: (open) => options.meter.gauge('posthorn_connections', { site: name }, open),
+  })
+  /** Told once, not with each mail. */
+  const fares = (well: boolean, reply: string) => {
+    if (well === inOrder) return
+    inOrder = well
+    if (well) log.warn({ smartHost: name }, 'Failover: the smart host takes mail again')
+    else log.error({ smartHost: name, reply }, 'Failover: the smart host takes no mail')
+  }
+
+  return {
+    name,
+    room,
+    async offer(envelope, pieces) {
+      const dsn = {
+        notify: ['success', 'failure'],
+        returns: 'headers',
+        originalRecipient: envelope.to,
+      } as const
+      for (;;) {
+        const session = await sessions.take()
+        if ('failure' in session) {
+          const offered = notOpened(name, session)
+          fares(false, offered.reply)
+          return offered
+        }
+        const { connection, remote, reused } = session
+        const result = await connection.send({ ...envelope, dsn }, pieces)
+        const transcript = connection.transcript()
+        const tls = connection.tls && `${connection.tls.version} ${connection.tls.cipher}`
+        sessions.giveBack(session, result.kind !== 'lost' && result.reusable)
+        // A session that ended while it was idle says nothing: take another one.
+        if (result.kind === 'lost' && !result.offered && reused) continue
+        const verdict = verdictOf(result)
+        const reply = replyOf(name, result, verdict)
+        if (verdict === 'relayed' || verdict === 'bounced') fares(true, reply)
+        else if (result.kind === 'refused' && !result.local) fares(false, reply)
+        const site = outcomeOf(result)
+        return { verdict, reply, remote, ...(tls && { tls }), transcript, site }
+      }
+    },
+    close: () => sessions.close(),
+    destroy() {
+      dying.abort()
+      sessions.destroy()
+    },
+  }
+}
+
+type Opened = Pick<Session, 'connection' | 'remote'>
+
+interface NotOpened {
+  failure: Pick<ConnectFailure, 'phase' | 'cause' | 'reply' | 'transcript' | 'code'>
+  remote: string
+}
+
+const unopened = (remote: string, phase: 'connect' | 'auth', cause: string): NotOpened => ({
+  failure: { phase, cause, transcript: '' },
+  remote,
+})
+
+function notOpened(name: string, { failure, remote }: NotOpened): Offered {
+  const { phase, cause, reply, code, transcript } = failure
+  const words = reply ? replyText(reply) : cause
+  return {
+    verdict: 'not taken',
+    reply: `No session with the smart host ${name} (${phase}): ${words}`,
+    remote,
+    transcript,
+    site: { kind: 'connect-failed', cause: code === 'ETIMEDOUT' ? 'timeout' : 'refused' },
+  }
+}
+
+function replyOf(name: string, result: SendResult, verdict: Verdict): string {
+  if (result.kind !== 'lost') {
+    const words = replyText(result.reply)
+    // A sentence of ours, so that nobody takes the smart host's words for the receiver's.
+    return verdict === 'not taken' ? `The smart host ${name} did not take it: ${words}` : words
+  }
+  const doubt = result.ambiguous ? '; it may have taken the message' : ''
+  return `Connection with the smart host ${name} lost at ${result.phase}: ${result.cause}${doubt}`
+}
+
+function outcomeOf(result: SendResult): SiteOutcome {
+  if (result.kind === 'accepted') return { kind: 'delivered' }
+  if (result.kind !== 'lost') return { kind: result.kind === 'refused' ? 'bounced' : 'deferred' }
+  return result.ambiguous ? { kind: 'deferred' } : { kind: 'connect-failed', cause: 'refused' }
+}
+
+function policyOf(host: SmartHost, share: RelayOptions) {
+  const connections = partOf(host.connections, share)
+  return {
+    connections,
+    initialConnections: Math.min(firstConnections, connections),
+    messagesPerConnection,
+    messagesPerMinute: host.messagesPerMinute / share.threads,
+    tls: 'opportunistic',
+    automations: [],
+    from: { connections: '', messagesPerConnection: '', messagesPerMinute: '', tls: '' },
+  } as const
+}
+
+const partOf = (whole: number, { thread, threads }: RelayOptions) =>
+  Math.max(1, Math.floor(whole / threads) + (thread < whole % threads ? 1 : 0))
+
+function loginOf(
+  host: SmartHost,
+  env: RelayOptions['env'],
+): { auth?: Credentials; cause?: string } {
+  if (host.user === '') return {}
+  try {
+    return { auth: { user: host.user, pass: passwordOf(host, env) } }
+  } catch (error) {
+    return { cause: messageOf(error) }
+  }
+}
+
+async function addressesOf(
+  resolver: RelayOptions['resolver'],
+  host: string,
+): Promise<{ addresses: string[] } | { cause: string }> {
+  if (isIP(host) !== 0) return { addresses: [host] }
+  const answers = await Promise.all([resolver.a(host), resolver.aaaa(host)])
+  const addresses = answers.flatMap((answer) => (answer.kind === 'records' ? answer.records : []))
+  if (addresses.length > 0) return { addresses: addresses.slice(0, maxAddresses) }
+  const failed = answers.find((answer) => answer.kind === 'failed')
+  return { cause: `DNS failed: ${failed?.cause ?? `${host} has no address`}` }
+}

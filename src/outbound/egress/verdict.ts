@@ -1,0 +1,48 @@
+import type { Reply, SendResult } from '../../smtp/index.js'
+
+/** What a smart host's answer to one mail means for that mail. */
+export type Verdict =
+  /** It has taken the mail on; what becomes of it, a report may tell. */
+  | 'relayed'
+  /** The recipient is refused for good. */
+  | 'bounced'
+  /** Not this mail, or not now: another smart host may take it, or this one later. */
+  | 'not taken'
+  /** It may have the mail: to offer it to another would double it. */
+  | 'in doubt'
+
+// Of the classes of RFC 3463 §3 only these two speak of the recipient; 5.1.7 and 5.1.8 of the sender.
+const ofRecipient = /^5\.(1\.(?![78]\b)|2\.)/
+// Postfix's 'relay recipient table' does speak of the recipient.
+const ofUs = /\brelay(?! recipient)|relaying|authenti/i
+// Without an enhanced code: RFC 5321 §4.2.3, 'mailbox unavailable' and 'not allowed'; the same code is
+// used for whatever else a server does not like.
+const mailboxCodes = [550, 551, 553, 556]
+const ofUsAtLarge =
+  /authori[sz]|log ?in|credential|allow|permit|den(y|ied)|block|polic|sender|from/i
+
+/**
+ * Only what a smart host says of the recipient, in its answer to RCPT, ends a mail. What it says of
+ * us (no login, no relaying, quota used up) or of the content is its own view: the recipient's
+ * server, or another smart host, may see it otherwise.
+ */
+export function verdictOf(result: SendResult): Verdict {
+  switch (result.kind) {
+    case 'accepted':
+      return 'relayed'
+    case 'deferred':
+      return 'not taken'
+    case 'lost':
+      return result.ambiguous ? 'in doubt' : 'not taken'
+    case 'refused': {
+      const final = result.phase === 'rcpt' && !result.local && speaksOfRecipient(result.reply)
+      return final ? 'bounced' : 'not taken'
+    }
+  }
+}
+
+function speaksOfRecipient({ code, enhanced, text }: Reply): boolean {
+  if (ofUs.test(text)) return false
+  if (enhanced !== undefined) return ofRecipient.test(enhanced)
+  return mailboxCodes.includes(code) && !ofUsAtLarge.test(text)
+}

@@ -1,0 +1,41 @@
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { openPlace } from './place.js'
+
+// Each step is a process of its own, on a machine that may have other work.
+t.setTimeout(300_000)
+
+t.test('the operator sees which way mail goes and says which', async (t) => {
+  const { data, run, json, refused } = await openPlace(t)
+  t.match((await run('failover')).stdout, /none: there is only the primary way/)
+  await refused(/There is no smart host; \[\[outbound/, 'failover', 'force')
+
+  const host = '[[outbound.failover.smart_hosts]]\nhost = "relay.test"\ntls = "implicit"\n'
+  appendFileSync(join(data, 'posthorn.toml'), host)
+  const forced = await run('failover', 'force', 'Google')
+  t.match(forced.stdout, /^Mail to Google goes by the smart hosts\./)
+  t.match(forced.stderr, /posthorn queue retry/)
+  t.match(await json('failover', 'forbid'), [
+    { scope: '*', orders: 'forbid' },
+    { scope: 'google', orders: 'force', since: null },
+  ])
+  const status = (await run('failover', 'status')).stdout
+  t.match(status, /Smart hosts +relay\.test port 465 \(implicit\)/)
+  t.match(status, /All mail +the primary way: the other is forbidden by the operator/)
+  t.match(status, /google +- +by the smart hosts: forced by the operator/)
+  t.match(await json('failover', 'auto', 'google'), [{ scope: '*', orders: 'forbid' }])
+  t.same(await json('failover', 'auto'), [])
+})
+
+t.test('config check finds a smart host that would fail in an incident', async (t) => {
+  const { data, run, refused } = await openPlace(t)
+  const settings = join(data, 'posthorn.toml')
+  const host = '[[outbound.failover.smart_hosts]]\nhost = "relay.test"\nuser = "u"\n'
+  appendFileSync(settings, `${host}password_file = "${data}/password"\n`)
+  await refused(/Cannot read the password for relay\.test: .*no such file/, 'config', 'check')
+  appendFileSync(join(data, 'password'), 'secret\n')
+  t.match(await run('config', 'check'), { status: 0, stderr: '' })
+  appendFileSync(settings, `ca_file = "${data}/password"\n`)
+  await refused(/has no certificate in PEM for relay\.test/, 'config', 'check')
+})

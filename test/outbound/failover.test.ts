@@ -1,0 +1,205 @@
+import t, { type Test } from 'tap'
+import { loadConfig, type SmartHost } from '../../src/config/index.js'
+import type { StaticRecords } from '../../src/dns/index.js'
+import type { EmailRecord } from '../../src/emails/index.js'
+import { everything, leaveToEvidence, orderScope, readScopes } from '../../src/outbound/index.js'
+import { FakeClock } from '../support/clock.js'
+import { type FakeMx, fakeMx, type MxScript } from '../support/fake-mx.js'
+import { outboundRig } from '../support/outbound.js'
+
+const minute = 60_000
+const hosts = ['one', 'two', 'three', 'four']
+// The rig's receiver is at 127.0.0.1; at 127.0.0.2 nobody listens until a test says so.
+const at = (address: string): StaticRecords =>
+  Object.fromEntries(
+    hosts.flatMap((name) => [
+      [`${name}.test`, { mx: [{ preference: 10, exchange: `mx.${name}.test` }] }],
+      [`mx.${name}.test`, { a: [address] }],
+    ]),
+  )
+
+interface Options {
+  /** Of the receiver of all domains; undefined: there is none. */
+  receiver?: MxScript
+  smartHost?: MxScript
+  settings?: Partial<SmartHost>
+}
+
+/** The outbound side with a smart host that a test scripts, and a clock that it moves. */
+async function open(t: Test, { receiver, smartHost = {}, settings }: Options = {}) {
+  const clock = new FakeClock()
+  const relay = await fakeMx(t, smartHost)
+  const { failover } = loadConfig({ env: {} }).outbound
+  const host: SmartHost = {
+    ...{ host: '127.0.0.1', port: relay.port, tls: 'off', user: '', passwordFile: '' },
+    ...{ passwordEnv: '', caFile: '', connections: 10, messagesPerMinute: 6_000 },
+    ...settings,
+  }
+  const rig = await outboundRig(t, {
+    clock,
+    ...(receiver === undefined ? {} : { script: receiver }),
+    dns: at(receiver === undefined ? '127.0.0.2' : '127.0.0.1'),
+    config: { failover: { ...failover, smartHosts: [host], sites: 3 } },
+  })
+  const { store } = rig
+  /** Time passes; what becomes due meanwhile happens. */
+  const pass = async (ms: number) => {
+    const step = ms > 5 * minute ? 20_000 : 2_000
+    for (let left = ms; left > 0; left -= step) {
+      await clock.advance(Math.min(left, step))
+      await store.write(async () => {})
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  const send = (name: string) => rig.send({ to: `ada@${name}.test` })
+  const sent = async (name: string, isSo: (email: EmailRecord) => boolean) =>
+    rig.until(await send(name), isSo)
+  return {
+    ...{ rig, relay, clock, pass, send, store },
+    deferred: (name: string) => sent(name, (email) => email.recipients[0]?.status === 'deferred'),
+    /** A mail that goes by the smart host; fails when it goes any other way. */
+    relayed: (name: string) => sent(name, (email) => email.provider === 'failover'),
+    delivered: (name: string) => sent(name, (email) => email.status === 'delivered'),
+    order: async (scope: string, orders: 'force' | 'forbid') => {
+      await store.write((tx) => orderScope(tx, scope, orders))
+      await pass(2_000)
+    },
+    leave: async () => {
+      await store.write((tx) => leaveToEvidence(tx))
+      await pass(2_000)
+    },
+    key: (lane: string) => ({ lane, class: 0, accountId: rig.accountId }) as const,
+  }
+}
+
+const recipientsOf = (mx: FakeMx) => mx.messages.flatMap(({ to }) => to)
+
+t.test('a blocked way out: mail goes by the smart host, and returns when it works', async (t) => {
+  const { rig, relay, pass, deferred, relayed, delivered, send } = await open(t)
+  const waiting = []
+  for (const name of ['one', 'two', 'three']) waiting.push(await deferred(name))
+  t.match(waiting[0]?.recipients, [{ reply: /^No connection \(connect\): .*ECONNREFUSED/ }])
+  await pass(14_000)
+  const fresh = await relayed('four')
+  t.match(fresh, { status: 'sent', provider: 'failover', recipients: [{ status: 'sent' }] })
+  t.match(fresh.recipients, [{ reply: '250 2.0.0 accepted' }])
+  await pass(5 * minute)
+  for (const { id } of waiting) await rig.until(id, (email) => email.provider === 'failover')
+  t.same(
+    recipientsOf(relay).sort(),
+    ['four', 'one', 'three', 'two'].map((n) => `ada@${n}.test`),
+  )
+  const [raw = ''] = relay.messages.map((message) => message.raw.toString())
+  t.match(raw, /^DKIM-Signature: /m, 'signed by us')
+  t.match(relay.messages[0]?.from, /@bounce\.sender\.test$/, 'with our return path')
+
+  // The wait after a probe that failed among these is over, too.
+  await pass(20 * minute)
+  const before = relay.messages.length
+  const direct = await fakeMx(t, { host: '127.0.0.2', port: rig.mx.port })
+  for (let i = 1; i <= 3; i++) {
+    await delivered('four')
+    t.equal(direct.messages.length, i)
+    if (i < 3) await relayed('four')
+    await pass(16_000)
+  }
+  t.equal(relay.messages.length, before + 2, 'only probes go the primary way meanwhile')
+  const after = await Promise.all(['one', 'four', 'three'].map(send))
+  for (const id of after) {
+    t.equal((await rig.becomes(id, 'delivered')).provider, 'primary')
+  }
+  t.equal(relay.messages.length, before + 2)
+})
+
+t.test('a probe that fails costs the mail nothing', async (t) => {
+  const { relay, pass, deferred, relayed, store } = await open(t)
+  for (const name of ['one', 'two', 'three']) await deferred(name)
+  await pass(7 * minute)
+  t.equal(relay.messages.length, 3, 'what waited is gone')
+  await pass(20 * minute)
+  const [{ relapses = -1 } = {}] = await readScopes(store.read)
+  const { recipients } = await relayed('four')
+  t.match(recipients, [{ attempts: 1 }], 'the smart host took it in the same attempt')
+  await pass(2_000)
+  const after = { scope: everything, way: 'failover', relapses: relapses + 1 }
+  t.match(await readScopes(store.read), [after], 'it was a probe')
+})
+
+t.test('mail that is refused for our address goes by the smart host at once', async (t) => {
+  const blocked = '550 5.7.1 Service unavailable, blocked using zen.spamhaus.org'
+  const rcpt = (to: string) => (to.endsWith('@one.test') ? blocked : '250 ok')
+  const { rig, relay, pass, relayed, delivered } = await open(t, { receiver: { rcpt } })
+  t.match(await relayed('one'), { status: 'sent', recipients: [{ attempts: 1, status: 'sent' }] })
+  await pass(2_000)
+  const asked = rig.mx.sessions.length
+  t.match(await relayed('one'), { status: 'sent' })
+  t.equal(rig.mx.sessions.length, asked, 'the site is not asked again')
+  t.match(await delivered('two'), { provider: 'primary' }, 'others are')
+  t.same(recipientsOf(relay), ['ada@one.test', 'ada@one.test'])
+})
+
+t.test('no smart host works: the mail waits, and says for what', async (t) => {
+  const { rig, order, deferred, send, pass, relay, key } = await open(t, {
+    smartHost: { banner: '421 4.3.2 closed' },
+  })
+  await order(everything, 'force')
+  for (let i = 0; i < 2; i++) {
+    const { recipients, provider } = await deferred('one')
+    t.match(recipients, [{ reply: /^No session with the smart host .* \(banner\): 421 4\.3\.2/ }])
+    t.equal(provider, 'primary')
+  }
+  const id = await send('two')
+  await rig.eventually(() => rig.gateOf(key('two.test'))?.gate === 'failover')
+  t.match(rig.gateOf(key('two.test')), {
+    says: /^Mail to two\.test goes by the smart hosts: Its servers take no connection/,
+    until: Number,
+  })
+  relay.change({ banner: '220 here again' })
+  await pass(3 * minute)
+  await rig.until(id, (email) => email.provider === 'failover')
+})
+
+t.test(
+  'what a smart host says of itself ends no mail, what it says of the recipient does',
+  async (t) => {
+    const rcpt = ['554 5.7.1 Relay access denied', '550 5.1.1 no such user']
+    const { rig, order, deferred, send } = await open(t, { smartHost: { rcpt } })
+    await order(everything, 'force')
+    t.match(await deferred('one'), { status: 'sent', provider: 'primary' })
+    t.match(await rig.becomes(await send('one'), 'bounced'), { provider: 'failover' })
+  },
+)
+
+t.test('the operator sends all, or a domain, the other way, and back', async (t) => {
+  const { order, leave, relayed, delivered, rig } = await open(t, { receiver: {} })
+  await order('two.test', 'force')
+  await relayed('two')
+  await delivered('one')
+  await order(everything, 'force')
+  await relayed('one')
+  t.equal(rig.mx.messages.length, 1)
+  rig.resolver.set('three.test', { fail: 'SERVFAIL' })
+  await relayed('three')
+  await order(everything, 'forbid')
+  t.equal((await delivered('two')).provider, 'primary')
+  await leave()
+  await delivered('one')
+})
+
+t.test('a null MX is no business of the smart host', async (t) => {
+  const { rig, order, send, relay } = await open(t, { receiver: {} })
+  rig.resolver.set('one.test', { mx: [{ preference: 0, exchange: '' }] })
+  await order(everything, 'force')
+  t.match(await rig.becomes(await send('one'), 'bounced'), { provider: 'primary' })
+  t.equal(relay.sessions.length, 0)
+})
+
+t.test('the way outlives a restart', async (t) => {
+  const { rig, pass, deferred, relayed } = await open(t)
+  for (const name of ['one', 'two', 'three']) await deferred(name)
+  await pass(14_000)
+  await relayed('four')
+  await rig.stop()
+  await rig.start()
+  await relayed('four')
+})
