@@ -33,6 +33,11 @@ export const catalogue = {
     help: 'Delivery attempts by what they came to',
     labels: ['outcome'],
   },
+  posthorn_refusals_total: {
+    type: 'counter',
+    help: 'Refusals by what they mean (config/bounce-rules.toml): blocked, sender-authentication, …',
+    labels: ['means'],
+  },
   posthorn_connections: {
     type: 'gauge',
     help: 'SMTP connections to a site, idle ones too: the 50 largest and all others',

@@ -48,9 +48,11 @@ export function makeRecorder(deps: OutboundDeps) {
   }
 
   const tell = (settlement: Settlement) => {
-    const { kind, id, emailId, recipient, attempts, reply, remote } = settlement
+    const { kind, id, emailId, recipient, attempts, reply, remote, verdict } = settlement
+    const means = verdict && { means: verdict.class, rule: verdict.rule }
+    if (verdict) meter.count('posthorn_refusals_total', { means: verdict.class })
     meter.count('posthorn_attempts_total', { outcome: kind })
-    const fields = { emailId, deliveryId: id, to: recipient, attempts, remote, reply }
+    const fields = { emailId, deliveryId: id, to: recipient, attempts, remote, reply, ...means }
     if (kind === 'delivered') log.info(fields, 'Delivered')
     else if (kind === 'relayed') log.info(fields, 'Relayed')
     else if (kind === 'deferred') {

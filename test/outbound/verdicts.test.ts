@@ -1,6 +1,8 @@
 import t, { type Test } from 'tap'
 import { loadConfig } from '../../src/config/index.js'
 import { readTimeline } from '../../src/events/index.js'
+import { silentLog } from '../../src/log/index.js'
+import { type Meter, silentMeter } from '../../src/metrics/index.js'
 import { suppressionsOf } from '../../src/suppression/index.js'
 import { FakeClock } from '../support/clock.js'
 import { type OutboundRig, outboundRig, type RigOptions } from '../support/outbound.js'
@@ -24,7 +26,14 @@ async function effects(rig: OutboundRig, id: string, address = 'a@one.test') {
 }
 
 t.test('a dead mailbox bounces for good and is suppressed with its reply', async (t) => {
-  const { rig } = await rigWith(t, { script: { rcpt: '550 5.1.1 no such user' } })
+  const told: object[] = []
+  const log = { ...silentLog, warn: (fields: object) => told.push(fields) }
+  const counted: unknown[] = []
+  const count: Meter['count'] = (name, labels) => {
+    if (name === 'posthorn_refusals_total') counted.push(labels)
+  }
+  const meter: Meter = { ...silentMeter, count }
+  const { rig } = await rigWith(t, { log, meter, script: { rcpt: '550 5.1.1 no such user' } })
   const id = await rig.send({ to: 'A@one.test' })
   await rig.becomes(id, 'bounced')
   t.match(await effects(rig, id), {
@@ -37,6 +46,10 @@ t.test('a dead mailbox bounces for good and is suppressed with its reply', async
     },
     suppressed: true,
   })
+  // What is told follows the commit.
+  await rig.stop()
+  t.match(told, [{ to: 'A@one.test', means: 'bad-mailbox', rule: /unknown user/ }])
+  t.same(counted, [{ means: 'bad-mailbox' }])
   t.match(await suppressionsOf(rig.store.read, rig.accountId, 'a@one.test'), [
     { reason: 'bounce', emailId: id, detail: '550 5.1.1 no such user', expiresAt: null },
   ])

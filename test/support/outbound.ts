@@ -19,7 +19,7 @@ import { acceptEmail, type EmailRecord, readEmail } from '../../src/emails/index
 import type { SendInput } from '../../src/emails/send-body.js'
 import { makeLandEvents } from '../../src/events/index.js'
 import { type Log, silentLog } from '../../src/log/index.js'
-import { silentMeter } from '../../src/metrics/index.js'
+import { type Meter, silentMeter } from '../../src/metrics/index.js'
 import { loadShaping, type OutboundDeps, openOutbound } from '../../src/outbound/index.js'
 import { loadBounceRules } from '../../src/reports/index.js'
 import { makeSimulator } from '../../src/simulator/index.js'
@@ -65,6 +65,7 @@ export interface RigOptions {
   /** What an operator's shaping.toml says; by default the fake MX has 10 connections and no rate. */
   shaping?: string
   log?: Log
+  meter?: Meter
   /** Stands in for a resolver that checks DNSSEC. */
   validated?: ValidatedResolver
   tls?: OutboundDeps['tls']
@@ -133,7 +134,7 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
       ...(options.tls && { tls: options.tls }),
       log: options.log ?? silentLog,
       key,
-      meter: silentMeter,
+      meter: options.meter ?? silentMeter,
       backlog,
       land: makeLandEvents([suppressFailing]),
       publicUrl: 'https://mail.test',
