@@ -1,8 +1,17 @@
 import type { Command } from 'commander'
-import { addContact, type Contact, toE164 } from '../contacts/index.js'
+import type { ConsentEvent } from '../consent/index.js'
+import {
+  addContact,
+  type Contact,
+  contactHistory,
+  exportContacts,
+  listLists,
+  toE164,
+} from '../contacts/index.js'
 import { OperatorError } from '../errors/index.js'
+import type { Read } from '../store/index.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
-import { jsonTime, say, sayJson } from './output.js'
+import { jsonTime, say, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 
 interface Options {
@@ -10,10 +19,14 @@ interface Options {
   firstName?: string
   lastName?: string
   phone?: string
+  list?: string
 }
 
 export function contactCommands(program: Command): void {
-  const contact = program.command('contact').description('people that an account knows')
+  const contact = program
+    .command('contact')
+    .alias('contacts')
+    .description('people that an account knows')
 
   contact
     .command('add <email>')
@@ -32,12 +45,70 @@ export function contactCommands(program: Command): void {
       const phone = phoneOf(options.phone, settingsOf(place).contacts.defaultCountry)
       const { contact, added } = await withStore(place, async (deps) => {
         const { id } = await chosenAccount(deps.store.read, options.account)
-        return addContact(deps, id, { email, firstName, lastName, phone })
+        const given = { email, firstName, lastName, phone }
+        return addContact(deps, id, given, { by: 'command' })
       })
       if (place.json) return sayJson({ ...shown(contact), added })
       say(`${contact.email} is ${added ? 'added' : 'updated'}: ${contact.id}`)
     })
+
+  contact
+    .command('export')
+    .description('write the contacts as CSV to stdout; an import takes it back')
+    .addOption(accountOption())
+    .option('--list <id>', 'those of this list alone, by its id or name')
+    .addHelpText('after', '\nExample:\n  $ posthorn contacts export --list Readers > readers.csv')
+    .action(async (options: Options, command: Command) => {
+      await withStore(placeOf(command), async ({ store: { read } }) => {
+        const { id } = await chosenAccount(read, options.account)
+        const listId = options.list === undefined ? undefined : await listOf(read, id, options.list)
+        for await (const lines of exportContacts(read, id, listId)) {
+          // They may not fit into memory, so what reads them sets the pace.
+          if (!process.stdout.write(lines)) {
+            await new Promise((resolve) => process.stdout.once('drain', resolve))
+          }
+        }
+      })
+    })
+
+  contact
+    .command('history <email>')
+    .description('show how an address came in, what it has left, and who took that back')
+    .addOption(accountOption())
+    .addHelpText('after', '\nExample:\n  $ posthorn contacts history ada@example.com')
+    .action(async (email: string, options: Options, command: Command) => {
+      const place = placeOf(command)
+      const events = await withStore(place, async ({ store: { read } }) => {
+        const { id } = await chosenAccount(read, options.account)
+        return contactHistory(read, id, email)
+      })
+      if (place.json) return sayJson(events.map((event) => ({ ...event, at: jsonTime(event.at) })))
+      sayTable(
+        ['WHEN', 'WHAT', 'DETAILS'],
+        events.map((event) => [
+          shownTime(event.at),
+          event.kind.replaceAll('_', ' '),
+          details(event),
+        ]),
+        `Nothing is known of ${email}`,
+      )
+    })
 }
+
+async function listOf(read: Read, accountId: string, named: string): Promise<string> {
+  const lists = await listLists(read, accountId)
+  const found = lists.filter(({ id, name }) => id === named.toLowerCase() || name === named)
+  const [only, ...others] = found
+  if (only !== undefined && others.length === 0) return only.id
+  const shown = (only === undefined ? lists : found).map(({ id, name }) => `\n  ${id}  ${name}`)
+  const problem = only === undefined ? `No list "${named}"` : `Several lists are named "${named}"`
+  throw new OperatorError(`${problem}; there are:${shown.join('') || ' none'}`)
+}
+
+const details = ({ detail }: ConsentEvent) =>
+  Object.entries(detail)
+    .map(([key, value]) => `${key} ${value}`)
+    .join(', ')
 
 function phoneOf(given: string | undefined, country: string): string | undefined {
   if (given === undefined) return undefined

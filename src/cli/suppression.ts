@@ -134,8 +134,9 @@ Whoever has unsubscribed or complained must not be mailed again before asking fo
       const reasons = options.reason === undefined ? suppressionReasons : [options.reason]
       await withStore(place, (deps) =>
         inAccount(deps, options, async (tx, id) => {
+          const at = deps.clock.now()
           for (const email of addresses) {
-            if ((await lift(tx, id, email, reasons)) > 0) continue
+            if ((await lift(tx, id, email, { by: 'operator', at, reasons })) > 0) continue
             const why = options.reason === undefined ? '' : ` for ${options.reason}`
             throw new OperatorError(`${email} is not suppressed${why}; nothing was changed`)
           }

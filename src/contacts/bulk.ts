@@ -4,12 +4,18 @@ import { cleanName, mergedMetadata } from './fields.js'
 import { addToCount, joinList } from './list.js'
 import { addToTotal, contactTotal } from './total.js'
 
+export interface ImportedRow extends NewContact {
+  /** Of the file. */
+  line: number
+}
+
 export interface Batch {
   accountId: string
   listId: string
+  importId: number
   ceiling: number | null
   /** In the order of the file. */
-  contacts: readonly NewContact[]
+  contacts: readonly ImportedRow[]
   newId: () => string
   now: number
 }
@@ -29,7 +35,7 @@ export interface BatchCounts {
  * on this list, is rare and goes one by one.
  */
 export async function addBatch(tx: Tx, batch: Batch): Promise<BatchCounts> {
-  const { accountId, listId, ceiling, contacts, newId, now } = batch
+  const { accountId, listId, importId, ceiling, contacts, newId, now } = batch
   const keys = JSON.stringify(contacts.map(({ email }) => addressKey(email)))
   const rows = await knownAmong(tx, { accountId, listId, keys })
   const known = new Map(rows.map(({ address, listed }) => [address, listed !== null]))
@@ -57,7 +63,7 @@ export async function addBatch(tx: Tx, batch: Batch): Promise<BatchCounts> {
     }
   }
   if (fresh.length > 0) {
-    const inserted = { json: JSON.stringify(fresh), accountId, listId, now }
+    const inserted = { json: JSON.stringify(fresh), accountId, listId, importId, now }
     await insertContacts(tx, inserted)
     await insertMembers(tx, inserted)
     await addToTotal(tx, accountId, fresh.length)
@@ -69,23 +75,24 @@ export async function addBatch(tx: Tx, batch: Batch): Promise<BatchCounts> {
 
 async function joinKnown(
   tx: Tx,
-  { accountId, listId, now }: Batch,
-  given: NewContact,
+  { accountId, listId, importId, now }: Batch,
+  given: ImportedRow,
 ): Promise<boolean> {
   const known = await findContact(tx, accountId, given.email)
   if (known === undefined) throw new Error('A contact is gone in the write that found it')
   if (mergedMetadata(known.metadata, given.metadata ?? {}) === undefined) return false
   await updateContact(tx, known, given)
-  return joinList(tx, listId, known.id, now)
+  return joinList(tx, listId, known.id, now, { import_id: importId, line: given.line })
 }
 
 /** A new contact as `insertContacts` takes it. */
-const cellsOf = ({ email, firstName, lastName, phone, metadata }: NewContact) => [
+const cellsOf = ({ email, firstName, lastName, phone, metadata, line }: ImportedRow) => [
   email,
   cleanName(firstName ?? ''),
   cleanName(lastName ?? ''),
   phone ?? null,
   metadata === undefined ? null : JSON.stringify(metadata),
+  line,
 ]
 
 const knownAmong = prepared<
@@ -109,6 +116,7 @@ interface FreshRows {
   json: string
   accountId: string
   listId: string
+  importId: number
   now: number
 }
 
@@ -143,10 +151,10 @@ const insertContacts = prepared<FreshRows, unknown>((db, { json, accountId, now 
     ),
 )
 
-const insertMembers = prepared<FreshRows, unknown>((db, { json, listId, now }) =>
+const insertMembers = prepared<FreshRows, unknown>((db, { json, listId, importId, now }) =>
   db
     .insertInto('list_members')
-    .columns(['list_id', 'contact_id', 'added_at'])
+    .columns(['list_id', 'contact_id', 'added_at', 'import_id', 'line'])
     .expression((eb) =>
       eb
         .selectFrom(rowsOf(json))
@@ -154,6 +162,8 @@ const insertMembers = prepared<FreshRows, unknown>((db, { json, listId, now }) =
           eb.val(listId).as('list_id'),
           cell<string>(0).as('contact_id'),
           eb.val(now).as('added_at'),
+          eb.val(importId).as('import_id'),
+          cell<number>(7).as('line'),
         ]),
     ),
 )

@@ -1,3 +1,4 @@
+import { recordConsent } from '../consent/index.js'
 import { ApiError } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
 import type { ContactRow, Read, Tx } from '../store/index.js'
@@ -35,6 +36,8 @@ export interface AddOptions {
   listId?: string | undefined
   /** How many contacts the account may hold (`contactCeiling`); none by default. */
   ceiling?: number | null
+  /** For the consent record: a request of the API (the default), or an operator's command. */
+  by?: 'api' | 'command'
 }
 
 export interface Added {
@@ -50,7 +53,7 @@ export async function addContact(
   { store, clock }: ContactDeps,
   accountId: string,
   given: NewContact,
-  { listId, ceiling = null }: AddOptions = {},
+  { listId, ceiling = null, by = 'api' }: AddOptions = {},
 ): Promise<Added> {
   const mailbox = parseMailbox(given.email)
   if (mailbox === undefined) throw new ApiError('validation_error', 'email is no address')
@@ -71,6 +74,10 @@ export async function addContact(
       await updateContact(tx, known, given)
     }
     const joined = listId !== undefined && (await joinList(tx, listId, known?.id ?? id, now))
+    if (known === undefined || joined) {
+      const detail = { by, ...(listId === undefined ? {} : { listId }) }
+      await recordConsent(tx, accountId, email, { at: now, kind: 'added', detail })
+    }
     const contact = await findContact(tx, accountId, email)
     if (contact === undefined) throw new Error('A contact is gone in the write that added it')
     return { contact, added: known === undefined, joined }

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors/index.js'
-import { addBatch } from './bulk.js'
-import type { NewContact } from './contact.js'
+import type { Tx } from '../store/index.js'
+import { addBatch, type ImportedRow } from './bulk.js'
 import { type CsvBreak, readCsv } from './csv-records.js'
 import { type Columns, readHeader, readRow } from './csv-row.js'
 import type { ContactDeps } from './deps.js'
@@ -20,6 +20,8 @@ export interface ImportOptions {
   listId: string
   /** How many contacts the account may hold; null for any number. */
   ceiling: number | null
+  /** The file's name, for the consent record. */
+  file: string
   /** Of phone numbers without an international prefix. */
   defaultCountry: string
   maxRows?: number
@@ -38,10 +40,11 @@ export async function importContacts(
   { store, clock }: ContactDeps,
   accountId: string,
   file: AsyncIterable<Uint8Array>,
-  { listId, ceiling, defaultCountry, maxRows = maxImportRows }: ImportOptions,
+  { listId, ceiling, file: name, defaultCountry, maxRows = maxImportRows }: ImportOptions,
 ): Promise<ImportCounts> {
   const counts: ImportCounts = { imported: 0, skipped: 0, invalid: 0 }
-  let batch: NewContact[] = []
+  let batch: ImportedRow[] = []
+  let importId: number | undefined
   const write = async () => {
     const contacts = batch
     batch = []
@@ -50,8 +53,11 @@ export async function importContacts(
       await requireList(tx, accountId, listId)
       const newId = store.ids.uuid
       const now = clock.now()
-      return addBatch(tx, { accountId, listId, ceiling, contacts, newId, now })
+      const id = importId ?? (await openImport(tx, { accountId, listId, file: name, now }))
+      const added = { accountId, listId, importId: id, ceiling, contacts, newId, now }
+      return { ...(await addBatch(tx, added)), importId: id }
     })
+    importId = done.importId
     counts.imported += done.imported
     counts.skipped += done.skipped
     counts.invalid += done.invalid
@@ -76,11 +82,25 @@ export async function importContacts(
     if (rows++ === maxRows) return await breakOff({ line, reason: `over ${maxRows} rows` })
     const contact = readRow(columns, cells, defaultCountry)
     if (contact === undefined) counts.invalid++
-    else if (batch.push(contact) === perWrite) await write()
+    else if (batch.push({ ...contact, line }) === perWrite) await write()
   }
   await write()
   if (columns === undefined) return await breakOff({ line: 1, reason: 'the file is empty' })
   return counts
+}
+
+/** What the rows' origin is looked up by. */
+async function openImport(
+  tx: Tx,
+  given: { accountId: string; listId: string; file: string; now: number },
+): Promise<number> {
+  const { accountId, listId, file, now } = given
+  const { id } = await tx
+    .insertInto('contact_imports')
+    .values({ account_id: accountId, list_id: listId, file, started_at: now })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
 }
 
 function headerAt(line: number, cells: readonly string[], counts: ImportCounts): Columns {

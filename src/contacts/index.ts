@@ -6,6 +6,8 @@
  */
 export { type Added, addContact, type Contact, findContact } from './contact.js'
 export type { ContactDeps } from './deps.js'
+export { exportContacts } from './export.js'
+export { contactHistory } from './history.js'
 export { type ImportCounts, type ImportOptions, importContacts } from './import.js'
 export { serveImports } from './import-thread.js'
 export { type Importer, openImporter } from './importer.js'

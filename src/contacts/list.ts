@@ -58,16 +58,23 @@ export async function requireList(read: Read, accountId: string, id: string): Pr
   return toList(row)
 }
 
+/** Which import put a contact on a list, and from which line. */
+export interface ImportOrigin {
+  import_id: number | null
+  line: number | null
+}
+
 /** Puts a contact on a list; resolves with whether that is new. */
 export async function joinList(
   tx: Tx,
   listId: string,
   contactId: string,
   now: number,
+  origin: ImportOrigin = { import_id: null, line: null },
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('list_members')
-    .values({ list_id: listId, contact_id: contactId, added_at: now })
+    .values({ list_id: listId, contact_id: contactId, added_at: now, ...origin })
     .onConflict((conflict) => conflict.columns(['list_id', 'contact_id']).doNothing())
     .executeTakeFirstOrThrow()
   const joined = numInsertedOrUpdatedRows === 1n

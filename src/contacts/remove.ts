@@ -1,6 +1,7 @@
 import { ApiError } from '../errors/index.js'
 import { idsIn, type Store, type Tx } from '../store/index.js'
 import type { ContactDeps } from './deps.js'
+import { keepOrigins } from './history.js'
 import { addToCount, requireList } from './list.js'
 import { addToTotal } from './total.js'
 
@@ -18,6 +19,7 @@ export async function removeFromList(
 ): Promise<void> {
   await store.write(async (tx) => {
     const list = await requireList(tx, accountId, listId)
+    await keepOrigins(tx, list.id, [contactId])
     const { numDeletedRows } = await tx
       .deleteFrom('list_members')
       .where('list_id', '=', list.id)
@@ -73,6 +75,7 @@ function takeSlice(store: Store, accountId: string, listId: string): Promise<boo
       .limit(perWrite)
       .execute()
     const ids = members.map((member) => member.contact_id)
+    await keepOrigins(tx, listId, ids)
     await tx
       .deleteFrom('list_members')
       .where('list_id', '=', listId)

@@ -88,11 +88,12 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
       const billing = await billingOf(accountId)
       checkAdding(billing)
       await requireList(read, accountId, listId)
-      const { bytes, contentType } = await upload()
+      const { bytes, contentType, filename = '' } = await upload()
       requireCsvType(contentType)
       const ceiling = contactCeiling(deps.plans, billing)
       const { defaultCountry } = deps
-      return await deps.importer.run(accountId, bytes, { listId, ceiling, defaultCountry })
+      const file = filename.toWellFormed().slice(0, maxFileName)
+      return await deps.importer.run(accountId, bytes, { listId, ceiling, file, defaultCountry })
     },
   )
 
@@ -105,6 +106,8 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
     },
   )
 }
+
+const maxFileName = 255
 
 // What browsers and tools call a CSV file, which depends on what is installed beside them.
 const csvTypes =

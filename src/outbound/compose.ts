@@ -96,7 +96,7 @@ export function makeComposer(
     const content = { html: html ?? '', text: text ?? textOf(email.id, html ?? '') }
     if (email.type === 'transactional') return { ...content, extraHeaders: [] }
     const topicId = email.topic_id ?? undefined
-    const url = links.url({ accountId, address: recipient, topicId })
+    const url = links.url({ accountId, address: recipient, topicId, emailId: email.id })
     const name = topicId && (await topicName(deps.store.read, accountId, topicId))
     const footer = { url, accountName: email.account_name, topicName: name }
     return {

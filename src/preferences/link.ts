@@ -7,6 +7,8 @@ export interface UnsubscribeTarget {
   /** As the mail is addressed. */
   address: string
   topicId?: string | undefined
+  /** The mail that the link stands in. */
+  emailId?: string | undefined
 }
 
 export interface UnsubscribeLinks {
@@ -16,14 +18,17 @@ export interface UnsubscribeLinks {
 }
 
 /*
- * A token: version (1) ‖ account (16) ‖ topic (16, only in version 2) ‖ address (UTF-8) ‖ MAC (12),
- * in base64url: at most 399 characters, as an address has at most 254 octets (RFC 5321 §4.5.3.1.3).
+ * A token: version (1) ‖ account (16) ‖ topic (16, in versions 2 and 4) ‖ mail (16, in 3 and 4) ‖
+ * address (UTF-8) ‖ MAC (12), in base64url: at most 420 characters, as an address has at most 254
+ * octets (RFC 5321 §4.5.3.1.3). Links of versions 1 and 2 stand in mails that were sent long ago.
  */
-const versions = { account: 1, topic: 2 } as const
+const firstVersion = 1
+const withTopic = 1
+const withMail = 2
 const idBytes = 16
 // RFC 2104 §5: at least 80 bits. Guessing goes over the network, a request a try.
 const macBytes = 12
-const maxTokenLength = 400
+const maxTokenLength = 420
 
 /** Links never expire: CAN-SPAM asks for 30 days, and people keep mails for years. */
 export function makeUnsubscribeLinks(key: ApplianceKey, publicUrl: string): UnsubscribeLinks {
@@ -31,11 +36,12 @@ export function makeUnsubscribeLinks(key: ApplianceKey, publicUrl: string): Unsu
   const mac = (body: Buffer) =>
     createHmac('sha256', macKey).update(body).digest().subarray(0, macBytes)
   return {
-    url({ accountId, address, topicId }) {
+    url({ accountId, address, topicId, emailId }) {
       const body = Buffer.concat([
-        Buffer.from([topicId === undefined ? versions.account : versions.topic]),
+        Buffer.from([firstVersion + (topicId ? withTopic : 0) + (emailId ? withMail : 0)]),
         idToBytes(accountId),
         ...(topicId === undefined ? [] : [idToBytes(topicId)]),
+        ...(emailId === undefined ? [] : [idToBytes(emailId)]),
         Buffer.from(address),
       ])
       const token = Buffer.concat([body, mac(body)]).toString('base64url')
@@ -53,13 +59,17 @@ export function makeUnsubscribeLinks(key: ApplianceKey, publicUrl: string): Unsu
 }
 
 function targetOf(body: Buffer): UnsubscribeTarget | undefined {
-  const accountId = idFromBytes(body.subarray(1, 1 + idBytes))
-  if (body[0] === versions.account) {
-    return { accountId, address: body.toString('utf8', 1 + idBytes) }
+  const parts = (body[0] ?? 0) - firstVersion
+  if (parts < 0 || parts > withTopic + withMail) return undefined
+  let at = 1
+  const nextId = () => {
+    at += idBytes
+    return idFromBytes(body.subarray(at - idBytes, at))
   }
-  if (body[0] !== versions.topic) return undefined
-  const topicId = idFromBytes(body.subarray(1 + idBytes, 1 + 2 * idBytes))
-  return { accountId, topicId, address: body.toString('utf8', 1 + 2 * idBytes) }
+  const accountId = nextId()
+  const topic = parts & withTopic ? { topicId: nextId() } : {}
+  const mail = parts & withMail ? { emailId: nextId() } : {}
+  return { accountId, ...topic, ...mail, address: body.toString('utf8', at) }
 }
 
 function idToBytes(id: string): Buffer {

@@ -21,16 +21,22 @@ export async function hasLeft(read: Read, target: UnsubscribeTarget): Promise<bo
 /** At the recipient's word: out of the topic alone, or of all marketing mail. Twice is as once. */
 export async function unsubscribe(
   { store, clock }: SubscriptionDeps,
-  { accountId, address, topicId }: UnsubscribeTarget,
+  { accountId, address, topicId, emailId }: UnsubscribeTarget,
   detail: string,
 ): Promise<void> {
   await store.write(async (tx) => {
     const now = clock.now()
     if (topicId !== undefined) {
-      await optOut(tx, accountId, { topicId, address }, now)
+      await optOut(tx, accountId, { topicId, address, emailId }, now)
       return
     }
-    await suppress(tx, accountId, { email: address, reason: 'unsubscribe', detail }, now)
+    const record = {
+      email: address,
+      reason: 'unsubscribe',
+      emailId: emailId ?? null,
+      detail,
+    } as const
+    await suppress(tx, accountId, record, now)
   })
 }
 
@@ -39,11 +45,12 @@ export async function unsubscribe(
  * Suppression); bounces and complaints are not the recipient's to lift.
  */
 export async function resubscribe(
-  { store }: SubscriptionDeps,
+  { store, clock }: SubscriptionDeps,
   { accountId, address, topicId }: UnsubscribeTarget,
 ): Promise<void> {
   await store.write(async (tx) => {
-    if (topicId !== undefined) await optIn(tx, accountId, { topicId, address })
-    await lift(tx, accountId, address, ['unsubscribe'])
+    const at = clock.now()
+    if (topicId !== undefined) await optIn(tx, accountId, { topicId, address }, at)
+    await lift(tx, accountId, address, { by: 'recipient', at, reasons: ['unsubscribe'] })
   })
 }

@@ -16,6 +16,7 @@ import * as egress from './migrations/0012-egress.js'
 import * as softBounces from './migrations/0013-soft-bounces.js'
 import * as protection from './migrations/0015-protection.js'
 import * as contacts from './migrations/0016-contacts.js'
+import * as consent from './migrations/0017-consent.js'
 import * as sources from './migrations/0019-sources.js'
 
 /** In order, forward only; a released one is never edited. */
@@ -34,6 +35,7 @@ const migrations: Record<string, Migration> = {
   '0013-soft-bounces': softBounces,
   '0015-protection': protection,
   '0016-contacts': contacts,
+  '0017-consent': consent,
   '0019-sources': sources,
 }
 

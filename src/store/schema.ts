@@ -27,6 +27,8 @@ export interface Tables {
   contact_lists: ContactListRow
   list_members: ListMemberRow
   contact_totals: ContactTotalRow
+  contact_imports: ContactImportRow
+  consent: ConsentRow
   topics: TopicRow
   topic_opt_outs: TopicOptOutRow
   sources: SourceRow
@@ -331,6 +333,30 @@ export interface ListMemberRow {
   list_id: string
   contact_id: string
   added_at: number
+  /** The import that put the contact there, and the line of its file; null for any other way. */
+  import_id: number | null
+  line: number | null
+}
+
+export interface ContactImportRow {
+  id: Generated<number>
+  account_id: string
+  list_id: string
+  /** The file's name, as the client has it. */
+  file: string
+  started_at: number
+}
+
+/** What an address agreed to or took back; rows are only ever added. */
+export interface ConsentRow {
+  id: Generated<number>
+  account_id: string
+  /** The whole address in lower case. */
+  address: string
+  at: number
+  kind: string
+  /** JSON, as `consent/record.ts` has it. */
+  detail: string
 }
 
 export interface TopicRow {

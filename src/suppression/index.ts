@@ -10,6 +10,7 @@ export { exportSuppressions, type ImportCounts, importSuppressions, type LineFau
 export { liftExpired, suppressFailing } from './failing.js'
 export { listSuppressions, suppressionsOf } from './list.js'
 export {
+  type Lifting,
   lift,
   type NewSuppression,
   type Suppression,

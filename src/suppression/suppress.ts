@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { type ConsentKind, recordConsent } from '../consent/index.js'
 import type { SuppressionRow, Tx } from '../store/index.js'
 
 export type SuppressionReason = SuppressionRow['reason']
@@ -67,18 +68,41 @@ export async function suppress(
     )
     .returning('address')
     .execute()
-  return changed.length > 0
+  if (changed.length === 0) return false
+  await recordConsent(tx, accountId, given.email, {
+    at: now,
+    kind: kinds[given.reason],
+    detail: {
+      ...(given.emailId ? { emailId: given.emailId } : {}),
+      ...(given.detail ? { note: given.detail } : {}),
+    },
+  })
+  return true
+}
+
+const kinds: Record<SuppressionReason, ConsentKind> = {
+  unsubscribe: 'unsubscribed',
+  bounce: 'bounced',
+  complaint: 'complained',
+  manual: 'suppressed',
+}
+
+export interface Lifting {
+  /** On whose word; `time` when it was to last for a while. */
+  by: 'recipient' | 'operator' | 'time'
+  at: number
+  /** Default: all of them. */
+  reasons?: readonly SuppressionReason[]
 }
 
 /**
- * Takes back what was recorded for these reasons (default: all of them); resolves with how many
- * records that were. Only on somebody's word: the recipient's own, or an operator's.
+ * Takes back what was recorded for these reasons; resolves with how many records that were. Only on somebody's word: the recipient's own, or an operator's.
  */
 export async function lift(
   tx: Tx,
   accountId: string,
   email: string,
-  reasons: readonly SuppressionReason[] = suppressionReasons,
+  { by, at, reasons = suppressionReasons }: Lifting,
 ): Promise<number> {
   const lifted = await tx
     .deleteFrom('suppressions')
@@ -87,6 +111,10 @@ export async function lift(
     .where('reason', 'in', reasons)
     .returning('reason')
     .execute()
+  if (lifted.length > 0) {
+    const detail = { by, reasons: lifted.map(({ reason }) => reason) }
+    await recordConsent(tx, accountId, email, { at, kind: 'lifted', detail })
+  }
   return lifted.length
 }
 

@@ -1,3 +1,4 @@
+import { recordConsent } from '../consent/index.js'
 import { idsIn, type Read, type Tx } from '../store/index.js'
 
 export interface OptOut {
@@ -7,11 +8,11 @@ export interface OptOut {
 
 const perQuery = 1_000
 
-/** Records that an address has left a topic; resolves with whether that is new. */
+/** Records that an address has left a topic, by a mail if one is named; resolves with whether that is new. */
 export async function optOut(
   tx: Tx,
   accountId: string,
-  { topicId, address }: OptOut,
+  { topicId, address, emailId }: OptOut & { emailId?: string | undefined },
   now: number,
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx
@@ -24,7 +25,10 @@ export async function optOut(
     })
     .onConflict((conflict) => conflict.columns(['account_id', 'address', 'topic_id']).doNothing())
     .executeTakeFirstOrThrow()
-  return numInsertedOrUpdatedRows === 1n
+  if (numInsertedOrUpdatedRows !== 1n) return false
+  const detail = { topicId, ...(emailId === undefined ? {} : { emailId }) }
+  await recordConsent(tx, accountId, address, { at: now, kind: 'left_topic', detail })
+  return true
 }
 
 /** Takes it back, at the recipient's own word; resolves with whether there was anything. */
@@ -32,6 +36,7 @@ export async function optIn(
   tx: Tx,
   accountId: string,
   { topicId, address }: OptOut,
+  now: number,
 ): Promise<boolean> {
   const { numDeletedRows } = await tx
     .deleteFrom('topic_opt_outs')
@@ -39,7 +44,10 @@ export async function optIn(
     .where('address', '=', addressKey(address))
     .where('topic_id', '=', topicId)
     .executeTakeFirstOrThrow()
-  return numDeletedRows === 1n
+  if (numDeletedRows !== 1n) return false
+  const detail = { topicId, by: 'recipient' }
+  await recordConsent(tx, accountId, address, { at: now, kind: 'returned_to_topic', detail })
+  return true
 }
 
 /** Which of `addresses` have left the topic, spelled as they were given. */

@@ -90,4 +90,10 @@ t.test('topics and contacts are added and refused', async (t) => {
   })
   await refused(/"12" is no phone number, of NG or with \+/, ...add, '--phone', '12')
   await refused(/email is no address/, 'contact', 'add', 'nonsense')
+  t.match(await json('contacts', 'history', 'ADA@x.test'), [
+    { at: /Z$/, kind: 'added', detail: { by: 'command' } },
+  ])
+  const { stdout } = await run('contacts', 'export')
+  t.match(stdout, /^email,firstName,lastName,phone,[^\n]*\r\nada@x\.test,[^\n]*\+2348031234567/)
+  await refused(/No list "Readers"; there are: none/, 'contacts', 'export', '--list', 'Readers')
 })

@@ -42,6 +42,8 @@ t.test('every command has help with an example, on stdout with status 0', async 
       ['topic', 'add'],
       ['topic', 'list'],
       ['contact', 'add'],
+      ['contact', 'export'],
+      ['contact', 'history'],
     ],
     ...['create', 'list', 'delete'].map((name) => ['key', name]),
     ...['add', 'list', 'show', 'verify', 'delete'].map((name) => ['domain', name]),

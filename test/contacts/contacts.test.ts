@@ -107,6 +107,6 @@ t.test('who unsubscribed stays so when added again, or for the first time', asyn
   t.equal((await contacts.add('dead@x.test')).contact.unsubscribedAt, null, 'a bounce is no wish')
   const other = await contacts.add('ada@x.test', undefined, stranger)
   t.equal(other.contact.unsubscribedAt, null, 'of another account')
-  await store.write((tx) => lift(tx, account, 'ada@x.test'))
+  await store.write((tx) => lift(tx, account, 'ada@x.test', { by: 'recipient', at: 1 }))
   t.equal((await contacts.add('ada@x.test')).contact.unsubscribedAt, null)
 })

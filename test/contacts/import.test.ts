@@ -28,7 +28,7 @@ async function open(t: Test) {
     import: async (file: string | Uint8Array | AsyncIterable<Uint8Array>, more: object = {}) => {
       const pieces =
         typeof file === 'string' || file instanceof Uint8Array ? inPieces(Buffer.from(file)) : file
-      const options = { listId, ceiling: null, defaultCountry: 'NG', ...more }
+      const options = { listId, ceiling: null, defaultCountry: 'NG', file: 'a.csv', ...more }
       return await importContacts(deps, account, pieces, options).catch((error) => {
         if (!(error instanceof ApiError)) throw error
         const { status, code, message, fields } = error

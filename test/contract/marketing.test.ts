@@ -5,6 +5,7 @@ import t from 'tap'
 import { findPlan, loadPlans, setMarketingPlan } from '../../src/billing/index.js'
 import { systemClock } from '../../src/clock/index.js'
 import { packageFile } from '../../src/config/index.js'
+import { contactHistory } from '../../src/contacts/index.js'
 import { publishedRecords } from '../../src/domains/index.js'
 import { createTopic } from '../../src/topics/index.js'
 import { fakeMx } from '../support/fake-mx.js'
@@ -120,6 +121,9 @@ t.test('with a topic, leaving concerns that topic alone', async (t) => {
     return (await posthorn.until(json.id, (e) => ['delivered', 'suppressed'].includes(e.status)))
       .status
   }
+  const [left] = await contactHistory(posthorn.store.read, posthorn.accountId, to)
+  const detail = { topicId: offers.id, emailId: first.json.id }
+  t.match(left, { kind: 'left_topic', detail }, 'the record names the mail')
   t.equal(await statuses(offers.id), 'suppressed')
   t.equal(await statuses(tips.id), 'delivered')
   t.equal(await statuses(), 'delivered')

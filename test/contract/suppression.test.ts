@@ -49,7 +49,9 @@ t.test('an unsubscribe never blocks transactional mail', async (_t) => {
 
 t.test("suppression is the account's own, and can be lifted", async (_t) => {
   await block('back@example.com', 'manual')
-  await posthorn.store.write((tx) => lift(tx, posthorn.accountId, 'BACK@example.com'))
+  await posthorn.store.write((tx) =>
+    lift(tx, posthorn.accountId, 'BACK@example.com', { by: 'operator', at: 1 }),
+  )
   const { json } = await posthorn.send({ ...good, to: 'back@example.com' })
   await posthorn.until(json.id, (e) => e.status === 'delivered')
 })

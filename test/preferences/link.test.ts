@@ -11,6 +11,7 @@ const key = makeApplianceKey(Buffer.alloc(32, 7))
 const links = makeUnsubscribeLinks(key, 'https://mail.example.test')
 const accountId = '019a9b10-1111-7000-8000-00000000abcd'
 const topicId = '019a9b10-2222-7000-8000-00000000ef01'
+const emailId = '019a9b10-3333-7000-8000-00000000ef02'
 const tokenOf = (url: string) => url.slice(url.lastIndexOf('/') + 1)
 
 t.test('a token names exactly what it was signed for', async (t) => {
@@ -19,6 +20,8 @@ t.test('a token names exactly what it was signed for', async (t) => {
     { accountId, address: 'ada@example.test', topicId },
     { accountId, address: 'дмитрий@example.test', topicId },
     { accountId, address: '"a b"@x.test' },
+    { accountId, address: 'ada@example.test', emailId },
+    { accountId, address: 'ada@example.test', topicId, emailId },
   ]) {
     const url = links.url(target)
     t.match(url, /^https:\/\/mail\.example\.test\/unsubscribe\/[A-Za-z0-9_-]+$/)
@@ -27,14 +30,14 @@ t.test('a token names exactly what it was signed for', async (t) => {
   }
 })
 
-t.test('a token of the longest address has at most 400 characters', async (t) => {
+t.test('a token of the longest address has at most 420 characters', async (t) => {
   const domain = `${'d'.repeat(63)}.${'d'.repeat(63)}.${'d'.repeat(58)}.test`
   const address = `${'l'.repeat(254 - domain.length - 1)}@${domain}`
   t.equal(parseMailbox(address)?.address, address)
   t.equal(address.length, 254)
-  const token = tokenOf(links.url({ accountId, address, topicId }))
-  t.ok(token.length <= 400, `${token.length}`)
-  t.same(links.read(token), { accountId, address, topicId })
+  const token = tokenOf(links.url({ accountId, address, topicId, emailId }))
+  t.ok(token.length <= 420, `${token.length}`)
+  t.same(links.read(token), { accountId, address, topicId, emailId })
 })
 
 t.test('whatever is not as it was signed is no token', async (t) => {

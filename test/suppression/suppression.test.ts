@@ -26,7 +26,9 @@ async function open(t: Test) {
     add: (given: NewSuppression, account = 'a') =>
       store.write((tx) => suppress(tx, account, given, clock.now())),
     lift: (email: string, reasons?: NewSuppression['reason'][]) =>
-      store.write((tx) => lift(tx, 'a', email, reasons)),
+      store.write((tx) =>
+        lift(tx, 'a', email, { by: 'operator', at: 1, ...(reasons && { reasons }) }),
+      ),
     of: (email: string, account = 'a') => suppressionsOf(store.read, account, email),
     among: async (addresses: string[], type: 'transactional' | 'marketing', account = 'a') => [
       ...(await suppressedAmong(store.read, account, addresses, type)),

@@ -35,7 +35,7 @@ async function open(t: Test) {
     leave: (topicId: string, address: string, owner = account) =>
       store.write((tx) => optOut(tx, owner, { topicId, address }, clock.now())),
     return: (topicId: string, address: string) =>
-      store.write((tx) => optIn(tx, account, { topicId, address })),
+      store.write((tx) => optIn(tx, account, { topicId, address }, clock.now())),
   }
 }
 

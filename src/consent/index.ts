@@ -1,0 +1,8 @@
+/**
+ * The consent record: for each address of an account, how it came in, what it has left and by which
+ * mail, and who took that back. What must hold: rows are only ever added, in the transaction of what
+ * they tell of; they outlive contact, list, topic and mail.
+ */
+
+export { consentHistory } from './history.js'
+export { type ConsentDetail, type ConsentEvent, type ConsentKind, recordConsent } from './record.js'

@@ -1,0 +1,54 @@
+import { preparedInsert, type Tx } from '../store/index.js'
+
+export const consentKinds = [
+  'added',
+  'imported',
+  'unsubscribed',
+  'bounced',
+  'complained',
+  'suppressed',
+  'left_topic',
+  'returned_to_topic',
+  'lifted',
+] as const
+export type ConsentKind = (typeof consentKinds)[number]
+
+/** What is known beside kind, address and time; by kind. */
+export interface ConsentDetail {
+  /** How it was said: `api`, `command`, `recipient`, `operator`, `time`. */
+  by?: string
+  listId?: string
+  /** Where an import found it. */
+  file?: string
+  line?: number
+  /** The mail by which somebody left, or that bounced. */
+  emailId?: string
+  topicId?: string
+  /** What blocked the address until now. */
+  reasons?: readonly string[]
+  note?: string
+}
+
+export interface ConsentEvent {
+  at: number
+  kind: ConsentKind
+  detail: ConsentDetail
+}
+
+/** Adds a row to an address's record. */
+export async function recordConsent(
+  tx: Tx,
+  accountId: string,
+  email: string,
+  { at, kind, detail }: ConsentEvent,
+): Promise<void> {
+  await insert(tx, {
+    account_id: accountId,
+    address: email.toLowerCase(),
+    at,
+    kind,
+    detail: JSON.stringify(detail),
+  })
+}
+
+const insert = preparedInsert('consent')

@@ -1,0 +1,54 @@
+import { type ConsentEvent, consentHistory, recordConsent } from '../consent/index.js'
+import { idsIn, type Read, type Tx } from '../store/index.js'
+import { addressKey } from './contact.js'
+
+/** An address's consent record, oldest first, whether it is a contact now or not. */
+export async function contactHistory(
+  read: Read,
+  accountId: string,
+  email: string,
+): Promise<ConsentEvent[]> {
+  const imported = await origins(read)
+    .where('contacts.account_id', '=', accountId)
+    .where('contacts.address', '=', addressKey(email))
+    .execute()
+  const events = [...imported.map(toEvent), ...(await consentHistory(read, accountId, email))]
+  return events.sort((a, b) => a.at - b.at)
+}
+
+/** Moves what is known of an import into the consent record, before the memberships go. */
+export async function keepOrigins(
+  tx: Tx,
+  listId: string,
+  contactIds: readonly string[],
+): Promise<void> {
+  const rows = await origins(tx)
+    .where('list_members.list_id', '=', listId)
+    .where('list_members.contact_id', 'in', idsIn(contactIds))
+    .execute()
+  for (const row of rows) await recordConsent(tx, row.account_id, row.address, toEvent(row))
+}
+
+const origins = (read: Read) =>
+  read
+    .selectFrom('list_members')
+    .innerJoin('contacts', 'contacts.id', 'list_members.contact_id')
+    .innerJoin('contact_imports', 'contact_imports.id', 'list_members.import_id')
+    .select([
+      'contacts.account_id',
+      'contacts.address',
+      'list_members.list_id',
+      'list_members.added_at',
+      'list_members.line',
+      'contact_imports.file',
+    ])
+
+function toEvent(row: {
+  list_id: string
+  added_at: number
+  line: number | null
+  file: string
+}): ConsentEvent {
+  const { list_id: listId, added_at: at, line, file } = row
+  return { at, kind: 'imported', detail: { listId, file, ...(line === null ? {} : { line }) } }
+}
