@@ -12,6 +12,8 @@ export interface Crew {
   /** At which gate a stream's mail stands; undefined when nothing of it is due. */
   gateOf(stream: StreamKey): Promise<LiveGate | undefined>
   readonly sandboxPort: number | undefined
+  /** Where bounces and complaints come to. */
+  readonly inboundPort: number | undefined
   /** False when a thread has not come back for minutes, although it was started again and again. */
   healthy(): boolean
   close(): Promise<void>
@@ -32,7 +34,8 @@ const entry = (name: string) => new URL(`../threads/${name}.js`, import.meta.url
 // Write slots: main has 0, the outbound threads those after these.
 const sandboxSlot = 1
 const checkpointSlot = 2
-const firstOutboundSlot = 3
+const firstOutboundSlot = 3 // and 7 more
+const inboundSlot = 11
 // What a thread may take beyond its own grace to write its last results and close.
 const closingMs = 10_000
 // Beyond it only a new process may help; systemd's watchdog then brings one.
@@ -46,7 +49,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     for (const { thread, graceMs } of opened.reverse().splice(0)) await thread.stop(graceMs)
   }
   const start = async (
-    kind: 'checkpoint' | 'sandbox' | 'outbound',
+    kind: 'checkpoint' | 'sandbox' | 'inbound' | 'outbound',
     own: { slot: number; index: number; sandboxPort?: number },
     graceMs = closingMs,
   ): Promise<Supervised> => {
@@ -67,12 +70,12 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
   try {
     const sandbox =
       config.outbound.route === 'sandbox'
-        ? await start('sandbox', {
-            slot: sandboxSlot,
-            index: 0,
-            sandboxPort: config.sandbox.smtpPort,
-          })
+        ? await start('sandbox', { slot: sandboxSlot, index: 0 })
         : undefined
+    // Before any mail leaves: what it brings about may come back at once.
+    const inbound = config.inbound.enabled
+      ? await start('inbound', { slot: inboundSlot, index: 0 })
+      : undefined
     const sandboxPort = sandbox?.port
     const outbound = await Promise.all(
       Array.from({ length: config.outbound.threads }, (_, index) =>
@@ -90,6 +93,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     await checkpoint
     return {
       sandboxPort,
+      inboundPort: inbound?.port,
       healthy: () =>
         opened.every(({ thread }) => clock.now() - (thread.downSince ?? clock.now()) < maxDownMs),
       ring: (due) => {

@@ -55,6 +55,7 @@ export interface Appliance {
   privateUrl: string
   publicUrl: string
   sandboxSmtpPort?: number
+  inboundSmtpPort?: number
   /** Reads the files again that operators edit while it runs (SIGHUP). */
   reload(): void
   /** Stops accepting, finishes what is under way within the configured times, closes. */
@@ -147,6 +148,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       privateUrl,
       publicUrl,
       ...(crew.sandboxPort === undefined ? {} : { sandboxSmtpPort: crew.sandboxPort }),
+      ...(crew.inboundPort === undefined ? {} : { inboundSmtpPort: crew.inboundPort }),
       closed,
       reload() {
         log.info({}, 'Reading files again')

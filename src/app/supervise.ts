@@ -48,7 +48,7 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
 
   const start = async () => {
     // A thread that listened keeps its port over a restart: others know it.
-    const born = launch(options, { ...data, ...(port === undefined ? {} : { sandboxPort: port }) })
+    const born = launch(options, { ...data, ...(port === undefined ? {} : { listenPort: port }) })
     worker = born.worker
     ended = born.ended.then((cause) => {
       forgetTurn(data.turns, data.slot)

@@ -14,6 +14,8 @@ export interface ThreadData {
   backlog: SharedArrayBuffer
   /** The thread's number among those that do the same work. */
   index: number
+  /** Of a thread that listens: its port, when it is not the setting's. */
+  listenPort?: number
   /** Where the sandbox inbox listens, for the outbound threads. */
   sandboxPort?: number
 }

@@ -11,6 +11,7 @@ import { explain } from './failure.js'
 import { initCommand } from './init.js'
 import { keyCommands } from './key.js'
 import { planCommands } from './plan.js'
+import { postmasterCommands } from './postmaster.js'
 import { queueCommands } from './queue.js'
 import { serveCommand } from './serve.js'
 import { shapingCommands } from './shaping.js'
@@ -40,6 +41,7 @@ const commands: readonly AddCommand[] = [
   topicCommands,
   suppressionCommands,
   queueCommands,
+  postmasterCommands,
   shapingCommands,
   bounceCommands,
   doctorCommand,

@@ -27,6 +27,11 @@ export function initCommand(program: Command): void {
       'with --sandbox: port of the built-in inbox (default: 2525)',
       port,
     )
+    .option(
+      '--inbound-port <port>',
+      'with --sandbox: port of the listener for bounces (default: 2526)',
+      port,
+    )
     .addHelpText(
       'after',
       `
@@ -38,7 +43,8 @@ Examples:
   $ posthorn init --sandbox --json`,
     )
     .action(async (options: InitOptions, command: Command) => {
-      const ports = [options.privatePort, options.publicPort, options.smtpPort]
+      const { privatePort, publicPort, smtpPort, inboundPort } = options
+      const ports = [privatePort, publicPort, smtpPort, inboundPort]
       if (!options.sandbox && ports.some((given) => given !== undefined)) {
         command.error('error: the ports are for --sandbox; otherwise they are in the settings')
       }

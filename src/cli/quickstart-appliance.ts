@@ -99,7 +99,7 @@ function stop(child: ChildProcess): void {
 }
 
 async function portsInstead(dataDir: string): Promise<Record<string, string>> {
-  const { http, sandbox } = loadConfig({ file: configFile(dataDir), env: environment })
+  const { http, inbound, sandbox } = loadConfig({ file: configFile(dataDir), env: environment })
   const wanted = [
     { name: 'POSTHORN_HTTP_PRIVATE_PORT', what: 'the API', ...http.private },
     { name: 'POSTHORN_HTTP_PUBLIC_PORT', what: 'the public pages', ...http.public },
@@ -108,6 +108,12 @@ async function portsInstead(dataDir: string): Promise<Record<string, string>> {
       what: 'the inbox',
       host: '127.0.0.1',
       port: sandbox.smtpPort,
+    },
+    {
+      name: 'POSTHORN_INBOUND_PORT',
+      what: 'the listener for bounces',
+      host: inbound.host,
+      port: inbound.port,
     },
   ]
   const instead: Record<string, string> = {}

@@ -10,6 +10,7 @@ export interface SandboxPorts {
   privatePort: number
   publicPort: number
   smtpPort: number
+  inboundPort: number
 }
 
 /** What a script needs to send its first mail; `posthorn init --sandbox --json` prints it. */
@@ -41,6 +42,10 @@ port = ${ports.publicPort ?? 8081}
 route = "sandbox"
 helo_name = "localhost"
 source_addresses = ["127.0.0.1"]
+
+[inbound]
+host = "127.0.0.1"
+port = ${ports.inboundPort ?? 2526}
 
 [sandbox]
 smtp_port = ${ports.smtpPort ?? 2525}

@@ -29,9 +29,10 @@ SIGHUP reads shaping.toml again; mail under way and what was learned of receiver
       const { openLog } = await import('../log/index.js')
       const log = openLog(logOptions(config.log))
       const appliance = await startAppliance({ config, dataDir: place.dataDir, log })
-      const { privateUrl, publicUrl, sandboxSmtpPort } = appliance
+      const { privateUrl, publicUrl, sandboxSmtpPort, inboundSmtpPort } = appliance
       // One line, so that a script can wait for it.
-      if (place.json) say(JSON.stringify({ privateUrl, publicUrl, sandboxSmtpPort }))
+      if (place.json)
+        say(JSON.stringify({ privateUrl, publicUrl, sandboxSmtpPort, inboundSmtpPort }))
       else if (process.stdout.isTTY) {
         say(styled('bold', 'Posthorn is up. Ctrl-C stops it.'))
         sayFields({

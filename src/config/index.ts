@@ -170,6 +170,23 @@ export const settings = {
     notify: mailAddress(''),
     from: mailAddress(''),
   },
+  inbound: {
+    enabled: flag(true),
+    host: listenAddress('0.0.0.0'),
+    port: port(25),
+    hosts: list([], { each: (item) => hostName.test(item), expected: 'a list of host names' }),
+    forwardTo: mailAddress(''),
+    keepMails: integer(1_000, 1, 100_000),
+    maxWaiting: integer(100_000, 1, 10_000_000),
+    maxConnections: integer(500, 1, 20_000),
+    connectionsPerAddress: integer(20, 1, 20_000),
+    idleTimeout: duration('5m', '1s', '1h'),
+    sessionTimeout: duration('30m', '1s', '24h'),
+    tls: {
+      certificate: text(''),
+      key: text(''),
+    },
+  },
   contacts: {
     defaultCountry: text('NG', {
       pattern: /^[A-Z]{2}$/,
@@ -210,6 +227,10 @@ export function loadConfig(source: ConfigSource): Config {
   for (const name of ['bounces', 'complaints'] as const) {
     const { warn, pause } = config.protection[name]
     if (warn > pause) throw new OperatorError(`protection.${name}.warn is above its pause`)
+  }
+  const { certificate, key } = config.inbound.tls
+  if ((certificate === '') !== (key === '')) {
+    throw new OperatorError('inbound.tls needs both files, certificate and key')
   }
   const { private: own, public: others } = config.http
   if (own.port !== 0 && own.port === others.port && own.host === others.host) {

@@ -16,6 +16,7 @@ export {
 } from './records.js'
 export {
   findSenderDomain,
+  isReturnPathHost,
   oldestVerifiedDomain,
   signingKeys,
   verifiedDomains,

@@ -54,6 +54,17 @@ export async function oldestVerifiedDomain(
     .executeTakeFirst()
 }
 
+/** Whether `host` is the return path host of a verified domain, of whatever account. */
+export async function isReturnPathHost(read: Read, host: string): Promise<boolean> {
+  const name = host.replace(/^[^.]*\./, '')
+  if (returnPathHost(name) !== host) return false
+  return (await verifiedNamed(read, { name })).length > 0
+}
+
+const verifiedNamed = prepared<{ name: string }, { id: string }>((db, { name }) =>
+  db.selectFrom('domains').select('id').where('name', '=', name).where('status', '=', 'verified'),
+)
+
 /** What signing mail from a domain takes; the keys are unsealed here, so keep the result a while. */
 export async function signingKeys(
   read: Read,

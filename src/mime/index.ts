@@ -1,9 +1,11 @@
 /**
- * Addresses and the composer: what goes into a message, byte for byte.
+ * Addresses and the composer: what goes into a message, byte for byte; and the way back, for people
+ * to read.
  * Pure: no clock, no randomness; the same input gives the same bytes. Every message has CRLF
  * line ends, no line over 998 octets and, but for SMTPUTF8 local parts, only ASCII, so that
  * no relay has a reason to touch what DKIM has signed. No CR, LF or NUL reaches a header.
  */
 export { type BodyParts, composeParts } from './body.js'
 export { type ComposedMessage, composeMessage, type MessageInput } from './compose.js'
+export { type Content, glimpseHeader, readContent } from './content.js'
 export { type Mailbox, maxNameLength, parseMailbox } from './mailbox.js'

@@ -1,7 +1,7 @@
 import type { SMTPServerSession } from 'smtp-server'
 import type { Clock } from '../clock/index.js'
+import { glimpseHeader } from '../mime/index.js'
 import type { Read, Store } from '../store/index.js'
-import { glimpseHeader } from './content.js'
 
 /** Stores a mail and resolves with its id once it is on disk. */
 export async function keepMessage(

@@ -1,6 +1,6 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
+import { type Content, readContent } from '../mime/index.js'
 import type { SandboxMessageRow, Store } from '../store/index.js'
-import { type Content, readContent } from './content.js'
 import { deleteUpTo } from './keep.js'
 import { parseVerdicts, type Verdicts } from './verdicts.js'
 

@@ -14,6 +14,7 @@ import * as streams from './migrations/0010-streams.js'
 import * as events from './migrations/0011-events.js'
 import * as egress from './migrations/0012-egress.js'
 import * as softBounces from './migrations/0013-soft-bounces.js'
+import * as inbound from './migrations/0014-inbound.js'
 import * as protection from './migrations/0015-protection.js'
 import * as contacts from './migrations/0016-contacts.js'
 import * as consent from './migrations/0017-consent.js'
@@ -33,6 +34,7 @@ const migrations: Record<string, Migration> = {
   '0011-events': events,
   '0012-egress': egress,
   '0013-soft-bounces': softBounces,
+  '0014-inbound': inbound,
   '0015-protection': protection,
   '0016-contacts': contacts,
   '0017-consent': consent,

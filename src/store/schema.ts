@@ -41,6 +41,9 @@ export interface Tables {
   protection_audit: ProtectionAuditRow
   egress: EgressRow
   egress_unreached: EgressUnreachedRow
+  inbound_spool: InboundSpoolRow
+  operator_mails: OperatorMailRow
+  operator_mail_sources: OperatorMailSourceRow
 }
 
 export interface AccountRow {
@@ -398,6 +401,41 @@ export interface SiteStateRow {
   /** JSON. */
   learned: string
   updated_at: number
+}
+
+/** A mail that came to a return path or the feedback address and is not yet read; then it is gone. */
+export interface InboundSpoolRow {
+  /** Rises with the time of arrival. */
+  id: number
+  received_at: number
+  remote_address: string
+  /** JSON array of the addresses it was accepted for. */
+  recipients: string
+  /** How often reading it had to be broken off. */
+  tries: number
+  /** Its beginning, as far as it will be examined. */
+  raw: Buffer
+}
+
+/** Mail to postmaster@ or abuse@. */
+export interface OperatorMailRow {
+  /** Rises with the time of arrival. */
+  id: number
+  received_at: number
+  recipient: string
+  /** Empty for the null sender. */
+  mail_from: string
+  header_from: string
+  subject: string
+  remote_address: string
+  size_bytes: number
+  /** 1: it waits to be forwarded. */
+  to_forward: number
+}
+
+export interface OperatorMailSourceRow {
+  id: number
+  raw: Buffer
 }
 
 /** A recipient domain's MTA-STS policy. */

@@ -8,7 +8,7 @@ await runThread('sandbox', async ({ data, store, clock, log }) => {
     clock,
     log,
     resolver: publishedResolver({ store, clock }, outbound),
-    config: { port: data.sandboxPort ?? sandbox.smtpPort, keepMessages: sandbox.keepMessages },
+    config: { port: data.listenPort ?? sandbox.smtpPort, keepMessages: sandbox.keepMessages },
   })
   return { port: receiver.port, stop: () => receiver.close() }
 })

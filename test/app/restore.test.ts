@@ -39,6 +39,8 @@ t.test('an appliance that wakes up holds what it should have sent long ago', asy
     POSTHORN_HTTP_PUBLIC_PORT: '0',
     POSTHORN_HTTP_PUBLIC_HOST: '127.0.0.1',
     POSTHORN_SANDBOX_SMTP_PORT: '0',
+    POSTHORN_INBOUND_HOST: '127.0.0.1',
+    POSTHORN_INBOUND_PORT: '0',
     POSTHORN_OUTBOUND_ROUTE: 'sandbox',
     POSTHORN_OUTBOUND_THREADS: '1',
     // The threads' own logs go to stderr.

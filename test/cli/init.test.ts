@@ -58,7 +58,16 @@ t.test('a second init overwrites nothing and says so', async (t) => {
 
 t.test('init --sandbox --json prints what a script needs, and nothing else', async (t) => {
   const data = join(makeTempDir(t), 'data')
-  const ports = ['--private-port', '18080', '--public-port', '18081', '--smtp-port', '12525']
+  const ports = [
+    '--private-port',
+    '18080',
+    '--public-port',
+    '18081',
+    '--smtp-port',
+    '12525',
+    '--inbound-port',
+    '12526',
+  ]
   const sandbox = await jsonOf<Sandbox>(t, ['init', '--sandbox', ...ports, '--data', data])
   t.same(sandbox, {
     accountId: sandbox.accountId,
@@ -73,6 +82,7 @@ t.test('init --sandbox --json prints what a script needs, and nothing else', asy
     settings: {
       http: { private: { port: 18080 }, public: { host: '127.0.0.1', port: 18081 } },
       outbound: { route: 'sandbox', heloName: 'localhost', sourceAddresses: ['127.0.0.1'] },
+      inbound: { host: '127.0.0.1', port: 12526 },
       sandbox: { smtpPort: 12525 },
     },
   })

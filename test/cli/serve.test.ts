@@ -11,11 +11,21 @@ interface Addresses {
   privateUrl: string
   publicUrl: string
   sandboxSmtpPort?: number
+  inboundSmtpPort?: number
 }
 
 async function makeSandbox(t: Test) {
   const data = join(makeTempDir(t), 'data')
-  const ports = ['--private-port', '0', '--public-port', '0', '--smtp-port', '0']
+  const ports = [
+    '--private-port',
+    '0',
+    '--public-port',
+    '0',
+    '--smtp-port',
+    '0',
+    '--inbound-port',
+    '0',
+  ]
   const { apiKey } = await jsonOf<{ apiKey: string }>(t, [
     ...['init', '--sandbox', ...ports, '--data', data],
   ])
@@ -44,6 +54,7 @@ t.test('serve takes mail, leaves room for other commands and ends with 0 at SIGT
     privateUrl: /^http:\/\/127\.0\.0\.1:\d+$/,
     publicUrl: /^http:\/\/127\.0\.0\.1:\d+$/,
     sandboxSmtpPort: Number,
+    inboundSmtpPort: Number,
   })
   t.equal((await fetch(addresses.privateUrl)).status, 200)
   t.equal((await fetch(addresses.publicUrl)).status, 200)

@@ -1,12 +1,18 @@
 import { createConnection, type Socket } from 'node:net'
+import { connect } from 'node:tls'
 
 /** A raw SMTP client: says lines, reads replies. */
 export class Talk {
-  readonly #socket: Socket
+  #socket: Socket
   #text = ''
   #news = () => {}
 
   private constructor(socket: Socket) {
+    this.#socket = socket
+    this.#listen(socket)
+  }
+
+  #listen(socket: Socket): void {
     this.#socket = socket
     socket.setEncoding('utf8')
     socket.on('data', (text: string) => {
@@ -18,11 +24,32 @@ export class Talk {
 
   /** Connects and waits for the greeting: smtp-server refuses who talks before it. */
   static async open(t: { teardown(close: () => unknown): void }, port: number): Promise<Talk> {
-    const socket = createConnection({ port, host: '127.0.0.1' })
+    const { talk } = await Talk.greeted(t, port)
+    return talk
+  }
+
+  /** The same with the greeting, from another of this machine's addresses (127.0.0.2, …). */
+  static async greeted(
+    t: { teardown(close: () => unknown): void },
+    port: number,
+    localAddress = '127.0.0.1',
+  ): Promise<{ talk: Talk; greeting: string }> {
+    const socket = createConnection({ port, host: '127.0.0.1', localAddress })
     t.teardown(() => socket.destroy())
     const talk = new Talk(socket)
-    await talk.reply()
-    return talk
+    return { talk, greeting: await talk.reply() }
+  }
+
+  /** Goes on over TLS; resolves with the server's certificate. */
+  async secure(): Promise<Buffer> {
+    this.#socket.removeAllListeners('data')
+    const secured = connect({ socket: this.#socket, rejectUnauthorized: false })
+    await new Promise((resolve, reject) => {
+      secured.once('secureConnect', resolve)
+      secured.once('error', reject)
+    })
+    this.#listen(secured)
+    return secured.getPeerCertificate().raw
   }
 
   /** The next whole reply, its lines joined by `\n`. */

@@ -86,6 +86,8 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
       POSTHORN_HTTP_PUBLIC_HOST: '127.0.0.1',
       POSTHORN_HTTP_RATE_LIMIT_REQUESTS: '0',
       POSTHORN_SANDBOX_SMTP_PORT: '0',
+      POSTHORN_INBOUND_HOST: '127.0.0.1',
+      POSTHORN_INBOUND_PORT: '0',
       POSTHORN_OUTBOUND_ROUTE: 'sandbox',
       POSTHORN_OUTBOUND_THREADS: '1',
       // The threads' own logs go to stderr.

@@ -4,6 +4,9 @@ import { fileURLToPath } from 'node:url'
 /** The compiled CLI beside this file, wherever it was built to. */
 export const cliEntry = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 
+// Whatever the settings of a test say of it: nobody but root has port 25.
+const inbound = { POSTHORN_INBOUND_HOST: '127.0.0.1', POSTHORN_INBOUND_PORT: '0' }
+
 export interface Serving {
   process: ChildProcess
   url: string
@@ -28,7 +31,7 @@ export async function serve(
   env: Record<string, string>,
 ): Promise<Serving> {
   const child = spawn(process.execPath, [cliEntry, 'serve', '--data', dataDir], {
-    env: { ...process.env, POSTHORN_LOG_FORMAT: 'json', ...env },
+    env: { ...process.env, POSTHORN_LOG_FORMAT: 'json', ...inbound, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let log = ''

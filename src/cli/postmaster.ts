@@ -1,0 +1,118 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { OperatorError } from '../errors/index.js'
+import {
+  deleteOperatorMail,
+  findOperatorMail,
+  listOperatorMails,
+  type OperatorMail,
+} from '../inbound/index.js'
+import { withStore } from './database.js'
+import {
+  jsonTime,
+  remark,
+  say,
+  sayFields,
+  sayJson,
+  sayTable,
+  sayText,
+  shownTime,
+} from './output.js'
+import { placeOf } from './place.js'
+
+export function postmasterCommands(program: Command): void {
+  const postmaster = program
+    .command('postmaster')
+    .description('what others wrote to postmaster@ and abuse@ of this host')
+
+  postmaster
+    .command('list')
+    .description('show the mails, newest first')
+    .option('--limit <count>', 'how many at most', whole, 50)
+    .addHelpText('after', '\nExample:\n  $ posthorn postmaster list')
+    .action(async ({ limit }: { limit: number }, command: Command) => {
+      const place = placeOf(command)
+      const found = await withStore(place, ({ store }) => listOperatorMails(store.read, limit + 1))
+      const mails = found.slice(0, limit)
+      if (place.json) return sayJson(mails.map(forMachines))
+      sayTable(
+        ['ID', 'RECEIVED', 'TO', 'FROM', 'SUBJECT'],
+        mails.map((mail) => [
+          String(mail.id),
+          shownTime(mail.receivedAt),
+          mail.recipient,
+          (mail.headerFrom || mail.mailFrom).slice(0, 50),
+          mail.subject.slice(0, 60),
+        ]),
+        'Nobody has written yet',
+      )
+      if (found.length > limit) remark('There are more: --limit shows them')
+    })
+
+  postmaster
+    .command('show <id>')
+    .description('show a mail')
+    .option('--raw', 'as it came, with all of its header')
+    .addHelpText('after', '\nExample:\n  $ posthorn postmaster show 243948816953344')
+    .action(async (given: string, { raw }: { raw?: boolean }, command: Command) => {
+      const place = placeOf(command)
+      const mail = await withStore(place, ({ store }) => findOperatorMail(store.read, idOf(given)))
+      if (mail === undefined) throw unknown(given)
+      const { content } = mail
+      if (raw) return void process.stdout.write(mail.raw)
+      if (place.json) return sayJson({ ...forMachines(mail), text: content.text ?? null })
+      sayFields({
+        Received: `${shownTime(mail.receivedAt)} from ${mail.remoteAddress}`,
+        To: mail.recipient,
+        From: mail.headerFrom,
+        Envelope: `<${mail.mailFrom}>`,
+        Subject: mail.subject,
+      })
+      say()
+      sayText(content.text?.trimEnd() || 'It has no text part; --raw shows all of it')
+      for (const { filename, mimeType, sizeBytes } of content.attachments) {
+        sayText(`[${filename}, ${mimeType}, ${sizeBytes} bytes]`)
+      }
+    })
+
+  postmaster
+    .command('delete <id...>')
+    .description('delete mails')
+    .addHelpText('after', '\nExample:\n  $ posthorn postmaster delete 243948816953344')
+    .action(async (given: string[], _options, command: Command) => {
+      const place = placeOf(command)
+      const ids = given.map(idOf)
+      await withStore(place, ({ store }) =>
+        store.write(async (tx) => {
+          for (const [at, id] of ids.entries()) {
+            if (!(await deleteOperatorMail(tx, id))) throw unknown(given[at] ?? '')
+          }
+        }),
+      )
+      if (place.json) return sayJson(ids.map((id) => ({ id: String(id), deleted: true })))
+      for (const id of ids) say(`${id} is deleted`)
+    })
+}
+
+const unknown = (given: string) =>
+  new OperatorError(`There is no mail ${given}; 'posthorn postmaster list' shows them`)
+
+function idOf(given: string): number {
+  if (!/^\d{1,16}$/.test(given)) throw unknown(given)
+  return Number(given)
+}
+
+function whole(text: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('It is a number from 1 on.')
+  return Number(text)
+}
+
+const forMachines = ({ id, receivedAt, ...mail }: OperatorMail) => ({
+  id: String(id),
+  receivedAt: jsonTime(receivedAt),
+  recipient: mail.recipient,
+  mailFrom: mail.mailFrom,
+  headerFrom: mail.headerFrom,
+  subject: mail.subject,
+  remoteAddress: mail.remoteAddress,
+  sizeBytes: mail.sizeBytes,
+})

@@ -1,0 +1,99 @@
+import type { SMTPServerDataStream } from 'smtp-server'
+
+/** What a client is told instead of a 250, e.g. `550 5.1.1 No such mailbox`. */
+export class Refusal extends Error {
+  readonly responseCode: number
+  constructor(reply: string) {
+    super(reply.slice(4))
+    this.name = 'Refusal'
+    this.responseCode = Number(reply.slice(0, 3))
+  }
+}
+
+/** The bytes that all mails together may take while they arrive. */
+export interface Room {
+  take(bytes: number): boolean
+  release(bytes: number): void
+}
+
+export function makeRoom(maxBytes: number): Room {
+  let held = 0
+  return {
+    take(bytes) {
+      if (held + bytes > maxBytes) return false
+      held += bytes
+      return true
+    },
+    release(bytes) {
+      held -= bytes
+    },
+  }
+}
+
+export interface Collected {
+  /** The message, or its first `keepBytes`. */
+  raw: Buffer
+  /** Of the whole message. */
+  sizeBytes: number
+  /** Gives the room back, once the mail is stored or lost. */
+  release(): void
+}
+
+/**
+ * A message, read to its end even when it is not kept: a client hears a refusal only after its final
+ * dot. Rejects with a `Refusal`: too large, no room, going in circles, or the client went away.
+ */
+export function collect(
+  stream: SMTPServerDataStream,
+  { room, keepBytes }: { room: Room; keepBytes: number },
+): Promise<Collected> {
+  return new Promise((resolve, reject) => {
+    let chunks: Buffer[] = []
+    let held = 0
+    let sizeBytes = 0
+    let refusal: Refusal | undefined
+    const release = () => {
+      room.release(held)
+      held = 0
+    }
+    const drop = (reply: string) => {
+      refusal ??= new Refusal(reply)
+      chunks = []
+      release()
+    }
+    stream.on('data', (chunk: Buffer) => {
+      sizeBytes += chunk.length
+      if (refusal !== undefined) return
+      if (stream.sizeExceeded) return drop('552 5.3.4 The message is too large')
+      const kept = chunk.subarray(0, keepBytes - held)
+      if (kept.length === 0) return
+      if (!room.take(kept.length)) return drop('452 4.3.1 Too much mail at once')
+      held += kept.length
+      // A copy: the chunk's memory is the connection's.
+      chunks.push(Buffer.from(kept))
+    })
+    stream.once('end', () => {
+      const raw = Buffer.concat(chunks)
+      if (refusal === undefined && isGoingInCircles(raw)) drop('554 5.4.6 Too many hops')
+      if (refusal !== undefined) return reject(refusal)
+      resolve({ raw, sizeBytes, release })
+    })
+    // After an end this changes nothing; without one the client has gone.
+    const gone = () => {
+      if (stream.readableEnded) return
+      drop('451 4.4.2 The connection was lost')
+      reject(refusal)
+    }
+    stream.once('error', gone)
+    stream.once('close', gone)
+  })
+}
+
+const maxHops = 100
+
+/** RFC 5321 §6.3: counting Received fields, at least 100 of them, is how loops are found. */
+function isGoingInCircles(raw: Buffer): boolean {
+  const end = /\r?\n\r?\n/.exec(raw.toString('latin1', 0, 256 * 1024))?.index ?? raw.length
+  const header = raw.toString('latin1', 0, Math.min(end, 256 * 1024))
+  return (header.match(/^received:/gim)?.length ?? 0) > maxHops
+}

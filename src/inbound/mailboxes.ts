@@ -1,0 +1,61 @@
+import { domainToASCII } from 'node:url'
+import type { Clock } from '../clock/index.js'
+import type { ReturnPaths } from '../deliveries/index.js'
+import { isReturnPathHost } from '../domains/index.js'
+import { acceptedAt, type Read } from '../store/index.js'
+
+/** For whom mail is taken: what comes of it follows from the address alone. */
+export type Welcome =
+  /** A return path of ours, or the address that feedback loops report to. */
+  | { kind: 'report'; address: string }
+  /** postmaster@ or abuse@. */
+  | { kind: 'operator'; address: string }
+  | { kind: 'refused'; reply: string }
+
+export interface MailboxDeps {
+  read: Read
+  clock: Clock
+  returnPaths: ReturnPaths
+  /** The host names of this appliance; the first one completes `postmaster` without a host. */
+  hosts: readonly string[]
+  /** After a delivery was accepted, reports about it are taken for so long. */
+  tokenLifeMs: number
+}
+
+/** Where feedback loops are registered to send to, at any of our hosts. */
+export const feedbackMailbox = 'feedback'
+const operatorMailboxes = ['postmaster', 'abuse']
+
+/** Decides on one RCPT. A return path is checked by its signature alone, so that guessing costs us nothing. */
+export function makeMailboxes(deps: MailboxDeps): (recipient: string) => Promise<Welcome> {
+  const { read, clock, returnPaths, tokenLifeMs } = deps
+  const hosts = deps.hosts.map((host) => host.toLowerCase())
+
+  return async (recipient) => {
+    const { local, host } = split(recipient, hosts[0] ?? '')
+    const address = `${local}@${host}`
+    const deliveryId = returnPaths.deliveryOf(address)
+    if (deliveryId !== undefined) {
+      if (acceptedAt(deliveryId) + tokenLifeMs > clock.now()) return { kind: 'report', address }
+      return refused('550 5.1.1 This return path has expired')
+    }
+    if (!hosts.includes(host) && !(await isReturnPathHost(read, host))) {
+      return refused('550 5.7.1 No mail is relayed')
+    }
+    if (local === feedbackMailbox) return { kind: 'report', address }
+    if (operatorMailboxes.includes(local)) return { kind: 'operator', address }
+    return refused('550 5.1.1 No such mailbox')
+  }
+}
+
+/** Lower case: relays fold it, and none of our mailboxes tells one from the other. */
+function split(recipient: string, ownHost: string) {
+  const at = recipient.lastIndexOf('@')
+  // RFC 5321 §4.1.1.3: `postmaster` alone is this host's.
+  if (at < 0) return { local: recipient.toLowerCase(), host: ownHost }
+  const given = recipient.slice(at + 1).toLowerCase()
+  // smtp-server makes U-labels of the A-labels that were said.
+  return { local: recipient.slice(0, at).toLowerCase(), host: domainToASCII(given) || given }
+}
+
+const refused = (reply: string): Welcome => ({ kind: 'refused', reply })

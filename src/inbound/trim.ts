@@ -1,0 +1,59 @@
+import type { Clock } from '../clock/index.js'
+import type { Log } from '../log/index.js'
+import type { Store } from '../store/index.js'
+
+const everyMs = 60_000
+// A row may be a mail of 20 MiB.
+const batch = 20
+
+/** Now and then deletes the operator's oldest mails beyond the `keep` newest. */
+export function startTrimming(deps: { store: Store; clock: Clock; log: Log }, keep: number) {
+  const { store, clock, log } = deps
+  let running: Promise<void> = Promise.resolve()
+  let stopped = false
+  let cancel = () => {}
+  const plan = () => {
+    cancel = clock.after(everyMs, () => {
+      running = trim(store, keep, () => stopped)
+        .catch((error: unknown) => log.error({ error }, 'Old mail could not be deleted'))
+        .then(() => {
+          if (!stopped) plan()
+        })
+    })
+  }
+  plan()
+  return {
+    async stop() {
+      stopped = true
+      cancel()
+      await running
+    },
+  }
+}
+
+async function trim(store: Store, keep: number, isStopped: () => boolean): Promise<void> {
+  const newest = await store.read
+    .selectFrom('operator_mails')
+    .select('id')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .offset(keep)
+    .executeTakeFirst()
+  if (newest === undefined) return
+  for (let deleted = batch; deleted === batch && !isStopped(); ) {
+    const result = await store.write((tx) =>
+      tx
+        .deleteFrom('operator_mails')
+        .where('id', 'in', (query) =>
+          query
+            .selectFrom('operator_mails')
+            .select('id')
+            .where('id', '<=', newest.id)
+            .orderBy('id')
+            .limit(batch),
+        )
+        .executeTakeFirstOrThrow(),
+    )
+    deleted = Number(result.numDeletedRows)
+  }
+}

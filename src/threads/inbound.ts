@@ -1,0 +1,26 @@
+import { runThread } from '../app/thread.js'
+import { makeReturnPaths } from '../deliveries/index.js'
+import { openInbound } from '../inbound/index.js'
+
+const dayMs = 86_400_000
+
+await runThread('inbound', async ({ data, store, clock, log, key }) => {
+  const { inbound: config, outbound } = data.config
+  const { transactional, automation, campaign } = outbound.retry
+  const maxAge = Math.max(transactional.maxAge, automation.maxAge, campaign.maxAge)
+  const inbound = await openInbound({
+    store,
+    clock,
+    log,
+    returnPaths: makeReturnPaths(key),
+    config: { ...config, port: data.listenPort ?? config.port },
+    hosts: [
+      outbound.heloName,
+      ...(outbound.returnPathHost === '' ? [] : [outbound.returnPathHost]),
+    ],
+    // notes/mta.md §3: reports come up to 60 days after the last attempt. A scheduled mail leaves up
+    // to 90 days after it was accepted.
+    tokenLifeMs: maxAge + (60 + 90) * dayMs,
+  })
+  return { port: inbound.port, reload: inbound.reload, stop: () => inbound.close() }
+})

@@ -1,0 +1,82 @@
+import type { Test } from 'tap'
+import { type Clock, systemClock } from '../../src/clock/index.js'
+import { type Config, loadConfig, makeApplianceKey } from '../../src/config/index.js'
+import { makeReturnPaths } from '../../src/deliveries/index.js'
+import { openInbound } from '../../src/inbound/index.js'
+import { silentLog } from '../../src/log/index.js'
+import type { Store } from '../../src/store/index.js'
+import { Talk } from '../sandbox/talk.js'
+import { openTestStore } from '../support/store.js'
+
+export const returnPaths = makeReturnPaths(makeApplianceKey(Buffer.alloc(32, 7)))
+export const returnHost = 'bounce.sender.test'
+export const dayMs = 86_400_000
+
+export interface StartedInbound {
+  store: Store
+  port: number
+  reload(): void
+  /** A new session, after its greeting; from `127.0.0.1` unless said otherwise. */
+  talk(from?: string): Promise<Talk>
+  /** What the listener says to a newcomer. */
+  greeting(from?: string): Promise<string>
+  /** Gives a mail in over SMTP and resolves with the last reply. */
+  give(message: string | Buffer, recipients: string | string[], from?: string): Promise<string>
+  close(): Promise<void>
+}
+
+/** The listener on a free port over a real database, closed at the end of the test. */
+export async function startInbound(
+  t: Test,
+  options: {
+    clock?: Clock
+    store?: Store
+    config?: Partial<Config['inbound']>
+  } = {},
+): Promise<StartedInbound> {
+  const { clock = systemClock } = options
+  const store = options.store ?? (await openTestStore(t, { clock }))
+  const { inbound: defaults } = loadConfig({ env: {} })
+  const inbound = await openInbound({
+    store,
+    clock,
+    log: silentLog,
+    returnPaths,
+    config: { ...defaults, host: '127.0.0.1', port: 0, ...options.config },
+    hosts: ['mail.posthorn.test', 'returns.posthorn.test'],
+    tokenLifeMs: 65 * dayMs,
+  })
+  let closed: Promise<void> | undefined
+  const close = () => {
+    closed ??= inbound.close()
+    return closed
+  }
+  t.teardown(close)
+  const talk = async (from?: string) => (await Talk.greeted(t, inbound.port, from)).talk
+  return {
+    store,
+    port: inbound.port,
+    reload: inbound.reload,
+    talk,
+    greeting: async (from) => (await Talk.greeted(t, inbound.port, from)).greeting,
+    async give(message, recipients, from = '') {
+      const client = await talk()
+      await client.say('EHLO client.test')
+      await client.say(`MAIL FROM:<${from}>`)
+      for (const recipient of [recipients].flat()) {
+        const reply = await client.say(`RCPT TO:<${recipient}>`)
+        if (!reply.startsWith('250')) return reply
+      }
+      await client.say('DATA')
+      client.write(message)
+      const reply = await client.say('\r\n.')
+      await client.say('QUIT')
+      return reply
+    },
+    close,
+  }
+}
+
+/** A return path as a delivery of this store, accepted at `store`'s present, would have it. */
+export const returnPathOf = (store: Store, host = returnHost) =>
+  returnPaths.addressOf(store.ids.serial(), host)
