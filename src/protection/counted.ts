@@ -1,5 +1,6 @@
 import { applianceAccountId } from '../accounts/index.js'
 import type { MailEvent } from '../events/index.js'
+import { simulatorDomain } from '../simulator/index.js'
 import { idsOf, prepared, queueClass, type Tx } from '../store/index.js'
 import { providerOf } from './providers.js'
 import type { ProtectionSettings } from './thresholds.js'
@@ -18,7 +19,6 @@ export interface Counted {
 }
 
 const ends: readonly MailEvent['type'][] = ['delivered', 'relayed', 'bounced']
-const simulator = '@simulator.posthorn.test'
 
 /**
  * Those of `events`, which are in the log already, that count, in their order. A recipient counts
@@ -34,7 +34,7 @@ export async function countedOf(
     (event) =>
       (ends.includes(event.type) || event.type === 'complained') &&
       event.accountId !== applianceAccountId &&
-      (countSimulator || !event.recipient?.toLowerCase().endsWith(simulator)),
+      (countSimulator || !event.recipient?.toLowerCase().endsWith(`@${simulatorDomain}`)),
   )
   if (told.length === 0) return []
   const times = await timesTold(tx, told)
