@@ -200,18 +200,17 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   }
 
   let cancelScan = () => {}
+  // Nobody waits for the first one either: of a long queue it takes seconds, and mail leaves meanwhile.
+  let scanning = Promise.resolve()
   const keepScanning = () => {
-    cancelScan = clock.after(scanEveryMs, () => {
-      scan()
-        .catch((error) => log.error({ error }, 'The queue could not be read'))
-        .finally(() => {
-          if (!closing) keepScanning()
-        })
-    })
+    scanning = scan()
+      .catch((error) => log.error({ error }, 'The queue could not be read'))
+      .finally(() => {
+        if (!closing) cancelScan = clock.after(scanEveryMs, keepScanning)
+      })
   }
 
   await store.write((tx) => releaseLeases(tx, thread, clock.now()))
-  await scan()
   keepScanning()
 
   return {
@@ -247,6 +246,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
       }
       const cancel = clock.after(graceMs, destroy)
       await idle
+      await scanning
       cancel()
       destroy()
       await ways.close()

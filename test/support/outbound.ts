@@ -207,6 +207,8 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
     },
     async start() {
       outbound = await open()
+      // The first look at the queue, which the appliance does not wait for.
+      await outbound.scan()
     },
   }
   t.teardown(() => rig.stop(0))

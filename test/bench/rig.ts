@@ -1,0 +1,169 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** What the end-to-end benches share: an appliance as a process of its own, and Postfix's smtp-sink. */
+export interface Appliance {
+  process: ChildProcess
+  pid: number
+  url: string
+  apiKey: string
+  /** From the start of the process until its API answered. */
+  startedInMs: number
+  post(path: string, body: object): Promise<void>
+  stop(): Promise<void>
+}
+
+const cli = fileURLToPath(new URL('../../../bin/posthorn', import.meta.url))
+
+/** A data directory with an account, its key and the domain example.test; gone at the end. */
+export function initDataDir(): { dataDir: string; apiKey: string; accountId: string } {
+  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-bench-'))
+  process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }))
+  const args = [cli, 'init', '--sandbox', '--json', '--data', dataDir]
+  const init = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  if (init.status !== 0) throw new Error(init.stderr)
+  return { dataDir, ...(JSON.parse(init.stdout) as { apiKey: string; accountId: string }) }
+}
+
+export interface ServeOptions {
+  dataDir: string
+  apiKey: string
+  sinkPort: number
+  /** Of the one site that all domains lead to, unless `hosts` has others. */
+  connections: number
+  /** MX host of a domain → its address; the default is one host for all. */
+  dns?: string
+  shaping?: string
+  settings?: string
+  /** More than node's own, such as --cpu-prof. */
+  nodeArgs?: readonly string[]
+}
+
+/** `posthorn serve`, delivering to the sink on this machine without warm-up or rate. */
+export async function serveAppliance(options: ServeOptions): Promise<Appliance> {
+  const { dataDir, apiKey, sinkPort, connections, nodeArgs = [] } = options
+  const config = join(dataDir, 'bench.toml')
+  const dns =
+    options.dns ??
+    `[dns.static."*"]\nmx = [{ preference = 10, exchange = "sink.test" }]\n` +
+      `[dns.static."sink.test"]\na = ["127.0.0.1"]\n`
+  writeFileSync(
+    config,
+    `[http.private]\nport = 18080\n[http.public]\nport = 18081\nhost = "127.0.0.1"\n` +
+      `[http.rate_limit]\nrequests = 0\n[log]\nlevel = "warn"\n` +
+      `[outbound]\nroute = "direct"\nport = ${sinkPort}\nhelo_name = "bench.test"\n` +
+      `allow_private_addresses = true\nwarm_up = "off"\n${options.settings ?? ''}\n${dns}`,
+  )
+  writeFileSync(
+    join(dataDir, 'shaping.toml'),
+    options.shaping ??
+      `[providers.sink]\nmx = ["sink.test"]\nconnections = ${connections}\n` +
+        'messages_per_connection = 10000\nmessages_per_minute = 1000000\n',
+  )
+  const began = performance.now()
+  const args = [...nodeArgs, cli, 'serve', '--data', dataDir, '--config', config]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+  const url = 'http://127.0.0.1:18080'
+  for (let i = 0; !(await isUp(url)); i++) {
+    if (i > 6_000 || child.exitCode !== null) throw new Error('The appliance does not start')
+    await sleep(10)
+  }
+  return {
+    process: child,
+    pid: child.pid ?? 0,
+    url,
+    apiKey,
+    startedInMs: performance.now() - began,
+    async post(path, body) {
+      const response = await fetch(url + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+      const text = await response.text()
+      if (response.status !== 200) throw new Error(text)
+    },
+    async stop() {
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+const isUp = (url: string) =>
+  fetch(url).then(
+    () => true,
+    () => false,
+  )
+
+export interface Sink {
+  process: ChildProcess
+  /** Messages taken so far, by the sink's own count. */
+  count(): number
+}
+
+/** `smtp-sink` of Postfix; `delayMs` before it answers a message. */
+export function openSink(host: string, port: number, options: readonly string[] = []): Sink {
+  let seen = ''
+  const args = ['-c', '-u', 'root', '-m', '2000', ...options, `${host}:${port}`, '2000']
+  const child = spawn('smtp-sink', args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  process.once('exit', () => child.kill())
+  child.stdout.on('data', (chunk: Buffer) => {
+    seen = (seen + chunk.toString('latin1')).slice(-400)
+  })
+  return {
+    process: child,
+    count: () => Number([...seen.matchAll(/mesg=(\d+)/g)].at(-1)?.[1] ?? 0),
+  }
+}
+
+/** Until the sink has taken `count` more than `before`; throws when nothing comes for half a minute. */
+export async function untilArrived(sink: Sink, before: number, count: number): Promise<void> {
+  for (let last = 0, lastAt = performance.now(); sink.count() - before < count; ) {
+    const arrived = sink.count() - before
+    if (arrived > last) [last, lastAt] = [arrived, performance.now()]
+    if (performance.now() - lastAt > 30_000) throw new Error(`Only ${arrived} of ${count} arrived`)
+    await sleep(10)
+  }
+}
+
+/** What the sink takes when nobody has to accept, store, compose or sign anything: mails/s. */
+export async function sourceStraight(port: number, n: number): Promise<number> {
+  const began = performance.now()
+  const args = ['-s', '20', '-m', String(n), '-l', '10240', '-d', `127.0.0.1:${port}`]
+  const source = spawn('smtp-source', args, { stdio: 'ignore' })
+  await new Promise((resolve) => source.once('exit', resolve))
+  return n / ((performance.now() - began) / 1_000)
+}
+
+/** User and system time of a process with all its threads (proc(5), fields 14 and 15). */
+export function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
+/** `VmHWM`: the most it ever had. `VmRSS`: what it has. */
+export function memoryMb(pid: number, what: 'VmHWM' | 'VmRSS'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)?.[1]) / 1_024
+}
+
+export const loadAverage = () => readFileSync('/proc/loadavg', 'utf8').split(' ')[0] ?? ''
+
+/** The value below which that share of the numbers lies. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}
+
+export function report(lines: readonly (readonly [string, string])[]): void {
+  for (const [name, value] of lines) console.log(`${name.padEnd(52)} ${value}`)
+}
+
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
