@@ -3,6 +3,8 @@ export interface BounceForm {
   name: string
   /** One of them stands in the text, in lower case with single spaces. */
   marks: readonly string[]
+  /** Anybody might write that: it counts only in mail that comes from a mail system. */
+  loose?: true
 }
 
 /** Only then is a mail without a delivery-status part a bounce: anybody may write `550`. */
@@ -56,7 +58,6 @@ export const bounceForms: readonly BounceForm[] = [
       'your message did not reach some or all of the intended recipients',
       'diagnostic information for administrators',
       "couldn't be delivered. remote server returned",
-      'remote server returned',
     ],
   },
   {
@@ -72,7 +73,6 @@ export const bounceForms: readonly BounceForm[] = [
       '** message not delivered **',
       '** delivery incomplete **',
       '** message too large **',
-      'the response from the remote server was',
     ],
   },
   {
@@ -89,14 +89,17 @@ export const bounceForms: readonly BounceForm[] = [
       'running the courier mail server',
     ],
   },
-  { name: 'Domino', marks: ['was not delivered to', 'delivery failure report'] },
+  { name: 'Domino', loose: true, marks: ['was not delivered to', 'delivery failure report'] },
   { name: 'OpenSMTPD', marks: ['this is the mailer-daemon, please do not reply'] },
-  { name: 'GroupWise', marks: ['was undeliverable to the following'] },
-  { name: 'MailMarshal', marks: ['could not be delivered because of'] },
+  { name: 'GroupWise', loose: true, marks: ['was undeliverable to the following'] },
+  { name: 'MailMarshal', loose: true, marks: ['could not be delivered because of'] },
   { name: 'James', marks: ['this is the james mail server'] },
   {
     name: 'other',
+    loose: true,
     marks: [
+      'the response from the remote server was',
+      'remote server returned',
       'could not be delivered to the following recipient',
       'could not be delivered to the following address',
       'could not be delivered to one or more recipients',

@@ -15,12 +15,7 @@ const maxRecipients = 100
 const maxDiagnostic = 1_000
 
 /** The machine-readable part of a report (RFC 3464), also where MIME no longer shows it as one. */
-export function readDeliveryStatus({
-  parts,
-  text,
-  source,
-  broken,
-}: Message): DeliveryStatus | undefined {
+export function readDeliveryStatus({ parts, text }: Message): DeliveryStatus | undefined {
   for (const { type, body } of parts) {
     const found = statusTypes.includes(type) ? readBlocks(fieldBlocks(body)) : undefined
     if (found !== undefined) return found
@@ -30,7 +25,7 @@ export function readDeliveryStatus({
   const texts = parts.filter(
     ({ type }) => type.startsWith('text/') && type !== 'text/rfc822-headers',
   )
-  const bodies = [text, ...texts.map(({ body }) => body), ...(broken ? [source] : [])]
+  const bodies = [text, ...texts.map(({ body }) => body)]
   for (const body of bodies.map(textBeforeOriginal)) {
     const start = body.search(
       /^[ \t]?(?:Reporting-MTA|Final-Recipient|Original-Recipient)[ \t]*:/im,
@@ -54,9 +49,11 @@ function readBlocks(blocks: readonly Fields[]): DeliveryStatus | undefined {
 
 /** Some leave out the recipient, some the action: either shows what the block is. */
 const isRecipient = (fields: Fields) =>
-  fields.has('final-recipient') ||
-  fields.has('original-recipient') ||
-  (fields.has('action') && fields.has('status'))
+  // RFC 8098 §3.2: a receipt has recipients as well, and a disposition.
+  !fields.has('disposition') &&
+  (fields.has('final-recipient') ||
+    fields.has('original-recipient') ||
+    (fields.has('action') && fields.has('status')))
 
 function readRecipient(fields: Fields): ReportedRecipient {
   const diagnostic = afterType(fields.get('diagnostic-code'))

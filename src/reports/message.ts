@@ -1,17 +1,19 @@
 import PostalMime, { decodeWords } from 'postal-mime'
+import { fieldBlocks } from './fields.js'
 
 /** A mail taken apart as far as its bounds allow; all of it was written by strangers. */
 export interface Message {
   /** The first value of a header, unfolded and decoded; '' when there is none. */
   header(name: string): string
-  /** What the mail says: its text part, else its HTML without the tags. */
+  /**
+   * What the mail says: its text part, else its HTML without the tags; all below the header where the
+   * MIME structure cannot be followed.
+   */
   text: string
   /** All other parts: reports, returned messages, attachments. Bodies with LF line ends. */
   parts: readonly Part[]
   /** The bytes that were examined, line ends LF, decoded as Latin-1: nothing in it is lost. */
   source: string
-  /** The MIME structure is too deep or too large to be followed: `text` is the source. */
-  broken: boolean
 }
 
 export interface Part {
@@ -44,11 +46,12 @@ export async function openMessage(raw: Buffer): Promise<Message> {
       text: withLineFeeds(mail.text || withoutTags(mail.html ?? '')),
       parts: parts.map(({ mimeType, content }) => ({ type: mimeType, body: textOf(content) })),
       source,
-      broken: false,
     }
   } catch {
     // Too deep or too many headers: what a line of it says can be found all the same.
-    return { header: headerReader([]), text: source, parts: [], source, broken: true }
+    const headers = [...(fieldBlocks(source)[0] ?? [])].map(([key, value]) => ({ key, value }))
+    const text = source.slice(Math.max(0, source.indexOf('\n\n')))
+    return { header: headerReader(headers), text, parts: [], source }
   }
 }
 

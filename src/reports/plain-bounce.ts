@@ -64,16 +64,16 @@ export function causeFor(message: Message, recipient: string, alone: boolean): s
 function formOf(message: Message): string | undefined {
   const words = flat(reportText(message))
   const form = bounceForms.find(({ marks }) => marks.some((mark) => words.includes(mark)))
-  // Known by its opening words; anything vaguer has to come from a mail system as well.
-  if (form !== undefined && form.name !== 'other') return form.name
-  const subject = message.header('subject')
+  if (form !== undefined && form.loose !== true) return form.name
   const bySystem =
-    /mailer-daemon|postmaster|mail delivery (?:sub)?system/i.test(message.header('from')) ||
-    message.header('x-failed-recipients') !== ''
-  const failing =
-    /undeliver|returned mail|delivery (?:status notification|failure|failed|has failed|problem)|failure notice|mail failure|non[- ]remis|unzustellbar|no se puede entregar|nondeliverable/i
-  return bySystem && (form !== undefined || failing.test(subject)) ? 'other' : undefined
+    mailSystem.test(message.header('from')) || message.header('x-failed-recipients') !== ''
+  if (!bySystem) return undefined
+  return form?.name ?? (failing.test(message.header('subject')) ? 'other' : undefined)
 }
+
+const mailSystem = /mailer-?daemon|postmaster|mail (?:delivery|system|server)|system administrator/i
+const failing =
+  /undeliver|returned mail|delivery (?:status notification|failure|failed|has failed|problem)|failure notice|mail failure|non[- ]remis|unzustellbar|no se puede entregar|nondeliverable/i
 
 const reportText = ({ text }: Message) => textBeforeOriginal(text.slice(0, maxText))
 

@@ -102,6 +102,17 @@ t.test('mail made to cost much costs little', async (t) => {
   }
 })
 
+t.test('a report in too many layers is read all the same', async (t) => {
+  const layers = Array.from({ length: 15 }, (_, i) => {
+    const header = `Content-Type: multipart/mixed; boundary="b${i + 1}"\n`
+    return i === 0 ? header : `\n--b${i}\n${header}`
+  }).join('')
+  const status = 'Final-Recipient: rfc822; gone@x.test\nAction: failed\nStatus: 5.1.1\n'
+  const text = `Received: from a by b\nFrom: MAILER-DAEMON@x.test\n${layers}\n--b15\nContent-Type: message/delivery-status\n\n${status}`
+  const report = await readReport(Buffer.from(text))
+  t.match(report, { kind: 'dsn', recipients: [{ finalRecipient: 'gone@x.test', status: '5.1.1' }] })
+})
+
 t.test('all that is seen is the first 512 KiB', async (t) => {
   const token = 'baaaaaaaaaaab3cdefghijklmnopqrs@bounce.sender.test'
   const line = `${'x'.repeat(99)}\n`

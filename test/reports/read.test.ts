@@ -81,6 +81,11 @@ t.test('nothing that a person or a machine writes otherwise is a bounce', async 
     ['From: a@b.test\nSubject: Undelivered Mail\n\n550 5.1.1 user unknown\n', 'not-a-report'],
     ['From: a@b.test\nSubject: Lunch?\n\n> Final-Recipient: rfc822; a@b.test\n', 'not-a-report'],
     ['From: a@b.test\nSubject: About ARF\n\nFeedback-Type: abuse is a field\n', 'not-a-report'],
+    ['From: a@b.test\nSubject: Hi\n\nIt was not delivered to me, user unknown\n', 'not-a-report'],
+    [
+      'From: a@b.test\n\nFinal-Recipient: rfc822; a@b.test\nDisposition: x; displayed\n',
+      'not-a-report',
+    ],
     ['From: a@b.test\nAuto-Submitted: no\nSubject: Hi\n\nHi\n', 'not-a-report'],
     ['From: cron@b.test\nAuto-Submitted: auto-generated\nSubject: Cron\n\n550\n', 'auto-reply'],
     ['From: a@b.test\nSubject: Réponse automatique : Hi\n\nAbsent\n', 'auto-reply'],
