@@ -26,7 +26,7 @@ export type Config = Values<typeof settings>
 export type { ApplianceKey } from './appliance-key.js'
 export { createApplianceKeyFile, makeApplianceKey, openApplianceKey } from './appliance-key.js'
 export { packageFile, packageVersion } from './package-file.js'
-export { allSourceAddresses } from './pools.js'
+export { allSourceAddresses, type PoolsSettings } from './pools.js'
 export { type ConfigSource, environmentName, settingName } from './read.js'
 export {
   duration,

@@ -39,9 +39,9 @@ export function pools(hostName: RegExp): Setting<PoolsSettings> {
 /** Every address that mail may leave from, for SPF records and against loops. */
 export function allSourceAddresses(outbound: {
   sourceAddresses: readonly string[]
-  pools: PoolsSettings
+  pools?: PoolsSettings
 }): string[] {
-  const pooled = Object.values(outbound.pools).flatMap(({ sources }) =>
+  const pooled = Object.values(outbound.pools ?? {}).flatMap(({ sources }) =>
     sources.flatMap(({ addresses }) => addresses),
   )
   return [...new Set([...outbound.sourceAddresses, ...pooled])]

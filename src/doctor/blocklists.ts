@@ -2,14 +2,14 @@ import { isIP } from 'node:net'
 import { type Answer, type Resolver, reverseLabels } from '../dns/index.js'
 import type { DoctorDeps } from './deps.js'
 import { type Finding, findingsOf } from './finding.js'
-import { recordsOf } from './source-addresses.js'
+import { recordsOf, type SourceAddress } from './source-addresses.js'
 
 /** Whether DNS blocklists (RFC 5782) name the addresses that mail leaves from. */
 export async function checkBlocklists(
   deps: DoctorDeps,
-  addresses: readonly string[],
+  sources: readonly SourceAddress[],
 ): Promise<Finding[]> {
-  const pairs = addresses.flatMap((address) =>
+  const pairs = sources.flatMap(({ address }) =>
     deps.config.doctor.blocklists.map((zone) => ({ address, zone })),
   )
   return Promise.all(pairs.map(({ address, zone }) => ask(deps.resolver, address, zone)))

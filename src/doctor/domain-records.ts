@@ -8,6 +8,7 @@ import {
   spfMechanisms,
   zoneLine,
 } from '../domains/index.js'
+import type { Read } from '../store/index.js'
 import type { DoctorDeps } from './deps.js'
 import { checkAlignment } from './dmarc.js'
 import { type Finding, findingsOf } from './finding.js'
@@ -15,12 +16,17 @@ import { recordsOf } from './source-addresses.js'
 
 /** What each sending domain publishes, and whether its mail then passes DMARC. */
 export async function checkDomains(deps: DoctorDeps): Promise<Finding[]> {
-  const accounts = await listAccounts(deps.read)
-  const domains = (await Promise.all(accounts.map(({ id }) => listDomains(deps.read, id)))).flat()
+  const domains = await allDomains(deps.read)
   const found = await Promise.all(domains.map((domain) => checkDomain(deps, domain)))
   if (domains.length > 0) return found.flat()
   const fix = 'posthorn domain add example.com, then publish the records that it shows'
   return [findingsOf('domain', 'none').warn('no sending domain yet', fix)]
+}
+
+/** Of all accounts. */
+export async function allDomains(read: Read): Promise<Domain[]> {
+  const accounts = await listAccounts(read)
+  return (await Promise.all(accounts.map(({ id }) => listDomains(read, id)))).flat()
 }
 
 async function checkDomain(deps: DoctorDeps, domain: Domain): Promise<Finding[]> {

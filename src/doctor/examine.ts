@@ -7,7 +7,8 @@ import { checkDomains, checkOwnSpf } from './domain-records.js'
 import { type Finding, findingsOf } from './finding.js'
 import { checkHostNames } from './host-names.js'
 import { checkOutboundPort } from './outbound-port.js'
-import { sourceAddresses } from './source-addresses.js'
+import { checkReturnPaths } from './return-path.js'
+import { findSources } from './source-addresses.js'
 import { checkTime } from './time.js'
 
 /**
@@ -15,16 +16,17 @@ import { checkTime } from './time.js'
  * long, or fails in itself, is a finding.
  */
 export async function examine(deps: DoctorDeps): Promise<Finding[]> {
-  const addresses = sourceAddresses(deps)
+  const sources = findSources(deps)
   const checks: Record<string, () => Promise<Finding[]>> = {
     'outbound-port': () => checkOutboundPort(deps),
-    helo: async () => checkHostNames(deps, await addresses),
+    helo: async () => checkHostNames(deps, await sources),
     spf: () => checkOwnSpf(deps),
     domains: () => checkDomains(deps),
+    listener: () => checkReturnPaths(deps),
     certificate: () => checkPublicCertificate(deps),
     clock: () => checkTime(deps),
     disk: () => checkDisk(deps.dataDir),
-    blocklist: async () => checkBlocklists(deps, await addresses),
+    blocklist: async () => checkBlocklists(deps, await sources),
   }
   const found = await Promise.all(
     Object.entries(checks).map(([name, run]) => bounded(deps, name, run)),
@@ -56,7 +58,7 @@ function bounded(
 }
 
 // These matter to an appliance whose mail stays inside, too.
-const localChecks = ['clock', 'disk', 'listener', 'report']
+const localChecks = ['clock', 'disk']
 
 /** In sandbox mode nothing leaves: what the world thinks is told, but is no failure yet. */
 function judgedForRoute({ config }: DoctorDeps, finding: Finding): Finding {

@@ -2,48 +2,59 @@ import { isIP } from 'node:net'
 import { canonicalAddress, canonicalName } from '../dns/index.js'
 import type { DoctorDeps } from './deps.js'
 import { type Finding, findingsOf } from './finding.js'
-import { addressesOf, recordsOf } from './source-addresses.js'
+import { addressesOf, recordsOf, type SourceAddress } from './source-addresses.js'
 
 /**
- * PTR = forward = EHLO name, for every address that mail leaves from (RFC 8499 calls it
- * forward-confirmed; Gmail's 4.7.23 and most others' first test).
+ * PTR = forward = EHLO name, for every address that mail leaves from: the first thing that large
+ * receivers look at (Gmail's 4.7.23).
  */
 export async function checkHostNames(
   deps: DoctorDeps,
-  addresses: readonly string[],
+  sources: readonly SourceAddress[],
 ): Promise<Finding[]> {
-  const { heloName } = deps.config.outbound
+  const names = [...new Set([deps.config.outbound.heloName, ...sources.map((s) => s.heloName)])]
+  const unknown = names.filter((name) => !name.includes('.'))
+  const found = await Promise.all([
+    ...names
+      .filter((name) => !unknown.includes(name))
+      .map((name) => checkName(deps, name, sources)),
+    ...sources
+      .filter(({ heloName }) => !unknown.includes(heloName))
+      .map((source) => Promise.all([checkForward(deps, source), checkPtr(deps, source)])),
+  ])
+  return [...unknown.map(nameMissing), ...found.flat()]
+}
+
+const nameMissing = (heloName: string) =>
+  findingsOf('helo', heloName).fail(
+    'is no name that the world knows',
+    'set outbound.helo_name = "mail.example.com", the name that your address resolves to',
+  )
+
+/** A name that no source address is known for: it has to have one. */
+async function checkName(
+  deps: DoctorDeps,
+  heloName: string,
+  sources: readonly SourceAddress[],
+): Promise<Finding[]> {
+  if (sources.some((source) => source.heloName === heloName)) return []
   const of = findingsOf('helo', heloName)
-  if (!heloName.includes('.')) {
-    return [
-      of.fail(
-        'outbound.helo_name is no name that the world knows',
-        'set outbound.helo_name = "mail.example.com", the name that your address resolves to',
-      ),
-    ]
-  }
-  if (addresses.length === 0) {
-    const { failed } = await addressesOf(deps.resolver, heloName)
-    if (failed !== undefined) return [of.warn(`the DNS did not answer (${failed})`, 'try again')]
-    return [
-      of.fail(
-        'has no address',
-        `publish ${heloName}. 3600 IN A <this machine's public address>, and set outbound.source_addresses`,
-      ),
-    ]
-  }
-  const found = await Promise.all(addresses.map((address) => checkAddress(deps, address)))
-  return found.flat()
+  const { failed } = await addressesOf(deps.resolver, heloName)
+  if (failed !== undefined) return [of.warn(`the DNS did not answer (${failed})`, 'try again')]
+  return [
+    of.fail(
+      'has no address',
+      `publish ${heloName}. 3600 IN A <this machine's public address>, and set outbound.source_addresses`,
+    ),
+  ]
 }
 
-async function checkAddress(deps: DoctorDeps, address: string): Promise<Finding[]> {
-  return Promise.all([checkForward(deps, address), checkPtr(deps, address)])
-}
-
-async function checkForward(deps: DoctorDeps, address: string): Promise<Finding> {
-  const { heloName } = deps.config.outbound
+async function checkForward(
+  { resolver }: DoctorDeps,
+  { address, heloName }: SourceAddress,
+): Promise<Finding> {
   const of = findingsOf('helo', address)
-  const { addresses, failed } = await addressesOf(deps.resolver, heloName)
+  const { addresses, failed } = await addressesOf(resolver, heloName)
   if (includesAddress(addresses, address)) return of.ok(`${heloName} resolves to it`)
   if (failed !== undefined) return of.warn(`the DNS did not answer (${failed})`, 'try again')
   const type = isIP(address) === 6 ? 'AAAA' : 'A'
@@ -53,12 +64,15 @@ async function checkForward(deps: DoctorDeps, address: string): Promise<Finding>
   )
 }
 
-async function checkPtr(deps: DoctorDeps, address: string): Promise<Finding> {
-  const { heloName } = deps.config.outbound
+async function checkPtr(
+  { resolver }: DoctorDeps,
+  { address, heloName }: SourceAddress,
+): Promise<Finding> {
   const of = findingsOf('ptr', address)
-  const answer = await deps.resolver.ptr(address)
-  if (answer.kind === 'failed')
+  const answer = await resolver.ptr(address)
+  if (answer.kind === 'failed') {
     return of.warn(`the DNS did not answer (${answer.cause})`, 'try again')
+  }
   const names = recordsOf(answer)
   if (names.includes(canonicalName(heloName))) return of.ok(`leads back to ${heloName}`)
   return of.fail(
@@ -67,5 +81,5 @@ async function checkPtr(deps: DoctorDeps, address: string): Promise<Finding> {
   )
 }
 
-export const includesAddress = (addresses: readonly string[], address: string) =>
+const includesAddress = (addresses: readonly string[], address: string) =>
   addresses.some((other) => canonicalAddress(other) === canonicalAddress(address))

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { allSourceAddresses } from '../config/index.js'
 import { routeToMx } from '../dns/index.js'
 import { type ConnectFailure, connectSmtp } from '../smtp/index.js'
 import type { DoctorDeps } from './deps.js'
@@ -6,7 +7,8 @@ import { type Finding, findingsOf } from './finding.js'
 
 /** Whether port 25 of well-known servers can be reached from each address that mail leaves from. */
 export async function checkOutboundPort(deps: DoctorDeps): Promise<Finding[]> {
-  const { sourceAddresses, port } = deps.config.outbound
+  const { port } = deps.config.outbound
+  const sourceAddresses = allSourceAddresses(deps.config.outbound)
   const { smtpProbes } = deps.config.doctor
   const sources = sourceAddresses.length > 0 ? sourceAddresses : [undefined]
   return Promise.all(
@@ -52,12 +54,14 @@ async function knock(deps: DoctorDeps, domain: string, source?: string): Promise
     const cause = 'cause' in route ? route.cause : 'it takes no mail'
     return { kind: 'silent', who: domain, why: cause }
   }
+  const stepMs = deps.config.doctor.timeout
+  const deadlines = { connectMs: stepMs, bannerMs: stepMs, ehloMs: stepMs, quitMs: 500 }
   let last: Knock = { kind: 'silent', who: domain, why: 'no address' }
   for (const { exchange, addresses } of route.hosts) {
     for (const host of addresses) {
       const who = `${exchange} [${host}]`
       const result = await connectSmtp({
-        ...{ host, port, heloName, tls: { mode: 'off' }, deadlines: deadlines(deps) },
+        ...{ host, port, heloName, tls: { mode: 'off' }, deadlines },
         ...(source === undefined ? {} : { localAddress: source }),
       })
       if (result.kind === 'ready') {
@@ -74,15 +78,6 @@ async function knock(deps: DoctorDeps, domain: string, source?: string): Promise
 function asKnock({ reply, cause, code }: ConnectFailure, who: string): Knock {
   if (reply !== undefined) return { kind: 'refused', who, why: cause }
   return { kind: 'silent', who, why: cause, ...(code === undefined ? {} : { code }) }
-}
-
-/** Each phase of a connection of the doctor's. */
-export function deadlines({ config }: DoctorDeps) {
-  const ms = config.doctor.timeout
-  return {
-    ...{ connectMs: ms, bannerMs: ms, ehloMs: ms, startTlsMs: ms, mailMs: ms, rcptMs: ms },
-    ...{ dataMs: ms, blockMs: ms, dotMs: ms, resetMs: ms, quitMs: 500 },
-  }
 }
 
 function familyOf(address: string | undefined): 'ipv4' | 'ipv6' | undefined {

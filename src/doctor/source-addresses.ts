@@ -2,13 +2,27 @@ import { isIP } from 'node:net'
 import type { Answer, Resolver } from '../dns/index.js'
 import type { DoctorDeps } from './deps.js'
 
-/** The addresses that mail leaves from: as configured, else those of the EHLO name. */
-export async function sourceAddresses(deps: DoctorDeps): Promise<readonly string[]> {
-  const { heloName, ipFamily, sourceAddresses: configured } = deps.config.outbound
-  if (configured.length > 0) return configured
+/** An address that mail leaves from, and how the appliance greets from there. */
+export interface SourceAddress {
+  address: string
+  heloName: string
+}
+
+/** As configured, with those of pools; else the addresses of the EHLO name. */
+export async function findSources(deps: DoctorDeps): Promise<SourceAddress[]> {
+  const { heloName, ipFamily, sourceAddresses, pools } = deps.config.outbound
+  const pooled = Object.values(pools).flatMap(({ sources }) =>
+    sources.flatMap((source) =>
+      source.addresses.map((address) => ({ address, heloName: source.heloName ?? heloName })),
+    ),
+  )
+  if (sourceAddresses.length > 0) {
+    return [...sourceAddresses.map((address) => ({ address, heloName })), ...pooled]
+  }
   const family = { ipv4: 4, ipv6: 6, both: 0 }[ipFamily]
   const { addresses } = await addressesOf(deps.resolver, heloName)
-  return addresses.filter((address) => family === 0 || isIP(address) === family)
+  const usual = addresses.filter((address) => family === 0 || isIP(address) === family)
+  return [...usual.map((address) => ({ address, heloName })), ...pooled]
 }
 
 /** A host's addresses of both families; `failed` when the DNS gave no answer for one of them. */

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { allSourceAddresses, type PoolsSettings } from '../config/index.js'
 import { dkimRecord } from '../dkim/index.js'
 import type { Domain } from './domain.js'
 
@@ -17,6 +18,7 @@ export interface DnsRecord {
 export interface RecordSettings {
   heloName: string
   sourceAddresses: readonly string[]
+  pools?: PoolsSettings
 }
 
 export const returnPathHost = (domain: string) => `bounce.${domain}`
@@ -54,14 +56,14 @@ export function domainRecords(domain: Domain, settings: RecordSettings): DnsReco
   ]
 }
 
-function spf({ heloName, sourceAddresses }: RecordSettings): string {
-  const mechanisms = spfMechanisms({ heloName, sourceAddresses })
-  return `v=spf1 ${mechanisms.join(' ')} -all`
-}
+const spf = (settings: RecordSettings) => `v=spf1 ${spfMechanisms(settings).join(' ')} -all`
 
-export function spfMechanisms({ heloName, sourceAddresses }: RecordSettings): string[] {
-  if (sourceAddresses.length === 0) return [`a:${heloName}`]
-  return sourceAddresses.map((address) => `ip${isIP(address)}:${address}`)
+export function spfMechanisms(settings: RecordSettings): string[] {
+  const { heloName, sourceAddresses } = settings
+  // Those of pools come beside the usual ones, which may be whatever the EHLO name resolves to.
+  const usual = sourceAddresses.length === 0 ? [`a:${heloName}`] : []
+  const named = allSourceAddresses(settings).map((address) => `ip${isIP(address)}:${address}`)
+  return [...usual, ...named]
 }
 
 // RFC 1035 §3.3: a string of a TXT record has at most 255 octets.

@@ -42,7 +42,7 @@ export function makeSimulator({ clock, log, inbound }: SimulatorDeps): Simulator
       { to, raw, heloName: simulatorDomain },
       stopping.signal,
     )
-    if (!result.accepted && !stopping.signal.aborted) {
+    if (result.kind !== 'accepted' && !stopping.signal.aborted) {
       log.warn({ recipient, cause: result.words }, 'A simulated report was not taken')
     }
   }

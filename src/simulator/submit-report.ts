@@ -7,37 +7,36 @@ export interface Target {
 }
 
 export interface Submitted {
-  accepted: boolean
+  kind: 'accepted' | 'refused' | 'unreachable'
   /** The listener's answer, or why there was none. */
   words: string
 }
 
-const stepMs = 10_000
-const deadlines = {
-  ...{ connectMs: stepMs, bannerMs: stepMs, ehloMs: stepMs, mailMs: stepMs, rcptMs: stepMs },
-  ...{ dataMs: stepMs, blockMs: stepMs, dotMs: stepMs, resetMs: stepMs, quitMs: 500 },
-}
+const usualStepMs = 10_000
 
 /** Brings a report to a listener as another mail server would, from the null sender. */
 export async function submitReport(
   target: Target,
-  report: { to: string; raw: Buffer; heloName: string },
+  report: { to: string; raw: Buffer; heloName: string; stepMs?: number },
   signal?: AbortSignal,
 ): Promise<Submitted> {
   const opened = await connectSmtp({
     ...target,
     heloName: report.heloName,
     tls: { mode: 'opportunistic' },
-    deadlines,
+    deadlines: stepsOf(report.stepMs ?? usualStepMs),
     ...(signal === undefined ? {} : { signal }),
   })
-  if (opened.kind !== 'ready') return { accepted: false, words: opened.cause }
+  if (opened.kind !== 'ready') return { kind: 'unreachable', words: opened.cause }
   const { connection } = opened
   const result = await connection.send({ from: '', to: report.to }, [report.raw])
   connection.quit()
-  if (result.kind === 'lost') return { accepted: false, words: result.cause }
-  return {
-    accepted: result.kind === 'accepted',
-    words: `${result.reply.code} ${result.reply.text}`,
-  }
+  if (result.kind === 'lost') return { kind: 'unreachable', words: result.cause }
+  const kind = result.kind === 'accepted' ? 'accepted' : 'refused'
+  return { kind, words: `${result.reply.code} ${result.reply.text}` }
 }
+
+const stepsOf = (ms: number) => ({
+  ...{ connectMs: ms, bannerMs: ms, ehloMs: ms, startTlsMs: ms, mailMs: ms, rcptMs: ms },
+  ...{ dataMs: ms, blockMs: ms, dotMs: ms, resetMs: ms, quitMs: 500 },
+})

@@ -30,5 +30,8 @@ export function makeIds(clock: Clock, slot: number): Ids {
 /** When the delivery of this number was accepted, in milliseconds. */
 export const acceptedAt = (serial: number) => Math.floor(serial / (perMs * slots)) + epochMs
 
+/** A number of that time which no delivery ever has: its slot is no thread's. For tests of reports. */
+export const nobodysSerial = (ms: number) => firstSerialAt(ms) + slots - 1
+
 /** The first number that a delivery accepted at `ms` can have. */
 export const firstSerialAt = (ms: number) => Math.max(0, ms - epochMs) * perMs * slots

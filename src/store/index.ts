@@ -14,7 +14,7 @@ export { cell, idsIn, idsOf, rowsOf } from './dialect.js'
  * writes outside it; no thread waits for another in SQLite's busy handler. See README.md.
  */
 export type { Tx, Write } from './group-commit.js'
-export { acceptedAt, firstSerialAt, type Ids } from './ids.js'
+export { acceptedAt, firstSerialAt, type Ids, nobodysSerial } from './ids.js'
 export { tryLockFile } from './lock.js'
 export { migrateStore } from './migrate.js'
 export { prepared, preparedInsert } from './prepared.js'

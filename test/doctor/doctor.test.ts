@@ -13,10 +13,9 @@ t.test('a healthy appliance is told so, check by check', async (t) => {
     ['public-url'],
     'but for the address of links, which is not set',
   )
-  t.same([...new Set(found.map(({ check }) => check))].sort(), [
-    ...['blocklist', 'clock', 'dkim', 'dmarc', 'helo', 'outbound-port', 'ptr', 'public-url'],
-    ...['return-path', 'spf'],
-  ])
+  const checks =
+    'blocklist clock dkim dmarc helo listener outbound-port ptr public-url return-path spf'
+  t.same([...new Set(found.map(({ check }) => check))].sort(), checks.split(' '))
   t.ok(
     found.every(({ state, fix }) => (state === 'ok') === (fix === '')),
     'a fix where it is due',
@@ -128,6 +127,39 @@ t.test('what a domain publishes', async (t) => {
   resolver.set('mail.posthorn.test', { a: ['127.0.0.1'] })
   t.match(await look('spf', 'mail.posthorn.test'), [
     { fix: 'publish mail.posthorn.test. 3600 IN TXT "v=spf1 ip4:127.0.0.1 -all"' },
+  ])
+})
+
+t.test('the way back: return paths lead to this appliance', async (t) => {
+  const { look, mx, resolver } = await doctorRig(t)
+  const found = await look('listener')
+  t.same(
+    found.map(({ subject, state }) => [subject, state]),
+    [
+      ['mail.posthorn.test', 'ok'],
+      ['bounce.shop.test', 'ok'],
+    ],
+  )
+  t.match(mx.messages, [{ from: '' }, { from: '' }], 'as bounces come')
+  mx.change({ rcpt: '250 Anybody' })
+  t.match(await look('listener', 'bounce.shop.test'), [
+    {
+      state: 'fail',
+      found: 'mail.posthorn.test [127.0.0.1] takes any address',
+      fix: /another server's: publish bounce\.shop\.test\. 3600 IN MX 10 mail\.posthorn\.test\.$/,
+    },
+  ])
+  mx.change({ rcpt: '550 5.1.1 Unknown' })
+  t.match(await look('listener', 'bounce.shop.test'), [
+    { state: 'fail', found: /refuses our return path: 550 .*Unknown$/ },
+  ])
+  resolver.set('mail.posthorn.test', { a: ['127.0.0.9'] })
+  t.match(await look('listener', 'bounce.shop.test'), [
+    { state: 'fail', found: /\[127\.0\.0\.9\]: .*ECONNREFUSED/, fix: /^open inbound TCP port/ },
+  ])
+  resolver.set('bounce.shop.test', { txt: ['v=spf1 -all'] })
+  t.match(await look('listener', 'bounce.shop.test'), [
+    { state: 'fail', found: 'bounces have nowhere to go' },
   ])
 })
 

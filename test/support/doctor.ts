@@ -2,10 +2,11 @@ import type { Test } from 'tap'
 import { createAccount } from '../../src/accounts/index.js'
 import { type Clock, systemClock } from '../../src/clock/index.js'
 import { type Config, loadConfig, makeApplianceKey } from '../../src/config/index.js'
+import { makeReturnPaths } from '../../src/deliveries/index.js'
 import type { StaticRecords } from '../../src/dns/index.js'
 import { examine, type Finding } from '../../src/doctor/index.js'
 import { addDomain, domainRecords, verifyDomain } from '../../src/domains/index.js'
-import { fakeMx, type MxScript } from './fake-mx.js'
+import { fakeMx } from './fake-mx.js'
 import { type FakeResolver, fakeResolver } from './resolver.js'
 import { openTestStore } from './store.js'
 import { timeServer } from './time-server.js'
@@ -26,14 +27,18 @@ export const goodWorld: StaticRecords = {
 /** A healthy appliance with the verified domain `shop.test`, in a fake world that tests spoil. */
 export async function doctorRig(
   t: Test,
-  options: { mx?: MxScript; clock?: Clock; ca?: string; env?: Record<string, string> } = {},
+  options: { clock?: Clock; ca?: string; env?: Record<string, string> } = {},
 ) {
   const clock = options.clock ?? systemClock
   const store = await openTestStore(t, { clock })
-  const mx = await fakeMx(t, options.mx)
   const time = await timeServer(t)
   const resolver = fakeResolver(goodWorld)
   const key = makeApplianceKey(Buffer.alloc(32, 7))
+  const { deliveryOf } = makeReturnPaths(key)
+  // Every server of this world is at one address: it answers probes, and takes bounces as we do.
+  const mx = await fakeMx(t, {
+    rcpt: (address) => (deliveryOf(address) === undefined ? '550 5.1.1 Unknown' : '250 Good'),
+  })
   const config: Config = loadConfig({
     env: {
       POSTHORN_OUTBOUND_HELO_NAME: 'mail.posthorn.test',
