@@ -50,7 +50,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
   }
   const start = async (
     kind: 'checkpoint' | 'sandbox' | 'inbound' | 'outbound',
-    own: { slot: number; index: number; sandboxPort?: number },
+    own: { slot: number; index: number; sandboxPort?: number; inboundPort?: number },
     graceMs = closingMs,
   ): Promise<Supervised> => {
     const thread = await supervise({
@@ -85,6 +85,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
             slot: firstOutboundSlot + index,
             index,
             ...(sandboxPort === undefined ? {} : { sandboxPort }),
+            ...(inbound?.port === undefined ? {} : { inboundPort: inbound.port }),
           },
           config.outbound.shutdownGrace + closingMs,
         ),

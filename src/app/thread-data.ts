@@ -18,6 +18,8 @@ export interface ThreadData {
   listenPort?: number
   /** Where the sandbox inbox listens, for the outbound threads. */
   sandboxPort?: number
+  /** Where the inbound listener is, for the reports of the simulator. */
+  inboundPort?: number
 }
 
 /** From a thread to the main thread. `ready` once it works; `port` where it listens. */

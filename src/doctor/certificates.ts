@@ -1,5 +1,7 @@
+import { X509Certificate } from 'node:crypto'
 import { connect as tlsConnect } from 'node:tls'
 import { messageOf } from '../errors/index.js'
+import { readCertificate } from '../inbound/index.js'
 import type { DoctorDeps } from './deps.js'
 import { type Finding, findingsOf } from './finding.js'
 import { addressesOf } from './source-addresses.js'
@@ -33,6 +35,24 @@ export async function checkPublicCertificate(deps: DoctorDeps): Promise<Finding[
     return [of.fail(`[${address}] ${certificate.failure}`, fix)]
   }
   return [judgeCertificate(deps, hostname, certificate)]
+}
+
+/** The certificate that the inbound listener offers to STARTTLS. */
+export async function checkListenerCertificate(deps: DoctorDeps): Promise<Finding[]> {
+  const { inbound, outbound } = deps.config
+  if (!inbound.enabled) return []
+  const of = findingsOf('certificate', 'inbound listener')
+  const fix = 'set inbound.tls.certificate and inbound.tls.key to the files of a certificate'
+  if (inbound.tls.certificate === '') return [of.warn('none: reports come unencrypted', fix)]
+  try {
+    const certificate = new X509Certificate(readCertificate(inbound.tls)?.cert ?? '')
+    const validTo = Date.parse(certificate.validTo)
+    const isForUs = certificate.checkHost(outbound.heloName) !== undefined
+    const fault = isForUs ? undefined : `the certificate is not for ${outbound.heloName}`
+    return [judgeCertificate(deps, 'inbound listener', { validTo, fault })]
+  } catch (error) {
+    return [of.fail(messageOf(error), fix)]
+  }
 }
 
 export interface SeenCertificate {

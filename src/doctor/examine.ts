@@ -1,12 +1,13 @@
 import { messageOf } from '../errors/index.js'
 import { checkBlocklists } from './blocklists.js'
-import { checkPublicCertificate } from './certificates.js'
+import { checkListenerCertificate, checkPublicCertificate } from './certificates.js'
 import type { DoctorDeps } from './deps.js'
 import { checkDisk } from './disk.js'
 import { checkDomains, checkOwnSpf } from './domain-records.js'
 import { type Finding, findingsOf } from './finding.js'
 import { checkHostNames } from './host-names.js'
 import { checkOutboundPort } from './outbound-port.js'
+import { checkReports } from './reports.js'
 import { checkReturnPaths } from './return-path.js'
 import { findSources } from './source-addresses.js'
 import { checkTime } from './time.js'
@@ -23,7 +24,9 @@ export async function examine(deps: DoctorDeps): Promise<Finding[]> {
     spf: () => checkOwnSpf(deps),
     domains: () => checkDomains(deps),
     listener: () => checkReturnPaths(deps),
-    certificate: () => checkPublicCertificate(deps),
+    report: () => checkReports(deps),
+    'public-certificate': () => checkPublicCertificate(deps),
+    certificate: () => checkListenerCertificate(deps),
     clock: () => checkTime(deps),
     disk: () => checkDisk(deps.dataDir),
     blocklist: async () => checkBlocklists(deps, await sources),
@@ -58,7 +61,7 @@ function bounded(
 }
 
 // These matter to an appliance whose mail stays inside, too.
-const localChecks = ['clock', 'disk']
+const localChecks = ['clock', 'disk', 'report']
 
 /** In sandbox mode nothing leaves: what the world thinks is told, but is no failure yet. */
 function judgedForRoute({ config }: DoctorDeps, finding: Finding): Finding {

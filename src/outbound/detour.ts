@@ -3,7 +3,7 @@ import type { Envelope } from '../smtp/index.js'
 import type { Finding } from './attempt.js'
 import type { Egress, Offered, ProbeOutcome, Relay, Relays } from './egress/index.js'
 import { openGate, type Place } from './places.js'
-import { nowhere, type Route } from './route.js'
+import { nowhere, type Route, simulatorSite } from './route.js'
 import { automationsFor, type Policy, type Shaping } from './shaping/index.js'
 
 /** A message ready for the wire, with its envelope. */
@@ -67,7 +67,8 @@ export function makeDetour(options: DetourOptions): Detour {
       const finding = await tryPrimary(claimed, place, route)
       // The appliance's own servers say nothing about the way out.
       if ('inside' in route) return finding
-      if (finding.reached !== undefined) egress.saw(route.site.key, finding.reached)
+      const isOurs = route.site === simulatorSite
+      if (finding.reached !== undefined && !isOurs) egress.saw(route.site.key, finding.reached)
       if (relays === undefined || !egress.mayRelay()) return finding
       if (!refusesUs(place.site.policy, finding)) return finding
       const relay = relays.start(claimed.class)

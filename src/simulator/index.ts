@@ -6,5 +6,5 @@
  */
 export { behaviourOf, simulatorDomain } from './recipients.js'
 export { makeSimulator, type Simulator, type SimulatorDeps } from './simulator.js'
-export { type Submitted, submitReport, type Target } from './submit-report.js'
+export { ownListener, type Submitted, submitReport, type Target } from './submit-report.js'
 export { type Reported, writeBounce, writeComplaint } from './write-report.js'

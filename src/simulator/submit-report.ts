@@ -6,6 +6,16 @@ export interface Target {
   port: number
 }
 
+/** Where a listener of this machine is reached from itself: `0.0.0.0` is no address to connect to. */
+export function ownListener(host: string, port: number): Target {
+  const anyOf: Readonly<Record<string, string>> = {
+    '0.0.0.0': '127.0.0.1',
+    '::': '::1',
+    localhost: '127.0.0.1',
+  }
+  return { host: anyOf[host] ?? host, port }
+}
+
 export interface Submitted {
   kind: 'accepted' | 'refused' | 'unreachable'
   /** The listener's answer, or why there was none. */

@@ -5,13 +5,16 @@ import { runThread } from '../app/thread.js'
 import { joinBacklog } from '../deliveries/index.js'
 import { loadShaping, openOutbound } from '../outbound/index.js'
 import { loadBounceRules } from '../reports/index.js'
-import { makeSimulator } from '../simulator/index.js'
+import { makeSimulator, ownListener } from '../simulator/index.js'
 
 await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
   const readShaping = () => loadShaping(shapingFiles(data.dataDir))
   const readRules = () => loadBounceRules(bounceRuleFiles(data.dataDir))
   let bounceRules = readRules()
-  const simulator = makeSimulator({ clock, log, inbound: undefined })
+  const { inboundPort, config } = data
+  const inbound =
+    inboundPort === undefined ? undefined : ownListener(config.inbound.host, inboundPort)
+  const simulator = makeSimulator({ clock, log, inbound })
   const outbound = await openOutbound({
     store,
     clock,

@@ -10,11 +10,11 @@ t.test('a healthy appliance is told so, check by check', async (t) => {
   const found = (await examine()).filter(({ check }) => check !== 'disk')
   t.same(
     found.filter(({ state }) => state !== 'ok').map(({ check }) => check),
-    ['public-url'],
-    'but for the address of links, which is not set',
+    ['public-url', 'certificate'],
+    'but for the address of links and STARTTLS, which are not set up',
   )
   const checks =
-    'blocklist clock dkim dmarc helo listener outbound-port ptr public-url return-path spf'
+    'blocklist certificate clock dkim dmarc helo listener outbound-port ptr public-url report return-path spf'
   t.same([...new Set(found.map(({ check }) => check))].sort(), checks.split(' '))
   t.ok(
     found.every(({ state, fix }) => (state === 'ok') === (fix === '')),
@@ -260,6 +260,53 @@ t.test('the certificate of the public address', async (t) => {
   }
   resolver.set('links.test', { a: ['127.0.0.9'] })
   t.match(await look('certificate'), [{ state: 'fail', found: /ECONNREFUSED/ }])
+})
+
+t.test('the certificate of the listener', async (t) => {
+  const certificates = await testCertificates(t, 'mail.posthorn.test')
+  const found = async ({ certFile, keyFile }: { certFile: string; keyFile: string }) => {
+    const { look } = await doctorRig(t, {
+      env: {
+        POSTHORN_INBOUND_TLS_CERTIFICATE: certFile,
+        POSTHORN_INBOUND_TLS_KEY: keyFile,
+      },
+    })
+    return (await look('certificate', 'inbound listener'))[0]
+  }
+  t.match(await found(certificates.valid), { state: 'ok', found: /^good for/ })
+  t.match(await found(certificates.expired), { state: 'fail', found: /^expired/ })
+  t.match(await found(certificates.wrongName), {
+    state: 'fail',
+    found: 'the certificate is not for mail.posthorn.test',
+  })
+  t.match(await found({ ...certificates.valid, keyFile: '/nowhere' }), {
+    state: 'fail',
+    found: /ENOENT/,
+  })
+})
+
+t.test('a bounce and a complaint to its own listener', async (t) => {
+  const { look, mx, store } = await doctorRig(t)
+  t.match(await look('report'), [
+    { subject: 'a bounce', state: 'ok', found: /^taken and read in \d+ ms$/ },
+    { subject: 'a complaint', state: 'ok' },
+  ])
+  await store.write((tx) =>
+    tx
+      .insertInto('inbound_spool')
+      .values({
+        id: 1,
+        received_at: Date.now() + 60_000,
+        remote_address: '127.0.0.1',
+        recipients: '["feedback@mail.posthorn.test"]',
+        tries: 0,
+        raw: Buffer.alloc(0),
+      })
+      .execute(),
+  )
+  t.match(await look('report', 'a complaint'), [{ state: 'fail', found: 'taken but not read' }])
+  mx.change({ rcpt: '550 5.7.1 No' })
+  t.match(await look('report', 'a bounce'), [{ state: 'fail', found: /^refused at 127\.0\.0\.1/ }])
 })
 
 t.test('room on the disk', (t) => {

@@ -37,7 +37,10 @@ export async function doctorRig(
   const { deliveryOf } = makeReturnPaths(key)
   // Every server of this world is at one address: it answers probes, and takes bounces as we do.
   const mx = await fakeMx(t, {
-    rcpt: (address) => (deliveryOf(address) === undefined ? '550 5.1.1 Unknown' : '250 Good'),
+    rcpt: (address) =>
+      deliveryOf(address) !== undefined || address.startsWith('feedback@')
+        ? '250 Good'
+        : '550 5.1.1 Unknown',
   })
   const config: Config = loadConfig({
     env: {
@@ -45,6 +48,8 @@ export async function doctorRig(
       POSTHORN_OUTBOUND_SOURCE_ADDRESSES: '127.0.0.1',
       POSTHORN_OUTBOUND_PORT: String(mx.port),
       POSTHORN_OUTBOUND_ALLOW_PRIVATE_ADDRESSES: 'true',
+      POSTHORN_INBOUND_HOST: '127.0.0.1',
+      POSTHORN_INBOUND_PORT: String(mx.port),
       POSTHORN_DOCTOR_SMTP_PROBES: 'probe.test',
       POSTHORN_DOCTOR_BLOCKLISTS: 'list.test',
       POSTHORN_DOCTOR_TIME_SERVERS: `127.0.0.1:${time.port}`,
@@ -60,6 +65,7 @@ export async function doctorRig(
   await verifyDomain({ store, clock, resolver, settings }, account.id, 'shop.test')
   const deps = { config, dataDir: '/tmp', read: store.read, clock, resolver, key, random: () => 0 }
   return {
+    store,
     resolver,
     time,
     mx,
