@@ -1,7 +1,7 @@
 import { applianceAccountId } from '../accounts/index.js'
 import type { MailEvent } from '../events/index.js'
 import { simulatorDomain } from '../simulator/index.js'
-import { idsOf, prepared, queueClass, type Tx } from '../store/index.js'
+import { type DeliveryRow, idsOf, prepared, queueClass, type Tx } from '../store/index.js'
 import { providerOf } from './providers.js'
 import type { ProtectionSettings } from './thresholds.js'
 import type { Totals } from './window.js'
@@ -38,14 +38,16 @@ export async function countedOf(
   )
   if (told.length === 0) return []
   const times = await timesTold(tx, told)
+  const remotes = await remotesOf(tx, told)
   return told.flatMap((event) => {
-    const { type, recipient, detail } = event
+    const { type, recipient, deliveryId, detail } = event
+    const remote = remotes.get(deliveryId) ?? null
     const once = (types: readonly MailEvent['type'][]) =>
       types.includes(type) && times(event, types) <= 1 ? 1 : 0
     const counted: Counted = {
       accountId: event.accountId,
       at: event.at,
-      provider: recipient === null ? undefined : providerOf(recipient),
+      provider: recipient === null ? undefined : providerOf(recipient, remote),
       recipients: once(ends),
       // A refusal that nobody has classified is a hard one.
       bounces: detail?.bounceType === 'Transient' ? 0 : once(['bounced']),
@@ -86,6 +88,17 @@ const toldOf = prepared<{ emails: string }, Told>((db, { emails }) =>
     .where('delivery_id', 'is not', null)
     .groupBy(['delivery_id', 'type'])
     .$castTo<Told>(),
+)
+
+/** Which MX answered last, by delivery. */
+async function remotesOf(tx: Tx, events: readonly MailEvent[]) {
+  const ids = JSON.stringify(events.map(({ deliveryId }) => deliveryId))
+  const rows = await answeredBy(tx, { ids })
+  return new Map<number | null, string | null>(rows.map(({ id, remote }) => [id, remote]))
+}
+
+const answeredBy = prepared<{ ids: string }, Pick<DeliveryRow, 'id' | 'remote'>>((db, { ids }) =>
+  db.selectFrom('deliveries').select(['id', 'remote']).where('id', 'in', idsOf(ids)),
 )
 
 /** As counters of the account. */

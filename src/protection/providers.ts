@@ -5,22 +5,51 @@ import { dayOf } from './window.js'
 
 export type ProviderTotals = Omit<ProtectionProviderRow, 'account_id' | 'day'>
 
-const providers: readonly [name: string, domains: RegExp][] = [
-  ['Google', /^(gmail|googlemail)\.com$/],
-  ['Microsoft', /^(outlook|hotmail|live|msn)\.[a-z]{2,3}(\.[a-z]{2})?$/],
-  ['Yahoo', /^(yahoo|ymail|rocketmail|aol)\.[a-z]{2,3}(\.[a-z]{2})?$/],
-  ['Apple', /^(icloud|me|mac)\.com$/],
-  ['GMX', /^(gmx\.[a-z]{2,3}|web\.de)$/],
-  ['Proton', /^(proton\.me|protonmail\.com|pm\.me)$/],
-]
-
-/** The name of a large mailbox provider, else the recipient's domain. */
-export function providerOf(recipient: string): string {
-  const domain = recipient.slice(recipient.lastIndexOf('@') + 1).toLowerCase()
-  return providers.find(([, domains]) => domains.test(domain))?.[0] ?? domain
+interface Provider {
+  name: string
+  /** Its MX hosts are these or lie below them, whosever domain it is. */
+  mx: readonly string[]
+  /** Its own domains, where no MX was talked to: a smart host, the sandbox. */
+  domains?: RegExp
 }
 
-const names = new Set(providers.map(([name]) => name))
+const providers: readonly Provider[] = [
+  {
+    name: 'Google',
+    mx: ['google.com', 'googlemail.com'],
+    domains: /^(gmail|googlemail)\.com$/,
+  },
+  {
+    name: 'Microsoft',
+    mx: ['protection.outlook.com', 'mx.microsoft'],
+    domains: /^(outlook|hotmail|live|msn)\.[a-z]{2,3}(\.[a-z]{2})?$/,
+  },
+  {
+    name: 'Yahoo',
+    mx: ['yahoodns.net'],
+    domains: /^(yahoo|ymail|rocketmail|aol)\.[a-z]{2,3}(\.[a-z]{2})?$/,
+  },
+  { name: 'Apple', mx: ['icloud.com'], domains: /^(icloud|me|mac)\.com$/ },
+  { name: 'GMX', mx: ['gmx.net', 'web.de'], domains: /^(gmx\.[a-z]{2,3}|web\.de)$/ },
+  { name: 'Proton', mx: ['protonmail.ch'], domains: /^(proton\.me|protonmail\.com|pm\.me)$/ },
+  { name: 'Mimecast', mx: ['mimecast.com', 'mimecast.co.za', 'mimecast-offshore.com'] },
+]
+
+/**
+ * The mailbox provider of a recipient, by the MX that answered last (`host [address]`), else by the
+ * domain; where it is none of the large ones, the domain.
+ */
+export function providerOf(recipient: string, remote: string | null): string {
+  const host = remote?.split(' ')[0]?.toLowerCase()
+  const isBelow = (name: string) => host === name || host?.endsWith(`.${name}`)
+  const domain = recipient.slice(recipient.lastIndexOf('@') + 1).toLowerCase()
+  const found =
+    providers.find(({ mx }) => mx.some(isBelow)) ??
+    providers.find(({ domains }) => domains?.test(domain))
+  return found?.name ?? domain
+}
+
+const names = new Set(providers.map(({ name }) => name))
 // An account's day has about that many rows, however many domains it mails to; the rest share one.
 const maxADay = 200
 export const otherDomains = 'other domains'

@@ -283,6 +283,19 @@ t.test('providers have counts of their own, and only so many', async (t) => {
     { provider: 'Google', recipients: 3, bounces: 0, complaints: 1 },
     { provider: 'Microsoft', recipients: 2, bounces: 2, complaints: 0 },
   ])
+  const ended = { email_id: 'hosted', recipient: 'a@firm.test', status: 'delivered' } as const
+  const none = { reply: null, tls: null, transcript: null, attempts: 1, ended_at: 0 }
+  const remote = 'firm-test.mail.protection.outlook.com [192.0.2.1]'
+  await rig.store.write((tx) =>
+    tx
+      .insertInto('deliveries')
+      .values({ id: 77_000, remote, ...ended, ...none })
+      .execute(),
+  )
+  const hosted = { deliveryId: 77_000, emailId: 'hosted', recipient: 'a@firm.test' }
+  await rig.lands(1, 'delivered', hosted)
+  await rig.lands(1, 'bounced', hosted)
+  t.match((await rig.standing()).providers[1], { provider: 'Microsoft', recipients: 3, bounces: 3 })
   await rig.landAll(
     Array.from({ length: 400 }, (_, i) => rig.event('delivered', { recipient: `a@d${i}.test` })),
   )
