@@ -1,10 +1,17 @@
 import type { Claimed } from '../deliveries/index.js'
 import type { Envelope } from '../smtp/index.js'
+import type { QueueClass } from '../store/index.js'
 import type { Finding } from './attempt.js'
 import type { Egress, Offered, ProbeOutcome, Relay, Relays } from './egress/index.js'
 import { openGate, type Place } from './places.js'
 import { nowhere, type Route, simulatorSite } from './route.js'
-import { automationsFor, type Policy, type Shaping } from './shaping/index.js'
+import {
+  automationsFor,
+  type Policy,
+  type Shaping,
+  type SiteOutcome,
+  type Site as SiteState,
+} from './shaping/index.js'
 
 /** A message ready for the wire, with its envelope. */
 export interface Mail {
@@ -45,12 +52,18 @@ export function makeDetour(options: DetourOptions): Detour {
     const direct = openGate(shaping, route.site, turns).start(claimed.class)
     if ('gate' in direct) return undefined
     const taken = egress.takeProbe(route.site.key, claimed.lane)
-    const finding = await tryPrimary(claimed, direct, route)
-    const refused = refusesUs(direct.site.policy, finding)
-    if (finding.site === undefined) direct.site.withdraw(claimed.class)
-    else direct.site.ended(claimed.class, finding.site)
-    taken?.ended(refused ? undefined : probeOutcomeOf(finding))
-    return refused || finding.kind === 'deferred' ? undefined : finding
+    let outcome: ProbeOutcome | undefined
+    let site: SiteOutcome | undefined
+    try {
+      const finding = await tryPrimary(claimed, direct, route)
+      const refused = refusesUs(direct.site.policy, finding)
+      site = finding.site
+      if (!refused) outcome = probeOutcomeOf(finding)
+      return refused || finding.kind === 'deferred' ? undefined : finding
+    } finally {
+      endIn(direct.site, claimed.class, site)
+      taken?.ended(outcome)
+    }
   }
 
   return {
@@ -74,11 +87,22 @@ export function makeDetour(options: DetourOptions): Detour {
       const relay = relays.start(claimed.class)
       // It is our address that is refused and not this mail: it waits for the other way.
       if ('gate' in relay) return { ...finding, kind: 'deferred' }
-      const turned = await offer(claimed, relay)
-      relay.room.ended(claimed.class, turned.site ?? { kind: 'deferred' })
-      return { ...turned, site: finding.site }
+      let site: SiteOutcome | undefined
+      try {
+        const turned = await offer(claimed, relay)
+        site = turned.site
+        return { ...turned, site: finding.site }
+      } finally {
+        endIn(relay.room, claimed.class, site)
+      }
     },
   }
+}
+
+/** Gives room back; without an outcome, it was not used. */
+function endIn(room: SiteState, of: QueueClass, outcome: SiteOutcome | undefined): void {
+  if (outcome === undefined) room.withdraw(of)
+  else room.ended(of, outcome)
 }
 
 /** The receiver's words are those for which the shaping says 'failover'. */

@@ -281,12 +281,15 @@ t.test('an address that many sites refuse is refused everywhere', async (t) => {
 })
 
 t.test('the operator decides: force all, one site or domain, forbid, leave it', async (t) => {
-  const { egress, order, pass, store, fail } = await open(t)
+  const { egress, order, pass, store, fail, said } = await open(t)
   const ways = () =>
     [egress.wayTo('google', 'gmail.com'), egress.wayTo('mx.b.test', 'b.test')].join(' ')
   await order('google', 'force')
   await pass(2_000)
   t.equal(ways(), 'failover primary')
+  t.match(said, [
+    { level: 'warn', message: "Failover: the operator's word on mail to google: force" },
+  ])
   await order('b.test', 'force')
   await pass(2_000)
   t.equal(ways(), 'failover failover')

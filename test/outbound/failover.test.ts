@@ -6,6 +6,7 @@ import { everything, leaveToEvidence, orderScope, readScopes } from '../../src/o
 import { FakeClock } from '../support/clock.js'
 import { type FakeMx, fakeMx, type MxScript } from '../support/fake-mx.js'
 import { outboundRig } from '../support/outbound.js'
+import { startPosthorn } from '../support/posthorn.js'
 
 const minute = 60_000
 const hosts = ['one', 'two', 'three', 'four']
@@ -138,6 +139,16 @@ t.test('mail that is refused for our address goes by the smart host at once', as
   t.same(recipientsOf(relay), ['ada@one.test', 'ada@one.test'])
 })
 
+t.test('where the operator forbids it, a refused address is a refusal', async (t) => {
+  const rcpt = '550 5.7.1 Service unavailable, blocked using zen.spamhaus.org'
+  const { rig, relay, order, send } = await open(t, { receiver: { rcpt } })
+  await order(everything, 'forbid')
+  const id = await send('one')
+  const { provider } = await rig.until(id, ({ recipients }) => recipients[0]?.reply != null)
+  t.equal(provider, 'primary')
+  t.equal(relay.sessions.length, 0)
+})
+
 t.test('no smart host works: the mail waits, and says for what', async (t) => {
   const { rig, order, deferred, send, pass, relay, key } = await open(t, {
     smartHost: { banner: '421 4.3.2 closed' },
@@ -202,4 +213,32 @@ t.test('the way outlives a restart', async (t) => {
   await rig.stop()
   await rig.start()
   await relayed('four')
+})
+
+t.test('a whole appliance obeys within seconds, and tells which way a mail went', async (t) => {
+  const relay = await fakeMx(t)
+  const direct = await fakeMx(t)
+  const host = { host: '127.0.0.1', port: relay.port, tls: 'off' }
+  const posthorn = await startPosthorn(t, {
+    settings: { outbound: { failover: { smart_hosts: [host] } } },
+    dns: { 'one.test': { a: ['127.0.0.1'] } },
+    env: {
+      POSTHORN_OUTBOUND_ROUTE: 'direct',
+      POSTHORN_OUTBOUND_PORT: String(direct.port),
+      POSTHORN_OUTBOUND_ALLOW_PRIVATE_ADDRESSES: 'true',
+      POSTHORN_OUTBOUND_THREADS: '2',
+    },
+  })
+  const send = async () => {
+    const mail = { from: 'a@sender.test', to: 'ada@one.test', subject: 'Hi', html: '<p>Hi</p>' }
+    const { id } = (await posthorn.send(mail)).json
+    return await posthorn.until(id, ({ recipients }) => recipients[0]?.reply != null)
+  }
+  t.match(await send(), { status: 'delivered', provider: 'primary' })
+  await posthorn.store.write((tx) => orderScope(tx, everything, 'force'))
+  const orderedAt = Date.now()
+  let last = await send()
+  while (last.provider === 'primary' && Date.now() - orderedAt < 10_000) last = await send()
+  t.match(last, { status: 'sent', provider: 'failover', recipients: [{ status: 'sent' }] })
+  t.equal(relay.messages.length, 1)
 })

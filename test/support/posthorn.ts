@@ -57,6 +57,8 @@ export interface PosthornOptions {
   /** Static records, as in the configuration. */
   dns?: StaticRecords
   dataDir?: string
+  /** Settings that are no matter of the environment, as in the file. */
+  settings?: Record<string, unknown>
 }
 
 /**
@@ -77,7 +79,7 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
   await addDomain({ store, clock, key }, account.id, 'sender.test', { trust: true })
 
   const file = join(dataDir, 'posthorn.toml')
-  writeFileSync(file, stringify({ dns: { static: options.dns ?? {} } }))
+  writeFileSync(file, stringify({ ...options.settings, dns: { static: options.dns ?? {} } }))
   const config = loadConfig({
     file,
     env: {

@@ -3,6 +3,7 @@ import { messageOf } from '../../errors/index.js'
 import type { Log } from '../../log/index.js'
 import type { Meter } from '../../metrics/index.js'
 import type { Store, Tx } from '../../store/index.js'
+import { tellOrders, tellWay } from './alarm.js'
 import { type Breaker, isProbing, type ProbeOutcome, probed, trip } from './breaker.js'
 import { makeEvidence } from './evidence.js'
 import {
@@ -17,6 +18,7 @@ import {
   saveScope,
   type Unreached,
 } from './record.js'
+import { viewOf } from './view.js'
 
 /** Which way mail goes, as one outbound thread sees it; what it finds out counts for all of them. */
 export interface Egress {
@@ -79,24 +81,17 @@ export async function openEgress(options: EgressOptions): Promise<Egress> {
   const { store, clock, log, meter } = options
   const evidence = makeEvidence(options.windowMs)
   const probes = new Map<string, { busy: boolean; nextAt: number }>()
-  let scopes = new Map<string, Scope>()
+  let view = viewOf([])
   let unreached: Unreached = { sites: 0, firstAt: 0 }
   let cancelLook = () => {}
   let closed = false
   /** Writes under way. */
   const writes = new Set<Promise<void>>()
 
-  const scopesOf = (site: string) =>
-    [scopes.get(everything), scopes.get(site)].filter((scope) => scope !== undefined)
-  const isForced = (site: string, lane: string) =>
-    [everything, site, lane].some((name) => scopes.get(name)?.orders === 'force')
-  const isForbidden = () => scopes.get(everything)?.orders === 'forbid'
-
   /** The scopes for which a mail to the site would be a probe; none unless one is due for all of them. */
   const dueProbes = (site: string, lane: string): string[] => {
-    if (isForbidden() || isForced(site, lane)) return []
     const now = clock.now()
-    const broken = scopesOf(site).filter(({ way }) => way === 'failover')
+    const broken = view.broken(site, lane)
     const due = broken.every((scope) => {
       const { busy = false, nextAt = 0 } = probes.get(scope.scope) ?? {}
       return isProbing(scope, now) && !busy && now >= nextAt
@@ -105,17 +100,18 @@ export async function openEgress(options: EgressOptions): Promise<Egress> {
   }
 
   const refresh = async () => {
-    scopes = new Map((await readScopes(store.read)).map((scope) => [scope.scope, scope]))
+    view = viewOf(await readScopes(store.read))
     unreached = await readUnreached(store.read, clock.now() - options.windowMs)
     if (options.shown) show()
   }
   const refreshAndTurn = async () => {
-    const before = waysIn(scopes)
+    const before = view
     await refresh()
-    if (waysIn(scopes) !== before) options.onChange()
+    if (options.shown) tellOrders(log, before, view)
+    if (view.ways !== before.ways) options.onChange()
   }
   const show = () => {
-    const away = [...scopes.values()].filter(({ way, orders }) => goesAway(way, orders))
+    const away = view.scopes.filter(({ scope }) => view.wayTo(scope, scope) === 'failover')
     const all = away.some(({ scope }) => scope === everything) ? 1 : 0
     meter.gauge('posthorn_failover', { scope: 'everything' }, all)
     meter.gauge('posthorn_failover', { scope: 'sites' }, away.length - all)
@@ -126,7 +122,7 @@ export async function openEgress(options: EgressOptions): Promise<Egress> {
     const done = store
       .write((tx) => work(tx, clock.now()))
       .then(async (changes) => {
-        for (const scope of changes) tell(log, scope, isForbidden())
+        for (const scope of changes) tellWay(log, scope, view)
         if (changes.length > 0) await refreshAndTurn()
       })
       .catch((error) => log.error({ cause: messageOf(error) }, 'Failover: no decision was written'))
@@ -183,12 +179,8 @@ export async function openEgress(options: EgressOptions): Promise<Egress> {
   look()
 
   return {
-    wayTo(site, lane) {
-      if (isForbidden()) return 'primary'
-      if (isForced(site, lane)) return 'failover'
-      return scopesOf(site).some(({ way }) => way === 'failover') ? 'failover' : 'primary'
-    },
-    mayRelay: () => !isForbidden(),
+    wayTo: (site, lane) => view.wayTo(site, lane),
+    mayRelay: () => !view.isForbidden,
     isProbeDue: (site, lane) => dueProbes(site, lane).length > 0,
     takeProbe(site, lane) {
       const now = clock.now()
@@ -232,26 +224,4 @@ export async function openEgress(options: EgressOptions): Promise<Egress> {
       await Promise.all(writes)
     },
   }
-}
-
-const goesAway = (way: Scope['way'], orders: Scope['orders']) =>
-  orders === 'force' || (orders === 'auto' && way === 'failover')
-
-/** Differs when mail of some scope goes another way. */
-const waysIn = (scopes: ReadonlyMap<string, Scope>) =>
-  [...scopes.values()].map(({ scope, orders, way }) => `${scope} ${orders} ${way}`).join('\n')
-
-/** The alarm: an error when the primary way is lost, a warning when it is back. */
-function tell(log: Log, scope: Scope, forbidden: boolean): void {
-  const { scope: name, cause, why, until } = scope
-  const what = name === everything ? 'all mail' : `mail to ${name}`
-  if (scope.way === 'primary') {
-    log.warn({ scope: name, was: why }, `Failover: ${what} goes the primary way again`)
-    return
-  }
-  const fields = { scope: name, cause, why, probesFrom: new Date(until).toISOString() }
-  const goes = forbidden
-    ? 'would go by the smart hosts, but that is forbidden'
-    : 'goes by the smart hosts'
-  log.error(fields, `Failover: ${what} ${goes}`)
 }

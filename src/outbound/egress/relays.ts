@@ -41,7 +41,10 @@ export function makeRelays(relays: readonly Relay[]): Relays {
       for (const other of relays) {
         if (other === first || other.room.mayStart(of) !== undefined) continue
         other.room.started(of)
-        const next = await other.offer(envelope, pieces)
+        const next = await other.offer(envelope, pieces).catch((error: unknown) => {
+          other.room.withdraw(of)
+          throw error
+        })
         other.room.ended(of, next.site)
         if (next.verdict !== 'not taken') return { ...next, site: offered.site }
       }

@@ -56,6 +56,7 @@ export interface RelayOptions {
 const firstConnections = 2
 const maxAddresses = 4
 const messagesPerConnection = 100
+const quietMs = 600_000
 
 export function openRelay(host: SmartHost, options: RelayOptions): Relay {
   const { clock, log } = options
@@ -64,6 +65,7 @@ export function openRelay(host: SmartHost, options: RelayOptions): Relay {
   const room = makeSite(policyOf(host, options), { clock, random: options.random })
   const dying = new AbortController()
   let inOrder = true
+  let quietUntil = 0
 
   const connect = async (): Promise<Opened | NotOpened> => {
     const found = await addressesOf(options.resolver, host.host)
@@ -97,10 +99,11 @@ export function openRelay(host: SmartHost, options: RelayOptions): Relay {
     messagesPerConnection,
     onCount: (open) => options.meter.gauge('posthorn_connections', { site: name }, open),
   })
-  /** Told once, not with each mail. */
-  const fares = (well: boolean, reply: string) => {
-    if (well === inOrder) return
+  /** Told once, not with each mail, also where it takes some and refuses others. */
+  const fares = (well: boolean, reply: string, quietForMs = 0) => {
+    if (well === inOrder || (well && clock.now() < quietUntil)) return
     inOrder = well
+    quietUntil = clock.now() + quietForMs
     if (well) log.warn({ smartHost: name }, 'Failover: the smart host takes mail again')
     else log.error({ smartHost: name, reply }, 'Failover: the smart host takes no mail')
   }
@@ -131,7 +134,7 @@ export function openRelay(host: SmartHost, options: RelayOptions): Relay {
         const verdict = verdictOf(result)
         const reply = replyOf(name, result, verdict)
         if (verdict === 'relayed' || verdict === 'bounced') fares(true, reply)
-        else if (result.kind === 'refused' && !result.local) fares(false, reply)
+        else if (result.kind === 'refused' && !result.local) fares(false, reply, quietMs)
         const site = outcomeOf(result)
         return { verdict, reply, remote, ...(tls && { tls }), transcript, site }
       }

@@ -1,0 +1,35 @@
+import { everything, type Scope } from './record.js'
+
+/** What the scopes, as last read, say about the way of a mail. */
+export interface View {
+  readonly scopes: readonly Scope[]
+  /** `lane`: the recipient's domain, which an operator may have named instead of the site. */
+  wayTo(site: string, lane: string): 'primary' | 'failover'
+  /** The scopes that keep a site's mail from the primary way on evidence; none when orders decide. */
+  broken(site: string, lane: string): Scope[]
+  readonly isForbidden: boolean
+  /** Differs from another view's when mail of some scope goes another way. */
+  readonly ways: string
+}
+
+export function viewOf(scopes: readonly Scope[]): View {
+  const byName = new Map(scopes.map((scope) => [scope.scope, scope]))
+  const isForbidden = byName.get(everything)?.orders === 'forbid'
+  const isForced = (site: string, lane: string) =>
+    [everything, site, lane].some((name) => byName.get(name)?.orders === 'force')
+  const brokenOf = (site: string) =>
+    [byName.get(everything), byName.get(site)]
+      .filter((scope) => scope !== undefined)
+      .filter(({ way }) => way === 'failover')
+
+  return {
+    scopes,
+    isForbidden,
+    wayTo(site, lane) {
+      if (isForbidden) return 'primary'
+      return isForced(site, lane) || brokenOf(site).length > 0 ? 'failover' : 'primary'
+    },
+    broken: (site, lane) => (isForbidden || isForced(site, lane) ? [] : brokenOf(site)),
+    ways: scopes.map(({ scope, orders, way }) => `${scope} ${orders} ${way}`).join('\n'),
+  }
+}
