@@ -4,7 +4,7 @@ import type { QueueClass } from '../store/index.js'
 import type { Finding } from './attempt.js'
 import type { Egress, Offered, ProbeOutcome, Relay, Relays } from './egress/index.js'
 import { openGate, type Place } from './places.js'
-import { nowhere, type Route, simulatorSite } from './route.js'
+import { nowhere, type Route } from './route.js'
 import {
   automationsFor,
   type Policy,
@@ -80,8 +80,7 @@ export function makeDetour(options: DetourOptions): Detour {
       const finding = await tryPrimary(claimed, place, route)
       // The appliance's own servers say nothing about the way out.
       if ('inside' in route) return finding
-      const isOurs = route.site === simulatorSite
-      if (finding.reached !== undefined && !isOurs) egress.saw(route.site.key, finding.reached)
+      if (finding.reached !== undefined) egress.saw(route.site.key, finding.reached)
       if (relays === undefined || !egress.mayRelay()) return finding
       if (!refusesUs(place.site.policy, finding)) return finding
       const relay = relays.start(claimed.class)
