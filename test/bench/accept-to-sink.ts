@@ -7,6 +7,7 @@
  * mails with smtp-source straight to the sink: what the receiving side alone can take.
  */
 import { parseArgs } from 'node:util'
+import { benchContent } from './content.js'
 import {
   type Appliance,
   cpuSeconds,
@@ -47,13 +48,13 @@ process.exit(0)
 async function measure({ pid, post }: Appliance): Promise<void> {
   const before = sink.count()
   const cpuBefore = cpuSeconds(pid)
-  const content = { html: `<p>${'word '.repeat(1_020)}</p>`, text: 'word '.repeat(1_020) }
+  const { text, html } = benchContent()
   let next = 0
   const latencies: number[] = []
   const mail = () => {
     const i = next++
     const to = `r${i}@d${i % domains}.test`
-    return { from: 'Bench <bench@example.test>', to, subject: `Mail ${i}`, ...content }
+    return { from: 'Bench <bench@example.test>', to, subject: `Mail ${i}`, text, html }
   }
   const client = async () => {
     while (next < n) {

@@ -8,9 +8,13 @@
  * processes of each. Needs root, postfix, opendkim.
  */
 import { spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
 import { databaseFile } from '../../src/store/dialect.js'
+import { benchContent } from './content.js'
 import { missingForPostfix, postfixPort, startPostfix } from './postfix.js'
 import {
   cpuSeconds,
@@ -37,6 +41,8 @@ const sinkPort = 2_626
 const sessions = 50
 const perDomain = 20
 const batch = 50
+const messageFile = join(mkdtempSync(join(tmpdir(), 'bench-message-')), 'mail')
+writeFileSync(messageFile, benchContent().raw)
 
 interface Figure {
   perSecond: number
@@ -92,7 +98,7 @@ async function runPostfix(routes: ReadonlyMap<string, string>, sink: Sink): Prom
       const of = (whole: number) =>
         Math.floor(whole / routes.size) + (i < whole % routes.size ? 1 : 0)
       const args = ['-d', '-s', String(Math.max(1, of(sessions))), '-m', String(of(n))]
-      const mail = ['-l', '10240', '-f', 'bench@example.test', '-t', `rcpt@${domain}`]
+      const mail = ['-F', messageFile, '-f', 'bench@example.test', '-t', `rcpt@${domain}`]
       spawn('smtp-source', [...args, ...mail, `127.0.0.1:${postfixPort}`], { stdio: 'ignore' })
     }
     await untilArrived(sink, before, n)
@@ -125,13 +131,13 @@ async function runPosthorn(routes: ReadonlyMap<string, string>, sink: Sink): Pro
       .join(''),
   })
   try {
-    const content = { html: `<p>${'word '.repeat(1_020)}</p>`, text: 'word '.repeat(1_020) }
+    const { text, html } = benchContent()
     const names = [...routes.keys()]
     let next = 0
     const mail = () => {
       const i = next++
       const to = `r${i}@${names[i % names.length]}`
-      return { from: 'Bench <bench@example.test>', to, subject: `Mail ${i}`, ...content }
+      return { from: 'Bench <bench@example.test>', to, subject: `Mail ${i}`, text, html }
     }
     const client = async () => {
       while (next < n) {
