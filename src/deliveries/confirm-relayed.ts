@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { LandEvents } from '../events/index.js'
-import { queueClass, type Tx } from '../store/index.js'
+import type { Tx } from '../store/index.js'
+import { pastClass } from './past.js'
 
 export interface Confirmation {
   deliveryId: number
@@ -39,15 +40,8 @@ export async function confirmRelayed(tx: Tx, confirmation: Confirmation): Promis
     .returning(['account_id', 'type'])
     .executeTakeFirst()
   if (email === undefined) return true
-  const relayed = await tx
-    .selectFrom('events')
-    .select('class')
-    .where('email_id', '=', emailId)
-    .where('delivery_id', '=', deliveryId)
-    .executeTakeFirst()
-  // The events of an old mail may be gone.
-  const usual = email.type === 'marketing' ? queueClass.campaign : queueClass.transactional
-  const of = { accountId: email.account_id, emailId, class: relayed?.class ?? usual }
+  const known = { emailId, deliveryId, type: email.type }
+  const of = { accountId: email.account_id, emailId, class: await pastClass(tx, known) }
   const event = { ...of, deliveryId, recipient, at: now, reply, detail: null }
   await land(tx, [{ ...event, type: 'delivered' }])
   return true

@@ -6,6 +6,7 @@
  */
 export { type Backlog, joinBacklog, makeBacklogMemory } from './backlog.js'
 export { blockedAmong } from './blocked.js'
+export { bounceLate, type LateBounce } from './bounce-late.js'
 export { cancelDeliveries } from './cancel.js'
 export { startCensus } from './census.js'
 export {
@@ -35,6 +36,7 @@ export {
   type Waiting,
 } from './inspect.js'
 export { holdOverdue, type Overdue } from './overdue.js'
+export { deliveriesOf, findPast, type Past } from './past.js'
 export { type RecipientStatus, readRecipients } from './recipients.js'
 export { makeReturnPaths, type ReturnPaths } from './return-path.js'
 export { changeFitting, type QueueFilter } from './select.js'

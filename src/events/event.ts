@@ -25,4 +25,6 @@ export interface EventDetail {
   rule?: string
   /** It ends mail to that address: at once, or once it has been repeated long enough. */
   suppress?: 'now' | 'repeated'
+  /** Of a complaint: what the feedback loop calls it (RFC 5965), e.g. `abuse`. */
+  feedbackType?: string
 }

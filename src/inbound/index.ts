@@ -1,11 +1,17 @@
 import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { ReturnPaths } from '../deliveries/index.js'
+import { messageOf } from '../errors/index.js'
+import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
+import type { Meter } from '../metrics/index.js'
+import { loadBounceRules } from '../reports/index.js'
 import type { Store } from '../store/index.js'
 import { readCertificate } from './certificate.js'
+import { startClerk } from './clerk.js'
 import { type Listener, openListener } from './listener.js'
 import { makeMailboxes } from './mailboxes.js'
+import { makeReader } from './reader.js'
 import { openSpool } from './spool.js'
 import { startTrimming } from './trim.js'
 
@@ -22,22 +28,27 @@ export {
   listOperatorMails,
   type OperatorMail,
 } from './operator-mails.js'
+export { serveReadings } from './reading.js'
 
 export interface InboundDeps {
   store: Store
   clock: Clock
   log: Log
+  meter: Meter
   returnPaths: ReturnPaths
   config: Config['inbound']
   /** Of the appliance itself, its own name first. */
   hosts: readonly string[]
   /** After a delivery was accepted, reports about it are taken for so long. */
   tokenLifeMs: number
+  /** The bounce rules, read by the thread that reads reports. */
+  ruleFiles(): readonly string[]
+  land: LandEvents
 }
 
 export interface Inbound {
   readonly port: number
-  /** Reads the TLS files again; bad ones change nothing and are told. */
+  /** Reads the TLS files and the bounce rules again; bad ones change nothing and are told. */
   reload(): void
   close(): Promise<void>
 }
@@ -49,6 +60,7 @@ export async function openInbound(deps: InboundDeps): Promise<Inbound> {
     waiting: config.maxWaiting,
     waitingPerAddress: Math.ceil(config.maxWaiting / 10),
   })
+  const reader = makeReader(deps)
   const listener: Listener = await openListener({
     clock,
     log,
@@ -60,26 +72,38 @@ export async function openInbound(deps: InboundDeps): Promise<Inbound> {
       hosts: [...deps.hosts, ...config.hosts],
       tokenLifeMs: deps.tokenLifeMs,
     }),
-    ring: () => {},
+    ring: () => clerk.ring(),
     // What came of a mail of ours, or of an automaton, goes round in circles when it is sent on.
     mayForward: (mailFrom) =>
       config.forwardTo !== '' && mailFrom !== '' && returnPaths.deliveryOf(mailFrom) === undefined,
     certificate: readCertificate(config.tls),
     config: { ...config, name: deps.hosts[0] ?? 'localhost' },
   })
+  const clerk = startClerk({ ...deps, spool, reader })
+  const attempt = (change: () => void) => {
+    try {
+      change()
+    } catch (error) {
+      log.error({ cause: messageOf(error) }, 'The new file is not used')
+    }
+  }
   const trimming = startTrimming({ store, clock, log }, config.keepMails)
   return {
     port: listener.port,
     reload() {
-      try {
+      // Here too, as a thread that cannot start would tell of it much later.
+      attempt(() => {
+        loadBounceRules(deps.ruleFiles())
+        reader.renew()
+      })
+      attempt(() => {
         const certificate = readCertificate(config.tls)
         if (certificate !== undefined) listener.setCertificate(certificate)
-      } catch (error) {
-        log.error({ error }, 'The new certificate is not used')
-      }
+      })
     },
     async close() {
       await listener.close()
+      await clerk.close()
       await trimming.stop()
     },
   }

@@ -23,6 +23,7 @@ export interface SpooledMail {
   receivedAt: number
   remoteAddress: string
   recipients: string[]
+  /** How often it was put off. */
   tries: number
   raw: Buffer
 }
@@ -33,10 +34,13 @@ export interface Spool {
   hasRoom(remoteAddress: string): boolean
   /** Resolves once it is on disk. */
   keep(arrival: Arrival): Promise<void>
-  /** The oldest that wait. */
+  /** Those that are due, the oldest first. */
   next(count: number): Promise<SpooledMail[]>
+  /** When the first one falls due; undefined when none waits. */
+  nextDue(): Promise<number | undefined>
   /** In the transaction that brings about what follows from it; `forget` after its commit. */
   remove(tx: Tx, mail: SpooledMail): Promise<boolean>
+  putOff(tx: Tx, mail: SpooledMail, dueAt: number): Promise<void>
   forget(mail: SpooledMail): void
 }
 
@@ -73,6 +77,7 @@ export async function openSpool(
           await insertSpooled(tx, {
             id: store.ids.serial(),
             received_at: now,
+            due_at: now,
             remote_address: remoteAddress,
             recipients: JSON.stringify(reports),
             tries: 0,
@@ -101,6 +106,8 @@ export async function openSpool(
       const rows = await store.read
         .selectFrom('inbound_spool')
         .selectAll()
+        .where('due_at', '<=', clock.now())
+        .orderBy('due_at')
         .orderBy('id')
         .limit(most)
         .execute()
@@ -112,6 +119,20 @@ export async function openSpool(
         tries: row.tries,
         raw: row.raw,
       }))
+    },
+    async nextDue() {
+      const { due } = await store.read
+        .selectFrom('inbound_spool')
+        .select(({ fn }) => fn.min('due_at').as('due'))
+        .executeTakeFirstOrThrow()
+      return due ?? undefined
+    },
+    async putOff(tx, { id, tries }, dueAt) {
+      await tx
+        .updateTable('inbound_spool')
+        .set({ due_at: dueAt, tries: tries + 1 })
+        .where('id', '=', id)
+        .execute()
     },
     async remove(tx, { id }) {
       const { numDeletedRows } = await tx

@@ -38,6 +38,11 @@ export const catalogue = {
     help: 'Refusals by what they mean (config/bounce-rules.toml): blocked, sender-authentication, …',
     labels: ['means'],
   },
+  posthorn_reports_total: {
+    type: 'counter',
+    help: 'Bounces, complaints and other reports that came back, by what followed from them',
+    labels: ['outcome'],
+  },
   posthorn_connections: {
     type: 'gauge',
     help: 'SMTP connections to a site, idle ones too: the 50 largest and all others',

@@ -411,7 +411,9 @@ export interface InboundSpoolRow {
   remote_address: string
   /** JSON array of the addresses it was accepted for. */
   recipients: string
-  /** How often reading it had to be broken off. */
+  /** When it is to be read. */
+  due_at: number
+  /** How often it was put off: reading it was broken off, or what it speaks of was not yet written. */
   tries: number
   /** Its beginning, as far as it will be examined. */
   raw: Buffer

@@ -1,10 +1,12 @@
+import { makeEffects } from '../app/effects.js'
+import { bounceRuleFiles } from '../app/files.js'
 import { runThread } from '../app/thread.js'
 import { makeReturnPaths } from '../deliveries/index.js'
 import { openInbound } from '../inbound/index.js'
 
 const dayMs = 86_400_000
 
-await runThread('inbound', async ({ data, store, clock, log, key }) => {
+await runThread('inbound', async ({ data, store, clock, log, key, meter }) => {
   const { inbound: config, outbound } = data.config
   const { transactional, automation, campaign } = outbound.retry
   const maxAge = Math.max(transactional.maxAge, automation.maxAge, campaign.maxAge)
@@ -12,6 +14,7 @@ await runThread('inbound', async ({ data, store, clock, log, key }) => {
     store,
     clock,
     log,
+    meter,
     returnPaths: makeReturnPaths(key),
     config: { ...config, port: data.listenPort ?? config.port },
     hosts: [
@@ -20,6 +23,8 @@ await runThread('inbound', async ({ data, store, clock, log, key }) => {
     ],
     // notes/mta.md §3: reports come up to 60 days after the last attempt. A scheduled mail leaves up
     // to 90 days after it was accepted.
+    ruleFiles: () => bounceRuleFiles(data.dataDir),
+    land: makeEffects(data.config),
     tokenLifeMs: maxAge + (60 + 90) * dayMs,
   })
   return { port: inbound.port, reload: inbound.reload, stop: () => inbound.close() }

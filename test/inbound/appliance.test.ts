@@ -1,4 +1,5 @@
 import t from 'tap'
+import { listSuppressions } from '../../src/suppression/index.js'
 import { jsonOf, runCli } from '../cli/run.js'
 import { Talk } from '../sandbox/talk.js'
 import { startPosthorn } from '../support/posthorn.js'
@@ -32,4 +33,27 @@ t.test('mail to postmaster@ is kept for the operator, who sees it and deletes it
     status: 1,
     stderr: /^error: There is no mail \d+; 'posthorn postmaster list' shows them/,
   })
+})
+
+t.test('a bounce and a complaint come back through the whole appliance', async (t) => {
+  const posthorn = await startPosthorn(t)
+  const at = (local: string) => `${local}@simulator.posthorn.test`
+  const send = async (local: string) => {
+    const mail = { from: 'a@sender.test', to: at(local), subject: 'x', html: 'x' }
+    return (await posthorn.send(mail)).json.id as string
+  }
+  const [late, annoyed] = [await send('late-bounce'), await send('complained')]
+  const bounced = await posthorn.until(late, ({ status }) => status === 'bounced')
+  t.match(bounced.recipients, [{ reply: /550 5\.1\.1 The mailbox is gone/ }])
+  const suppressed = async () =>
+    (await listSuppressions(posthorn.store.read, posthorn.accountId, { limit: 10 })).map(
+      ({ email, reason }) => `${email} ${reason}`,
+    )
+  while ((await suppressed()).length < 2) await new Promise((resolve) => setTimeout(resolve, 10))
+  t.same((await suppressed()).sort(), [
+    `${at('complained')} complaint`,
+    `${at('late-bounce')} bounce`,
+  ])
+  t.equal((await posthorn.email(annoyed)).status, 'delivered')
+  t.equal((await posthorn.email(await send('complained'))).status, 'suppressed')
 })

@@ -33,7 +33,7 @@ t.test(
           .execute(),
       )
     }
-    const inbound = await startInbound(t, { store, clock })
+    const inbound = await startInbound(t, { reads: false, store, clock })
     const own = returnPathOf(store)
     const old = returnPaths.addressOf(store.ids.serial(), 'gone.test')
     const expired = returnPaths.addressOf(firstSerialAt(clock.now() - 65 * dayMs), returnHost)
@@ -76,7 +76,7 @@ t.test(
   'a mail is on disk when its final dot is answered, the same once for all of its kind',
   async (t) => {
     const store = await openTestStore(t)
-    const inbound = await startInbound(t, { store })
+    const inbound = await startInbound(t, { reads: false, store })
     const [one, two] = [returnPathOf(store), returnPathOf(store)]
     t.match(await inbound.give(mail, [one, two, 'postmaster', 'ABUSE@mail.posthorn.test']), /^250 /)
     const [row, ...others] = await spooled(store)
@@ -93,14 +93,14 @@ t.test(
 t.test('what cannot be stored is not taken: the client is to come again', async (t) => {
   const store = await openTestStore(t)
   const broken = { ...store, write: () => Promise.reject(new Error('disk full')) }
-  const inbound = await startInbound(t, { store: broken })
+  const inbound = await startInbound(t, { reads: false, store: broken })
   t.match(await inbound.give(mail, returnPathOf(store)), /^451 4\.3\.0 /)
   t.same(await spooled(store), [])
 })
 
 t.test('too large, too many hops, too many recipients, mails or guesses are refused', async (t) => {
   const store = await openTestStore(t)
-  const inbound = await startInbound(t, { store })
+  const inbound = await startInbound(t, { reads: false, store })
   const own = returnPathOf(store)
   const hops = (count: number) => 'Received: from a by b; now\r\n'.repeat(count) + mail
   t.match(await inbound.give(hops(101), own), /^554 5\.4\.6 /)
@@ -139,7 +139,10 @@ t.test('too large, too many hops, too many recipients, mails or guesses are refu
 })
 
 t.test('a flood from one address locks out nobody else', async (t) => {
-  const inbound = await startInbound(t, { config: { maxConnections: 6, connectionsPerAddress: 4 } })
+  const inbound = await startInbound(t, {
+    reads: false,
+    config: { maxConnections: 6, connectionsPerAddress: 4 },
+  })
   const flood = []
   for (let i = 0; i < 4; i++) flood.push(await inbound.talk('127.0.0.2'))
   t.match(await inbound.greeting('127.0.0.2'), /^421 4\.7\.0 /, 'no fifth one')
@@ -155,12 +158,12 @@ t.test('a flood from one address locks out nobody else', async (t) => {
 
 t.test('who has many reports waiting is asked to wait, others are not', async (t) => {
   const store = await openTestStore(t)
-  const before = await startInbound(t, { store, config: { maxWaiting: 10 } })
+  const before = await startInbound(t, { reads: false, store, config: { maxWaiting: 10 } })
   const own = returnPathOf(store)
   t.match(await before.give(mail, own), /^250 /)
   await before.close()
   // What waited at the start counts.
-  const inbound = await startInbound(t, { store, config: { maxWaiting: 10 } })
+  const inbound = await startInbound(t, { reads: false, store, config: { maxWaiting: 10 } })
   const full = await inbound.talk()
   await full.say('EHLO client.test')
   t.match(await full.say('MAIL FROM:<>'), /^452 4\.3\.1 /)
@@ -171,7 +174,7 @@ t.test('who has many reports waiting is asked to wait, others are not', async (t
 
 t.test('the operator gets twenty mails an hour from one address', async (t) => {
   const clock = new FakeClock()
-  const inbound = await startInbound(t, { clock })
+  const inbound = await startInbound(t, { reads: false, clock })
   const client = await inbound.talk()
   await client.say('EHLO client.test')
   const replies = []
@@ -188,7 +191,7 @@ t.test('the operator gets twenty mails an hour from one address', async (t) => {
 
 t.test('the silent and the slow are hung up on', async (t) => {
   const clock = new FakeClock()
-  const inbound = await startInbound(t, { clock, config: { idleTimeout: 300 } })
+  const inbound = await startInbound(t, { reads: false, clock, config: { idleTimeout: 300 } })
   const silent = await inbound.talk()
   t.match(await silent.reply(), /^421 /)
   const slow = await inbound.talk()
@@ -208,7 +211,7 @@ t.test('STARTTLS has the certificate of the files, a renewed one after a reload'
   }
   put(valid)
   const store = await openTestStore(t)
-  const inbound = await startInbound(t, { store, config: { tls } })
+  const inbound = await startInbound(t, { reads: false, store, config: { tls } })
   const secured = async ({ talk } = inbound) => {
     const client = await talk()
     t.match(await client.say('EHLO client.test'), /STARTTLS/)
@@ -231,10 +234,10 @@ t.test('STARTTLS has the certificate of the files, a renewed one after a reload'
   t.equal((await secured()).pem, body(selfSigned.cert))
   await inbound.close()
 
-  await t.rejects(startInbound(t, { config: { tls: { ...tls, key: '/nowhere' } } }), {
+  await t.rejects(startInbound(t, { reads: false, config: { tls: { ...tls, key: '/nowhere' } } }), {
     message: /cannot be used: ENOENT/,
   })
-  const plain = await startInbound(t)
+  const plain = await startInbound(t, { reads: false })
   const other = await plain.talk()
   t.notMatch(await other.say('EHLO client.test'), /STARTTLS/, 'none without files')
 })
@@ -244,7 +247,7 @@ t.test(
   async (t) => {
     const { valid } = await testCertificates(t)
     const tls = { certificate: valid.certFile, key: valid.keyFile }
-    const inbound = await startInbound(t, { config: { tls, maxConnections: 2 } })
+    const inbound = await startInbound(t, { reads: false, config: { tls, maxConnections: 2 } })
     const secured = async () => {
       const client = await inbound.talk()
       await client.say('EHLO client.test')

@@ -1,9 +1,11 @@
 import type { Test } from 'tap'
+import { makeEffects } from '../../src/app/effects.js'
 import { type Clock, systemClock } from '../../src/clock/index.js'
-import { type Config, loadConfig, makeApplianceKey } from '../../src/config/index.js'
+import { type Config, loadConfig, makeApplianceKey, packageFile } from '../../src/config/index.js'
 import { makeReturnPaths } from '../../src/deliveries/index.js'
 import { openInbound } from '../../src/inbound/index.js'
 import { silentLog } from '../../src/log/index.js'
+import { silentMeter } from '../../src/metrics/index.js'
 import type { Store } from '../../src/store/index.js'
 import { Talk } from '../sandbox/talk.js'
 import { openTestStore } from '../support/store.js'
@@ -32,6 +34,8 @@ export async function startInbound(
     clock?: Clock
     store?: Store
     config?: Partial<Config['inbound']>
+    /** False: the thread that reads cannot start, so what arrives stays in the spool. */
+    reads?: boolean
   } = {},
 ): Promise<StartedInbound> {
   const { clock = systemClock } = options
@@ -41,10 +45,15 @@ export async function startInbound(
     store,
     clock,
     log: silentLog,
+    meter: silentMeter,
     returnPaths,
     config: { ...defaults, host: '127.0.0.1', port: 0, ...options.config },
     hosts: ['mail.posthorn.test', 'returns.posthorn.test'],
     tokenLifeMs: 65 * dayMs,
+    ruleFiles: () => [
+      options.reads === false ? '/nowhere' : packageFile('config/bounce-rules.toml'),
+    ],
+    land: makeEffects(loadConfig({ env: {} })),
   })
   let closed: Promise<void> | undefined
   const close = () => {

@@ -7,11 +7,17 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .createTable('inbound_spool')
     .addColumn('id', 'integer', (c) => c.primaryKey())
     .addColumn('received_at', 'integer', (c) => c.notNull())
+    .addColumn('due_at', 'integer', (c) => c.notNull())
     .addColumn('remote_address', 'text', (c) => c.notNull())
     .addColumn('recipients', 'text', (c) => c.notNull())
     .addColumn('tries', 'integer', (c) => c.notNull())
     .addColumn('raw', 'blob', (c) => c.notNull())
     .modifyEnd(strict)
+    .execute()
+  await db.schema
+    .createIndex('inbound_spool_due')
+    .on('inbound_spool')
+    .columns(['due_at', 'id'])
     .execute()
   await db.schema
     .createTable('operator_mails')

@@ -1,0 +1,87 @@
+import { type DeliveryRow, prepared, type QueueClass, queueClass, type Tx } from '../store/index.js'
+
+/** A delivery that a report speaks of. */
+export interface Past {
+  id: number
+  emailId: string
+  accountId: string
+  recipient: string
+  class: QueueClass
+  /** `waiting`: it has not ended, or that it has is not yet written. */
+  status: DeliveryRow['status'] | 'waiting'
+}
+
+/** The delivery of this number; undefined when the log has forgotten it. */
+export async function findPast(tx: Tx, id: number): Promise<Past | undefined> {
+  const [waiting] = await waitingOf(tx, { id })
+  if (waiting !== undefined) return { ...waiting, id, status: 'waiting' }
+  const [ended] = await endedOf(tx, { id })
+  if (ended === undefined) return undefined
+  const { type, ...past } = ended
+  return { ...past, id, class: await pastClass(tx, { ...past, deliveryId: id, type }) }
+}
+
+const waitingOf = prepared<{ id: number }, Omit<Past, 'id' | 'status'>>((db, { id }) =>
+  db
+    .selectFrom('queue')
+    .select(['email_id as emailId', 'account_id as accountId', 'recipient', 'class'])
+    .where('id', '=', id),
+)
+
+type Ended = Omit<Past, 'id' | 'class'> & { type: 'transactional' | 'marketing' }
+
+const endedOf = prepared<{ id: number }, Ended>((db, { id }) =>
+  db
+    .selectFrom('deliveries')
+    .innerJoin('emails', 'emails.id', 'deliveries.email_id')
+    .select(['email_id as emailId', 'account_id as accountId', 'recipient', 'type'])
+    .select('deliveries.status')
+    .where('deliveries.id', '=', id),
+)
+
+/** All deliveries of the mail with this Message-ID (without brackets), ended or not. */
+export async function deliveriesOf(
+  tx: Tx,
+  messageId: string,
+): Promise<{ id: number; recipient: string }[]> {
+  // Our own are `<email id>@<domain>`; no index is needed to find one.
+  const emailId = /^[0-9a-f-]{36}(?=@)/.exec(messageId)?.[0]
+  if (emailId === undefined) return []
+  return await deliveriesWith(tx, { emailId, messageId: `<${messageId}>` })
+}
+
+const deliveriesWith = prepared<
+  { emailId: string; messageId: string },
+  { id: number; recipient: string }
+>((db, { emailId, messageId }) => {
+  const isIt = db.selectFrom('emails').select('id').where('id', '=', emailId)
+  const email = isIt.where('message_id', '=', messageId)
+  const columns = ['id', 'recipient'] as const
+  return db
+    .selectFrom('deliveries')
+    .select(columns)
+    .where('email_id', 'in', email)
+    .unionAll(db.selectFrom('queue').select(columns).where('email_id', 'in', email))
+})
+
+/** The class in which it was queued, as its events tell. */
+export async function pastClass(
+  tx: Tx,
+  delivery: { emailId: string; deliveryId: number; type: 'transactional' | 'marketing' },
+): Promise<QueueClass> {
+  const { emailId, deliveryId, type } = delivery
+  const [event] = await classTold(tx, { emailId, deliveryId })
+  // The events of an old mail may be gone.
+  const usual = type === 'marketing' ? queueClass.campaign : queueClass.transactional
+  return event?.class ?? usual
+}
+
+const classTold = prepared<{ emailId: string; deliveryId: number }, { class: QueueClass }>(
+  (db, { emailId, deliveryId }) =>
+    db
+      .selectFrom('events')
+      .select('class')
+      .where('email_id', '=', emailId)
+      .where('delivery_id', '=', deliveryId)
+      .limit(1),
+)

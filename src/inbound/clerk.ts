@@ -1,0 +1,164 @@
+import type { Clock } from '../clock/index.js'
+import type { ReturnPaths } from '../deliveries/index.js'
+import { messageOf } from '../errors/index.js'
+import type { LandEvents } from '../events/index.js'
+import type { Log } from '../log/index.js'
+import type { Meter } from '../metrics/index.js'
+import type { Store, Tx } from '../store/index.js'
+import { type Conclusion, conclude } from './conclude.js'
+import type { Outcome, Reader } from './reader.js'
+import type { Reading } from './reading.js'
+import type { Spool, SpooledMail } from './spool.js'
+import { deliveriesReported } from './whose.js'
+
+export interface ClerkDeps {
+  store: Store
+  clock: Clock
+  log: Log
+  meter: Meter
+  spool: Spool
+  reader: Reader
+  returnPaths: ReturnPaths
+  land: LandEvents
+}
+
+// Half a mebibyte each at most.
+const mailsAtOnce = 32
+const pollMs = 60_000
+const faultPauseMs = 1_000
+// A mail's first 250 and the report about it may come within a moment of each other.
+const putOffMs = [1_000, 5_000, 30_000, 300_000]
+// What ended the reading thread gets one more chance, in case it was another's fault.
+const brokenOffMs = 60_000
+
+/**
+ * Works off the spool:
+ *
+ *     waiting ──read──▶ concluded: gone, with its effects, in one transaction
+ *        ▲               │ too early, or reading was broken off
+ *        └──put off──────┘ (some times; then gone without effect, and told)
+ *
+ * A crash at any moment leaves what was not concluded in the spool.
+ */
+export function startClerk(deps: ClerkDeps): { ring(): void; close(): Promise<void> } {
+  const { clock, log, spool, reader } = deps
+  let closed = false
+  let rung = false
+  let wake = () => {}
+
+  const sleep = async (ms: number) => {
+    if (closed || rung) return
+    await new Promise<void>((resolve) => {
+      const cancel = clock.after(ms, resolve)
+      wake = () => {
+        cancel()
+        resolve()
+      }
+    })
+  }
+  const work = async () => {
+    while (!closed) {
+      try {
+        rung = false
+        const mails = await spool.next(mailsAtOnce)
+        if (mails.length === 0) {
+          const due = (await spool.nextDue()) ?? Number.POSITIVE_INFINITY
+          await sleep(Math.min(pollMs, due - clock.now()))
+          continue
+        }
+        const outcomes = await reader.read(mails.map(({ raw }) => raw))
+        if (closed) return
+        await Promise.all(mails.map((mail, at) => settleOne(deps, mail, outcomes[at])))
+      } catch (error) {
+        log.error({ cause: messageOf(error) }, 'Reports cannot be worked off just now')
+        rung = false
+        await sleep(faultPauseMs)
+      }
+    }
+  }
+  const running = work()
+  return {
+    ring() {
+      rung = true
+      wake()
+    },
+    async close() {
+      closed = true
+      wake()
+      await reader.close()
+      await running
+    },
+  }
+}
+
+async function settleOne(
+  deps: ClerkDeps,
+  mail: SpooledMail,
+  outcome: Outcome | undefined,
+): Promise<void> {
+  if (outcome?.kind === 'read') return await file(deps, mail, outcome.reading)
+  if (outcome?.kind !== 'broken off') return
+  const { store, clock, log, meter, spool } = deps
+  const again = mail.tries === 0
+  await store.write(async (tx) => {
+    if (again) await spool.putOff(tx, mail, clock.now() + brokenOffMs)
+    else await spool.remove(tx, mail)
+  })
+  if (again) return
+  spool.forget(mail)
+  meter.count('posthorn_reports_total', { outcome: 'unreadable' })
+  const { recipients, remoteAddress } = mail
+  log.warn({ recipients, remoteAddress, cause: outcome.why }, 'A report could not be read')
+}
+
+type Filed = { deliveryId: number; emailId: string; conclusion: Conclusion }
+
+async function file(deps: ClerkDeps, mail: SpooledMail, reading: Reading): Promise<void> {
+  const { store, clock, spool } = deps
+  const delay = putOffMs[mail.tries]
+  const filed = await store.write(async (tx) => {
+    const found = await concludeAll(deps, tx, mail, reading)
+    if (delay !== undefined && found.some(({ conclusion }) => conclusion === 'too early')) {
+      await spool.putOff(tx, mail, clock.now() + delay)
+      return undefined
+    }
+    await spool.remove(tx, mail)
+    return found
+  })
+  if (filed === undefined) return
+  spool.forget(mail)
+  tell(deps, mail, reading, filed)
+}
+
+async function concludeAll(
+  { returnPaths, land, clock }: ClerkDeps,
+  tx: Tx,
+  { recipients }: SpooledMail,
+  reading: Reading,
+): Promise<Filed[]> {
+  const { report } = reading
+  const about = await deliveriesReported(tx, { returnPaths, recipients, report })
+  const filed: Filed[] = []
+  for (const past of about) {
+    const conclusion = await conclude(tx, past, reading, { land, now: clock.now() })
+    filed.push({ deliveryId: past.id, emailId: past.emailId, conclusion })
+  }
+  return filed
+}
+
+function tell(
+  { log, meter }: ClerkDeps,
+  { recipients, remoteAddress }: SpooledMail,
+  { report }: Reading,
+  filed: readonly Filed[],
+): void {
+  const about = 'why' in report ? { kind: report.kind, why: report.why } : { kind: report.kind }
+  if (filed.length === 0) {
+    meter.count('posthorn_reports_total', { outcome: 'unknown' })
+    log.info({ ...about, recipients, remoteAddress }, 'A report about no mail that is known')
+  }
+  for (const { conclusion, ...delivery } of filed) {
+    meter.count('posthorn_reports_total', { outcome: conclusion })
+    log.info({ ...about, ...delivery, conclusion, remoteAddress }, 'A report was read')
+  }
+}

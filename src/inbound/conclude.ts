@@ -1,0 +1,158 @@
+import { bounceLate, confirmRelayed, type Past } from '../deliveries/index.js'
+import type { LandEvents, MailEvent } from '../events/index.js'
+import type { ReportedRecipient, Verdict } from '../reports/index.js'
+import { prepared, type Tx } from '../store/index.js'
+import { suppress } from '../suppression/index.js'
+import type { Reading } from './reading.js'
+
+/** What came of a report, for one delivery. */
+export type Conclusion =
+  | 'bounced'
+  | 'delayed'
+  | 'delivered'
+  | 'complained'
+  | 'unsubscribed'
+  /** It was so already, or it is none of our concern. */
+  | 'nothing'
+  /** How the delivery ended is not yet written: to be asked again. */
+  | 'too early'
+
+interface Deps {
+  land: LandEvents
+  now: number
+}
+
+/**
+ * Brings about what a report means for a delivery that it is certainly about, in one transaction.
+ * The same report again changes nothing.
+ */
+export async function conclude(
+  tx: Tx,
+  past: Past,
+  { report, verdicts }: Reading,
+  deps: Deps,
+): Promise<Conclusion> {
+  if (report.kind === 'arf') {
+    const { means, type } = report.feedback
+    if (means === 'complaint') return await complain(tx, past, type, deps)
+    if (means === 'unsubscribe') return await unsubscribe(tx, past, deps)
+    return 'nothing'
+  }
+  if (report.kind !== 'dsn') return 'nothing'
+  const at = indexOfRecipient(report.recipients, past.recipient)
+  const reported = report.recipients[at]
+  const verdict = verdicts[at]
+  if (reported === undefined || verdict === undefined) return 'nothing'
+  return await concludeOne(tx, past, { reported, verdict }, deps)
+}
+
+async function concludeOne(
+  tx: Tx,
+  past: Past,
+  { reported, verdict }: { reported: ReportedRecipient; verdict: Verdict },
+  deps: Deps,
+): Promise<Conclusion> {
+  const reply = replyOf(reported)
+  if (reported.action === 'delayed') return await noteDelay(tx, past, { reply, verdict }, deps)
+  if (reported.action !== 'failed' && reported.action !== 'delivered') return 'nothing'
+  if (past.status === 'waiting') return 'too early'
+  if (reported.action === 'delivered') {
+    const confirmed = await confirmRelayed(tx, { deliveryId: past.id, reply, ...deps })
+    return confirmed ? 'delivered' : 'nothing'
+  }
+  const { class: bounceClass, rule, suppress: now, soft } = verdict
+  const means = now ? 'now' : soft ? 'repeated' : undefined
+  const detail = {
+    // What could not be delivered for a reason of its own may be delivered next time.
+    bounceType: verdict.event === 'failed' ? ('Transient' as const) : verdict.bounceType,
+    bounceClass,
+    rule,
+    ...(means === undefined ? {} : ({ suppress: means } as const)),
+  }
+  return (await bounceLate(tx, past, { reply, detail, ...deps })) ? 'bounced' : 'nothing'
+}
+
+/** The block about this recipient: one of our mails has one, so any other was made on the way. */
+function indexOfRecipient(recipients: readonly ReportedRecipient[], address: string): number {
+  const is = (named: string) => named.toLowerCase() === address.toLowerCase()
+  const find = (fits: (one: ReportedRecipient) => boolean) => recipients.findIndex(fits)
+  const own = find((one) => is(one.originalRecipient) || is(one.finalRecipient))
+  if (own >= 0) return own
+  const failed = find((one) => one.action === 'failed')
+  return Math.max(failed, 0)
+}
+
+const replyOf = ({ diagnostic, status, remoteMta }: ReportedRecipient): string => {
+  const said = diagnostic || status || 'the report gives no cause'
+  return remoteMta === '' ? `Reported: ${said}` : `Reported by ${remoteMta}: ${said}`
+}
+
+async function noteDelay(
+  tx: Tx,
+  past: Past,
+  { reply, verdict }: { reply: string; verdict: Verdict },
+  { land, now }: Deps,
+): Promise<Conclusion> {
+  if (await isTold(tx, past, 'deferred', reply)) return 'nothing'
+  const { class: bounceClass, rule } = verdict
+  await land(tx, [{ ...eventOf(past, 'deferred', now), reply, detail: { bounceClass, rule } }])
+  return 'delayed'
+}
+
+/** A complaint is one however the delivery ended: whoever complains has got the mail. */
+async function complain(
+  tx: Tx,
+  past: Past,
+  feedbackType: string,
+  { land, now }: Deps,
+): Promise<Conclusion> {
+  if (await isTold(tx, past, 'complained')) return 'nothing'
+  const { accountId, emailId, recipient: email } = past
+  await suppress(
+    tx,
+    accountId,
+    { email, emailId, reason: 'complaint', detail: `Reported as ${feedbackType}` },
+    now,
+  )
+  await land(tx, [{ ...eventOf(past, 'complained', now), detail: { feedbackType } }])
+  return 'complained'
+}
+
+async function unsubscribe(tx: Tx, past: Past, { land, now }: Deps): Promise<Conclusion> {
+  if (await isTold(tx, past, 'unsubscribed')) return 'nothing'
+  const { accountId, emailId, recipient: email } = past
+  const detail = 'Reported by the mailbox provider'
+  await suppress(tx, accountId, { email, emailId, reason: 'unsubscribe', detail }, now)
+  await land(tx, [eventOf(past, 'unsubscribed', now)])
+  return 'unsubscribed'
+}
+
+const eventOf = (past: Past, type: MailEvent['type'], at: number): MailEvent => ({
+  accountId: past.accountId,
+  emailId: past.emailId,
+  deliveryId: past.id,
+  recipient: past.recipient,
+  class: past.class,
+  type,
+  at,
+  reply: null,
+  detail: null,
+})
+
+/** Whether such an event has landed for the delivery, with this reply if one is given. */
+async function isTold(tx: Tx, past: Past, type: MailEvent['type'], reply?: string) {
+  const told = await repliesTold(tx, { emailId: past.emailId, deliveryId: past.id, type })
+  return told.some((event) => reply === undefined || event.reply === reply)
+}
+
+const repliesTold = prepared<
+  { emailId: string; deliveryId: number; type: MailEvent['type'] },
+  { reply: string | null }
+>((db, { emailId, deliveryId, type }) =>
+  db
+    .selectFrom('events')
+    .select('reply')
+    .where('email_id', '=', emailId)
+    .where('delivery_id', '=', deliveryId)
+    .where('type', '=', type),
+)

@@ -1,0 +1,130 @@
+import { Worker } from 'node:worker_threads'
+import type { Clock } from '../clock/index.js'
+import type { Log } from '../log/index.js'
+import type { ReaderData, ReaderOrder, ReaderReport, Reading } from './reading.js'
+
+/** What became of a mail that was given to be read. */
+export type Outcome =
+  | { kind: 'read'; reading: Reading }
+  /** It took too long, or the thread with it. */
+  | { kind: 'broken off'; why: string }
+  /** Another one ended the thread before. */
+  | { kind: 'not reached' }
+
+export interface Reader {
+  /** One call at a time. Never rejects; an outcome for each mail, in their order. */
+  read(raws: readonly Buffer[]): Promise<Outcome[]>
+  /** What is read from now on is judged by the rules' files as they are now. */
+  renew(): void
+  close(): Promise<void>
+}
+
+export interface ReaderDeps {
+  clock: Clock
+  log: Log
+  ruleFiles(): readonly string[]
+  /** The thread's file; tests have others. */
+  entry?: URL
+}
+
+const threadEntry = new URL('../threads/reading.js', import.meta.url)
+// notes/mta.md §3: for one mail. Reading a usual one takes a millisecond.
+const readTimeoutMs = 2_000
+// The rules' file is read meanwhile; the machine may be busy.
+const startTimeoutMs = 30_000
+const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 }
+
+/** Hostile mail is taken apart in a thread that may be lost: with time and memory bounded. */
+export function makeReader(deps: ReaderDeps): Reader {
+  const { clock, log, entry = threadEntry } = deps
+  let thread: Worker | undefined
+  let stale = false
+
+  const end = async () => {
+    const ending = thread
+    thread = undefined
+    await ending?.terminate()
+  }
+  const ready = async (): Promise<Worker> => {
+    if (stale) await end()
+    stale = false
+    if (thread !== undefined) return thread
+    const workerData: ReaderData = { ruleFiles: deps.ruleFiles() }
+    const started = new Worker(entry, { name: 'reading', workerData, resourceLimits })
+    // Without a listener an error would end this thread as well.
+    started.on('error', () => {})
+    started.once('exit', () => {
+      if (thread === started) thread = undefined
+    })
+    const ended = await watched(started, clock, startTimeoutMs, (report) => report.kind === 'ready')
+    if (ended !== undefined) {
+      await started.terminate()
+      throw new Error(`The thread that reads reports cannot start: ${ended}`)
+    }
+    thread = started
+    return started
+  }
+
+  return {
+    async read(raws) {
+      const outcomes: Outcome[] = raws.map(() => ({ kind: 'not reached' }))
+      if (raws.length === 0) return outcomes
+      const worker = await ready()
+      for (const [at, raw] of raws.entries()) {
+        // A copy that goes over: the buffer may be part of a larger one.
+        const copy = new Uint8Array(raw)
+        worker.postMessage({ at, raw: copy } satisfies ReaderOrder, [copy.buffer])
+      }
+      let next = 0
+      const why = await watched(worker, clock, readTimeoutMs, (report) => {
+        if (report.kind !== 'read') return false
+        outcomes[report.at] = { kind: 'read', reading: report.reading }
+        next = report.at + 1
+        return next === raws.length
+      })
+      if (why !== undefined) {
+        outcomes[next] = { kind: 'broken off', why }
+        log.warn({ cause: why }, 'Reading a report was broken off')
+        await end()
+      }
+      return outcomes
+    },
+    renew() {
+      stale = true
+    },
+    close: end,
+  }
+}
+
+/**
+ * Listens to a thread until `isLast` says so of a report; resolves with undefined then, or with why
+ * there is no more: it has died, or was silent for longer than `silenceMs`.
+ */
+function watched(
+  worker: Worker,
+  clock: Clock,
+  silenceMs: number,
+  isLast: (report: ReaderReport) => boolean,
+): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const late = () => done('it takes too long')
+    let cancel = clock.after(silenceMs, late)
+    const listen = (report: ReaderReport) => {
+      cancel()
+      if (isLast(report)) done(undefined)
+      else cancel = clock.after(silenceMs, late)
+    }
+    const fail = (error: Error) => done(error.message)
+    const exit = () => done('the thread has ended')
+    const done = (why: string | undefined) => {
+      cancel()
+      worker.off('message', listen)
+      worker.off('exit', exit)
+      worker.off('error', fail)
+      resolve(why)
+    }
+    worker.on('message', listen)
+    worker.on('error', fail)
+    worker.on('exit', exit)
+  })
+}

@@ -1,0 +1,3 @@
+import { serveReadings } from '../inbound/index.js'
+
+serveReadings()

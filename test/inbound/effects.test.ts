@@ -1,0 +1,260 @@
+import t from 'tap'
+import { settle } from '../../src/deliveries/index.js'
+import { makeLandEvents } from '../../src/events/index.js'
+import type { DeliveryRow, EmailRow, Store } from '../../src/store/index.js'
+import { openTestStore } from '../support/store.js'
+import { arf, dsn, makePast, stateOf } from './mails.js'
+import { type StartedInbound, startInbound } from './start.js'
+
+/** Resolves once nothing is left to be read. */
+async function readAll({ store }: StartedInbound): Promise<void> {
+  for (;;) {
+    const waiting = await store.read.selectFrom('inbound_spool').select('id').execute()
+    if (waiting.length === 0) return
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+async function open(t: Parameters<typeof startInbound>[0]) {
+  const store = await openTestStore(t)
+  const past = await makePast(store)
+  const inbound = await startInbound(t, { store })
+  return {
+    store,
+    past,
+    inbound,
+    /** Gives a report in and resolves when it has had its effects. */
+    async report(message: string, to: string) {
+      t.match(await inbound.give(message, to), /^250 /)
+      await readAll(inbound)
+    },
+  }
+}
+
+const statusOf = async (store: Store, id: string) =>
+  (await store.read.selectFrom('emails').select('status').where('id', '=', id).execute())[0]?.status
+
+t.test('what a report means follows from it and from how the delivery stands', async (t) => {
+  const { store, past, report } = await open(t)
+  const full = { status: '5.2.2', diagnostic: '552 5.2.2 Mailbox full' }
+  const cases: {
+    was: DeliveryRow['status']
+    says: (recipient: string) => string
+    becomes: EmailRow['status']
+    event?: string
+    suppressed?: string
+  }[] = [
+    {
+      was: 'delivered',
+      says: (recipient) => dsn({ recipient }),
+      ...{ becomes: 'bounced', event: 'bounced Permanent bad-mailbox', suppressed: 'bounce all' },
+    },
+    {
+      was: 'relayed',
+      says: (recipient) => dsn({ recipient }),
+      ...{ becomes: 'bounced', event: 'bounced Permanent bad-mailbox', suppressed: 'bounce all' },
+    },
+    {
+      was: 'delivered',
+      says: (recipient) => dsn({ recipient, ...full }),
+      ...{ becomes: 'bounced', event: 'bounced Transient mailbox-full' },
+    },
+    {
+      // RFC 3464 §2.3.3: `failed` is final, with 4.y.z as well.
+      was: 'delivered',
+      says: (recipient) => dsn({ recipient, status: '4.1.1', diagnostic: '' }),
+      ...{ becomes: 'bounced', event: 'bounced Permanent bad-mailbox', suppressed: 'bounce all' },
+    },
+    {
+      was: 'delivered',
+      says: (recipient) => dsn({ recipient, status: '5.0.0', diagnostic: '550 No' }),
+      ...{ becomes: 'bounced', event: 'bounced Transient unknown' },
+    },
+    {
+      was: 'delivered',
+      says: (recipient) =>
+        dsn({ recipient, action: 'delayed', status: '4.4.1', diagnostic: '451 4.4.1 no answer' }),
+      ...{ becomes: 'delivered', event: 'deferred' },
+    },
+    {
+      was: 'relayed',
+      says: (recipient) => dsn({ recipient, action: 'delivered', status: '2.0.0', diagnostic: '' }),
+      ...{ becomes: 'delivered', event: 'delivered' },
+    },
+    {
+      was: 'relayed',
+      says: (recipient) => dsn({ recipient, action: 'relayed', status: '2.0.0', diagnostic: '' }),
+      becomes: 'sent',
+    },
+    { was: 'bounced', says: (recipient) => dsn({ recipient }), becomes: 'bounced' },
+    { was: 'failed', says: (recipient) => dsn({ recipient }), becomes: 'failed' },
+    { was: 'suppressed', says: (recipient) => dsn({ recipient }), becomes: 'suppressed' },
+    { was: 'cancelled', says: (recipient) => dsn({ recipient }), becomes: 'cancelled' },
+    {
+      was: 'delivered',
+      says: (recipient) => arf({ recipient }),
+      ...{ becomes: 'delivered', event: 'complained', suppressed: 'complaint all' },
+    },
+    {
+      was: 'delivered',
+      says: (recipient) => arf({ recipient, type: 'opt-out' }),
+      ...{ becomes: 'delivered', event: 'unsubscribed', suppressed: 'unsubscribe marketing' },
+    },
+    {
+      was: 'delivered',
+      says: (recipient) => arf({ recipient, type: 'not-spam' }),
+      becomes: 'delivered',
+    },
+    {
+      was: 'delivered',
+      says: () => 'From: ada@one.test\r\nAuto-Submitted: auto-replied\r\nSubject: Away\r\n\r\nAway',
+      becomes: 'delivered',
+    },
+    { was: 'delivered', says: () => 'From: ada@one.test\r\n\r\nThank you', becomes: 'delivered' },
+  ]
+  for (const [index, { was, says, becomes, event, suppressed }] of cases.entries()) {
+    const recipient = `r${index}@one.test`
+    const mail = await past.mail({ [recipient]: was })
+    await report(says(recipient), mail.deliveries[0]?.returnPath ?? '')
+    const state = await stateOf(store)
+    const name = `${index}: ${was}, ${event ?? 'nothing'}`
+    t.equal(state.emails.find(({ id }) => id === mail.id)?.status, becomes, name)
+    const told = state.events
+      .filter((one) => one.recipient === recipient)
+      .map(({ type, detail }) => {
+        const { bounceType = '', bounceClass = '' } = JSON.parse(detail ?? '{}')
+        return type === 'bounced' ? `${type} ${bounceType} ${bounceClass}` : type
+      })
+    t.same(told, event === undefined ? [] : [event], name)
+    const records = state.suppressions
+      .filter(({ address }) => address === recipient)
+      .map(({ reason, scope, email_id }) => (email_id === mail.id ? `${reason} ${scope}` : ''))
+    t.same(records, suppressed === undefined ? [] : [suppressed], name)
+  }
+})
+
+t.test('one of several recipients: the others stay as they are', async (t) => {
+  const { store, past, report } = await open(t)
+  const both = { 'a@one.test': 'delivered', 'b@one.test': 'delivered' } as const
+  const mail = await past.mail(both, { type: 'marketing' })
+  // The report names another address: the mail was forwarded there.
+  await report(dsn({ recipient: 'x@two.test' }), mail.deliveries[1]?.returnPath ?? '')
+  const { deliveries, emails, events, suppressions } = await stateOf(store)
+  t.match(deliveries, [
+    { recipient: 'a@one.test', status: 'delivered' },
+    { recipient: 'b@one.test', status: 'bounced', reply: /^Reported: 550 5\.1\.1 .*unknown/ },
+  ])
+  t.match(emails, [{ status: 'bounced', delivered: 1, bounced: 1 }])
+  t.match(events, [{ type: 'bounced', recipient: 'b@one.test', class: 2 }])
+  t.match(suppressions, [{ address: 'b@one.test' }])
+
+  const open2 = await past.mail({ 'c@one.test': 'delivered', 'd@one.test': 'waiting' })
+  await report(dsn({ recipient: 'c@one.test' }), open2.deliveries[0]?.returnPath ?? '')
+  t.equal(await statusOf(store, open2.id), 'sent', 'until no delivery waits')
+})
+
+t.test('only a token or our own message id says which mail it is', async (t) => {
+  const { store, past, report } = await open(t)
+  const to = 'feedback@bounce.sender.test'
+  const send = (recipient: string) => past.mail({ [recipient]: 'delivered' })
+  const state = async () => {
+    const { events, suppressions } = await stateOf(store)
+    return { events: events.map(({ recipient }) => recipient), suppressions: suppressions.length }
+  }
+  const a = await send('a@one.test')
+  const [returnPath = ''] = a.deliveries.map((delivery) => delivery.returnPath)
+  const forged = returnPath.replace(/.(?=@)/, (last) => (last === 'a' ? 'b' : 'a'))
+  for (const nothing of [
+    arf({ recipient: 'a@one.test' }),
+    dsn({ recipient: 'a@one.test' }),
+    arf({ recipient: 'a@one.test', returnPath: forged }),
+    arf({ recipient: 'a@one.test', messageId: `${a.id}@elsewhere.test` }),
+    arf({ recipient: 'a@one.test', messageId: a.messageId.replace(/^./, '1') }),
+  ]) {
+    await report(nothing, to)
+    t.same(await state(), { events: [], suppressions: 0 })
+  }
+  await report(arf({ recipient: 'hidden', returnPath }), to)
+  t.same(await state(), { events: ['a@one.test'], suppressions: 1 }, 'a token inside')
+  const b = await send('b@one.test')
+  await report(arf({ recipient: 'hidden', messageId: b.messageId }), to)
+  t.same((await state()).events, ['a@one.test', 'b@one.test'], 'our message id')
+  const two = await past.mail({ 'c@one.test': 'delivered', 'd@one.test': 'delivered' })
+  await report(arf({ recipient: 'hidden', messageId: two.messageId }), to)
+  t.equal((await state()).events.length, 2, 'of several recipients none is guessed')
+  await report(arf({ recipient: 'D@one.test', messageId: two.messageId }), to)
+  t.equal((await state()).events.at(-1), 'd@one.test', 'the one that is named')
+  // What it came to says more than what is in it.
+  const e = await send('e@one.test')
+  const [own = ''] = e.deliveries.map((delivery) => delivery.returnPath)
+  await report(arf({ recipient: 'a@one.test', returnPath }), own)
+  t.equal((await state()).events.at(-1), 'e@one.test')
+})
+
+t.test('the same reports again, one by one or at once, change nothing', async (t) => {
+  const { store, past, inbound, report } = await open(t)
+  const reports: [string, string][] = []
+  for (const [name, message] of [
+    ['gone', dsn({ recipient: 'gone@one.test' })],
+    ['full', dsn({ recipient: 'full@one.test', diagnostic: '552 5.2.2 Mailbox full' })],
+    ['slow', dsn({ recipient: 'slow@one.test', action: 'delayed', status: '4.4.1' })],
+    ['angry', arf({ recipient: 'angry@one.test' })],
+    ['bored', arf({ recipient: 'bored@one.test', type: 'opt-out' })],
+  ] as const) {
+    const mail = await past.mail({ [`${name}@one.test`]: 'delivered' })
+    reports.push([message, mail.deliveries[0]?.returnPath ?? ''])
+  }
+  await Promise.all(reports.flatMap((one) => [one, one, one]).map((one) => inbound.give(...one)))
+  await readAll(inbound)
+  const before = await stateOf(store)
+  t.same(before.events.map(({ type }) => type).sort(), [
+    'bounced',
+    'bounced',
+    'complained',
+    'deferred',
+    'unsubscribed',
+  ])
+  for (const [message, to] of reports) await report(message, to)
+  t.same(await stateOf(store), before)
+  const counts = await store.read.selectFrom('protection').selectAll().execute()
+  t.match(counts, [{ recipients: 2, bounces: 1, complaints: 1 }], 'rates neither')
+})
+
+t.test('a bounce that comes before its 250 is on disk waits for it', async (t) => {
+  const { store, past, inbound } = await open(t)
+  const mail = await past.mail({ 'a@one.test': 'waiting' })
+  const [delivery] = mail.deliveries
+  await inbound.give(dsn({ recipient: 'a@one.test' }), delivery?.returnPath ?? '')
+  const putOff = () => store.read.selectFrom('inbound_spool').select('tries').execute()
+  while ((await putOff())[0]?.tries !== 1) await new Promise((resolve) => setTimeout(resolve, 5))
+  t.same((await stateOf(store)).events, [])
+  const now = Date.now()
+  const attempt = { startedAt: now, attempts: 1, reply: '250 ok', remote: null, tls: null }
+  await store.write((tx) =>
+    settle(
+      tx,
+      [
+        {
+          ...{ kind: 'delivered', id: delivery?.id ?? 0, emailId: mail.id, class: 0 },
+          ...{ accountId: mail.accountId, recipient: 'a@one.test', transcript: '', ...attempt },
+        },
+      ],
+      { thread: 3, now, land: makeLandEvents([]) },
+    ),
+  )
+  t.equal(await statusOf(store, mail.id), 'delivered')
+  await readAll(inbound)
+  t.equal(await statusOf(store, mail.id), 'bounced')
+})
+
+t.test('what was taken before a crash has its effects after it', async (t) => {
+  const store = await openTestStore(t)
+  const past = await makePast(store)
+  const mail = await past.mail({ 'a@one.test': 'delivered' })
+  const dying = await startInbound(t, { store, reads: false })
+  await dying.give(dsn({ recipient: 'a@one.test' }), mail.deliveries[0]?.returnPath ?? '')
+  t.equal(await statusOf(store, mail.id), 'delivered')
+  await dying.close()
+  await readAll(await startInbound(t, { store }))
+  t.equal(await statusOf(store, mail.id), 'bounced')
+})

@@ -1,0 +1,15 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import type { ReaderOrder } from '../../src/inbound/reading.js'
+
+// In place of the thread that reads reports: does what the mail says.
+if (JSON.stringify(workerData).includes('broken')) throw new Error('broken rules')
+const eaten: unknown[] = []
+parentPort?.on('message', ({ at, raw }: ReaderOrder) => {
+  const text = Buffer.from(raw).toString()
+  if (text === 'hang') for (;;);
+  if (text === 'eat') for (;;) eaten.push(new Array(1_000).fill(text))
+  if (text === 'die') process.exit(1)
+  if (text === 'throw') throw new Error('a bug')
+  parentPort?.postMessage({ kind: 'read', at, reading: { text } })
+})
+parentPort?.postMessage({ kind: 'ready' })
