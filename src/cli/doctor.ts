@@ -11,10 +11,7 @@ export function doctorCommand(program: Command): void {
   program
     .command('doctor')
     .description('look at this appliance as the world does; status 1 when something must be fixed')
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ posthorn doctor --json | jq ".findings[] | select(.fix)"',
-    )
+    .addHelpText('after', help)
     .action(async (_options, command: Command) => {
       const place = placeOf(command)
       const config = settingsOf(place)
@@ -37,6 +34,15 @@ export function doctorCommand(program: Command): void {
       }
     })
 }
+
+const help = `
+Example:
+  $ posthorn doctor --json | jq '.findings[] | select(.state == "fail")'
+
+Complaints come to feedback@ at outbound.helo_name, once it is registered with the feedback loops:
+  Microsoft (JMRP, SNDS)  https://sendersupport.olc.protection.outlook.com/snds/
+  Yahoo (CFL)             https://senders.yahooinc.com/complaint-feedback-loop/
+Google has none for single complaints; its rates: https://postmaster.google.com`
 
 const colours = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 

@@ -13,6 +13,7 @@ import {
   serveSandbox,
   tailOfLog,
 } from './quickstart-appliance.js'
+import { showReturns } from './quickstart-returns.js'
 import type { Sandbox } from './sandbox-set-up.js'
 
 const { values } = parseArgs({
@@ -76,6 +77,12 @@ async function run(): Promise<void> {
 
   step(5, 'What the sandbox inbox received')
   const page = await inspect(target, reply)
+
+  step(6, 'What comes back: a bounce and a complaint, by the simulator')
+  await showReturns({
+    ...{ dataDir, accountId: sandbox.accountId, domain: sandbox.domain, poll },
+    ask: (path, init) => ask(target, path, init),
+  })
   say(`\n${styled('green', 'Delivered, signed and verified.')} ${seconds(beganAt)}\n`)
 
   tellAddresses(target, page)

@@ -66,6 +66,9 @@ t.test('it sends a mail and shows its way up to the verified signatures', async 
     /^ +pass {2}DKIM by example\.test, ed25519-sha256$/m,
     /^ +pass {2}SPF$/m,
     /^ +pass {2}DMARC$/m,
+    /^ +bounced: 550 5\.1\.1 /m,
+    /^ +the next mail to it is suppressed, for its bounce$/m,
+    /^ +the next mail to it is suppressed, for its complaint$/m,
     /^Delivered, signed and verified\. /m,
   ]) {
     t.match(first.stdout, line)
