@@ -24,19 +24,25 @@ export async function checkOutboundPort(deps: DoctorDeps): Promise<Finding[]> {
           'read what it says; it may name a blocklist',
         )
       }
+      if (tries.length === 0) return of.warn('not asked', 'name domains in doctor.smtp_probes')
       const why = tries.map((attempt) => `${attempt.who}: ${attempt.why}`).join('; ')
-      return of.fail(
-        why === '' ? 'doctor.smtp_probes is empty' : why,
-        tries.some((attempt) => attempt.code === 'EADDRNOTAVAIL')
-          ? `give this machine the address ${source}, or take it out of outbound.source_addresses`
-          : `ask the provider of this machine to open outbound TCP port ${port}`,
-      )
+      return of.fail(why, fixFor(tries, port, source))
     }),
   )
 }
 
+function fixFor(tries: readonly Knock[], port: number, source: string | undefined): string {
+  if (tries.every(({ kind }) => kind === 'not found')) {
+    return "see to this machine's DNS (dns.servers, /etc/resolv.conf): it finds no well-known domain"
+  }
+  if (tries.some(({ code }) => code === 'EADDRNOTAVAIL')) {
+    return `give this machine the address ${source}, or take it out of outbound.source_addresses`
+  }
+  return `ask the provider of this machine to open outbound TCP port ${port}, or set up a smart host (outbound.failover)`
+}
+
 interface Knock {
-  kind: 'answered' | 'refused' | 'silent'
+  kind: 'answered' | 'refused' | 'silent' | 'not found'
   who: string
   why: string
   code?: string
@@ -51,8 +57,8 @@ async function knock(deps: DoctorDeps, domain: string, source?: string): Promise
     maxAddresses: 2,
   })
   if (route.kind !== 'hosts') {
-    const cause = 'cause' in route ? route.cause : 'it takes no mail'
-    return { kind: 'silent', who: domain, why: cause }
+    const cause = 'cause' in route ? route.cause : `no servers (${route.kind})`
+    return { kind: 'not found', who: domain, why: cause }
   }
   const stepMs = deps.config.doctor.timeout
   const deadlines = { connectMs: stepMs, bannerMs: stepMs, ehloMs: stepMs, quitMs: 500 }

@@ -31,10 +31,12 @@ t.test('outbound port 25', async (t) => {
   t.match(await look('outbound-port'), [{ state: 'warn', found: /is on our list/ }])
   mx.change({ banner: 'hang' })
   t.match(await look('outbound-port'), [
-    { state: 'fail', fix: /^ask the provider of this machine to open outbound TCP port \d+$/ },
+    { state: 'fail', fix: /^ask the provider of this machine to open outbound TCP port \d+, or/ },
   ])
   resolver.set('probe.test', { fail: 'SERVFAIL' })
-  t.match(await look('outbound-port'), [{ state: 'fail', found: /probe\.test: .*SERVFAIL/ }])
+  t.match(await look('outbound-port'), [
+    { state: 'fail', found: /probe\.test: .*SERVFAIL/, fix: /^see to this machine's DNS/ },
+  ])
   resolver.set('probe.test', { a: ['127.0.0.1'] })
   const elsewhere = await examine({ sourceAddresses: ['192.0.2.1'] })
   t.match(
