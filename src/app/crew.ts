@@ -36,6 +36,8 @@ const sandboxSlot = 1
 const checkpointSlot = 2
 const firstOutboundSlot = 3 // and 7 more
 const inboundSlot = 11
+/** Of the thread that is there while contacts are imported. */
+export const importSlot = 14
 // What a thread may take beyond its own grace to write its last results and close.
 const closingMs = 10_000
 // Beyond it only a new process may help; systemd's watchdog then brings one.

@@ -26,7 +26,7 @@ import { liftExpired } from '../suppression/index.js'
 import { openRenderer, type Renderer } from '../templates/index.js'
 import { topicRoutes } from '../topics/routes.js'
 import { openControl } from './control.js'
-import { openCrew } from './crew.js'
+import { importSlot, openCrew } from './crew.js'
 import { makeDoorbell } from './doorbell.js'
 import { applianceKeyFile, bounceRuleFiles, plansFile } from './files.js'
 import { startHousekeeping } from './housekeeping.js'
@@ -173,9 +173,6 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
 
 // By client address; mail programs fetch through few of them.
 const publicRateLimit = { requests: 600, windowMs: 60_000 }
-
-// The import thread's turn to write; `crew.ts` numbers the others from below.
-const importSlot = 14
 
 interface Core {
   store: Store

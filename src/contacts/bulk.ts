@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { cell, idsOf, prepared, rowsOf, type Tx } from '../store/index.js'
 import { addressKey, findContact, type NewContact, updateContact } from './contact.js'
 import { cleanName, mergedMetadata } from './fields.js'
@@ -15,7 +16,7 @@ export interface Batch {
   importId: number
   ceiling: number | null
   /** In the order of the file. */
-  contacts: readonly ImportedRow[]
+  rows: readonly ImportedRow[]
   newId: () => string
   now: number
 }
@@ -31,46 +32,54 @@ export interface BatchCounts {
 }
 
 /**
- * Puts a batch on a list, in three statements however many they are; who is known already, but not
- * on this list, is rare and goes one by one.
+ * Puts a batch on a list, in two statements when nobody on it is known, which is how most files are.
+ * Who is known already, but not on this list, goes one by one.
  */
 export async function addBatch(tx: Tx, batch: Batch): Promise<BatchCounts> {
-  const { accountId, listId, importId, ceiling, contacts, newId, now } = batch
-  const keys = JSON.stringify(contacts.map(({ email }) => addressKey(email)))
-  const rows = await knownAmong(tx, { accountId, listId, keys })
-  const known = new Map(rows.map(({ address, listed }) => [address, listed !== null]))
-  const room = ceiling === null ? Infinity : ceiling - (await contactTotal(tx, accountId))
-  const counts: BatchCounts = { imported: 0, skipped: 0, invalid: 0, full: false }
-  const seen = new Set<string>()
-  const fresh: unknown[][] = []
-  for (const contact of contacts) {
-    const address = addressKey(contact.email)
-    const listed = known.get(address)
-    if (listed || seen.has(address)) {
-      counts.skipped++
-    } else if (listed === undefined) {
-      if (fresh.length >= room) {
-        counts.full = true
-        break
-      }
-      seen.add(address)
-      fresh.push([newId(), address, ...cellsOf(contact)])
-    } else if (await joinKnown(tx, batch, contact)) {
-      seen.add(address)
-      counts.imported++
-    } else {
-      counts.invalid++
-    }
+  const { accountId, listId, importId, newId, now } = batch
+  const { rows, full } = await belowCeiling(tx, batch)
+  const counts: BatchCounts = { imported: 0, skipped: 0, invalid: 0, full }
+  const byAddress = new Map<string, { id: string; row: ImportedRow }>()
+  for (const row of rows) {
+    const address = addressKey(row.email)
+    if (byAddress.has(address)) counts.skipped++
+    else byAddress.set(address, { id: newId(), row })
   }
-  if (fresh.length > 0) {
-    const inserted = { json: JSON.stringify(fresh), accountId, listId, importId, now }
-    await insertContacts(tx, inserted)
-    await insertMembers(tx, inserted)
-    await addToTotal(tx, accountId, fresh.length)
-    await addToCount(tx, listId, fresh.length)
-    counts.imported += fresh.length
+  const json = JSON.stringify(
+    [...byAddress].map(([address, { id, row }]) => [id, address, ...cellsOf(row)]),
+  )
+  const inserted = await insertContacts(tx, { json, accountId, now })
+  const fresh = new Set(inserted.map(({ id }) => id))
+  const members: unknown[] = []
+  const others: string[] = []
+  for (const [address, { id, row }] of byAddress) {
+    if (fresh.has(id)) members.push([id, row.line])
+    else others.push(address)
+  }
+  await insertMembers(tx, { json: JSON.stringify(members), listId, importId, now })
+  await addToTotal(tx, accountId, members.length)
+  await addToCount(tx, listId, members.length)
+  counts.imported += members.length
+  for (const { address, listed } of await knownAmong(tx, batch, others)) {
+    const row = byAddress.get(address)?.row
+    if (listed !== null || row === undefined) counts.skipped++
+    else if (await joinKnown(tx, batch, row)) counts.imported++
+    else counts.invalid++
   }
   return counts
+}
+
+/** The rows before the first one that would pass the ceiling. */
+async function belowCeiling(tx: Tx, batch: Batch) {
+  const { accountId, ceiling, rows } = batch
+  const free = ceiling === null ? rows.length : ceiling - (await contactTotal(tx, accountId))
+  const room = Math.max(0, free)
+  if (rows.length <= room) return { rows, full: false }
+  const addresses = rows.map(({ email }) => addressKey(email))
+  const places = new Set((await knownAmong(tx, batch, addresses)).map(({ address }) => address))
+  const known = places.size
+  const end = addresses.findIndex((address) => places.add(address).size - known > room)
+  return end === -1 ? { rows, full: false } : { rows: rows.slice(0, end), full: true }
 }
 
 async function joinKnown(
@@ -86,16 +95,20 @@ async function joinKnown(
 }
 
 /** A new contact as `insertContacts` takes it. */
-const cellsOf = ({ email, firstName, lastName, phone, metadata, line }: ImportedRow) => [
+const cellsOf = ({ email, firstName, lastName, phone, metadata }: ImportedRow) => [
   email,
   cleanName(firstName ?? ''),
   cleanName(lastName ?? ''),
   phone ?? null,
   metadata === undefined ? null : JSON.stringify(metadata),
-  line,
 ]
 
-const knownAmong = prepared<
+const knownAmong = (tx: Tx, { accountId, listId }: Batch, addresses: readonly string[]) =>
+  addresses.length === 0
+    ? Promise.resolve([])
+    : knownRows(tx, { accountId, listId, keys: JSON.stringify(addresses) })
+
+const knownRows = prepared<
   { accountId: string; listId: string; keys: string },
   { address: string; listed: string | null }
 >((db, { accountId, listId, keys }) =>
@@ -111,47 +124,48 @@ const knownAmong = prepared<
     .where('address', 'in', idsOf(keys)),
 )
 
-interface FreshRows {
-  /** Of arrays: id, address and the cells. */
-  json: string
-  accountId: string
-  listId: string
-  importId: number
-  now: number
-}
-
-const insertContacts = prepared<FreshRows, unknown>((db, { json, accountId, now }) =>
-  db
-    .insertInto('contacts')
-    .columns([
-      'id',
-      'address',
-      'email',
-      'first_name',
-      'last_name',
-      'phone',
-      'metadata',
-      'account_id',
-      'created_at',
-    ])
-    .expression((eb) =>
-      eb
-        .selectFrom(rowsOf(json))
-        .select([
-          cell<string>(0).as('id'),
-          cell<string>(1).as('address'),
-          cell<string>(2).as('email'),
-          cell<string | null>(3).as('first_name'),
-          cell<string | null>(4).as('last_name'),
-          cell<string | null>(5).as('phone'),
-          cell<string | null>(6).as('metadata'),
-          eb.val(accountId).as('account_id'),
-          eb.val(now).as('created_at'),
-        ]),
-    ),
+/** `json`: arrays of id, address and the cells. Answers with the ids of those that are new. */
+const insertContacts = prepared<{ json: string; accountId: string; now: number }, { id: string }>(
+  (db, { json, accountId, now }) =>
+    db
+      .insertInto('contacts')
+      .columns([
+        'id',
+        'address',
+        'email',
+        'first_name',
+        'last_name',
+        'phone',
+        'metadata',
+        'account_id',
+        'created_at',
+      ])
+      .expression((eb) =>
+        eb
+          .selectFrom(rowsOf(json))
+          .select([
+            cell<string>(0).as('id'),
+            cell<string>(1).as('address'),
+            cell<string>(2).as('email'),
+            cell<string | null>(3).as('first_name'),
+            cell<string | null>(4).as('last_name'),
+            cell<string | null>(5).as('phone'),
+            cell<string | null>(6).as('metadata'),
+            eb.val(accountId).as('account_id'),
+            eb.val(now).as('created_at'),
+          ])
+          // Without it SQLite takes `on conflict` for a part of the join.
+          .where(sql<boolean>`true`),
+      )
+      .onConflict((conflict) => conflict.columns(['account_id', 'address']).doNothing())
+      .returning('id'),
 )
 
-const insertMembers = prepared<FreshRows, unknown>((db, { json, listId, importId, now }) =>
+/** `json`: arrays of contact and line. */
+const insertMembers = prepared<
+  { json: string; listId: string; importId: number; now: number },
+  unknown
+>((db, { json, listId, importId, now }) =>
   db
     .insertInto('list_members')
     .columns(['list_id', 'contact_id', 'added_at', 'import_id', 'line'])
@@ -163,7 +177,7 @@ const insertMembers = prepared<FreshRows, unknown>((db, { json, listId, importId
           cell<string>(0).as('contact_id'),
           eb.val(now).as('added_at'),
           eb.val(importId).as('import_id'),
-          cell<number>(7).as('line'),
+          cell<number>(1).as('line'),
         ]),
     ),
 )

@@ -46,15 +46,15 @@ export async function importContacts(
   let batch: ImportedRow[] = []
   let importId: number | undefined
   const write = async () => {
-    const contacts = batch
+    const rows = batch
     batch = []
-    if (contacts.length === 0) return
+    if (rows.length === 0) return
     const done = await store.write(async (tx) => {
       await requireList(tx, accountId, listId)
       const newId = store.ids.uuid
       const now = clock.now()
       const id = importId ?? (await openImport(tx, { accountId, listId, file: name, now }))
-      const added = { accountId, listId, importId: id, ceiling, contacts, newId, now }
+      const added = { accountId, listId, importId: id, ceiling, rows, newId, now }
       return { ...(await addBatch(tx, added)), importId: id }
     })
     importId = done.importId

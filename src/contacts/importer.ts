@@ -52,6 +52,8 @@ interface Thread {
   gone: Promise<void>
 }
 
+// What lives for longer than a batch is little; without limits V8 lets garbage grow to 48 MB first.
+const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 256 }
 const entry = new URL('../threads/import.js', import.meta.url)
 
 /** The thread lives while there are imports: its memory is for nothing else. */
@@ -61,7 +63,8 @@ export function openImporter({ dataDir, turns, slot, log }: ImporterOptions): Im
   let last: Promise<void> = Promise.resolve()
 
   const start = (): Thread => {
-    const worker = new Worker(entry, { workerData: { dataDir, turns, slot }, name: 'import' })
+    const workerData = { dataDir, turns, slot }
+    const worker = new Worker(entry, { workerData, name: 'import', resourceLimits })
     worker.on('error', (error) => log.error({ error }, 'The import thread died'))
     const gone = new Promise<void>((resolve) => {
       worker.once('exit', () => {

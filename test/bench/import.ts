@@ -6,7 +6,7 @@
  * was due. To be held: 60 s, RSS growth under 100 MB, p99 of the sends under 50 ms, pages of the
  * list under 50 ms.
  */
-import { spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import {
   closeSync,
   mkdtempSync,
@@ -43,7 +43,7 @@ try {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   try {
-    await answers()
+    await answers(child)
     await measure(file, apiKey, child.pid ?? 0)
   } finally {
     child.kill('SIGTERM')
@@ -166,13 +166,14 @@ function init(): { apiKey: string } {
   writeFileSync(
     join(data, 'posthorn.toml'),
     `[http.private]\nport = ${port}\n[http.public]\nport = ${port + 1}\nhost = "127.0.0.1"\n` +
-      '[http.rate_limit]\nrequests = 0\n[log]\nlevel = "warn"\n[outbound]\nroute = "direct"\nhelo_name = "bench.test"\n',
+      '[http.rate_limit]\nrequests = 0\n[log]\nlevel = "warn"\n[outbound]\nroute = "direct"\nhelo_name = "bench.test"\n[inbound]\nenabled = false\n',
   )
   return JSON.parse(stdout) as { apiKey: string }
 }
 
-async function answers(): Promise<void> {
+async function answers(child: ChildProcess): Promise<void> {
   for (let i = 0; i < 600; i++) {
+    if (child.exitCode !== null) throw new Error('The server ended')
     if (
       await fetch(url).then(
         () => true,
