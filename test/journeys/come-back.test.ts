@@ -37,6 +37,23 @@ t.test('a late bounce and a complaint suppress whom they name', async (t) => {
   t.same(await typesOf(posthorn, fine), ['sent', 'delivered'], 'the others’ mail is as it was')
 })
 
+t.test('complaints that come back pause the account, on every thread', async (t) => {
+  const posthorn = await startPosthorn(t, {
+    env: { POSTHORN_PROTECTION_COUNT_SIMULATOR: 'true', POSTHORN_PROTECTION_MIN_RECIPIENTS: '20' },
+  })
+  const to = ['delivered', 'complained'].flatMap((local) =>
+    Array.from({ length: local === 'delivered' ? 17 : 3 }, (_, i) => at(`${local}+${i}`)),
+  )
+  const body = { emails: to.map((address) => ({ ...mail, to: address })) }
+  t.equal((await posthorn.call('POST', '/v1/emails/batch', { body })).status, 200)
+  let refused = { status: 0, json: {} }
+  await eventually(async () => {
+    refused = await posthorn.send({ ...mail, to: at('delivered') })
+    return refused.status !== 200
+  })
+  t.match(refused, { status: 503, json: { code: 'account_paused', reason: 'complaint' } })
+})
+
 t.test('the doctor sends itself reports, which change nothing', async (t) => {
   const posthorn = await startPosthorn(t, {
     dns: {
