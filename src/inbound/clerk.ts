@@ -56,25 +56,34 @@ export function startClerk(deps: ClerkDeps): { ring(): void; close(): Promise<vo
       }
     })
   }
-  const work = async () => {
-    while (!closed) {
-      try {
-        rung = false
-        const mails = await spool.next(mailsAtOnce)
-        if (mails.length === 0) {
-          const due = (await spool.nextDue()) ?? Number.POSITIVE_INFINITY
-          await sleep(Math.min(pollMs, due - clock.now()))
-          continue
-        }
-        const outcomes = await reader.read(mails.map(({ raw }) => raw))
-        if (closed) return
-        await Promise.all(mails.map((mail, at) => settleOne(deps, mail, outcomes[at])))
-      } catch (error) {
-        log.error({ cause: messageOf(error) }, 'Reports cannot be worked off just now')
-        rung = false
-        await sleep(faultPauseMs)
-      }
+  // One batch is written while the next one is read, on another processor.
+  const inHand = new Set<number>()
+  let writing: Promise<void> = Promise.resolve()
+  const fail = async (error: unknown) => {
+    log.error({ cause: messageOf(error) }, 'Reports cannot be worked off just now')
+    rung = false
+    await sleep(faultPauseMs)
+  }
+  const write = async (mails: readonly SpooledMail[], outcomes: readonly Outcome[]) => {
+    await Promise.all(mails.map((mail, at) => settleOne(deps, mail, outcomes[at]))).catch(fail)
+    for (const { id } of mails) inHand.delete(id)
+  }
+  const readSome = async () => {
+    rung = false
+    const mails = await spool.next(mailsAtOnce, inHand)
+    if (mails.length === 0 && inHand.size === 0) {
+      const due = (await spool.nextDue()) ?? Number.POSITIVE_INFINITY
+      return await sleep(Math.min(pollMs, due - clock.now()))
     }
+    const outcomes = await reader.read(mails.map(({ raw }) => raw))
+    await writing
+    if (closed) return
+    for (const { id } of mails) inHand.add(id)
+    writing = write(mails, outcomes)
+  }
+  const work = async () => {
+    while (!closed) await readSome().catch(fail)
+    await writing
   }
   const running = work()
   return {
@@ -122,8 +131,7 @@ async function file(deps: ClerkDeps, mail: SpooledMail, reading: Reading): Promi
       await spool.putOff(tx, mail, clock.now() + delay)
       return undefined
     }
-    await spool.remove(tx, mail)
-    return found
+    return (await spool.remove(tx, mail)) ? found : undefined
   })
   if (filed === undefined) return
   spool.forget(mail)

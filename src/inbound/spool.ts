@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/index.js'
 import { glimpseHeader } from '../mime/index.js'
-import { preparedInsert, type Store, type Tx } from '../store/index.js'
+import { idsIn, preparedInsert, type Store, type Tx } from '../store/index.js'
 import { sourceOf } from './gate.js'
 
 /** A mail that has arrived whole. */
@@ -34,8 +34,8 @@ export interface Spool {
   hasRoom(remoteAddress: string): boolean
   /** Resolves once it is on disk. */
   keep(arrival: Arrival): Promise<void>
-  /** Those that are due, the oldest first. */
-  next(count: number): Promise<SpooledMail[]>
+  /** Those that are due, the oldest first, but for those in hand. */
+  next(count: number, inHand: ReadonlySet<number>): Promise<SpooledMail[]>
   /** When the first one falls due; undefined when none waits. */
   nextDue(): Promise<number | undefined>
   /** In the transaction that brings about what follows from it; `forget` after its commit. */
@@ -102,11 +102,12 @@ export async function openSpool(
       })
       if (reports.length > 0) count(remoteAddress, 1)
     },
-    async next(most) {
+    async next(most, inHand) {
       const rows = await store.read
         .selectFrom('inbound_spool')
         .selectAll()
         .where('due_at', '<=', clock.now())
+        .where('id', 'not in', idsIn([...inHand]))
         .orderBy('due_at')
         .orderBy('id')
         .limit(most)
