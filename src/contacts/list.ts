@@ -84,6 +84,7 @@ export async function joinList(
 
 /** Goes with every change of a list's members, in the same transaction. */
 export async function addToCount(tx: Tx, listId: string, change: number): Promise<void> {
+  if (change === 0) return
   await tx
     .updateTable('contact_lists')
     .set((eb) => ({ contact_count: eb('contact_count', '+', change) }))

@@ -132,6 +132,9 @@ function upload(file: string, to: string, apiKey: string): Promise<string> {
     '-sS',
     '-H',
     `Authorization: Bearer ${apiKey}`,
+    // No wait for a 100 that does not come.
+    '-H',
+    'Expect:',
     '-F',
     `file=@${file};type=text/csv`,
     to,
