@@ -36,6 +36,7 @@ const sandboxSlot = 1
 const checkpointSlot = 2
 const firstOutboundSlot = 3 // and 7 more
 const inboundSlot = 11
+const courierSlot = 12
 /** Of the thread that is there while contacts are imported. */
 export const importSlot = 14
 // What a thread may take beyond its own grace to write its last results and close.
@@ -51,7 +52,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     for (const { thread, graceMs } of opened.reverse().splice(0)) await thread.stop(graceMs)
   }
   const start = async (
-    kind: 'checkpoint' | 'sandbox' | 'inbound' | 'outbound',
+    kind: 'checkpoint' | 'sandbox' | 'inbound' | 'outbound' | 'courier',
     own: { slot: number; index: number; sandboxPort?: number; inboundPort?: number },
     graceMs = closingMs,
   ): Promise<Supervised> => {
@@ -93,6 +94,8 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
         ),
       ),
     )
+    // Last, and so stopped first: what it leaves goes out after the next start.
+    await start('courier', { slot: courierSlot, index: 0 })
     await checkpoint
     return {
       sandboxPort,

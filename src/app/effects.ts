@@ -1,9 +1,13 @@
+import { loadPlans } from '../billing/index.js'
 import type { Config } from '../config/index.js'
 import { type LandEvents, makeLandEvents } from '../events/index.js'
 import { makeProtection } from '../protection/index.js'
 import { suppressFailing } from '../suppression/index.js'
+import { makeWebhookJobs } from '../webhooks/index.js'
+import { plansFile } from './files.js'
 
 /** What follows from what happens to a mail, the same in every thread and in the CLI. */
-export function makeEffects(config: Config): LandEvents {
-  return makeLandEvents([suppressFailing, makeProtection(config.protection)])
+export function makeEffects(config: Config, dataDir: string): LandEvents {
+  const webhookJobs = makeWebhookJobs(loadPlans(plansFile(dataDir)))
+  return makeLandEvents([suppressFailing, makeProtection(config.protection), webhookJobs])
 }

@@ -36,6 +36,7 @@ import { openSystemdNotifier } from './notify.js'
 import { protectionChores } from './protection.js'
 import { holdOldMail } from './restore.js'
 import { countCommits } from './thread-meter.js'
+import { webhookChores } from './webhooks.js'
 
 /**
  * The composition root: config → store → threads → listeners, and all of it stopped in reverse.
@@ -90,7 +91,9 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     opened.push(() => publicServer.close(config.http.shutdownGrace))
     const publicUrl = config.http.public.url || urlOf(config.http.public.host, publicServer.port)
 
-    // The outbound threads read them; here a bad file stops the start with its problems.
+    // The threads read them too; here a bad file stops the start with its problems.
+    const plans = loadPlans(plansFile(dataDir))
+    await refuseUnknownPlans(store.read, plans)
     loadBounceRules(bounceRuleFiles(dataDir))
     await holdOldMail({ store, clock, log })
     const backlogMemory = makeBacklogMemory()
@@ -103,8 +106,6 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     opened.push(() => control.close())
     const ring = makeDoorbell((due) => crew.ring(due))
 
-    const plans = loadPlans(plansFile(dataDir))
-    await refuseUnknownPlans(store.read, plans)
     const renderer = openRenderer({ log, clock })
     opened.push(() => renderer.close())
     const importer = openImporter({ dataDir, turns, slot: importSlot, log })
@@ -115,6 +116,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       { name: 'deleted lists', everyMs: 10_000, run: (stop) => removeDeletedLists(store, stop) },
       { name: 'expired suppressions', everyMs: 60_000, run: () => liftExpired({ store, clock }) },
       ...protectionChores({ store, clock, log, config, backlog, ring, meter: metrics.meter }),
+      ...webhookChores({ store, clock, log, config, backlog, ring, plans }),
     ])
     opened.push(() => housekeeping.stop())
 

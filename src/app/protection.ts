@@ -1,12 +1,12 @@
 import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { Backlog, StreamDue } from '../deliveries/index.js'
-import { insertNotice } from '../emails/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import { announceOnce, countPaused, forgetIdle, highestRates } from '../protection/index.js'
-import type { Store, Tx } from '../store/index.js'
+import type { Store } from '../store/index.js'
 import type { Chore } from './housekeeping.js'
+import { withOperatorPost } from './operator-post.js'
 
 interface Deps {
   store: Store
@@ -46,21 +46,8 @@ export function protectionChores(deps: Deps): Chore[] {
 }
 
 async function announce(deps: Deps, signal: AbortSignal): Promise<void> {
-  const { store, clock, log, config, backlog, ring } = deps
-  const { notify: to, from } = config.operator
-  const { retry } = config.outbound
-  const posted: StreamDue[] = []
-  const post = async (tx: Tx, notice: { subject: string; text: string }) => {
-    if (to === '') return
-    const now = clock.now()
-    const due = await insertNotice({ store, retry }, tx, { ...notice, from, to, now })
-    if (due !== undefined) posted.push(...due)
-    else log.error({ to, from }, 'operator.notify gets no mail: no verified domain can send it')
-  }
-  try {
-    await announceOnce({ store, log, settings: config.protection, post }, signal)
-  } finally {
-    backlog.change(posted.length)
-    ring(posted)
-  }
+  const { store, log, config } = deps
+  await withOperatorPost(deps, (post) =>
+    announceOnce({ store, log, settings: config.protection, post }, signal),
+  )
 }

@@ -6,6 +6,7 @@ import { configCommands } from './config.js'
 import { contactCommands } from './contact.js'
 import { doctorCommand } from './doctor.js'
 import { domainCommands } from './domain.js'
+import { emailCommands } from './email.js'
 import { failoverCommands } from './failover.js'
 import { explain } from './failure.js'
 import { initCommand } from './init.js'
@@ -19,6 +20,7 @@ import { suppressionCommands } from './suppression.js'
 import { templateCommands } from './template.js'
 import { topicCommands } from './topic.js'
 import { versionCommand } from './version.js'
+import { webhookCommands } from './webhook.js'
 
 /**
  * The `posthorn` command: a file per sub-command, each entered in `commands` by one line. What must
@@ -40,6 +42,8 @@ const commands: readonly AddCommand[] = [
   contactCommands,
   topicCommands,
   suppressionCommands,
+  emailCommands,
+  webhookCommands,
   queueCommands,
   postmasterCommands,
   shapingCommands,

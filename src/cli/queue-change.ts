@@ -118,7 +118,7 @@ async function run(
     const { read } = deps.store
     const chosen = await filterOf(read, options, deps.clock.now())
     const named = ids.length === 0 ? {} : { ids: await deliveriesOf(deps, ids) }
-    const land = makeEffects(settings)
+    const land = makeEffects(settings, place.dataDir)
     return changeFitting(
       deps,
       { ...chosen, ...named, ...change.only },

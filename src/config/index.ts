@@ -193,6 +193,12 @@ export const settings = {
       expected: 'a country code of two capital letters, such as "NG"',
     }),
   },
+  webhooks: {
+    allow: list([], {
+      each: (item) => hostName.test(item) || isNetwork(item),
+      expected: 'a list of host names, addresses and networks, such as "10.0.0.0/8"',
+    }),
+  },
   metrics: {
     enabled: flag(true),
   },
@@ -239,6 +245,13 @@ export function loadConfig(source: ConfigSource): Config {
     )
   }
   return config
+}
+
+function isNetwork(item: string): boolean {
+  const [address = '', bits, ...more] = item.split('/')
+  const family = isIP(address)
+  if (family === 0 || more.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
 }
 
 function isServer(item: string): boolean {

@@ -4,8 +4,15 @@
  * `none` and `nxdomain` are definite); every lookup ends within its budget; no route leads to an
  * address that the operator's own network or this machine answers, unless configuration says so.
  */
-export { canonicalAddress, isPublicAddress, parseCidrs, reverseLabels } from './address.js'
+export {
+  canonicalAddress,
+  isPublicAddress,
+  liesWithin,
+  parseCidrs,
+  reverseLabels,
+} from './address.js'
 export { type CacheLimits, cachingResolver } from './cache.js'
+export { answerLookup, hostAddresses, pinned } from './host.js'
 export {
   type Answer,
   canonicalName,

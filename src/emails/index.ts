@@ -9,7 +9,7 @@ export { cancelScheduled } from './cancel.js'
 export type { EmailDeps } from './deps.js'
 export { type Idempotency, makeIdempotency } from './idempotency.js'
 export { insertNotice } from './notice.js'
-export { type EmailRecord, readEmail } from './read.js'
+export { accountOfEmail, type EmailRecord, readEmail } from './read.js'
 export {
   maxContentBytes,
   maxMetadataBytes,

@@ -1,5 +1,5 @@
 import { type RecipientStatus, readRecipients } from '../deliveries/index.js'
-import { ApiError } from '../errors/index.js'
+import { ApiError, OperatorError } from '../errors/index.js'
 import type { EmailStatus, Read } from '../store/index.js'
 
 /** The contract's email record with the additions of decisions.md. Times are ISO 8601. */
@@ -60,6 +60,17 @@ export async function readEmail(read: Read, accountId: string, id: string): Prom
       updatedAt: iso(recipient.updatedAt),
     })),
   }
+}
+
+/** Whose mail it is, for operators, who may look at all of them. */
+export async function accountOfEmail(read: Read, id: string): Promise<string> {
+  const row = await read
+    .selectFrom('emails')
+    .select('account_id')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (row === undefined) throw new OperatorError(`No email ${id}`)
+  return row.account_id
 }
 
 const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())

@@ -90,6 +90,11 @@ export const catalogue = {
     help: 'Writes committed; by posthorn_commits_total, how many share one commit',
     labels: [],
   },
+  posthorn_webhook_attempts_total: {
+    type: 'counter',
+    help: 'Attempts to send a webhook, by what they came to',
+    labels: ['outcome'],
+  },
   posthorn_http_requests_total: {
     type: 'counter',
     help: 'HTTP requests answered, by the pattern of their path',

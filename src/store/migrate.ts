@@ -18,6 +18,7 @@ import * as inbound from './migrations/0014-inbound.js'
 import * as protection from './migrations/0015-protection.js'
 import * as contacts from './migrations/0016-contacts.js'
 import * as consent from './migrations/0017-consent.js'
+import * as webhooks from './migrations/0018-webhooks.js'
 import * as sources from './migrations/0019-sources.js'
 
 /** In order, forward only; a released one is never edited. */
@@ -38,6 +39,7 @@ const migrations: Record<string, Migration> = {
   '0015-protection': protection,
   '0016-contacts': contacts,
   '0017-consent': consent,
+  '0018-webhooks': webhooks,
   '0019-sources': sources,
 }
 

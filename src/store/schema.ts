@@ -44,6 +44,9 @@ export interface Tables {
   inbound_spool: InboundSpoolRow
   operator_mails: OperatorMailRow
   operator_mail_sources: OperatorMailSourceRow
+  webhook_endpoints: WebhookEndpointRow
+  webhook_jobs: WebhookJobRow
+  webhook_deliveries: WebhookDeliveryRow
 }
 
 export interface AccountRow {
@@ -551,4 +554,61 @@ export interface EgressRow {
 export interface EgressUnreachedRow {
   site: string
   at: number
+}
+
+/** Where an account wants to hear of its events. */
+export interface WebhookEndpointRow {
+  id: string
+  account_id: string
+  url: string
+  /** JSON array of the events, such as `email.delivered`. */
+  events: string
+  /** Sealed with the appliance key, as is the one before it, which signs too until then. */
+  secret: Buffer
+  old_secret: Buffer | null
+  old_secret_until: number | null
+  enabled: number
+  /** Events in a row that were dropped after their last attempt. */
+  failures: number
+  disabled_at: number | null
+  disabled_because: string | null
+  /** 0 while the operator is still to be told that it was disabled. */
+  announced: number
+  created_at: number
+  /** What went to it is being taken away; nobody sees it any more. */
+  deleted_at: number | null
+}
+
+/** The hot table: a row an endpoint and event that is still to arrive. */
+export interface WebhookJobRow {
+  /** Rises in the order in which things happened, and is never given twice. */
+  id: Generated<number>
+  endpoint_id: string
+  account_id: string
+  email_id: string
+  event: string
+  /** The bytes that are sent, the same at every attempt. */
+  body: string
+  attempts: number
+  due_at: number
+  created_at: number
+}
+
+/** The log: a row an endpoint and event, under the number of its job. */
+export interface WebhookDeliveryRow {
+  id: number
+  endpoint_id: string
+  account_id: string
+  email_id: string
+  event: string
+  body: string
+  /** `dropped`: the endpoint was disabled before it got there. */
+  outcome: 'delivered' | 'failed' | 'dropped'
+  attempts: number
+  /** Of the last answer, with the beginning of its body. */
+  status: number | null
+  response: string | null
+  error: string | null
+  created_at: number
+  ended_at: number
 }

@@ -24,7 +24,7 @@ await runThread('inbound', async ({ data, store, clock, log, key, meter }) => {
     // notes/mta.md §3: reports come up to 60 days after the last attempt. A scheduled mail leaves up
     // to 90 days after it was accepted.
     ruleFiles: () => bounceRuleFiles(data.dataDir),
-    land: makeEffects(data.config),
+    land: makeEffects(data.config, data.dataDir),
     tokenLifeMs: maxAge + (60 + 90) * dayMs,
   })
   return { port: inbound.port, reload: inbound.reload, stop: () => inbound.close() }

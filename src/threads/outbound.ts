@@ -22,7 +22,7 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
     key,
     meter,
     backlog: joinBacklog(data.backlog),
-    land: makeEffects(data.config),
+    land: makeEffects(data.config, data.dataDir),
     config: data.config.outbound,
     shaping: readShaping(),
     bounceRules: () => bounceRules,

@@ -8,7 +8,7 @@ import { silentLog } from '../../src/log/index.js'
 import { silentMeter } from '../../src/metrics/index.js'
 import type { Store } from '../../src/store/index.js'
 import { Talk } from '../sandbox/talk.js'
-import { openTestStore } from '../support/store.js'
+import { makeTempDir, openTestStore } from '../support/store.js'
 
 export const returnPaths = makeReturnPaths(makeApplianceKey(Buffer.alloc(32, 7)))
 export const returnHost = 'bounce.sender.test'
@@ -53,7 +53,7 @@ export async function startInbound(
     ruleFiles: () => [
       options.reads === false ? '/nowhere' : packageFile('config/bounce-rules.toml'),
     ],
-    land: makeEffects(loadConfig({ env: {} })),
+    land: makeEffects(loadConfig({ env: {} }), makeTempDir(t)),
   })
   let closed: Promise<void> | undefined
   const close = () => {

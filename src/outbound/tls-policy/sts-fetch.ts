@@ -1,9 +1,8 @@
 import { setMaxListeners } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { get } from 'node:https'
-import { isIPv6, type LookupFunction } from 'node:net'
 import type { Clock } from '../../clock/index.js'
-import { isPublicAddress, type Resolver } from '../../dns/index.js'
+import { hostAddresses, isPublicAddress, pinned, type Resolver } from '../../dns/index.js'
 import { messageOf } from '../../errors/index.js'
 
 /** Gets the text of a domain's policy. Never rejects. */
@@ -44,13 +43,12 @@ async function findAddresses(
   { resolver, allowPrivateAddresses }: PolicyFetcherOptions,
   host: string,
 ): Promise<{ addresses: string[] } | { failed: string }> {
-  const answers = await Promise.all([resolver.a(host), resolver.aaaa(host)])
-  const all = answers.flatMap((answer) => (answer.kind === 'records' ? answer.records : []))
+  const found = await hostAddresses(resolver, host)
+  if ('failed' in found) return found
+  const all = found.addresses
   const addresses = all.filter((address) => allowPrivateAddresses || isPublicAddress(address))
   if (addresses.length > 0) return { addresses }
-  if (all.length > 0) return { failed: `${host} is at ${all[0]}, not a public address` }
-  const failure = answers.find((answer) => answer.kind === 'failed')
-  return { failed: failure ? `address of ${host}: ${failure.cause}` : `${host} has no address` }
+  return { failed: `${host} is at ${all[0]}, not a public address` }
 }
 
 function getPolicy(
@@ -107,15 +105,6 @@ function refusal({ statusCode, headers }: IncomingMessage): string | undefined {
   return /^text\/plain[ \t]*(;|$)/i.test(type)
     ? undefined
     : `content type ${JSON.stringify(type.slice(0, 60))}`
-}
-
-function pinned(addresses: readonly string[]): LookupFunction {
-  const all = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }))
-  return (_host, options, callback) => {
-    const [first] = all
-    if (options.all === true) callback(null, all)
-    else callback(null, first?.address ?? '', first?.family)
-  }
 }
 
 /** With several addresses Node's error has no message, but the errors of each. */

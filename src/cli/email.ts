@@ -1,0 +1,68 @@
+import type { Command } from 'commander'
+import { findAccount } from '../accounts/index.js'
+import { accountOfEmail, readEmail } from '../emails/index.js'
+import { type MailEvent, readTimeline } from '../events/index.js'
+import { withStore } from './database.js'
+import { say, sayFields, sayJson, sayTable } from './output.js'
+import { placeOf } from './place.js'
+
+/** What became of a mail. */
+export function emailCommands(program: Command): void {
+  program
+    .command('email')
+    .description('mails, from their acceptance to their last event')
+    .command('show <id>')
+    .description('show a mail and all that happened to it')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ posthorn email show 019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11',
+    )
+    .action(async (given: string, _options, command: Command) => {
+      const place = placeOf(command)
+      const { account, email, events } = await withStore(place, async ({ store: { read } }) => {
+        const id = given.toLowerCase()
+        const account = await findAccount(read, await accountOfEmail(read, id))
+        const [email, events] = await Promise.all([
+          readEmail(read, account.id, id),
+          readTimeline(read, account.id, id),
+        ])
+        return { account, email, events }
+      })
+      if (place.json) {
+        return sayJson({ ...email, accountId: account.id, events: events.map(eventInJson) })
+      }
+      sayFields({
+        Account: account.name,
+        From: email.from,
+        To: email.to,
+        Subject: email.subject,
+        Status: email.status,
+        'Message-ID': email.messageId,
+        Accepted: email.createdAt,
+        ...(email.scheduledAt === null ? {} : { 'Scheduled for': email.scheduledAt }),
+      })
+      say()
+      sayTable(
+        ['WHEN', 'WHAT', 'RECIPIENT', 'REPLY'],
+        events.map((event) => [
+          new Date(event.at).toISOString(),
+          event.type,
+          event.recipient ?? '-',
+          [event.reply?.replaceAll('\n', ' '), meaning(event)].filter(Boolean).join('  '),
+        ]),
+        'Nothing has happened to it yet',
+      )
+    })
+}
+
+/** What was concluded from the reply, and by which rule. */
+function meaning({ detail }: MailEvent): string {
+  const { bounceType, bounceClass, rule } = detail ?? {}
+  const words = [bounceType, bounceClass, rule === undefined ? undefined : `rule ${rule}`]
+  const known = words.filter((word) => word !== undefined)
+  return known.length === 0 ? '' : `[${known.join(', ')}]`
+}
+
+const eventInJson = ({ type, at, recipient, deliveryId, reply, detail }: MailEvent) => ({
+  ...{ type, at: new Date(at).toISOString(), recipient, deliveryId, reply, detail },
+})

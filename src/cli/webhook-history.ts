@@ -1,0 +1,83 @@
+import type { Command } from 'commander'
+import { OperatorError } from '../errors/index.js'
+import { readDeliveries, replay, type WebhookDelivery } from '../webhooks/index.js'
+import { accountOption, chosenAccount, withStore } from './database.js'
+import { jsonTime, say, sayJson, sayTable, shownTime } from './output.js'
+import { placeOf } from './place.js'
+
+interface Options {
+  account?: string
+  failed?: true
+  limit: string
+}
+
+const exampleId = '019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11'
+
+/** What went to an endpoint, and how to send it again. */
+export function webhookHistoryCommands(webhook: Command): void {
+  webhook
+    .command('deliveries <id>')
+    .description('show what waits for an endpoint and what went there, the newest first')
+    .addOption(accountOption())
+    .option('--failed', 'only what did not arrive')
+    .option('--limit <number>', 'at most', '50')
+    .addHelpText(
+      'after',
+      `\nExample:\n  $ posthorn webhook deliveries ${exampleId} --failed --json | jq -r '.[0].response'`,
+    )
+    .action(async (id: string, options: Options, command: Command) => {
+      const place = placeOf(command)
+      const limit = wholeNumber('--limit', options.limit)
+      const found = await withStore(place, async ({ store: { read } }) => {
+        const account = await chosenAccount(read, options.account)
+        return readDeliveries(read, account.id, id, { failed: options.failed === true, limit })
+      })
+      if (place.json) return sayJson(found.map(shown))
+      sayTable(
+        ['DELIVERY', 'EVENT', 'EMAIL', 'STATE', 'ATTEMPTS', 'WHEN', 'ANSWER'],
+        found.map(({ id: number, event, emailId, outcome, attempts, at, status, error }) => [
+          ...[String(number), event, emailId, outcome, String(attempts), shownTime(at)],
+          error ?? (status === null ? '-' : `HTTP ${status}`),
+        ]),
+        options.failed === true ? 'Nothing has failed' : 'Nothing went there yet',
+      )
+    })
+
+  webhook
+    .command('replay <id> [delivery]')
+    .description('send a delivery again, the same bytes; or all that did not arrive')
+    .addOption(accountOption())
+    .option('--failed', 'all that failed or was set aside')
+    .addHelpText(
+      'after',
+      `\nExample:\n  $ posthorn webhook replay ${exampleId} 4711\n  $ posthorn webhook replay ${exampleId} --failed`,
+    )
+    .action(
+      async (id: string, delivery: string | undefined, options: Options, command: Command) => {
+        const place = placeOf(command)
+        if ((delivery === undefined) !== (options.failed === true)) {
+          throw new OperatorError('Name one delivery, or choose --failed')
+        }
+        const which = delivery === undefined ? 'failed' : wholeNumber('The delivery', delivery)
+        const queued = await withStore(place, async ({ store, clock }) => {
+          const account = await chosenAccount(store.read, options.account)
+          return replay({ store, now: () => clock.now() }, account.id, id, which)
+        })
+        if (place.json) return sayJson({ queued })
+        say(`${queued} ${queued === 1 ? 'webhook is' : 'webhooks are'} queued again`)
+      },
+    )
+}
+
+function wholeNumber(what: string, text: string): number {
+  const number = Number(text)
+  if (/^\d{1,15}$/.test(text) && number > 0) return number
+  throw new OperatorError(`${what} is a whole number of 1 or more`)
+}
+
+const shown = ({ createdAt, at, body, ...rest }: WebhookDelivery) => ({
+  ...rest,
+  createdAt: jsonTime(createdAt),
+  at: jsonTime(at),
+  payload: JSON.parse(body) as unknown,
+})

@@ -1,0 +1,217 @@
+import type { Command } from 'commander'
+import { applianceKeyFile, plansFile } from '../app/files.js'
+import { openResolver } from '../app/resolver.js'
+import { loadPlans } from '../billing/index.js'
+import { systemClock } from '../clock/index.js'
+import { duration, openApplianceKey } from '../config/index.js'
+import { messageOf, OperatorError } from '../errors/index.js'
+import {
+  addEndpoint,
+  chooseEvents,
+  deleteEndpoint,
+  disableEndpoint,
+  type Endpoint,
+  enableEndpoint,
+  findEndpoint,
+  listEndpoints,
+  permittedAddresses,
+  Refused,
+  readTargetUrl,
+  rotateSecret,
+  tryEndpoint,
+  webhookEvents,
+} from '../webhooks/index.js'
+import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
+import {
+  jsonTime,
+  remark,
+  say,
+  sayFields,
+  sayJson,
+  sayTable,
+  sayText,
+  shownTime,
+} from './output.js'
+import { type Place, placeOf, settingsOf } from './place.js'
+import { webhookHistoryCommands } from './webhook-history.js'
+
+interface Options {
+  account?: string
+  events?: string
+  overlap?: string
+}
+
+const exampleId = '019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11'
+const keep = 'Keep it now: it cannot be shown again.'
+
+/** Where an account's own servers hear of its mail. */
+export function webhookCommands(program: Command): void {
+  const webhook = program
+    .command('webhook')
+    .description("webhooks: an account's own servers hear of its mail")
+
+  webhook
+    .command('add <url>')
+    .description('add an endpoint and show its secret, this once')
+    .addOption(accountOption())
+    .option('--events <list>', `which of ${webhookEvents.join(', ')} (default: all)`)
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ posthorn webhook add https://app.example.com/hooks --events bounced,complained',
+    )
+    .action(async (url: string, options: Options, command: Command) => {
+      const place = placeOf(command)
+      const events = chooseEvents(options.events?.split(',') ?? webhookEvents)
+      await judge(place, url)
+      const made = await withStore(place, async (deps) => {
+        const { id } = await chosenAccount(deps.store.read, options.account)
+        const plans = loadPlans(plansFile(place.dataDir))
+        return addEndpoint(withKey(place, deps), plans, id, { url, events })
+      })
+      if (place.json) return sayJson({ ...shown(made), secret: made.secret })
+      say(made.secret)
+      remark(`Endpoint ${made.id} is there; the line above is its secret. ${keep}`)
+    })
+
+  webhook
+    .command('list')
+    .description('show the endpoints of an account')
+    .addOption(accountOption())
+    .addHelpText('after', '\nExample:\n  $ posthorn webhook list')
+    .action(async (options: Options, command: Command) => {
+      const place = placeOf(command)
+      const endpoints = await withStore(place, async ({ store: { read } }) =>
+        listEndpoints(read, (await chosenAccount(read, options.account)).id),
+      )
+      if (place.json) return sayJson(endpoints.map(shown))
+      sayTable(
+        ['ID', 'URL', 'STATE', 'EVENTS'],
+        endpoints.map(({ id, url, enabled, events }) => [
+          ...[id, url, enabled ? 'enabled' : 'disabled'],
+          events.length === webhookEvents.length ? 'all' : events.map(short).join(', '),
+        ]),
+        "No webhook yet; 'posthorn webhook add URL' adds one",
+      )
+    })
+
+  const one = (name: string, description: string) =>
+    webhook
+      .command(`${name} <id>`)
+      .description(description)
+      .addOption(accountOption())
+      .addHelpText('after', `\nExample:\n  $ posthorn webhook ${name} ${exampleId}`)
+
+  one('show', 'show an endpoint').action(async (id: string, options: Options, command: Command) => {
+    const place = placeOf(command)
+    const found = await withStore(place, async ({ store: { read } }) =>
+      findEndpoint(read, (await chosenAccount(read, options.account)).id, id),
+    )
+    if (place.json) return sayJson(shown(found))
+    sayFields({
+      Id: found.id,
+      URL: found.url,
+      State: found.enabled
+        ? 'enabled'
+        : `disabled ${shownTime(found.disabledAt)}: ${found.disabledBecause}`,
+      Events: found.events.join(', '),
+      'Failed in a row': String(found.failures),
+      'Old secret until': shownTime(found.oldSecretUntil),
+      Created: shownTime(found.createdAt),
+    })
+  })
+
+  one('test', 'send an invented event at once; status 1 unless it is taken').action(
+    async (id: string, options: Options, command: Command) => {
+      const place = placeOf(command)
+      const { answer, body, tookMs } = await withStore(place, async (deps) => {
+        const { id: accountId } = await chosenAccount(deps.store.read, options.account)
+        const { signal } = new AbortController()
+        const of = {
+          ...withKey(place, deps),
+          ...guardOf(place, deps),
+          read: deps.store.read,
+          signal,
+        }
+        return tryEndpoint(of, accountId, id)
+      })
+      if (answer.kind !== 'taken') process.exitCode = 1
+      if (place.json) return sayJson({ ...answer, tookMs, body })
+      say(
+        answer.kind === 'taken'
+          ? `Taken: HTTP ${answer.status} after ${tookMs} ms`
+          : `Not taken: ${'error' in answer ? answer.error : answer.kind}`,
+      )
+      if ('response' in answer && answer.response !== '') sayText(answer.response)
+    },
+  )
+
+  one('rotate', 'make a new secret and show it, this once; the old one signs too for a while')
+    .option('--overlap <duration>', 'how long', '24h')
+    .action(async (id: string, options: Options, command: Command) => {
+      const place = placeOf(command)
+      const overlap = duration('24h', '0s', '30d').read(options.overlap)
+      if ('expected' in overlap) throw new OperatorError(`--overlap: expected ${overlap.expected}`)
+      const made = await withStore(place, async (deps) => {
+        const { id: accountId } = await chosenAccount(deps.store.read, options.account)
+        return rotateSecret(withKey(place, deps), accountId, id, overlap.value)
+      })
+      const { secret, oldSecretUntil } = made
+      if (place.json) return sayJson({ id, secret, oldSecretUntil: jsonTime(oldSecretUntil) })
+      say(secret)
+      const old =
+        oldSecretUntil === null ? 'is void' : `signs too until ${shownTime(oldSecretUntil)}`
+      remark(`The secret before it ${old}. ${keep}`)
+    })
+
+  for (const [name, description, apply, done] of [
+    ['enable', 'send to it again', enableEndpoint, 'is enabled'],
+    [
+      'disable',
+      'queue nothing more for it; what waits is set aside for a replay',
+      disableEndpoint,
+      'is disabled',
+    ],
+    ['delete', 'delete it and all that was kept of it', deleteEndpoint, 'is deleted'],
+  ] as const) {
+    one(name, description).action(async (id: string, options: Options, command: Command) => {
+      const place = placeOf(command)
+      await withStore(place, async (deps) =>
+        apply(deps, (await chosenAccount(deps.store.read, options.account)).id, id),
+      )
+      if (place.json) return sayJson({ id: id.toLowerCase(), [name]: true })
+      say(`Webhook ${id} ${done}`)
+    })
+  }
+
+  webhookHistoryCommands(webhook)
+}
+
+const withKey = (place: Place, deps: CliDeps) => ({
+  ...deps,
+  key: openApplianceKey(applianceKeyFile(place.dataDir)),
+})
+
+function guardOf(place: Place, { clock }: Pick<CliDeps, 'clock'>) {
+  const { dns, webhooks } = settingsOf(place)
+  return { resolver: openResolver(dns, clock), allow: webhooks.allow, clock }
+}
+
+/** Says at once what the courier would say at every attempt. A name may come into the DNS later. */
+async function judge(place: Place, text: string): Promise<void> {
+  try {
+    await permittedAddresses(guardOf(place, { clock: systemClock }), readTargetUrl(text))
+  } catch (error) {
+    if (error instanceof Refused) throw new OperatorError(error.message)
+    if (error instanceof OperatorError) throw error
+    remark(`warning: ${messageOf(error)}`)
+  }
+}
+
+const short = (event: string) => event.replace('email.', '')
+
+const shown = ({ disabledAt, oldSecretUntil, createdAt, ...rest }: Endpoint) => ({
+  ...rest,
+  disabledAt: jsonTime(disabledAt),
+  oldSecretUntil: jsonTime(oldSecretUntil),
+  createdAt: jsonTime(createdAt),
+})

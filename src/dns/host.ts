@@ -1,0 +1,32 @@
+import { isIPv6, type LookupFunction } from 'node:net'
+import type { Resolver } from './resolver.js'
+
+/** All addresses of a host, or why there are none. Whether to connect to them is still to be judged. */
+export async function hostAddresses(
+  resolver: Resolver,
+  host: string,
+): Promise<{ addresses: string[] } | { failed: string }> {
+  const answers = await Promise.all([resolver.a(host), resolver.aaaa(host)])
+  const addresses = answers.flatMap((answer) => (answer.kind === 'records' ? answer.records : []))
+  if (addresses.length > 0) return { addresses }
+  const failure = answers.find((answer) => answer.kind === 'failed')
+  return { failed: failure ? `address of ${host}: ${failure.cause}` : `${host} has no address` }
+}
+
+/** A look-up for `node:net` that knows only the addresses that were judged. */
+export const pinned =
+  (addresses: readonly string[]): LookupFunction =>
+  (_host, options, callback) =>
+    answerLookup(addresses, options, callback)
+
+/** Gives Node what it asked its look-up for: all addresses, or one. */
+export function answerLookup(
+  addresses: readonly string[],
+  options: { all?: boolean | undefined },
+  callback: Parameters<LookupFunction>[2],
+): void {
+  const all = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }))
+  const [first] = all
+  if (options.all === true) callback(null, all)
+  else callback(null, first?.address ?? '', first?.family)
+}

@@ -1,0 +1,178 @@
+import { setMaxListeners } from 'node:events'
+import { sql } from 'kysely'
+import { type Clock, pause } from '../clock/index.js'
+import type { ApplianceKey } from '../config/index.js'
+import type { Log } from '../log/index.js'
+import type { Meter } from '../metrics/index.js'
+import type { Read, Store } from '../store/index.js'
+import { type Delivering, openEndpointLine } from './deliver.js'
+import { type Lane, makeLane } from './lane.js'
+import { type Job, setAside } from './settle.js'
+import type { GuardDeps } from './target.js'
+
+export interface CourierDeps extends GuardDeps {
+  store: Store
+  clock: Clock
+  key: ApplianceKey
+  log: Log
+  meter: Meter
+  /** PEM of the authorities trusted instead of the usual ones. */
+  ca?: string
+}
+
+export interface Courier {
+  /** Starts nothing more, gives what is under way `graceMs`, then lets go: the next start goes on. */
+  close(graceMs: number): Promise<void>
+}
+
+// How soon an event leaves: there is no doorbell, as every thread and the CLI may queue one.
+const lookEveryMs = 100
+// How soon a change of an endpoint takes effect.
+const refreshEveryMs = 1_000
+const rowsAtOnce = 1_000
+// Room in a lane's memory that is worth a query.
+const refillFrom = 200
+// How long an endpoint without work keeps its connections.
+const keptMs = 10_000
+
+/** One endpoint's jobs and its connections. */
+interface Route {
+  lane: Lane
+  line: Delivering
+  usedAt: number
+}
+
+/**
+ * Sends what waits in `webhook_jobs`, each endpoint by itself, and writes down what came of it.
+ * There is one courier an appliance: what it has begun is known in memory alone, and a kill means
+ * that it goes out again.
+ */
+export async function openCourier(deps: CourierDeps): Promise<Courier> {
+  const { store, clock, log } = deps
+  const stopping = new AbortController()
+  const ending = new AbortController()
+  // A listener for each webhook under way; Node's warning means leaks.
+  setMaxListeners(0, ending.signal)
+  const routes = new Map<string, Route>()
+  const underWay = new Set<Promise<unknown>>()
+  let refreshAt = 0
+  let lastSeen = await lastJobId(store.read)
+
+  const routeTo = async (endpointId: string): Promise<Route> => {
+    const known = routes.get(endpointId)
+    if (known !== undefined) return known
+    const line = openEndpointLine({ ...deps, signal: ending.signal }, endpointId)
+    await line.refresh()
+    const lane = makeLane({
+      async deliver(job) {
+        const delivery = line.deliver(job)
+        underWay.add(delivery)
+        const left = await delivery
+        underWay.delete(delivery)
+        return left
+      },
+      ended: () => start(route),
+    })
+    const route: Route = { lane, line, usedAt: clock.now() }
+    routes.set(endpointId, route)
+    return route
+  }
+
+  const start = ({ lane, line }: Route) => {
+    if (!stopping.signal.aborted && line.open) lane.start(clock.now())
+  }
+
+  const look = async () => {
+    const last = await lastJobId(store.read)
+    while (lastSeen < last) {
+      const jobs = await jobsAfter(store.read, lastSeen)
+      for (const job of jobs) {
+        const route = await routeTo(job.endpoint_id)
+        route.lane.offer(job)
+        route.usedAt = clock.now()
+      }
+      lastSeen = jobs.at(-1)?.id ?? last
+    }
+    if (clock.now() >= refreshAt) {
+      refreshAt = clock.now() + refreshEveryMs
+      for (const [id, route] of routes) await refresh(id, route)
+    }
+    for (const [id, route] of routes) {
+      const { lane, line } = route
+      if (lane.behind && line.open && lane.room >= refillFrom) {
+        const jobs = await jobsAfter(store.read, lane.lastId, { endpointId: id, limit: lane.room })
+        lane.refill(jobs, jobs.length === lane.room)
+      }
+      start(route)
+    }
+  }
+
+  /** Takes up what was changed of an endpoint; lets go of one that has nothing to do. */
+  const refresh = async (id: string, { lane, line, usedAt }: Route) => {
+    await line.refresh()
+    if (!line.open) {
+      lane.clear()
+      // What is under way is waited for: the log is to tell what it came to.
+      if (lane.idle) await setAllAside(id)
+    }
+    if (!lane.idle || usedAt + keptMs > clock.now()) return
+    routes.delete(id)
+    line.close()
+  }
+
+  const setAllAside = async (endpointId: string) => {
+    let moved = 1
+    while (moved > 0 && !stopping.signal.aborted) {
+      moved = await store.write((tx) => setAside(tx, endpointId, clock.now()))
+    }
+  }
+
+  const run = async () => {
+    while (!stopping.signal.aborted) {
+      try {
+        await look()
+      } catch (error) {
+        log.error({ error }, 'Webhooks could not be read; trying again')
+      }
+      await pause(clock, lookEveryMs, stopping.signal)
+    }
+  }
+
+  // Deleted ones too: what waits for them is to go.
+  for (const { id } of await store.read.selectFrom('webhook_endpoints').select('id').execute()) {
+    await routeTo(id)
+  }
+  const running = run()
+  return {
+    async close(graceMs) {
+      stopping.abort()
+      await running
+      const cancel = clock.after(graceMs, () => ending.abort())
+      await Promise.all(underWay)
+      cancel()
+      for (const { line } of routes.values()) line.close()
+    },
+  }
+}
+
+/** Of the last job that was ever queued, also when it is gone. */
+async function lastJobId(read: Read): Promise<number> {
+  const { rows } = await sql<{
+    seq: number
+  }>`select seq from sqlite_sequence where name = 'webhook_jobs'`.execute(read)
+  return rows[0]?.seq ?? 0
+}
+
+const jobsAfter = (
+  read: Read,
+  id: number,
+  { endpointId, limit }: { endpointId?: string; limit: number } = { limit: rowsAtOnce },
+): Promise<Job[]> =>
+  read
+    .selectFrom('webhook_jobs')
+    .selectAll()
+    .where('id', '>', id)
+    .$if(endpointId !== undefined, (query) => query.where('endpoint_id', '=', endpointId ?? ''))
+    .orderBy('id')
+    .limit(limit)
+    .execute()

@@ -1,0 +1,202 @@
+import { randomBytes } from 'node:crypto'
+import { checkAdding, type Plans, readBilling } from '../billing/index.js'
+import type { Clock } from '../clock/index.js'
+import type { ApplianceKey } from '../config/index.js'
+import { ApiError, OperatorError } from '../errors/index.js'
+import type { Read, Store, Tx, WebhookEndpointRow } from '../store/index.js'
+import type { WebhookEvent } from './event-names.js'
+import { readTargetUrl } from './target.js'
+
+export interface EndpointDeps {
+  store: Store
+  clock: Clock
+  key: ApplianceKey
+}
+
+/** What can be shown of an endpoint; its secret is shown once, when it is made. */
+export interface Endpoint {
+  id: string
+  accountId: string
+  url: string
+  events: WebhookEvent[]
+  enabled: boolean
+  /** Events in a row that were dropped after their last attempt. */
+  failures: number
+  disabledAt: number | null
+  disabledBecause: string | null
+  /** Until when the secret before the last rotation signs too. */
+  oldSecretUntil: number | null
+  createdAt: number
+}
+
+/** Adds an endpoint, enabled. Refuses where the account's plan or state does not allow it. */
+export async function addEndpoint(
+  { store, clock, key }: EndpointDeps,
+  plans: Plans,
+  accountId: string,
+  { url, events }: { url: string; events: readonly WebhookEvent[] },
+): Promise<Endpoint & { secret: string }> {
+  const target = readTargetUrl(url).href
+  const id = store.ids.uuid()
+  const { secret, sealed } = newSecret(key, id)
+  const row = await store.write(async (tx) => {
+    const billing = await readBilling(tx, plans, accountId)
+    checkAdding(billing)
+    if (!billing.plan.webhooks) {
+      throw new ApiError(
+        'plan_limit_exceeded',
+        `The plan ${billing.plan.name} has no webhooks; see 'posthorn plan list'`,
+      )
+    }
+    return tx
+      .insertInto('webhook_endpoints')
+      .values({
+        id,
+        account_id: accountId,
+        url: target,
+        events: JSON.stringify(events),
+        secret: sealed,
+        old_secret: null,
+        old_secret_until: null,
+        enabled: 1,
+        failures: 0,
+        disabled_at: null,
+        disabled_because: null,
+        announced: 1,
+        created_at: clock.now(),
+        deleted_at: null,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow()
+  })
+  return { ...toEndpoint(row), secret }
+}
+
+export async function listEndpoints(read: Read, accountId: string): Promise<Endpoint[]> {
+  const rows = await read
+    .selectFrom('webhook_endpoints')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('deleted_at', 'is', null)
+    .orderBy('id')
+    .execute()
+  return rows.map(toEndpoint)
+}
+
+export async function findEndpoint(read: Read, accountId: string, id: string): Promise<Endpoint> {
+  return toEndpoint(await endpointRow(read, accountId, id))
+}
+
+/** Makes a new secret; the one before it signs too for `overlapMs`. Returns the new one, this once. */
+export async function rotateSecret(
+  { store, clock, key }: EndpointDeps,
+  accountId: string,
+  id: string,
+  overlapMs: number,
+): Promise<{ secret: string; oldSecretUntil: number | null }> {
+  const until = overlapMs > 0 ? clock.now() + overlapMs : null
+  return store.write(async (tx) => {
+    const row = await endpointRow(tx, accountId, id)
+    const { secret, sealed } = newSecret(key, row.id)
+    await change(tx, row.id, {
+      secret: sealed,
+      old_secret: until === null ? null : row.secret,
+      old_secret_until: until,
+    })
+    return { secret, oldSecretUntil: until }
+  })
+}
+
+export async function enableEndpoint(
+  { store }: { store: Store },
+  accountId: string,
+  id: string,
+): Promise<void> {
+  await store.write(async (tx) => {
+    const row = await endpointRow(tx, accountId, id)
+    const on = { enabled: 1, failures: 0, disabled_at: null, disabled_because: null, announced: 1 }
+    await change(tx, row.id, on)
+  })
+}
+
+/** Nothing is queued for it until it is enabled again, and what waits is set aside. */
+export async function disableEndpoint(
+  { store, clock }: Omit<EndpointDeps, 'key'>,
+  accountId: string,
+  id: string,
+): Promise<void> {
+  await store.write(async (tx) => {
+    const row = await endpointRow(tx, accountId, id)
+    if (row.enabled === 0) return
+    await change(tx, row.id, {
+      enabled: 0,
+      disabled_at: clock.now(),
+      disabled_because: 'by the operator',
+    })
+  })
+}
+
+/** It is gone for everybody at once; what was kept of it goes in the background. */
+export async function deleteEndpoint(
+  { store, clock }: Omit<EndpointDeps, 'key'>,
+  accountId: string,
+  id: string,
+): Promise<void> {
+  await store.write(async (tx) => {
+    const row = await endpointRow(tx, accountId, id)
+    await change(tx, row.id, { enabled: 0, announced: 1, deleted_at: clock.now() })
+  })
+}
+
+/** The secrets that sign now, the newest first. */
+export function secretsOf(
+  key: ApplianceKey,
+  row: Pick<WebhookEndpointRow, 'id' | 'secret' | 'old_secret' | 'old_secret_until'>,
+  now: number,
+): string[] {
+  const secrets = [key.unseal(row.secret, purposeOf(row.id))]
+  if (row.old_secret !== null && (row.old_secret_until ?? 0) > now) {
+    secrets.push(key.unseal(row.old_secret, purposeOf(row.id)))
+  }
+  return secrets
+}
+
+export async function endpointRow(
+  read: Read,
+  accountId: string,
+  id: string,
+): Promise<WebhookEndpointRow> {
+  const row = await read
+    .selectFrom('webhook_endpoints')
+    .selectAll()
+    .where('id', '=', id.toLowerCase())
+    .where('account_id', '=', accountId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  if (row !== undefined) return row
+  throw new OperatorError(`No webhook ${id}; 'posthorn webhook list' shows those of the account`)
+}
+
+const change = (tx: Tx, id: string, values: Partial<WebhookEndpointRow>) =>
+  tx.updateTable('webhook_endpoints').set(values).where('id', '=', id).execute()
+
+const purposeOf = (id: string) => `webhook secret ${id}`
+
+// decisions.md, 'webhook secret': the HMAC key is the whole string.
+function newSecret(key: ApplianceKey, id: string): { secret: string; sealed: Buffer } {
+  const secret = `whsec_${randomBytes(32).toString('base64url')}`
+  return { secret, sealed: key.seal(secret, purposeOf(id)) }
+}
+
+const toEndpoint = (row: WebhookEndpointRow): Endpoint => ({
+  id: row.id,
+  accountId: row.account_id,
+  url: row.url,
+  events: JSON.parse(row.events) as WebhookEvent[],
+  enabled: row.enabled === 1,
+  failures: row.failures,
+  disabledAt: row.disabled_at,
+  disabledBecause: row.disabled_because,
+  oldSecretUntil: row.old_secret_until,
+  createdAt: row.created_at,
+})

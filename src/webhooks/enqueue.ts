@@ -1,0 +1,69 @@
+import { type Plans, readBilling } from '../billing/index.js'
+import type { Effect, MailEvent } from '../events/index.js'
+import { prepared, preparedInsert, type Tx } from '../store/index.js'
+import type { WebhookEvent } from './event-names.js'
+import { payloadOf, webhookOf } from './payload.js'
+
+/**
+ * A job for each endpoint and event, in the transaction of the event. An account without endpoints
+ * costs one look into an index; one whose plan lost the feature, two.
+ */
+export function makeWebhookJobs(plans: Plans): Effect {
+  return async (tx, events) => {
+    const byAccount = new Map<string, Told[]>()
+    for (const event of events) {
+      const webhook = webhookOf[event.type]
+      if (webhook === undefined) continue
+      const told = byAccount.get(event.accountId) ?? []
+      told.push({ event, webhook })
+      byAccount.set(event.accountId, told)
+    }
+    for (const [accountId, told] of byAccount) {
+      const endpoints = await enabledEndpoints(tx, { accountId })
+      if (endpoints.length === 0) continue
+      if (!(await readBilling(tx, plans, accountId)).plan.webhooks) continue
+      for (const one of told) await enqueue(tx, one, endpoints)
+    }
+  }
+}
+
+interface Told {
+  event: MailEvent
+  webhook: WebhookEvent
+}
+
+type Listening = { id: string; events: string }
+
+async function enqueue(
+  tx: Tx,
+  { event, webhook }: Told,
+  endpoints: readonly Listening[],
+): Promise<void> {
+  const wanting = endpoints.filter(({ events }) => events.includes(`"${webhook}"`))
+  const body = wanting.length === 0 ? undefined : await payloadOf(tx, event, webhook)
+  if (body === undefined) return
+  for (const { id } of wanting) {
+    await insertJob(tx, {
+      endpoint_id: id,
+      account_id: event.accountId,
+      email_id: event.emailId,
+      event: webhook,
+      body,
+      attempts: 0,
+      due_at: event.at,
+      created_at: event.at,
+    })
+  }
+}
+
+export const insertJob = preparedInsert('webhook_jobs')
+
+const enabledEndpoints = prepared<{ accountId: string }, Listening>((db, { accountId }) =>
+  db
+    .selectFrom('webhook_endpoints')
+    .select(['id', 'events'])
+    .where('account_id', '=', accountId)
+    .where('enabled', '=', 1)
+    .where('deleted_at', 'is', null)
+    .orderBy('id'),
+)

@@ -1,0 +1,22 @@
+import { OperatorError } from '../errors/index.js'
+
+/** The contract's seven, in the order of a mail's life. */
+export const webhookEvents = [
+  'email.sent',
+  'email.delivered',
+  'email.bounced',
+  'email.complained',
+  'email.failed',
+  'email.opened',
+  'email.clicked',
+] as const
+
+export type WebhookEvent = (typeof webhookEvents)[number]
+
+/** Reads a choice of events as an operator types it, `email.` left out or not. */
+export function chooseEvents(given: readonly string[]): WebhookEvent[] {
+  const wanted = new Set(given.map((name) => (name.includes('.') ? name : `email.${name}`)))
+  const chosen = webhookEvents.filter((event) => wanted.has(event))
+  if (chosen.length === wanted.size && chosen.length > 0) return chosen
+  throw new OperatorError(`Events are one or more of ${webhookEvents.join(', ')}`)
+}

@@ -1,0 +1,55 @@
+import { type Plans, readBilling } from '../billing/index.js'
+import { idsIn, type Store } from '../store/index.js'
+
+const rowsAtOnce = 500
+
+/**
+ * Takes away what went to endpoints longer ago than their account's plan keeps its log, and all of
+ * those that were deleted. In slices, with a look at `signal` between them.
+ */
+export async function forgetDeliveries(
+  { store, plans, now }: { store: Store; plans: Plans; now: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const endpoints = await store.read
+    .selectFrom('webhook_endpoints')
+    .select(['id', 'account_id', 'deleted_at'])
+    .execute()
+  for (const { id, account_id, deleted_at } of endpoints) {
+    const { plan } = await readBilling(store.read, plans, account_id)
+    const until = deleted_at === null ? now - plan.retentionDays * 86_400_000 : now + 1
+    let gone = true
+    while (gone && !signal.aborted) gone = await forgetSome(store, id, until)
+    if (deleted_at === null || signal.aborted) continue
+    // The courier has set aside what waited for it; what comes late is its next round's.
+    await store.write((tx) =>
+      tx
+        .deleteFrom('webhook_endpoints')
+        .where('id', '=', id)
+        .where(({ not, exists, selectFrom }) =>
+          not(exists(selectFrom('webhook_jobs').select('id').where('endpoint_id', '=', id))),
+        )
+        .where(({ not, exists, selectFrom }) =>
+          not(exists(selectFrom('webhook_deliveries').select('id').where('endpoint_id', '=', id))),
+        )
+        .execute(),
+    )
+  }
+}
+
+/** The oldest rows of an endpoint, as far as they ended before `until`; whether there may be more. */
+async function forgetSome(store: Store, endpointId: string, until: number): Promise<boolean> {
+  const rows = await store.read
+    .selectFrom('webhook_deliveries')
+    .select(['id', 'ended_at'])
+    .where('endpoint_id', '=', endpointId)
+    .orderBy('id')
+    .limit(rowsAtOnce)
+    .execute()
+  const old = rows.filter(({ ended_at }) => ended_at < until).map(({ id }) => id)
+  if (old.length === 0) return false
+  await store.write((tx) =>
+    tx.deleteFrom('webhook_deliveries').where('id', 'in', idsIn(old)).execute(),
+  )
+  return old.length === rowsAtOnce
+}

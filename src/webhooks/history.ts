@@ -1,0 +1,122 @@
+import { OperatorError } from '../errors/index.js'
+import { idsIn, type Read, type Store, type WebhookDeliveryRow } from '../store/index.js'
+import { endpointRow } from './endpoint.js'
+import { insertJob } from './enqueue.js'
+
+/** What went to an endpoint, or is still to go there. */
+export interface WebhookDelivery {
+  id: number
+  event: string
+  emailId: string
+  outcome: WebhookDeliveryRow['outcome'] | 'waiting'
+  attempts: number
+  /** Of the last answer, with the beginning of its body. */
+  status: number | null
+  response: string | null
+  error: string | null
+  createdAt: number
+  /** When it ended; of what waits, when it is tried next. */
+  at: number
+  body: string
+}
+
+/** What waits for an endpoint and what went there, the newest first of each. */
+export async function readDeliveries(
+  read: Read,
+  accountId: string,
+  endpointId: string,
+  { failed, limit }: { failed: boolean; limit: number },
+): Promise<WebhookDelivery[]> {
+  const { id } = await endpointRow(read, accountId, endpointId)
+  const waiting = await read
+    .selectFrom('webhook_jobs')
+    .selectAll()
+    .where('endpoint_id', '=', id)
+    .$if(failed, (query) => query.where('attempts', '>', 0))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+  const ended = await read
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('endpoint_id', '=', id)
+    .$if(failed, (query) => query.where('outcome', '<>', 'delivered'))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+  const shown = ({
+    id,
+    event,
+    email_id,
+    attempts,
+    created_at,
+    body,
+  }: (typeof waiting)[number]) => ({
+    ...{ id, event, emailId: email_id, attempts, createdAt: created_at, body },
+  })
+  return [
+    ...waiting.map((row) => ({
+      ...shown(row),
+      ...{ outcome: 'waiting' as const, status: null, response: null, error: null, at: row.due_at },
+    })),
+    ...ended.map((row) => {
+      const { outcome, status, response, error, ended_at: at } = row
+      return { ...shown({ ...row, due_at: at }), outcome, status, response, error, at }
+    }),
+  ].slice(0, limit)
+}
+
+/** At most so many at once; a transaction each. */
+const replayAtOnce = 200
+
+/**
+ * Queues again what went to an endpoint: the same bytes, their timestamp included. Either one, or
+ * all that did not arrive. Returns how many.
+ */
+export async function replay(
+  { store, now }: { store: Store; now: () => number },
+  accountId: string,
+  endpointId: string,
+  which: number | 'failed',
+): Promise<number> {
+  const endpoint = await endpointRow(store.read, accountId, endpointId)
+  if (endpoint.enabled === 0) {
+    throw new OperatorError(`It is disabled; first: posthorn webhook enable ${endpoint.id}`)
+  }
+  let queued = 0
+  for (let after = 0; ; ) {
+    const rows = await store.write(async (tx) => {
+      const found = await tx
+        .selectFrom('webhook_deliveries')
+        .selectAll()
+        .where('endpoint_id', '=', endpoint.id)
+        .where('id', '>', after)
+        .$if(which === 'failed', (query) => query.where('outcome', '<>', 'delivered'))
+        .$if(which !== 'failed', (query) => query.where('id', '=', Number(which)))
+        .orderBy('id')
+        .limit(replayAtOnce)
+        .execute()
+      for (const { endpoint_id, account_id, email_id, event, body } of found) {
+        const job = { endpoint_id, account_id, email_id, event, body }
+        await insertJob(tx, { ...job, attempts: 0, due_at: now(), created_at: now() })
+      }
+      if (which === 'failed' && found.length > 0) {
+        // Replayed once: what fails again is in the log again, under a number of its own.
+        await tx
+          .deleteFrom('webhook_deliveries')
+          .where('id', 'in', idsIn(found.map(({ id }) => id)))
+          .execute()
+      }
+      return found
+    })
+    queued += rows.length
+    after = rows.at(-1)?.id ?? after
+    if (rows.length < replayAtOnce) break
+  }
+  if (queued === 0 && which !== 'failed') {
+    throw new OperatorError(
+      `No delivery ${which} of this webhook; 'posthorn webhook deliveries ${endpoint.id}' shows them`,
+    )
+  }
+  return queued
+}

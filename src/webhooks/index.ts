@@ -1,0 +1,25 @@
+/**
+ * Tells accounts' own servers what happens to their mail. What must hold: a job is written in the
+ * transaction of its event, one for each endpoint that wants it; it is sent until it is taken or
+ * five attempts have failed, the same bytes each time; no endpoint delays another; nothing connects
+ * to an address that was not judged, at that very connection; what was sent is kept for a replay as
+ * long as the plan keeps its log. See README.md.
+ */
+export { type Courier, type CourierDeps, openCourier } from './courier.js'
+export {
+  addEndpoint,
+  deleteEndpoint,
+  disableEndpoint,
+  type Endpoint,
+  enableEndpoint,
+  findEndpoint,
+  listEndpoints,
+  rotateSecret,
+} from './endpoint.js'
+export { makeWebhookJobs } from './enqueue.js'
+export { chooseEvents, type WebhookEvent, webhookEvents } from './event-names.js'
+export { forgetDeliveries } from './forget.js'
+export { readDeliveries, replay, type WebhookDelivery } from './history.js'
+export { announceDisabled } from './notices.js'
+export { type GuardDeps, permittedAddresses, Refused, readTargetUrl } from './target.js'
+export { tryEndpoint } from './trial.js'

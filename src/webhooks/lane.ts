@@ -1,0 +1,97 @@
+import type { Job } from './settle.js'
+
+/**
+ * What waits for one endpoint, as much of it as is in memory: the oldest jobs first, several at a
+ * time, those of one mail one after the other (a retry holds up what comes after it), so that a
+ * receiver hears of a delivery after it heard of the sending.
+ */
+export interface Lane {
+  /** How many more jobs it would take. */
+  readonly room: number
+  /** The last job that it took. */
+  readonly lastId: number
+  /** The database holds more for it than memory: to be read from `lastId` on, by `refill`. */
+  readonly behind: boolean
+  /** Nothing waits and nothing is under way. */
+  readonly idle: boolean
+  /** Takes a new job; one that it does not take leaves it `behind`. */
+  offer(job: Job): void
+  /** Takes what follows `lastId` in the database; `more` if that was not all. */
+  refill(following: readonly Job[], more: boolean): void
+  /** Begins with what is due. */
+  start(now: number): void
+  /** Forgets what is not under way. */
+  clear(): void
+}
+
+export interface LaneOptions {
+  /** One attempt, and its writing down; resolves with the job as it is left, undefined: it is gone. */
+  deliver: (job: Job) => Promise<Job | undefined>
+  /** An attempt has ended. */
+  ended: () => void
+}
+
+// Connections to one endpoint. A dead one takes no more than these, whatever waits for it.
+const maxInFlight = 10
+// Jobs in memory; retries are among them, so a dead endpoint reads no further than this.
+const maxWindow = 500
+
+export function makeLane({ deliver, ended }: LaneOptions): Lane {
+  // In the order of their ids, as they are only ever added at the end.
+  const jobs = new Map<number, Job>()
+  const inFlight = new Set<number>()
+  let lastId = 0
+  // Until it was read, nobody knows what the database holds.
+  let behind = true
+
+  const run = async (job: Job) => {
+    inFlight.add(job.id)
+    const left = await deliver(job)
+    inFlight.delete(job.id)
+    if (left === undefined) jobs.delete(job.id)
+    else if (jobs.has(job.id)) jobs.set(job.id, left)
+    ended()
+  }
+
+  const offer = (job: Job) => {
+    if (job.id <= lastId) return
+    behind ||= jobs.size >= maxWindow
+    if (behind) return
+    lastId = job.id
+    jobs.set(job.id, job)
+  }
+
+  return {
+    get room() {
+      return maxWindow - jobs.size
+    },
+    get lastId() {
+      return lastId
+    },
+    get behind() {
+      return behind
+    },
+    get idle() {
+      return jobs.size === 0 && !behind
+    },
+    offer,
+    refill(following, more) {
+      behind = false
+      for (const job of following) offer(job)
+      behind = more
+    },
+    start(now) {
+      const held = new Set<string>()
+      for (const job of jobs.values()) {
+        if (inFlight.size >= maxInFlight) return
+        const isHeld = held.has(job.email_id)
+        held.add(job.email_id)
+        if (!isHeld && !inFlight.has(job.id) && job.due_at <= now) void run(job)
+      }
+    },
+    clear() {
+      for (const id of jobs.keys()) if (!inFlight.has(id)) jobs.delete(id)
+      behind = false
+    },
+  }
+}

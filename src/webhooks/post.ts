@@ -1,0 +1,134 @@
+import { Agent as PlainAgent, request as plainRequest } from 'node:http'
+import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
+import { isIP } from 'node:net'
+import type { Clock } from '../clock/index.js'
+import { messageOf } from '../errors/index.js'
+import { type GuardDeps, guardedLookup, hostOf, permittedAddresses } from './target.js'
+
+/** What came of one attempt. `stopped`: we ended it, so it says nothing of the receiver. */
+export type Answer =
+  | { kind: 'taken'; status: number; response: string }
+  | { kind: 'refused'; status: number; response: string; error: string }
+  | { kind: 'failed'; error: string }
+  | { kind: 'stopped' }
+
+/** Connections to one endpoint, kept open between its webhooks. */
+export interface Line {
+  post(body: string, signature: string): Promise<Answer>
+  close(): void
+}
+
+export interface LineDeps extends GuardDeps {
+  clock: Clock
+  /** Ends what is under way. */
+  signal: AbortSignal
+  /** PEM of the authorities trusted beside the usual ones. */
+  ca?: string | undefined
+}
+
+// interface.md, 'Delivery and retry'.
+const timeoutMs = 10_000
+const maxResponseBytes = 4_096
+const maxHeaderBytes = 16_384
+// Shorter than most servers keep an idle connection, so that we seldom write into a closing one.
+const idleMs = 4_000
+
+/** Opens nothing yet; the first webhook does. */
+export function openLine(deps: LineDeps, url: URL): Line {
+  const settings = { keepAlive: true, timeout: idleMs, lookup: guardedLookup(deps, url) }
+  const secure = url.protocol === 'https:'
+  const agent = secure
+    ? new TlsAgent({ ...settings, minVersion: 'TLSv1.2', ...(deps.ca ? { ca: deps.ca } : {}) })
+    : new PlainAgent(settings)
+  const send = secure ? tlsRequest : plainRequest
+
+  function attempt(body: string, signature: string, mayRepeat: boolean): Promise<Answer> {
+    return new Promise((resolve) => {
+      let ended = false
+      const end = (answer: Answer | Promise<Answer>) => {
+        ended = true
+        cancel()
+        deps.signal.removeEventListener('abort', stop)
+        resolve(answer)
+      }
+      const fail = (error: string) => {
+        end({ kind: 'failed', error })
+        request.destroy()
+      }
+      const stop = () => {
+        end({ kind: 'stopped' })
+        request.destroy()
+      }
+      const request = send(url, {
+        method: 'POST',
+        agent,
+        maxHeaderSize: maxHeaderBytes,
+        headers: {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(body),
+          'user-agent': 'Posthorn',
+          'svc-signature': signature,
+        },
+      })
+      // It closed a connection that was kept: no answer to this, so it goes once more over a new one.
+      request.on('error', (error: NodeJS.ErrnoException) => {
+        if (ended) return
+        if (mayRepeat && request.reusedSocket && error.code === 'ECONNRESET') {
+          end(attempt(body, signature, false))
+        } else fail(causeOf(error))
+      })
+      request.once('response', (response) => {
+        const status = response.statusCode ?? 0
+        const chunks: Buffer[] = []
+        let bytes = 0
+        const settle = () => {
+          const text = Buffer.concat(chunks).subarray(0, maxResponseBytes).toString()
+          end(answerOf(status, text))
+        }
+        const cutOff = () => {
+          settle()
+          request.destroy()
+        }
+        // The status has come in time; a body that does not end changes nothing about it.
+        readDeadline = cutOff
+        response.on('data', (chunk: Buffer) => {
+          bytes += chunk.length
+          chunks.push(chunk)
+          if (bytes > maxResponseBytes) cutOff()
+        })
+        response.once('end', settle)
+        response.once('error', cutOff)
+      })
+      let readDeadline = () => fail(`no answer within ${timeoutMs / 1_000} s`)
+      const cancel = deps.clock.after(timeoutMs, () => readDeadline())
+      deps.signal.addEventListener('abort', stop)
+      if (deps.signal.aborted) stop()
+      request.end(body)
+    })
+  }
+
+  return {
+    async post(body, signature) {
+      try {
+        // Nothing is looked up for an address, so nothing would judge it.
+        if (isIP(hostOf(url)) !== 0) await permittedAddresses(deps, url)
+      } catch (error) {
+        return { kind: 'failed', error: messageOf(error) }
+      }
+      return attempt(body, signature, true)
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+function answerOf(status: number, response: string): Answer {
+  if (status >= 200 && status < 300) return { kind: 'taken', status, response }
+  const redirect = status >= 300 && status < 400 ? '; redirects are not followed' : ''
+  return { kind: 'refused', status, response, error: `HTTP ${status}${redirect}` }
+}
+
+/** With several addresses Node's error has no message, but the errors of each. */
+function causeOf(error: Error): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ')
+  return messageOf(error)
+}

@@ -1,0 +1,108 @@
+import type { UpdateResult } from 'kysely'
+import { prepared, preparedInsert, type Tx, type WebhookJobRow } from '../store/index.js'
+import type { Answer } from './post.js'
+
+/** A job as it waits. */
+export type Job = Omit<WebhookJobRow, 'id'> & { id: number }
+
+/** interface.md, 'Delivery and retry': what follows each failure; after one more it is dropped. */
+export const retryDelaysMs = [5_000, 10_000, 20_000, 40_000] as const
+/** Events dropped in a row, after which the endpoint is disabled. */
+export const maxFailures = 30
+
+type Final = Exclude<Answer, { kind: 'stopped' }>
+
+/** When a job that failed for the `attempts`th time is tried again; undefined: never. */
+export const nextDue = (attempts: number, now: number): number | undefined => {
+  const delay = retryDelaysMs[attempts - 1]
+  return delay === undefined ? undefined : now + delay
+}
+
+export const deferJob = prepared<{ id: number; attempts: number; dueAt: number }, UpdateResult>(
+  (db, { id, attempts, dueAt }) =>
+    db.updateTable('webhook_jobs').set({ attempts, due_at: dueAt }).where('id', '=', id),
+)
+
+/** Moves a job to the log. Returns whether its endpoint was disabled by this. */
+export async function endJob(
+  tx: Tx,
+  job: Job,
+  answer: Final,
+  { attempts, now, failedBefore }: { attempts: number; now: number; failedBefore: boolean },
+): Promise<boolean> {
+  const { due_at: _, ...kept } = job
+  // It was deleted with its endpoint meanwhile.
+  if ((await deleteJob(tx, { id: job.id })).length === 0) return false
+  await insertDelivery(tx, {
+    ...kept,
+    outcome: answer.kind === 'taken' ? 'delivered' : 'failed',
+    attempts,
+    status: 'status' in answer ? answer.status : null,
+    response: 'response' in answer ? answer.response : null,
+    error: 'error' in answer ? answer.error : null,
+    ended_at: now,
+  })
+  if (answer.kind !== 'taken') return countFailure(tx, job.endpoint_id, answer.error, now)
+  if (failedBefore) await forgetFailures(tx, { id: job.endpoint_id })
+  return false
+}
+
+async function countFailure(tx: Tx, id: string, error: string, now: number): Promise<boolean> {
+  const row = await tx
+    .updateTable('webhook_endpoints')
+    .set(({ eb }) => ({ failures: eb('failures', '+', 1) }))
+    .where('id', '=', id)
+    .returning(['failures', 'enabled'])
+    .executeTakeFirst()
+  if (row === undefined || row.enabled === 0 || row.failures < maxFailures) return false
+  await tx
+    .updateTable('webhook_endpoints')
+    .set({
+      enabled: 0,
+      disabled_at: now,
+      disabled_because: `${maxFailures} events in a row failed, the last one: ${error}`,
+      announced: 0,
+    })
+    .where('id', '=', id)
+    .execute()
+  return true
+}
+
+/** Puts a part of what waits for a disabled endpoint into the log, for a replay. Returns how much. */
+export async function setAside(tx: Tx, endpointId: string, now: number): Promise<number> {
+  const jobs = await tx
+    .deleteFrom('webhook_jobs')
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('webhook_jobs')
+        .select('id')
+        .where('endpoint_id', '=', endpointId)
+        .orderBy('id')
+        .limit(setAsideAtOnce),
+    )
+    .returningAll()
+    .execute()
+  for (const { due_at: _, ...job } of jobs) {
+    await insertDelivery(tx, {
+      ...job,
+      outcome: 'dropped',
+      status: null,
+      response: null,
+      error: 'The endpoint was disabled',
+      ended_at: now,
+    })
+  }
+  return jobs.length
+}
+
+const setAsideAtOnce = 200
+
+const deleteJob = prepared<{ id: number }, { id: number }>((db, { id }) =>
+  db.deleteFrom('webhook_jobs').where('id', '=', id).returning('id'),
+)
+
+const forgetFailures = prepared<{ id: string }, UpdateResult>((db, { id }) =>
+  db.updateTable('webhook_endpoints').set({ failures: 0 }).where('id', '=', id),
+)
+
+const insertDelivery = preparedInsert('webhook_deliveries')

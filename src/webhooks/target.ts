@@ -1,0 +1,101 @@
+import { isIP, type LookupFunction } from 'node:net'
+import {
+  answerLookup,
+  hostAddresses,
+  isPublicAddress,
+  liesWithin,
+  type Resolver,
+} from '../dns/index.js'
+import { OperatorError } from '../errors/index.js'
+
+export interface GuardDeps {
+  resolver: Resolver
+  /** `webhooks.allow`: hosts, addresses, and networks such as `10.0.0.0/8`. */
+  allow: readonly string[]
+}
+
+const maxUrlLength = 2_048
+// What a host on the list may be at. Link-local addresses are not among them (RFC 3927; clouds give
+// out credentials at 169.254.169.254): only a network that names them opens those.
+const ownNetworks = [
+  ...['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10'],
+  ...['127.0.0.0/8', '::1', 'fc00::/7'],
+]
+
+/** Reads the URL of an endpoint; throws OperatorError with what is wrong with it. */
+export function readTargetUrl(text: string): URL {
+  const url = text.length <= maxUrlLength && URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new OperatorError(
+      `Not the URL of an endpoint: expected one such as https://app.example.com/hooks, at most ${maxUrlLength} characters`,
+    )
+  }
+  if (url.username !== '' || url.password !== '' || url.hash !== '') {
+    throw new OperatorError('The URL of an endpoint has no user, no password and no #fragment')
+  }
+  return url
+}
+
+/** Where a webhook must not go unless the operator says so; the message tells how. */
+export class Refused extends Error {
+  constructor(host: string, why: string) {
+    super(
+      `${why}. To allow it: webhooks.allow = ["${host}"] in posthorn.toml, or its network, such as "10.0.0.0/8"`,
+    )
+    this.name = 'Refused'
+  }
+}
+
+/**
+ * The addresses that a webhook to `url` may connect to: public ones over HTTPS, and what the
+ * operator allows. Rejects with the reason when there is none.
+ */
+export async function permittedAddresses(
+  { resolver, allow }: GuardDeps,
+  url: URL,
+): Promise<string[]> {
+  const host = hostOf(url)
+  const addresses = await addressesOf(resolver, host)
+  const networks = allow.filter(isNetwork)
+  const named = allow.some((item) => item.toLowerCase() === host)
+  const open = named ? [...networks, ...ownNetworks] : networks
+  const plain = url.protocol === 'http:' && !named
+  const permitted = addresses.filter((address) =>
+    plain ? liesWithin(address, networks) : isPublicAddress(address, open),
+  )
+  if (permitted.length > 0) return permitted
+  const [first] = addresses
+  if (plain && addresses.some((address) => isPublicAddress(address))) {
+    throw new Refused(host, `http://${host} has no TLS; expected https`)
+  }
+  throw new Refused(host, `${host} is at ${first}, which is not a public address`)
+}
+
+/**
+ * A look-up that judges what it finds, once for each connection: what was checked is what is
+ * connected to, whatever the DNS answers later. Node asks it for names alone: an address in the URL
+ * is judged by `permittedAddresses` before.
+ */
+export function guardedLookup(deps: GuardDeps, url: URL): LookupFunction {
+  return (_host, options, callback) => {
+    permittedAddresses(deps, url).then(
+      (addresses) => answerLookup(addresses, options, callback),
+      (error: Error) => callback(error, ''),
+    )
+  }
+}
+
+/** The host without the brackets of an IPv6 address. URLs have read `0x7f.1` as 127.0.0.1. */
+export const hostOf = (url: URL) => url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+
+/** For `webhooks.allow`: not a host. */
+const isNetwork = (item: string) => isIP(item.split('/')[0] ?? '') !== 0
+
+async function addressesOf(resolver: Resolver, host: string): Promise<string[]> {
+  if (isIP(host) !== 0) return [host]
+  // RFC 6761 §6.3: this machine, whatever the DNS says.
+  if (/(^|\.)localhost$/.test(host)) return ['127.0.0.1', '::1']
+  const found = await hostAddresses(resolver, host)
+  if ('failed' in found) throw new Error(found.failed)
+  return found.addresses
+}

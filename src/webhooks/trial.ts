@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../clock/index.js'
+import type { ApplianceKey } from '../config/index.js'
+import type { Read } from '../store/index.js'
+import { endpointRow, secretsOf } from './endpoint.js'
+import { webhookEvents } from './event-names.js'
+import type { Payload } from './payload.js'
+import { type Answer, type LineDeps, openLine } from './post.js'
+import { signWebhook } from './signature.js'
+
+/** Sends an invented event to an endpoint, once and at once, whether it is enabled or not. */
+export async function tryEndpoint(
+  deps: LineDeps & { read: Read; clock: Clock; key: ApplianceKey },
+  accountId: string,
+  id: string,
+): Promise<{ answer: Answer; body: string; tookMs: number }> {
+  const row = await endpointRow(deps.read, accountId, id)
+  const now = deps.clock.now()
+  const event = (JSON.parse(row.events) as Payload['event'][])[0] ?? webhookEvents[0]
+  const payload: Payload = {
+    event,
+    emailId: randomUUID(),
+    to: ['test@example.com'],
+    subject: 'A test by posthorn webhook test',
+    status: event.slice('email.'.length),
+    timestamp: new Date(now).toISOString(),
+    ...(event === 'email.bounced' ? { bounceReason: 'Permanent' } : {}),
+  }
+  const body = JSON.stringify(payload)
+  const line = openLine(deps, new URL(row.url))
+  try {
+    const signature = signWebhook(secretsOf(deps.key, row, now), Math.floor(now / 1_000), body)
+    const answer = await line.post(body, signature)
+    return { answer, body, tookMs: deps.clock.now() - now }
+  } finally {
+    line.close()
+  }
+}

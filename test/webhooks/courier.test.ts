@@ -1,0 +1,322 @@
+import { execFileSync } from 'node:child_process'
+import t from 'tap'
+import { setPlan } from '../../src/billing/index.js'
+import {
+  deleteEndpoint,
+  disableEndpoint,
+  enableEndpoint,
+  findEndpoint,
+  forgetDeliveries,
+  replay,
+  rotateSecret,
+} from '../../src/webhooks/index.js'
+import { FakeClock } from '../support/clock.js'
+import { openReceiver } from '../support/receiver.js'
+import { testCertificates } from '../support/tls.js'
+import { key, plans, webhookRig } from '../support/webhooks.js'
+
+const certificates = await testCertificates(t, 'hooks.shop.test')
+const ca = certificates.ca.cert
+
+/** The digest as `openssl` computes it: it shares nothing with what signed. */
+function openssl(secret: string, signed: string): string {
+  const args = ['dgst', '-sha256', '-hmac', secret, '-hex']
+  return (
+    /([0-9a-f]{64})/.exec(execFileSync('openssl', args, { input: signed }).toString())?.[1] ?? ''
+  )
+}
+
+t.test('each event arrives over TLS as the contract has it, signed for openssl', async (t) => {
+  const rig = await webhookRig(t)
+  const receiver = await openReceiver(t, { certificate: certificates.valid })
+  const { secret } = await rig.endpoint(receiver.url)
+  const id = await rig.mail(['Ann <a@one.test>', 'b@two.test'])
+  await rig.land(id, 'sent', { recipient: null, deliveryId: null })
+  await rig.land(id, 'deferred')
+  await rig.land(id, 'delivered')
+  await rig.land(id, 'bounced', { recipient: 'b@two.test', detail: { bounceType: 'Transient' } })
+  await rig.land(id, 'complained')
+  await rig.land(id, 'opened')
+  await rig.land(id, 'unsubscribed')
+  await rig.courier({ ca })
+  await receiver.until((received) => received.length === 5)
+  const of = { emailId: id, subject: 'Order “7”', domainId: rig.domain.id, domain: 'shop.test' }
+  const messageId = `<${id}@shop.test>`
+  const told = (status: string, to: string[], more: object = {}) => ({
+    ...{ ...of, event: `email.${status}`, status, to },
+    ...more,
+  })
+  t.same(
+    receiver.received.map(({ json: { timestamp: _, ...rest } }) => rest),
+    [
+      told('sent', ['a@one.test', 'b@two.test'], { messageId }),
+      told('delivered', ['a@one.test'], { messageId }),
+      told('bounced', ['b@two.test'], { messageId, bounceReason: 'Transient' }),
+      told('complained', ['a@one.test'], { messageId }),
+      told('opened', ['a@one.test']),
+    ],
+    'in their order, and no others',
+  )
+  for (const { headers, body, json } of receiver.received) {
+    const [, at = '', digest] =
+      /^t=(\d{10}),v1=([0-9a-f]{64})$/.exec(String(headers['svc-signature'])) ?? []
+    t.equal(digest, openssl(secret, `${at}.${body}`))
+    t.ok(Math.abs(Number(at) - Date.now() / 1_000) < 60)
+    t.match(json.timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    t.match(headers, { 'content-type': 'application/json', 'user-agent': 'Posthorn' })
+  }
+})
+
+t.test('five attempts after 5, 10, 20 and 40 s, the same bytes, then it is kept', async (t) => {
+  const clock = new FakeClock()
+  const rig = await webhookRig(t, { clock })
+  const receiver = await openReceiver(t, {
+    script: (_got, response) => {
+      response.writeHead(500).end('x'.repeat(100_000))
+      return undefined
+    },
+  })
+  const endpoint = await rig.endpoint(receiver.url)
+  const started = clock.now()
+  await rig.land(await rig.mail(), 'delivered')
+  const times: number[] = []
+  receiver.script = (_got, response) => {
+    times.push(clock.now() - started)
+    response.writeHead(500).end('x'.repeat(100_000))
+    return undefined
+  }
+  await rig.courier()
+  // Steps of a tick, with time for the sockets between them.
+  const move = async (isSo: () => Promise<boolean> | boolean) => {
+    while (!(await isSo())) {
+      await clock.advance(100)
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+  }
+  await move(async () => (await rig.deliveries(endpoint.id))[0]?.outcome === 'failed')
+  const about = [0, 5_000, 15_000, 35_000, 75_000]
+  t.equal(times.length, 5)
+  for (const [i, at] of about.entries()) {
+    t.ok(Math.abs((times[i] ?? 0) - at) < 2_000, `attempt ${i + 1}: ${times[i]} ms, about ${at}`)
+  }
+  t.equal(new Set(receiver.received.map(({ body }) => body)).size, 1, 'the bytes never change')
+  const signedAt = receiver.received.map(({ headers }) =>
+    Number(/t=(\d+)/.exec(String(headers['svc-signature']))?.[1]),
+  )
+  t.same(
+    signedAt,
+    times.map((at) => Math.floor((started + at) / 1_000)),
+    'each is signed afresh',
+  )
+  const [kept] = await rig.deliveries(endpoint.id)
+  t.match(kept, { outcome: 'failed', attempts: 5, status: 500, error: 'HTTP 500' })
+  t.equal(kept?.response, 'x'.repeat(4_096), 'of the answer, its beginning')
+
+  receiver.script = () => 204
+  t.equal(
+    await replay(
+      { store: rig.store, now: () => clock.now() },
+      rig.accountId,
+      endpoint.id,
+      'failed',
+    ),
+    1,
+  )
+  await move(async () => (await rig.deliveries(endpoint.id))[0]?.outcome === 'delivered')
+  t.equal(receiver.received[5]?.body, receiver.received[0]?.body, 'a replay is the same again')
+  t.equal((await findEndpoint(rig.store.read, rig.accountId, endpoint.id)).failures, 0)
+})
+
+t.test('a receiver that misbehaves is told of in the log, and nothing else happens', async (t) => {
+  const clock = new FakeClock()
+  const rig = await webhookRig(t, { clock })
+  const inner = await openReceiver(t)
+  const receiver = await openReceiver(t, { certificate: certificates.valid })
+  const endpoint = await rig.endpoint(receiver.url)
+  await rig.courier({ ca })
+  const first = async (script: typeof receiver.script) => {
+    receiver.script = script
+    const seen = receiver.received.length
+    await rig.land(await rig.mail(), 'delivered')
+    const came = receiver.received.length
+    t.equal(came, seen)
+    for (;;) {
+      await clock.advance(100)
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      const [latest] = await rig.deliveries(endpoint.id)
+      const ended = latest?.outcome !== 'waiting'
+      if (receiver.received.length > seen && (ended || latest.attempts > 0)) return latest
+    }
+  }
+  const attempts = await first((_got, response) => {
+    response.writeHead(200)
+    response.write('slow')
+    return undefined
+  })
+  t.match(attempts, { outcome: 'delivered', status: 200, response: 'slow' }, 'its word counts')
+
+  const drain = async () => {
+    receiver.script = () => 200
+    const left = async () =>
+      (await rig.deliveries(endpoint.id)).some((one) => one.outcome === 'waiting')
+    while (await left()) {
+      await clock.advance(500)
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+  }
+  for (const [name, script] of [
+    ['hangs', () => undefined],
+    ['resets', (_got, response) => void response.socket?.resetAndDestroy()],
+    ['redirects', (_got, response) => void response.writeHead(302, { location: inner.url }).end()],
+  ] as [string, typeof receiver.script][]) {
+    t.match(await first(script), { outcome: 'waiting', attempts: 1 }, name)
+    await drain()
+  }
+  t.equal(inner.received.length, 0, 'no redirect was followed')
+})
+
+t.test('a certificate that does not fit is no receiver', async (t) => {
+  const rig = await webhookRig(t)
+  const receiver = await openReceiver(t, { certificate: certificates.selfSigned })
+  const endpoint = await rig.endpoint(receiver.url)
+  await rig.land(await rig.mail(), 'delivered')
+  await rig.courier({ ca })
+  for (;;) {
+    const [waiting] = await rig.deliveries(endpoint.id)
+    if (waiting?.attempts === 1) break
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  t.equal(receiver.received.length, 0)
+})
+
+t.test('dead and slow endpoints hold up nobody; those of one mail keep their order', async (t) => {
+  const rig = await webhookRig(t)
+  const healthy = await openReceiver(t)
+  const dead = await openReceiver(t, { script: () => undefined })
+  await rig.endpoint(dead.url)
+  const { id } = await rig.endpoint(healthy.url)
+  const failedOnce = new Set<string>()
+  healthy.script = ({ json }) => {
+    if (json.event !== 'email.sent' || failedOnce.size > 0) return 200
+    failedOnce.add(json.emailId)
+    return 503
+  }
+  const mails = await Promise.all(Array.from({ length: 60 }, () => rig.mail()))
+  for (const mail of mails) {
+    await rig.land(mail, 'sent', { recipient: null })
+    await rig.land(mail, 'delivered')
+  }
+  await rig.courier()
+  const ended = await rig.logged(id, 119 + 1)
+  t.equal(ended.length, 120)
+  t.ok(dead.most <= 10, `${dead.most} connections at most`)
+  for (const mail of mails) {
+    const events = healthy.received.filter(({ json }) => json.emailId === mail)
+    const names = events.map(({ json }) => json.event)
+    const sent = failedOnce.has(mail) ? ['email.sent', 'email.sent'] : ['email.sent']
+    t.same(names, [...sent, 'email.delivered'])
+  }
+  t.ok(new Set(healthy.received.map(({ port }) => port)).size < 40, 'connections are used again')
+})
+
+t.test(
+  'thirty events in a row that fail disable an endpoint; it is told of, and replayed',
+  async (t) => {
+    const clock = new FakeClock()
+    const rig = await webhookRig(t, { clock })
+    const receiver = await openReceiver(t, { script: () => 410 })
+    const { id } = await rig.endpoint(receiver.url)
+    for (let i = 0; i < 45; i++) await rig.land(await rig.mail(), 'delivered')
+    await rig.courier()
+    const move = async (isSo: () => Promise<boolean>) => {
+      while (!(await isSo())) {
+        await clock.advance(200)
+        await new Promise((resolve) => setTimeout(resolve, 1))
+      }
+    }
+    const log = () => rig.deliveries(id)
+    await move(async () => (await log()).every(({ outcome }) => outcome !== 'waiting'))
+    const endpoint = await findEndpoint(rig.store.read, rig.accountId, id)
+    t.match(endpoint, { enabled: false, disabledBecause: /^30 events in a row failed.*HTTP 410/ })
+    const outcomes = (await log()).map(({ outcome }) => outcome)
+    t.ok(outcomes.filter((outcome) => outcome === 'failed').length >= 30)
+    t.ok(outcomes.includes('dropped'), 'what had not come so far is set aside')
+    await rig.land(await rig.mail(), 'delivered')
+    t.equal((await log()).length, 45, 'nothing more is queued')
+
+    const { store, accountId } = rig
+    const again = () => replay({ store, now: () => clock.now() }, accountId, id, 'failed')
+    await t.rejects(again(), { message: /It is disabled; first: posthorn webhook enable/ })
+    await enableEndpoint({ store }, accountId, id)
+    receiver.script = () => 200
+    t.equal(await again(), 45)
+    await move(async () => (await log()).every(({ outcome }) => outcome === 'delivered'))
+    t.equal((await log()).length, 45)
+
+    await forgetDeliveries(
+      { store, plans, now: clock.now() + 89 * 86_400_000 },
+      AbortSignal.abort(),
+    )
+    const signal = new AbortController().signal
+    await forgetDeliveries({ store, plans, now: clock.now() + 89 * 86_400_000 }, signal)
+    t.equal((await log()).length, 45, 'kept as long as the plan keeps its log')
+    await forgetDeliveries({ store, plans, now: clock.now() + 91 * 86_400_000 }, signal)
+    t.equal((await log()).length, 0)
+    await deleteEndpoint({ store, clock }, accountId, id)
+    await t.rejects(findEndpoint(store.read, accountId, id), { message: /^No webhook/ })
+    await forgetDeliveries({ store, plans, now: clock.now() }, signal)
+    t.same(await store.read.selectFrom('webhook_endpoints').selectAll().execute(), [])
+  },
+)
+
+t.test('only accounts that listen, on plans that have it, are queued for', async (t) => {
+  const rig = await webhookRig(t)
+  const { store, accountId, clock } = rig
+  const { id } = await rig.endpoint('https://example.com/hook', ['email.bounced'])
+  const queued = async () => (await rig.deliveries(id)).length
+  const mail = await rig.mail()
+  await rig.land(mail, 'delivered')
+  t.equal(await queued(), 0, 'not what was not asked for')
+  await rig.land(mail, 'bounced')
+  t.equal(await queued(), 1)
+  t.match((await rig.deliveries(id))[0]?.body, '"bounceReason":"Permanent"')
+  await disableEndpoint({ store, clock }, accountId, id)
+  await rig.land(mail, 'bounced')
+  t.equal(await queued(), 1, 'not while it is disabled')
+  await enableEndpoint({ store }, accountId, id)
+  const free = plans.email.find(({ webhooks }) => !webhooks)
+  if (free === undefined) throw new Error('every plan has webhooks')
+  await store.write((tx) => setPlan(tx, accountId, free))
+  await rig.land(mail, 'bounced')
+  t.equal(await queued(), 1, 'not on a plan without')
+  await t.rejects(rig.endpoint('https://example.com/'), { code: 'plan_limit_exceeded' })
+})
+
+t.test('after a rotation both secrets sign for a while', async (t) => {
+  const clock = new FakeClock()
+  const rig = await webhookRig(t, { clock })
+  const { store, accountId } = rig
+  const receiver = await openReceiver(t)
+  const { id, secret } = await rig.endpoint(receiver.url)
+  const rotated = await rotateSecret({ store, clock, key }, accountId, id, 20_000)
+  t.match(rotated.secret, /^whsec_[\w-]{43}$/)
+  await rig.courier()
+  const digests = async () => {
+    const before = receiver.received.length
+    await rig.land(await rig.mail(), 'delivered')
+    while (receiver.received.length === before) {
+      await clock.advance(500)
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+    const got = receiver.received[before]
+    const [at = '', ...rest] = String(got?.headers['svc-signature']).split(',')
+    return { rest, of: (s: string) => `v1=${openssl(s, `${at.slice(2)}.${got?.body}`)}` }
+  }
+  const during = await digests()
+  t.same(during.rest, [during.of(rotated.secret), during.of(secret)])
+  await clock.advance(20_000)
+  const after = await digests()
+  t.same(after.rest, [after.of(rotated.secret)], 'and then the new one alone')
+  const stored = await store.read.selectFrom('webhook_endpoints').selectAll().executeTakeFirst()
+  t.notMatch(String(stored?.secret), secret.slice(6), 'sealed at rest')
+})
