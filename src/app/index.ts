@@ -29,6 +29,7 @@ import { openControl } from './control.js'
 import { importSlot, openCrew } from './crew.js'
 import { makeDoorbell } from './doorbell.js'
 import { applianceKeyFile, bounceRuleFiles, plansFile } from './files.js'
+import { forwardingChores } from './forwarding.js'
 import { startHousekeeping } from './housekeeping.js'
 import { lockDataDir } from './lock.js'
 import { countAnswers, type Metrics, openMetrics } from './metrics.js'
@@ -115,6 +116,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       { name: 'expired idempotency keys', everyMs: 600_000, run: idempotency.sweep },
       { name: 'deleted lists', everyMs: 10_000, run: (stop) => removeDeletedLists(store, stop) },
       { name: 'expired suppressions', everyMs: 60_000, run: () => liftExpired({ store, clock }) },
+      ...forwardingChores({ store, clock, log, config, backlog, ring }),
       ...protectionChores({ store, clock, log, config, backlog, ring, meter: metrics.meter }),
       ...webhookChores({ store, clock, log, config, backlog, ring, plans }),
     ])

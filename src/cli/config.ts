@@ -7,6 +7,7 @@ import {
   type Setting,
   settings,
 } from '../config/index.js'
+import { readCertificate } from '../inbound/index.js'
 import { bounceRulesOf } from './bounce.js'
 import { remark, say, sayJson } from './output.js'
 import { placeOf, settingsOf } from './place.js'
@@ -28,6 +29,7 @@ export function configCommands(program: Command): void {
       plansOf(place)
       await shapingOf(place)
       bounceRulesOf(place)
+      readCertificate(values.inbound.tls)
       checkSmartHosts(values.outbound.failover.smartHosts, process.env)
       const passwords = values.outbound.failover.smartHosts.map((host) => host.passwordEnv)
       const warnings = unknownVariables(process.env, passwords).map(

@@ -22,6 +22,7 @@ import { startTrimming } from './trim.js'
  * another's place for long. See README.md.
  */
 export { readCertificate } from './certificate.js'
+export { type ForwardDeps, makeForwarding } from './forward.js'
 export {
   deleteOperatorMail,
   findOperatorMail,

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { findMessage, listMessages } from '../../src/sandbox/index.js'
 import { listSuppressions } from '../../src/suppression/index.js'
 import { jsonOf, runCli } from '../cli/run.js'
 import { Talk } from '../sandbox/talk.js'
@@ -56,4 +57,43 @@ t.test('a bounce and a complaint come back through the whole appliance', async (
   ])
   t.equal((await posthorn.email(annoyed)).status, 'delivered')
   t.equal((await posthorn.email(await send('complained'))).status, 'suppressed')
+})
+
+t.test('mail to abuse@ is sent on, but not what would go in circles', async (t) => {
+  const { appliance, store } = await startPosthorn(t, {
+    env: { POSTHORN_INBOUND_FORWARD_TO: 'ops@elsewhere.test' },
+  })
+  const give = async (subject: string, from: string) => {
+    const client = await Talk.open(t, appliance.inboundSmtpPort ?? 0)
+    await client.upToData(['abuse@localhost'], from)
+    client.write(`From: Zoë <zoe@example.test>\r\nSubject: ${subject}\r\n\r\nStop <b>this</b>\x07.`)
+    t.match(await client.say('\r\n.'), /^250 /)
+  }
+  await give('An autoreply', '')
+  await give('Please stop', 'zoe@example.test')
+  const arrived = () => listMessages(store, { limit: 10 })
+  while ((await arrived()).length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+  const [mail, ...others] = await arrived()
+  t.same(others, [])
+  t.match(mail, {
+    subject: 'abuse@localhost: Please stop',
+    from: 'Posthorn <postmaster@sender.test>',
+    recipients: ['ops@elsewhere.test'],
+  })
+  const found = await findMessage(store, mail?.id ?? 0)
+  t.match(
+    found?.content.text?.replaceAll('\r\n', '\n'),
+    /^From: {6}Zo.+ <zoe@example.test> \(envelope <zoe@example.test>.*\n[^~]*\nStop <b>this<\/b>\.\n/m,
+  )
+  // Were the bounce of it to come to postmaster@, it would not be sent on again.
+  await give('Undelivered', mail?.mailFrom ?? '')
+  const kept = await store.read
+    .selectFrom('operator_mails')
+    .select(['subject', 'to_forward'])
+    .execute()
+  t.same(
+    kept.filter(({ to_forward }) => to_forward === 1),
+    [],
+  )
+  t.equal(kept.length, 3)
 })

@@ -1,0 +1,75 @@
+import type { Clock } from '../clock/index.js'
+import type { Log } from '../log/index.js'
+import { readContent } from '../mime/index.js'
+import type { OperatorMailRow, Store, Tx } from '../store/index.js'
+import { makeQuota } from './quota.js'
+
+export interface ForwardDeps {
+  store: Store
+  clock: Clock
+  log: Log
+  /** Writes a mail to the operator. */
+  post: (tx: Tx, mail: { subject: string; text: string }) => Promise<void>
+}
+
+const perRun = 20
+// However many write: what comes on top is kept and no more.
+const mostAnHour = 60
+const maxText = 20_000
+
+/**
+ * Sends on what came to postmaster@ and abuse@: its words in a mail of our own, as nothing of another
+ * host's is ever relayed. Posted in the transaction that remembers it, so it leaves once.
+ */
+export function makeForwarding(deps: ForwardDeps): (signal: AbortSignal) => Promise<void> {
+  const { store, clock, log, post } = deps
+  const quota = makeQuota(clock, { most: mostAnHour, windowMs: 3_600_000 })
+  return async (signal) => {
+    const rows = await store.read
+      .selectFrom('operator_mails')
+      .innerJoin('operator_mail_sources', 'operator_mail_sources.id', 'operator_mails.id')
+      .selectAll('operator_mails')
+      .select('raw')
+      .where('to_forward', '=', 1)
+      .orderBy('operator_mails.id')
+      .limit(perRun)
+      .execute()
+    for (const { raw, ...row } of rows) {
+      if (signal.aborted) return
+      const leaves = quota.take('all')
+      if (!leaves) log.warn({ id: row.id }, 'Too much mail to the operator: it is not sent on')
+      const mail = leaves ? await noticeOf(row, raw) : undefined
+      await store.write(async (tx) => {
+        const { numUpdatedRows } = await tx
+          .updateTable('operator_mails')
+          .set({ to_forward: 0 })
+          .where('id', '=', row.id)
+          .where('to_forward', '=', 1)
+          .executeTakeFirstOrThrow()
+        if (mail !== undefined && numUpdatedRows > 0) await post(tx, mail)
+      })
+    }
+  }
+}
+
+async function noticeOf(row: OperatorMailRow, raw: Buffer) {
+  const { text } = await readContent(raw)
+  const words = printable(text ?? '').slice(0, maxText)
+  const lines = [
+    `To:        ${row.recipient}`,
+    `From:      ${row.header_from} (envelope <${row.mail_from}>, at ${row.remote_address})`,
+    `Subject:   ${row.subject}`,
+    `Received:  ${new Date(row.received_at).toISOString()}`,
+    '',
+    words === '' ? 'It has no text part.' : words,
+    '',
+    '-- ',
+    `All of it, with its header: posthorn postmaster show --raw ${row.id}`,
+    '',
+  ]
+  const subject = `${row.recipient}: ${row.subject}`.slice(0, 200)
+  return { subject: printable(subject), text: printable(lines.join('\n')) }
+}
+
+/** Without control characters, half surrogate pairs among them. */
+const printable = (text: string) => text.replace(/\r\n?/g, '\n').replace(/[^\P{C}\n\t]/gu, '')
