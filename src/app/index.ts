@@ -114,7 +114,11 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const idempotency = makeIdempotency({ store, clock })
     const housekeeping = startHousekeeping(clock, log, [
       { name: 'expired idempotency keys', everyMs: 600_000, run: idempotency.sweep },
-      { name: 'deleted lists', everyMs: 10_000, run: (stop) => removeDeletedLists(store, stop) },
+      {
+        name: 'deleted lists',
+        everyMs: 10_000,
+        run: (stop) => removeDeletedLists({ store, clock }, stop),
+      },
       { name: 'expired suppressions', everyMs: 60_000, run: () => liftExpired({ store, clock }) },
       ...forwardingChores({ store, clock, log, config, backlog, ring }),
       ...protectionChores({ store, clock, log, config, backlog, ring, meter: metrics.meter }),
