@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { type Clock, pause } from '../clock/index.js'
 import type { LiveGate, StreamKey } from '../deliveries/index.js'
+import { OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { forgetTurn } from '../store/index.js'
 import type { Metrics } from './metrics.js'
@@ -120,8 +121,9 @@ function askGate(worker: Worker, clock: Clock, stream: StreamKey): Promise<LiveG
 function launch({ name, entry, metrics }: SuperviseOptions, data: ThreadData) {
   const worker = new Worker(entry, { workerData: data, name, stdout: false, stderr: false })
   let cause: unknown = new Error('The thread ended by itself')
-  worker.on('error', (error) => {
-    cause = error
+  worker.on('error', (error: Error) => {
+    // On its way between threads an error loses its class.
+    cause = error.name === 'OperatorError' ? new OperatorError(error.message) : error
   })
   const ended = new Promise<unknown>((resolve) => {
     worker.once('exit', () => {

@@ -53,7 +53,7 @@ export async function serveAppliance(options: ServeOptions): Promise<Appliance> 
   writeFileSync(
     config,
     `[http.private]\nport = 18080\n[http.public]\nport = 18081\nhost = "127.0.0.1"\n` +
-      `[http.rate_limit]\nrequests = 0\n[log]\nlevel = "warn"\n` +
+      `[http.rate_limit]\nrequests = 0\n[inbound]\nenabled = false\n[log]\nlevel = "warn"\n` +
       `[outbound]\nroute = "direct"\nport = ${sinkPort}\nhelo_name = "bench.test"\n` +
       `allow_private_addresses = true\nwarm_up = "off"\n${options.settings ?? ''}\n${dns}`,
   )
