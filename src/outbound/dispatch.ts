@@ -34,7 +34,7 @@ export interface Outbound {
   close(graceMs: number): Promise<void>
 }
 
-const maxPerClaim = 50
+const maxPerClaim = 100
 const streamsPerScan = 1_000
 // Rings get lost and other processes write: the queue is looked through this often regardless.
 const scanEveryMs = 30_000

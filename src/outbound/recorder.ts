@@ -1,3 +1,4 @@
+import { pause } from '../clock/index.js'
 import { type Settlement, settle } from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
 import type { OutboundDeps } from './deps.js'
@@ -5,15 +6,22 @@ import type { OutboundDeps } from './deps.js'
 const retryWriteMs = 1_000
 // Some ms of writing: others wait for the turn meanwhile.
 const maxPerSettle = 32
+// Together in the time that one sync takes.
+const maxSettles = 4
 const endings = { bounced: 'Bounced', failed: 'Given up', suppressed: 'Suppressed' }
 
+interface Waiting {
+  settlement: Settlement
+  done: () => void
+}
+
 /**
- * Writes settlements, many in one transaction. One that cannot be written is kept and tried again:
- * forgetting it would send the mail twice.
+ * Writes settlements, many in one transaction and several transactions a sync. One that cannot be written
+ * is kept and tried again: forgetting it would send the mail twice.
  */
 export function makeRecorder(deps: OutboundDeps) {
   const { store, clock, log, thread, backlog, meter, land } = deps
-  const waiting: { settlement: Settlement; done: () => void }[] = []
+  const waiting: Waiting[] = []
   let writing = false
   let failing = false
 
@@ -22,29 +30,34 @@ export function makeRecorder(deps: OutboundDeps) {
     // One turn of the event loop: attempts that end together are written together.
     await new Promise((resolve) => setImmediate(resolve))
     while (waiting.length > 0) {
-      const batch = waiting.splice(0, maxPerSettle)
-      try {
-        const settlements = batch.map((entry) => entry.settlement)
-        await store.write((tx) => settle(tx, settlements, { thread, now: clock.now(), land }))
-        failing = false
-        backlog.change(-settlements.filter(({ kind }) => kind !== 'deferred').length)
-        for (const { settlement, done } of batch) {
-          tell(settlement)
-          done()
-        }
-      } catch (error) {
-        failing = true
-        waiting.unshift(...batch)
-        log.error(
-          { cause: messageOf(error), results: waiting.length },
-          'Results could not be written',
-        )
-        await new Promise<void>((resolve) => {
-          clock.after(retryWriteMs, resolve)
-        })
+      const batches: Waiting[][] = []
+      while (waiting.length > 0 && batches.length < maxSettles) {
+        batches.push(waiting.splice(0, maxPerSettle))
       }
+      failing = (await Promise.all(batches.map(write))).includes(false)
+      if (failing) await pause(clock, retryWriteMs)
     }
     writing = false
+  }
+
+  const write = async (batch: readonly Waiting[]): Promise<boolean> => {
+    const settlements = batch.map((entry) => entry.settlement)
+    try {
+      await store.write((tx) => settle(tx, settlements, { thread, now: clock.now(), land }))
+    } catch (error) {
+      waiting.unshift(...batch)
+      log.error(
+        { cause: messageOf(error), results: waiting.length },
+        'Results could not be written',
+      )
+      return false
+    }
+    backlog.change(-settlements.filter(({ kind }) => kind !== 'deferred').length)
+    for (const { settlement, done } of batch) {
+      tell(settlement)
+      done()
+    }
+    return true
   }
 
   const tell = (settlement: Settlement) => {

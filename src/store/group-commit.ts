@@ -14,6 +14,8 @@ export interface GroupCommitOptions {
   tx: Tx
   turns: Turns
   clock: Clock
+  /** Brings what was committed to the disk. */
+  flush: () => Promise<void>
   /** Called after every commit with what it took from its begin on; for metrics. */
   onCommit?: ((writes: number, seconds: number) => void) | undefined
 }
@@ -28,14 +30,17 @@ interface Job {
 const maxWritesPerCommit = 200
 // Others wait meanwhile, clients among them.
 const maxTurnMs = 5
+// Under load several transactions share a sync, but nobody waits for more than a few of them.
+const maxCommitsPerFlush = 4
 // The CLI may hold the database for a moment; a longer wait than this is a fault.
 const busyRetries = 400
 const busyPauseMs = 25
 
 /**
- * The one way to write. Works that arrive while a commit is under way run one after another in the
- * next transaction, each in its own savepoint (one that throws undoes itself alone), and every one
- * of them answers only after the commit: a resolved write is on disk.
+ * The one way to write. Works that arrive while a commit is on its way to the disk run one after
+ * another in the next transaction, each in its own savepoint (one that throws undoes itself alone), and
+ * every one of them answers only when it is there: a resolved write is on disk. The thread goes on
+ * with other things meanwhile, and so do the writers of other threads.
  */
 export function makeGroupCommit(options: GroupCommitOptions): {
   write: Write
@@ -49,7 +54,7 @@ export function makeGroupCommit(options: GroupCommitOptions): {
   const run = async () => {
     // One turn of the event loop, so that requests that were read together share the commit.
     await new Promise((resolve) => setImmediate(resolve))
-    while (pending.length > 0) await commitSome(options, statements, pending)
+    while (pending.length > 0) await commitAndFlush(options, statements, pending)
     running = undefined
   }
 
@@ -75,39 +80,67 @@ const prepareStatements = (raw: RawDatabase) => ({
   commit: raw.prepare('commit'),
 })
 
-async function commitSome(
+async function commitAndFlush(
   options: GroupCommitOptions,
   statements: Statements,
   pending: Job[],
 ): Promise<void> {
+  const answers: Answer[] = []
+  const began = performance.now()
+  for (let commits = 0; commits < maxCommitsPerFlush && pending.length > 0; commits++) {
+    if (commits > 0) await new Promise((resolve) => setImmediate(resolve))
+    answers.push(...(await commitSome(options, statements, pending)))
+  }
+  if (answers.length === 0) return
+  try {
+    await options.flush()
+  } catch (error) {
+    const fault = unwritable(error)
+    for (const { job } of answers) job.reject(fault)
+    return
+  }
+  options.onCommit?.(answers.length, (performance.now() - began) / 1_000)
+  for (const { tell } of answers) tell()
+}
+
+/** What a work is told once it is on disk. */
+interface Answer {
+  job: Job
+  tell: () => void
+}
+
+/** One transaction; what it returns is committed, but perhaps not on disk. */
+async function commitSome(
+  options: GroupCommitOptions,
+  statements: Statements,
+  pending: Job[],
+): Promise<Answer[]> {
   const { raw, turns } = options
-  const answers: (() => void)[] = []
+  const answers: Answer[] = []
   const jobs: Job[] = []
   await turns.take()
   try {
     await begin(options, statements)
-    const began = performance.now()
     const endAt = options.clock.now() + maxTurnMs
     while (pending.length > 0 && jobs.length < maxWritesPerCommit) {
       if (jobs.length > 0 && options.clock.now() >= endAt) break
       const job = pending.shift()
       if (job === undefined) break
       jobs.push(job)
-      answers.push(await runOne(options, statements, job))
+      answers.push({ job, tell: await runOne(options, statements, job) })
     }
     statements.commit.run()
-    options.onCommit?.(jobs.length, (performance.now() - began) / 1_000)
+    return answers
   } catch (error) {
     if (raw.inTransaction) raw.exec('rollback')
     // begin itself failed: nobody has run yet, but everybody waits for the same database.
     if (jobs.length === 0) jobs.push(...pending.splice(0))
     const fault = unavailable(error)
     for (const job of jobs) job.reject(fault)
-    return
+    return []
   } finally {
     turns.release()
   }
-  for (const answer of answers) answer()
 }
 
 async function runOne(
@@ -143,7 +176,10 @@ async function begin({ clock }: GroupCommitOptions, statements: Statements): Pro
 }
 
 function unavailable(cause: unknown): unknown {
-  if (sqliteCode(cause) === undefined) return cause
+  return sqliteCode(cause) === undefined ? cause : unwritable(cause)
+}
+
+function unwritable(cause: unknown): ApiError {
   const fault = new ApiError('service_unavailable', 'The database cannot be written just now', {
     headers: { 'retry-after': '5' },
   })

@@ -4,13 +4,14 @@ import type { Clock } from '../clock/index.js'
 import { databaseFile, kyselyOver, openConnection } from './dialect.js'
 import { makeGroupCommit, type Write } from './group-commit.js'
 import { type Ids, makeIds } from './ids.js'
+import { openLogSync } from './log-sync.js'
 import type { Tables } from './schema.js'
 import { joinTurns } from './turns.js'
 
 export { cell, idsIn, idsOf, rowsOf } from './dialect.js'
 /**
  * The one SQLite file. Every thread opens it once: `read` for queries of their own, `write` for the
- * group commit. What must hold: a resolved `write` is on disk (WAL, synchronous=FULL); nothing
+ * group commit. What must hold: a resolved `write` is on disk (WAL, synced before it is answered); nothing
  * writes outside it; no thread waits for another in SQLite's busy handler. See README.md.
  */
 export type { Tx, Write } from './group-commit.js'
@@ -58,12 +59,16 @@ export function openStore(options: StoreOptions): Store {
   const writer = openConnection(file, { busyTimeoutMs })
   // SQLite's busy handler would block the event loop; the group commit pauses and retries instead.
   writer.pragma('busy_timeout = 0')
+  // Its sync at each commit blocks too; the group commit has its own.
+  writer.pragma('synchronous = normal')
   const tx = kyselyOver<Tables>(writer)
   const reader = openConnection(file, { readonly: true, busyTimeoutMs })
   const read = kyselyOver<Tables>(reader)
+  const logSync = openLogSync(file)
   const { write, idle } = makeGroupCommit({
     raw: writer,
     tx,
+    flush: logSync.flush,
     turns: joinTurns(options.turns, options.slot),
     clock: options.clock,
     onCommit: options.onCommit,
@@ -77,6 +82,7 @@ export function openStore(options: StoreOptions): Store {
     },
     async close() {
       await idle()
+      await logSync.close()
       reader.close()
       writer.close()
     },

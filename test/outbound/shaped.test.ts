@@ -81,6 +81,7 @@ for = "30m"
   await clock.advance(20 * minuteMs)
   t.equal(await tried(rig), before, 'nothing is tried meanwhile')
   await clock.advance(11 * minuteMs)
+  await rig.eventually(async () => (await tried(rig)) > before)
   await rig.eventually(async () => (await leased(rig)) === 0)
   t.equal((await tried(rig)) - before, 1, 'one probes')
   rig.mx.change({ mail: '250 ok' })

@@ -3,6 +3,9 @@ import { statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import t from 'tap'
+import { systemClock } from '../../src/clock/index.js'
+import { databaseFile, kyselyOver, openConnection } from '../../src/store/dialect.js'
+import { makeGroupCommit } from '../../src/store/group-commit.js'
 import {
   forgetTurn,
   makeTurns,
@@ -10,8 +13,10 @@ import {
   openStore,
   prepared,
   preparedInsert,
+  type Tables,
   tryLockFile,
 } from '../../src/store/index.js'
+import { sharing } from '../../src/store/log-sync.js'
 import { joinTurns } from '../../src/store/turns.js'
 import { FakeClock } from '../support/clock.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
@@ -28,30 +33,89 @@ t.test('a resolved write can be read, by this connection and by another process'
   other.close()
 })
 
-t.test(
-  'the database is durable and checked: WAL, synchronous FULL, foreign keys, STRICT',
-  async (t) => {
-    const store = await openTestStore(t)
-    const settings = await store.write(async (tx) => {
-      const { sql } = await import('kysely')
-      return {
-        journal: (await sql<{ journal_mode: string }>`pragma journal_mode`.execute(tx)).rows[0],
-        synchronous: (await sql<{ synchronous: number }>`pragma synchronous`.execute(tx)).rows[0],
-        foreign: (await sql<{ foreign_keys: number }>`pragma foreign_keys`.execute(tx)).rows[0],
-      }
-    })
-    t.same(settings, {
-      journal: { journal_mode: 'wal' },
-      synchronous: { synchronous: 2 },
-      foreign: { foreign_keys: 1 },
-    })
-    const misfit = { ...account('a'), created_at: 'yesterday' as unknown as number }
-    await t.rejects(
-      store.write((tx) => tx.insertInto('accounts').values(misfit).execute()),
-      /cannot store TEXT value in INTEGER column/,
-    )
-  },
-)
+t.test('the database is durable and checked: WAL, foreign keys, STRICT', async (t) => {
+  const store = await openTestStore(t)
+  const settings = await store.write(async (tx) => {
+    const { sql } = await import('kysely')
+    return {
+      journal: (await sql<{ journal_mode: string }>`pragma journal_mode`.execute(tx)).rows[0],
+      foreign: (await sql<{ foreign_keys: number }>`pragma foreign_keys`.execute(tx)).rows[0],
+    }
+  })
+  t.same(settings, {
+    journal: { journal_mode: 'wal' },
+    foreign: { foreign_keys: 1 },
+  })
+  const misfit = { ...account('a'), created_at: 'yesterday' as unknown as number }
+  await t.rejects(
+    store.write((tx) => tx.insertInto('accounts').values(misfit).execute()),
+    /cannot store TEXT value in INTEGER column/,
+  )
+})
+
+t.test('a write answers when it is on disk, not when it is committed', async (t) => {
+  const dataDir = makeTempDir(t)
+  await migrateStore(dataDir)
+  const raw = openConnection(databaseFile(dataDir), { busyTimeoutMs: 100 })
+  t.teardown(() => raw.close())
+  let reached = (_error?: Error) => {}
+  let syncs = 0
+  const { write } = makeGroupCommit({
+    raw,
+    tx: kyselyOver<Tables>(raw),
+    turns: joinTurns(makeTurns(), 0),
+    clock: systemClock,
+    flush: () =>
+      new Promise((resolve, reject) => {
+        syncs++
+        reached = (error) => (error ? reject(error) : resolve())
+      }),
+  })
+  const insert = (id: string) =>
+    write((tx) => tx.insertInto('accounts').values(account(id)).execute())
+  let answered = 0
+  const first = insert('a').then(() => answered++)
+  const thrown = write(async () => Promise.reject(new Error('mine'))).catch((error) => {
+    answered++
+    return error
+  })
+  while (syncs === 0) await new Promise((resolve) => setImmediate(resolve))
+  const others = Promise.all(['b', 'c', 'd'].map((id) => insert(id).then(() => answered++)))
+  for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve))
+  t.same(raw.prepare('select id from accounts').pluck().all(), ['a'], 'it is committed')
+  t.equal(answered, 0, 'and nobody is told')
+  reached()
+  await first
+  t.equal((await thrown).message, 'mine')
+  t.equal(answered, 2)
+  while (syncs === 1) await new Promise((resolve) => setImmediate(resolve))
+  t.equal(answered, 2, 'what came meanwhile has a sync of its own')
+  reached()
+  await others
+  t.equal(syncs, 2, 'and shares it')
+
+  const lost = insert('e')
+  while (syncs === 2) await new Promise((resolve) => setImmediate(resolve))
+  reached(Object.assign(new Error('EIO'), { code: 'EIO' }))
+  await t.rejects(lost, { code: 'service_unavailable' }, 'a sync that fails is no answer')
+})
+
+t.test('a sync serves those alone who came before it began', async (t) => {
+  const ends: (() => void)[] = []
+  const flush = sharing(() => new Promise((resolve) => ends.push(resolve)))
+  const told: string[] = []
+  const first = flush().then(() => told.push('first'))
+  const second = [flush().then(() => told.push('second')), flush().then(() => told.push('too'))]
+  t.equal(ends.length, 1)
+  ends[0]?.()
+  await first
+  await new Promise((resolve) => setImmediate(resolve))
+  t.same(told, ['first'])
+  t.equal(ends.length, 2)
+  ends[1]?.()
+  await Promise.all(second)
+  t.same(told, ['first', 'second', 'too'])
+})
 
 t.test('writes that arrive together share one commit', async (t) => {
   const commits: number[] = []

@@ -1,0 +1,58 @@
+import { close, fdatasync, fsync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { promisify } from 'node:util'
+
+/** Brings the write-ahead log to the disk without holding up the thread. */
+export interface LogSync {
+  /** Resolves when all that was committed before the call is on disk; rejects if that failed. */
+  flush(): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * With `synchronous = normal` SQLite writes a commit to the log and leaves the sync to us; what it syncs
+ * itself (before and after checkpoints, a log that begins anew) stays. A crash of the process alone loses
+ * nothing either way: the kernel has the log. The log must exist, which the first commit sees to, and keeps
+ * its inode as long as a connection is open.
+ */
+export function openLogSync(databaseFile: string): LogSync {
+  let log: number | undefined
+  const flush = sharing(async () => {
+    if (log === undefined) {
+      log = openSync(`${databaseFile}-wal`, 'r')
+      // The file may be new: its name has to be on disk too.
+      const directory = openSync(dirname(databaseFile), 'r')
+      await promisify(fsync)(directory).finally(() => promisify(close)(directory))
+    }
+    await promisify(fdatasync)(log)
+  })
+  return {
+    flush,
+    async close() {
+      if (log !== undefined) await promisify(close)(log)
+    },
+  }
+}
+
+/** One sync at a time; callers that come while one is under way share the next. */
+export function sharing(sync: () => Promise<void>): () => Promise<void> {
+  let underWay: Promise<void> | undefined
+  let following: Promise<void> | undefined
+  const begin = () => {
+    underWay = sync().finally(() => {
+      underWay = undefined
+    })
+    return underWay
+  }
+  return () => {
+    if (underWay === undefined) return begin()
+    // What is under way may have begun before this caller's commit was written.
+    following ??= underWay
+      .catch(() => {})
+      .then(() => {
+        following = undefined
+        return begin()
+      })
+    return following
+  }
+}
