@@ -123,7 +123,7 @@ function launch({ name, entry, metrics }: SuperviseOptions, data: ThreadData) {
   let cause: unknown = new Error('The thread ended by itself')
   worker.on('error', (error: Error) => {
     // On its way between threads an error loses its class.
-    cause = error.name === 'OperatorError' ? new OperatorError(error.message) : error
+    cause = error.name === 'OperatorError' ? new OperatorError(error.message, error) : error
   })
   const ended = new Promise<unknown>((resolve) => {
     worker.once('exit', () => {

@@ -1,12 +1,15 @@
+import { sql } from 'kysely'
 import type { Clock } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import type { Store } from '../store/index.js'
 
 const everyMs = 60_000
+// Of them all, so that no flood fills the disk.
+const maxBytes = 512 * 1024 * 1024
 // A row may be a mail of 20 MiB.
 const batch = 20
 
-/** Now and then deletes the operator's oldest mails beyond the `keep` newest. */
+/** Now and then deletes the operator's oldest mails: beyond the `keep` newest, or half a gibibyte. */
 export function startTrimming(deps: { store: Store; clock: Clock; log: Log }, keep: number) {
   const { store, clock, log } = deps
   let running: Promise<void> = Promise.resolve()
@@ -33,11 +36,18 @@ export function startTrimming(deps: { store: Store; clock: Clock; log: Log }, ke
 
 async function trim(store: Store, keep: number, isStopped: () => boolean): Promise<void> {
   const newest = await store.read
-    .selectFrom('operator_mails')
+    .selectFrom((query) =>
+      query
+        .selectFrom('operator_mails')
+        .select('id')
+        .select(sql<number>`row_number() over (order by id desc)`.as('place'))
+        .select(sql<number>`sum(size_bytes) over (order by id desc)`.as('bytes'))
+        .as('mails'),
+    )
     .select('id')
+    .where(({ or, eb }) => or([eb('place', '>', keep), eb('bytes', '>', maxBytes)]))
     .orderBy('id', 'desc')
     .limit(1)
-    .offset(keep)
     .executeTakeFirst()
   if (newest === undefined) return
   for (let deleted = batch; deleted === batch && !isStopped(); ) {

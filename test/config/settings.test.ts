@@ -333,3 +333,8 @@ t.test('a file that is no TOML is refused with its name and the line', async (t)
     message: /^Cannot read the configuration .*\.absent: ENOENT/,
   })
 })
+
+t.test('a certificate for inbound mail comes with its key', async (t) => {
+  const { config } = load(t, '[inbound.tls]\ncertificate = "/etc/posthorn/tls.crt"')
+  t.throws(config, { message: 'inbound.tls needs both files, certificate and key' })
+})

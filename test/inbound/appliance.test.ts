@@ -1,4 +1,7 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import t from 'tap'
+import { explain } from '../../src/cli/failure.js'
 import { findMessage, listMessages } from '../../src/sandbox/index.js'
 import { listSuppressions } from '../../src/suppression/index.js'
 import { jsonOf, runCli } from '../cli/run.js'
@@ -96,4 +99,19 @@ t.test('mail to abuse@ is sent on, but not what would go in circles', async (t) 
     [],
   )
   t.equal(kept.length, 3)
+})
+
+t.test('a port that is taken stops the start with what to do about it', async (t) => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.teardown(() => other.close())
+  const address = other.address()
+  const port = typeof address === 'object' ? String(address?.port) : ''
+  const error = await startPosthorn(t, { env: { POSTHORN_INBOUND_PORT: port } }).catch(
+    (thrown: unknown) => thrown,
+  )
+  t.match(
+    explain(error),
+    `error: Cannot listen on 127.0.0.1:${port} for bounces and complaints; [inbound] of the settings has the port, or enabled = false: listen EADDRINUSE`,
+  )
 })

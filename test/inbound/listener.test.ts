@@ -266,3 +266,27 @@ t.test(
     t.match(await inbound.greeting('127.0.0.3'), /^421 /)
   },
 )
+
+t.test("the operator's oldest mails go first when there are too many", async (t) => {
+  const clock = new FakeClock()
+  const store = await openTestStore(t, { clock })
+  const inbound = await startInbound(t, { reads: false, store, clock, config: { keepMails: 2 } })
+  for (const subject of ['one', 'two', 'three']) {
+    t.match(await inbound.give(`Subject: ${subject}\r\n\r\n`, 'postmaster'), /^250 /)
+  }
+  await clock.advance(60_000)
+  const subjects = async () =>
+    (await listOperatorMails(store.read, 9)).map(({ subject }) => subject)
+  while ((await subjects()).length > 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  t.same(await subjects(), ['three', 'two'])
+  // However few they are, they have a size together.
+  await store.write((tx) =>
+    tx
+      .updateTable('operator_mails')
+      .set({ size_bytes: 300 * 2 ** 20 })
+      .execute(),
+  )
+  await clock.advance(60_000)
+  while ((await subjects()).length > 1) await new Promise((resolve) => setTimeout(resolve, 5))
+  t.same(await subjects(), ['three'])
+})
