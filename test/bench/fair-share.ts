@@ -32,9 +32,14 @@ for (let i = 1; i < accounts; i++) {
 }
 await store.close()
 const queue = { domains: 1, class: 0 } as const
-fillQueue(dataDir, { ...queue, accountId, deliveries: small * Number(values.times), name: 'big' })
+await fillQueue(dataDir, {
+  ...queue,
+  accountId,
+  deliveries: small * Number(values.times),
+  name: 'big',
+})
 for (const [i, id] of ids.entries()) {
-  fillQueue(dataDir, { ...queue, accountId: id, deliveries: small, name: `small${i}x` })
+  await fillQueue(dataDir, { ...queue, accountId: id, deliveries: small, name: `small${i}x` })
 }
 
 const left = new Map(ids.map((_, i) => [`small${i}`, small]))

@@ -1,63 +1,88 @@
 import { spawnSync } from 'node:child_process'
-import Database from 'better-sqlite3'
-import { databaseFile } from '../../src/store/dialect.js'
+import { applianceKeyFile } from '../../src/app/index.js'
+import { findPlan, loadPlans, setMarketingPlan, setPlan } from '../../src/billing/index.js'
+import { systemClock as clock } from '../../src/clock/index.js'
+import { loadConfig, openApplianceKey, packageFile } from '../../src/config/index.js'
+import { joinBacklog, makeBacklogMemory } from '../../src/deliveries/index.js'
+import { addDomain, findSenderDomain } from '../../src/domains/index.js'
+import { acceptBatch, maxBatch } from '../../src/emails/batch.js'
+import { silentLog } from '../../src/log/index.js'
+import { makeTurns, openStore, type Store } from '../../src/store/index.js'
+import { benchContent } from './content.js'
 
 export interface Filling {
   deliveries: number
   /** `d0.test` and so on, in turn. */
   domains: number
-  class: 0 | 1 | 2
+  /** 2: a campaign's. */
+  class: 0 | 2
   /** The account of which it is; default: the only one. */
   accountId?: string
   /** The mails' subject and the recipients' local parts begin with it. */
   name?: string
+  /** Of one mail; many make the filling quicker. Default: 1. */
+  recipients?: number
 }
 
 /**
- * Writes a campaign's mails straight into the queue of an initialised data directory, all of them due
- * and with one 10 KB body. Returns how many seconds it took.
+ * Takes mails in as the API does, without HTTP between, into an initialised data directory that no
+ * appliance works on. The account gets what it needs for that. Returns how many seconds it took.
  */
-export function fillQueue(dataDir: string, filling: Filling): number {
-  const { deliveries, domains, name = 'queued' } = filling
+export async function fillQueue(dataDir: string, filling: Filling): Promise<number> {
+  const { deliveries, domains, name = 'queued', recipients = 1 } = filling
   const began = performance.now()
-  const db = new Database(databaseFile(dataDir))
-  db.pragma('synchronous = off')
-  const account =
-    filling.accountId ?? (db.prepare('select id from accounts limit 1').pluck().get() as string)
-  const domain = db.prepare('select id from domains limit 1').pluck().get() as string
-  const html = `<p>${'word '.repeat(1_020)}</p>`
-  const text = 'word '.repeat(1_020)
-  const body = db
-    .prepare('insert into bodies (html, text) values (?, ?)')
-    .run(html, text).lastInsertRowid
-  const type = filling.class === 0 ? 'transactional' : 'marketing'
-  const email = db.prepare(
-    `insert into emails (id, account_id, domain_id, body_id, from_header, to_list, subject, type, status,
-      message_id, provider, waiting, delivered, bounced, failed, created_at)
-     values (?, ?, ?, ?, 'Bench <bench@example.test>', ?, ?, ?, 'queued', ?, 'primary', 1, 0, 0, 0, ?)`,
-  )
-  const queue = db.prepare(
-    `insert into queue (id, email_id, account_id, recipient, lane, class, due_at, attempts, expires_at)
-     values (?, ?, ?, ?, ?, ?, ?, 0, ?)`,
-  )
-  const now = Date.now()
-  const first = Number(db.prepare('select coalesce(max(id), 0) from queue').pluck().get()) + 1
-  const some = db.transaction((from: number, to: number) => {
-    for (let i = from; i < to; i++) {
-      const number = (first + i).toString(16).padStart(12, '0')
-      const id = `01900000-0000-7000-8000-${number}`
-      const lane = `d${i % domains}.test`
-      const to = `${name}${i}@${lane}`
-      const messageId = `<${id}@example.test>`
-      email.run(id, account, domain, body, JSON.stringify([to]), name, type, messageId, now)
-      queue.run(first + i, id, account, to, lane, filling.class, now, now + 3 * 86_400_000)
-    }
-  })
-  for (let from = 0; from < deliveries; from += 10_000) {
-    some(from, Math.min(deliveries, from + 10_000))
+  // The last write slot: no thread of an appliance has it.
+  const store = openStore({ dataDir, clock, turns: makeTurns(), slot: 15 })
+  const accountId = filling.accountId ?? (await onlyAccount(store))
+  await letSend(store, dataDir, accountId)
+  const { outbound, contacts } = loadConfig({ env: {} })
+  const deps = {
+    store,
+    clock,
+    log: silentLog,
+    plans: loadPlans(packageFile('config/plans.toml')),
+    defaultCountry: contacts.defaultCountry,
+    renderer: {
+      render: async () => ({ kind: 'unavailable' as const, cause: 'not here' }),
+      close: async () => {},
+    },
+    backlog: joinBacklog(makeBacklogMemory()),
+    maxQueued: Number.POSITIVE_INFINITY,
+    ring: () => {},
+    retry: outbound.retry,
   }
-  db.close()
+  const type = filling.class === 0 ? 'transactional' : 'marketing'
+  const { html, text } = benchContent()
+  const mail = { from: 'Bench <bench@example.test>', subject: name, type, html, text }
+  for (let i = 0; i < deliveries; ) {
+    const mails = []
+    while (mails.length < maxBatch && i < deliveries) {
+      const to: string[] = []
+      for (; to.length < recipients && i < deliveries; i++)
+        to.push(`${name}${i}@d${i % domains}.test`)
+      mails.push({ ...mail, to })
+    }
+    await acceptBatch(deps, accountId, mails)
+  }
+  await store.close()
   // The kernel would otherwise write gigabytes while the appliance waits for its own syncs.
   spawnSync('sync')
   return Math.round((performance.now() - began) / 1_000)
+}
+
+async function onlyAccount(store: Store): Promise<string> {
+  const account = store.read.selectFrom('accounts').select('id').limit(1)
+  return (await account.executeTakeFirstOrThrow()).id
+}
+
+/** Plans without limits, and the domain example.test. */
+async function letSend(store: Store, dataDir: string, accountId: string): Promise<void> {
+  const plans = loadPlans(packageFile('config/plans.toml'))
+  await store.write(async (tx) => {
+    await setPlan(tx, accountId, findPlan(plans.email, 'Unlimited'))
+    await setMarketingPlan(tx, accountId, findPlan(plans.marketing, 'Marketing Pro'))
+  })
+  if ((await findSenderDomain(store.read, accountId, 'example.test')) !== undefined) return
+  const key = openApplianceKey(applianceKeyFile(dataDir))
+  await addDomain({ store, clock, key }, accountId, 'example.test', { trust: true })
 }

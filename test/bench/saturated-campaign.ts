@@ -22,7 +22,8 @@ const sinkPort = 2_628
 const everyMs = 200
 
 const { dataDir, apiKey } = initDataDir()
-const filledIn = fillQueue(dataDir, { deliveries: Number(values.n), domains: 20, class: 2 })
+const campaign = { deliveries: Number(values.n), domains: 20, class: 2, recipients: 50 } as const
+const filledIn = await fillQueue(dataDir, campaign)
 const mailAt = new Map<string, number>()
 const sink = await openDelaySink(sinkPort, Number(values.delay), (recipient, at) => {
   if (recipient.startsWith('reset')) mailAt.set(recipient, at)
