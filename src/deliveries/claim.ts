@@ -1,5 +1,6 @@
+import type { UpdateResult } from 'kysely'
 import { stoppedBy } from '../billing/index.js'
-import { idsIn, prepared, type QueueClass, queueClass, type Read, type Tx } from '../store/index.js'
+import { idsOf, prepared, type QueueClass, queueClass, type Read, type Tx } from '../store/index.js'
 import { leaseMs, never } from './held.js'
 
 /*
@@ -70,18 +71,24 @@ export async function claim(
 }
 
 async function leaseTo(tx: Tx, taken: readonly Claimed[], thread: number, until: number) {
-  await tx
-    .updateTable('queue')
-    .set({ lease: thread, due_at: until })
-    .where('id', 'in', idsIn(taken.map((delivery) => delivery.id)))
-    .execute()
-  await tx
+  const ids = JSON.stringify(taken.map((delivery) => delivery.id))
+  await leaseRows(tx, { ids, thread, until })
+  const emailIds = JSON.stringify([...new Set(taken.map((delivery) => delivery.emailId))])
+  await markSending(tx, { emailIds })
+}
+
+const leaseRows = prepared<{ ids: string; thread: number; until: number }, UpdateResult>(
+  (db, { ids, thread, until }) =>
+    db.updateTable('queue').set({ lease: thread, due_at: until }).where('id', 'in', idsOf(ids)),
+)
+
+const markSending = prepared<{ emailIds: string }, UpdateResult>((db, { emailIds }) =>
+  db
     .updateTable('emails')
     .set({ status: 'sending' })
-    .where('id', 'in', idsIn([...new Set(taken.map((delivery) => delivery.emailId))]))
-    .where('status', 'in', ['queued', 'scheduled'])
-    .execute()
-}
+    .where('id', 'in', idsOf(emailIds))
+    .where('status', 'in', ['queued', 'scheduled']),
+)
 
 const dueOf = prepared<StreamKey & { now: number; limit: number }, Claimed>((db, values) =>
   db

@@ -1,7 +1,7 @@
-import { sql, type UpdateResult } from 'kysely'
+import { type DeleteResult, sql, type UpdateResult } from 'kysely'
 import type { EventDetail, LandEvents, MailEvent } from '../events/index.js'
 import type { Verdict } from '../reports/index.js'
-import { type DeliveryRow, idsIn, prepared, type QueueClass, type Tx } from '../store/index.js'
+import { type DeliveryRow, idsOf, prepared, type QueueClass, type Tx } from '../store/index.js'
 import { insertEnded } from './end.js'
 
 interface Attempt {
@@ -77,21 +77,25 @@ function detailOf({ kind, verdict }: Settlement): EventDetail | null {
 }
 
 async function stillLeased(tx: Tx, settlements: readonly Settlement[], thread: number) {
-  const rows = await tx
-    .selectFrom('queue')
-    .select('id')
-    .where('id', 'in', idsIn(settlements.map((settlement) => settlement.id)))
-    .where('lease', '=', thread)
-    .execute()
+  const rows = await leasedAmong(tx, { ids: idsText(settlements), thread })
   return new Set(rows.map((row) => row.id))
 }
 
+const idsText = (settlements: readonly Settlement[]) =>
+  JSON.stringify(settlements.map((settlement) => settlement.id))
+
+const leasedAmong = prepared<{ ids: string; thread: number }, { id: number }>(
+  (db, { ids, thread }) =>
+    db.selectFrom('queue').select('id').where('id', 'in', idsOf(ids)).where('lease', '=', thread),
+)
+
+const deleteRows = prepared<{ ids: string }, DeleteResult>((db, { ids }) =>
+  db.deleteFrom('queue').where('id', 'in', idsOf(ids)),
+)
+
 async function moveToLog(tx: Tx, ended: readonly Settlement[], now: number): Promise<void> {
   if (ended.length === 0) return
-  await tx
-    .deleteFrom('queue')
-    .where('id', 'in', idsIn(ended.map((settlement) => settlement.id)))
-    .execute()
+  await deleteRows(tx, { ids: idsText(ended) })
   await insertEnded(
     tx,
     ended.map((settlement) => toRow(settlement, now)),
