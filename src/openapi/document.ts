@@ -16,6 +16,7 @@ import { emails } from './emails.js'
 import { errorTable, responseHeaders, welcome } from './general.js'
 import { itself } from './itself.js'
 import { topics } from './topics.js'
+import { describeWebhooks, webhookSchemas, webhookTag } from './webhooks.js'
 
 /** Every domain with endpoints, in the order in which people read of them. */
 const descriptions: readonly Description[] = [emails, contacts, topics, billing, itself]
@@ -49,8 +50,9 @@ export function makeDocument(
     },
     servers: [{ url: '/', description: 'This appliance' }],
     security: [{ apiKey: [] }],
-    tags: described.map(({ tag }) => tag),
+    tags: [...described.map(({ tag }) => tag), webhookTag()],
     paths,
+    webhooks: describeWebhooks(),
     components: {
       securitySchemes: {
         apiKey: {
@@ -61,7 +63,7 @@ export function makeDocument(
       },
       headers: responseHeaders,
       responses: mapped(nowhere, (refusal) => response(false, [refusal], schemas)),
-      schemas,
+      schemas: { ...schemas, ...webhookSchemas },
     },
   }
 }

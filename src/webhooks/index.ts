@@ -21,5 +21,6 @@ export { chooseEvents, type WebhookEvent, webhookEvents } from './event-names.js
 export { forgetDeliveries } from './forget.js'
 export { readDeliveries, replay, type WebhookDelivery } from './history.js'
 export { announceDisabled } from './notices.js'
+export type { Payload } from './payload.js'
 export { type GuardDeps, permittedAddresses, Refused, readTargetUrl } from './target.js'
 export { tryEndpoint } from './trial.js'

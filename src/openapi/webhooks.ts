@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs'
+import { packageFile } from '../config/index.js'
+import { type Payload, type WebhookEvent, webhookEvents } from '../webhooks/index.js'
+import { closed, type Schema, shaped, text, time, uuid } from './describe.js'
+
+const examples = [
+  ['Node', 'verify.mjs', 'js'],
+  ['Python', 'verify.py', 'python'],
+  ['PHP', 'verify.php', 'php'],
+  ['Go', 'verify.go', 'go'],
+  ['openssl', 'verify.sh', 'sh'],
+] as const
+
+const description = `What happens to a mail, told to a server of yours: \`posthorn webhook add URL\` shows the secret of
+the endpoint once. Answer 2xx within 10 seconds, also to events that you ignore; redirects are not followed.
+Anything else is tried again about 5, 10, 20 and 40 seconds later, then dropped. The same event can come
+more than once.
+
+\`Svc-Signature\` is \`t=<unix_seconds>,v1=<hex>\`: the HMAC-SHA256 of \`<t>.<raw body>\` with the secret, \`whsec_\`
+included, as key. While a rotated secret is still in force there are two \`v1\`: one that fits is enough. Verify the
+raw bytes before you parse them, and refuse a \`t\` that is more than 300 seconds away.`
+
+/** The tag of webhooks: how to receive them, with a program in each language that a test runs. */
+export function webhookTag(): { name: string; description: string } {
+  const programs = examples.map(([language, file, fence]) => {
+    const code = readFileSync(packageFile(`src/openapi/static/${file}`), 'utf8')
+    return `<details>\n<summary>${language}</summary>\n\n\`\`\`${fence}\n${code}\`\`\`\n\n</details>`
+  })
+  return { name: 'Webhooks', description: [description, ...programs].join('\n\n') }
+}
+
+/** Under `components.schemas`. */
+export const webhookSchemas: Record<string, Schema> = {
+  WebhookPayload: closed(
+    {
+      event: text('What happened', { enum: webhookEvents }),
+      emailId: uuid('The mail'),
+      to: { type: 'array', items: { type: 'string' }, description: 'Whom it speaks of' },
+      subject: text('Of the mail'),
+      status: text('The event without `email.`'),
+      timestamp: time('When it happened; the same at every attempt'),
+      messageId: text('Not on `email.opened` and `email.clicked`'),
+      bounceReason: text('Only on `email.bounced`', { enum: ['Permanent', 'Transient'] }),
+      domainId: uuid('The sending domain'),
+      domain: text('Its name'),
+    },
+    ['messageId', 'bounceReason', 'domainId', 'domain'],
+  ),
+}
+
+const fires: Record<WebhookEvent, string> = {
+  'email.sent': 'The first attempt to deliver a mail was made; once a mail',
+  'email.delivered': "The recipient's server took it",
+  'email.bounced': 'It could not be delivered; `Permanent` suppresses the address',
+  'email.complained': 'The recipient called it spam; the address is suppressed',
+  'email.failed': 'All attempts failed',
+  'email.opened': 'It was opened',
+  'email.clicked': 'A link in it was followed',
+}
+
+/** OpenAPI 3.1's `webhooks`: requests that Posthorn makes. */
+export function describeWebhooks(): Record<string, Schema> {
+  return Object.fromEntries(
+    webhookEvents.map((event) => [event, { post: operation(event) } satisfies Schema]),
+  )
+}
+
+const operation = (event: WebhookEvent): Schema => ({
+  tags: ['Webhooks'],
+  operationId: event.replace(/\.(.)/, (_, letter: string) => letter.toUpperCase()),
+  summary: fires[event],
+  security: [],
+  parameters: [
+    {
+      name: 'Svc-Signature',
+      in: 'header',
+      required: true,
+      schema: { type: 'string', pattern: '^t=\\d+(,v1=[0-9a-f]{64})+$' },
+    },
+  ],
+  requestBody: {
+    required: true,
+    content: { 'application/json': { schema: shaped('WebhookPayload'), example: example(event) } },
+  },
+  responses: { '2XX': { description: 'Taken' }, default: { description: 'To be tried again' } },
+})
+
+function example(event: WebhookEvent): Payload {
+  const id = '019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11'
+  const isRecipients = event === 'email.opened' || event === 'email.clicked'
+  return {
+    event,
+    emailId: id,
+    to: ['ann@example.com'],
+    subject: 'Your order',
+    status: event.slice('email.'.length),
+    timestamp: '2026-11-21T12:00:00.000Z',
+    ...(isRecipients ? {} : { messageId: `<${id}@shop.example>` }),
+    ...(event === 'email.bounced' ? { bounceReason: 'Permanent' } : {}),
+    domainId: '019a9c1e-0000-7000-8000-000000000001',
+    domain: 'shop.example',
+  }
+}

@@ -1,0 +1,56 @@
+import { spawnSync } from 'node:child_process'
+import t from 'tap'
+import { makeDocument } from '../../src/openapi/index.js'
+import { signWebhook } from '../../src/webhooks/signature.js'
+import { absent, missing } from '../support/tools.js'
+
+const body = '{"subject":"Grüße, “7”"}'
+const [old, secret] = ['whsec_old', 'whsec_new']
+const now = () => Math.floor(Date.now() / 1_000)
+
+// The two that a machine for mail need not have are skipped in CI as well.
+for (const [program, ...args] of [
+  [process.execPath, 'verify.mjs'],
+  ['python3', 'verify.py'],
+  ['php', 'verify.php'],
+  ['go', 'run', 'verify.go'],
+  ['sh', 'verify.sh'],
+] as [string, ...string[]][]) {
+  const file = args.at(-1) ?? ''
+  const tool = file === 'verify.sh' ? 'openssl' : program
+  const skip =
+    file === 'verify.mjs' ? false : ['php', 'go'].includes(tool) ? absent(tool) : missing(tool)
+  t.test(
+    `the example ${file} of the reference takes what is good, and nothing else`,
+    { skip },
+    async (t) => {
+      const status = (signature: string, input = body) =>
+        spawnSync(program, [...args, secret, signature], { input, cwd: 'src/openapi/static' })
+          .status
+      t.equal(status(signWebhook([secret], now(), body)), 0)
+      t.equal(status(signWebhook([old, secret], now(), body)), 0, 'one of two secrets')
+      t.equal(status(signWebhook([old], now(), body)), 1, 'another secret')
+      t.equal(status(signWebhook([secret], now(), body), `${body} `), 1, 'altered')
+      t.equal(status(signWebhook([secret], now() - 400, body)), 1, 'old')
+      t.equal(status(signWebhook([secret], now() + 400, body)), 1, 'of the future')
+    },
+  )
+}
+
+t.test('the reference tells of every webhook and shows the examples', async (t) => {
+  const document = makeDocument([], '0.1.0', [])
+  t.same(Object.keys(document.webhooks as object), [
+    ...['email.sent', 'email.delivered', 'email.bounced', 'email.complained'],
+    ...['email.failed', 'email.opened', 'email.clicked'],
+  ])
+  const { description } = (document.tags as { description: string }[])[0] ?? { description: '' }
+  for (const mark of [
+    'timingSafeEqual',
+    'compare_digest',
+    'hash_equals',
+    'hmac.Equal',
+    'openssl dgst',
+  ]) {
+    t.match(description, mark)
+  }
+})
