@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { type Clock, pause } from '../clock/index.js'
+import { type Clock, pause, systemClock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { RawDatabase } from './dialect.js'
 import type { Tables } from './schema.js'
@@ -120,7 +120,7 @@ async function commitSome(
   const jobs: Job[] = []
   await turns.take()
   try {
-    await begin(options, statements)
+    await begin(statements)
     const endAt = options.clock.now() + maxTurnMs
     while (pending.length > 0 && jobs.length < maxWritesPerCommit) {
       if (jobs.length > 0 && options.clock.now() >= endAt) break
@@ -163,7 +163,7 @@ async function runOne(
   }
 }
 
-async function begin({ clock }: GroupCommitOptions, statements: Statements): Promise<void> {
+async function begin(statements: Statements): Promise<void> {
   for (let left = busyRetries; ; left--) {
     try {
       statements.begin.run()
@@ -171,7 +171,8 @@ async function begin({ clock }: GroupCommitOptions, statements: Statements): Pro
     } catch (error) {
       if (left === 0 || sqliteCode(error) !== 'SQLITE_BUSY') throw error
     }
-    await pause(clock, busyPauseMs)
+    // Another process holds it, whose time is the system's whatever clock this one has.
+    await pause(systemClock, busyPauseMs)
   }
 }
 
