@@ -12,7 +12,7 @@ import {
 import { type Importer, openImporter, removeDeletedLists } from '../contacts/index.js'
 import { contactRoutes } from '../contacts/routes.js'
 import { dashboardRoutes } from '../dashboard/routes.js'
-import { type Backlog, joinBacklog, makeBacklogMemory } from '../deliveries/index.js'
+import { type Backlog, expireOverdue, joinBacklog, makeBacklogMemory } from '../deliveries/index.js'
 import { type Idempotency, makeIdempotency } from '../emails/index.js'
 import { emailRoutes } from '../emails/routes.js'
 import { type HttpServer, openHttpServer } from '../http/index.js'
@@ -28,6 +28,7 @@ import { topicRoutes } from '../topics/routes.js'
 import { openControl } from './control.js'
 import { importSlot, openCrew } from './crew.js'
 import { makeDoorbell } from './doorbell.js'
+import { makeEffects } from './effects.js'
 import { applianceKeyFile, bounceRuleFiles, plansFile } from './files.js'
 import { forwardingChores } from './forwarding.js'
 import { startHousekeeping } from './housekeeping.js'
@@ -112,12 +113,18 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const importer = openImporter({ dataDir, turns, slot: importSlot, log })
     opened.push(() => importer.close())
     const idempotency = makeIdempotency({ store, clock })
+    const land = makeEffects(config, dataDir)
     const housekeeping = startHousekeeping(clock, log, [
       { name: 'expired idempotency keys', everyMs: 600_000, run: idempotency.sweep },
       {
         name: 'deleted lists',
         everyMs: 10_000,
         run: (stop) => removeDeletedLists({ store, clock }, stop),
+      },
+      {
+        name: 'expired deliveries',
+        everyMs: 30_000,
+        run: (stop) => expireOverdue({ store, clock, backlog, land }, stop),
       },
       { name: 'expired suppressions', everyMs: 60_000, run: () => liftExpired({ store, clock }) },
       ...forwardingChores({ store, clock, log, config, backlog, ring }),

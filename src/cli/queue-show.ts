@@ -122,7 +122,7 @@ function waitingForPeople(
     Attempts: String(delivery.attempts),
     'Last attempt': shownTime(delivery.lastAttemptAt),
     'Last reply': oneLine(delivery.lastReply ?? '-'),
-    'Given up': shownTime(delivery.expiresAt),
+    'Gives up': shownTime(delivery.expiresAt),
     'Waits because': `${oneLine(why.says)}${next}`,
     ...(delivery.held === null
       ? {}

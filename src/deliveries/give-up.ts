@@ -14,6 +14,16 @@ export async function giveUp(
   ids: readonly number[],
   { reason, now, land }: { reason: string; now: number; land: LandEvents },
 ): Promise<Changes> {
+  const ended = await fail(tx, ids, { why: `Given up by the operator: ${reason}`, now, land })
+  return counted(tx, ids, ended, now)
+}
+
+/** Ends those as `failed` that are not in flight: how many. */
+export async function fail(
+  tx: Tx,
+  ids: readonly number[],
+  { why, now, land }: { why: string; now: number; land: LandEvents },
+): Promise<number> {
   const ended = await tx
     .deleteFrom('queue')
     .where('id', 'in', idsIn(ids))
@@ -32,7 +42,7 @@ export async function giveUp(
         recipient: row.recipient,
         status: 'failed',
         attempts: row.attempts,
-        reply: replyOf(reason, row.last_reply),
+        reply: replyOf(why, row.last_reply),
         remote: null,
         tls: null,
         transcript: row.last_transcript,
@@ -51,16 +61,16 @@ export async function giveUp(
       class: row.class,
       type: 'failed',
       at: now,
-      reply: replyOf(reason, row.last_reply),
+      reply: replyOf(why, row.last_reply),
       detail: null,
     })),
   )
-  return counted(tx, ids, ended.length, now)
+  return ended.length
 }
 
-function replyOf(reason: string, lastReply: string | null): string {
+function replyOf(why: string, lastReply: string | null): string {
   const last = lastReply === null ? '' : `. The last reply: ${lastReply}`
-  return `Given up by the operator: ${reason}${last}`
+  return `${why}${last}`
 }
 
 /** As `settle` does for an attempt, but for a mail that was perhaps never tried: `sent_at` stays. */

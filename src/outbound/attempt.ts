@@ -148,7 +148,8 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, ...ways }: Ways): 
     const dueAt = again ? nextAttempt(retry, delivery, clock.now(), atLeastMs) : undefined
     if (dueAt !== undefined) return { ...base, kind: 'deferred', dueAt, verdict }
     if (finding.kind === 'bounced') return { ...base, kind: verdict.event, verdict: ending }
-    const reply = `Given up after ${attempts} attempts. The last one: ${finding.reply}`
+    const times = attempts === 1 ? '1 attempt' : `${attempts} attempts`
+    const reply = `Given up after ${times}. The last one: ${finding.reply}`
     return { ...base, kind: 'failed', reply, verdict: ending }
   }
 

@@ -20,6 +20,8 @@ export interface Judgement {
 
 // Gmail, of who gets too much at the moment: it takes the mail some hours later.
 const slowlyMs = 3_600_000
+// `notes/mta.md` §3: NXDOMAIN is believed when it comes again an hour later, not from a cache.
+const confirmMs = 3_600_000
 
 /** What a refusal means, and what follows. `attempts` counts this one in. */
 export function judge(
@@ -40,7 +42,7 @@ export function judge(
   return {
     verdict,
     again: true,
-    atLeastMs: delayOf(verdict),
+    atLeastMs: isGone(finding, heard) ? confirmMs : delayOf(verdict),
     ending: givenUp(rules, finding, heard),
   }
 }
@@ -61,5 +63,8 @@ function allows(retry: Retry, attempts: number): boolean {
   if (typeof retry === 'object') return attempts < retry.atMost
   return retry === 'once' ? attempts < 2 : retry !== 'no'
 }
+
+const isGone = ({ class: name }: Outcome, heard: Said | undefined) =>
+  heard === undefined && name === 'bad-domain'
 
 const delayOf = ({ retry }: Verdict) => (retry === 'slow' ? slowlyMs : 0)

@@ -12,6 +12,8 @@ export interface Deadlines {
   /** One block of the message (64 KiB) into the network. */
   blockMs: number
   dotMs: number
+  /** The reply to the lone dot of a message without recipient: its outcome is known already. */
+  emptyMs: number
   resetMs: number
   /** How long a socket lingers after QUIT; nobody waits for it. */
   quitMs: number
@@ -32,6 +34,7 @@ export const defaultDeadlines: Deadlines = {
   dataMs: 120_000,
   blockMs: 180_000,
   dotMs: 600_000,
+  emptyMs: 30_000,
   resetMs: 10_000,
   quitMs: 10_000,
 }

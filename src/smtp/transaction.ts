@@ -118,7 +118,7 @@ async function sendNothing(line: Line, rcptRefused: boolean): Promise<void> {
     return
   }
   line.wire.command('.\r\n')
-  const heard = await line.wire.reply(line.deadlines.dotMs, 'the reply to an empty message')
+  const heard = await line.wire.reply(line.deadlines.emptyMs, 'the reply to an empty message')
   if (!isLoss(heard) && heard.code < 400) return
   reset(line)
 }

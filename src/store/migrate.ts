@@ -20,6 +20,7 @@ import * as contacts from './migrations/0016-contacts.js'
 import * as consent from './migrations/0017-consent.js'
 import * as webhooks from './migrations/0018-webhooks.js'
 import * as sources from './migrations/0019-sources.js'
+import * as queueExpiry from './migrations/0020-queue-expiry.js'
 
 /** In order, forward only; a released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -41,6 +42,7 @@ const migrations: Record<string, Migration> = {
   '0017-consent': consent,
   '0018-webhooks': webhooks,
   '0019-sources': sources,
+  '0020-queue-expiry': queueExpiry,
 }
 
 /** Brings the database to the present schema, under a lock, all or nothing. Runs at every start. */

@@ -1,5 +1,8 @@
 import { type AddressInfo, createServer } from 'node:net'
 import t from 'tap'
+import { loadConfig } from '../../src/config/index.js'
+import { expireOverdue } from '../../src/deliveries/index.js'
+import { makeLandEvents } from '../../src/events/index.js'
 import { FakeClock } from '../support/clock.js'
 import { type OutboundRig, outboundRig, shapedTo } from '../support/outbound.js'
 
@@ -87,6 +90,35 @@ for = "30m"
   rig.mx.change({ mail: '250 ok' })
   await clock.advance(31 * minuteMs)
   for (const id of ids) await rig.becomes(id, 'delivered')
+})
+
+t.test('mail that had no attempt in its time fails at a closed gate too', async (t) => {
+  const clock = new FakeClock()
+  const { outbound: defaults } = loadConfig({ env: {} })
+  const transactional = { ...defaults.retry.transactional, maxAge: 60 * minuteMs }
+  const rig = await outboundRig(t, {
+    clock,
+    config: { retry: { ...defaults.retry, transactional } },
+    script: { mail: '421 4.7.0 [TSS04] later' },
+    shaping: `${shapedTo({ connections: 1 })}[[providers.fake.automation]]\nname = "T"\npattern = "TSS04"\naction = "suspend"\nfor = "9h"\n`,
+  })
+  const [tried = '', waiting = ''] = [
+    await rig.send({ to: 'a@one.test' }),
+    await rig.send({ to: 'b@one.test' }),
+  ]
+  await rig.until(tried, ({ recipients }) => recipients[0]?.attempts === 1)
+  const deps = { ...rig, clock, land: makeLandEvents([]) }
+  await clock.advance(59 * minuteMs)
+  await expireOverdue(deps, new AbortController().signal)
+  t.equal((await rig.email(waiting)).status, 'queued')
+  await clock.advance(2 * minuteMs)
+  await expireOverdue(deps, new AbortController().signal)
+  const ended = [await rig.becomes(tried, 'failed'), await rig.becomes(waiting, 'failed')]
+  t.match(
+    ended.map(({ recipients }) => recipients[0]?.reply),
+    [/^Given up: .* in its time\. The last reply: 421 4\.7\.0 \[TSS04\] later$/, /in its time$/],
+  )
+  t.equal(rig.backlog.size, 0)
 })
 
 t.test('a suspension outlives a restart', async (t) => {

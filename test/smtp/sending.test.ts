@@ -93,6 +93,20 @@ t.test('a refused recipient leaves the session fit for the next message', async 
   }
 })
 
+t.test(
+  'a receiver that never answers the empty message holds the outcome up but shortly',
+  async (t) => {
+    const mx = await fakeMx(t, {
+      ...{ capabilities: offers, rcpt: '550 5.1.1 no such user', data: '354 go', dot: 'hang' },
+    })
+    const connection = await open(t, mx, { deadlines: { emptyMs: 100 } })
+    t.match(await connection.send(envelope, message), {
+      ...{ kind: 'refused', phase: 'rcpt', reusable: false },
+      reply: { code: 550 },
+    })
+  },
+)
+
 t.test('DATA let through for a refused sender but a good recipient is hung up on', async (t) => {
   const { result, mx } = await sendOne(t, { mail: '550 5.7.1 not you', data: '354 go' })
   t.match(result, { kind: 'refused', phase: 'mail', reusable: false })
