@@ -55,6 +55,8 @@ async function concludeOne(
   const reply = replyOf(reported)
   if (reported.action === 'delayed') return await noteDelay(tx, past, { reply, verdict }, deps)
   if (reported.action !== 'failed' && reported.action !== 'delivered') return 'nothing'
+  // `notes/mta.md` §3: a report that names neither recipient nor cause says nothing.
+  if (isVague(reported) && verdict.class === 'unknown') return 'nothing'
   if (past.status === 'waiting') return 'too early'
   if (reported.action === 'delivered') {
     const confirmed = await confirmRelayed(tx, { deliveryId: past.id, reply, ...deps })
@@ -82,9 +84,14 @@ function indexOfRecipient(recipients: readonly ReportedRecipient[], address: str
   return Math.max(failed, 0)
 }
 
+const isVague = ({ status, finalRecipient, originalRecipient }: ReportedRecipient) =>
+  status === '' && finalRecipient === '' && originalRecipient === ''
+
+/** It is shown in terminals and pages, and a stranger wrote it. */
 const replyOf = ({ diagnostic, status, remoteMta }: ReportedRecipient): string => {
   const said = diagnostic || status || 'the report gives no cause'
-  return remoteMta === '' ? `Reported: ${said}` : `Reported by ${remoteMta}: ${said}`
+  const words = remoteMta === '' ? `Reported: ${said}` : `Reported by ${remoteMta}: ${said}`
+  return words.replace(/\p{Cc}+/gu, ' ')
 }
 
 async function noteDelay(

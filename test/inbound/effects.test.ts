@@ -34,6 +34,32 @@ async function open(t: Parameters<typeof startInbound>[0]) {
 const statusOf = async (store: Store, id: string) =>
   (await store.read.selectFrom('emails').select('status').where('id', '=', id).execute())[0]?.status
 
+t.test('a report that names neither recipient nor cause means nothing', async (t) => {
+  const { store, past, report } = await open(t)
+  const mail = await past.mail({ 'a@one.test': 'delivered' })
+  const lines = (part: string) => [
+    'From: MAILER-DAEMON@one.test',
+    'Subject: Undelivered',
+    'Content-Type: multipart/report; report-type=delivery-status; boundary=b',
+    ...['', '--b', 'Content-Type: text/plain', '', part, '--b--', ''],
+  ]
+  for (const part of ['x', '\0\0\0']) {
+    await report(lines(part).join('\r\n'), mail.deliveries[0]?.returnPath ?? '')
+  }
+  t.equal(await statusOf(store, mail.id), 'delivered')
+})
+
+t.test('what a report says is stored without control characters', async (t) => {
+  const { store, past, report } = await open(t)
+  const mail = await past.mail({ 'a@one.test': 'delivered' })
+  const diagnostic = '550 5.1.1 \x1b[31mUser unknown'
+  await report(dsn({ recipient: 'a@one.test', diagnostic }), mail.deliveries[0]?.returnPath ?? '')
+  t.equal(await statusOf(store, mail.id), 'bounced')
+  const rows = await store.read.selectFrom('deliveries').select('reply').execute()
+  t.match(rows[0]?.reply, /User unknown/)
+  t.notMatch(rows[0]?.reply, /\p{Cc}/u)
+})
+
 t.test('what a report means follows from it and from how the delivery stands', async (t) => {
   const { store, past, report } = await open(t)
   const full = { status: '5.2.2', diagnostic: '552 5.2.2 Mailbox full' }
