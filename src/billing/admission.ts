@@ -45,4 +45,4 @@ export function checkAdding(billing: AccountBilling): void {
 }
 
 const pausedMessage = (what: string, reason: 'bounce' | 'complaint') =>
-  `${what} paused: too many ${reason === 'bounce' ? 'mails bounced' : 'recipients complained'}. The operator has to clear it`
+  `${what} paused because of ${reason}s. The operator has to clear it`

@@ -10,9 +10,9 @@ export async function stoppedBy(
   const [row] = await stopsOf(read, { accountId })
   if (row === undefined) return undefined
   if (row.suspended_reason !== null) return `The account is suspended: ${row.suspended_reason}`
-  if (row.paused !== null) return `The account is paused for its ${row.paused} rate`
+  if (row.paused !== null) return `The account is paused because of ${row.paused}s`
   if (type === 'transactional' || row.marketing_paused === null) return undefined
-  return `The account's marketing mail is paused for its ${row.marketing_paused} rate`
+  return `The account's marketing mail is paused because of ${row.marketing_paused}s`
 }
 
 /** What account protection, or an operator, has paused. */

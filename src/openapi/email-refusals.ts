@@ -71,7 +71,7 @@ export const sendingRefusals: Refusal[] = [
   refusal(
     'account_paused',
     'Too many mails bounced, or too many recipients complained',
-    'All sending is paused: too many mails bounced. The operator has to clear it',
+    'All sending is paused because of bounces. The operator has to clear it',
     {
       status: 503,
       shape: 'SendingPaused',
@@ -91,7 +91,7 @@ export const marketingRefusals: Refusal[] = [
   refusal(
     'account_paused',
     'Marketing alone is paused',
-    'Marketing is paused: too many recipients complained. The operator has to clear it',
+    'Marketing is paused because of complaints. The operator has to clear it',
   ),
 ]
 

@@ -2,6 +2,9 @@ import type { PauseReason } from '../billing/index.js'
 import type { ProtectionAuditRow, Read, Tx } from '../store/index.js'
 import type { Totals } from './window.js'
 
+/** Who paused an account when nobody did. */
+export const byItself = 'protection'
+
 export type AuditAction = ProtectionAuditRow['action']
 
 /** Who did what to whom, when and why; never changed. */

@@ -1,7 +1,7 @@
 import { type PauseReason, pauseMarketing, pauseSending } from '../billing/index.js'
 import type { Effect } from '../events/index.js'
 import { type ProtectionRow, prepared, type SubscriptionRow, type Tx } from '../store/index.js'
-import { type AuditAction, writeAudit } from './audit.js'
+import { type AuditAction, byItself, writeAudit } from './audit.js'
 import { type Counted, countedOf, totalsOf } from './counted.js'
 import { countByProvider } from './providers.js'
 import { type Alarm, alarmOf, type ProtectionSettings } from './thresholds.js'
@@ -109,7 +109,7 @@ async function raise(
     }
   }
   const { totals } = watched
-  await writeAudit(tx, { accountId, at, action, reason, totals, who: 'protection', note: null })
+  await writeAudit(tx, { accountId, at, action, reason, totals, who: byItself, note: null })
 }
 
 function actionOn(

@@ -1,7 +1,7 @@
 import type { PauseReason } from '../billing/index.js'
 import type { Log } from '../log/index.js'
 import type { Store, Tx } from '../store/index.js'
-import { type AuditEntry, setAnnounced, unannounced } from './audit.js'
+import { type AuditEntry, byItself, setAnnounced, unannounced } from './audit.js'
 import { counterOf, type ProtectionSettings, rateOf, shownRate } from './thresholds.js'
 
 export interface Notice {
@@ -44,7 +44,7 @@ const reasonWords: Record<PauseReason, string> = {
 
 function noticeOf(entry: AuditEntry, settings: ProtectionSettings): Notice {
   const { accountId, account: name, action, reason, totals, at, who, note } = entry
-  const why = reasonWords[reason]
+  const why = who === byItself ? reasonWords[reason] : `by ${who}`
   const days = settings.window / 86_400_000
   const { warn, pause } = settings[counterOf[reason]]
   const [headline, consequence] = {

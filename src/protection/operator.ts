@@ -29,7 +29,7 @@ export async function pauseByOperator(
   const pauses = await pausesOf(tx, accountId)
   const already = marketing ? (pauses.marketingPaused ?? pauses.paused) : pauses.paused
   if (already !== null) {
-    throw new OperatorError(`It is paused already, for its ${already} rate`)
+    throw new OperatorError(`It is paused already, because of ${already}s`)
   }
   await (marketing ? pauseMarketing : pauseSending)(tx, accountId, reason)
   await enter(tx, order, marketing ? 'marketing_paused' : 'paused', reason)

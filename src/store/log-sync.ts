@@ -29,7 +29,10 @@ export function openLogSync(databaseFile: string): LogSync {
   return {
     flush,
     async close() {
-      if (log !== undefined) await promisify(close)(log)
+      const open = log
+      // Closed twice, it would be whose file has got the number since.
+      log = undefined
+      if (open !== undefined) await promisify(close)(open)
     },
   }
 }

@@ -7,8 +7,12 @@ import { launch, open, picture, sideways } from './open.js'
 t.test('the API reference in a browser', { skip: missing('chromium') }, async (t) => {
   const browser = await launch(t)
   const posthorn = await startPosthorn(t)
-  const document: Document = (await posthorn.call('GET', '/v1/openapi.json')).json
-  const described = Object.entries(document.paths).flatMap(([path, operations]) =>
+  const document: Document & { webhooks: Document['paths'] } = (
+    await posthorn.call('GET', '/v1/openapi.json')
+  ).json
+  // Of a webhook the page shows the event in the place of a path.
+  const all = { ...document.paths, ...document.webhooks }
+  const described = Object.entries(all).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
   )
 

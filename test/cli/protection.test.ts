@@ -14,7 +14,7 @@ t.test('an account is paused by hand, looked at and cleared', async (t) => {
     ...{ id, name: 'City', paused: null, marketingPaused: 'bounce', providers: [] },
     ...{ warnedAt: { bounce: null, complaint: null }, totals: { ...none, marketing: none } },
   })
-  await refused(/It is paused already, for its bounce rate/, ...pause, '--marketing')
+  await refused(/It is paused already, because of bounces/, ...pause, '--marketing')
   t.match((await run(...pause)).stdout, 'All mail of "City" is paused; what is queued waits.')
   const { stdout } = await run('account', 'protection', 'City')
   t.match(stdout, /^Paused +complaint\nMarketing paused +bounce\nWarned +no$/m)

@@ -18,9 +18,13 @@ export interface Ended {
   stderr: string
 }
 
-/** Starts `posthorn` as a process of its own, with nothing of Posthorn's or CI's in its environment. */
+/**
+ * Starts `posthorn` as a process of its own, with nothing of Posthorn's or CI's in its environment. Nor
+ * of coverage: a command is mostly its start, which measuring doubles, so src/cli is not counted.
+ */
 export function startCli(args: readonly string[], options: RunOptions = {}): ChildProcess {
-  const ours = /^(POSTHORN_|STATE_DIRECTORY$|NO_COLOR$|FORCE_COLOR$|NOTIFY_SOCKET$|CI$)/
+  const ours =
+    /^(POSTHORN_|STATE_DIRECTORY$|NO_COLOR$|FORCE_COLOR$|NOTIFY_SOCKET$|CI$|NODE_OPTIONS$|NODE_V8_COVERAGE$|_TAPJS_)/
   const inherited = Object.entries(process.env).filter(([name]) => !ours.test(name))
   const [program, ...before] = options.program ?? [process.execPath, main]
   const child = spawn(program ?? '', [...before, ...args], {

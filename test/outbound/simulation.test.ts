@@ -66,7 +66,8 @@ for (const seed of seeds) {
       const at = most.get(name) ?? 0
       t.ok(at <= connections, `${at} of ${connections} at once to ${name}`)
     }
-    t.equal(most.get('strict'), sites.strict.connections, 'and a limit was in the way')
+    const atLimit = names.filter((name) => most.get(name) === sites[name].connections)
+    t.not(atLimit.length, 0, 'and a limit was in the way')
     await showOrder(t, rig)
     await showRate(t, rig)
   })
