@@ -37,7 +37,8 @@ const checkpointSlot = 2
 const firstOutboundSlot = 3 // and 7 more
 const inboundSlot = 11
 const courierSlot = 12
-/** Of the thread that is there while contacts are imported. */
+/** Of the threads that are there while campaigns are expanded, and while contacts are imported. */
+export const expandSlot = 13
 export const importSlot = 14
 // What a thread may take beyond its own grace to write its last results and close.
 const closingMs = 10_000

@@ -1,4 +1,5 @@
 import { loadPlans } from '../billing/index.js'
+import { followBroadcasts } from '../broadcasts/index.js'
 import type { Config } from '../config/index.js'
 import { type LandEvents, makeLandEvents } from '../events/index.js'
 import { makeProtection } from '../protection/index.js'
@@ -9,5 +10,6 @@ import { plansFile } from './files.js'
 /** What follows from what happens to a mail, the same in every thread and in the CLI. */
 export function makeEffects(config: Config, dataDir: string): LandEvents {
   const webhookJobs = makeWebhookJobs(loadPlans(plansFile(dataDir)))
-  return makeLandEvents([suppressFailing, makeProtection(config.protection), webhookJobs])
+  const protection = makeProtection(config.protection)
+  return makeLandEvents([suppressFailing, protection, followBroadcasts, webhookJobs])
 }

@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { makeAuthenticate, type Principal } from '../accounts/index.js'
 import { loadPlans, type Plans, refuseUnknownPlans } from '../billing/index.js'
 import { billingRoutes } from '../billing/routes.js'
+import { campaignsWait } from '../broadcasts/index.js'
 import { type Clock, systemClock } from '../clock/index.js'
 import {
   type ApplianceKey,
@@ -32,6 +33,7 @@ import { makeEffects } from './effects.js'
 import { applianceKeyFile, bounceRuleFiles, plansFile } from './files.js'
 import { forwardingChores } from './forwarding.js'
 import { startHousekeeping } from './housekeeping.js'
+import { openJobs } from './jobs.js'
 import { lockDataDir } from './lock.js'
 import { countAnswers, type Metrics, openMetrics } from './metrics.js'
 import { openSystemdNotifier } from './notify.js'
@@ -108,6 +110,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     opened.push(() => control.close())
     const ring = makeDoorbell((due) => crew.ring(due))
 
+    const jobs = openJobs({ config, dataDir, ...shared, log, clock, ring })
+    opened.push(() => jobs.close())
     const renderer = openRenderer({ log, clock })
     opened.push(() => renderer.close())
     const importer = openImporter({ dataDir, turns, slot: importSlot, log })
@@ -126,6 +130,13 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         everyMs: 30_000,
         run: (stop) => expireOverdue({ store, clock, backlog, land }, stop),
       },
+      {
+        name: 'campaigns that wait',
+        everyMs: 5_000,
+        async run() {
+          if (await campaignsWait({ store, clock })) jobs.expand()
+        },
+      },
       { name: 'expired suppressions', everyMs: 60_000, run: () => liftExpired({ store, clock }) },
       ...forwardingChores({ store, clock, log, config, backlog, ring }),
       ...protectionChores({ store, clock, log, config, backlog, ring, meter: metrics.meter }),
@@ -143,6 +154,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       renderer,
       importer,
       idempotency,
+      expand: jobs.expand,
     })
     opened.push(() => privateServer.close(config.http.shutdownGrace))
 
@@ -199,6 +211,7 @@ interface Core {
   renderer: Renderer
   importer: Importer
   idempotency: Idempotency
+  expand: () => void
 }
 
 async function openPrivateServer(

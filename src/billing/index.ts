@@ -14,7 +14,14 @@ export {
   type Plans,
 } from './plan.js'
 export { loadPlans } from './plans-file.js'
-export { countBatch, countCampaignMails, countMails, giveBack } from './quota.js'
+export {
+  countBatch,
+  countCampaignMails,
+  countMails,
+  giveBack,
+  giveBackCampaignMails,
+  refuseCampaignMails,
+} from './quota.js'
 export { pausesOf, stoppedBy } from './stopped.js'
 export {
   clearPauses,

@@ -1,7 +1,7 @@
 import { ApiError } from '../errors/index.js'
-import type { Tx } from '../store/index.js'
+import type { Read, Tx } from '../store/index.js'
 import type { AccountBilling } from './billing.js'
-import { addUsage, dayEndsAt, subtractUsage } from './usage.js'
+import { addUsage, dayEndsAt, readUsage, subtractUsage } from './usage.js'
 
 /*
  * Each function runs inside the transaction that accepts the mail. It counts first and looks then:
@@ -79,14 +79,36 @@ export async function countCampaignMails(
   const limit = marketingPlan === null ? 0 : marketingPlan.monthlySendLimit
   if (limit === null || after.monthCampaignMails <= limit) return
   const used = after.monthCampaignMails - mails
-  throw new ApiError(
-    'plan_limit_exceeded',
-    `${used} of ${limit} campaign mails of this month are used`,
-    {
-      status: 402,
-      fields: { limit, used, plan: marketingPlan?.name ?? null },
-    },
-  )
+  throw campaignCap(used, limit, marketingPlan?.name ?? null)
+}
+
+const campaignCap = (used: number, limit: number, plan: string | null) =>
+  new ApiError('plan_limit_exceeded', `${used} of ${limit} campaign mails of this month are used`, {
+    status: 402,
+    fields: { limit, used, plan },
+  })
+
+/** Throws the 402 of `countCampaignMails` without counting: before what would only then be refused. */
+export async function refuseCampaignMails(
+  read: Read,
+  { accountId, marketingPlan }: AccountBilling,
+  mails: number,
+  now: number,
+): Promise<void> {
+  const limit = marketingPlan?.monthlySendLimit ?? null
+  if (limit === null) return
+  const { monthCampaignMails: used } = await readUsage(read, accountId, now)
+  if (used + mails > limit) throw campaignCap(used, limit, marketingPlan?.name ?? null)
+}
+
+/** Gives back what a campaign was counted for beyond the mails that it then had. */
+export async function giveBackCampaignMails(
+  tx: Tx,
+  accountId: string,
+  mails: number,
+  countedAt: number,
+): Promise<void> {
+  if (mails > 0) await subtractUsage(tx, accountId, countedAt, mails, 'campaign_mails')
 }
 
 interface Cap {

@@ -58,15 +58,16 @@ export async function subtractUsage(
   accountId: string,
   countedAt: number,
   mails: number,
+  counter: 'mails' | 'campaign_mails' = 'mails',
 ): Promise<void> {
   const { month, day } = periodsAt(countedAt)
   await tx
     .updateTable('usage')
     .set((eb) => ({
-      mails: eb
+      [counter]: eb
         .case()
-        .when('mails', '>', mails)
-        .then(eb('mails', '-', mails))
+        .when(counter, '>', mails)
+        .then(eb(counter, '-', mails))
         .else(0)
         .end(),
     }))

@@ -7,7 +7,7 @@
 export { type Backlog, joinBacklog, makeBacklogMemory } from './backlog.js'
 export { blockedAmong } from './blocked.js'
 export { bounceLate, type LateBounce } from './bounce-late.js'
-export { cancelDeliveries } from './cancel.js'
+export { cancelDeliveries, cancelWaiting } from './cancel.js'
 export { startCensus } from './census.js'
 export {
   type Claim,

@@ -1,7 +1,14 @@
 import type { SelectQueryBuilder } from 'kysely'
 import { type Clock, pause } from '../clock/index.js'
 import type { Tables } from '../store/index.js'
-import { firstSerialAt, idsIn, type QueueClass, type Read, type Store } from '../store/index.js'
+import {
+  firstSerialAt,
+  idsIn,
+  type QueueClass,
+  queueClass,
+  type Read,
+  type Store,
+} from '../store/index.js'
 import type { Changes } from './hold.js'
 
 /** Which of the waiting deliveries are meant: all that every given field fits. */
@@ -15,6 +22,10 @@ export interface QueueFilter {
   /** Accepted before this time, in milliseconds. */
   acceptedBefore?: number | undefined
   held?: boolean | undefined
+  /** For which reason. */
+  heldReason?: string | undefined
+  /** Of this campaign. */
+  broadcastId?: string | undefined
 }
 
 type QueueQuery<O> = SelectQueryBuilder<Tables, 'queue', O>
@@ -32,6 +43,22 @@ export function fitting<O, Q extends QueueQuery<O>>(query: Q, filter: QueueFilte
   }
   if (filter.held !== undefined) {
     q = q.where('queue.held_at', filter.held ? 'is not' : 'is', null)
+  }
+  if (filter.heldReason !== undefined) {
+    q = q.where('queue.held_reason', '=', filter.heldReason)
+  }
+  if (filter.broadcastId !== undefined) {
+    const { broadcastId } = filter
+    q = q
+      .where('queue.class', '=', queueClass.campaign)
+      .where(({ exists, selectFrom }) =>
+        exists(
+          selectFrom('emails')
+            .select('emails.id')
+            .whereRef('emails.id', '=', 'queue.email_id')
+            .where('emails.broadcast_id', '=', broadcastId),
+        ),
+      )
   }
   return q as Q
 }

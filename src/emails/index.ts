@@ -8,12 +8,18 @@ export { acceptBatch, maxBatch } from './batch.js'
 export { cancelScheduled } from './cancel.js'
 export type { EmailDeps } from './deps.js'
 export { type Idempotency, makeIdempotency } from './idempotency.js'
+export { type InsertDeps, insertEmails, ringOf } from './insert.js'
 export { insertNotice } from './notice.js'
+export { type PreparedEmail, verifiedSender } from './prepare.js'
 export { accountOfEmail, type EmailRecord, readEmail } from './read.js'
+export { parseScheduledAt } from './schedule.js'
 export {
+  Content,
   maxContentBytes,
   maxMetadataBytes,
   maxRecipients,
   maxSubjectBytes,
   maxVariablesBytes,
+  ReplyTo,
+  Sender,
 } from './send-body.js'

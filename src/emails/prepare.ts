@@ -12,7 +12,7 @@ import { maxRecipients, type SendInput } from './send-body.js'
 
 /** A mail that nothing speaks against, ready to be written. */
 export interface PreparedEmail {
-  row: Omit<EmailRow, 'relayed' | 'opens' | 'clicks' | 'body_id'>
+  row: Omit<EmailRow, 'relayed' | 'opens' | 'clicks' | 'body_id' | 'broadcast_id'>
   html: string
   text: string | null
   /** Who gets it, and who must not (`suppression`). */
@@ -138,14 +138,20 @@ function refuseOverload({ backlog, maxQueued }: EmailDeps): void {
   })
 }
 
-async function verifiedSender(deps: EmailDeps, accountId: string, from: string, senders: Senders) {
+/** The sender and its domain; throws a 400 unless the account may send from there. */
+export async function verifiedSender(
+  { store: { read } }: Pick<EmailDeps, 'store'>,
+  accountId: string,
+  from: string,
+  senders: Senders = new Map(),
+) {
   const mailbox = parseMailbox(from)
   if (mailbox === undefined) {
     const message = 'from is not a sender: expected "email@domain" or "Name <email@domain>"'
     throw new ApiError('validation_error', message, { fields: { domain: '' } })
   }
   const known = senders.get(mailbox.domain)
-  const domain = known ?? (await findSenderDomain(deps.store.read, accountId, mailbox.domain))
+  const domain = known ?? (await findSenderDomain(read, accountId, mailbox.domain))
   senders.set(mailbox.domain, domain)
   if (domain?.status !== 'verified') {
     throw new ApiError(
@@ -154,7 +160,7 @@ async function verifiedSender(deps: EmailDeps, accountId: string, from: string, 
       {
         fields: {
           domain: mailbox.domain,
-          verifiedDomains: await verifiedDomains(deps.store.read, accountId),
+          verifiedDomains: await verifiedDomains(read, accountId),
         },
       },
     )

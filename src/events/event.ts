@@ -27,4 +27,6 @@ export interface EventDetail {
   suppress?: 'now' | 'repeated'
   /** Of a complaint: what the feedback loop calls it (RFC 5965), e.g. `abuse`. */
   feedbackType?: string
+  /** Of an open or a click: a program's, not a person's. */
+  machine?: true
 }

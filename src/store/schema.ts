@@ -47,6 +47,8 @@ export interface Tables {
   webhook_endpoints: WebhookEndpointRow
   webhook_jobs: WebhookJobRow
   webhook_deliveries: WebhookDeliveryRow
+  broadcasts: BroadcastRow
+  broadcast_tests: BroadcastTestRow
 }
 
 export interface AccountRow {
@@ -148,6 +150,8 @@ export interface EmailRow {
   scheduled_at: number | null
   sent_at: number | null
   created_at: number
+  /** The campaign that it is of: then it has one recipient, and its body is that of all. */
+  broadcast_id: ColumnType<string | null, string | null | undefined, never>
 }
 
 /** Transactional before automation before campaign. */
@@ -611,4 +615,56 @@ export interface WebhookDeliveryRow {
   error: string | null
   created_at: number
   ended_at: number
+}
+
+/** A campaign, with counters of what became of its mails. */
+export interface BroadcastRow {
+  id: string
+  account_id: string
+  list_id: string
+  topic_id: string | null
+  /** Never shown to recipients. */
+  name: string | null
+  domain_id: string
+  /** As given: `a@b` or `Name <a@b>`. */
+  from_header: string
+  reply_to: string | null
+  /** Liquid, as is the HTML of its body. */
+  subject: string
+  body_id: number
+  status: 'draft' | 'scheduled' | 'sending' | 'paused' | 'sent' | 'cancelled' | 'failed'
+  /** Why it is paused or has failed. */
+  reason: string | null
+  scheduled_at: number | null
+  created_at: number
+  /** When its dispatch began. */
+  sent_at: number | null
+  ended_at: number | null
+  /** How many were reachable when it was made, then when it was dispatched. */
+  audience: number
+  /** The last contact of the list that was looked at. */
+  cursor: string
+  /** 1 once all of the list was looked at. */
+  expanded: number
+  /** When it last was. */
+  expanded_at: number | null
+  /** Its mails, each of which is in one of the next seven. */
+  recipients: number
+  waiting: number
+  delivered: number
+  relayed: number
+  bounced: number
+  failed: number
+  suppressed: number
+  cancelled: number
+  /** Mails that were, once or more often, by a person as far as that can be told. */
+  opened: number
+  clicked: number
+}
+
+/** Test sends of the last hour. */
+export interface BroadcastTestRow {
+  id: number
+  account_id: string
+  sent_at: number
 }

@@ -6,6 +6,14 @@
  */
 export type { Rendered, RenderJob, RenderOutcome, TemplateFault, TemplatePart } from './job.js'
 export {
+  escapeMerged,
+  type MergePiece,
+  type MergeTag,
+  mergedValue,
+  mergeInto,
+  mergePieces,
+} from './merge-tags.js'
+export {
   describeFault,
   findSyntaxFault,
   putTemplate,

@@ -1,0 +1,45 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { systemClock } from '../clock/index.js'
+import type { StreamDue } from '../deliveries/index.js'
+import { openLog } from '../log/index.js'
+import { openStore } from '../store/index.js'
+import type { ThreadContext } from './thread.js'
+import { logOptions } from './thread.js'
+import type { ThreadData } from './thread-data.js'
+
+export type JobContext = Pick<ThreadContext, 'data' | 'store' | 'clock' | 'log'> & {
+  /** Aborted when the appliance stops: the job is to end soon. */
+  signal: AbortSignal
+  ring(due: readonly StreamDue[]): void
+}
+
+/** From a job's thread; Bree knows the last by itself. */
+export type JobReport = { kind: 'ring'; due: readonly StreamDue[] } | 'cancelled'
+
+/** The life of a Bree job's thread: open the ground, do the work once, close. */
+export async function runJob(
+  name: string,
+  work: (context: JobContext) => Promise<void>,
+): Promise<void> {
+  const port = parentPort
+  if (port === null) throw new Error(`${name} is a job's entry, not a program`)
+  const data = workerData as ThreadData
+  const log = openLog(logOptions(data.config.log)).child({ job: name })
+  const { dataDir, turns, slot } = data
+  const store = openStore({ dataDir, clock: systemClock, turns, slot })
+  const cancelled = new AbortController()
+  port.on('message', (message) => {
+    if (message === 'cancel') cancelled.abort()
+  })
+  const tell = (report: JobReport) => port.postMessage(report)
+  try {
+    await work({
+      ...{ data, store, log, clock: systemClock, signal: cancelled.signal },
+      ring: (due) => tell({ kind: 'ring', due }),
+    })
+  } finally {
+    await store.close()
+    if (cancelled.signal.aborted) tell('cancelled')
+    port.close()
+  }
+}

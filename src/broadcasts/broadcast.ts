@@ -1,0 +1,34 @@
+import type { Selectable } from 'kysely'
+import { ApiError } from '../errors/index.js'
+import type { BroadcastRow, Read } from '../store/index.js'
+
+export type Broadcast = Selectable<BroadcastRow>
+export type BroadcastStatus = BroadcastRow['status']
+
+/** The account's campaign; throws a 404. */
+export async function findBroadcast(read: Read, accountId: string, id: string): Promise<Broadcast> {
+  const row = await read
+    .selectFrom('broadcasts')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('id', '=', id.toLowerCase())
+    .executeTakeFirst()
+  if (row === undefined) throw new ApiError('not_found', 'No such campaign')
+  return row
+}
+
+/** An account's campaigns, newest first (UUIDv7), `limit` of them older than `before`. */
+export async function listBroadcasts(
+  read: Read,
+  accountId: string,
+  { limit, before }: { limit: number; before?: string | undefined },
+): Promise<Broadcast[]> {
+  return await read
+    .selectFrom('broadcasts')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+}

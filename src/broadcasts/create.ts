@@ -1,0 +1,91 @@
+import { type AccountBilling, checkSending, refuseCampaignMails } from '../billing/index.js'
+import { parseScheduledAt, verifiedSender } from '../emails/index.js'
+import { findTopic } from '../topics/index.js'
+import { countAudience, nobody } from './audience.js'
+import { type Broadcast, findBroadcast } from './broadcast.js'
+import { checkContent } from './content.js'
+import type { BroadcastDeps } from './deps.js'
+import { begin } from './dispatch.js'
+
+export interface BroadcastInput {
+  listId: string
+  /** `a@b` or `Name <a@b>`. */
+  from: string
+  /** Liquid, as is the HTML. */
+  subject: string
+  html: string
+  topicId?: string | undefined
+  name?: string | undefined
+  replyTo?: string | undefined
+  scheduledAt?: string | undefined
+}
+
+/** A campaign that nothing speaks against. */
+export interface CheckedBroadcast {
+  domainId: string
+  scheduledAt: number | undefined
+  topicId: string | null
+  /** How many are reachable now. */
+  audience: number
+}
+
+/**
+ * Makes a campaign, and dispatches it unless it is scheduled or a draft. Throws what the contract
+ * says: 402 without a marketing plan or beyond its cap, 400 for the sender, the time, and when nobody
+ * is reachable, 404 for list and topic, 422 for what does not render.
+ */
+export async function createBroadcast(
+  deps: BroadcastDeps,
+  billing: AccountBilling,
+  input: BroadcastInput,
+  { draft = false }: { draft?: boolean } = {},
+): Promise<Broadcast> {
+  const { store, clock } = deps
+  const { accountId } = billing
+  const checked = await checkBroadcast(deps, billing, input)
+  const id = store.ids.uuid()
+  const bodyId = store.ids.serial()
+  const now = clock.now()
+  const { scheduledAt = null, domainId, topicId, audience } = checked
+  await store.write(async (tx) => {
+    // The text part is made of the HTML, with its tags in it, by whoever composes.
+    await tx.insertInto('bodies').values({ id: bodyId, html: input.html, text: null }).execute()
+    await tx
+      .insertInto('broadcasts')
+      .values({
+        ...{ id, account_id: accountId, list_id: input.listId.toLowerCase(), topic_id: topicId },
+        ...{ name: input.name ?? null, domain_id: domainId, from_header: input.from.trim() },
+        ...{ reply_to: input.replyTo?.trim() ?? null, subject: input.subject, body_id: bodyId },
+        ...{ status: draft ? 'draft' : 'scheduled', reason: null, scheduled_at: scheduledAt },
+        ...{ created_at: now, sent_at: null, ended_at: null, audience, cursor: '' },
+        ...{ expanded: 0, expanded_at: null, recipients: 0, waiting: 0, delivered: 0 },
+        ...{ relayed: 0, bounced: 0, failed: 0, suppressed: 0, cancelled: 0 },
+        ...{ opened: 0, clicked: 0 },
+      })
+      .execute()
+    if (!draft && scheduledAt === null) await begin(tx, billing, id, { audience, now })
+  })
+  if (!draft && scheduledAt === null) deps.expand()
+  return await findBroadcast(store.read, accountId, id)
+}
+
+/** All that can be refused before anything is written; a test send asks for the same. */
+export async function checkBroadcast(
+  deps: BroadcastDeps,
+  billing: AccountBilling,
+  input: BroadcastInput,
+): Promise<CheckedBroadcast> {
+  const { store, clock, renderer } = deps
+  const { accountId } = billing
+  checkSending(billing, 'marketing')
+  const scheduledAt = parseScheduledAt(input.scheduledAt, clock.now())
+  const { domainId } = await verifiedSender(deps, accountId, input.from)
+  const topicId = input.topicId?.toLowerCase() ?? null
+  if (topicId !== null) await findTopic(store.read, accountId, topicId)
+  const { listId } = input
+  const audience = await countAudience(store.read, { accountId, listId, topicId })
+  if (audience === 0) throw nobody()
+  await refuseCampaignMails(store.read, billing, audience, clock.now())
+  await checkContent(renderer, accountId, input)
+  return { domainId, scheduledAt, topicId, audience }
+}

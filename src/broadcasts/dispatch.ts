@@ -1,0 +1,107 @@
+import {
+  type AccountBilling,
+  checkSending,
+  countCampaignMails,
+  readBilling,
+} from '../billing/index.js'
+import { ApiError, messageOf } from '../errors/index.js'
+import type { Tx } from '../store/index.js'
+import { countAudience, nobody } from './audience.js'
+import { type Broadcast, findBroadcast } from './broadcast.js'
+import type { BroadcastDeps } from './deps.js'
+
+/**
+ * A campaign's dispatch begins: its mails count from now on, and it is expanded. Throws a 402 when
+ * the plan has no room for them.
+ */
+export async function begin(
+  tx: Tx,
+  billing: AccountBilling,
+  id: string,
+  { audience, now }: { audience: number; now: number },
+): Promise<void> {
+  await countCampaignMails(tx, billing, audience, now)
+  await tx
+    .updateTable('broadcasts')
+    .set({ status: 'sending', reason: null, sent_at: now, audience, expanded_at: now })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Dispatches a draft; throws as `createBroadcast` does, and a 409 for what is no draft. */
+export async function sendDraft(
+  deps: BroadcastDeps,
+  billing: AccountBilling,
+  id: string,
+): Promise<Broadcast> {
+  const { store, clock } = deps
+  const draft = await findBroadcast(store.read, billing.accountId, id)
+  checkSending(billing, 'marketing')
+  const audience = await countAudience(store.read, audienceOf(draft))
+  if (audience === 0) throw nobody()
+  await store.write(async (tx) => {
+    const { status } = await findBroadcast(tx, billing.accountId, id)
+    if (status !== 'draft') {
+      throw new ApiError('conflict', `Only a draft can be sent; this campaign is ${status}`)
+    }
+    await begin(tx, billing, draft.id, { audience, now: clock.now() })
+  })
+  deps.expand()
+  return await findBroadcast(store.read, billing.accountId, id)
+}
+
+/**
+ * Dispatches what is scheduled and due, to whom it reaches now. What cannot be sent for good has
+ * failed and says why; a campaign of an account that is paused or suspended waits.
+ */
+export async function dispatchDue(deps: Pick<BroadcastDeps, 'store' | 'clock' | 'plans'>) {
+  const { store, clock, plans } = deps
+  const due = await store.read
+    .selectFrom('broadcasts')
+    .selectAll()
+    .where('status', '=', 'scheduled')
+    .where('scheduled_at', '<=', clock.now())
+    .orderBy('scheduled_at')
+    .execute()
+  for (const broadcast of due) {
+    const { id, account_id: accountId } = broadcast
+    const billing = await readBilling(store.read, plans, accountId)
+    if (billing.suspended ?? billing.paused ?? billing.marketingPaused) continue
+    const refusal = await dispatchOne(deps, billing, broadcast).catch((error: unknown) => {
+      if (error instanceof ApiError && error.status < 500) return messageOf(error)
+      throw error
+    })
+    if (refusal === undefined) continue
+    const failed = { status: 'failed', reason: refusal, ended_at: clock.now() } as const
+    await store.write((tx) =>
+      tx
+        .updateTable('broadcasts')
+        .set(failed)
+        .where('id', '=', id)
+        .where('status', '=', 'scheduled')
+        .execute(),
+    )
+  }
+}
+
+async function dispatchOne(
+  { store, clock }: Pick<BroadcastDeps, 'store' | 'clock'>,
+  billing: AccountBilling,
+  broadcast: Broadcast,
+): Promise<undefined> {
+  checkSending(billing, 'marketing')
+  const audience = await countAudience(store.read, audienceOf(broadcast))
+  if (audience === 0) throw nobody()
+  await store.write(async (tx) => {
+    const { status } = await findBroadcast(tx, broadcast.account_id, broadcast.id)
+    if (status === 'scheduled') {
+      await begin(tx, billing, broadcast.id, { audience, now: clock.now() })
+    }
+  })
+}
+
+export const audienceOf = ({ account_id, list_id, topic_id }: Broadcast) => ({
+  accountId: account_id,
+  listId: list_id,
+  topicId: topic_id,
+})

@@ -1,0 +1,234 @@
+import { sql, type UpdateResult } from 'kysely'
+import { giveBackCampaignMails, stoppedBy } from '../billing/index.js'
+import { pause } from '../clock/index.js'
+import { type Backlog, type ClassName, classNameOf, type StreamDue } from '../deliveries/index.js'
+import { type Mailbox, parseMailbox } from '../mime/index.js'
+import { cell, prepared, queueClass, rowsOf, type Tx } from '../store/index.js'
+import type { Renderer } from '../templates/index.js'
+import { nextOfAudience } from './audience.js'
+import { type Broadcast, findBroadcast } from './broadcast.js'
+import type { BroadcastDeps } from './deps.js'
+import { dispatchDue } from './dispatch.js'
+import { endIfDone } from './follow.js'
+import { makeSubjects, type Subjects } from './subjects.js'
+
+export interface ExpandDeps extends Pick<BroadcastDeps, 'store' | 'clock' | 'plans'> {
+  backlog: Backlog
+  /** Deliveries that may wait at once. */
+  maxQueued: number
+  retry: Readonly<Record<ClassName, { readonly maxAge: number }>>
+  ring: (due: readonly StreamDue[]) => void
+  renderer: Renderer
+}
+
+// Some milliseconds of the turn to write.
+const perWrite = 250
+const fullPauseMs = 1_000
+
+/**
+ * Dispatches what is due, then makes the mails of all campaigns that are sending, in turn, until there
+ * is nothing left to do or `signal` is aborted. A kill at any point is made good by the next call: the
+ * cursor moves in the transaction that writes the mails before it.
+ */
+export async function expandBroadcasts(deps: ExpandDeps, signal: AbortSignal): Promise<void> {
+  const { clock, backlog, maxQueued } = deps
+  const subjects = makeSubjects(deps)
+  await dispatchDue(deps)
+  while (!signal.aborted) {
+    const unfinished = await unexpanded(deps)
+    if (unfinished.length === 0) return
+    for (const broadcast of unfinished) {
+      if (signal.aborted) return
+      // Mail that was accepted must not be crowded out, nor the disk be filled by a campaign alone.
+      if (backlog.size + perWrite > maxQueued) await pause(clock, fullPauseMs)
+      else await expandSome(deps, broadcast, subjects)
+    }
+  }
+}
+
+/** Whether `expandBroadcasts` would find something to do. */
+export async function campaignsWait({
+  store: { read },
+  clock,
+}: Pick<ExpandDeps, 'store' | 'clock'>) {
+  const row = await read
+    .selectFrom('broadcasts')
+    .select('id')
+    .where(({ eb, or, and }) =>
+      or([
+        and([eb('status', '=', 'sending'), eb('expanded', '=', 0)]),
+        and([eb('status', '=', 'scheduled'), eb('scheduled_at', '<=', clock.now())]),
+      ]),
+    )
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Campaigns whose list was not looked at to its end, but those of accounts that are stopped. */
+async function unexpanded({ store: { read } }: ExpandDeps): Promise<Broadcast[]> {
+  const sending = await read
+    .selectFrom('broadcasts')
+    .selectAll()
+    .where('status', '=', 'sending')
+    .where('expanded', '=', 0)
+    .orderBy('expanded_at')
+    .execute()
+  const stops = await Promise.all(
+    sending.map(({ account_id }) => stoppedBy(read, account_id, 'marketing')),
+  )
+  return sending.filter((_, i) => stops[i] === undefined)
+}
+
+interface NewMail {
+  id: string
+  deliveryId: number
+  mailbox: Mailbox
+  subject: string
+}
+
+async function expandSome(deps: ExpandDeps, broadcast: Broadcast, subjects: Subjects) {
+  const { store, clock, backlog } = deps
+  const { id, account_id: accountId, list_id: listId, topic_id: topicId } = broadcast
+  const audience = { accountId, listId, topicId }
+  const { seen, reachable } = await nextOfAudience(store.read, audience, broadcast.cursor, perWrite)
+  const mails: NewMail[] = []
+  for (const member of reachable) {
+    const mailbox = parseMailbox(member.email)
+    // Contacts are addresses since they were added.
+    if (mailbox === undefined) throw new Error(`Contact ${member.contactId} has no address`)
+    const subject = await subjects(broadcast, member)
+    mails.push({ id: store.ids.uuid(), deliveryId: store.ids.serial(), mailbox, subject })
+  }
+  const cursor = seen.at(-1)?.contactId ?? broadcast.cursor
+  const done = seen.length < perWrite
+  const written = await store.write(async (tx) => {
+    const now = await findBroadcast(tx, accountId, id)
+    // Paused or cancelled since it was read.
+    if (now.status !== 'sending' || now.cursor !== broadcast.cursor) return false
+    await insertMails(tx, deps, broadcast, mails)
+    const at = clock.now()
+    await advance(tx, { id, cursor, mails: mails.length, expanded: done ? 1 : 0, at })
+    if (!done) return true
+    const unused = now.audience - (now.recipients + mails.length)
+    await giveBackCampaignMails(tx, accountId, unused, now.sent_at ?? at)
+    await endIfDone(tx, id, at)
+    return true
+  })
+  if (!written) return
+  backlog.change(mails.length)
+  const lanes = new Set(mails.map(({ mailbox }) => mailbox.domain))
+  const due = { class: queueClass.campaign, accountId, dueAt: clock.now() }
+  deps.ring([...lanes].map((lane) => ({ ...due, lane })))
+}
+
+const advance = prepared<
+  { id: string; cursor: string; mails: number; expanded: 0 | 1; at: number },
+  UpdateResult
+>((db, { id, cursor, mails, expanded, at }) =>
+  db
+    .updateTable('broadcasts')
+    .set({
+      cursor,
+      expanded,
+      expanded_at: at,
+      recipients: sql`recipients + ${mails}`,
+      waiting: sql`waiting + ${mails}`,
+    })
+    .where('id', '=', id),
+)
+
+/** Two statements for all of them: a statement a row would take three times as long. */
+async function insertMails(
+  tx: Tx,
+  { clock, retry }: ExpandDeps,
+  broadcast: Broadcast,
+  mails: readonly NewMail[],
+): Promise<void> {
+  if (mails.length === 0) return
+  const now = clock.now()
+  const host = parseMailbox(broadcast.from_header)?.domain
+  const rows = mails.map(({ id, deliveryId, mailbox: { address, domain }, subject }) => [
+    ...[id, JSON.stringify([address]), subject, `<${id}@${host}>`],
+    ...[deliveryId, address, domain],
+  ])
+  const json = JSON.stringify(rows)
+  const { id: broadcastId, account_id: accountId, domain_id: domainId } = broadcast
+  await insertEmails(tx, {
+    ...{ json, now, broadcastId, accountId, domainId },
+    ...{ bodyId: broadcast.body_id, from: broadcast.from_header },
+    ...{ replyTo: broadcast.reply_to, topicId: broadcast.topic_id },
+  })
+  const expiresAt = now + retry[classNameOf(queueClass.campaign)].maxAge
+  await insertQueue(tx, { json, accountId, now, expiresAt })
+}
+
+interface NewEmails {
+  json: string
+  now: number
+  broadcastId: string
+  accountId: string
+  domainId: string
+  bodyId: number
+  from: string
+  replyTo: string | null
+  topicId: string | null
+}
+
+const insertEmails = prepared<NewEmails, unknown>((db, values) =>
+  db
+    .insertInto('emails')
+    .columns(['id', 'account_id', 'domain_id', 'body_id', 'from_header', 'to_list', 'reply_to'])
+    .columns(['subject', 'type', 'topic_id', 'status', 'message_id', 'provider', 'waiting'])
+    .columns(['delivered', 'bounced', 'failed', 'created_at', 'broadcast_id'])
+    .expression((eb) =>
+      eb
+        .selectFrom(rowsOf(values.json))
+        .select([
+          cell<string>(0).as('id'),
+          eb.val(values.accountId).as('account_id'),
+          eb.val(values.domainId).as('domain_id'),
+          eb.val(values.bodyId).as('body_id'),
+          eb.val(values.from).as('from_header'),
+          cell<string>(1).as('to_list'),
+          eb.val(values.replyTo).as('reply_to'),
+          cell<string>(2).as('subject'),
+          eb.val('marketing').as('type'),
+          eb.val(values.topicId).as('topic_id'),
+          eb.val('queued').as('status'),
+          cell<string>(3).as('message_id'),
+          eb.val('primary').as('provider'),
+          eb.lit(1).as('waiting'),
+          eb.lit(0).as('delivered'),
+          eb.lit(0).as('bounced'),
+          eb.lit(0).as('failed'),
+          eb.val(values.now).as('created_at'),
+          eb.val(values.broadcastId).as('broadcast_id'),
+        ]),
+    ),
+)
+
+const insertQueue = prepared<
+  { json: string; accountId: string; now: number; expiresAt: number },
+  unknown
+>((db, { json, accountId, now, expiresAt }) =>
+  db
+    .insertInto('queue')
+    .columns(['id', 'email_id', 'account_id', 'recipient', 'lane', 'class', 'due_at', 'attempts'])
+    .columns(['expires_at'])
+    .expression((eb) =>
+      eb
+        .selectFrom(rowsOf(json))
+        .select([
+          cell<number>(4).as('id'),
+          cell<string>(0).as('email_id'),
+          eb.val(accountId).as('account_id'),
+          cell<string>(5).as('recipient'),
+          cell<string>(6).as('lane'),
+          eb.lit(queueClass.campaign).as('class'),
+          eb.val(now).as('due_at'),
+          eb.lit(0).as('attempts'),
+          eb.val(expiresAt).as('expires_at'),
+        ]),
+    ),
+)

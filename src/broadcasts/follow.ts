@@ -1,0 +1,118 @@
+import { sql, type UpdateResult } from 'kysely'
+import type { EventType, MailEvent } from '../events/index.js'
+import { idsOf, prepared, queueClass, type Tx } from '../store/index.js'
+
+// What ends a delivery, and the counter that its mail is then in.
+const counters = ['delivered', 'relayed', 'bounced', 'failed', 'suppressed'] as const
+type Counter = (typeof counters)[number]
+const isCounter = (type: EventType): type is Counter => counters.some((name) => name === type)
+const isOpened = (type: EventType) => type === 'opened' || type === 'clicked'
+
+type Change = Record<Counter | 'waiting' | 'opened' | 'clicked', number>
+
+/**
+ * An effect of events: a campaign's counters follow what becomes of its mails, each of which has one
+ * recipient; the last one that ends ends the campaign.
+ */
+export async function followBroadcasts(tx: Tx, events: readonly MailEvent[]): Promise<void> {
+  const concerned = events.filter(
+    ({ class: of, type }) => of === queueClass.campaign && (isCounter(type) || isOpened(type)),
+  )
+  if (concerned.length === 0) return
+  const emailIds = JSON.stringify([...new Set(concerned.map(({ emailId }) => emailId))])
+  const mails = new Map((await mailsOf(tx, { emailIds })).map((mail) => [mail.id, mail]))
+  if (mails.size === 0) return
+  const history = await endsOf(tx, { emailIds })
+  const changes = new Map<string, Change>()
+  for (const event of concerned) {
+    const mail = mails.get(event.emailId)
+    if (mail === undefined) continue
+    const change = changes.get(mail.broadcastId) ?? noChange()
+    changes.set(mail.broadcastId, change)
+    const { type } = event
+    if (isCounter(type)) {
+      const earlier = history.filter(({ emailId }) => emailId === event.emailId)
+      move(change, earlier.at(-2)?.type, type)
+    } else if (isFirst(mail, event)) {
+      change[type === 'opened' ? 'opened' : 'clicked']++
+    }
+  }
+  for (const [id, change] of changes) {
+    await count(tx, { id, ...change })
+    const at = Math.max(...concerned.map((event) => event.at))
+    if (change.waiting !== 0) await endIfDone(tx, id, at)
+  }
+}
+
+const noChange = (): Change => ({
+  ...{ waiting: 0, delivered: 0, relayed: 0, bounced: 0, failed: 0, suppressed: 0 },
+  ...{ opened: 0, clicked: 0 },
+})
+
+/** A report that comes late takes a mail from one counter to another. */
+function move(change: Change, before: EventType | undefined, after: Counter): void {
+  if (before !== undefined && isCounter(before)) change[before]--
+  else change.waiting--
+  change[after]++
+}
+
+/** Of a mail's opens only the first counts, and none that a machine made. */
+const isFirst = (mail: CampaignMail, { type, at, detail }: MailEvent) =>
+  detail?.machine !== true && (type === 'opened' ? mail.openedAt : mail.clickedAt) === at
+
+/** A campaign whose last mail has ended is `sent`. */
+export async function endIfDone(tx: Tx, id: string, now: number): Promise<void> {
+  await endDone(tx, { id, now })
+}
+
+interface CampaignMail {
+  id: string
+  broadcastId: string
+  openedAt: number | null
+  clickedAt: number | null
+}
+
+const mailsOf = prepared<{ emailIds: string }, CampaignMail>((db, { emailIds }) =>
+  db
+    .selectFrom('emails')
+    .select(['id', 'opened_at as openedAt', 'clicked_at as clickedAt'])
+    .select((eb) => eb.ref('broadcast_id').$notNull().as('broadcastId'))
+    .where('id', 'in', idsOf(emailIds))
+    .where('broadcast_id', 'is not', null),
+)
+
+const endsOf = prepared<{ emailIds: string }, { emailId: string; type: EventType }>(
+  (db, { emailIds }) =>
+    db
+      .selectFrom('events')
+      .select(['email_id as emailId', 'type'])
+      .where('email_id', 'in', idsOf(emailIds))
+      .where('type', 'in', counters)
+      .orderBy('id'),
+)
+
+const count = prepared<Change & { id: string }, UpdateResult>((db, change) =>
+  db
+    .updateTable('broadcasts')
+    .set({
+      waiting: sql`waiting + ${change.waiting}`,
+      delivered: sql`delivered + ${change.delivered}`,
+      relayed: sql`relayed + ${change.relayed}`,
+      bounced: sql`bounced + ${change.bounced}`,
+      failed: sql`failed + ${change.failed}`,
+      suppressed: sql`suppressed + ${change.suppressed}`,
+      opened: sql`opened + ${change.opened}`,
+      clicked: sql`clicked + ${change.clicked}`,
+    })
+    .where('id', '=', change.id),
+)
+
+const endDone = prepared<{ id: string; now: number }, UpdateResult>((db, { id, now }) =>
+  db
+    .updateTable('broadcasts')
+    .set({ status: 'sent', ended_at: now })
+    .where('id', '=', id)
+    .where('status', '=', 'sending')
+    .where('expanded', '=', 1)
+    .where('waiting', '<=', 0),
+)

@@ -1,0 +1,29 @@
+/**
+ * Campaigns: one content to all of a list, each recipient a mail of their own. What must hold: whoever
+ * is on the list and not suppressed when it is dispatched gets one mail, whatever is killed meanwhile;
+ * mails are made in short transactions that move the cursor with them; the counters change with the
+ * mails that they count; it is `sent` only when every mail has ended or was handed over.
+ */
+export { type Audience, countAudience, nextOfAudience } from './audience.js'
+export {
+  type Broadcast,
+  type BroadcastStatus,
+  findBroadcast,
+  listBroadcasts,
+} from './broadcast.js'
+export { type MergedContact, mergeValues, renderFor } from './content.js'
+export {
+  type BroadcastInput,
+  checkBroadcast,
+  createBroadcast,
+} from './create.js'
+export type { BroadcastDeps } from './deps.js'
+export { dispatchDue, sendDraft } from './dispatch.js'
+export { campaignsWait, expandBroadcasts } from './expand.js'
+export { followBroadcasts } from './follow.js'
+export {
+  cancelBroadcast,
+  pauseBroadcast,
+  resumeBroadcast,
+  stopBroadcast,
+} from './stop.js'

@@ -1,0 +1,44 @@
+import { mergeInto, mergePieces, type Renderer } from '../templates/index.js'
+import type { AudienceMember } from './audience.js'
+import type { Broadcast } from './broadcast.js'
+import { mergeValues, stranger } from './content.js'
+
+/** A member's subject line, which every list of mails shows: it is made with the mail. */
+export type Subjects = (broadcast: Broadcast, member: AudienceMember) => Promise<string>
+
+// Beside the subject the renderer wants a body.
+const noBody = { key: null, liquid: '-' }
+const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
+const maxBytes = 998
+
+/** Merges by hand what is simple, and leaves the rest to the renderer. */
+export function makeSubjects({ renderer }: { renderer: Renderer }): Subjects {
+  const rendered = async (broadcast: Broadcast, member: AudienceMember | typeof stranger) => {
+    const { id, account_id: accountId, subject: liquid } = broadcast
+    const outcome = await renderer.render({
+      accountId,
+      subject: { key: id, liquid },
+      html: noBody,
+      text: null,
+      variables: JSON.stringify(mergeValues(member)),
+      strict: false,
+    })
+    if (outcome.kind === 'unavailable') throw new Error(outcome.cause)
+    return outcome.kind === 'rendered' ? outcome.rendered.subject : undefined
+  }
+  return async (broadcast, member) => {
+    const { subject } = broadcast
+    const pieces = mergePieces(subject)
+    if (pieces?.length === 1) return subject
+    const merged = pieces && mergeInto(pieces, mergeValues(member))
+    if (merged !== undefined) {
+      const line = merged.replace(controls, ' ').trim()
+      if (line !== '' && Buffer.byteLength(line) <= maxBytes) return line
+    } else {
+      const line = await rendered(broadcast, member)
+      if (line !== undefined) return line
+    }
+    // What a contact's data make of it is none: then as for somebody of whom nothing is known.
+    return (await rendered(broadcast, stranger)) ?? subject
+  }
+}

@@ -1,0 +1,71 @@
+import { type Kysely, sql } from 'kysely'
+import { strict } from '../dialect.js'
+
+/** Campaigns: what is sent to whom, how far it has come, and which of their mails are whose. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  const { schema } = db
+  await schema
+    .createTable('broadcasts')
+    .addColumn('id', 'text', (c) => c.primaryKey())
+    .addColumn('account_id', 'text', (c) => c.notNull())
+    .addColumn('list_id', 'text', (c) => c.notNull())
+    .addColumn('topic_id', 'text')
+    .addColumn('name', 'text')
+    .addColumn('domain_id', 'text', (c) => c.notNull())
+    .addColumn('from_header', 'text', (c) => c.notNull())
+    .addColumn('reply_to', 'text')
+    .addColumn('subject', 'text', (c) => c.notNull())
+    .addColumn('body_id', 'integer', (c) => c.notNull())
+    .addColumn('status', 'text', (c) => c.notNull())
+    .addColumn('reason', 'text')
+    .addColumn('scheduled_at', 'integer')
+    .addColumn('created_at', 'integer', (c) => c.notNull())
+    .addColumn('sent_at', 'integer')
+    .addColumn('ended_at', 'integer')
+    .addColumn('audience', 'integer', (c) => c.notNull())
+    .addColumn('cursor', 'text', (c) => c.notNull())
+    .addColumn('expanded', 'integer', (c) => c.notNull())
+    .addColumn('expanded_at', 'integer')
+    .addColumn('recipients', 'integer', (c) => c.notNull())
+    .addColumn('waiting', 'integer', (c) => c.notNull())
+    .addColumn('delivered', 'integer', (c) => c.notNull())
+    .addColumn('relayed', 'integer', (c) => c.notNull())
+    .addColumn('bounced', 'integer', (c) => c.notNull())
+    .addColumn('failed', 'integer', (c) => c.notNull())
+    .addColumn('suppressed', 'integer', (c) => c.notNull())
+    .addColumn('cancelled', 'integer', (c) => c.notNull())
+    .addColumn('opened', 'integer', (c) => c.notNull())
+    .addColumn('clicked', 'integer', (c) => c.notNull())
+    .modifyEnd(strict)
+    .execute()
+  await schema
+    .createIndex('broadcasts_account')
+    .on('broadcasts')
+    .columns(['account_id', 'id'])
+    .execute()
+  await schema
+    .createIndex('broadcasts_unfinished')
+    .on('broadcasts')
+    .column('status')
+    .where('status', 'in', ['scheduled', 'sending'])
+    .execute()
+  await schema.alterTable('emails').addColumn('broadcast_id', 'text').execute()
+  await schema
+    .createIndex('emails_broadcast')
+    .on('emails')
+    .columns(['broadcast_id', 'id'])
+    .where(sql.ref('broadcast_id'), 'is not', null)
+    .execute()
+  await schema
+    .createTable('broadcast_tests')
+    .addColumn('id', 'integer', (c) => c.primaryKey())
+    .addColumn('account_id', 'text', (c) => c.notNull())
+    .addColumn('sent_at', 'integer', (c) => c.notNull())
+    .modifyEnd(strict)
+    .execute()
+  await schema
+    .createIndex('broadcast_tests_account')
+    .on('broadcast_tests')
+    .columns(['account_id', 'sent_at'])
+    .execute()
+}

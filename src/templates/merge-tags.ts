@@ -1,0 +1,81 @@
+/** A value that is put in: by the path of its name, with what stands in for nothing. */
+export interface MergeTag {
+  path: readonly string[]
+  fallback: string
+}
+
+/** Text and merge tags in turn, in the order of the source. */
+export type MergePiece = string | MergeTag
+
+const tag =
+  /\{\{\s*([A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)\s*(?:\|\s*default\s*:\s*(?:"([^"{}\\]*)"|'([^'{}\\]*)')\s*)?\}\}/g
+// Words that Liquid has a meaning of its own for.
+const reserved =
+  /^(true|false|nil|null|empty|blank|forloop|tablerowloop)$|\.(size|first|last)(\.|$)/
+
+/**
+ * The pieces of a text whose only Liquid is `{{ name }}` and `{{ name | default: "there" }}`, as in
+ * most campaigns; undefined for any other, which takes the engine. What they give is what it gives
+ * (test/templates/merge-tags.test.ts), at a hundredth of its cost.
+ */
+export function mergePieces(liquid: string): MergePiece[] | undefined {
+  const pieces: MergePiece[] = []
+  let end = 0
+  for (const match of liquid.matchAll(tag)) {
+    const [whole, name = '', double, single] = match
+    if (reserved.test(name)) return undefined
+    pieces.push(liquid.slice(end, match.index), {
+      path: name.split('.'),
+      fallback: double ?? single ?? '',
+    })
+    end = match.index + whole.length
+  }
+  pieces.push(liquid.slice(end))
+  const others = pieces.some((piece) => typeof piece === 'string' && /\{[{%]/.test(piece))
+  return others ? undefined : pieces
+}
+
+/** What a tag stands for; undefined for a value that only the engine knows how to print. */
+export function mergedValue({ path, fallback }: MergeTag, values: object): string | undefined {
+  let value: unknown = values
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null) value = undefined
+    else value = Object.hasOwn(value, name) ? value[name as keyof typeof value] : undefined
+  }
+  if (value === undefined || value === null || value === '' || value === false) {
+    return value === false && fallback === '' ? 'false' : fallback
+  }
+  if (typeof value === 'object') return undefined
+  return String(value)
+}
+
+/** The text with its tags filled in; undefined when one of them takes the engine. */
+export function mergeInto(
+  pieces: readonly MergePiece[],
+  values: object,
+  print: (value: string) => string = (value) => value,
+): string | undefined {
+  let merged = ''
+  for (const piece of pieces) {
+    if (typeof piece === 'string') {
+      merged += piece
+      continue
+    }
+    const value = mergedValue(piece, values)
+    if (value === undefined) return undefined
+    merged += print(value)
+  }
+  return merged
+}
+
+const entities: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&#34;',
+  "'": '&#39;',
+}
+
+/** As the engine escapes what it puts into HTML. */
+export const escapeMerged = (value: string) =>
+  value.replace(/[&<>"']/g, (char) => entities[char] ?? char)

@@ -1,0 +1,74 @@
+import t from 'tap'
+import { systemClock } from '../../src/clock/index.js'
+import { silentLog } from '../../src/log/index.js'
+import {
+  escapeMerged,
+  mergeInto,
+  mergePieces,
+  openRenderer,
+  type RenderJob,
+} from '../../src/templates/index.js'
+
+const simple = [
+  'Hello',
+  'Hello {{ firstName }}!',
+  '{{firstName}} {{lastName}}',
+  '{{ firstName | default: "there" }}, {{ town | default: \'<b>\' }}',
+  '{{ metadata.town }}{{ metadata.deep.er | default: "x" }}',
+  '{{ yes }}{{ no }}{{ no | default: "n" }}{{ zero | default: "z" }}{{ empty_text | default: "e" }}',
+  '{{ toString }}{{ constructor }}{{ __proto__ }}{{ metadata.constructor | default: "c" }}',
+  'a { b } %} }} { {',
+  '{{ first-name | default: "dash" }}',
+]
+const notSimple = [
+  '{{ firstName | upcase }}',
+  '{% if firstName %}Dear{% endif %}',
+  '{{- firstName -}}',
+  '{{ firstName | default: lastName }}',
+  '{{ metadata.size }}',
+  '{{ true }}',
+  '{{ "text" }}',
+  '{{ metadata["town"] }}',
+  '{{ firstName',
+]
+const values = {
+  firstName: 'Zoë <&"\'>',
+  lastName: null,
+  email: 'zoe@example.org',
+  metadata: { town: 'Lagos', n: 7 },
+  town: '',
+  yes: true,
+  no: false,
+  zero: 0,
+  empty_text: '',
+  'first-name': 'x',
+}
+
+t.test('simple merge tags give what the engine gives, escaped and plain', async (t) => {
+  const renderer = openRenderer({ log: silentLog, clock: systemClock })
+  t.teardown(() => renderer.close())
+  const source = (liquid: string) => ({ key: null, liquid })
+  for (const liquid of simple) {
+    const pieces = mergePieces(liquid)
+    if (pieces === undefined) throw new Error(`${liquid} is simple`)
+    const job: RenderJob = {
+      accountId: 'a',
+      subject: source('s'),
+      html: source(`x${liquid}`),
+      text: source(liquid),
+      variables: JSON.stringify(values),
+      strict: false,
+    }
+    const outcome = await renderer.render(job)
+    if (outcome.kind !== 'rendered') throw new Error(`${liquid}: ${JSON.stringify(outcome)}`)
+    t.equal(`x${mergeInto(pieces, values, escapeMerged)}`, outcome.rendered.html, liquid)
+    t.equal(mergeInto(pieces, values), outcome.rendered.text, liquid)
+  }
+})
+
+t.test('all other Liquid is left to the engine', async (t) => {
+  for (const liquid of notSimple) t.equal(mergePieces(liquid), undefined, liquid)
+  const [, list] = mergePieces('{{ metadata }}') ?? []
+  t.ok(list)
+  t.equal(mergeInto(mergePieces('{{ metadata }}') ?? [], values), undefined)
+})
