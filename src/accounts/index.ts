@@ -12,3 +12,14 @@ export {
 } from './account.js'
 export { makeAuthenticate, type Principal } from './authenticate.js'
 export { type ApiKey, createKey, deleteKey, listKeys } from './key.js'
+export {
+  type AccountFace,
+  accountFace,
+  type Logo,
+  logoById,
+  logoOf,
+  maxLogoBytes,
+  readLogo,
+  removeLogo,
+  setLogo,
+} from './logo.js'

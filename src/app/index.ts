@@ -19,7 +19,7 @@ import { emailRoutes } from '../emails/routes.js'
 import { type HttpServer, openHttpServer } from '../http/index.js'
 import type { Log } from '../log/index.js'
 import { openApiRoutes } from '../openapi/routes.js'
-import { makeUnsubscribeLinks } from '../preferences/index.js'
+import { makePreferenceLinks, makeUnsubscribeLinks } from '../preferences/index.js'
 import { preferenceRoutes } from '../preferences/routes.js'
 import { loadBounceRules } from '../reports/index.js'
 import { makeTurns, migrateStore, openStore, type Store } from '../store/index.js'
@@ -261,7 +261,12 @@ async function openPublicServer(
     onAnswer: countAnswers(metrics.meter, 'public'),
   })
   // Tokens are read here and made elsewhere, so the URL before them does not matter.
-  preferenceRoutes(server.pages, { store, clock, links: makeUnsubscribeLinks(key, '') })
+  preferenceRoutes(server.pages, {
+    store,
+    clock,
+    unsubscribeLinks: makeUnsubscribeLinks(key, ''),
+    preferenceLinks: makePreferenceLinks(key, ''),
+  })
   server.pages.get('/', async () => ({
     text: 'Posthorn\n',
     contentType: 'text/plain; charset=utf-8',

@@ -8,6 +8,7 @@ import {
 } from '../accounts/index.js'
 import { listDomains } from '../domains/index.js'
 import { accountBillingCommands } from './account-billing.js'
+import { accountLogoCommand } from './account-logo.js'
 import { accountProtectionCommands } from './account-protection.js'
 import { withStore } from './database.js'
 import { jsonTime, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
@@ -69,6 +70,7 @@ export function accountCommands(program: Command): void {
 
   accountBillingCommands(account)
   accountProtectionCommands(account)
+  accountLogoCommand(account)
 }
 
 const shown = ({ id, name, createdAt }: Account) => ({ id, name, createdAt: jsonTime(createdAt) })

@@ -21,7 +21,7 @@ export interface ConsentDetail {
   /** Where an import found it. */
   file?: string
   line?: number
-  /** The mail by which somebody left, or that bounced. */
+  /** The mail by which somebody left or came back, or that bounced. */
   emailId?: string
   topicId?: string
   /** What blocked the address until now. */

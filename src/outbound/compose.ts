@@ -2,7 +2,12 @@ import type { DkimKey } from '../dkim/index.js'
 import { signMessageAsync } from '../dkim/index.js'
 import { signingKeys } from '../domains/index.js'
 import { composeMessage, type Mailbox, parseMailbox } from '../mime/index.js'
-import { makeUnsubscribeLinks, unsubscribeHeaders, withFooter } from '../preferences/index.js'
+import {
+  makePreferenceLinks,
+  makeUnsubscribeLinks,
+  unsubscribeHeaders,
+  withFooter,
+} from '../preferences/index.js'
 import { prepared } from '../store/index.js'
 import { topicName } from '../topics/index.js'
 import type { OutboundDeps } from './deps.js'
@@ -64,7 +69,8 @@ const storedEmail = prepared<{ emailId: string }, StoredEmail>((db, { emailId })
 export function makeComposer(
   deps: Pick<OutboundDeps, 'store' | 'clock' | 'key' | 'publicUrl'>,
 ): Composer {
-  const links = makeUnsubscribeLinks(deps.key, deps.publicUrl)
+  const unsubscribeLinks = makeUnsubscribeLinks(deps.key, deps.publicUrl)
+  const preferenceLinks = makePreferenceLinks(deps.key, deps.publicUrl)
   const cached = new Map<string, Signing>()
   const texts = new Map<string, string>()
 
@@ -96,12 +102,18 @@ export function makeComposer(
     const content = { html: html ?? '', text: text ?? textOf(email.id, html ?? '') }
     if (email.type === 'transactional') return { ...content, extraHeaders: [] }
     const topicId = email.topic_id ?? undefined
-    const url = links.url({ accountId, address: recipient, topicId, emailId: email.id })
+    const reader = { accountId, address: recipient, emailId: email.id }
+    const unsubscribeUrl = unsubscribeLinks.url({ ...reader, topicId })
     const name = topicId && (await topicName(deps.store.read, accountId, topicId))
-    const footer = { url, accountName: email.account_name, topicName: name }
+    const footer = {
+      unsubscribeUrl,
+      preferencesUrl: preferenceLinks.url(reader),
+      accountName: email.account_name,
+      topicName: name,
+    }
     return {
       ...withFooter(content, footer),
-      extraHeaders: unsubscribeHeaders({ url, domain, topicId }),
+      extraHeaders: unsubscribeHeaders({ url: unsubscribeUrl, domain, topicId }),
     }
   }
 

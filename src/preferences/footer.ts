@@ -1,8 +1,9 @@
 import { english, type Strings } from './strings.js'
 
 export interface Footer {
-  /** The signed link (`UnsubscribeLinks.url`). */
-  url: string
+  /** The signed links. */
+  unsubscribeUrl: string
+  preferencesUrl: string
   accountName: string
   topicName?: string | undefined
 }
@@ -16,14 +17,24 @@ export function withFooter<T extends string | null>(
   const reason = strings.footerReason(footer.accountName, footer.topicName)
   const { html, text } = content
   const end = bodyEnd(html)
-  const html2 = `${html.slice(0, end)}${htmlFooter(reason, strings, footer.url)}${html.slice(end)}`
+  const links = [
+    [strings.footerChoose, footer.preferencesUrl],
+    [strings.footerLeave, footer.unsubscribeUrl],
+  ] as const
+  const html2 = `${html.slice(0, end)}${htmlFooter(reason, links)}${html.slice(end)}`
   if (text === null) return { html: html2, text }
-  const plain = `${text.trimEnd()}\n\n---\n${reason}\n${strings.footerLink}: ${footer.url}\n`
+  const lines = links.map(([name, url]) => `${name}: ${url}\n`).join('')
+  const plain = `${text.trimEnd()}\n\n---\n${reason}\n${lines}`
   return { html: html2, text: plain as T }
 }
 
-const htmlFooter = (reason: string, strings: Strings, url: string) =>
-  `\n<div style="margin:24px 0 0;padding:12px 0;border-top:1px solid #d0d0d0;color:#595959;background:#ffffff;font:13px/1.5 Arial,Helvetica,sans-serif;text-align:center">${escapeHtml(reason)} <a href="${escapeHtml(url)}" style="color:#595959;text-decoration:underline">${escapeHtml(strings.footerLink)}</a></div>\n`
+function htmlFooter(reason: string, links: readonly (readonly [name: string, url: string])[]) {
+  const anchors = links.map(
+    ([name, url]) =>
+      `<a href="${escapeHtml(url)}" style="color:#595959;text-decoration:underline">${escapeHtml(name)}</a>`,
+  )
+  return `\n<div style="margin:24px 0 0;padding:12px 0;border-top:1px solid #d0d0d0;color:#595959;background:#ffffff;font:13px/1.5 Arial,Helvetica,sans-serif;text-align:center">${escapeHtml(reason)}<br>${anchors.join(' &middot; ')}</div>\n`
+}
 
 // The end of the body is among the last tags, or it is not written.
 const maxClosingTags = 50

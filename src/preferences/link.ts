@@ -1,21 +1,27 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { ApplianceKey } from '../config/index.js'
 
-/** Who leaves what: a topic, or without one all marketing mail of the account. */
-export interface UnsubscribeTarget {
+/** Whose link it is. */
+export interface Recipient {
   accountId: string
   /** As the mail is addressed. */
   address: string
-  topicId?: string | undefined
   /** The mail that the link stands in. */
   emailId?: string | undefined
 }
 
-export interface UnsubscribeLinks {
-  url(target: UnsubscribeTarget): string
-  /** The target of a token that was made here; undefined for any other. */
-  read(token: string): UnsubscribeTarget | undefined
+/** Who leaves what: a topic, or without one all marketing mail of the account. */
+export interface UnsubscribeTarget extends Recipient {
+  topicId?: string | undefined
 }
+
+export interface Links<Target extends Recipient> {
+  url(target: Target): string
+  /** The target of a token that was made here, for this purpose; undefined for any other. */
+  read(token: string): Target | undefined
+}
+export type UnsubscribeLinks = Links<UnsubscribeTarget>
+export type PreferenceLinks = Links<Recipient>
 
 /*
  * A token: version (1) ‖ account (16) ‖ topic (16, in versions 2 and 4) ‖ mail (16, in 3 and 4) ‖
@@ -31,8 +37,20 @@ const macBytes = 12
 const maxTokenLength = 420
 
 /** Links never expire: CAN-SPAM asks for 30 days, and people keep mails for years. */
-export function makeUnsubscribeLinks(key: ApplianceKey, publicUrl: string): UnsubscribeLinks {
-  const macKey = key.derive('unsubscribe')
+export const makeUnsubscribeLinks = (key: ApplianceKey, publicUrl: string): UnsubscribeLinks =>
+  makeLinks(key, publicUrl, 'unsubscribe')
+
+/** To the preference centre; they last as long. */
+export const makePreferenceLinks = (key: ApplianceKey, publicUrl: string): PreferenceLinks =>
+  makeLinks(key, publicUrl, 'preferences')
+
+/** `purpose` is the path, and has a MAC key of its own: no link is good for the other page. */
+function makeLinks(
+  key: ApplianceKey,
+  publicUrl: string,
+  purpose: 'unsubscribe' | 'preferences',
+): Links<UnsubscribeTarget> {
+  const macKey = key.derive(purpose)
   const mac = (body: Buffer) =>
     createHmac('sha256', macKey).update(body).digest().subarray(0, macBytes)
   return {
@@ -45,7 +63,7 @@ export function makeUnsubscribeLinks(key: ApplianceKey, publicUrl: string): Unsu
         Buffer.from(address),
       ])
       const token = Buffer.concat([body, mac(body)]).toString('base64url')
-      return `${publicUrl}/unsubscribe/${token}`
+      return `${publicUrl}/${purpose}/${token}`
     },
     read(token) {
       if (token.length > maxTokenLength) return undefined

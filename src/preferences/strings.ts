@@ -3,21 +3,47 @@ export interface Strings {
   /** BCP 47, for the page's `lang`. */
   language: string
   footerReason(account: string, topic: string | undefined): string
-  footerLink: string
+  footerChoose: string
+  footerLeave: string
   /** In place of a name that is no longer known. */
   someTopic: string
   ask: PageStrings
   done: PageStrings
   back: PageStrings
+  /** From the page of one button to the preference centre. */
+  toCentre: string
+  centre: CentreStrings
   unknown: { title: string; lines: string[] }
+}
+
+interface Names {
+  account: string
+  address: string
 }
 
 /** A page about who leaves what; `topic` is undefined for all marketing mail. */
 interface PageStrings {
   title: string
-  lines(names: { account: string; address: string; topic: string | undefined }): string[]
+  lines(names: Names & { topic: string | undefined }): string[]
   button: string
 }
+
+interface CentreStrings {
+  title(names: Names): string
+  /** Of somebody who gets something, and of somebody who has left everything. */
+  intro: { subscribed(names: Names): string; left(names: Names): string }
+  unaffected: string
+  unreachable(names: Names): string
+  legend: string
+  save: string
+  leave: { title: string; line(names: Names): string; button: string }
+  comeBack: { title: string; line(names: Names): string; button: string }
+  /** What came of the last button. */
+  status: { saved: string; savedNone: string; stillLeft: string; left: string; back: string }
+}
+
+const unaffected = 'Emails about your own orders or account are not affected.'
+const underWay = 'An email that is already on its way may still arrive.'
 
 export const english: Strings = {
   language: 'en',
@@ -25,7 +51,8 @@ export const english: Strings = {
     topic === undefined
       ? `You receive this email from ${account}.`
       : `You receive this email about ${topic} from ${account}.`,
-  footerLink: 'Unsubscribe',
+  footerChoose: 'Choose what you get',
+  footerLeave: 'Unsubscribe',
   someTopic: 'this topic',
   ask: {
     title: 'Unsubscribe?',
@@ -33,7 +60,7 @@ export const english: Strings = {
       topic === undefined
         ? `${account} will send no more marketing emails to ${address}.`
         : `${account} will send no more emails about ${topic} to ${address}.`,
-      'Emails about your own orders or account are not affected.',
+      unaffected,
     ],
     button: 'Unsubscribe',
   },
@@ -43,7 +70,7 @@ export const english: Strings = {
       topic === undefined
         ? `${address} gets no more marketing emails from ${account}.`
         : `${address} gets no more emails about ${topic} from ${account}.`,
-      'An email that is already on its way may still arrive.',
+      underWay,
     ],
     button: 'Undo: subscribe again',
   },
@@ -55,6 +82,39 @@ export const english: Strings = {
         : `${address} gets emails about ${topic} from ${account} again.`,
     ],
     button: 'Unsubscribe',
+  },
+  toCentre: 'Choose by topic what you get',
+  centre: {
+    title: ({ account }) => `What you get from ${account}`,
+    intro: {
+      subscribed: ({ account, address }) =>
+        `This page is about the marketing emails that ${account} sends to ${address}.`,
+      left: ({ account, address }) =>
+        `${account} sends no marketing emails to ${address}: you are unsubscribed from everything.`,
+    },
+    unaffected,
+    unreachable: ({ account, address }) =>
+      `Emails from ${account} cannot reach ${address} at present, and this page cannot change that. What you choose here is kept. If you miss their emails, please write to them.`,
+    legend: 'Tick what you would like to get',
+    save: 'Save my choice',
+    leave: {
+      title: 'Nothing at all?',
+      line: ({ account }) => `No more marketing emails from ${account}, about new topics neither.`,
+      button: 'Unsubscribe from everything',
+    },
+    comeBack: {
+      title: 'Changed your mind?',
+      line: ({ account }) => `Get the same marketing emails from ${account} as before.`,
+      button: 'Subscribe again',
+    },
+    status: {
+      saved: 'Your choice is saved.',
+      savedNone:
+        'Your choice is saved: none of these topics. Emails about something else may still come; below you can leave everything.',
+      stillLeft: 'Nothing was ticked, so nothing has changed.',
+      left: `You are unsubscribed from everything. ${underWay}`,
+      back: 'You are subscribed again.',
+    },
   },
   unknown: {
     title: 'This link does not work',

@@ -46,11 +46,12 @@ export async function unsubscribe(
  */
 export async function resubscribe(
   { store, clock }: SubscriptionDeps,
-  { accountId, address, topicId }: UnsubscribeTarget,
+  { accountId, address, topicId, emailId }: UnsubscribeTarget,
 ): Promise<void> {
   await store.write(async (tx) => {
     const at = clock.now()
-    if (topicId !== undefined) await optIn(tx, accountId, { topicId, address }, at)
-    await lift(tx, accountId, address, { by: 'recipient', at, reasons: ['unsubscribe'] })
+    if (topicId !== undefined) await optIn(tx, accountId, { topicId, address, emailId }, at)
+    const lifting = { by: 'recipient', at, reasons: ['unsubscribe'], emailId } as const
+    await lift(tx, accountId, address, lifting)
   })
 }

@@ -1,25 +1,57 @@
 import { readFileSync } from 'node:fs'
 import ejs from 'ejs'
 import { packageFile } from '../config/index.js'
+import type { Page } from '../http/index.js'
+import { english } from './strings.js'
 
-/** A page of a heading, a few sentences and at most one button; `views/page.ejs` sees it as `it`. */
-export interface PageView {
+/** A page of a heading, a few sentences, at most one button and one link. */
+export interface NoticeView {
   language: string
   title: string
   lines: readonly string[]
   /** Posts `action` to the page's own address. */
   form?: { action: 'unsubscribe' | 'resubscribe'; button: string; quiet: boolean } | undefined
+  link?: { href: string; text: string } | undefined
 }
 
-const filename = packageFile('src/preferences/views/page.ejs')
-const page = ejs.compile(readFileSync(filename, 'utf8'), {
-  filename,
-  strict: true,
-  _with: false,
-  localsName: 'it',
+/** The preference centre. */
+export interface CentreView {
+  language: string
+  title: string
+  /** Where the picture is. */
+  logo: string | undefined
+  /** What came of the last button. */
+  message: string | undefined
+  lines: readonly string[]
+  left: boolean
+  topics: readonly { id: string; name: string; description: string; chosen: boolean }[]
+  legend: string
+  save: string
+  everything: { action: 'leave' | 'return'; title: string; line: string; button: string }
+}
+
+/** Whole pages; the views see theirs as `it` and write data with `<%= %>` only, which escapes it. */
+export const renderNotice: (view: NoticeView) => string = compiled('notice')
+export const renderCentre: (view: CentreView) => string = compiled('centre')
+
+export const styleSheet = (): Buffer => readFileSync(viewFile('page.css'))
+
+export const page = (html: string, status = 200): Page => ({
+  status,
+  html,
+  headers: { 'X-Robots-Tag': 'noindex' },
 })
 
-/** A whole page; the view writes data with `<%= %>` only, which escapes it. */
-export const renderPage = (view: PageView): string => page(view)
+/** The same for every link that was not made here, whatever is wrong with it. */
+export const unknownLink = (): Page =>
+  page(renderNotice({ language: english.language, ...english.unknown }), 404)
 
-export const styleSheet = (): Buffer => readFileSync(packageFile('src/preferences/views/page.css'))
+function viewFile(name: string): string {
+  return packageFile(`src/preferences/views/${name}`)
+}
+
+function compiled<View extends object>(name: string): (view: View) => string {
+  const filename = viewFile(`${name}.ejs`)
+  const options = { filename, strict: true, _with: false, localsName: 'it' }
+  return ejs.compile(readFileSync(filename, 'utf8'), options)
+}

@@ -7,6 +7,7 @@ import type { ColumnType, Generated } from 'kysely'
  */
 export interface Tables {
   accounts: AccountRow
+  account_logos: AccountLogoRow
   api_keys: ApiKeyRow
   domains: DomainRow
   dkim_keys: DkimKeyRow
@@ -55,6 +56,14 @@ export interface AccountRow {
   id: string
   name: string
   created_at: number
+}
+
+export interface AccountLogoRow {
+  account_id: string
+  /** Random, for the address that recipients' browsers fetch it from. */
+  public_id: string
+  content_type: string
+  bytes: Buffer
 }
 
 export interface ApiKeyRow {

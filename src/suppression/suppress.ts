@@ -93,6 +93,8 @@ export interface Lifting {
   at: number
   /** Default: all of them. */
   reasons?: readonly SuppressionReason[]
+  /** The mail whose link the recipient has followed. */
+  emailId?: string | undefined
 }
 
 /**
@@ -102,7 +104,7 @@ export async function lift(
   tx: Tx,
   accountId: string,
   email: string,
-  { by, at, reasons = suppressionReasons }: Lifting,
+  { by, at, reasons = suppressionReasons, emailId }: Lifting,
 ): Promise<number> {
   const lifted = await tx
     .deleteFrom('suppressions')
@@ -112,7 +114,11 @@ export async function lift(
     .returning('reason')
     .execute()
   if (lifted.length > 0) {
-    const detail = { by, reasons: lifted.map(({ reason }) => reason) }
+    const detail = {
+      by,
+      reasons: lifted.map(({ reason }) => reason),
+      ...(emailId === undefined ? {} : { emailId }),
+    }
     await recordConsent(tx, accountId, email, { at, kind: 'lifted', detail })
   }
   return lifted.length

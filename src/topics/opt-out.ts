@@ -31,11 +31,11 @@ export async function optOut(
   return true
 }
 
-/** Takes it back, at the recipient's own word; resolves with whether there was anything. */
+/** Takes it back, at the recipient's own word, by a mail if one is named; resolves with whether there was anything. */
 export async function optIn(
   tx: Tx,
   accountId: string,
-  { topicId, address }: OptOut,
+  { topicId, address, emailId }: OptOut & { emailId?: string | undefined },
   now: number,
 ): Promise<boolean> {
   const { numDeletedRows } = await tx
@@ -45,7 +45,7 @@ export async function optIn(
     .where('topic_id', '=', topicId)
     .executeTakeFirstOrThrow()
   if (numDeletedRows !== 1n) return false
-  const detail = { topicId, by: 'recipient' }
+  const detail = { topicId, by: 'recipient', ...(emailId === undefined ? {} : { emailId }) }
   await recordConsent(tx, accountId, address, { at: now, kind: 'returned_to_topic', detail })
   return true
 }

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { missing } from '../support/tools.js'
 import { openPlace } from './place.js'
@@ -46,6 +48,20 @@ t.test('accounts are made, listed and shown', async (t) => {
   for (const name of ['', '  ', 'a\nb', 'x'.repeat(101)]) {
     await refused(/name has 1 to 100 characters and no control/, 'account', 'create', name)
   }
+})
+
+t.test('a logo is set from a file, shown and removed', async (t) => {
+  const { run, json, refused } = await openPlace(t)
+  await json('account', 'create', 'City')
+  const file = join(t.testdir({}), 'logo.png')
+  writeFileSync(file, Buffer.from('89504e470d0a1a0a00', 'hex'))
+  const logo = { contentType: 'image/png', sizeBytes: 9 }
+  t.match(await json('account', 'logo', 'City', file), { name: 'City', logo })
+  writeFileSync(file, '<svg/>')
+  await refused(/A logo is a PNG, JPEG or WebP picture/, 'account', 'logo', 'City', file)
+  await refused(/Give a file or --remove, not both/, 'account', 'logo', 'City', file, '--remove')
+  t.match((await run('account', 'logo', 'City')).stdout, '"City" has a logo: image/png, 9 bytes')
+  t.match(await json('account', 'logo', 'City', '--remove'), { logo: null })
 })
 
 t.test('a terminal is not moved by what others wrote', async (t) => {

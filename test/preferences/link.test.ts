@@ -2,6 +2,7 @@ import t from 'tap'
 import { makeApplianceKey } from '../../src/config/index.js'
 import { composeMessage, parseMailbox } from '../../src/mime/index.js'
 import {
+  makePreferenceLinks,
   makeUnsubscribeLinks,
   unsubscribeHeaders,
   withFooter,
@@ -75,6 +76,16 @@ t.test('whatever is not as it was signed is no token', async (t) => {
   t.equal(seen.size, 5, 'each has a signature of its own')
 })
 
+t.test('a link to one page is none to the other', async (t) => {
+  const centre = makePreferenceLinks(key, 'https://mail.example.test')
+  const target = { accountId, address: 'ada@example.test', emailId }
+  const url = centre.url(target)
+  t.match(url, /^https:\/\/mail\.example\.test\/preferences\/[A-Za-z0-9_-]+$/)
+  t.same(centre.read(tokenOf(url)), target)
+  t.equal(links.read(tokenOf(url)), undefined)
+  t.equal(centre.read(tokenOf(links.url(target))), undefined)
+})
+
 t.test('the headers are those of RFC 8058 and RFC 2919, and the composer takes them', async (t) => {
   const url = links.url({ accountId, address: 'ada@example.test', topicId })
   const extraHeaders = unsubscribeHeaders({ url, domain: 'shop.test', topicId })
@@ -98,12 +109,17 @@ t.test('the headers are those of RFC 8058 and RFC 2919, and the composer takes t
 })
 
 t.test('the footer goes to the end of what is shown, and is escaped', async (t) => {
-  const footer = { url: 'https://m.test/unsubscribe/x?a&b"', accountName: '<b>Tom & Co</b>' }
+  const footer = {
+    unsubscribeUrl: 'https://m.test/unsubscribe/x?a&b"',
+    preferencesUrl: 'https://m.test/preferences/"><x',
+    accountName: '<b>Tom & Co</b>',
+  }
   const html = (content: string) => withFooter({ html: content, text: null }, footer).html
   const part = html('')
   t.match(part, '&lt;b&gt;Tom &amp; Co&lt;/b&gt;')
   t.match(part, 'href="https://m.test/unsubscribe/x?a&amp;b&quot;"')
-  t.match(part, />Unsubscribe<\/a>/)
+  t.match(part, 'href="https://m.test/preferences/&quot;&gt;&lt;x"')
+  t.match(part, />Choose what you get<\/a>.*>Unsubscribe<\/a>/)
   t.notMatch(part, '<b>')
   for (const [before, after] of [
     ['<p>Hi</p>', ''],
@@ -119,12 +135,17 @@ t.test('the footer goes to the end of what is shown, and is escaped', async (t) 
   }
 })
 
-t.test('the text part gets the address to open', async (t) => {
-  const footer = { url: 'https://m.test/u', accountName: 'Shop', topicName: 'Offers' }
+t.test('the text part gets the addresses to open', async (t) => {
+  const footer = {
+    unsubscribeUrl: 'https://m.test/u',
+    preferencesUrl: 'https://m.test/p',
+    accountName: 'Shop',
+    topicName: 'Offers',
+  }
   const { text, html } = withFooter({ html: '', text: 'Hello\n\n\n' }, footer)
   t.equal(
     text,
-    'Hello\n\n---\nYou receive this email about Offers from Shop.\nUnsubscribe: https://m.test/u\n',
+    'Hello\n\n---\nYou receive this email about Offers from Shop.\nChoose what you get: https://m.test/p\nUnsubscribe: https://m.test/u\n',
   )
   t.match(html, 'about Offers from Shop.')
   t.equal(withFooter({ html: '', text: null }, footer).text, null)

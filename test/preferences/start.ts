@@ -4,7 +4,7 @@ import { createAccount } from '../../src/accounts/index.js'
 import { makeApplianceKey } from '../../src/config/index.js'
 import { openHttpServer } from '../../src/http/index.js'
 import { silentLog } from '../../src/log/index.js'
-import { makeUnsubscribeLinks } from '../../src/preferences/index.js'
+import { makePreferenceLinks, makeUnsubscribeLinks } from '../../src/preferences/index.js'
 import { preferenceRoutes } from '../../src/preferences/routes.js'
 import { createTopic } from '../../src/topics/index.js'
 import { FakeClock } from '../support/clock.js'
@@ -24,11 +24,26 @@ export async function startPreferences(t: Test, accountName = 'City library') {
     clock,
   })
   // The routes only read tokens, which have no host in them.
-  preferenceRoutes(server.pages, { store, clock, links: makeUnsubscribeLinks(key, '') })
+  preferenceRoutes(server.pages, {
+    store,
+    clock,
+    unsubscribeLinks: makeUnsubscribeLinks(key, ''),
+    preferenceLinks: makePreferenceLinks(key, ''),
+  })
   await server.listen()
   t.teardown(() => server.close(0))
   const origin = `http://127.0.0.1:${server.port}`
   const links = makeUnsubscribeLinks(key, origin)
   const url = (address: string, topicId?: string) => links.url({ accountId, address, topicId })
-  return { clock, store, accountId, topic, url, origin }
+  const centreLinks = makePreferenceLinks(key, origin)
+  const centre = (address: string, emailId?: string) =>
+    centreLinks.url({ accountId, address, emailId })
+  /** Well signed, for an account that is not there any more. */
+  const gone = { accountId: store.ids.uuid(), address: 'ada@x.test' }
+  const goneUrls = [
+    links.url(gone),
+    links.url({ ...gone, topicId: topic.id }),
+    centreLinks.url(gone),
+  ]
+  return { clock, store, accountId, topic, url, centre, goneUrls, origin }
 }

@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto'
+import { OperatorError } from '../errors/index.js'
+import type { Read, Tx } from '../store/index.js'
+import { applianceAccountId } from './account.js'
+
+export interface Logo {
+  contentType: string
+  bytes: Buffer
+}
+
+/** What recipients see of an account. */
+export interface AccountFace {
+  name: string
+  /** By which the listener finds the logo; null without one. */
+  logoId: string | null
+}
+
+export const maxLogoBytes = 64 * 1024
+
+/** What kind of picture it is, by its first bytes; throws OperatorError for what recipients should not get. */
+export function readLogo(bytes: Buffer): Logo {
+  if (bytes.length > maxLogoBytes) {
+    throw new OperatorError(
+      `A logo has at most ${maxLogoBytes} bytes, and this file has ${bytes.length}`,
+    )
+  }
+  const contentType = pictureType(bytes)
+  // An SVG can hold scripts, so it is none of them.
+  if (contentType === undefined) throw new OperatorError('A logo is a PNG, JPEG or WebP picture')
+  return { contentType, bytes }
+}
+
+/** Puts a logo in the place of the one before, at an address that nobody has seen. */
+export async function setLogo(tx: Tx, accountId: string, logo: Logo): Promise<void> {
+  await removeLogo(tx, accountId)
+  await tx
+    .insertInto('account_logos')
+    .values({
+      account_id: accountId,
+      public_id: randomBytes(16).toString('base64url'),
+      content_type: logo.contentType,
+      bytes: logo.bytes,
+    })
+    .execute()
+}
+
+/** Resolves with whether there was one. */
+export async function removeLogo(tx: Tx, accountId: string): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('account_logos')
+    .where('account_id', '=', accountId)
+    .executeTakeFirstOrThrow()
+  return numDeletedRows === 1n
+}
+
+export async function logoOf(read: Read, accountId: string): Promise<Logo | undefined> {
+  return toLogo(await logos(read).where('account_id', '=', accountId).executeTakeFirst())
+}
+
+/** By the id that a page of the account names. */
+export async function logoById(read: Read, publicId: string): Promise<Logo | undefined> {
+  return toLogo(await logos(read).where('public_id', '=', publicId).executeTakeFirst())
+}
+
+/** Undefined when there is no such account any more. */
+export async function accountFace(read: Read, accountId: string): Promise<AccountFace | undefined> {
+  const row = await read
+    .selectFrom('accounts')
+    .leftJoin('account_logos', 'account_logos.account_id', 'accounts.id')
+    .select(['name', 'public_id'])
+    .where('accounts.id', '=', accountId)
+    .where('accounts.id', '<>', applianceAccountId)
+    .executeTakeFirst()
+  return row && { name: row.name, logoId: row.public_id }
+}
+
+const logos = (read: Read) => read.selectFrom('account_logos').select(['content_type', 'bytes'])
+
+const toLogo = (row: { content_type: string; bytes: Buffer } | undefined) =>
+  row && { contentType: row.content_type, bytes: row.bytes }
+
+function pictureType(bytes: Buffer): string | undefined {
+  const starts = (hex: string, at = 0) => bytes.toString('hex', at, at + hex.length / 2) === hex
+  if (starts('89504e470d0a1a0a')) return 'image/png'
+  if (starts('ffd8ff')) return 'image/jpeg'
+  // RFC 9649 §2.4: 'RIFF', four bytes of size, 'WEBP'.
+  return starts('52494646') && starts('57454250', 8) ? 'image/webp' : undefined
+}

@@ -1,0 +1,82 @@
+import { type AccountFace, accountFace } from '../accounts/index.js'
+import type { Page, Pages } from '../http/index.js'
+import { listTopics, topicName } from '../topics/index.js'
+import type { PreferenceLinks, UnsubscribeLinks, UnsubscribeTarget } from './link.js'
+import { english as strings } from './strings.js'
+import { hasLeft, resubscribe, type SubscriptionDeps, unsubscribe } from './subscription.js'
+import { page, renderNotice, unknownLink } from './view.js'
+
+export interface UnsubscribePageDeps extends SubscriptionDeps {
+  unsubscribeLinks: UnsubscribeLinks
+  preferenceLinks: PreferenceLinks
+}
+
+/** A link that was made here, for an account that is still there. */
+interface Opened {
+  target: UnsubscribeTarget
+  face: AccountFace
+}
+
+const path = '/unsubscribe/:token'
+
+/** One button to leave, and one to come back; mail clients post the first without showing it. */
+export function unsubscribePage(pages: Pages, deps: UnsubscribePageDeps): void {
+  const opened = async (token = ''): Promise<Opened | undefined> => {
+    const target = deps.unsubscribeLinks.read(token)
+    const face = target && (await accountFace(deps.store.read, target.accountId))
+    return face && { target, face }
+  }
+
+  // Scanners and previews follow links: opening it must change nothing.
+  pages.get(path, async ({ params }) => {
+    const link = await opened(params.token)
+    if (link === undefined) return unknownLink()
+    return await show(deps, link, (await hasLeft(deps.store.read, link.target)) ? 'done' : 'ask')
+  })
+
+  // No cookie takes part and the link itself is the proof, so a post may come from anywhere.
+  pages.post(path, { crossSite: true }, async ({ params, form }) => {
+    const link = await opened(params.token)
+    if (link === undefined) return unknownLink()
+    // RFC 8058 §3.2: the mail client posts this for the recipient, and expects no redirect.
+    if (form.get('List-Unsubscribe') === 'One-Click') {
+      await unsubscribe(deps, link.target, 'One-click unsubscribe')
+      return await show(deps, link, 'done')
+    }
+    switch (form.get('action')) {
+      case 'unsubscribe':
+        await unsubscribe(deps, link.target, 'Unsubscribe page')
+        return await show(deps, link, 'done')
+      case 'resubscribe':
+        await resubscribe(deps, link.target)
+        return await show(deps, link, 'back')
+      default:
+        return await show(deps, link, 'ask', 400)
+    }
+  })
+}
+
+async function show(
+  { store: { read }, preferenceLinks }: UnsubscribePageDeps,
+  { target: { accountId, address, topicId, emailId }, face }: Opened,
+  state: 'ask' | 'done' | 'back',
+  status = 200,
+): Promise<Page> {
+  const topic = topicId && ((await topicName(read, accountId, topicId)) ?? strings.someTopic)
+  const hasTopics = (await listTopics(read, accountId)).length > 0
+  const { title, lines, button } = strings[state]
+  const html = renderNotice({
+    language: strings.language,
+    title,
+    lines: lines({ account: face.name, address, topic }),
+    form: {
+      action: state === 'done' ? 'resubscribe' : 'unsubscribe',
+      button,
+      quiet: state !== 'ask',
+    },
+    link: hasTopics
+      ? { href: preferenceLinks.url({ accountId, address, emailId }), text: strings.toCentre }
+      : undefined,
+  })
+  return page(html, status)
+}
