@@ -17,8 +17,6 @@ interface Opened {
 }
 
 const path = '/preferences/:token'
-// Two fields of some 45 bytes a topic: room for more topics than anybody scrolls through.
-const maxBodyBytes = 256 * 1024
 
 /** The preference centre: which topics an address gets, or nothing at all. */
 export function centrePage(pages: Pages, deps: CentrePageDeps): void {
@@ -35,7 +33,7 @@ export function centrePage(pages: Pages, deps: CentrePageDeps): void {
 
   // As on the unsubscribe page, the link is the proof. The answer is the page itself, with what came
   // of it: sending it twice is as once.
-  pages.post(path, { crossSite: true, maxBodyBytes }, async ({ params, form }) => {
+  pages.post(path, { crossSite: true }, async ({ params, form }) => {
     const link = await opened(params.token)
     if (link === undefined) return unknownLink()
     switch (form.get('action')) {

@@ -99,7 +99,7 @@ export const english: Strings = {
     save: 'Save my choice',
     leave: {
       title: 'Nothing at all?',
-      line: ({ account }) => `No more marketing emails from ${account}, about new topics neither.`,
+      line: ({ account }) => `No more marketing emails from ${account}, not even about new topics.`,
       button: 'Unsubscribe from everything',
     },
     comeBack: {
