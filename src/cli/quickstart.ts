@@ -36,6 +36,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     if (!interrupted) say(`\nStopping${appliance ? ' the appliance' : ''} …`)
     interrupted = true
+    // Even where nothing is left to wait for: a request may die with the appliance, unanswered.
+    if (!serving) process.exitCode = 130
     appliance?.stop()
   })
 }

@@ -16,7 +16,7 @@ interface Key {
   last4: string
 }
 
-// Each step is a process of its own, on a machine that may have other work.
+// On a machine that may have other work.
 t.setTimeout(300_000)
 
 t.test('accounts are made, listed and shown', async (t) => {

@@ -11,7 +11,7 @@ interface Standing {
   suspended: string | null
 }
 
-// Each step is a process of its own, on a machine that may have other work.
+// On a machine that may have other work.
 t.setTimeout(300_000)
 
 t.test('plans are listed, and an own file of them is checked', async (t) => {

@@ -5,7 +5,7 @@ import { packageFile } from '../../src/config/index.js'
 import { makeTempDir } from '../support/store.js'
 import { jsonOf, runCli } from './run.js'
 
-// Each step is a process of its own, on a machine that may have other work.
+// On a machine that may have other work.
 t.setTimeout(300_000)
 
 const fixture = (name: string) => packageFile(`test/fixtures/reports/${name}.eml`)

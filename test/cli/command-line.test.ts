@@ -4,8 +4,36 @@ import t from 'tap'
 import { makeTempDir } from '../support/store.js'
 import { jsonOf, runCli } from './run.js'
 
-// Each step is a process of its own, on a machine that may have other work.
 t.setTimeout(300_000)
+
+// The other tests share one process among their commands.
+t.test('commands work as processes of their own', async (t) => {
+  const cwd = makeTempDir(t)
+  const answer = (...args: string[]) => jsonOf<object>(t, args, { cwd, alone: true })
+  t.match(await answer('init', '--sandbox'), { domain: 'example.test' })
+  for (const args of [
+    ...[
+      ['config', 'check'],
+      ['account', 'list'],
+      ['key', 'list'],
+      ['domain', 'list'],
+    ],
+    ...[
+      ['template', 'list'],
+      ['plan', 'list'],
+      ['topic', 'list'],
+      ['suppression', 'list'],
+    ],
+    ...[
+      ['webhook', 'list'],
+      ['queue', 'list'],
+      ['postmaster', 'list'],
+    ],
+    ...[['bounce', 'explain', '550 5.1.1 No'], ['failover', 'status'], ['version']],
+  ]) {
+    t.type(await answer(...args), 'object')
+  }
+})
 
 t.test('a wrong command line is answered on stderr with status 2', async (t) => {
   const data = join(makeTempDir(t), 'data')
@@ -23,8 +51,9 @@ t.test('a wrong command line is answered on stderr with status 2', async (t) => 
     [['init', '--public-port', 'x', '--sandbox'], /'x' is invalid/],
     [['init', '--private-port', '8080'], /the ports are for --sandbox/],
   ]
-  for (const [args, expected] of table) {
-    const { status, stdout, stderr } = await runCli(args, { env: { POSTHORN_DATA: data } })
+  for (const [i, [args, expected]] of table.entries()) {
+    const options = { alone: i < 2, env: { POSTHORN_DATA: data } }
+    const { status, stdout, stderr } = await runCli(args, options)
     t.match({ status, stdout, stderr }, { status: 2, stdout: '', stderr: expected }, args.join(' '))
   }
   t.notOk(existsSync(data), 'nothing was made')

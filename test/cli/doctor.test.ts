@@ -1,7 +1,7 @@
 import t from 'tap'
 import { openPlace } from './place.js'
 
-// Each step is a process of its own, on a machine that may have other work.
+// On a machine that may have other work.
 t.setTimeout(300_000)
 
 t.test('posthorn doctor tells what is wrong and the fix, a line each', async (t) => {

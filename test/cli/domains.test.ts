@@ -11,7 +11,7 @@ interface DnsRecord {
   required: boolean
 }
 
-// Each step is a process of its own, on a machine that may have other work.
+// On a machine that may have other work.
 t.setTimeout(300_000)
 
 t.test('a domain is added with the records to publish, verified and deleted', async (t) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { openPlace } from './place.js'
 
-// Each step is a process of its own, on a machine that may have other work.
+// On a machine that may have other work.
 t.setTimeout(300_000)
 
 t.test('the operator sees which way mail goes and says which', async (t) => {

@@ -6,7 +6,7 @@ import { openTestStore } from '../support/store.js'
 import { openPlace } from './place.js'
 import { runCli } from './run.js'
 
-// Each step is a process of its own, on a machine that may have other work.
+// On a machine that may have other work.
 t.setTimeout(300_000)
 
 const hourMs = 3_600_000

@@ -44,7 +44,7 @@ async function serve(t: Test, data: string, options: RunOptions = {}) {
   return { child, ended, addresses: JSON.parse(first[0]) as Addresses }
 }
 
-// Each step is a process of its own, on a machine that may have other work.
+// On a machine that may have other work.
 t.setTimeout(300_000)
 
 t.test('serve takes mail, leaves room for other commands and ends with 0 at SIGTERM', async (t) => {
@@ -91,7 +91,7 @@ t.test(
   async (t) => {
     const { data } = await makeSandbox(t)
     const { child, ended, addresses } = await serve(t, data)
-    const second = await runCli(['serve', '--data', data])
+    const second = await runCli(['serve', '--data', data], { alone: true })
     t.match(second, { status: 1, stdout: '' })
     t.match(second.stderr, `error: Another posthorn serves ${data} already. Stop it first`)
     t.equal((await fetch(addresses.privateUrl)).status, 200)
@@ -130,6 +130,7 @@ t.test('a port that is taken is said, and nothing stays behind', async (t) => {
   const other = await makeSandbox(t)
   const { port } = new URL(addresses.privateUrl)
   const result = await runCli(['serve', '--data', other.data], {
+    alone: true,
     env: { POSTHORN_HTTP_PRIVATE_PORT: port },
   })
   t.match(result, { status: 1, stdout: '' })
@@ -142,7 +143,7 @@ t.test('a port that is taken is said, and nothing stays behind', async (t) => {
 t.test('a bad setting stops the start, with its name and what was expected', async (t) => {
   const { data } = await makeSandbox(t)
   writeFileSync(join(data, 'posthorn.toml'), '[outbound]\nthreads = 0\n')
-  const { status, stderr } = await runCli(['serve', '--data', data])
+  const { status, stderr } = await runCli(['serve', '--data', data], { alone: true })
   t.equal(status, 1)
   t.match(stderr, 'outbound.threads: 0 given, expected a whole number from 1 to 8')
 })

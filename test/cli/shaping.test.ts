@@ -6,7 +6,7 @@ import { claimRation, type Learned, saveLearned } from '../../src/outbound/index
 import { openTestStore } from '../support/store.js'
 import { openPlace } from './place.js'
 
-// Each step is a process of its own, on a machine that may have other work.
+// On a machine that may have other work.
 t.setTimeout(120_000)
 
 const records = `

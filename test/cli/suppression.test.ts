@@ -4,7 +4,7 @@ import t from 'tap'
 import { openPlace } from './place.js'
 import { outcomeOf, startCli } from './run.js'
 
-// Each step is a process of its own, on a machine that may have other work.
+// On a machine that may have other work.
 t.setTimeout(300_000)
 
 t.test('addresses are suppressed, shown and taken off again', async (t) => {

@@ -5,7 +5,7 @@ import { verifyWebhook } from '../../src/index.js'
 import { openReceiver } from '../support/receiver.js'
 import { openPlace } from './place.js'
 
-// Each step is a process of its own, on a machine that may have other work.
+// On a machine that may have other work.
 t.setTimeout(300_000)
 
 t.test('a webhook is added, tried, rotated, switched off and deleted', async (t) => {
