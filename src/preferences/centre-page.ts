@@ -1,5 +1,5 @@
 import { type AccountFace, accountFace } from '../accounts/index.js'
-import type { Page, Pages } from '../http/index.js'
+import type { Form, Page, Pages } from '../http/index.js'
 import { readChoices, type Saved, saveChoices } from './choices.js'
 import type { PreferenceLinks, Recipient } from './link.js'
 import { english as strings } from './strings.js'
@@ -52,12 +52,11 @@ export function centrePage(pages: Pages, deps: CentrePageDeps): void {
   })
 }
 
-const savedBy = (form: { get(name: string): string | undefined; all(name: string): string[] }) =>
-  ({
-    shown: new Set(form.all('shown')),
-    ticked: new Set(form.all('topic')),
-    showedLeft: form.get('left') === 'yes',
-  }) satisfies Saved
+const savedBy = (form: Form): Saved => ({
+  shown: new Set(form.all('shown')),
+  ticked: new Set(form.all('topic')),
+  showedLeft: form.get('left') === 'yes',
+})
 
 async function show(
   { store: { read } }: CentrePageDeps,

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { readLogo, setLogo } from '../../src/accounts/index.js'
 import { findPlan, loadPlans, setMarketingPlan } from '../../src/billing/index.js'
+import { countAudience } from '../../src/broadcasts/index.js'
 import { packageFile } from '../../src/config/index.js'
 import { findMessage, listMessages } from '../../src/sandbox/index.js'
 import { startPosthorn } from '../support/posthorn.js'
@@ -49,6 +50,9 @@ async function start(t: Test) {
     unsubscribed: async (email: string): Promise<boolean> =>
       (await posthorn.call('GET', `/v1/contacts/${list}?email=${email}`)).json.contacts[0]
         .unsubscribed,
+    /** How many a campaign to the list would reach. */
+    audience: (topicId: string) =>
+      countAudience(posthorn.store.read, { accountId: posthorn.accountId, listId: list, topicId }),
     leavers: async (topicId: string): Promise<string[]> =>
       (await posthorn.call('GET', `/v1/topics/${topicId}/opt-outs`)).json.optOuts.map(
         ({ email }: { email: string }) => email,
@@ -105,6 +109,7 @@ t.test('the preference centre in a browser', { skip: missing('chromium') }, asyn
     t.notOk(await page.getByRole('checkbox', { name: 'Offers' }).isChecked())
     t.same(await posthorn.leavers(posthorn.offers), [to])
     t.equal(await posthorn.send(to, posthorn.offers), 'suppressed', 'left out of the next send')
+    t.equal(await posthorn.audience(posthorn.offers), 0, 'and of the next campaign')
     t.equal(await posthorn.send(to, posthorn.tips), 'delivered', 'but not of another topic')
 
     await page.getByRole('button', { name: 'Unsubscribe from everything' }).press('Enter')
@@ -119,6 +124,7 @@ t.test('the preference centre in a browser', { skip: missing('chromium') }, asyn
     await page.getByText('Your choice is saved.').waitFor()
     t.notOk(await posthorn.unsubscribed(to))
     t.equal(await posthorn.send(to, posthorn.offers), 'delivered', 'back in the next send')
+    t.equal(await posthorn.audience(posthorn.offers), 1, 'and in the next campaign')
     t.equal(await posthorn.send(to, posthorn.tips), 'suppressed', 'what was not ticked stays left')
     t.same(errors, [])
   })

@@ -132,6 +132,18 @@ t.test('an old page does what it showed, and nothing to what it did not show', a
   t.same(await site.history(), before, "neither others' topics nor ticks without a topic shown")
 })
 
+t.test('saves at once come one after another, and the record tells each change', async (t) => {
+  const site = await open(t)
+  await Promise.all(
+    Array.from({ length: 40 }, (_, n) => site.save({ [site.offers.id]: n % 3 === 0 })),
+  )
+  const kinds = (await site.history()).map(({ kind }) => kind)
+  t.ok(kinds.length > 0)
+  const inTurn = kinds.map((_, n) => (n % 2 === 0 ? 'left_topic' : 'returned_to_topic'))
+  t.same(kinds, inTurn, 'nobody leaves twice, or comes back unless gone')
+  t.equal((await site.leavers(site.offers.id)).length, kinds.length % 2)
+})
+
 t.test('who unticks every topic is told that other mail may come', async (t) => {
   const site = await open(t)
   const none = { [site.offers.id]: false, [site.tips.id]: false, [site.topic.id]: false }
