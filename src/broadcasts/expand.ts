@@ -178,9 +178,12 @@ interface NewEmails {
 const insertEmails = prepared<NewEmails, unknown>((db, values) =>
   db
     .insertInto('emails')
-    .columns(['id', 'account_id', 'domain_id', 'body_id', 'from_header', 'to_list', 'reply_to'])
-    .columns(['subject', 'type', 'topic_id', 'status', 'message_id', 'provider', 'waiting'])
-    .columns(['delivered', 'bounced', 'failed', 'created_at', 'broadcast_id'])
+    .columns([
+      ...(['id', 'account_id', 'domain_id', 'body_id', 'from_header', 'to_list'] as const),
+      ...(['reply_to', 'subject', 'type', 'topic_id', 'status', 'message_id'] as const),
+      ...(['provider', 'waiting', 'delivered', 'bounced', 'failed', 'created_at'] as const),
+      'broadcast_id',
+    ])
     .expression((eb) =>
       eb
         .selectFrom(rowsOf(values.json))
@@ -214,8 +217,10 @@ const insertQueue = prepared<
 >((db, { json, accountId, now, expiresAt }) =>
   db
     .insertInto('queue')
-    .columns(['id', 'email_id', 'account_id', 'recipient', 'lane', 'class', 'due_at', 'attempts'])
-    .columns(['expires_at'])
+    .columns([
+      ...(['id', 'email_id', 'account_id', 'recipient', 'lane', 'class', 'due_at'] as const),
+      ...(['attempts', 'expires_at'] as const),
+    ])
     .expression((eb) =>
       eb
         .selectFrom(rowsOf(json))

@@ -11,7 +11,7 @@ export {
   findBroadcast,
   listBroadcasts,
 } from './broadcast.js'
-export { type MergedContact, mergeValues, renderFor } from './content.js'
+export { renderFor } from './content.js'
 export {
   type BroadcastInput,
   checkBroadcast,

@@ -1,7 +1,6 @@
-import { mergeInto, mergePieces, type Renderer } from '../templates/index.js'
+import { mergeInto, mergePieces, mergeValues, type Renderer, stranger } from '../templates/index.js'
 import type { AudienceMember } from './audience.js'
 import type { Broadcast } from './broadcast.js'
-import { mergeValues, stranger } from './content.js'
 
 /** A member's subject line, which every list of mails shows: it is made with the mail. */
 export type Subjects = (broadcast: Broadcast, member: AudienceMember) => Promise<string>

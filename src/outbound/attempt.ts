@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import {
   blockedAmong,
   type Claimed,
@@ -6,7 +7,8 @@ import {
 } from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
 import type { SendResult } from '../smtp/index.js'
-import { queueClass, type Read } from '../store/index.js'
+import { prepared, queueClass } from '../store/index.js'
+import { ContentFault } from './campaign-content.js'
 import { makeComposer } from './compose.js'
 import { type Connections, type NotAcquired, openConnections, type Session } from './connections.js'
 import type { OutboundDeps } from './deps.js'
@@ -39,6 +41,7 @@ export interface Attempted {
 }
 
 const suppressedReply = 'Not sent: the address is on the suppression list'
+const deletedReply = 'Not sent: the contact was deleted'
 
 /** What an attempt found out beside its outcome. */
 export interface Finding extends Outcome {
@@ -72,7 +75,8 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, ...ways }: Ways): 
   const tlsPolicies = openTlsPolicies(deps, stopFetching.signal)
 
   const tryOnce = async (claimed: Claimed, place: Place): Promise<Finding> => {
-    if (await isBlocked(deps, claimed)) return { kind: 'suppressed', reply: suppressedReply }
+    const refusal = await refusalOf(deps, claimed)
+    if (refusal !== undefined) return { kind: 'suppressed', reply: refusal }
     const route = await findRoute(claimed.lane)
     const { relay } = place
     if (relay === undefined) return await detour.primary(claimed, place, route)
@@ -164,6 +168,9 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, ...ways }: Ways): 
     async attempt(claimed, place) {
       const startedAt = clock.now()
       const finding = await tryOnce(claimed, place).catch((error: unknown): Finding => {
+        if (error instanceof ContentFault) {
+          return { kind: 'failed', reply: `The campaign does not render: ${error.message}` }
+        }
         // A bug, not the world: the mail keeps its place in the queue and somebody is told.
         log.error({ error, deliveryId: claimed.id, emailId: claimed.emailId }, 'Attempt failed')
         const reply = `Internal error: ${messageOf(error).slice(0, 200)}`
@@ -175,22 +182,35 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, ...ways }: Ways): 
 }
 
 /** Checked again at departure: the recipient may have bounced, complained or left since. */
-async function isBlocked({ store }: OutboundDeps, claimed: Claimed): Promise<boolean> {
+async function refusalOf({ store }: OutboundDeps, claimed: Claimed): Promise<string | undefined> {
   const { accountId, recipient, emailId } = claimed
   const marketing = claimed.class === queueClass.campaign
-  const topicId = marketing ? await topicOf(store.read, emailId) : null
+  const [mail] = marketing
+    ? await marketingMail(store.read, { emailId, address: recipient.toLowerCase() })
+    : []
+  if (mail?.deleted) return deletedReply
   const type = marketing ? 'marketing' : 'transactional'
-  return (await blockedAmong(store.read, { accountId, type, topicId }, [recipient])).size > 0
+  const topicId = mail?.topicId ?? null
+  const blocked = await blockedAmong(store.read, { accountId, type, topicId }, [recipient])
+  return blocked.size > 0 ? suppressedReply : undefined
 }
 
-async function topicOf(read: Read, emailId: string): Promise<string | null> {
-  const email = await read
+/** `deleted`: it is a campaign's, and its recipient no contact any more. */
+const marketingMail = prepared<
+  { emailId: string; address: string },
+  { topicId: string | null; deleted: 0 | 1 }
+>((db, { emailId, address }) =>
+  db
     .selectFrom('emails')
-    .select('topic_id')
-    .where('id', '=', emailId)
-    .executeTakeFirst()
-  return email?.topic_id ?? null
-}
+    .leftJoin('contacts', (join) =>
+      join
+        .onRef('contacts.account_id', '=', 'emails.account_id')
+        .on('contacts.address', '=', address),
+    )
+    .select(['topic_id as topicId'])
+    .select(sql<0 | 1>`broadcast_id is not null and contacts.id is null`.as('deleted'))
+    .where('emails.id', '=', emailId),
+)
 
 function openTlsPolicies(deps: OutboundDeps, signal: AbortSignal): TlsPolicies {
   const { config } = deps

@@ -10,6 +10,7 @@ import {
 } from '../preferences/index.js'
 import { prepared } from '../store/index.js'
 import { topicName } from '../topics/index.js'
+import { makeCampaignContent } from './campaign-content.js'
 import type { OutboundDeps } from './deps.js'
 import { plainTextOf } from './plain-text.js'
 
@@ -40,6 +41,8 @@ interface StoredEmail {
   account_name: string
   type: 'transactional' | 'marketing'
   topic_id: string | null
+  body_id: number | null
+  broadcast_id: string | null
 }
 
 interface Signing {
@@ -62,13 +65,15 @@ const storedEmail = prepared<{ emailId: string }, StoredEmail>((db, { emailId })
     .select(['emails.id', 'domain_id', 'from_header', 'to_list', 'reply_to', 'subject'])
     .select(['message_id', 'emails.created_at', 'scheduled_at', 'bodies.html', 'bodies.text'])
     .select(['account_id', 'accounts.name as account_name', 'type', 'topic_id'])
+    .select(['body_id', 'broadcast_id'])
     .where('emails.id', '=', emailId),
 )
 
 /** Composes and signs. The same mail gets the same bytes on every attempt but for the signatures' time. */
 export function makeComposer(
-  deps: Pick<OutboundDeps, 'store' | 'clock' | 'key' | 'publicUrl'>,
+  deps: Pick<OutboundDeps, 'store' | 'clock' | 'key' | 'publicUrl' | 'renderer'>,
 ): Composer {
+  const campaignContent = makeCampaignContent(deps.store.read, deps)
   const unsubscribeLinks = makeUnsubscribeLinks(deps.key, deps.publicUrl)
   const preferenceLinks = makePreferenceLinks(deps.key, deps.publicUrl)
   const cached = new Map<string, Signing>()
@@ -96,10 +101,19 @@ export function makeComposer(
     return text
   }
 
+  const plainContentFor = async (email: StoredEmail, recipient: string) => {
+    const { account_id: accountId, body_id: bodyId, broadcast_id: broadcastId } = email
+    const html = email.html ?? ''
+    if (broadcastId !== null && bodyId !== null) {
+      return await campaignContent({ accountId, bodyId, html }, recipient)
+    }
+    return { html, text: email.text ?? textOf(email.id, html) }
+  }
+
   /** Marketing mail says how to leave it: a footer and the headers of RFC 8058, each recipient's own. */
   const contentFor = async (email: StoredEmail, recipient: string, domain: string) => {
-    const { html, text, account_id: accountId } = email
-    const content = { html: html ?? '', text: text ?? textOf(email.id, html ?? '') }
+    const { account_id: accountId } = email
+    const content = await plainContentFor(email, recipient)
     if (email.type === 'transactional') return { ...content, extraHeaders: [] }
     const topicId = email.topic_id ?? undefined
     const reader = { accountId, address: recipient, emailId: email.id }

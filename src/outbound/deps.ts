@@ -7,6 +7,7 @@ import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import type { BounceRules } from '../reports/index.js'
 import type { Store } from '../store/index.js'
+import type { Renderer } from '../templates/index.js'
 import type { ShapingData } from './shaping/index.js'
 import type { FetchPolicy } from './tls-policy/index.js'
 
@@ -26,6 +27,8 @@ export interface OutboundDeps {
   bounceRules: () => BounceRules
   /** Where recipients reach the public listener, for the links in marketing mail. */
   publicUrl: string
+  /** For campaigns whose content takes more than merge tags; opened by the first call. */
+  renderer: () => Renderer
   /** Where the sandbox route leads; needed when `config.route` is `sandbox`. */
   sandbox?: { host: string; port: number }
   /** Where the recipients of the simulator are. */

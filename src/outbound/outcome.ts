@@ -4,7 +4,7 @@ import type { Reply, SendResult } from '../smtp/index.js'
 
 /** What an attempt came to. `reply` is the server's answer verbatim, or our own sentence. */
 export interface Outcome {
-  kind: 'delivered' | 'relayed' | 'bounced' | 'deferred' | 'suppressed'
+  kind: 'delivered' | 'relayed' | 'bounced' | 'deferred' | 'failed' | 'suppressed'
   reply: string
   /** What it is, where no server has said it. */
   class?: BounceClass

@@ -13,6 +13,7 @@ export {
   mergeInto,
   mergePieces,
 } from './merge-tags.js'
+export { type MergedContact, mergeValues, stranger } from './merge-values.js'
 export {
   describeFault,
   findSyntaxFault,

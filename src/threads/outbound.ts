@@ -6,6 +6,7 @@ import { joinBacklog } from '../deliveries/index.js'
 import { loadShaping, openOutbound } from '../outbound/index.js'
 import { loadBounceRules } from '../reports/index.js'
 import { makeSimulator, ownListener } from '../simulator/index.js'
+import { openRenderer, type Renderer } from '../templates/index.js'
 
 await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
   const readShaping = () => loadShaping(shapingFiles(data.dataDir))
@@ -15,6 +16,7 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
   const inbound =
     inboundPort === undefined ? undefined : ownListener(config.inbound.host, inboundPort)
   const simulator = makeSimulator({ clock, log, inbound })
+  let renderer: Renderer | undefined
   const outbound = await openOutbound({
     store,
     clock,
@@ -31,6 +33,10 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
     ...(data.sandboxPort === undefined
       ? {}
       : { sandbox: { host: '127.0.0.1', port: data.sandboxPort } }),
+    renderer() {
+      renderer ??= openRenderer({ log, clock })
+      return renderer
+    },
     simulator,
     thread: data.index,
     threads: data.config.outbound.threads,
@@ -48,6 +54,7 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
     async stop() {
       await outbound.close(data.config.outbound.shutdownGrace)
       await simulator.close()
+      await renderer?.close()
     },
   }
 })

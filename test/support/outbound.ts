@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { loadPlans, openSubscription } from '../../src/billing/index.js'
+import { followBroadcasts } from '../../src/broadcasts/index.js'
 import { type Clock, systemClock } from '../../src/clock/index.js'
 import { type Config, loadConfig, makeApplianceKey, packageFile } from '../../src/config/index.js'
 import {
@@ -23,9 +24,9 @@ import { type Meter, silentMeter } from '../../src/metrics/index.js'
 import { loadShaping, type OutboundDeps, openOutbound } from '../../src/outbound/index.js'
 import { loadBounceRules } from '../../src/reports/index.js'
 import { makeSimulator } from '../../src/simulator/index.js'
-import type { Store } from '../../src/store/index.js'
+import type { QueueClass, Store } from '../../src/store/index.js'
 import { suppressFailing } from '../../src/suppression/index.js'
-import type { Renderer } from '../../src/templates/index.js'
+import { openRenderer, type Renderer } from '../../src/templates/index.js'
 import { type FakeMx, fakeMx, type MxScript } from './fake-mx.js'
 import { type FakeResolver, fakeResolver } from './resolver.js'
 import { makeTempDir, openTestStore } from './store.js'
@@ -44,7 +45,7 @@ export interface OutboundRig {
   until(id: string, isSo: (email: EmailRecord) => boolean, withinMs?: number): Promise<EmailRecord>
   /** Waits for a status. */
   becomes(id: string, status: EmailRecord['status']): Promise<EmailRecord>
-  ring(lane: string): void
+  ring(lane: string, queueClass?: QueueClass): void
   /** Resolves when `isSo` holds; fails the test after ten seconds of real time. */
   eventually(isSo: () => boolean | Promise<boolean>): Promise<void>
   gateOf(stream: StreamKey): LiveGate | undefined
@@ -126,6 +127,7 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
   const inbound = { host: mx.host, port: mx.port }
   const simulator = makeSimulator({ clock, log: silentLog, inbound })
   t.teardown(() => simulator.close())
+  let renderer: Renderer | undefined
   const open = () =>
     openOutbound({
       store,
@@ -136,11 +138,19 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
       key,
       meter: options.meter ?? silentMeter,
       backlog,
-      land: makeLandEvents([suppressFailing]),
+      land: makeLandEvents([suppressFailing, followBroadcasts]),
       publicUrl: 'https://mail.test',
       config,
       shaping: readShaping(),
       bounceRules: () => bounceRules,
+      renderer: () => {
+        if (renderer === undefined) {
+          const opened = openRenderer({ log: silentLog, clock })
+          t.teardown(() => opened.close())
+          renderer = opened
+        }
+        return renderer
+      },
       simulator,
       thread: 0,
       threads: 1,
@@ -200,7 +210,8 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
       const claims = await store.write((tx) => claim(tx, [want], options))
       return claims.flatMap(({ taken }) => taken)
     },
-    ring: (lane) => outbound?.ring([{ lane, class: 0, accountId, dueAt: clock.now() }]),
+    ring: (lane, queueClass = 0) =>
+      outbound?.ring([{ lane, class: queueClass, accountId, dueAt: clock.now() }]),
     async stop(graceMs = 1_000) {
       await outbound?.close(graceMs)
       outbound = undefined

@@ -1,0 +1,109 @@
+import PostalMime from 'postal-mime'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../src/clock/index.js'
+import { removeFromList } from '../../src/contacts/index.js'
+import { createTopic, optOut } from '../../src/topics/index.js'
+import { openCampaigns } from '../support/campaigns.js'
+import { outboundRig } from '../support/outbound.js'
+
+async function open(t: Test) {
+  const outbound = await outboundRig(t)
+  const { store, accountId } = outbound
+  const campaigns = await openCampaigns(t, { store, accountId, clock: systemClock })
+  let seen = 0
+  return {
+    ...{ outbound, campaigns, store, accountId },
+    /** Sends it, and resolves with what each recipient got. */
+    async send(html: string, count: number) {
+      const made = await campaigns.create({ html, subject: 'News' })
+      await campaigns.expand()
+      for (const { lane } of campaigns.rung.splice(0)) outbound.ring(lane, 2)
+      await outbound.eventually(async () => (await campaigns.find(made.id)).waiting === 0)
+      const mails = outbound.mx.messages.slice(seen)
+      seen += mails.length
+      t.equal(mails.length, count)
+      const parsed = await Promise.all(
+        mails.map(async ({ to, raw }) => ({ at: to[0] ?? '', mail: await PostalMime.parse(raw) })),
+      )
+      return new Map(parsed.map(({ at, mail }) => [at.split('@')[0], mail]))
+    },
+  }
+}
+
+t.test('each recipient gets what is known of them, in HTML and in text', async (t) => {
+  const { campaigns, send } = await open(t)
+  const metadata = { town: 'Lagos & <co>', size: 'XL' }
+  await campaigns.add('ann@d.test', { firstName: 'Ann <b>', metadata })
+  await campaigns.add('bob@d.test')
+  const simple = `<p>Dear {{ firstName | default: "friend of the house, near or far" }},</p>
+    <p>{{ town }}/{{ metadata.town }} {{nothing}}<a href="https://x.test/?m={{ email }}">Go</a></p>`
+  const mails = await send(simple, 2)
+  const ann = mails.get('ann')
+  t.match(ann?.html, '<p>Dear Ann &lt;b&gt;,</p>')
+  t.match(ann?.html, '<p>Lagos &amp; &lt;co&gt;/Lagos &amp; &lt;co&gt; <a')
+  t.match(ann?.text, 'Dear Ann <b>,')
+  t.match(ann?.text, 'Lagos & <co>/Lagos & <co>')
+  t.match(ann?.text, '[https://x.test/?m=ann@d.test]')
+  t.match(mails.get('bob')?.text, 'Dear friend of the house, near or far,')
+  t.match(ann?.html, /Unsubscribe/)
+  t.match(ann?.text, /Unsubscribe/)
+  t.not(ann?.messageId, mails.get('bob')?.messageId)
+
+  const rich =
+    '{% if firstName %}<p>Dear {{ firstName | upcase }}</p>{% else %}<p>Hello</p>{% endif %}'
+  const others = await send(rich, 2)
+  t.match(others.get('ann')?.html, '<p>Dear ANN &lt;B&gt;</p>')
+  t.match(others.get('ann')?.text, /^Dear ANN <B>/)
+  t.match(others.get('bob')?.text, /^Hello/)
+
+  // Half a condition is in what the converter drops: the text is made of the merged HTML.
+  const odd = '<p {% if firstName %}title="{{ firstName }}">{% else %}>{% endif %}Hello</p>'
+  const third = await send(odd, 2)
+  t.match(third.get('bob')?.text, /Hello/)
+  t.match(third.get('ann')?.html, 'title="Ann &lt;b&gt;"')
+})
+
+t.test('who left, or is no contact any more, gets nothing at the last moment', async (t) => {
+  const { campaigns, outbound, store, accountId } = await open(t)
+  const gone = await campaigns.add('gone@d.test')
+  await campaigns.add('left@d.test')
+  await campaigns.add('here@d.test')
+  const topic = await createTopic(campaigns, accountId, { name: 'Offers' })
+  const made = await campaigns.create({ topicId: topic.id })
+  await campaigns.expand()
+  await removeFromList(campaigns, accountId, campaigns.listId, gone.id)
+  const address = 'left@d.test'
+  await store.write((tx) => optOut(tx, accountId, { topicId: topic.id, address }, 1))
+  outbound.ring('d.test', 2)
+  await outbound.eventually(async () => (await campaigns.find(made.id)).waiting === 0)
+  t.same(
+    outbound.mx.messages.map(({ to }) => to[0]),
+    ['here@d.test'],
+  )
+  t.match(await campaigns.find(made.id), { status: 'sent', delivered: 1, suppressed: 2 })
+  const replies = await store.read
+    .selectFrom('deliveries')
+    .select(['recipient', 'reply'])
+    .where('status', '=', 'suppressed')
+    .orderBy('recipient')
+    .execute()
+  t.match(replies, [{ reply: /the contact was deleted/ }, { reply: /suppression list/ }])
+})
+
+t.test('what does not render for one recipient fails for that one', async (t) => {
+  const { campaigns, outbound, store } = await open(t)
+  await campaigns.add('fine@d.test')
+  await campaigns.add('many@d.test', { metadata: { n: 30_000_000 } })
+  const html = '<p>{% for i in (1..n) %}{{ i }}{% endfor %}x</p>'
+  const made = await campaigns.create({ html })
+  await campaigns.expand()
+  outbound.ring('d.test', 2)
+  await outbound.eventually(async () => (await campaigns.find(made.id)).waiting === 0)
+  t.match(await campaigns.find(made.id), { delivered: 1, failed: 1 })
+  const failed = await store.read
+    .selectFrom('deliveries')
+    .select('reply')
+    .where('status', '=', 'failed')
+    .executeTakeFirst()
+  t.match(failed?.reply, /^The campaign does not render: /)
+})
