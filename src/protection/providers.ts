@@ -40,13 +40,24 @@ const providers: readonly Provider[] = [
  * domain; where it is none of the large ones, the domain.
  */
 export function providerOf(recipient: string, remote: string | null): string {
-  const host = remote?.split(' ')[0]?.toLowerCase()
-  const isBelow = (name: string) => host === name || host?.endsWith(`.${name}`)
   const domain = recipient.slice(recipient.lastIndexOf('@') + 1).toLowerCase()
   const found =
-    providers.find(({ mx }) => mx.some(isBelow)) ??
+    (remote === null ? undefined : byHost(remote.split(' ', 1)[0] ?? '')) ??
     providers.find(({ domains }) => domains?.test(domain))
   return found?.name ?? domain
+}
+
+// Of every mail that ends; compared with the names one by one it took longer than SQLite.
+const byMx = new Map(providers.flatMap((provider) => provider.mx.map((name) => [name, provider])))
+
+/** The provider of whose names the host is one, or lies below one. */
+function byHost(host: string): Provider | undefined {
+  for (let name = host.toLowerCase(); ; ) {
+    const found = byMx.get(name)
+    const dot = name.indexOf('.')
+    if (found !== undefined || dot < 0) return found
+    name = name.slice(dot + 1)
+  }
 }
 
 const names = new Set(providers.map(({ name }) => name))

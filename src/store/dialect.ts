@@ -6,6 +6,7 @@ import {
   type Dialect,
   type Driver,
   Kysely,
+  type LimitNode,
   type QueryResult,
   SqliteAdapter,
   SqliteIntrospector,
@@ -65,13 +66,34 @@ export function openConnection(file: string, options: ConnectionOptions): RawDat
 
 /** Kysely over one raw connection. Queries run at once and in call order; nothing is pooled. */
 export function kyselyOver<T>(raw: RawDatabase): Kysely<T> {
+  const connection = new CachingConnection(raw)
   const dialect: Dialect = {
     createAdapter: () => new TransactionalDdlAdapter(),
-    createDriver: () => new OneConnectionDriver(raw),
+    createDriver: () => new OneConnectionDriver(raw, connection),
     createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createQueryCompiler: () => new UnpeekedLimitCompiler(),
   }
-  return new Kysely<T>({ dialect })
+  const db = new Kysely<T>({ dialect })
+  connections.set(db, connection)
+  return db
+}
+
+const connections = new WeakMap<object, CachingConnection>()
+
+/** Runs a compiled query on the connection behind `db`, at once, past Kysely's plugins and promises. */
+export function runOn<R>(db: object, text: string, parameters: readonly unknown[]): R[] {
+  const connection = connections.get(db)
+  if (connection === undefined) throw new Error('Not a database that kyselyOver made')
+  return connection.run<R>(text, parameters).rows
+}
+
+/** SQLite looks into a bound limit to plan with, and so compiles the statement anew at every run. */
+class UnpeekedLimitCompiler extends SqliteQueryCompiler {
+  protected override visitLimit(node: LimitNode): void {
+    this.append('limit cast(')
+    this.visitNode(node.limit)
+    this.append(' as integer)')
+  }
 }
 
 /** Kysely's own adapter runs migrations outside a transaction; a failed one would leave half a schema. */
@@ -85,9 +107,9 @@ class OneConnectionDriver implements Driver {
   readonly #connection: DatabaseConnection
   readonly #raw: RawDatabase
 
-  constructor(raw: RawDatabase) {
+  constructor(raw: RawDatabase, connection: DatabaseConnection) {
     this.#raw = raw
-    this.#connection = new CachingConnection(raw)
+    this.#connection = connection
   }
 
   async init(): Promise<void> {}
@@ -118,23 +140,31 @@ class OneConnectionDriver implements Driver {
 
 const maxCachedStatements = 300
 
+interface Cached {
+  statement: BetterSqlite3.Statement<unknown[], unknown>
+  /** How rows are made from their cells; undefined where none come. */
+  toRow: ((cells: readonly unknown[]) => unknown) | undefined
+}
+
 class CachingConnection implements DatabaseConnection {
   readonly #raw: RawDatabase
-  readonly #statements = new Map<string, BetterSqlite3.Statement<unknown[], unknown>>()
+  readonly #statements = new Map<string, Cached>()
 
   constructor(raw: RawDatabase) {
     this.#raw = raw
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const statement = this.#prepare(query.sql)
-    if (statement.reader) return { rows: statement.all(...query.parameters) as R[] }
-    const { changes, lastInsertRowid } = statement.run(...query.parameters)
-    return {
-      rows: [],
-      numAffectedRows: BigInt(changes),
-      insertId: BigInt(lastInsertRowid),
+    return this.run(query.sql, query.parameters)
+  }
+
+  run<R>(text: string, parameters: readonly unknown[]): QueryResult<R> {
+    const { statement, toRow } = this.#prepare(text)
+    if (toRow !== undefined) {
+      return { rows: (statement.all(...parameters) as unknown[][]).map(toRow) as R[] }
     }
+    const { changes, lastInsertRowid } = statement.run(...parameters)
+    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
   }
 
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
@@ -143,15 +173,33 @@ class CachingConnection implements DatabaseConnection {
     for (const row of statement.iterate(...query.parameters)) yield { rows: [row as R] }
   }
 
-  #prepare(text: string) {
-    const cached = this.#statements.get(text)
-    if (cached !== undefined) return cached
+  #prepare(text: string): Cached {
+    const known = this.#statements.get(text)
+    if (known !== undefined) return known
     const statement = this.#raw.prepare<unknown[], unknown>(text)
+    const cached = { statement, toRow: statement.reader ? rowMaker(statement) : undefined }
     if (this.#statements.size >= maxCachedStatements) {
       const oldest = this.#statements.keys().next()
       if (!oldest.done) this.#statements.delete(oldest.value)
     }
-    this.#statements.set(text, statement)
-    return statement
+    this.#statements.set(text, cached)
+    return cached
+  }
+}
+
+/**
+ * Rows are built here from arrays of cells: better-sqlite3 adds an object's properties one by one
+ * through the C++ API, which takes as long as the query (15 columns: 9.2 µs against 6.7, Nov 2026).
+ */
+function rowMaker(statement: BetterSqlite3.Statement<unknown[], unknown>) {
+  const names = statement
+    .raw()
+    .columns()
+    .map(({ name }) => name)
+  const empty = Object.fromEntries(names.map((name) => [name, null as unknown]))
+  return (cells: readonly unknown[]): unknown => {
+    const row = { ...empty }
+    for (const [place, name] of names.entries()) row[name] = cells[place]
+    return row
   }
 }

@@ -1,4 +1,5 @@
 import type { Compilable, CompiledQuery, Insertable, InsertObject } from 'kysely'
+import { runOn } from './dialect.js'
 import type { Read } from './index.js'
 import type { Tables } from './schema.js'
 
@@ -16,7 +17,7 @@ export function prepared<Values extends object, Row>(
     const parameters = compiled.parameters.map((parameter) =>
       parameter instanceof Placeholder ? values[parameter.name as keyof Values] : parameter,
     )
-    return (await db.executeQuery<Row>({ ...compiled, parameters })).rows
+    return runOn<Row>(db, compiled.sql, parameters)
   }
 }
 
