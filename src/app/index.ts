@@ -157,6 +157,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       expand: jobs.expand,
     })
     opened.push(() => privateServer.close(config.http.shutdownGrace))
+    // What a stop or a kill has left half done.
+    if (await campaignsWait({ store, clock })) jobs.expand()
 
     notifier.ready()
     notifier.startWatchdog(() => crew.healthy())
