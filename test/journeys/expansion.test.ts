@@ -47,7 +47,7 @@ t.test(`kill -9 at ${kills} moments of an expansion skips nobody and doubles nob
 })
 
 /** A list and a campaign to it, which the next start finds. */
-async function prepare(dataDir: string): Promise<void> {
+async function prepare(t: Test, dataDir: string): Promise<void> {
   const clock = systemClock
   const store = await openTestStore(t, { dataDir })
   const { id } = await store.read.selectFrom('accounts').select('id').executeTakeFirstOrThrow()
@@ -63,7 +63,7 @@ async function prepare(dataDir: string): Promise<void> {
 }
 
 /** How many mails are made: each contact at most one, in the order of the cursor, and counted. */
-async function check(dataDir: string): Promise<number> {
+async function check(t: Test, dataDir: string): Promise<number> {
   const store = await openTestStore(t, { dataDir })
   const { read } = store
   const broadcast = await read.selectFrom('broadcasts').selectAll().executeTakeFirstOrThrow()
