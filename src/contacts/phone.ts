@@ -1,4 +1,5 @@
-import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js'
+import { createRequire } from 'node:module'
+import type { CountryCode } from 'libphonenumber-js'
 import { ApiError } from '../errors/index.js'
 import type { Read } from '../store/index.js'
 import { type Contact, contactsOf, toContact } from './contact.js'
@@ -32,10 +33,14 @@ export async function findByPhone(
  */
 export function toE164(raw: string, defaultCountry: string): string | undefined {
   if (raw.length > 64) return undefined
+  const { isSupportedCountry, parsePhoneNumberFromString } = phoneNumbers()
+  const isCountry = (code: string): code is CountryCode => isSupportedCountry(code as CountryCode)
   const options = isCountry(defaultCountry) ? { defaultCountry } : {}
   const number = parsePhoneNumberFromString(raw.trim(), { ...options, extract: false })
   // Possible, not valid: numbering plans grow faster than releases of their metadata.
   return number?.isPossible() ? number.number : undefined
 }
 
-const isCountry = (code: string): code is CountryCode => isSupportedCountry(code)
+// With the first number: 112 files that every thread would load at its start, and few ever need.
+const phoneNumbers = (): typeof import('libphonenumber-js') =>
+  createRequire(import.meta.url)('libphonenumber-js')

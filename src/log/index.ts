@@ -1,5 +1,5 @@
+import { createRequire } from 'node:module'
 import pino from 'pino'
-import pretty from 'pino-pretty'
 
 /**
  * Structured logging: one line an event that an operator cares about.
@@ -31,6 +31,8 @@ export function openLog(options: { level: LogLevel; human?: boolean }): Log {
     serializers: { error: pino.stdSerializers.err },
   }
   if (options.human ?? process.stderr.isTTY) {
+    // Only here: each thread has a log of its own, and services write JSON.
+    const pretty: typeof import('pino-pretty') = createRequire(import.meta.url)('pino-pretty')
     return pino(
       settings,
       pretty({

@@ -34,7 +34,7 @@ const breakMs = 50
  */
 export async function startCaretaker(deps: CaretakerDeps): Promise<Caretaker> {
   const { store, clock, log } = deps
-  const check = await makeChecks(deps.resolver, log)
+  const check = makeChecks(deps.resolver, log)
   const closing = new AbortController()
   // Rung from the start: the last run may have left mails unchecked, or a larger `keepMessages`.
   let rings = 1
