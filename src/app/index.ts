@@ -3,6 +3,7 @@ import { makeAuthenticate, type Principal } from '../accounts/index.js'
 import { loadPlans, type Plans, refuseUnknownPlans } from '../billing/index.js'
 import { billingRoutes } from '../billing/routes.js'
 import { campaignsWait } from '../broadcasts/index.js'
+import { broadcastRoutes } from '../broadcasts/routes.js'
 import { type Clock, systemClock } from '../clock/index.js'
 import {
   type ApplianceKey,
@@ -237,7 +238,9 @@ async function openPrivateServer(
   const { defaultCountry } = config.contacts
   contactRoutes(server.api, { ...core, defaultCountry })
   topicRoutes(server.api, core)
-  emailRoutes(server.api, { ...core, log, retry, maxQueued, defaultCountry })
+  const sending = { ...core, log, retry, maxQueued, defaultCountry }
+  emailRoutes(server.api, sending)
+  broadcastRoutes(server.api, sending)
   billingRoutes(server.api, core)
   dashboardRoutes(server.pages, { store, clock, sandbox: config.outbound.route === 'sandbox' })
   openApiRoutes(server)

@@ -26,10 +26,7 @@ export function checkSending(billing: AccountBilling, type: MailType): void {
 
 /** Throws when an account in this state may do nothing but look: it is suspended, or has ended. */
 export function checkOpen({ suspended, state }: AccountBilling): void {
-  // The reason is the operator's note, not the client's business.
-  if (suspended !== null) {
-    throw new ApiError('account_suspended', 'The account is suspended; contact the operator')
-  }
+  if (suspended !== null) throw new ApiError('account_suspended', suspendedMessage)
   if (state === 'expired') {
     throw new ApiError('subscription_expired', 'The subscription has ended; renew it to go on')
   }
@@ -43,6 +40,20 @@ export function checkAdding(billing: AccountBilling): void {
     throw new ApiError('subscription_past_due', message)
   }
 }
+
+/** Why marketing mail that was accepted does not leave now, in words for the account; or null. */
+export function marketingStop({
+  suspended,
+  paused,
+  marketingPaused,
+}: AccountBilling): string | null {
+  if (suspended !== null) return suspendedMessage
+  if (paused !== null) return pausedMessage('All sending is', paused)
+  return marketingPaused && pausedMessage('Marketing is', marketingPaused)
+}
+
+// The reason is the operator's note, not the client's business.
+const suspendedMessage = 'The account is suspended; contact the operator'
 
 const pausedMessage = (what: string, reason: 'bounce' | 'complaint') =>
   `${what} paused because of ${reason}s. The operator has to clear it`

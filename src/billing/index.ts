@@ -4,7 +4,7 @@
  * are counted in the transaction that accepts them, one small row an account and period (UTC month
  * and UTC day), never by looking over the log; nobody passes a cap, however many send at once.
  */
-export { checkAdding, checkOpen, checkSending, type MailType } from './admission.js'
+export { checkAdding, checkOpen, checkSending, type MailType, marketingStop } from './admission.js'
 export { type AccountBilling, type BillingState, type PauseReason, readBilling } from './billing.js'
 export { contactCeiling } from './ceiling.js'
 export {
@@ -35,4 +35,4 @@ export {
   suspend,
   unsuspend,
 } from './subscription.js'
-export { readUsage, type Usage } from './usage.js'
+export { monthEndsAt, readUsage, type Usage } from './usage.js'

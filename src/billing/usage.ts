@@ -87,6 +87,12 @@ const dayMs = 86_400_000
 /** When the UTC day ends. */
 export const dayEndsAt = (ms: number) => (Math.floor(ms / dayMs) + 1) * dayMs
 
+/** When the UTC month ends. */
+export function monthEndsAt(ms: number): number {
+  const at = new Date(ms)
+  return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 1)
+}
+
 interface PeriodRow {
   period: string
   mails: number

@@ -76,11 +76,15 @@ export async function countAudience(read: Read, audience: Audience): Promise<num
   return Math.max(0, contactCount - blocked)
 }
 
-export const nobody = () =>
-  new ApiError(
+/** The same; throws a 400 when it is nobody. */
+export async function reachableNow(read: Read, audience: Audience): Promise<number> {
+  const count = await countAudience(read, audience)
+  if (count > 0) return count
+  throw new ApiError(
     'validation_error',
     'Nobody on the list can be reached: it is empty, or all of it is suppressed or has left the topic',
   )
+}
 
 /** A page of those who must not be mailed, each address once whatever it is there for. */
 async function blockedPage(

@@ -32,7 +32,7 @@ export async function renderFor(
   if (outcome.kind === 'rendered') return outcome.rendered
   if (outcome.kind === 'failed') {
     const { part, line, column } = outcome.fault
-    throw new ApiError('validation_error', describeFault('of the campaign', outcome.fault), {
+    throw new ApiError('validation_error', describeFault('The campaign', outcome.fault), {
       status: 422,
       fields: { part, ...(line === undefined ? {} : { line, column }) },
     })

@@ -1,7 +1,9 @@
 import { type AccountBilling, checkSending, refuseCampaignMails } from '../billing/index.js'
+import { requireList } from '../contacts/index.js'
 import { parseScheduledAt, verifiedSender } from '../emails/index.js'
+import type { Tx } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
-import { countAudience, nobody } from './audience.js'
+import { reachableNow } from './audience.js'
 import { type Broadcast, findBroadcast } from './broadcast.js'
 import { checkContent } from './content.js'
 import type { BroadcastDeps } from './deps.js'
@@ -25,35 +27,36 @@ export interface CheckedBroadcast {
   domainId: string
   scheduledAt: number | undefined
   topicId: string | null
-  /** How many are reachable now. */
-  audience: number
 }
 
 /**
  * Makes a campaign, and dispatches it unless it is scheduled or a draft. Throws what the contract
  * says: 402 without a marketing plan or beyond its cap, 400 for the sender, the time, and when nobody
- * is reachable, 404 for list and topic, 422 for what does not render.
+ * is reachable, 404 for list and topic, 422 for what does not render. `alongside` is written with it.
  */
 export async function createBroadcast(
   deps: BroadcastDeps,
   billing: AccountBilling,
   input: BroadcastInput,
-  { draft = false }: { draft?: boolean } = {},
+  { draft = false, alongside = async () => {} }: CreateOptions = {},
 ): Promise<Broadcast> {
   const { store, clock } = deps
   const { accountId } = billing
-  const checked = await checkBroadcast(deps, billing, input)
+  const { scheduledAt = null, domainId, topicId } = await checkBroadcast(deps, billing, input)
+  const listId = input.listId.toLowerCase()
+  const audience = await reachableNow(store.read, { accountId, listId, topicId })
+  const now = clock.now()
+  await refuseCampaignMails(store.read, billing, audience, now)
   const id = store.ids.uuid()
   const bodyId = store.ids.serial()
-  const now = clock.now()
-  const { scheduledAt = null, domainId, topicId, audience } = checked
-  await store.write(async (tx) => {
+  const atOnce = !draft && scheduledAt === null
+  const made = await store.write(async (tx) => {
     // The text part is made of the HTML, with its tags in it, by whoever composes.
     await tx.insertInto('bodies').values({ id: bodyId, html: input.html, text: null }).execute()
     await tx
       .insertInto('broadcasts')
       .values({
-        ...{ id, account_id: accountId, list_id: input.listId.toLowerCase(), topic_id: topicId },
+        ...{ id, account_id: accountId, list_id: listId, topic_id: topicId },
         ...{ name: input.name ?? null, domain_id: domainId, from_header: input.from.trim() },
         ...{ reply_to: input.replyTo?.trim() ?? null, subject: input.subject, body_id: bodyId },
         ...{ status: draft ? 'draft' : 'scheduled', reason: null, scheduled_at: scheduledAt },
@@ -63,15 +66,23 @@ export async function createBroadcast(
         ...{ opened: 0, clicked: 0 },
       })
       .execute()
-    if (!draft && scheduledAt === null) await begin(tx, billing, id, { audience, now })
+    if (atOnce) await begin(tx, billing, id, { audience, now })
+    const broadcast = await findBroadcast(tx, accountId, id)
+    await alongside(tx, broadcast)
+    return broadcast
   })
-  if (!draft && scheduledAt === null) deps.expand()
-  return await findBroadcast(store.read, accountId, id)
+  if (atOnce) deps.expand()
+  return made
 }
 
-/** All that can be refused before anything is written; a test send asks for the same. */
+interface CreateOptions {
+  draft?: boolean
+  alongside?: (tx: Tx, made: Broadcast) => Promise<void>
+}
+
+/** Whatever can be refused of a campaign before anybody is looked for; a test send asks for the same. */
 export async function checkBroadcast(
-  deps: BroadcastDeps,
+  deps: Pick<BroadcastDeps, 'store' | 'clock' | 'renderer'>,
   billing: AccountBilling,
   input: BroadcastInput,
 ): Promise<CheckedBroadcast> {
@@ -82,10 +93,7 @@ export async function checkBroadcast(
   const { domainId } = await verifiedSender(deps, accountId, input.from)
   const topicId = input.topicId?.toLowerCase() ?? null
   if (topicId !== null) await findTopic(store.read, accountId, topicId)
-  const { listId } = input
-  const audience = await countAudience(store.read, { accountId, listId, topicId })
-  if (audience === 0) throw nobody()
-  await refuseCampaignMails(store.read, billing, audience, clock.now())
+  await requireList(store.read, accountId, input.listId)
   await checkContent(renderer, accountId, input)
-  return { domainId, scheduledAt, topicId, audience }
+  return { domainId, scheduledAt, topicId }
 }

@@ -4,9 +4,10 @@ import {
   countCampaignMails,
   readBilling,
 } from '../billing/index.js'
+import { verifiedSender } from '../emails/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import type { Tx } from '../store/index.js'
-import { countAudience, nobody } from './audience.js'
+import { reachableNow } from './audience.js'
 import { type Broadcast, findBroadcast } from './broadcast.js'
 import type { BroadcastDeps } from './deps.js'
 
@@ -28,26 +29,49 @@ export async function begin(
     .execute()
 }
 
-/** Dispatches a draft; throws as `createBroadcast` does, and a 409 for what is no draft. */
+/**
+ * Dispatches a draft, or schedules one that has a time to come; throws as `createBroadcast` does, and
+ * a 409 for what is no draft.
+ */
 export async function sendDraft(
-  deps: BroadcastDeps,
+  deps: Pick<BroadcastDeps, 'store' | 'clock' | 'expand'>,
   billing: AccountBilling,
   id: string,
 ): Promise<Broadcast> {
   const { store, clock } = deps
-  const draft = await findBroadcast(store.read, billing.accountId, id)
-  checkSending(billing, 'marketing')
-  const audience = await countAudience(store.read, audienceOf(draft))
-  if (audience === 0) throw nobody()
-  await store.write(async (tx) => {
-    const { status } = await findBroadcast(tx, billing.accountId, id)
-    if (status !== 'draft') {
-      throw new ApiError('conflict', `Only a draft can be sent; this campaign is ${status}`)
+  const { accountId } = billing
+  const draft = await findBroadcast(store.read, accountId, id)
+  refuseUnlessDraft(draft)
+  const audience = await checkAgain(deps, billing, draft)
+  const now = clock.now()
+  const sent = await store.write(async (tx) => {
+    // Another request may have sent it since.
+    refuseUnlessDraft(await findBroadcast(tx, accountId, id))
+    if ((draft.scheduled_at ?? 0) <= now) await begin(tx, billing, draft.id, { audience, now })
+    else {
+      const scheduled = { status: 'scheduled', audience } as const
+      await tx.updateTable('broadcasts').set(scheduled).where('id', '=', draft.id).execute()
     }
-    await begin(tx, billing, draft.id, { audience, now: clock.now() })
+    return await findBroadcast(tx, accountId, id)
   })
-  deps.expand()
-  return await findBroadcast(store.read, billing.accountId, id)
+  if (sent.status === 'sending') deps.expand()
+  return sent
+}
+
+function refuseUnlessDraft({ status }: Broadcast): void {
+  if (status === 'draft') return
+  throw new ApiError('conflict', `Only a draft can be sent; this campaign is ${status}`)
+}
+
+/** What may have changed since a campaign was made; resolves with how many it reaches now. */
+async function checkAgain(
+  deps: Pick<BroadcastDeps, 'store'>,
+  billing: AccountBilling,
+  broadcast: Broadcast,
+): Promise<number> {
+  checkSending(billing, 'marketing')
+  await verifiedSender(deps, broadcast.account_id, broadcast.from_header)
+  return await reachableNow(deps.store.read, audienceOf(broadcast))
 }
 
 /**
@@ -85,17 +109,15 @@ export async function dispatchDue(deps: Pick<BroadcastDeps, 'store' | 'clock' | 
 }
 
 async function dispatchOne(
-  { store, clock }: Pick<BroadcastDeps, 'store' | 'clock'>,
+  deps: Pick<BroadcastDeps, 'store' | 'clock'>,
   billing: AccountBilling,
   broadcast: Broadcast,
 ): Promise<undefined> {
-  checkSending(billing, 'marketing')
-  const audience = await countAudience(store.read, audienceOf(broadcast))
-  if (audience === 0) throw nobody()
-  await store.write(async (tx) => {
+  const audience = await checkAgain(deps, billing, broadcast)
+  await deps.store.write(async (tx) => {
     const { status } = await findBroadcast(tx, broadcast.account_id, broadcast.id)
     if (status === 'scheduled') {
-      await begin(tx, billing, broadcast.id, { audience, now: clock.now() })
+      await begin(tx, billing, broadcast.id, { audience, now: deps.clock.now() })
     }
   })
 }

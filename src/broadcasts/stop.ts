@@ -1,3 +1,4 @@
+import { giveBackCampaignMails } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import { cancelWaiting, changeFitting, hold, release } from '../deliveries/index.js'
 import { ApiError, OperatorError } from '../errors/index.js'
@@ -13,8 +14,10 @@ interface StopDeps {
 /** Cancels a draft or a scheduled campaign; throws a 409 for any other. */
 export async function cancelBroadcast(deps: StopDeps, accountId: string, id: string) {
   return await deps.store.write(async (tx) => {
-    const { status } = await findBroadcast(tx, accountId, id)
-    if (status !== 'draft' && status !== 'scheduled') {
+    const { status, sent_at } = await findBroadcast(tx, accountId, id)
+    // A scheduled one that was paused before its time has sent nothing either.
+    const begun = status !== 'paused' || sent_at !== null
+    if (status !== 'draft' && status !== 'scheduled' && begun) {
       throw new ApiError('conflict', cannotCancel[status])
     }
     await setStatus(tx, id, { status: 'cancelled', ended_at: deps.clock.now() })
@@ -88,11 +91,15 @@ export async function stopBroadcast(
   onProgress?: (seen: number) => void,
 ): Promise<{ cancelled: number; inFlight: number }> {
   await deps.store.write(async (tx) => {
-    const { status } = await findBroadcast(tx, account_id, id)
+    const { status, expanded, sent_at, ...before } = await findBroadcast(tx, account_id, id)
     if (status === 'sent' || status === 'failed') {
       throw new OperatorError(`A campaign that is ${status} cannot be cancelled`)
     }
     const now = deps.clock.now()
+    if (sent_at !== null && expanded === 0) {
+      const unused = before.audience - before.recipients
+      await giveBackCampaignMails(tx, account_id, unused, sent_at)
+    }
     await setStatus(tx, id, { status: 'cancelled', expanded: 1, ended_at: now })
   })
   const { changed, inFlight } = await changeFitting(

@@ -6,7 +6,7 @@ const maxWidth = 100
 
 /** The fault of a template as an operator reads it, with the line it is in and a caret below it. */
 export function faultWithExcerpt(draft: TemplateDraft, fault: TemplateFault): OperatorError {
-  const sentence = describeFault(draft.slug, fault)
+  const sentence = describeFault(`Template "${draft.slug}"`, fault)
   const source = sourceOf(draft, fault)
   if (source === null || fault.line === undefined || fault.column === undefined) {
     return new OperatorError(sentence)

@@ -1,5 +1,4 @@
-import { ApiError } from '../errors/index.js'
-import type { Read } from '../store/index.js'
+import { cursorOf, idInCursor, type Read } from '../store/index.js'
 import { type SuppressionReason, suppressionsAmong } from '../suppression/index.js'
 import { addressKey, type Contact, contactsOf, toContact } from './contact.js'
 import { requireList } from './list.js'
@@ -38,10 +37,11 @@ export async function listMembers(
     .where('list_members.list_id', '=', list.id)
     .orderBy('list_members.contact_id', 'desc')
     .limit(limit + 1)
-  if (cursor !== undefined) query = query.where('list_members.contact_id', '<', idIn(cursor))
+  if (cursor !== undefined) query = query.where('list_members.contact_id', '<', idInCursor(cursor))
   if (email !== undefined) query = query.where('contacts.address', '=', addressKey(email.trim()))
   const contacts = (await query.execute()).map(toContact)
   const page = contacts.slice(0, limit)
+  const last = page.at(-1)
   const reasons = await suppressionsAmong(
     read,
     accountId,
@@ -52,18 +52,6 @@ export async function listMembers(
       const known = reasons.get(addressKey(contact.email))
       return { ...contact, suppressed: strength.find((reason) => known?.has(reason)) ?? null }
     }),
-    nextCursor: contacts.length > limit ? cursorOf(page.at(-1)) : null,
+    nextCursor: contacts.length > limit && last !== undefined ? cursorOf(last.id) : null,
   }
-}
-
-// Clients are to hand it back, not to build upon it.
-const cursorOf = (last: Contact | undefined) =>
-  last === undefined ? null : Buffer.from(last.id.replaceAll('-', ''), 'hex').toString('base64url')
-
-function idIn(cursor: string): string {
-  const bytes = Buffer.from(cursor, 'base64url')
-  if (bytes.length !== 16 || bytes.toString('base64url') !== cursor) {
-    throw new ApiError('validation_error', 'cursor is none that was given out')
-  }
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
+import type { Principal } from '../accounts/index.js'
 import type { Clock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
+import type { ApiRequest } from '../http/index.js'
 import type { Store, Tx } from '../store/index.js'
 
 /**
@@ -28,6 +30,21 @@ export interface IdempotentRequest {
 
 export type Remember<T> = (tx: Tx, response: T) => Promise<void>
 export type Once<T> = { response: T; replayed: boolean }
+
+/** What `once` looks at in a request to this path. */
+export const idempotentRequest = (
+  request: ApiRequest<Principal, unknown, unknown, unknown>,
+  path: string,
+): IdempotentRequest => ({
+  accountId: request.account.accountId,
+  key: request.header('idempotency-key'),
+  path,
+  rawBody: request.rawBody,
+})
+
+/** Tells a client that the answer is one that was given before. */
+export const replayHeaders = ({ replayed }: Once<unknown>): Record<string, string> =>
+  replayed ? { 'Idempotency-Replay': 'true' } : {}
 
 const lifetimeMs = 86_400_000
 const rowsPerSweep = 500

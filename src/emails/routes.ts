@@ -1,11 +1,11 @@
 import { type, unknown } from 'superstruct'
 import type { Principal } from '../accounts/index.js'
-import { type Api, type ApiRequest, check, listOf, reply, Uuid } from '../http/index.js'
+import { type Api, check, listOf, reply, Uuid } from '../http/index.js'
 import { type AcceptedEmail, acceptEmail } from './accept.js'
 import { acceptBatch, maxBatch } from './batch.js'
 import { cancelScheduled } from './cancel.js'
 import type { EmailDeps } from './deps.js'
-import type { Idempotency, Once } from './idempotency.js'
+import { type Idempotency, idempotentRequest, type Once, replayHeaders } from './idempotency.js'
 import { readEmail } from './read.js'
 import { SendBody } from './send-body.js'
 import { acceptUssd, UssdBody } from './ussd.js'
@@ -23,15 +23,18 @@ export function emailRoutes(
   api.post('/v1/emails/send', { body: AnyObject }, async (request) => {
     const { accountId } = request.account
     return replayable(
-      await deps.idempotency.once(identityOf(request, '/v1/emails/send'), async (remember) => {
-        const accepted = await acceptEmail(
-          deps,
-          accountId,
-          check(request.body, SendBody),
-          (tx, email) => remember(tx, sendAnswer(email)),
-        )
-        return sendAnswer(accepted)
-      }),
+      await deps.idempotency.once(
+        idempotentRequest(request, '/v1/emails/send'),
+        async (remember) => {
+          const accepted = await acceptEmail(
+            deps,
+            accountId,
+            check(request.body, SendBody),
+            (tx, email) => remember(tx, sendAnswer(email)),
+          )
+          return sendAnswer(accepted)
+        },
+      ),
     )
   })
 
@@ -39,13 +42,16 @@ export function emailRoutes(
   api.post('/v1/emails/batch', batch, async (request) => {
     const { accountId } = request.account
     return replayable(
-      await deps.idempotency.once(identityOf(request, '/v1/emails/batch'), async (remember) => {
-        const { emails } = check(request.body, BatchBody)
-        const accepted = await acceptBatch(deps, accountId, emails, (tx, { ids }) =>
-          remember(tx, batchAnswer(ids)),
-        )
-        return batchAnswer(accepted.ids)
-      }),
+      await deps.idempotency.once(
+        idempotentRequest(request, '/v1/emails/batch'),
+        async (remember) => {
+          const { emails } = check(request.body, BatchBody)
+          const accepted = await acceptBatch(deps, accountId, emails, (tx, { ids }) =>
+            remember(tx, batchAnswer(ids)),
+          )
+          return batchAnswer(accepted.ids)
+        },
+      ),
     )
   })
 
@@ -71,15 +77,6 @@ function sendAnswer({ id, scheduledAt }: AcceptedEmail) {
   return { id, status: 'scheduled', scheduledAt, message: 'Email scheduled' }
 }
 
-function identityOf(request: ApiRequest<Principal, unknown, unknown, unknown>, path: string) {
-  return {
-    accountId: request.account.accountId,
-    key: request.header('idempotency-key'),
-    path,
-    rawBody: request.rawBody,
-  }
-}
-
-function replayable({ response, replayed }: Once<unknown>) {
-  return reply(200, response, replayed ? { 'Idempotency-Replay': 'true' } : {})
+function replayable(once: Once<unknown>) {
+  return reply(200, once.response, replayHeaders(once))
 }

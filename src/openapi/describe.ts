@@ -55,6 +55,8 @@ interface RefusalOptions<C extends ErrorCode> {
   /** The name of its body, needed where it has `fields`. */
   shape?: string
   fields?: Record<string, Schema>
+  /** Those of the fields that may be absent. */
+  optional?: readonly string[]
   /** The fields' values. */
   example?: Record<string, unknown>
 }
@@ -67,13 +69,16 @@ export function refusal<C extends ErrorCode>(
   options: RefusalOptions<C> = {},
 ): Refusal {
   const { meaning, statuses } = errorCatalogue[code]
-  const { fields = {}, shape = pascal(code) } = options
+  const { fields = {}, optional, shape = pascal(code) } = options
   return {
     code,
     when,
     status: options.status ?? statuses[0],
     shape,
-    schema: closed({ code: { const: code, description: meaning }, error: message, ...fields }),
+    schema: closed(
+      { code: { const: code, description: meaning }, error: message, ...fields },
+      optional,
+    ),
     value: { code, error, ...options.example },
   }
 }

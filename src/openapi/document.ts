@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { ApiRoute } from '../http/index.js'
 import { billing } from './billing.js'
+import { broadcasts } from './broadcasts.js'
 import { commonRefusals, nowhere, shapeRefusal } from './common.js'
 import { contacts } from './contacts.js'
 import {
@@ -19,7 +20,7 @@ import { topics } from './topics.js'
 import { describeWebhooks, webhookSchemas, webhookTag } from './webhooks.js'
 
 /** Every domain with endpoints, in the order in which people read of them. */
-const descriptions: readonly Description[] = [emails, contacts, topics, billing, itself]
+const descriptions: readonly Description[] = [emails, contacts, topics, broadcasts, billing, itself]
 
 export interface Document {
   openapi: string

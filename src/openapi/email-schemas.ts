@@ -113,7 +113,7 @@ const email = closed({
   from: text('As given'),
   to: text('Joined by commas when there are several'),
   subject: text('As sent'),
-  status: emailStatus,
+  status: shaped('EmailStatus'),
   type: { type: 'string', enum: ['transactional', 'marketing'] },
   topicId: orNull(uuid('Of marketing mail')),
   opensCount: count('Opens by people'),
@@ -188,6 +188,7 @@ export const emailSchemas: Record<string, Schema> = {
   UssdQueued: closed({ queued: { const: true }, ref: uuid('The id of the email') }),
   EmailFound: closed({ email: shaped('Email') }),
   Email: email,
+  EmailStatus: emailStatus,
   EmailRecipient: emailRecipient,
   EmailCancelled: closed({ message: text('For people') }),
 }

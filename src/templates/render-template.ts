@@ -76,13 +76,13 @@ export async function findSyntaxFault(
   return outcome.kind === 'failed' ? outcome.fault : undefined
 }
 
-/** A fault in one sentence: which template, what, and where. */
-export function describeFault(slug: string, fault: TemplateFault): string {
+/** A fault in one sentence: of what (`Template "x"`), which, and where. */
+export function describeFault(what: string, fault: TemplateFault): string {
   const { part, line, column } = fault
   const where = [part, ...(line === undefined ? [] : [`line ${line}`, `column ${column}`])]
   const place = part === null ? '' : ` (${where.join(', ')})`
   const verb = fault.kind === 'syntax' ? 'has a syntax error' : 'cannot be rendered'
-  return `Template "${slug}" ${verb}: ${fault.message}${place}`
+  return `${what} ${verb}: ${fault.message}${place}`
 }
 
 function sources(
@@ -115,7 +115,7 @@ function variablesJson(variables: RenderInput['variables']): string | TemplateFa
 const limitFault = (message: string): TemplateFault => ({ kind: 'limit', part: null, message })
 
 const refusal = (slug: string, fault: TemplateFault, fields?: Record<string, unknown>) =>
-  new ApiError('validation_error', describeFault(slug, fault), {
+  new ApiError('validation_error', describeFault(`Template "${slug}"`, fault), {
     status: 422,
     ...(fields === undefined ? {} : { fields }),
   })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readBilling } from '../../src/billing/index.js'
+import { readBilling, readUsage } from '../../src/billing/index.js'
 import {
   cancelBroadcast,
   pauseBroadcast,
@@ -122,4 +122,37 @@ t.test('a draft is sent once', async (t) => {
   t.same(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
   await rig.expand()
   t.equal((await rig.recipients()).length, 3)
+})
+
+t.test('what a cancelled campaign was counted for and never made is given back', async (t) => {
+  const rig = await openCampaigns(t)
+  await rig.addMany(4)
+  const used = async () =>
+    (await readUsage(rig.store.read, rig.accountId, rig.clock.now())).monthCampaignMails
+  const first = await rig.create()
+  await rig.expand()
+  const second = await rig.create()
+  t.equal(await used(), 8)
+  await stopBroadcast(rig, second)
+  t.equal(await used(), 4)
+  await stopBroadcast(rig, second)
+  await stopBroadcast(rig, first)
+  t.equal(await used(), 4, 'what was made stays counted')
+})
+
+t.test('a draft waits for its time, and for a sender that is still verified', async (t) => {
+  const rig = await openCampaigns(t)
+  await rig.addMany(1)
+  const scheduledAt = new Date(rig.clock.now() + 60_000).toISOString()
+  const draft = await rig.create({ scheduledAt }, { draft: true })
+  const billing = await readBilling(rig.store.read, plans, rig.accountId)
+  const send = () => sendDraft(rig.deps, billing, draft.id)
+  const domains = (status: 'pending' | 'verified') =>
+    rig.store.write((tx) => tx.updateTable('domains').set({ status }).execute())
+  await domains('pending')
+  await t.rejects(send(), { code: 'domain_not_verified' })
+  await domains('verified')
+  t.match(await send(), { status: 'scheduled', audience: 1, sent_at: null })
+  await rig.expand()
+  t.same(await rig.recipients(), [])
 })

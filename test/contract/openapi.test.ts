@@ -15,6 +15,7 @@ import { errorCatalogue } from '../../src/errors/index.js'
 import type { ApiRoute } from '../../src/http/index.js'
 import { type Document, makeDocument } from '../../src/openapi/index.js'
 import type { Tx } from '../../src/store/index.js'
+import { suppress } from '../../src/suppression/index.js'
 import { FakeClock } from '../support/clock.js'
 import { contractOf, escaped, makeContract, type Observed } from '../support/contract.js'
 import { type Answer, type Posthorn, startPosthorn } from '../support/posthorn.js'
@@ -33,6 +34,9 @@ const made = async (path: string, name: string): Promise<string> =>
   (await posthorn.call('POST', path, { body: { name } })).json.id
 const list = await made('/v1/contacts/lists', 'Readers')
 const topic = await made('/v1/topics', 'News')
+const crowd = await made('/v1/contacts/lists', 'Crowd')
+await posthorn.call('POST', `/v1/contacts/${crowd}`, { body: { email: 'cy@example.com' } })
+const campaign = { listId: crowd, from: good.from, subject: 'x', html: '<p>x</p>' }
 
 /** A request to each endpoint that would do something, were it let through. */
 const requests: Record<string, object | undefined> = {
@@ -53,14 +57,25 @@ const requests: Record<string, object | undefined> = {
   [`PATCH /v1/topics/${topic}`]: { name: 'News' },
   [`DELETE /v1/topics/${topic}`]: undefined,
   [`GET /v1/topics/${topic}/opt-outs`]: undefined,
+  'POST /v1/broadcasts/preview': { listId: crowd },
+  'POST /v1/broadcasts/test': { ...campaign, to: 'me@sender.test' },
+  'POST /v1/broadcasts': campaign,
+  'GET /v1/broadcasts': undefined,
+  'GET /v1/broadcasts/plan/usage': undefined,
+  [`GET /v1/broadcasts/${nobody}`]: undefined,
+  [`POST /v1/broadcasts/${nobody}/send`]: undefined,
+  [`POST /v1/broadcasts/${nobody}/cancel`]: undefined,
   'GET /v1/billing/plans': undefined,
   'GET /v1/openapi.json': undefined,
 }
 const open = /plans$|openapi\.json$/
 const secured = Object.keys(requests).filter((one) => !open.test(one))
-const taking = Object.keys(requests).filter((one) => /^(POST|PATCH).*(?<!import)$/.test(one))
+const taking = Object.keys(requests).filter((one) => requests[one] !== undefined)
 const sending = taking.filter((one) => one.includes('/emails/'))
 const contact = `POST /v1/contacts/${list}`
+const preview = 'POST /v1/broadcasts/preview'
+const testing = 'POST /v1/broadcasts/test'
+const creating = 'POST /v1/broadcasts'
 const importing = `${contact}/import`
 const multipart = { 'content-type': 'multipart/form-data; boundary=x' }
 const csv = (text: string, type = 'text/csv') =>
@@ -336,8 +351,70 @@ t.test('what is wrong with an import', async (t) => {
   t.match(broken.json, { line: 1, error: /^Line 1: there is no column "email"/, imported: 0 })
 })
 
+const plans = loadPlans(packageFile('config/plans.toml'))
+const marketingPlan = (name?: string) =>
+  write((tx) =>
+    setMarketingPlan(
+      tx,
+      posthorn.accountId,
+      name === undefined ? null : findPlan(plans.marketing, name),
+    ),
+  )
+const draftOf = async (t: Test, more: object = {}) => {
+  const { json } = await answers(t, creating, { body: { ...campaign, ...more, draft: true } }, 200)
+  return `POST /v1/broadcasts/${json.id}`
+}
+
+t.test('campaigns', async (t) => {
+  await answers(t, preview, {}, 200)
+  await answers(t, 'GET /v1/broadcasts/plan/usage', {}, 200)
+  await marketingPlan('Marketing Plus')
+  await answers(t, testing, {}, 200)
+  const sent = (await answers(t, creating, {}, 200)).json.id
+  const scheduledAt = inAnHour()
+  await answers(t, creating, { body: { ...campaign, scheduledAt } }, 200)
+  const [later, now] = [await draftOf(t, { scheduledAt }), await draftOf(t)]
+  for (const draft of [later, now]) await answers(t, `${draft}/send`, {}, 200)
+  await answers(t, `${later}/send`, {}, 409, 'conflict')
+  await answers(t, `${later}/cancel`, {}, 200)
+  await answers(t, `${later}/cancel`, {}, 409, 'conflict')
+  await answers(t, 'GET /v1/broadcasts?limit=1', {}, 200)
+  await answers(t, 'GET /v1/broadcasts?limit=0', {}, 400)
+  await answers(t, 'GET /v1/broadcasts?cursor=x', {}, 400, 'validation_error')
+  await answers(t, `GET /v1/broadcasts/${sent}`, {}, 200)
+
+  await answers(t, testing, { body: { ...campaign, to: 'a@x.test' } }, 403, 'forbidden')
+  for (const one of [creating, testing]) {
+    const given = (more: object) => ({ body: { ...requests[one], ...more } })
+    await answers(t, one, given({ from: 'nobody' }), 400, 'validation_error')
+    await answers(t, one, given({ from: 'a@b.test' }), 400, 'domain_not_verified')
+    await answers(t, one, given({ scheduledAt: 'soon' }), 400, 'validation_error')
+    await answers(t, one, given({ html: '{{' }), 422, 'validation_error')
+    await answers(t, one, given({ topicId: nobody }), 404, 'not_found')
+    await answers(t, one, given({ topicId: topic }), 409, 'conflict')
+  }
+  await answers(t, preview, { body: { listId: nobody } }, 404, 'not_found')
+  await answers(t, preview, { body: { listId: crowd, topicId: topic } }, 409, 'conflict')
+
+  const draft = `${await draftOf(t)}/send`
+  await write((tx) => tx.updateTable('domains').set({ status: 'pending' }).execute())
+  await answers(t, draft, {}, 400, 'domain_not_verified')
+  await write((tx) => tx.updateTable('domains').set({ status: 'verified' }).execute())
+  const blocked = { email: 'cy@example.com', reason: 'unsubscribe' } as const
+  await write((tx) => suppress(tx, posthorn.accountId, blocked, clock.now()))
+  for (const one of [creating, draft]) await answers(t, one, {}, 400, 'validation_error')
+  await write((tx) => tx.deleteFrom('suppressions').execute())
+  await marketingPlan('Marketing Free')
+  await write((tx) => tx.updateTable('usage').set({ campaign_mails: 2_000 }).execute())
+  for (const one of [creating, draft]) await answers(t, one, {}, 402, 'plan_limit_exceeded')
+  await write((tx) => tx.updateTable('usage').set({ campaign_mails: 0 }).execute())
+  for (let left = 19; left > 0; left--) await answers(t, testing, {}, 200)
+  await answers(t, testing, {}, 429, 'rate_limit_exceeded')
+  await write((tx) => tx.deleteFrom('broadcast_tests').execute())
+})
+
 t.test('idempotency', async (t) => {
-  for (const one of [send, 'POST /v1/emails/batch']) {
+  for (const one of [send, 'POST /v1/emails/batch', creating, testing]) {
     await answers(t, one, { headers: { 'idempotency-key': 'a b' } }, 400, 'validation_error')
     // Until one comes while another is being committed.
     let headers = {}
@@ -347,27 +424,34 @@ t.test('idempotency', async (t) => {
       concurrent = race.some(({ json }) => json.code === 'concurrent_idempotent_request')
     }
     t.equal((await ask(one, { headers })).headers.get('idempotency-replay'), 'true')
-    const body = one === send ? { ...good, subject: 'y' } : { emails: [good] }
+    const other = { ...requests[one], subject: 'y' }
+    const body = one.endsWith('batch') ? { emails: [good] } : other
     await answers(t, one, { headers, body }, 409, 'invalid_idempotent_request')
   }
 })
 
 t.test('what an account may not do', async (t) => {
-  const plans = loadPlans(packageFile('config/plans.toml'))
   const id = posthorn.accountId
   const marketing = { ...good, type: 'marketing' }
+  const draft = `${await draftOf(t)}/send`
+  const campaigns = [creating, testing, draft]
+  await marketingPlan()
+  for (const one of campaigns) await answers(t, one, {}, 402, 'marketing_subscription_required')
   await answers(t, send, { body: marketing }, 402, 'marketing_subscription_required')
-  await write((tx) => setMarketingPlan(tx, id, plans.marketing[0] ?? null))
+  await marketingPlan('Marketing Free')
   await answers(t, send, { body: { ...marketing, topicId: nobody } }, 404, 'not_found')
   await answers(t, send, { body: { ...marketing, topicId: topic } }, 409, 'conflict')
 
-  const subscription = (values: { paused?: null | 'bounce'; marketing_paused?: 'complaint' }) =>
-    write((tx) => tx.updateTable('subscriptions').set(values).execute())
+  const subscription = (values: {
+    paused?: null | 'bounce'
+    marketing_paused?: null | 'complaint'
+  }) => write((tx) => tx.updateTable('subscriptions').set(values).execute())
   await subscription({ marketing_paused: 'complaint' })
   await answers(t, send, { body: marketing }, 403, 'account_paused')
+  for (const one of campaigns) await answers(t, one, {}, 403, 'account_paused')
   await subscription({ paused: 'bounce' })
-  for (const one of sending) await answers(t, one, {}, 503, 'account_paused')
-  await subscription({ paused: null })
+  for (const one of [...sending, ...campaigns]) await answers(t, one, {}, 503, 'account_paused')
+  await subscription({ paused: null, marketing_paused: null })
 
   const ceiling = plans.marketing[0]?.contacts ?? 0
   await write((tx) => tx.updateTable('contact_totals').set({ contacts: ceiling }).execute())
@@ -382,7 +466,7 @@ t.test('what an account may not do', async (t) => {
   }
   await write((tx) => setBillingState(tx, id, 'active'))
 
-  const adding = [...taking.filter((one) => one.startsWith('POST')), importing]
+  const adding = [...taking.filter((one) => one.startsWith('POST')), importing, draft]
   await write((tx) => suspend(tx, id, 'abuse'))
   for (const one of adding) await answers(t, one, {}, 403, 'account_suspended')
   await write((tx) => unsuspend(tx, id))
@@ -392,9 +476,10 @@ t.test('what an account may not do', async (t) => {
 
   await write((tx) => setPlan(tx, id, findPlan(plans.email, 'Free')))
   await write((tx) => tx.updateTable('usage').set({ mails: 100 }).execute())
-  for (const one of sending) await answers(t, one, {}, 429, 'daily_quota_exceeded')
+  const counted = [...sending, testing]
+  for (const one of counted) await answers(t, one, {}, 429, 'daily_quota_exceeded')
   await write((tx) => tx.updateTable('usage').set({ mails: 3_000 }).execute())
-  for (const one of sending) await answers(t, one, {}, 402, 'monthly_quota_exceeded')
+  for (const one of counted) await answers(t, one, {}, 402, 'monthly_quota_exceeded')
 })
 
 t.test('too many requests', async (t) => {

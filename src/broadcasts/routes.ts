@@ -1,0 +1,118 @@
+import type { Principal } from '../accounts/index.js'
+import { checkOpen, marketingStop, readBilling } from '../billing/index.js'
+import {
+  type EmailDeps,
+  type Idempotency,
+  idempotentRequest,
+  replayHeaders,
+} from '../emails/index.js'
+import { type Api, reply } from '../http/index.js'
+import { cursorOf, idInCursor } from '../store/index.js'
+import { findBroadcast, listBroadcasts } from './broadcast.js'
+import { createBroadcast } from './create.js'
+import type { BroadcastDeps } from './deps.js'
+import { sendDraft } from './dispatch.js'
+import { previewAudience } from './preview.js'
+import { listRecipients } from './recipients.js'
+import {
+  BroadcastBody,
+  BroadcastParams,
+  BroadcastsQuery,
+  PreviewBody,
+  TestBody,
+  usualPage,
+} from './shapes.js'
+import { shownBroadcast, shownDetail, shownMade } from './shown.js'
+import { cancelBroadcast } from './stop.js'
+import { sendTest } from './test-send.js'
+import { marketingUsage } from './usage.js'
+
+export type BroadcastRouteDeps = BroadcastDeps & EmailDeps & { idempotency: Idempotency }
+
+// interface.md, Limits.
+const maxRecipientsShown = 1_000
+
+export function broadcastRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
+  const { read } = deps.store
+  const billingOf = (accountId: string) => readBilling(read, deps.plans, accountId)
+
+  api.post(
+    '/v1/broadcasts/preview',
+    { body: PreviewBody },
+    async ({ account: { accountId }, body }) => {
+      checkOpen(await billingOf(accountId))
+      const topicId = body.topicId?.toLowerCase() ?? null
+      return await previewAudience(read, { accountId, listId: body.listId.toLowerCase(), topicId })
+    },
+  )
+
+  api.post('/v1/broadcasts/test', { body: TestBody }, async (request) => {
+    const billing = await billingOf(request.account.accountId)
+    const asked = idempotentRequest(request, '/v1/broadcasts/test')
+    const once = await deps.idempotency.once<object>(asked, (remember) =>
+      sendTest(deps, billing, request.body, remember),
+    )
+    return reply(200, once.response, replayHeaders(once))
+  })
+
+  api.post('/v1/broadcasts', { body: BroadcastBody }, async (request) => {
+    const billing = await billingOf(request.account.accountId)
+    const { draft = false, ...input } = request.body
+    const asked = idempotentRequest(request, '/v1/broadcasts')
+    const once = await deps.idempotency.once<object>(asked, async (remember) =>
+      shownMade(
+        await createBroadcast(deps, billing, input, {
+          draft,
+          alongside: (tx, made) => remember(tx, shownMade(made)),
+        }),
+      ),
+    )
+    return reply(200, once.response, replayHeaders(once))
+  })
+
+  api.get(
+    '/v1/broadcasts',
+    { query: BroadcastsQuery },
+    async ({ account: { accountId }, query: { limit = usualPage, cursor } }) => {
+      const before = cursor === undefined ? undefined : idInCursor(cursor)
+      const found = await listBroadcasts(read, accountId, { limit: limit + 1, before })
+      const stop = marketingStop(await billingOf(accountId))
+      const page = found.slice(0, limit)
+      const last = page.at(-1)
+      const hasMore = found.length > limit
+      return {
+        broadcasts: page.map((broadcast) => shownBroadcast(broadcast, stop)),
+        hasMore,
+        nextCursor: hasMore && last !== undefined ? cursorOf(last.id) : null,
+      }
+    },
+  )
+
+  api.get('/v1/broadcasts/plan/usage', {}, ({ account }) => marketingUsage(deps, account.accountId))
+
+  api.get(
+    '/v1/broadcasts/:id',
+    BroadcastParams,
+    async ({ account: { accountId }, params: { id } }) => {
+      const broadcast = await findBroadcast(read, accountId, id)
+      const stop = marketingStop(await billingOf(accountId))
+      return shownDetail(broadcast, stop, await listRecipients(read, id, maxRecipientsShown))
+    },
+  )
+
+  api.post(
+    '/v1/broadcasts/:id/send',
+    BroadcastParams,
+    async ({ account: { accountId }, params: { id } }) =>
+      shownMade(await sendDraft(deps, await billingOf(accountId), id)),
+  )
+
+  api.post(
+    '/v1/broadcasts/:id/cancel',
+    BroadcastParams,
+    async ({ account: { accountId }, params: { id } }) => {
+      const { status } = await cancelBroadcast(deps, accountId, id)
+      return { id, status, message: 'Campaign cancelled' }
+    },
+  )
+}

@@ -1,0 +1,65 @@
+import { boolean, define, optional, type } from 'superstruct'
+import { Content, ReplyTo, Sender } from '../emails/index.js'
+import { described, QueryInteger, Uuid } from '../http/index.js'
+import { parseMailbox } from '../mime/index.js'
+
+/*
+ * What requests about campaigns look like. Every rule says in its message what it expects.
+ */
+export const BroadcastParams = { params: type({ id: Uuid }), notFound: 'No such campaign' }
+
+export const maxPage = 500
+export const usualPage = 100
+// interface.md, Limits.
+export const maxSubject = 200
+export const maxName = 200
+
+export const BroadcastsQuery = type({
+  limit: optional(QueryInteger(1, maxPage)),
+  cursor: optional(rule<string>('what nextCursor said', (value) => typeof value === 'string')),
+})
+
+export const PreviewBody = type({ listId: Uuid, topicId: optional(Uuid) })
+
+const campaign = {
+  listId: Uuid,
+  from: Sender,
+  subject: line(maxSubject),
+  html: Content(1),
+  topicId: optional(Uuid),
+  name: optional(line(maxName)),
+  replyTo: optional(ReplyTo),
+  // Whether it is a time, and a possible one, is the domain's to say (400 without `issues`).
+  scheduledAt: optional(
+    rule<string>('a string: date and time in ISO 8601', (value) => typeof value === 'string'),
+  ),
+}
+
+export const BroadcastBody = type({
+  ...campaign,
+  draft: optional(described(boolean(), 'true or false')),
+})
+
+export const TestBody = type({
+  ...campaign,
+  to: rule<string>(
+    'an address: "email@domain" or "Name <email@domain>"',
+    (value) => typeof value === 'string' && parseMailbox(value) !== undefined,
+  ),
+})
+
+function line(most: number) {
+  return rule<string>(
+    `a string of 1 to ${most} characters without control characters`,
+    (value) =>
+      typeof value === 'string' &&
+      value.trim() !== '' &&
+      [...value].length <= most &&
+      // mta.md §4.1: none of them reaches a header. Half of a surrogate pair is no character.
+      !/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u.test(value),
+  )
+}
+
+function rule<T>(expected: string, holds: (value: unknown) => boolean) {
+  return define<T>(expected, (value) => holds(value) || `Expected ${expected}`)
+}

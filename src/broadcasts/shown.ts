@@ -1,0 +1,57 @@
+import type { Broadcast } from './broadcast.js'
+import type { BroadcastRecipient } from './recipients.js'
+import { ratesOf, recipientCount, standingOf } from './standing.js'
+
+/** A campaign of a list as clients see it. `stop`: why its account's mail does not leave, or null. */
+export function shownBroadcast(broadcast: Broadcast, stop: string | null) {
+  const { status, reason } = standingOf(broadcast, stop)
+  return {
+    id: broadcast.id,
+    name: broadcast.name,
+    subject: broadcast.subject,
+    status,
+    pausedReason: status === 'paused' ? reason : null,
+    failedReason: status === 'failed' ? reason : null,
+    listId: broadcast.list_id,
+    topicId: broadcast.topic_id,
+    recipientCount: recipientCount(broadcast),
+    scheduledAt: isoTime(broadcast.scheduled_at),
+    sentAt: isoTime(broadcast.sent_at),
+    createdAt: isoTime(broadcast.created_at),
+    stats: {
+      recipients: broadcast.recipients,
+      delivered: broadcast.delivered,
+      bounced: broadcast.bounced,
+      opened: broadcast.opened,
+      clicked: broadcast.clicked,
+      ...ratesOf(broadcast),
+    },
+  }
+}
+
+/** The same with what has become of its mails. */
+export function shownDetail(
+  broadcast: Broadcast,
+  stop: string | null,
+  recipients: readonly BroadcastRecipient[],
+) {
+  const { waiting, relayed, failed, suppressed, cancelled } = broadcast
+  return {
+    ...shownBroadcast(broadcast, stop),
+    progress: { waiting, relayed, failed, suppressed, cancelled },
+    recipients: recipients.map(({ openedAt, clickedAt, ...one }) => ({
+      ...one,
+      openedAt: isoTime(openedAt),
+      clickedAt: isoTime(clickedAt),
+    })),
+  }
+}
+
+/** What a client is told of a campaign that it has just made or sent. */
+export function shownMade({ id, status, audience, scheduled_at }: Broadcast) {
+  if (status === 'sending') return { id, status, recipientCount: audience }
+  const scheduledAt = status === 'scheduled' ? { scheduledAt: isoTime(scheduled_at) } : {}
+  return { id, status, ...scheduledAt, estimatedRecipients: audience }
+}
+
+const isoTime = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())
