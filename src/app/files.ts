@@ -18,6 +18,12 @@ export function bounceRuleFiles(dataDir: string): string[] {
   return [packageFile('config/bounce-rules.toml'), ...own.filter((file) => existsSync(file))]
 }
 
+/** Who opens and clicks without reading: what comes with Posthorn and, over it, the operator's. */
+export function trackingAgentFiles(dataDir: string): string[] {
+  const own = ['/etc/posthorn/tracking-agents.toml', join(dataDir, 'tracking-agents.toml')]
+  return [packageFile('config/tracking-agents.toml'), ...own.filter((file) => existsSync(file))]
+}
+
 /** The operator's plans where there are some, else those that come with Posthorn. */
 export function plansFile(dataDir: string): string {
   const own = [join(dataDir, 'plans.toml'), '/etc/posthorn/plans.toml']

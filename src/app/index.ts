@@ -27,11 +27,24 @@ import { makeTurns, migrateStore, openStore, type Store } from '../store/index.j
 import { liftExpired } from '../suppression/index.js'
 import { openRenderer, type Renderer } from '../templates/index.js'
 import { topicRoutes } from '../topics/routes.js'
+import {
+  loadTrackingAgents,
+  makeTrackingTokens,
+  openRecorder,
+  type Recorder,
+} from '../tracking/index.js'
+import { trackingRoutes } from '../tracking/routes.js'
 import { openControl } from './control.js'
 import { importSlot, openCrew } from './crew.js'
 import { makeDoorbell } from './doorbell.js'
 import { makeEffects } from './effects.js'
-import { applianceKeyFile, bounceRuleFiles, plansFile } from './files.js'
+import {
+  applianceKeyFile,
+  bounceRuleFiles,
+  plansFile,
+  readAgain,
+  trackingAgentFiles,
+} from './files.js'
 import { forwardingChores } from './forwarding.js'
 import { startHousekeeping } from './housekeeping.js'
 import { openJobs } from './jobs.js'
@@ -92,7 +105,15 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const store = openStore({ dataDir, clock, turns, slot: 0, onCommit })
     opened.push(() => store.close())
 
-    const publicServer = await openPublicServer(options, { store, clock, key, metrics })
+    const land = makeEffects(config, dataDir)
+    const readAgents = () => loadTrackingAgents(trackingAgentFiles(dataDir))
+    const recorder = openRecorder({
+      ...{ store, clock, log, land, agents: readAgents() },
+      machineWithinMs: config.tracking.machineWithin,
+    })
+    // After the listener, whose last hits it writes.
+    opened.push(() => recorder.close())
+    const publicServer = await openPublicServer(options, { store, clock, key, metrics, recorder })
     opened.push(() => publicServer.close(config.http.shutdownGrace))
     const publicUrl = config.http.public.url || urlOf(config.http.public.host, publicServer.port)
 
@@ -118,7 +139,6 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const importer = openImporter({ dataDir, turns, slot: importSlot, log })
     opened.push(() => importer.close())
     const idempotency = makeIdempotency({ store, clock })
-    const land = makeEffects(config, dataDir)
     const housekeeping = startHousekeeping(clock, log, [
       { name: 'expired idempotency keys', everyMs: 600_000, run: idempotency.sweep },
       {
@@ -183,6 +203,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       reload() {
         log.info({}, 'Reading files again')
         crew.reload()
+        readAgain(log, readAgents, recorder.useAgents)
       },
       close() {
         closing ??= (async () => {
@@ -252,9 +273,9 @@ async function openPrivateServer(
 /** What recipients reach: the pages behind the links in their mail. */
 async function openPublicServer(
   { config, log }: ApplianceOptions,
-  deps: { store: Store; clock: Clock; key: ApplianceKey; metrics: Metrics },
+  deps: { store: Store; clock: Clock; key: ApplianceKey; metrics: Metrics; recorder: Recorder },
 ) {
-  const { store, clock, key, metrics } = deps
+  const { store, clock, key, metrics, recorder } = deps
   const { http } = config
   const server = await openHttpServer<never>({
     host: http.public.host,
@@ -272,6 +293,7 @@ async function openPublicServer(
     unsubscribeLinks: makeUnsubscribeLinks(key, ''),
     preferenceLinks: makePreferenceLinks(key, ''),
   })
+  trackingRoutes(server.pages, { clock, tokens: makeTrackingTokens(key), recorder })
   server.pages.get('/', async () => ({
     text: 'Posthorn\n',
     contentType: 'text/plain; charset=utf-8',

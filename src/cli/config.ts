@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { bounceRuleFiles, plansFile, shapingFiles } from '../app/files.js'
+import { bounceRuleFiles, plansFile, shapingFiles, trackingAgentFiles } from '../app/files.js'
 import {
   checkSmartHosts,
   environmentName,
@@ -8,6 +8,7 @@ import {
   settings,
 } from '../config/index.js'
 import { readCertificate } from '../inbound/index.js'
+import { loadTrackingAgents } from '../tracking/index.js'
 import { bounceRulesOf } from './bounce.js'
 import { remark, say, sayJson } from './output.js'
 import { placeOf, settingsOf } from './place.js'
@@ -18,7 +19,9 @@ export function configCommands(program: Command): void {
   const config = program.command('config').description('settings')
   config
     .command('check')
-    .description('check the settings, plans, shaping and bounce rules, as the start does')
+    .description(
+      'check the settings, plans, shaping, bounce rules and tracking agents, as the start does',
+    )
     .addHelpText(
       'after',
       '\nExample:\n  $ posthorn config check --config /etc/posthorn/posthorn.toml',
@@ -29,6 +32,7 @@ export function configCommands(program: Command): void {
       plansOf(place)
       await shapingOf(place)
       bounceRulesOf(place)
+      loadTrackingAgents(trackingAgentFiles(place.dataDir))
       readCertificate(values.inbound.tls)
       checkSmartHosts(values.outbound.failover.smartHosts, process.env)
       const passwords = values.outbound.failover.smartHosts.map((host) => host.passwordEnv)
@@ -51,6 +55,7 @@ export function configCommands(program: Command): void {
         plansFile(place.dataDir),
         ...shapingFiles(place.dataDir),
         ...bounceRuleFiles(place.dataDir),
+        ...trackingAgentFiles(place.dataDir),
       ]
       for (const file of data) {
         say(`${file} is good`)

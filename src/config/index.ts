@@ -193,6 +193,11 @@ export const settings = {
       expected: 'a country code of two capital letters, such as "NG"',
     }),
   },
+  tracking: {
+    opens: flag(true),
+    clicks: flag(true),
+    machineWithin: duration('3s', '0s', '10m'),
+  },
   webhooks: {
     allow: list([], {
       each: (item) => hostName.test(item) || isNetwork(item),

@@ -18,6 +18,9 @@ export interface Domain {
   status: 'pending' | 'verified'
   trusted: boolean
   returnPath: boolean
+  /** Its own host for tracked links, and whether the DNS was seen to lead it here. */
+  trackingHost: string | null
+  trackingHostReady: boolean
   createdAt: number
   verifiedAt: number | null
   checkedAt: number | null
@@ -71,6 +74,10 @@ export async function addDomain(
     created_at: now,
     verified_at: trusted ? now : null,
     checked_at: null,
+    track_opens: null,
+    track_clicks: null,
+    tracking_host: null,
+    tracking_host_ready: null,
   }
   await store.write(async (tx) => {
     const twin = await tx
@@ -167,6 +174,8 @@ function toDomain(row: DomainRow, keys: DkimKeyRow[]): Domain {
     status: row.status,
     trusted: row.trusted === 1,
     returnPath: row.return_path === 1,
+    trackingHost: row.tracking_host,
+    trackingHostReady: row.tracking_host_ready === 1,
     createdAt: row.created_at,
     verifiedAt: row.verified_at,
     checkedAt: row.checked_at,

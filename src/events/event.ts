@@ -27,6 +27,10 @@ export interface EventDetail {
   suppress?: 'now' | 'repeated'
   /** Of a complaint: what the feedback loop calls it (RFC 5965), e.g. `abuse`. */
   feedbackType?: string
-  /** Of an open or a click: a program's, not a person's. */
+  /** Of an open or click: a machine asked, by what `sign`; it counts for nothing. */
   machine?: true
+  sign?: string
+  /** Of a click: where it led. */
+  url?: string
+  userAgent?: string
 }

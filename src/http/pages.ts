@@ -12,12 +12,16 @@ import type { Outgoing } from './reply.js'
 import { decodeParams, type Endpoint, paramNames, type RouteTable } from './routes.js'
 
 export interface PageRequest {
+  /** `HEAD` where a GET is asked for its head alone. */
+  method: string
   params: Record<string, string>
   query: URLSearchParams
   form: Form
   rawBody: Buffer
   requestId: string
   remoteAddress: string
+  /** What of it one client cannot change at will, for counting by. */
+  addressKey: string
   /** `name` in lower case. */
   header(name: string): string | undefined
   cookie(name: string): string | undefined
@@ -43,11 +47,13 @@ export interface PageShape {
   crossSite?: true
   /** Takes any content type; the handler reads `rawBody`. */
   raw?: true
+  /** Not counted in `pageRateLimit`: the handler refuses on its own grounds. */
+  unlimited?: true
 }
 
 /** Where pages for browsers are added: no API key, forms in, HTML out. */
 export interface Pages {
-  get(path: string, handler: PageHandler): void
+  get(path: string, handler: PageHandler, shape?: Pick<PageShape, 'unlimited'>): void
   post(path: string, shape: PageShape, handler: PageHandler): void
   /** A small file from memory, with an ETag. Default `cacheControl`: `no-cache` (ask each time). */
   file(path: string, file: { bytes: Buffer; contentType: string; cacheControl?: string }): void
@@ -75,7 +81,7 @@ export function makePages(
     routes.add(method, path, makeEndpoint(context, limiter, method, path, shape, handler))
   }
   return {
-    get: (path, handler) => add('GET', path, {}, handler),
+    get: (path, handler, shape = {}) => add('GET', path, shape, handler),
     post: (path, shape, handler) => add('POST', path, shape, handler),
     file(path, { bytes, contentType, cacheControl = 'no-cache' }) {
       const tag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
@@ -101,13 +107,16 @@ function makeEndpoint(
   const names = paramNames(path)
 
   async function answer(exchange: Exchange, raw: string[]): Promise<Outgoing> {
-    if (limiter !== undefined) refuseExcess(limiter.take(addressKey(exchange.remoteAddress)))
+    if (limiter !== undefined && !shape.unlimited) {
+      refuseExcess(limiter.take(addressKey(exchange.remoteAddress)))
+    }
     if (method === 'POST' && !shape.crossSite) refuseForeign(exchange)
     const rawBody = await exchange.readBody()
     const params = decodeParams(names, raw)
     if (params === undefined) throw new ApiError('not_found', 'Not found')
     const isForm = method === 'POST' && !shape.raw && rawBody.length > 0
     const page = await handler({
+      method: exchange.head.method,
       params,
       query: new URLSearchParams(exchange.head.query),
       form: isForm ? parseForm(rawBody, exchange.header('content-type')) : emptyForm,
@@ -115,6 +124,9 @@ function makeEndpoint(
       requestId: exchange.requestId,
       get remoteAddress() {
         return exchange.remoteAddress
+      },
+      get addressKey() {
+        return addressKey(exchange.remoteAddress)
       },
       header: (name) => exchange.header(name),
       cookie: (name) => cookie(exchange.header('cookie'), name),

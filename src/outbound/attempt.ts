@@ -84,7 +84,7 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, ...ways }: Ways): 
   }
 
   const prepare = async (claimed: Claimed): Promise<Mail> => {
-    const message = await compose(claimed.emailId, claimed.recipient)
+    const message = await compose(claimed.emailId, claimed.recipient, claimed.id)
     const host = message.returnPathHost ?? (config.returnPathHost || config.heloName)
     const envelope = {
       from: returnPaths.addressOf(claimed.id, host),

@@ -10,6 +10,7 @@ import {
 } from '../preferences/index.js'
 import { prepared } from '../store/index.js'
 import { topicName } from '../topics/index.js'
+import { makeTracker } from '../tracking/index.js'
 import { makeCampaignContent } from './campaign-content.js'
 import type { OutboundDeps } from './deps.js'
 import { plainTextOf } from './plain-text.js'
@@ -22,8 +23,12 @@ export interface SignedMessage {
   returnPathHost: string | undefined
 }
 
-/** The message of an email as this recipient gets it. */
-export type Composer = (emailId: string, recipient: string) => Promise<SignedMessage>
+/** The message of an email as the recipient of this delivery gets it. */
+export type Composer = (
+  emailId: string,
+  recipient: string,
+  deliveryId: number,
+) => Promise<SignedMessage>
 
 interface StoredEmail {
   id: string
@@ -71,11 +76,12 @@ const storedEmail = prepared<{ emailId: string }, StoredEmail>((db, { emailId })
 
 /** Composes and signs. The same mail gets the same bytes on every attempt but for the signatures' time. */
 export function makeComposer(
-  deps: Pick<OutboundDeps, 'store' | 'clock' | 'key' | 'publicUrl' | 'renderer'>,
+  deps: Pick<OutboundDeps, 'store' | 'clock' | 'key' | 'publicUrl' | 'tracking' | 'renderer'>,
 ): Composer {
   const campaignContent = makeCampaignContent(deps.store.read, deps)
   const unsubscribeLinks = makeUnsubscribeLinks(deps.key, deps.publicUrl)
   const preferenceLinks = makePreferenceLinks(deps.key, deps.publicUrl)
+  const tracker = makeTracker(deps)
   const cached = new Map<string, Signing>()
   const texts = new Map<string, string>()
 
@@ -111,12 +117,18 @@ export function makeComposer(
   }
 
   /** Marketing mail says how to leave it: a footer and the headers of RFC 8058, each recipient's own. */
-  const contentFor = async (email: StoredEmail, recipient: string, domain: string) => {
-    const { account_id: accountId } = email
-    const content = await plainContentFor(email, recipient)
+  const contentFor = async (
+    email: StoredEmail,
+    { recipient, deliveryId }: { recipient: string; deliveryId: number },
+    domain: string,
+  ) => {
+    const { account_id: accountId, id: emailId, domain_id: domainId, body_id: bodyId } = email
+    const { html, text } = await plainContentFor(email, recipient)
+    const copy = { accountId, emailId, deliveryId, domainId, bodyId }
+    const content = { html: await tracker.track(copy, html), text }
     if (email.type === 'transactional') return { ...content, extraHeaders: [] }
     const topicId = email.topic_id ?? undefined
-    const reader = { accountId, address: recipient, emailId: email.id }
+    const reader = { accountId, address: recipient, emailId }
     const unsubscribeUrl = unsubscribeLinks.url({ ...reader, topicId })
     const name = topicId && (await topicName(deps.store.read, accountId, topicId))
     const footer = {
@@ -131,11 +143,15 @@ export function makeComposer(
     }
   }
 
-  return async (emailId, recipient) => {
+  return async (emailId, recipient, deliveryId) => {
     const [email] = await storedEmail(deps.store.read, { emailId })
     if (email === undefined) throw new Error(`The queue has a delivery of no email, ${emailId}`)
     const from = stored(email.from_header)
-    const { html, text, extraHeaders } = await contentFor(email, recipient, from.domain)
+    const { html, text, extraHeaders } = await contentFor(
+      email,
+      { recipient, deliveryId },
+      from.domain,
+    )
     const composed = composeMessage({
       from,
       to: (JSON.parse(email.to_list) as string[]).map(stored),

@@ -25,8 +25,10 @@ export interface OutboundDeps {
   shaping: ShapingData
   /** Asked for each refusal, as an operator may change them meanwhile. */
   bounceRules: () => BounceRules
-  /** Where recipients reach the public listener, for the links in marketing mail. */
+  /** Where recipients reach the public listener, for the links in their mail. */
   publicUrl: string
+  /** What is tracked where neither account nor domain says otherwise. */
+  tracking: Config['tracking']
   /** For campaigns whose content takes more than merge tags; opened by the first call. */
   renderer: () => Renderer
   /** Where the sandbox route leads; needed when `config.route` is `sandbox`. */

@@ -40,7 +40,7 @@ function htmlFooter(reason: string, links: readonly (readonly [name: string, url
 const maxClosingTags = 50
 
 /** Where the body ends: before its last closing tag that is no part of a comment. */
-function bodyEnd(html: string): number {
+export function bodyEnd(html: string): number {
   let at = html.length
   for (let tags = 0; tags < maxClosingTags && at > 0; tags++) {
     at = html.lastIndexOf('</', at - 1)

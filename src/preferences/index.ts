@@ -4,7 +4,7 @@
  * purpose and topic that it was signed for, for ever; opening it changes nothing, only a POST does; a
  * link that was not made here tells nothing. `routes.ts` has the pages; the rest loads in mail threads.
  */
-export { type Footer, withFooter } from './footer.js'
+export { bodyEnd, type Footer, withFooter } from './footer.js'
 export { unsubscribeHeaders } from './headers.js'
 export {
   makePreferenceLinks,

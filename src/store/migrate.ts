@@ -21,6 +21,7 @@ import * as consent from './migrations/0017-consent.js'
 import * as webhooks from './migrations/0018-webhooks.js'
 import * as sources from './migrations/0019-sources.js'
 import * as queueExpiry from './migrations/0020-queue-expiry.js'
+import * as tracking from './migrations/0021-tracking.js'
 import * as preferences from './migrations/0022-preferences.js'
 import * as broadcasts from './migrations/0023-broadcasts.js'
 
@@ -45,6 +46,7 @@ const migrations: Record<string, Migration> = {
   '0018-webhooks': webhooks,
   '0019-sources': sources,
   '0020-queue-expiry': queueExpiry,
+  '0021-tracking': tracking,
   '0022-preferences': preferences,
   '0023-broadcasts': broadcasts,
 }

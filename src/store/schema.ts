@@ -56,6 +56,9 @@ export interface AccountRow {
   id: string
   name: string
   created_at: number
+  /** Null: as the settings say. */
+  track_opens: number | null
+  track_clicks: number | null
 }
 
 export interface AccountLogoRow {
@@ -91,6 +94,12 @@ export interface DomainRow {
   created_at: number
   verified_at: number | null
   checked_at: number | null
+  /** Null: as the account has it. */
+  track_opens: number | null
+  track_clicks: number | null
+  /** The host of its tracked links; used once the DNS was seen to lead it here (1). */
+  tracking_host: string | null
+  tracking_host_ready: number | null
 }
 
 export interface DkimKeyRow {

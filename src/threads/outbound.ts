@@ -29,6 +29,7 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
     shaping: readShaping(),
     bounceRules: () => bounceRules,
     publicUrl: data.publicUrl,
+    tracking: data.config.tracking,
     resolver: openResolver(data.config.dns, clock),
     ...(data.sandboxPort === undefined
       ? {}

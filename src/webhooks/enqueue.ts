@@ -13,7 +13,8 @@ export function makeWebhookJobs(plans: Plans): Effect {
     const byAccount = new Map<string, Told[]>()
     for (const event of events) {
       const webhook = webhookOf[event.type]
-      if (webhook === undefined) continue
+      // A filter that looks into the mail is no reader.
+      if (webhook === undefined || event.detail?.machine) continue
       const told = byAccount.get(event.accountId) ?? []
       told.push({ event, webhook })
       byAccount.set(event.accountId, told)

@@ -11,6 +11,9 @@ import { startPosthorn } from '../support/posthorn.js'
 const mx = await fakeMx(t)
 const posthorn = await startPosthorn(t, {
   env: {
+    // What arrives is compared with what was written.
+    POSTHORN_TRACKING_OPENS: 'false',
+    POSTHORN_TRACKING_CLICKS: 'false',
     POSTHORN_OUTBOUND_ROUTE: 'direct',
     POSTHORN_OUTBOUND_PORT: String(mx.port),
     POSTHORN_OUTBOUND_ALLOW_PRIVATE_ADDRESSES: 'true',

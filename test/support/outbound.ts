@@ -63,6 +63,8 @@ export interface RigOptions {
   clock?: Clock
   dns?: StaticRecords
   config?: Partial<Config['outbound']>
+  /** Off unless it says otherwise: mail leaves as it was written. */
+  tracking?: Partial<Config['tracking']>
   /** What an operator's shaping.toml says; by default the fake MX has 10 connections and no rate. */
   shaping?: string
   log?: Log
@@ -140,6 +142,7 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
       backlog,
       land: makeLandEvents([suppressFailing, followBroadcasts]),
       publicUrl: 'https://mail.test',
+      tracking: { opens: false, clicks: false, machineWithin: 0, ...options.tracking },
       config,
       shaping: readShaping(),
       bounceRules: () => bounceRules,

@@ -1,0 +1,41 @@
+import type { HitKind } from './machines.js'
+
+/** How many more hits of a copy and kind may have an event of their own at `at`. */
+export interface Allowance {
+  /** Takes up to `wanted` and returns how many were left. */
+  take(
+    of: { deliveryId: number; kind: HitKind; machine: boolean },
+    wanted: number,
+    at: number,
+  ): number
+}
+
+const hourMs = 3_600_000
+const minuteMs = 60_000
+const freely = 30
+
+/**
+ * 30 events an hour for each copy, kind and sort of asker; then one a minute. Counts do not stop:
+ * it bounds the log, webhooks and memory, where one address is fetched again and again.
+ */
+export function makeAllowance(maxCopies = 50_000): Allowance {
+  const windows = new Map<string, { from: number; taken: number; lastAt: number }>()
+  return {
+    take({ deliveryId, kind, machine }, wanted, at) {
+      const key = `${deliveryId} ${kind} ${machine}`
+      let window = windows.get(key)
+      if (window === undefined || at - window.from >= hourMs || at < window.from) {
+        windows.delete(key)
+        const [oldest] = windows.keys()
+        if (windows.size >= maxCopies && oldest !== undefined) windows.delete(oldest)
+        window = { from: at, taken: 0, lastAt: 0 }
+        windows.set(key, window)
+      }
+      const free = Math.min(wanted, Math.max(0, freely - window.taken))
+      const taken = free === 0 && wanted > 0 && at - window.lastAt >= minuteMs ? 1 : free
+      window.taken += taken
+      if (taken > 0) window.lastAt = at
+      return taken
+    },
+  }
+}

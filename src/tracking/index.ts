@@ -1,0 +1,21 @@
+/**
+ * Opens and clicks: links and pixel in outgoing HTML, the signed tokens in them, and what is made of
+ * the requests that come back. What must hold: of the author's HTML nothing changes but the values of
+ * tracked links; a token leads to the one target that it was signed for, without a database, and
+ * anything else leads nowhere; an answer waits for no commit; what machines do counts as no reading.
+ * `routes.ts` has the public paths; the rest loads in mail threads too. See README.md.
+ */
+export { type Link, trackableLinks } from './links.js'
+export type { TrackingAgents } from './machines.js'
+export { loadTrackingAgents } from './machines-file.js'
+export { openRecorder, type Recorder, type RecorderDeps } from './recorder.js'
+export {
+  accountSwitches,
+  domainSwitches,
+  type OwnSwitches,
+  type Switches,
+  setSwitches,
+} from './switches.js'
+export { trackedTarget } from './target.js'
+export { type Copy, makeTrackingTokens, type TrackingTokens } from './token.js'
+export { makeTracker, type TrackedMail, type Tracker } from './tracker.js'

@@ -1,0 +1,72 @@
+import type { Clock } from '../clock/index.js'
+import { ApiError } from '../errors/index.js'
+import {
+  makeRateLimiter,
+  type Page,
+  type PageRequest,
+  type Pages,
+  refuseExcess,
+} from '../http/index.js'
+import type { Recorder } from './recorder.js'
+import type { TrackingTokens } from './token.js'
+
+export interface TrackingRoutesDeps {
+  clock: Clock
+  tokens: TrackingTokens
+  recorder: Pick<Recorder, 'note'>
+}
+
+// By client address. What was made here is never refused: all readers of a mail provider may come
+// from one address.
+const strangersLimit = { requests: 600, windowMs: 60_000 }
+
+/** What pixels and links in mail lead to, for the public listener. */
+export function trackingRoutes(
+  pages: Pages,
+  { clock, tokens, recorder }: TrackingRoutesDeps,
+): void {
+  const strangers = makeRateLimiter(strangersLimit, clock)
+  const unknown = (request: PageRequest): never => {
+    refuseExcess(strangers.take(request.addressKey))
+    throw new ApiError(
+      'not_found',
+      'This link is not complete, or not one of ours. Please open the email again and follow it from there',
+    )
+  }
+
+  pages.get(
+    '/o/:name',
+    (request): Page => {
+      const name = request.params.name ?? ''
+      const copy = name.endsWith('.gif') ? tokens.readOpen(name.slice(0, -4)) : undefined
+      if (copy === undefined) return unknown(request)
+      recorder.note(copy, askedBy(request, 'opened'))
+      return { bytes: pixel, contentType: 'image/gif', headers: quiet }
+    },
+    { unlimited: true },
+  )
+
+  pages.get(
+    '/c/:token',
+    (request): Page => {
+      const click = tokens.readClick(request.params.token ?? '')
+      if (click === undefined) return unknown(request)
+      const { links, target } = click
+      recorder.note(click, { ...askedBy(request, 'clicked'), links, target })
+      return { status: 302, redirect: target, headers: quiet }
+    },
+    { unlimited: true },
+  )
+}
+
+const askedBy = (request: PageRequest, kind: 'opened' | 'clicked') => ({
+  kind,
+  userAgent: request.header('user-agent') ?? '',
+  address: request.remoteAddress,
+  onlyHead: request.method === 'HEAD',
+})
+
+const quiet = { 'X-Robots-Tag': 'noindex' }
+
+// 1 × 1, transparent, GIF89a.
+const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')

@@ -1,0 +1,91 @@
+import { prepared, type Read, type Store } from '../store/index.js'
+
+/** Which of the two is done to mail. */
+export interface Switches {
+  opens: boolean
+  clicks: boolean
+}
+
+/** As an account or a domain has set it; null: whatever stands above it says. */
+export interface OwnSwitches {
+  opens: boolean | null
+  clicks: boolean | null
+}
+
+/** What holds for mail from a domain: its own switches, else its account's, else the settings'. */
+export interface DomainTracking extends Switches {
+  /** The domain's own host for links, once the DNS leads it here. */
+  host: string | null
+}
+
+export async function trackingOf(
+  read: Read,
+  domainId: string,
+  settings: Switches,
+): Promise<DomainTracking | undefined> {
+  const [row] = await switchesOf(read, { domainId })
+  if (row === undefined) return undefined
+  return {
+    opens: flag(row.domainOpens) ?? flag(row.accountOpens) ?? settings.opens,
+    clicks: flag(row.domainClicks) ?? flag(row.accountClicks) ?? settings.clicks,
+    host: row.ready === 1 ? row.host : null,
+  }
+}
+
+export async function accountSwitches(read: Read, accountId: string): Promise<OwnSwitches> {
+  const row = await read
+    .selectFrom('accounts')
+    .select(['track_opens', 'track_clicks'])
+    .where('id', '=', accountId)
+    .executeTakeFirstOrThrow()
+  return { opens: flag(row.track_opens), clicks: flag(row.track_clicks) }
+}
+
+export async function domainSwitches(read: Read, domainId: string): Promise<OwnSwitches> {
+  const row = await read
+    .selectFrom('domains')
+    .select(['track_opens', 'track_clicks'])
+    .where('id', '=', domainId)
+    .executeTakeFirstOrThrow()
+  return { opens: flag(row.track_opens), clicks: flag(row.track_clicks) }
+}
+
+/** Sets what is given and leaves the rest. */
+export async function setSwitches(
+  { store }: { store: Store },
+  of: { accountId: string } | { domainId: string },
+  { opens, clicks }: Partial<OwnSwitches>,
+): Promise<void> {
+  const columns = {
+    ...(opens === undefined ? {} : { track_opens: column(opens) }),
+    ...(clicks === undefined ? {} : { track_clicks: column(clicks) }),
+  }
+  if (Object.keys(columns).length === 0) return
+  await store.write((tx) =>
+    'accountId' in of
+      ? tx.updateTable('accounts').set(columns).where('id', '=', of.accountId).execute()
+      : tx.updateTable('domains').set(columns).where('id', '=', of.domainId).execute(),
+  )
+}
+
+const flag = (column: number | null) => (column === null ? null : column === 1)
+const column = (flag: boolean | null) => (flag === null ? null : Number(flag))
+
+interface SwitchRow {
+  domainOpens: number | null
+  domainClicks: number | null
+  accountOpens: number | null
+  accountClicks: number | null
+  host: string | null
+  ready: number | null
+}
+
+const switchesOf = prepared<{ domainId: string }, SwitchRow>((db, { domainId }) =>
+  db
+    .selectFrom('domains')
+    .innerJoin('accounts', 'accounts.id', 'domains.account_id')
+    .select(['domains.track_opens as domainOpens', 'domains.track_clicks as domainClicks'])
+    .select(['accounts.track_opens as accountOpens', 'accounts.track_clicks as accountClicks'])
+    .select(['tracking_host as host', 'tracking_host_ready as ready'])
+    .where('domains.id', '=', domainId),
+)

@@ -1,0 +1,95 @@
+import { applianceAccountId } from '../accounts/index.js'
+import type { Clock } from '../clock/index.js'
+import type { ApplianceKey } from '../config/index.js'
+import { bodyEnd } from '../preferences/index.js'
+import type { Store } from '../store/index.js'
+import { type Plan, planOf, withLinks } from './plan.js'
+import { type DomainTracking, type Switches, trackingOf } from './switches.js'
+import { type Copy, makeTrackingTokens } from './token.js'
+
+export interface TrackerDeps {
+  store: Store
+  clock: Clock
+  key: ApplianceKey
+  publicUrl: string
+  /** `tracking` of the configuration. */
+  tracking: Switches
+}
+
+export interface TrackedMail extends Copy {
+  domainId: string
+  /** Of the stored body, which many mails may share. */
+  bodyId: number | null
+}
+
+export interface Tracker {
+  /** The author's HTML as this recipient gets it; the same bytes on every attempt. */
+  track(mail: TrackedMail, html: string): Promise<string>
+}
+
+// How soon a switch is seen.
+const switchTtlMs = 5_000
+const maxDomains = 1_000
+// Bodies whose mails are on their way; each up to 2 MiB.
+const maxPlans = 20
+
+/** Puts links and pixel into bodies, for the threads that compose mail. */
+export function makeTracker(deps: TrackerDeps): Tracker {
+  const { store, clock } = deps
+  const tokens = makeTrackingTokens(deps.key)
+  const home = new URL(deps.publicUrl)
+  const domains = new Map<string, { tracking: DomainTracking | undefined; until: number }>()
+  const plans = new Map<string, { html: string; plan: Plan }>()
+
+  const trackingFor = async (domainId: string): Promise<DomainTracking | undefined> => {
+    const now = clock.now()
+    const known = domains.get(domainId)
+    if (known !== undefined && known.until > now) return known.tracking
+    const tracking = await trackingOf(store.read, domainId, deps.tracking)
+    if (domains.size >= maxDomains) domains.clear()
+    domains.set(domainId, { tracking, until: now + switchTtlMs })
+    return tracking
+  }
+
+  const planFor = (bodyId: number | null, html: string, base: string): Plan => {
+    const name = `${bodyId} ${base}`
+    const known = bodyId === null ? undefined : plans.get(name)
+    // A campaign's body is merged for each recipient: the same body, another text.
+    if (known?.html === html) return known.plan
+    const plan = planOf(html, new Set([home.origin, new URL(base).origin]))
+    const [oldest] = plans.keys()
+    if (plans.size >= maxPlans && oldest !== undefined) plans.delete(oldest)
+    if (bodyId !== null) plans.set(name, { html, plan })
+    return plan
+  }
+
+  return {
+    async track(mail, html) {
+      // The appliance's notices tell its operator something, not how often they were read.
+      if (html === '' || mail.accountId === applianceAccountId) return html
+      const tracking = await trackingFor(mail.domainId)
+      if (tracking === undefined) return html
+      const base = tracking.host === null ? deps.publicUrl : urlAt(home, tracking.host)
+      const { opens, clicks } = tracking
+      const plan = clicks ? planFor(mail.bodyId, html, base) : undefined
+      const tracked =
+        plan === undefined
+          ? html
+          : withLinks(plan, (target) => {
+              const click = { ...mail, links: plan.targets.length, target }
+              return `${base}/c/${tokens.click(click)}`
+            })
+      return opens ? withPixel(tracked, `${base}/o/${tokens.open(mail)}.gif`) : tracked
+    },
+  }
+}
+
+const urlAt = ({ protocol, port }: URL, host: string) =>
+  `${protocol}//${host}${port === '' ? '' : `:${port}`}`
+
+// Without `display: none`, which some programs take as leave not to load it.
+function withPixel(html: string, url: string): string {
+  const end = bodyEnd(html)
+  const image = `<img src="${url}" width="1" height="1" alt="" style="border:0">`
+  return `${html.slice(0, end)}${image}${html.slice(end)}`
+}

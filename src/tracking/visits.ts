@@ -1,0 +1,98 @@
+import type { HitKind } from './machines.js'
+import type { Copy } from './token.js'
+
+/** A request for a pixel or along a link. */
+export interface Hit {
+  kind: HitKind
+  at: number
+  /** Of a click. */
+  target?: string
+  userAgent: string
+  /** What says that a machine asked, as far as its own request tells. */
+  machine?: string | undefined
+}
+
+/** What was asked of one copy of a mail within about a second. */
+export interface Visit extends Copy {
+  /** How many different targets the mail has; 0 as long as none was clicked. */
+  links: number
+  firstAt: number
+  opened: Tally
+  clicked: Tally
+  /** Different ones that were clicked. */
+  targets: Set<string>
+}
+
+export interface Tally {
+  /** What may be a person's. */
+  people: Seen
+  machines: Seen
+}
+
+interface Seen {
+  count: number
+  /** The first ones, no two of the same moment; what comes beyond is only counted. */
+  hits: Hit[]
+}
+
+export interface Visits {
+  /** Returns false when there is no room, which takes more copies of mail than were asked for ever. */
+  note(copy: Copy & { links?: number }, hit: Hit): boolean
+  /** Takes out those that began at `before` or earlier. */
+  take(before: number): Visit[]
+  readonly size: number
+}
+
+// Of one copy in one second; a person makes two or three.
+const maxHits = 20
+const maxTargets = 300
+
+/** Gathers hits by the copy of the mail, so that a flood of one token needs the room of one visit. */
+export function makeVisits(maxVisits = 50_000): Visits {
+  // In the order in which they began: a Map keeps the order of insertion.
+  const visits = new Map<number, Visit>()
+  return {
+    note({ accountId, emailId, deliveryId, links = 0 }, hit) {
+      let visit = visits.get(deliveryId)
+      if (visit === undefined) {
+        if (visits.size >= maxVisits) return false
+        const copy = { accountId, emailId, deliveryId }
+        const [opened, clicked] = [makeTally(), makeTally()]
+        visit = { ...copy, links, firstAt: hit.at, opened, clicked, targets: new Set() }
+        visits.set(deliveryId, visit)
+      }
+      const { people, machines } = visit[hit.kind]
+      const seen = hit.machine === undefined ? people : machines
+      seen.count++
+      const last = seen.hits.at(-1)
+      // The mail's first open is known by its time (broadcasts/follow.ts): no two have the same.
+      const at = last === undefined ? hit.at : Math.max(hit.at, last.at + 1)
+      // Some programs ask twice.
+      const again =
+        last?.at === hit.at && last.target === hit.target && last.machine === hit.machine
+      if (!again && seen.hits.length < maxHits) seen.hits.push({ ...hit, at })
+      if (hit.target !== undefined) {
+        visit.links = links
+        if (visit.targets.size < maxTargets) visit.targets.add(hit.target)
+      }
+      return true
+    },
+    take(before) {
+      const taken: Visit[] = []
+      for (const [id, visit] of visits) {
+        if (visit.firstAt > before) break
+        taken.push(visit)
+        visits.delete(id)
+      }
+      return taken
+    },
+    get size() {
+      return visits.size
+    },
+  }
+}
+
+const makeTally = (): Tally => ({
+  people: { count: 0, hits: [] },
+  machines: { count: 0, hits: [] },
+})
