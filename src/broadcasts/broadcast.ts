@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import { ApiError } from '../errors/index.js'
+import { ApiError, OperatorError } from '../errors/index.js'
 import type { BroadcastRow, Read } from '../store/index.js'
 
 export type Broadcast = Selectable<BroadcastRow>
@@ -15,6 +15,28 @@ export async function findBroadcast(read: Read, accountId: string, id: string): 
     .executeTakeFirst()
   if (row === undefined) throw new ApiError('not_found', 'No such campaign')
   return row
+}
+
+/** A campaign of whichever account, for operators. */
+export async function findAnyBroadcast(read: Read, id: string): Promise<Broadcast> {
+  const row = await read
+    .selectFrom('broadcasts')
+    .selectAll()
+    .where('id', '=', id.toLowerCase())
+    .executeTakeFirst()
+  if (row !== undefined) return row
+  throw new OperatorError(`No campaign ${id}; 'posthorn broadcast list' shows those of an account`)
+}
+
+/** Those that are paused, of one account or of all; a stopped account's others are not among them. */
+export async function listPaused(read: Read, accountId?: string): Promise<Broadcast[]> {
+  return await read
+    .selectFrom('broadcasts')
+    .selectAll()
+    .where('status', '=', 'paused')
+    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
+    .orderBy('id')
+    .execute()
 }
 
 /** An account's campaigns, newest first (UUIDv7), `limit` of them older than `before`. */

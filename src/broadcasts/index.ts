@@ -8,8 +8,10 @@ export { type Audience, countAudience, nextOfAudience } from './audience.js'
 export {
   type Broadcast,
   type BroadcastStatus,
+  findAnyBroadcast,
   findBroadcast,
   listBroadcasts,
+  listPaused,
 } from './broadcast.js'
 export { renderFor } from './content.js'
 export {
@@ -21,6 +23,9 @@ export type { BroadcastDeps } from './deps.js'
 export { dispatchDue, sendDraft } from './dispatch.js'
 export { campaignsWait, expandBroadcasts } from './expand.js'
 export { followBroadcasts } from './follow.js'
+export { pauseOverdue } from './overdue.js'
+export { listUndelivered, type Undelivered } from './recipients.js'
+export { ratesOf, recipientCount, type Standing, standingOf } from './standing.js'
 export {
   cancelBroadcast,
   pauseBroadcast,

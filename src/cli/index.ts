@@ -25,6 +25,7 @@ const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
   plan: async () => (await import('./plan.js')).planCommands,
   contact: async () => (await import('./contact.js')).contactCommands,
   topic: async () => (await import('./topic.js')).topicCommands,
+  broadcast: async () => (await import('./broadcast.js')).broadcastCommands,
   suppression: async () => (await import('./suppression.js')).suppressionCommands,
   email: async () => (await import('./email.js')).emailCommands,
   webhook: async () => (await import('./webhook.js')).webhookCommands,

@@ -1,6 +1,7 @@
 import { domainToASCII } from 'node:url'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { findAccount } from '../accounts/index.js'
+import { findAnyBroadcast } from '../broadcasts/index.js'
 import { type ClassName, classNames, type QueueFilter } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
 import { queueClass, type Read } from '../store/index.js'
@@ -9,6 +10,7 @@ import { queueClass, type Read } from '../store/index.js'
 export interface FilterOptions {
   email?: string
   account?: string
+  campaign?: string
   domain?: string
   class?: ClassName
   olderThan?: number
@@ -18,23 +20,32 @@ export function withFilters(command: Command): Command {
   return command
     .option('--email <id>', 'of this mail')
     .option('--account <id>', 'of this account, by id or name')
+    .option('--campaign <id>', 'of this campaign')
     .option('--domain <name>', "to this recipients' domain")
     .addOption(new Option('--class <class>', 'of this class').choices(classNames))
     .option('--older-than <age>', 'accepted longer ago than this: 90s, 30m, 2h, 3d', ageMs)
 }
 
-export const isChosen = ({ email, account, domain, class: name, olderThan }: FilterOptions) =>
-  [email, account, domain, name, olderThan].some((given) => given !== undefined)
+export const isChosen = ({
+  email,
+  account,
+  campaign,
+  domain,
+  class: name,
+  olderThan,
+}: FilterOptions) =>
+  [email, account, campaign, domain, name, olderThan].some((given) => given !== undefined)
 
 export async function filterOf(
   read: Read,
   options: FilterOptions,
   now: number,
 ): Promise<QueueFilter> {
-  const { email, account, domain, class: name, olderThan } = options
+  const { email, account, campaign, domain, class: name, olderThan } = options
   return {
     emailId: email === undefined ? undefined : emailIdOf(email),
     accountId: account === undefined ? undefined : (await findAccount(read, account)).id,
+    broadcastId: campaign === undefined ? undefined : (await findAnyBroadcast(read, campaign)).id,
     lane: domain === undefined ? undefined : laneOf(domain),
     class: name === undefined ? undefined : queueClass[name],
     acceptedBefore: olderThan === undefined ? undefined : now - olderThan,

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
+import { listPaused } from '../broadcasts/index.js'
 import {
   explainWaiting,
   listWaiting,
@@ -88,7 +89,8 @@ Example:
 
 Scheduled mail that is overdue by more than an hour when Posthorn starts is held: a database that was
 restored, copied or asleep for long must not mail old things by surprise. 'posthorn queue release'
-sends it, 'posthorn queue fail' discards it.`,
+sends it, 'posthorn queue fail' discards it. Campaigns of which that is true, or that an operator has
+paused, are shown below: 'posthorn broadcast resume' and 'posthorn broadcast cancel' are for them.`,
     )
     .action(async (options: ListOptions, command: Command) => {
       const place = placeOf(command)
@@ -100,10 +102,32 @@ sends it, 'posthorn queue fail' discards it.`,
         'WAS DUE': shownTime(delivery.held?.dueAt ?? null),
         WHY: oneLine(delivery.held?.reason ?? ''),
       }))
+      if (!place.json) await sayPausedCampaigns(place, options)
     })
 
   deliveryCommands(queue)
   changeCommands(queue)
+}
+
+async function sayPausedCampaigns(place: Place, options: ListOptions): Promise<void> {
+  const paused = await withStore(place, async ({ store: { read }, clock }) => {
+    const { accountId, broadcastId } = await filterOf(read, options, clock.now())
+    const found = await listPaused(read, accountId)
+    return broadcastId === undefined ? found : found.filter(({ id }) => id === broadcastId)
+  })
+  if (paused.length === 0) return
+  say()
+  sayTable(
+    ['PAUSED CAMPAIGN', 'SUBJECT', 'WAS DUE', 'WHY'],
+    paused.map((one) => [
+      one.id,
+      one.subject.slice(0, 40),
+      shownTime(one.scheduled_at ?? one.created_at),
+      oneLine(one.reason ?? ''),
+    ]),
+    '',
+  )
+  remark("'posthorn broadcast resume ID' lets one go on, 'posthorn broadcast cancel ID' ends it")
 }
 
 const nothingWaits = 'Nothing waits'

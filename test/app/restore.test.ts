@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { startAppliance } from '../../src/app/index.js'
+import { loadPlans, setMarketingPlan } from '../../src/billing/index.js'
 import { systemClock } from '../../src/clock/index.js'
-import { loadConfig } from '../../src/config/index.js'
+import { loadConfig, packageFile } from '../../src/config/index.js'
 import { changeFitting, release } from '../../src/deliveries/index.js'
 import { type Log, silentLog } from '../../src/log/index.js'
 import { startPosthorn } from '../support/posthorn.js'
@@ -16,6 +17,13 @@ t.test('an appliance that wakes up holds what it should have sent long ago', asy
   const scheduledAt = new Date(Date.now() + hourMs).toISOString()
   const old = (await posthorn.send({ ...body, to: 'a@one.test', scheduledAt })).json.id
   const recent = (await posthorn.send({ ...body, to: 'b@one.test', scheduledAt })).json.id
+  const [plan = null] = loadPlans(packageFile('config/plans.toml')).marketing
+  await store.write((tx) => setMarketingPlan(tx, posthorn.accountId, plan))
+  const post = async (path: string, body: object) =>
+    (await posthorn.call('POST', path, { body })).json
+  const { id: listId } = await post('/v1/contacts/lists', { name: 'Readers' })
+  await post(`/v1/contacts/${listId}`, { email: 'd@one.test' })
+  const campaign = await post('/v1/broadcasts', { ...body, listId, scheduledAt })
   await posthorn.appliance.close()
 
   // As if it had slept: one should have left three hours ago, the other a minute ago.
@@ -28,6 +36,12 @@ t.test('an appliance that wakes up holds what it should have sent long ago', asy
       await tx.updateTable('queue').set({ due_at: at }).where('email_id', '=', id).execute()
     })
   }
+  await store.write((tx) =>
+    tx
+      .updateTable('broadcasts')
+      .set({ scheduled_at: Date.now() - 3 * hourMs })
+      .execute(),
+  )
   const warnings: string[] = []
   const log: Log = {
     ...silentLog,
@@ -66,7 +80,10 @@ t.test('an appliance that wakes up holds what it should have sent long ago', asy
   }
   await until(recent, 'delivered')
   t.equal(await status(old), 'scheduled', 'it did not leave')
+  const paused = await store.read.selectFrom('broadcasts').select(['id', 'status']).execute()
+  t.same(paused, [{ id: campaign.id, status: 'paused' }])
   t.match(warnings, [
+    new RegExp(`^Campaigns are overdue .+'broadcast resume'.+${campaign.id}`),
     /^Scheduled mail is overdue .+'posthorn queue held'.+"deliveries":1,"since":"20/,
   ])
   const page = await (await fetch(appliance.privateUrl)).text()

@@ -1,0 +1,105 @@
+import type { Command } from 'commander'
+import {
+  type Broadcast,
+  findAnyBroadcast,
+  pauseBroadcast,
+  resumeBroadcast,
+  stopBroadcast,
+} from '../broadcasts/index.js'
+import { OperatorError } from '../errors/index.js'
+import { numbered } from './broadcast-show.js'
+import { type CliDeps, withStore } from './database.js'
+import { remark, say, sayJson } from './output.js'
+import { placeOf } from './place.js'
+
+interface Changed {
+  mails: number
+  inFlight: number
+}
+
+interface Change {
+  name: string
+  about: string
+  help: string
+  reason?: string
+  /** What has become of so many mails. */
+  done: (mails: string) => string
+  apply: (
+    deps: CliDeps,
+    broadcast: Broadcast,
+    how: { reason: string; onProgress: (seen: number) => void },
+  ) => Promise<Changed>
+}
+
+const changes: readonly Change[] = [
+  {
+    name: 'pause',
+    about: 'make no more mails of a campaign and let none leave',
+    help: `$ posthorn broadcast pause 01a1fc92-9915-7533-8296-04ee3d91dd72 --reason 'wrong link'
+
+The account sees the reason. 'posthorn broadcast resume' lets the campaign go on.`,
+    reason: 'paused by the operator',
+    done: (mails) => `Paused; ${mails} held`,
+    apply: async (deps, broadcast, how) => {
+      const { held, inFlight } = await pauseBroadcast(deps, broadcast, how)
+      return { mails: held, inFlight }
+    },
+  },
+  {
+    name: 'resume',
+    about: 'let a paused campaign go on',
+    help: '$ posthorn broadcast resume 01a1fc92-9915-7533-8296-04ee3d91dd72',
+    done: (mails) => `It goes on; ${mails} released. A running appliance sees it within 30 seconds`,
+    apply: async (deps, broadcast, { onProgress }) => {
+      const { released } = await resumeBroadcast(deps, broadcast, onProgress)
+      return { mails: released, inFlight: 0 }
+    },
+  },
+  {
+    name: 'cancel',
+    about: 'end a campaign, one that is sending too: what has not left never will',
+    help: `$ posthorn broadcast cancel 01a1fc92-9915-7533-8296-04ee3d91dd72
+
+This cannot be undone. What was not made into mail is given back to the account's plan.`,
+    done: (mails) => `Cancelled; ${mails} will not leave`,
+    apply: async (deps, broadcast, { onProgress }) => {
+      const { cancelled, inFlight } = await stopBroadcast(deps, broadcast, onProgress)
+      return { mails: cancelled, inFlight }
+    },
+  },
+]
+
+/** `broadcast pause`, `resume` and `cancel`. */
+export function changeBroadcastCommands(broadcast: Command): void {
+  for (const change of changes) {
+    const command = broadcast
+      .command(`${change.name} <id>`)
+      .description(change.about)
+      .addHelpText('after', `\nExample:\n  ${change.help}`)
+      .action((id: string, options: { reason?: string }, command: Command) =>
+        run(change, id, options.reason ?? '-', command),
+      )
+    if (change.reason !== undefined) {
+      command.option('--reason <text>', 'why, for the account too', change.reason)
+    }
+  }
+}
+
+async function run(change: Change, id: string, reason: string, command: Command): Promise<void> {
+  const place = placeOf(command)
+  if (!/^\P{Cc}{1,200}$/u.test(reason.trim())) {
+    throw new OperatorError('The reason has 1 to 200 characters and no control characters')
+  }
+  const onProgress = (seen: number) => {
+    if (seen % 50_000 === 0 && process.stderr.isTTY) remark(`${numbered(seen)} so far`)
+  }
+  const { broadcast, mails, inFlight } = await withStore(place, async (deps) => {
+    const found = await findAnyBroadcast(deps.store.read, id)
+    const changed = await change.apply(deps, found, { reason: reason.trim(), onProgress })
+    return { ...changed, broadcast: await findAnyBroadcast(deps.store.read, id) }
+  })
+  if (place.json) return sayJson({ id: broadcast.id, status: broadcast.status, mails, inFlight })
+  say(change.done(`${numbered(mails)} ${mails === 1 ? 'mail' : 'mails'}`))
+  if (inFlight === 0) return
+  remark(`${numbered(inFlight)} in flight, left alone: run it again once their attempts have ended`)
+}

@@ -1,0 +1,126 @@
+import type { Command } from 'commander'
+import { findAccount } from '../accounts/index.js'
+import { stoppedBy } from '../billing/index.js'
+import {
+  type Broadcast,
+  findAnyBroadcast,
+  listUndelivered,
+  ratesOf,
+  recipientCount,
+  standingOf,
+} from '../broadcasts/index.js'
+import type { Read } from '../store/index.js'
+import { watchBroadcast } from './broadcast-watch.js'
+import { withStore } from './database.js'
+import { jsonTime, remark, sayFields, sayJson, sayTable, shownTime } from './output.js'
+import { type Place, placeOf } from './place.js'
+import { oneLine } from './queue-show.js'
+
+const mostUndelivered = 10_000
+
+export function showBroadcastCommand(broadcast: Command): void {
+  broadcast
+    .command('show <id>')
+    .description('show how far a campaign is and what became of its mails')
+    .option('--watch', 'stay and show its progress until it ends')
+    .option('--failed', 'list whom it did not reach, with what their servers said')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ posthorn broadcast show 01a1fc92-9915-7533-8296-04ee3d91dd72 --watch',
+    )
+    .action(async (id: string, options: { watch?: true; failed?: true }, command: Command) => {
+      const place = placeOf(command)
+      if (options.failed) return sayUndelivered(place, id)
+      await withStore(place, async ({ store: { read }, clock }) => {
+        if (options.watch) {
+          const look = async () => {
+            const broadcast = await findAnyBroadcast(read, id)
+            return { broadcast, stop: await stopOf(read, broadcast.account_id) }
+          }
+          await watchBroadcast({ look, clock, out: process.stdout, json: place.json })
+          if (place.json) return
+        }
+        const found = await findAnyBroadcast(read, id)
+        const stop = await stopOf(read, found.account_id)
+        if (place.json) sayJson(broadcastForMachines(found, stop))
+        else sayFields(await forPeople(read, found, stop))
+      })
+    })
+}
+
+/** Why the account's campaigns do not go on now, or null. */
+export const stopOf = async (read: Read, accountId: string) =>
+  (await stoppedBy(read, accountId, 'marketing')) ?? null
+
+async function sayUndelivered(place: Place, id: string): Promise<void> {
+  const found = await withStore(place, async ({ store: { read } }) => {
+    const broadcast = await findAnyBroadcast(read, id)
+    return listUndelivered(read, broadcast.id, mostUndelivered)
+  })
+  if (place.json) return sayJson(found)
+  sayTable(
+    ['TO', 'STATUS', 'EMAIL', 'REPLY'],
+    found.map(({ email, status, emailId, reply }) => [
+      ...[email, status, emailId, oneLine(reply ?? '-')],
+    ]),
+    'It reached everybody so far',
+  )
+  if (found.length === mostUndelivered) remark(`The first ${numbered(mostUndelivered)}`)
+}
+
+async function forPeople(
+  read: Read,
+  broadcast: Broadcast,
+  stop: string | null,
+): Promise<Record<string, string>> {
+  const { status, reason } = standingOf(broadcast, stop)
+  const { openRate, clickRate } = ratesOf(broadcast)
+  const account = await findAccount(read, broadcast.account_id)
+  const { recipients, audience, expanded } = broadcast
+  const all = recipientCount(broadcast)
+  const more = status === 'draft' || status === 'scheduled' ? ' if it were dispatched now' : ''
+  const unmade = Math.max(0, audience - recipients)
+  const making = expanded === 0 && broadcast.sent_at !== null && unmade > 0
+  return {
+    Campaign: broadcast.id,
+    ...(broadcast.name === null ? {} : { Name: broadcast.name }),
+    Subject: broadcast.subject,
+    From: broadcast.from_header,
+    Account: `${account.name} (${account.id})`,
+    Status: reason === null ? status : `${status}: ${oneLine(reason)}`,
+    ...(broadcast.scheduled_at === null ? {} : { Scheduled: shownTime(broadcast.scheduled_at) }),
+    Sent: shownTime(broadcast.sent_at),
+    Ended: shownTime(broadcast.ended_at),
+    Recipients: `${numbered(all)}${more}`,
+    ...(making ? { 'Not made yet': numbered(unmade) } : {}),
+    Waiting: numbered(broadcast.waiting),
+    Delivered: numbered(broadcast.delivered),
+    ...(broadcast.relayed === 0 ? {} : { 'By smart host': numbered(broadcast.relayed) }),
+    Bounced: numbered(broadcast.bounced),
+    'Given up': numbered(broadcast.failed),
+    'Left out': `${numbered(broadcast.suppressed)} who left or were suppressed since it was made`,
+    Cancelled: numbered(broadcast.cancelled),
+    Opened: `${numbered(broadcast.opened)} (${openRate} %)`,
+    Clicked: `${numbered(broadcast.clicked)} (${clickRate} %)`,
+  }
+}
+
+export function broadcastForMachines(broadcast: Broadcast, stop: string | null) {
+  const { id, account_id, list_id, topic_id, name, subject, expanded } = broadcast
+  const { recipients, waiting, delivered, relayed, bounced, failed } = broadcast
+  const { suppressed, cancelled, opened, clicked } = broadcast
+  return {
+    ...{ id, accountId: account_id, listId: list_id, topicId: topic_id, name, subject },
+    ...standingOf(broadcast, stop),
+    scheduledAt: jsonTime(broadcast.scheduled_at),
+    sentAt: jsonTime(broadcast.sent_at),
+    endedAt: jsonTime(broadcast.ended_at),
+    createdAt: jsonTime(broadcast.created_at),
+    recipientCount: recipientCount(broadcast),
+    allMade: expanded === 1,
+    ...{ recipients, waiting, delivered, relayed, bounced, failed, suppressed, cancelled },
+    ...{ opened, clicked, ...ratesOf(broadcast) },
+  }
+}
+
+export const numbered = (count: number) => count.toLocaleString('en-GB')

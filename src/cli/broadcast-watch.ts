@@ -1,0 +1,86 @@
+import { type Broadcast, recipientCount, standingOf } from '../broadcasts/index.js'
+import { type Clock, pause } from '../clock/index.js'
+import { shownAge } from './queue-show.js'
+
+interface Watch {
+  look: () => Promise<{ broadcast: Broadcast; stop: string | null }>
+  clock: Clock
+  out: { isTTY?: boolean; columns?: number; write(text: string): unknown }
+  /** A line of JSON a look instead. */
+  json: boolean
+}
+
+const everyMs = 1_000
+// Without a terminal every line stays.
+const everyMsInLines = 5_000
+// The rate is that of the last looks, not of hours ago.
+const samplesKept = 10
+
+interface Sample {
+  at: number
+  done: number
+}
+
+/**
+ * Shows a campaign's progress until it is sending no more: one line that is written over on a terminal,
+ * a line every few seconds elsewhere.
+ */
+export async function watchBroadcast({ look, clock, out, json }: Watch): Promise<void> {
+  const live = out.isTTY === true && !json
+  const samples: Sample[] = []
+  for (;;) {
+    const { broadcast, stop } = await look()
+    const { status } = standingOf(broadcast, stop)
+    samples.push({ at: clock.now(), done: broadcast.recipients - broadcast.waiting })
+    if (samples.length > samplesKept) samples.shift()
+    const progress = progressOf(broadcast, samples)
+    const going = status === 'sending' || status === 'scheduled'
+    if (json) out.write(`${JSON.stringify({ status, ...progress })}\n`)
+    else {
+      const line = progressLine(status, progress)
+      // Clears what a longer line has left.
+      if (live) out.write(`\r\u001b[K${line.slice(0, (out.columns ?? 80) - 1)}`)
+      else out.write(`${line}\n`)
+    }
+    if (!going) {
+      if (live) out.write('\n')
+      return
+    }
+    await pause(clock, live ? everyMs : everyMsInLines)
+  }
+}
+
+export interface Progress {
+  /** Mails that have ended, of so many. */
+  done: number
+  total: number
+  /** 0 until two looks were taken. */
+  perSecond: number
+  /** Undefined while nothing moves. */
+  leftMs: number | undefined
+}
+
+/** How far a campaign is, and how fast by what was seen at earlier times. */
+export function progressOf(broadcast: Broadcast, samples: readonly Sample[]): Progress {
+  const done = broadcast.recipients - broadcast.waiting
+  const total = Math.max(recipientCount(broadcast), broadcast.recipients)
+  const [first] = samples
+  const last = samples.at(-1)
+  const ms = first === undefined || last === undefined ? 0 : last.at - first.at
+  const perSecond = ms === 0 ? 0 : (((last?.done ?? 0) - (first?.done ?? 0)) / ms) * 1_000
+  const leftMs = perSecond > 0 ? ((total - done) / perSecond) * 1_000 : undefined
+  return { done, total, perSecond: Math.max(0, perSecond), leftMs }
+}
+
+const barWidth = 20
+
+function progressLine(status: string, { done, total, perSecond, leftMs }: Progress): string {
+  const share = total === 0 ? 0 : done / total
+  const filled = Math.floor(share * barWidth)
+  const bar = `[${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}]`
+  const percent = `${Math.floor(share * 100)} %`.padStart(5)
+  const counts = `${done.toLocaleString('en-GB')} of ${total.toLocaleString('en-GB')}`
+  const speed = `${perSecond.toFixed(perSecond < 10 ? 1 : 0)}/s`
+  const end = leftMs === undefined || done === total ? '' : `  about ${shownAge(leftMs)} left`
+  return `${bar} ${percent}  ${counts}  ${speed}${end}  ${status}`
+}

@@ -1,0 +1,92 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { readBilling } from '../billing/index.js'
+import {
+  findAnyBroadcast,
+  listBroadcasts,
+  ratesOf,
+  recipientCount,
+  sendDraft,
+  standingOf,
+} from '../broadcasts/index.js'
+import { changeBroadcastCommands } from './broadcast-change.js'
+import { broadcastForMachines, numbered, showBroadcastCommand, stopOf } from './broadcast-show.js'
+import { accountOption, chosenAccount, withStore } from './database.js'
+import { remark, say, sayJson, sayTable, shownTime } from './output.js'
+import { placeOf } from './place.js'
+import { plansOf } from './plan.js'
+
+export function broadcastCommands(program: Command): void {
+  const broadcast = program
+    .command('broadcast')
+    .description('campaigns: how far they are, and what to do about them')
+
+  broadcast
+    .command('list')
+    .description('show the campaigns of an account, newest first')
+    .addOption(accountOption())
+    .option('--limit <count>', 'how many at most', count, 50)
+    .addHelpText('after', "\nExample:\n  $ posthorn broadcast list --account 'City library'")
+    .action(async (options: { account?: string; limit: number }, command: Command) => {
+      const place = placeOf(command)
+      const { found, stop } = await withStore(place, async ({ store: { read } }) => {
+        const { id } = await chosenAccount(read, options.account)
+        const found = await listBroadcasts(read, id, { limit: options.limit + 1 })
+        return { found, stop: await stopOf(read, id) }
+      })
+      const shown = found.slice(0, options.limit)
+      if (place.json) sayJson(shown.map((one) => broadcastForMachines(one, stop)))
+      else {
+        const rows = shown.map((one) => {
+          const { openRate, clickRate } = ratesOf(one)
+          return [
+            one.id,
+            standingOf(one, stop).status,
+            numbered(recipientCount(one)),
+            numbered(one.delivered + one.relayed),
+            numbered(one.bounced + one.failed),
+            `${numbered(one.opened)} (${openRate} %)`,
+            `${numbered(one.clicked)} (${clickRate} %)`,
+            shownTime(one.sent_at ?? one.scheduled_at),
+            (one.name ?? one.subject).slice(0, 40),
+          ]
+        })
+        const titles = ['RECIPIENTS', 'ARRIVED', 'FAILED', 'OPENED', 'CLICKED', 'SENT', 'NAME']
+        sayTable(['ID', 'STATUS', ...titles], rows, 'No campaign yet')
+      }
+      if (found.length > options.limit) remark('There are more: --limit shows them')
+    })
+
+  showBroadcastCommand(broadcast)
+
+  broadcast
+    .command('send <id>')
+    .description('send a draft, or schedule it if it has a time to come')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ posthorn broadcast send 01a1fc92-9915-7533-8296-04ee3d91dd72',
+    )
+    .action(async (id: string, _options, command: Command) => {
+      const place = placeOf(command)
+      const plans = plansOf(place)
+      const { sent, stop } = await withStore(place, async ({ store, clock }) => {
+        const { account_id } = await findAnyBroadcast(store.read, id)
+        const billing = await readBilling(store.read, plans, account_id)
+        // A running appliance looks every few seconds whether there is one to expand.
+        const sent = await sendDraft({ store, clock, expand: () => {} }, billing, id)
+        return { sent, stop: await stopOf(store.read, account_id) }
+      })
+      if (place.json) return sayJson(broadcastForMachines(sent, stop))
+      const whom = `${numbered(sent.audience)} ${sent.audience === 1 ? 'recipient' : 'recipients'}`
+      if (sent.status === 'scheduled') {
+        return say(`Scheduled for ${shownTime(sent.scheduled_at)}, to ${whom} as it stands now`)
+      }
+      say(`On its way to ${whom}; 'posthorn broadcast show ${sent.id} --watch' shows how far it is`)
+    })
+
+  changeBroadcastCommands(broadcast)
+}
+
+function count(text: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('It is a number from 1 on.')
+  return Number(text)
+}
