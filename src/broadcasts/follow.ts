@@ -24,6 +24,7 @@ export async function followBroadcasts(tx: Tx, events: readonly MailEvent[]): Pr
   if (mails.size === 0) return
   const history = await endsOf(tx, { emailIds })
   const changes = new Map<string, Change>()
+  const firsts = new Set<string>()
   for (const event of concerned) {
     const mail = mails.get(event.emailId)
     if (mail === undefined) continue
@@ -33,7 +34,9 @@ export async function followBroadcasts(tx: Tx, events: readonly MailEvent[]): Pr
     if (isCounter(type)) {
       const earlier = history.filter(({ emailId }) => emailId === event.emailId)
       move(change, earlier.at(-2)?.type, type)
-    } else if (isFirst(mail, event)) {
+    } else if (isFirst(mail, event) && !firsts.has(`${mail.id} ${type}`)) {
+      // Two of the same millisecond are both at the first time.
+      firsts.add(`${mail.id} ${type}`)
       change[type === 'opened' ? 'opened' : 'clicked']++
     }
   }
