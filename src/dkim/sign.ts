@@ -63,6 +63,7 @@ const oversigned = [
   'list-unsubscribe-post',
   'list-id',
   'feedback-id',
+  'cfbl-address',
 ]
 
 /** What all signatures of a message share. */

@@ -6,6 +6,7 @@ import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import type { Store, Tx } from '../store/index.js'
 import { type Conclusion, conclude } from './conclude.js'
+import { makeQuota } from './quota.js'
 import type { Outcome, Reader } from './reader.js'
 import type { Reading } from './reading.js'
 import type { Spool, SpooledMail } from './spool.js'
@@ -28,8 +29,14 @@ const pollMs = 60_000
 const faultPauseMs = 1_000
 // A mail's first 250 and the report about it may come within a moment of each other.
 const putOffMs = [1_000, 5_000, 30_000, 300_000]
+// Reports that prove nothing, kept for the operator: forging them must not fill the disk.
+const keptAnHour = { most: 20, windowMs: 3_600_000 }
 // What ended the reading thread gets one more chance, in case it was another's fault.
 const brokenOffMs = 60_000
+
+interface Desk extends ClerkDeps {
+  mayKeep: ReturnType<typeof makeQuota>
+}
 
 /**
  * Works off the spool:
@@ -42,6 +49,7 @@ const brokenOffMs = 60_000
  */
 export function startClerk(deps: ClerkDeps): { ring(): void; close(): Promise<void> } {
   const { clock, log, spool, reader } = deps
+  const desk = { ...deps, mayKeep: makeQuota(clock, keptAnHour) }
   let closed = false
   let rung = false
   let wake = () => {}
@@ -65,7 +73,7 @@ export function startClerk(deps: ClerkDeps): { ring(): void; close(): Promise<vo
     await sleep(faultPauseMs)
   }
   const write = async (mails: readonly SpooledMail[], outcomes: readonly Outcome[]) => {
-    await Promise.all(mails.map((mail, at) => settleOne(deps, mail, outcomes[at]))).catch(fail)
+    await Promise.all(mails.map((mail, at) => settleOne(desk, mail, outcomes[at]))).catch(fail)
     for (const { id } of mails) inHand.delete(id)
   }
   const readSome = async () => {
@@ -101,7 +109,7 @@ export function startClerk(deps: ClerkDeps): { ring(): void; close(): Promise<vo
 }
 
 async function settleOne(
-  deps: ClerkDeps,
+  deps: Desk,
   mail: SpooledMail,
   outcome: Outcome | undefined,
 ): Promise<void> {
@@ -120,9 +128,15 @@ async function settleOne(
   log.warn({ recipients, remoteAddress, cause: outcome.why }, 'A report could not be read')
 }
 
-type Filed = { deliveryId: number; emailId: string; conclusion: Conclusion }
+interface Filed {
+  deliveryId: number
+  emailId: string
+  recipient: string
+  /** `unproven`: it knows no more than others do, so nothing follows from it. */
+  conclusion: Conclusion | 'unproven'
+}
 
-async function file(deps: ClerkDeps, mail: SpooledMail, reading: Reading): Promise<void> {
+async function file(deps: Desk, mail: SpooledMail, reading: Reading): Promise<void> {
   const { store, clock, spool } = deps
   const delay = putOffMs[mail.tries]
   const filed = await store.write(async (tx) => {
@@ -131,7 +145,13 @@ async function file(deps: ClerkDeps, mail: SpooledMail, reading: Reading): Promi
       await spool.putOff(tx, mail, clock.now() + delay)
       return undefined
     }
-    return (await spool.remove(tx, mail)) ? found : undefined
+    if (!(await spool.remove(tx, mail))) return undefined
+    const claimed = found.find(({ conclusion }) => conclusion === 'unproven')
+    if (claimed !== undefined && deps.mayKeep.take('all')) {
+      const subject = `Unproven report about the mail to ${claimed.recipient}`
+      await spool.leaveToOperator(tx, mail, subject)
+    }
+    return found
   })
   if (filed === undefined) return
   spool.forget(mail)
@@ -145,11 +165,14 @@ async function concludeAll(
   reading: Reading,
 ): Promise<Filed[]> {
   const { report } = reading
-  const about = await deliveriesReported(tx, { returnPaths, recipients, report })
+  const { deliveries, proven } = await deliveriesReported(tx, { returnPaths, recipients, report })
   const filed: Filed[] = []
-  for (const past of about) {
-    const conclusion = await conclude(tx, past, reading, { land, now: clock.now() })
-    filed.push({ deliveryId: past.id, emailId: past.emailId, conclusion })
+  for (const past of deliveries) {
+    const conclusion = proven
+      ? await conclude(tx, past, reading, { land, now: clock.now() })
+      : 'unproven'
+    const { id: deliveryId, emailId, recipient } = past
+    filed.push({ deliveryId, emailId, recipient, conclusion })
   }
   return filed
 }

@@ -42,6 +42,8 @@ export interface Spool {
   remove(tx: Tx, mail: SpooledMail): Promise<boolean>
   putOff(tx: Tx, mail: SpooledMail, dueAt: number): Promise<void>
   forget(mail: SpooledMail): void
+  /** Keeps one with the operator's mail, under a subject of ours. */
+  leaveToOperator(tx: Tx, mail: SpooledMail, subject: string): Promise<void>
 }
 
 const insertSpooled = preparedInsert('inbound_spool')
@@ -143,6 +145,21 @@ export async function openSpool(
       return numDeletedRows > 0
     },
     forget: ({ remoteAddress }) => count(remoteAddress, -1),
+    async leaveToOperator(tx, { recipients, receivedAt, remoteAddress, raw }, subject) {
+      const id = store.ids.serial()
+      await insertMail(tx, {
+        id,
+        received_at: receivedAt,
+        recipient: recipients[0] ?? '',
+        mail_from: '',
+        header_from: '',
+        subject,
+        remote_address: remoteAddress,
+        size_bytes: raw.length,
+        to_forward: 0,
+      })
+      await insertSource(tx, { id, raw })
+    },
   }
 }
 

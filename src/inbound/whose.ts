@@ -2,10 +2,16 @@ import { deliveriesOf, findPast, type Past, type ReturnPaths } from '../deliveri
 import type { Report } from '../reports/index.js'
 import type { Tx } from '../store/index.js'
 
+/** The deliveries that a report is about, and whether it shows that it may speak of them. */
+export interface Reported {
+  deliveries: Past[]
+  proven: boolean
+}
+
 /**
- * The deliveries that a report is about, by what only their recipients' servers can know: the signed
- * return path it came to, then one inside it, then the id of our own message. An address that a
- * report names proves nothing; it only chooses among the recipients of that message.
+ * What only a recipient's servers can know is proof: the signed return path it came to, or one inside
+ * it, which each copy of a mail has in its CFBL-Address. The id of our own message is none: whoever
+ * else got the mail knows it as well, and an address that a report names anybody can write.
  */
 export async function deliveriesReported(
   tx: Tx,
@@ -19,21 +25,22 @@ export async function deliveriesReported(
     recipients: readonly string[]
     report: Report
   },
-): Promise<Past[]> {
+): Promise<Reported> {
   const signed = (addresses: readonly string[]) =>
     addresses.map(returnPaths.deliveryOf).filter((id): id is number => id !== undefined)
   const addressed = signed(recipients)
   const ids = addressed.length > 0 ? new Set(addressed) : new Set(signed(report.tokens).slice(0, 1))
-  if (ids.size === 0) {
+  const proven = ids.size > 0
+  if (!proven) {
     const id = await byMessageId(tx, report)
     if (id !== undefined) ids.add(id)
   }
-  const found: Past[] = []
+  const deliveries: Past[] = []
   for (const id of ids) {
     const past = await findPast(tx, id)
-    if (past !== undefined) found.push(past)
+    if (past !== undefined) deliveries.push(past)
   }
-  return found
+  return { deliveries, proven }
 }
 
 async function byMessageId(tx: Tx, report: Report): Promise<number | undefined> {

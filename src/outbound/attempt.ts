@@ -61,8 +61,7 @@ export interface Ways extends Pick<DetourOptions, 'egress' | 'relays' | 'shaping
 
 export function makeAttempts(deps: OutboundDeps, { findRoute, ...ways }: Ways): Attempts {
   const { clock, config, log, meter } = deps
-  const compose = makeComposer(deps)
-  const returnPaths = makeReturnPaths(deps.key)
+  const compose = makeComposer(deps, makeReturnPaths(deps.key))
   const retry: RetryPolicies = { ...config.retry, random: deps.random }
   const connections = openConnections({
     clock,
@@ -84,10 +83,9 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, ...ways }: Ways): 
   }
 
   const prepare = async (claimed: Claimed): Promise<Mail> => {
-    const message = await compose(claimed.emailId, claimed.recipient, claimed.id)
-    const host = message.returnPathHost ?? (config.returnPathHost || config.heloName)
+    const message = await compose(claimed)
     const envelope = {
-      from: returnPaths.addressOf(claimed.id, host),
+      from: message.returnPath,
       to: claimed.recipient,
       smtpUtf8: message.smtpUtf8,
     }

@@ -1,3 +1,4 @@
+import type { ReturnPaths } from '../deliveries/index.js'
 import type { DkimKey } from '../dkim/index.js'
 import { signMessageAsync } from '../dkim/index.js'
 import { signingKeys } from '../domains/index.js'
@@ -19,16 +20,16 @@ import { plainTextOf } from './plain-text.js'
 export interface SignedMessage {
   pieces: Buffer[]
   smtpUtf8: boolean
-  /** Where bounces go: the domain's own return path, or undefined for the appliance's. */
-  returnPathHost: string | undefined
+  /** Where bounces go: at the domain's own return path host, or at the appliance's. */
+  returnPath: string
 }
 
 /** The message of an email as the recipient of this delivery gets it. */
-export type Composer = (
-  emailId: string,
-  recipient: string,
-  deliveryId: number,
-) => Promise<SignedMessage>
+export type Composer = (delivery: {
+  id: number
+  emailId: string
+  recipient: string
+}) => Promise<SignedMessage>
 
 interface StoredEmail {
   id: string
@@ -76,7 +77,11 @@ const storedEmail = prepared<{ emailId: string }, StoredEmail>((db, { emailId })
 
 /** Composes and signs. The same mail gets the same bytes on every attempt but for the signatures' time. */
 export function makeComposer(
-  deps: Pick<OutboundDeps, 'store' | 'clock' | 'key' | 'publicUrl' | 'tracking' | 'renderer'>,
+  deps: Pick<
+    OutboundDeps,
+    'store' | 'clock' | 'key' | 'publicUrl' | 'tracking' | 'renderer' | 'config'
+  >,
+  returnPaths: ReturnPaths,
 ): Composer {
   const campaignContent = makeCampaignContent(deps.store.read, deps)
   const unsubscribeLinks = makeUnsubscribeLinks(deps.key, deps.publicUrl)
@@ -143,15 +148,18 @@ export function makeComposer(
     }
   }
 
-  return async (emailId, recipient, deliveryId) => {
+  return async ({ id, emailId, recipient }) => {
     const [email] = await storedEmail(deps.store.read, { emailId })
     if (email === undefined) throw new Error(`The queue has a delivery of no email, ${emailId}`)
     const from = stored(email.from_header)
     const { html, text, extraHeaders } = await contentFor(
       email,
-      { recipient, deliveryId },
+      { recipient, deliveryId: id },
       from.domain,
     )
+    const { keys, returnPathHost } = await signing(email.domain_id)
+    const { returnPathHost: ownHost, heloName } = deps.config
+    const returnPath = returnPaths.addressOf(id, returnPathHost ?? (ownHost || heloName))
     const composed = composeMessage({
       from,
       to: (JSON.parse(email.to_list) as string[]).map(stored),
@@ -159,18 +167,18 @@ export function makeComposer(
       subject: email.subject,
       html,
       text,
-      extraHeaders,
+      // RFC 9477: complaints come to the return path. Whoever shows it has got this very copy.
+      extraHeaders: [{ name: 'CFBL-Address', value: `${returnPath}; report=arf` }, ...extraHeaders],
       messageId: email.message_id,
       dateMs: email.scheduled_at ?? email.created_at,
     })
-    const { keys, returnPathHost } = await signing(email.domain_id)
     const signatures = await signMessageAsync(composed, keys, {
       timeSeconds: Math.floor(deps.clock.now() / 1000),
     })
     return {
       pieces: [signatures, composed.header, blankLine, composed.body],
       smtpUtf8: composed.smtpUtf8,
-      returnPathHost,
+      returnPath,
     }
   }
 }

@@ -126,7 +126,7 @@ t.test('the field is folded, dated and names each field once more than it occurs
       ' h=from:from:to:to:cc:subject:subject:date:date:reply-to:message-id:',
       ' message-id:mime-version:content-type:content-transfer-encoding:',
       ' list-unsubscribe:list-unsubscribe:list-unsubscribe-post:list-id:',
-      ' feedback-id;',
+      ' feedback-id:cfbl-address;',
       ` bh=${bodyHash};`,
       ` ${signature}`,
     ].join('\r\n'),

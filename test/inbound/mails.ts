@@ -112,6 +112,7 @@ interface Words {
   /** Of the message that is returned. */
   messageId?: string
   returnPath?: string
+  cfbl?: string
 }
 
 /** A DSN as Postfix writes it, in as few words as are looked at. */
@@ -138,8 +139,8 @@ export function arf({ type = 'abuse', ...words }: Words & { type?: string }): st
   ])
 }
 
-const returned = ({ messageId, returnPath }: Words) =>
-  `${returnPath === undefined ? '' : `Return-Path: <${returnPath}>\r\n`}Message-ID: <${messageId ?? 'x@elsewhere.test'}>\r\nFrom: a@sender.test\r\nSubject: Your receipt\r\n`
+const returned = ({ messageId, returnPath, cfbl }: Words) =>
+  `${cfbl === undefined ? '' : `CFBL-Address: ${cfbl}; report=arf\r\n`}${returnPath === undefined ? '' : `Return-Path: <${returnPath}>\r\n`}Message-ID: <${messageId ?? 'x@elsewhere.test'}>\r\nFrom: a@sender.test\r\nSubject: Your receipt\r\n`
 
 function part(type: string, parts: readonly (readonly [string, string])[]): string {
   const shown = parts.map(([name, text]) => `--b\r\nContent-Type: ${name}\r\n\r\n${text}\r\n`)

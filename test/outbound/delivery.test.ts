@@ -30,6 +30,8 @@ t.test('a mail is delivered once, signed, with its own return path', async (t) =
   t.match(raw, /^DKIM-Signature: [\s\S]*DKIM-Signature: /)
   t.match(raw, `Message-ID: <${id}@sender.test>\r\n`)
   t.match(raw, 'Subject: =?UTF-8?')
+  t.match(raw, `CFBL-Address: ${message?.from}; report=arf\r\n`, 'this copy’s own token')
+  t.match(raw, /^DKIM-Signature: [^;]*;[\s\S]*?cfbl-address:\s*cfbl-address;/)
 })
 
 t.test('every recipient is a delivery of its own, and sees all of them in To', async (t) => {
