@@ -3,7 +3,7 @@ import { requireList } from '../contacts/index.js'
 import { parseScheduledAt, verifiedSender } from '../emails/index.js'
 import type { Tx } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
-import { reachableNow } from './audience.js'
+import { countAudience, reachableNow } from './audience.js'
 import { type Broadcast, findBroadcast } from './broadcast.js'
 import { checkContent } from './content.js'
 import type { BroadcastDeps } from './deps.js'
@@ -44,9 +44,11 @@ export async function createBroadcast(
   const { accountId } = billing
   const { scheduledAt = null, domainId, topicId } = await checkBroadcast(deps, billing, input)
   const listId = input.listId.toLowerCase()
-  const audience = await reachableNow(store.read, { accountId, listId, topicId })
+  const whom = { accountId, listId, topicId }
+  // A draft may come before its list is filled, or the next month; its sending looks again.
+  const audience = await (draft ? countAudience : reachableNow)(store.read, whom)
   const now = clock.now()
-  await refuseCampaignMails(store.read, billing, audience, now)
+  if (!draft) await refuseCampaignMails(store.read, billing, audience, now)
   const id = store.ids.uuid()
   const bodyId = store.ids.serial()
   const atOnce = !draft && scheduledAt === null

@@ -180,8 +180,31 @@ t.test('a draft is sent when it is told to, at its time if that is to come', asy
   t.same((await call(`POST /v1/broadcasts/${later}/send`)).json, {
     ...{ id: later, status: 'scheduled', scheduledAt, estimatedRecipients: 2 },
   })
+  const { json: empty } = await call('POST /v1/contacts/lists', { name: 'Later' })
+  const early = await create({ draft: true, listId: empty.id })
+  t.match(early.json, { status: 'draft', estimatedRecipients: 0 })
+  t.match(await call(`POST /v1/broadcasts/${early.json.id}/send`), {
+    status: 400,
+    json: { error: /^Nobody on the list/ },
+  })
   const dropped = (await create({ draft: true })).json.id
   t.match(await call(`POST /v1/broadcasts/${dropped}/cancel`), { status: 200 })
+})
+
+t.test('of many recipients the first 1,000 are shown', async (t) => {
+  const { json } = await create({ draft: true })
+  const email = await store.read.selectFrom('emails').selectAll().executeTakeFirstOrThrow()
+  const broadcast = { broadcast_id: json.id }
+  const rows = Array.from({ length: 1_001 }, () => ({
+    ...email,
+    ...broadcast,
+    id: store.ids.uuid(),
+  }))
+  await store.write(async (tx) => {
+    for (const row of rows) await tx.insertInto('emails').values(row).execute()
+  })
+  const { recipients } = await detail(json.id)
+  t.equal(recipients.length, 1_000)
 })
 
 t.test('a repeat with the same key makes no second campaign', async (t) => {
