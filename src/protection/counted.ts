@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { applianceAccountId } from '../accounts/index.js'
 import type { MailEvent } from '../events/index.js'
 import { simulatorDomain } from '../simulator/index.js'
@@ -37,7 +38,7 @@ export async function countedOf(
       (countSimulator || !event.recipient?.toLowerCase().endsWith(`@${simulatorDomain}`)),
   )
   if (told.length === 0) return []
-  const times = await timesTold(tx, told)
+  const { times, hardBounces } = await timesTold(tx, told)
   const remotes = await remotesOf(tx, told)
   return told.flatMap((event) => {
     const { type, recipient, deliveryId, detail } = event
@@ -49,8 +50,8 @@ export async function countedOf(
       at: event.at,
       provider: recipient === null ? undefined : providerOf(recipient, remote),
       recipients: once(ends),
-      // A refusal that nobody has classified is a hard one.
-      bounces: detail?.bounceType === 'Transient' ? 0 : once(['bounced']),
+      // A refusal that nobody has classified is a hard one; a soft one told before does not excuse it.
+      bounces: type === 'bounced' && !isSoft(detail) && hardBounces(event) <= 1 ? 1 : 0,
       complaints: once(['complained']),
       // Campaigns and automations: what a pause of marketing stops.
       marketing: event.class !== queueClass.transactional,
@@ -64,25 +65,34 @@ async function timesTold(tx: Tx, events: readonly MailEvent[]) {
   const emails = JSON.stringify([...new Set(events.map(({ emailId }) => emailId))])
   const rows = await toldOf(tx, { emails })
   const key = (deliveryId: number | null, type: string) => `${deliveryId} ${type}`
-  const counts = new Map(
-    rows.map(({ delivery_id, type, count }) => [key(delivery_id, type), count]),
-  )
-  return ({ deliveryId }: MailEvent, types: readonly MailEvent['type'][]) =>
-    deliveryId === null
-      ? 1
-      : types.reduce((sum, type) => sum + (counts.get(key(deliveryId, type)) ?? 0), 0)
+  const counts = new Map(rows.map((row) => [key(row.delivery_id, row.type), row]))
+  const all = ({ deliveryId }: MailEvent, types: readonly MailEvent['type'][]) =>
+    types.flatMap((type) => counts.get(key(deliveryId, type)) ?? [])
+  return {
+    times: (event: MailEvent, types: readonly MailEvent['type'][]) =>
+      event.deliveryId === null ? 1 : all(event, types).reduce((sum, { count }) => sum + count, 0),
+    hardBounces: (event: MailEvent) =>
+      all(event, ['bounced']).reduce((sum, { count, soft }) => sum + count - soft, 0),
+  }
 }
+
+const isSoft = (detail: MailEvent['detail']) => detail?.bounceType === 'Transient'
 
 interface Told {
   delivery_id: number
   type: MailEvent['type']
   count: number
+  /** Of these the bounces that say nothing lasting. */
+  soft: number
 }
+
+const soft = sql<number>`sum(case when detail like '%"bounceType":"Transient"%' then 1 else 0 end)`
 
 const toldOf = prepared<{ emails: string }, Told>((db, { emails }) =>
   db
     .selectFrom('events')
     .select(({ fn }) => ['delivery_id', 'type', fn.countAll<number>().as('count')])
+    .select(soft.as('soft'))
     .where('email_id', 'in', idsOf(emails))
     .where('type', 'in', [...ends, 'complained'])
     .where('delivery_id', 'is not', null)

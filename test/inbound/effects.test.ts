@@ -160,6 +160,26 @@ t.test('what a report means follows from it and from how the delivery stands', a
   }
 })
 
+t.test('a vague report does not shield a dead address from a clear one', async (t) => {
+  const { store, past, report } = await open(t)
+  const mail = await past.mail({ 'a@one.test': 'delivered' })
+  const [{ returnPath } = { returnPath: '' }] = mail.deliveries
+  const vague = dsn({ recipient: 'a@one.test', status: '5.0.0', diagnostic: '550 No' })
+  const full = dsn({ recipient: 'a@one.test', diagnostic: '552 5.2.2 Mailbox full' })
+  const clear = dsn({ recipient: 'a@one.test' })
+  for (const one of [vague, full, clear, vague, full, clear]) await report(one, returnPath)
+  const { emails, deliveries, events, suppressions } = await stateOf(store)
+  t.same(
+    events.map(({ detail }) => JSON.parse(detail ?? '{}').bounceClass),
+    ['unknown', 'mailbox-full', 'bad-mailbox'],
+  )
+  t.match(emails, [{ status: 'bounced', delivered: 0, bounced: 1 }])
+  t.match(deliveries, [{ status: 'bounced', reply: /User unknown/ }])
+  t.match(suppressions, [{ address: 'a@one.test', reason: 'bounce', scope: 'all' }])
+  const counts = await store.read.selectFrom('protection').selectAll().execute()
+  t.match(counts, [{ recipients: 1, bounces: 1 }], 'one recipient, one bounce')
+})
+
 t.test('one of several recipients: the others stay as they are', async (t) => {
   const { store, past, report } = await open(t)
   const both = { 'a@one.test': 'delivered', 'b@one.test': 'delivered' } as const

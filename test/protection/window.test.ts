@@ -48,8 +48,8 @@ function makeModel() {
   const count = ({ type, deliveryId, detail, at, ...event }: MailEvent) => {
     const isEnd = ends.includes(type)
     const recipients = isEnd && first(`end of ${deliveryId}`) ? 1 : 0
-    const isBounce = type === 'bounced' && first(`bounce of ${deliveryId}`)
-    const bounces = isBounce && detail?.bounceType === 'Permanent' ? 1 : 0
+    const isHard = type === 'bounced' && detail?.bounceType === 'Permanent'
+    const bounces = isHard && first(`bounce of ${deliveryId}`) ? 1 : 0
     const complaints = type === 'complained' && first(`complaint of ${deliveryId}`) ? 1 : 0
     if (recipients + bounces + complaints === 0) return false
     const adds: Partial<Totals> = { recipients, bounces, complaints }
