@@ -10,6 +10,7 @@ import { leaseMs, never } from './held.js'
  *   waiting (lease null, due_at = when) ──claim──▶ leased (lease = thread, due_at = lease end)
  *      ▲──────────────── settle: deferred ─────────────┤
  *      ▲──────────────── releaseLeases (restart) ──────┤
+ *      ▲──────────────── unclaim: not tried ───────────┤
  *                                                      └── settle: ended ──▶ `deliveries`
  */
 export interface Claimed {
@@ -20,6 +21,8 @@ export interface Claimed {
   lane: string
   class: QueueClass
   attempts: number
+  /** When it was due, before it was claimed. */
+  dueAt: number
   expiresAt: number
   lastReply: string | null
 }
@@ -94,13 +97,27 @@ const dueOf = prepared<StreamKey & { now: number; limit: number }, Claimed>((db,
   db
     .selectFrom('queue')
     .select(['id', 'email_id as emailId', 'account_id as accountId', 'recipient', 'lane', 'class'])
-    .select(['attempts', 'expires_at as expiresAt', 'last_reply as lastReply'])
+    .select(['attempts', 'due_at as dueAt', 'expires_at as expiresAt', 'last_reply as lastReply'])
     .where('lane', '=', values.lane)
     .where('class', '=', values.class)
     .where('account_id', '=', values.accountId)
     .where('due_at', '<=', values.now)
     .orderBy('due_at')
     .limit(values.limit),
+)
+
+/** Gives back what `thread` claimed and did not try: it is due again as it was. */
+export async function unclaim(tx: Tx, claimed: readonly Claimed[], thread: number): Promise<void> {
+  for (const { id, dueAt } of claimed) await giveBack(tx, { id, dueAt, thread })
+}
+
+const giveBack = prepared<{ id: number; dueAt: number; thread: number }, UpdateResult>(
+  (db, { id, dueAt, thread }) =>
+    db
+      .updateTable('queue')
+      .set({ lease: null, due_at: dueAt })
+      .where('id', '=', id)
+      .where('lease', '=', thread),
 )
 
 /** When the stream's next delivery falls due; undefined when none waits but those held back. */

@@ -16,6 +16,7 @@ export {
   nextDue,
   releaseLeases,
   type StreamKey,
+  unclaim,
 } from './claim.js'
 export { type Confirmation, confirmRelayed } from './confirm-relayed.js'
 export { measureDepth, type QueueDepth } from './depth.js'

@@ -7,6 +7,7 @@ import {
   streamsAfter,
 } from '../deliveries/index.js'
 import type { QueueClass } from '../store/index.js'
+import { makeAhead } from './ahead.js'
 import { makeAttempts } from './attempt.js'
 import type { OutboundDeps } from './deps.js'
 import { explainGate, type LiveGate } from './explain-gate.js'
@@ -52,9 +53,12 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const { store, clock, config, log, thread, meter } = deps
   const total = config.maxConnections
   const lanes = makeLanes()
-  const paths = makePaths({ total, perClaim: maxPerClaim }, (gate) =>
-    meter.count('posthorn_throttled_total', { gate }),
-  )
+  const paths = makePaths({ total, perClaim: maxPerClaim }, (gate, waiting) => {
+    meter.count('posthorn_throttled_total', { gate })
+    // Where it is connections that lack, one is free soon.
+    if (gate === 'connections' || ahead.isEmpty()) return
+    ahead.giveBack([...waiting.values()].flatMap((streams) => [...streams]))
+  })
   const { egress, relays, ...ways } = await openWays(deps, () => {
     const now = clock.now()
     for (const stream of paths.leaveAll()) stand(stream, now)
@@ -71,6 +75,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const recorder = makeRecorder(deps)
   let inFlight = 0
   let claiming = false
+  let claimed = Promise.resolve()
   let closing = false
   let cancelWake = () => {}
   let onIdle = () => {}
@@ -103,31 +108,78 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     else standAt(stream, lane.site)
   }
 
+  const ahead = makeAhead({
+    ...{ store, clock, log, thread },
+    onExhausted(stream, nextDueAt) {
+      stream.claiming = false
+      paths.leave(stream)
+      lanes.exhausted(stream, nextDueAt)
+    },
+    onReturned(stream, dueAt) {
+      lanes.note({ ...keyOf(stream), dueAt })
+      work()
+    },
+  })
+
   /** Begins what is claimed while there is room; then claims more. */
   const work = () => {
-    if (closing || claiming || recorder.stuck()) return
+    if (closing || recorder.stuck() || (claiming && ahead.isEmpty())) return
     const now = clock.now()
     for (const stream of lanes.wake(now)) stand(stream, now)
     routing.pump((of) => !paths.isFull(of) && paths.inLine(of) < routedAhead)
-    const wants = paths.wanted(now)
-    if (wants.length > 0) void claimFor(wants)
+    const isReady = (stream: Stream, places: number) => places < ahead.left(stream)
+    const wants = paths.wanted(now, claiming ? isReady : undefined)
+    const short = wants.filter(beginReady)
+    if (claiming) return
+    if (short.length > 0) claimed = claimFor(short)
     else sleep()
   }
 
-  const claimFor = async (wants: readonly Want[]) => {
+  /** Begins what was claimed ahead; true when there is something to claim. */
+  const beginReady = (want: Want): boolean => {
+    const { stream, places } = want
+    for (let place = places[0]; place !== undefined; place = places[0]) {
+      const delivery = ahead.take(stream)
+      if (delivery === undefined) break
+      places.shift()
+      run(stream, delivery, place)
+    }
+    // It came to its end, and has left the line.
+    if (stream.path === undefined) {
+      for (const place of places.splice(0)) giveBack(stream.class, place)
+      return false
+    }
+    return places.length > 0 || ahead.isLow(stream)
+  }
+
+  const claimFor = async (asked: readonly Want[]) => {
+    const wants = asked
+      .map(({ stream, places }) => ({
+        stream,
+        places,
+        limit: places.length + ahead.wanted(stream),
+      }))
+      .filter(({ limit }) => limit > 0)
+    if (wants.length === 0) return sleep()
     claiming = true
     for (const { stream } of wants) stream.claiming = true
-    const asked = wants.map(({ stream, places }) => ({ ...keyOf(stream), limit: places.length }))
+    const limits = wants.map(({ stream, limit }) => ({ ...keyOf(stream), limit }))
     try {
       const now = clock.now()
-      const claims = await store.write((tx) => claim(tx, asked, { now, thread }))
+      const claims = await store.write((tx) => claim(tx, limits, { now, thread }))
       for (const [i, { stream, places }] of wants.entries()) {
         const { taken = [], exhausted } = claims[i] ?? {}
         stream.claiming = false
-        if (exhausted !== undefined) {
+        const more = taken.slice(places.length)
+        if (more.length + ahead.left(stream) > 0) {
+          // With some left it stays in line, though the table may have no more of it.
+          if (exhausted !== undefined) stream.claiming = true
+          ahead.keep(stream, more, exhausted)
+        } else if (exhausted !== undefined) {
           paths.leave(stream)
           lanes.exhausted(stream, exhausted.nextDueAt)
-        } else if (isStale(stream.lane, now)) {
+        }
+        if (stream.path !== undefined && isStale(stream.lane, now)) {
           paths.leave(stream)
           routing.add(stream)
         }
@@ -136,6 +188,10 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
           if (delivery !== undefined) run(stream, delivery, place)
           else giveBack(stream.class, place)
         }
+        // A gate may have closed, or the lane's site be looked for, since they were asked for.
+        const held = stream.path?.held[stream.class]
+        const isStuck = held === undefined ? stream.path === undefined : held.gate !== 'connections'
+        if (more.length > 0 && isStuck) ahead.giveBack([stream])
       }
       claiming = false
     } catch (error) {
@@ -162,6 +218,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const run = (stream: Stream, delivery: Claimed, place: Place) => {
     const key = keyOf(stream)
     inFlight++
+    ahead.began(stream)
     void attempts.attempt(delivery, place).then(({ settlement, site }) => {
       // What we broke off ourselves says nothing about the site.
       if (site === undefined || closing) giveBack(key.class, place)
@@ -245,6 +302,8 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
         relays?.destroy()
       }
       const cancel = clock.after(graceMs, destroy)
+      await claimed
+      await ahead.close()
       await idle
       await scanning
       cancel()

@@ -34,6 +34,9 @@ export interface PathBounds {
   perClaim: number
 }
 
+/** A gate has closed; who stands before it, by account. */
+export type OnHeld = (gate: Held['gate'], waiting: ReadonlyMap<string, ReadonlySet<Stream>>) => void
+
 /**
  * Whose turn it is: transactional before automation before campaign, paths in turn within a class,
  * accounts in turn at a path, lanes in turn within an account. A path whose gate is closed leaves
@@ -47,8 +50,11 @@ export interface Paths {
   leave(stream: Stream): void
   /** Everybody leaves, to get in line anew: ways have changed. */
   leaveAll(): Stream[]
-  /** Takes places for what to claim now. Whoever is given something goes to the end of the line. */
-  wanted(now: number): Want[]
+  /**
+   * Takes places for what may start now. Whoever is given something goes to the end of the line.
+   * `may`: of which streams, by how many places each has been given already; by default of all.
+   */
+  wanted(now: number, may?: (stream: Stream, places: number) => boolean): Want[]
   /** An attempt has ended, or no delivery was there for the place. */
   ended(site: string): void
   /** Something that holds many changed (a ration came, limits were raised): all ask again. */
@@ -62,7 +68,7 @@ export interface Paths {
   readonly inFlight: number
 }
 
-export function makePaths(bounds: PathBounds, onHeld: (gate: Held['gate']) => void): Paths {
+export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
   const paths = new Map<string, Path>()
   const bySite = new Map<string, Set<Path>>()
   const lines: Record<QueueClass, Set<Path>> = { 0: new Set(), 1: new Set(), 2: new Set() }
@@ -76,7 +82,7 @@ export function makePaths(bounds: PathBounds, onHeld: (gate: Held['gate']) => vo
     lines[of].delete(path)
     const before = path.held[of]
     path.held[of] = held
-    if (before?.gate !== held.gate) onHeld(held.gate)
+    if (before?.gate !== held.gate) onHeld(held.gate, path.due[of])
     if (held.until !== null && before?.until !== held.until) opening.push(held.until, { path, of })
   }
   const wake = (now: number) => {
@@ -132,20 +138,22 @@ export function makePaths(bounds: PathBounds, onHeld: (gate: Held['gate']) => vo
       for (const stream of all) leave(stream)
       return all
     },
-    wanted(now) {
+    wanted(now, may = () => true) {
       wake(now)
       const wants = new Map<Stream, Want>()
       let left = bounds.perClaim
       for (const of of classes) {
         for (const path of lines[of]) {
           if (left === 0 || isFull(of)) break
+          const stream = nextIn(path.due[of], (one) => may(one, wants.get(one)?.places.length ?? 0))
+          if (stream === undefined) continue
           const place = path.gate.start(of)
           if ('gate' in place) {
             hold(path, of, place)
             continue
           }
           path.held[of] = undefined
-          const stream = nextIn(path.due[of])
+          toTheEnd(path.due[of], stream)
           const want = wants.get(stream) ?? { stream, places: [] }
           want.places.push(place)
           wants.set(stream, want)
@@ -180,16 +188,23 @@ export function makePaths(bounds: PathBounds, onHeld: (gate: Held['gate']) => vo
 
 const makeDue = (): Path['due'] => ({ 0: new Map(), 1: new Map(), 2: new Map() })
 
-/** The next account's next stream; both go to the end of their turns. */
-function nextIn(accounts: Map<string, Set<Stream>>): Stream {
-  for (const [accountId, streams] of accounts) {
-    for (const stream of streams) {
-      accounts.delete(accountId)
-      accounts.set(accountId, streams)
-      streams.delete(stream)
-      streams.add(stream)
-      return stream
-    }
+/** The next account's next stream of those that may. */
+function nextIn(
+  accounts: Map<string, Set<Stream>>,
+  may: (stream: Stream) => boolean,
+): Stream | undefined {
+  for (const streams of accounts.values()) {
+    for (const stream of streams) if (may(stream)) return stream
   }
-  throw new Error('A path in line without a stream')
+  return undefined
+}
+
+/** Both the account and the stream go to the end of their turns. */
+function toTheEnd(accounts: Map<string, Set<Stream>>, stream: Stream): void {
+  const streams = accounts.get(stream.accountId)
+  if (streams === undefined) return
+  accounts.delete(stream.accountId)
+  accounts.set(stream.accountId, streams)
+  streams.delete(stream)
+  streams.add(stream)
 }

@@ -1,4 +1,4 @@
-import { pause } from '../clock/index.js'
+import { pause, systemClock } from '../clock/index.js'
 import { type Settlement, settle } from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
 import type { OutboundDeps } from './deps.js'
@@ -6,6 +6,8 @@ import type { OutboundDeps } from './deps.js'
 const retryWriteMs = 1_000
 // Some ms of writing: others wait for the turn meanwhile.
 const maxPerSettle = 32
+// While mail ends all the time a write a few ms is enough: each costs as much as some mails in it.
+const betweenFlushesMs = 10
 // Together in the time that one sync takes.
 const maxSettles = 4
 const endings = { bounced: 'Bounced', failed: 'Given up', suppressed: 'Suppressed' }
@@ -36,6 +38,8 @@ export function makeRecorder(deps: OutboundDeps) {
       }
       failing = (await Promise.all(batches.map(write))).includes(false)
       if (failing) await pause(clock, retryWriteMs)
+      // Of the disk and not of the mail: the system's time, whatever clock this one has.
+      else if (waiting.length > 0) await pause(systemClock, betweenFlushesMs)
     }
     writing = false
   }

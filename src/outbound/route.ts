@@ -65,12 +65,25 @@ function toMx(deps: OutboundDeps, shaping: Pick<Shaping, 'siteOf'>): FindRoute {
     ownAddresses: allSourceAddresses(config),
     ipFamily: config.ipFamily,
   }
+  const known = new Map<string, { route: Route; until: number; uses: number }>()
   return async (domain) => {
-    const route = await routeToMx(deps.resolver, domain, options)
-    if (route.kind === 'hosts') {
-      return { hosts: route.hosts, site: shaping.siteOf(route.mx, domain) }
+    const now = deps.clock.now()
+    const kept = known.get(domain)
+    if (kept !== undefined && now < kept.until && kept.uses-- > 0) return kept.route
+    const found = await routeToMx(deps.resolver, domain, options)
+    if (found.kind === 'hosts') {
+      const route = { hosts: found.hosts, site: shaping.siteOf(found.mx, domain) }
+      if (known.size >= maxKnown) known.clear()
+      known.set(domain, { route, until: now + keptMs, uses: keptUses })
+      return route
     }
-    const site = route.kind === 'failed' ? siteNamed(`dns of ${domain}`) : nowhere
-    return { outcome: (lastReply) => outcomeOfRoute(route, lastReply), site }
+    const site = found.kind === 'failed' ? siteNamed(`dns of ${domain}`) : nowhere
+    return { outcome: (lastReply) => outcomeOfRoute(found, lastReply), site }
   }
 }
+
+// A route in use is worked out anew every second, and for every eighth mail: hosts of one preference
+// come in another order then (RFC 5321 §5.1).
+const keptMs = 1_000
+const keptUses = 7
+const maxKnown = 1_000

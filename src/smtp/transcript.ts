@@ -18,6 +18,8 @@ export class Transcript {
   #entries: Entry[] = []
   #bytes = 0
   #openingEntries = 0
+  /** The opening in words: of a session that carries many messages it is wanted with each. */
+  #opening: string[] | undefined
   #cut = false
 
   constructor(maxBytes: number) {
@@ -41,6 +43,7 @@ export class Transcript {
   /** What has been said so far stays; each `restart` forgets what came after it. */
   endOpening(): void {
     this.#openingEntries = this.#entries.length
+    this.#opening = undefined
   }
 
   restart(): void {
@@ -48,11 +51,10 @@ export class Transcript {
   }
 
   toString(): string {
-    const lines = this.#cut ? ['(earlier lines left out)'] : []
-    for (const { atMs, mark, said } of this.#entries) {
-      for (const text of inWords(said)) lines.push(`${atMs} ${mark}: ${text}`)
-    }
-    return lines.join('\n')
+    this.#opening ??= this.#entries.slice(0, this.#openingEntries).flatMap(linesOf)
+    const lines = this.#entries.slice(this.#openingEntries).flatMap(linesOf)
+    const cut = this.#cut ? ['(earlier lines left out)'] : []
+    return [...cut, ...this.#opening, ...lines].join('\n')
   }
 
   #add(mark: Entry['mark'], said: string | RawReply, bytes: number): void {
@@ -61,10 +63,14 @@ export class Transcript {
     while (this.#bytes > this.#maxBytes && this.#entries.length > 1) {
       this.#bytes -= this.#entries.shift()?.bytes ?? 0
       this.#openingEntries = Math.max(0, this.#openingEntries - 1)
+      this.#opening = undefined
       this.#cut = true
     }
   }
 }
+
+const linesOf = ({ atMs, mark, said }: Entry): string[] =>
+  inWords(said).map((text) => `${atMs} ${mark}: ${text}`)
 
 function inWords(said: string | RawReply): string[] {
   if (typeof said === 'string') return said.trimEnd().split('\r\n')
