@@ -5,7 +5,7 @@ import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import type { Store, Tx } from '../store/index.js'
-import { type Conclusion, conclude } from './conclude.js'
+import { type Conclusion, conclude, inBrief } from './conclude.js'
 import { makeQuota } from './quota.js'
 import type { Outcome, Reader } from './reader.js'
 import type { Reading } from './reading.js'
@@ -180,9 +180,10 @@ async function concludeAll(
 function tell(
   { log, meter }: ClerkDeps,
   { recipients, remoteAddress }: SpooledMail,
-  { report }: Reading,
+  reading: Reading,
   filed: readonly Filed[],
 ): void {
+  const { report } = reading
   const about = 'why' in report ? { kind: report.kind, why: report.why } : { kind: report.kind }
   if (filed.length === 0) {
     meter.count('posthorn_reports_total', { outcome: 'unknown' })
@@ -190,6 +191,7 @@ function tell(
   }
   for (const { conclusion, ...delivery } of filed) {
     meter.count('posthorn_reports_total', { outcome: conclusion })
-    log.info({ ...about, ...delivery, conclusion, remoteAddress }, 'A report was read')
+    const brief = inBrief(reading, delivery.recipient)
+    log.info({ ...about, ...delivery, ...brief, conclusion, remoteAddress }, 'A report was read')
   }
 }

@@ -38,18 +38,36 @@ export async function conclude(
     if (means === 'unsubscribe') return await unsubscribe(tx, past, deps)
     return 'nothing'
   }
-  if (report.kind !== 'dsn') return 'nothing'
-  const at = indexOfRecipient(report.recipients, past.recipient)
+  const said = saidOf({ report, verdicts }, past.recipient)
+  return said === undefined ? 'nothing' : await concludeOne(tx, past, said, deps)
+}
+
+/** What a report says of a recipient, for the log. */
+export function inBrief(reading: Reading, recipient: string): Record<string, string> {
+  if (reading.report.kind === 'arf') return { feedbackType: reading.report.feedback.type }
+  const said = saidOf(reading, recipient)
+  if (said === undefined) return {}
+  const { reported, verdict } = said
+  return { action: reported.action, class: verdict.class, rule: verdict.rule }
+}
+
+interface Said {
+  reported: ReportedRecipient
+  verdict: Verdict
+}
+
+function saidOf({ report, verdicts }: Reading, recipient: string): Said | undefined {
+  if (report.kind !== 'dsn') return undefined
+  const at = indexOfRecipient(report.recipients, recipient)
   const reported = report.recipients[at]
   const verdict = verdicts[at]
-  if (reported === undefined || verdict === undefined) return 'nothing'
-  return await concludeOne(tx, past, { reported, verdict }, deps)
+  return reported && verdict && { reported, verdict }
 }
 
 async function concludeOne(
   tx: Tx,
   past: Past,
-  { reported, verdict }: { reported: ReportedRecipient; verdict: Verdict },
+  { reported, verdict }: Said,
   deps: Deps,
 ): Promise<Conclusion> {
   const reply = replyOf(reported)

@@ -65,6 +65,7 @@ export async function openInbound(deps: InboundDeps): Promise<Inbound> {
   const listener: Listener = await openListener({
     clock,
     log,
+    meter: deps.meter,
     spool,
     welcome: makeMailboxes({
       read: store.read,

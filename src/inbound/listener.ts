@@ -3,6 +3,7 @@ import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 
 import type { Clock } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
+import type { Meter } from '../metrics/index.js'
 import type { Certificate } from './certificate.js'
 import { type Gate, makeGate, sourceOf } from './gate.js'
 import { collect, makeRoom, Refusal } from './incoming.js'
@@ -13,6 +14,7 @@ import { examinedBytes, type Spool } from './spool.js'
 export interface ListenerDeps {
   clock: Clock
   log: Log
+  meter: Meter
   spool: Spool
   welcome(recipient: string): Promise<Welcome>
   /** Called after each report that was kept. */
@@ -154,15 +156,15 @@ export async function openListener(deps: ListenerDeps): Promise<Listener> {
     logger: false,
     closeTimeout: closeTimeoutMs,
     onClose: (session) => gate.left(session),
-    onMailFrom: (_address, session, done) => answer(begin(session), done, log),
-    onRcptTo: (address, session, done) => answer(judge(address, session), done, log),
-    onData: (stream, session, done) => answer(receive(stream, session), done, log),
+    onMailFrom: (_address, session, done) => answer(begin(session), done, deps),
+    onRcptTo: (address, session, done) => answer(judge(address, session), done, deps),
+    onData: (stream, session, done) => answer(receive(stream, session), done, deps),
   })
   // Clients that vanish or fail a handshake; nothing that an operator could do about.
   server.on('error', (error) => log.debug({ error }, 'Inbound connection failed'))
 
   const { server: net } = server
-  guard(net, gate)
+  guard(net, gate, deps)
   try {
     await new Promise<void>((resolve, reject) => {
       net.once('error', reject)
@@ -194,7 +196,7 @@ export async function openListener(deps: ListenerDeps): Promise<Listener> {
 }
 
 /** smtp-server counts no addresses and knows no end of a session: both are seen to before it. */
-function guard(net: Server, gate: Gate): void {
+function guard(net: Server, gate: Gate, { meter }: ListenerDeps): void {
   const serve = net.listeners('connection') as ((socket: Socket) => void)[]
   net.removeAllListeners('connection')
   net.on('connection', (socket: Socket) => {
@@ -202,6 +204,7 @@ function guard(net: Server, gate: Gate): void {
       for (const take of serve) take.call(net, socket)
       return
     }
+    meter.count(refusals, { reply: '421 4.7.0' })
     socket.on('error', () => {})
     socket.write('421 4.7.0 Too many connections, try again later\r\n')
     socket.destroySoon()
@@ -209,13 +212,23 @@ function guard(net: Server, gate: Gate): void {
 }
 
 /** smtp-server awaits nothing: a rejected promise would be unhandled and the client left waiting. */
-function answer(work: Promise<void>, done: (error?: Error | null) => void, log: Log): void {
+function answer(
+  work: Promise<void>,
+  done: (error?: Error | null) => void,
+  { log, meter }: ListenerDeps,
+): void {
+  const refuse = (refusal: Refusal) => {
+    meter.count(refusals, { reply: refusal.codes })
+    done(refusal)
+  }
   work.then(
     () => done(),
     (error: unknown) => {
-      if (error instanceof Refusal) return done(error)
+      if (error instanceof Refusal) return refuse(error)
       log.error({ error }, 'Inbound mail could not be taken')
-      done(new Refusal('451 4.3.0 Not possible just now, try again later'))
+      refuse(new Refusal('451 4.3.0 Not possible just now, try again later'))
     },
   )
 }
+
+const refusals = 'posthorn_inbound_refusals_total'

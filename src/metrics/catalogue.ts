@@ -43,6 +43,11 @@ export const catalogue = {
     help: 'Bounces, complaints and other reports that came back, by what followed from them',
     labels: ['outcome'],
   },
+  posthorn_inbound_refusals_total: {
+    type: 'counter',
+    help: 'What the listener for reports refused: connections, recipients, mails, by the codes of its reply',
+    labels: ['reply'],
+  },
   posthorn_connections: {
     type: 'gauge',
     help: 'SMTP connections to a site, idle ones too: the 50 largest and all others',

@@ -161,13 +161,23 @@ t.test('what a report means follows from it and from how the delivery stands', a
 })
 
 t.test('a vague report does not shield a dead address from a clear one', async (t) => {
-  const { store, past, report } = await open(t)
+  const { store, past, inbound, report } = await open(t)
   const mail = await past.mail({ 'a@one.test': 'delivered' })
   const [{ returnPath } = { returnPath: '' }] = mail.deliveries
   const vague = dsn({ recipient: 'a@one.test', status: '5.0.0', diagnostic: '550 No' })
   const full = dsn({ recipient: 'a@one.test', diagnostic: '552 5.2.2 Mailbox full' })
   const clear = dsn({ recipient: 'a@one.test' })
   for (const one of [vague, full, clear, vague, full, clear]) await report(one, returnPath)
+  // Logged after the commit.
+  while (inbound.told.length < 7) await new Promise((resolve) => setTimeout(resolve, 5))
+  t.match(inbound.told, [
+    {},
+    { message: 'A report was read', class: 'unknown', rule: String, conclusion: 'bounced' },
+    { class: 'mailbox-full', conclusion: 'bounced' },
+    { recipient: 'a@one.test', class: 'bad-mailbox', action: 'failed', conclusion: 'bounced' },
+    { class: 'unknown', conclusion: 'nothing' },
+    ...[{ conclusion: 'nothing' }, { conclusion: 'nothing' }],
+  ])
   const { emails, deliveries, events, suppressions } = await stateOf(store)
   t.same(
     events.map(({ detail }) => JSON.parse(detail ?? '{}').bounceClass),

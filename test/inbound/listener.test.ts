@@ -69,6 +69,9 @@ t.test(
     ] as const) {
       t.equal(await client.say(`RCPT TO:<${recipient}>`), reply, recipient)
     }
+    const refused = (codes: string) =>
+      inbound.counted.get(`posthorn_inbound_refusals_total ${codes}`)
+    t.same([refused('550 5.1.1'), refused('550 5.7.1')], [5, 4])
   },
 )
 

@@ -24,6 +24,9 @@ export interface StartedInbound {
   greeting(from?: string): Promise<string>
   /** Gives a mail in over SMTP and resolves with the last reply. */
   give(message: string | Buffer, recipients: string | string[], from?: string): Promise<string>
+  /** What it has counted, as `name label`, and logged. */
+  counted: Map<string, number>
+  told: object[]
   close(): Promise<void>
 }
 
@@ -40,12 +43,20 @@ export async function startInbound(
 ): Promise<StartedInbound> {
   const { clock = systemClock } = options
   const store = options.store ?? (await openTestStore(t, { clock }))
+  const counted = new Map<string, number>()
+  const told: object[] = []
   const { inbound: defaults } = loadConfig({ env: {} })
   const inbound = await openInbound({
     store,
     clock,
-    log: silentLog,
-    meter: silentMeter,
+    log: { ...silentLog, info: (fields, message) => told.push({ ...fields, message }) },
+    meter: {
+      ...silentMeter,
+      count(name, labels) {
+        const key = [name, ...Object.values(labels)].join(' ')
+        counted.set(key, (counted.get(key) ?? 0) + 1)
+      },
+    },
     returnPaths,
     config: { ...defaults, host: '127.0.0.1', port: 0, ...options.config },
     hosts: ['mail.posthorn.test', 'returns.posthorn.test'],
@@ -65,6 +76,8 @@ export async function startInbound(
   return {
     store,
     port: inbound.port,
+    counted,
+    told,
     reload: inbound.reload,
     talk,
     greeting: async (from) => (await Talk.greeted(t, inbound.port, from)).greeting,
