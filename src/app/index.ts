@@ -53,6 +53,7 @@ import { countAnswers, type Metrics, openMetrics } from './metrics.js'
 import { openSystemdNotifier } from './notify.js'
 import { protectionChores } from './protection.js'
 import { holdOldMail } from './restore.js'
+import { retentionChores } from './retention.js'
 import { countCommits } from './thread-meter.js'
 import { webhookChores } from './webhooks.js'
 
@@ -161,6 +162,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       { name: 'expired suppressions', everyMs: 60_000, run: () => liftExpired({ store, clock }) },
       ...forwardingChores({ store, clock, log, config, backlog, ring }),
       ...protectionChores({ store, clock, log, config, backlog, ring, meter: metrics.meter }),
+      ...retentionChores({ store, clock, plans }),
       ...webhookChores({ store, clock, log, config, backlog, ring, plans }),
     ])
     opened.push(() => housekeeping.stop())

@@ -13,6 +13,7 @@ import { accountProtectionCommands } from './account-protection.js'
 import { withStore } from './database.js'
 import { jsonTime, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
+import { accountTrackingCommand } from './tracking.js'
 
 export function accountCommands(program: Command): void {
   const account = program.command('account').description('accounts: who sends')
@@ -71,6 +72,7 @@ export function accountCommands(program: Command): void {
   accountBillingCommands(account)
   accountProtectionCommands(account)
   accountLogoCommand(account)
+  accountTrackingCommand(account)
 }
 
 const shown = ({ id, name, createdAt }: Account) => ({ id, name, createdAt: jsonTime(createdAt) })

@@ -9,12 +9,14 @@ import {
   domainRecords,
   findDomain,
   listDomains,
+  recordSettings,
   verifyDomain,
 } from '../domains/index.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { recordsInJson, sayChecks, sayRecords } from './domain-records.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf, settingsOf } from './place.js'
+import { domainTrackingCommand } from './tracking.js'
 
 interface DomainOptions {
   account?: string
@@ -36,18 +38,18 @@ export function domainCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  $ posthorn domain add example.com')
     .action(async (name: string, options: DomainOptions, command: Command) => {
       const place = placeOf(command)
-      const { outbound } = settingsOf(place)
+      const settings = settingsOf(place)
       const added = await withStore(place, async (deps) => {
         const account = await chosenAccount(deps.store.read, options.account)
         const key = openApplianceKey(applianceKeyFile(place.dataDir))
         return addDomain({ ...deps, key }, account.id, name, { trust: options.trust === true })
       })
-      const records = domainRecords(added, outbound)
+      const records = domainRecords(added, recordSettings(settings))
       if (place.json) return sayJson({ ...shown(added), ...recordsInJson(records) })
       say(`${added.name} is added${added.trusted ? ' and trusted' : ''}.`)
       sayRecords(records)
       if (added.status !== 'verified') {
-        if (outbound.heloName === 'localhost') {
+        if (settings.outbound.heloName === 'localhost') {
           remark(
             'warning: outbound.helo_name is still "localhost", and two of these records name it: set it, then see posthorn domain show',
           )
@@ -87,17 +89,18 @@ export function domainCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  $ posthorn domain show example.com --json | jq -r .zone')
     .action(async (name: string, options: DomainOptions, command: Command) => {
       const place = placeOf(command)
-      const { outbound } = settingsOf(place)
+      const settings = recordSettings(settingsOf(place))
       const found = await withStore(place, async ({ store: { read } }) =>
         findDomain(read, (await chosenAccount(read, options.account)).id, name),
       )
-      const records = domainRecords(found, outbound)
+      const records = domainRecords(found, settings)
       if (place.json) return sayJson({ ...shown(found), ...recordsInJson(records) })
       sayFields({
         Name: found.name,
         Status: statusOf(found),
         'Signs with': signsWith(found),
         'Return path': found.returnPath ? 'its own' : "the appliance's",
+        ...(found.trackingHost === null ? {} : { 'Links lead through': linkHost(found) }),
         Created: shownTime(found.createdAt),
         Checked: shownTime(found.checkedAt),
       })
@@ -112,12 +115,13 @@ export function domainCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  $ posthorn domain verify example.com')
     .action(async (name: string, options: DomainOptions, command: Command) => {
       const place = placeOf(command)
-      const { dns, outbound } = settingsOf(place)
+      const config = settingsOf(place)
+      const settings = recordSettings(config)
       const { domain: found, records } = await withStore(place, async (deps) => {
         const account = await chosenAccount(deps.store.read, options.account)
-        const resolver = openResolver(dns, deps.clock)
+        const resolver = openResolver(config.dns, deps.clock)
         const trust = options.trust === true
-        return verifyDomain({ ...deps, resolver, settings: outbound }, account.id, name, { trust })
+        return verifyDomain({ ...deps, resolver, settings }, account.id, name, { trust })
       })
       const good =
         found.trusted || records.every(({ required, state }) => !required || state === 'ok')
@@ -140,9 +144,14 @@ export function domainCommands(program: Command): void {
       if (place.json) return sayJson({ name, deleted: true })
       say(`${name} is deleted. Its DNS records can go once no mail from it is on its way.`)
     })
+
+  domainTrackingCommand(domain)
 }
 
 const statusOf = ({ status, trusted }: Domain) => (trusted ? `${status} (trusted)` : status)
+
+const linkHost = ({ trackingHost, trackingHostReady }: Domain) =>
+  trackingHostReady ? `${trackingHost}` : `the appliance, until the DNS leads ${trackingHost} here`
 
 const signsWith = ({ keys }: Domain) =>
   keys

@@ -40,6 +40,8 @@ export function emailCommands(program: Command): void {
         'Message-ID': email.messageId,
         Accepted: email.createdAt,
         ...(email.scheduledAt === null ? {} : { 'Scheduled for': email.scheduledAt }),
+        ...asked('Opens', email.opensCount, email.openedAt, eventsOf(events, 'opened')),
+        ...asked('Clicks', email.clicksCount, email.clickedAt, eventsOf(events, 'clicked')),
       })
       say()
       sayTable(
@@ -55,8 +57,24 @@ export function emailCommands(program: Command): void {
     })
 }
 
-/** What was concluded from the reply, and by which rule. */
-function meaning({ detail }: MailEvent): string {
+const eventsOf = (events: readonly MailEvent[], type: MailEvent['type']) =>
+  events.filter((event) => event.type === type)
+
+/** Opens or clicks, if there were any: those of people, and beside them what machines did. */
+function asked(name: string, count: number, firstAt: string | null, events: readonly MailEvent[]) {
+  const machines = events.filter(({ detail }) => detail?.machine).length
+  if (count + machines === 0) return {}
+  const first = firstAt === null ? '' : `, first ${firstAt}`
+  const more = machines === 0 ? '' : `; ${machines} more by machines`
+  return { [name]: `${count}${first}${more}` }
+}
+
+/** What was concluded from the reply, and by which rule; of an open or click who asked, and for what. */
+function meaning({ type, detail }: MailEvent): string {
+  if (type === 'opened' || type === 'clicked') {
+    const who = detail?.machine ? `[machine: ${detail.sign ?? 'unknown'}]` : detail?.userAgent
+    return [detail?.url, who].filter(Boolean).join('  ')
+  }
   const { bounceType, bounceClass, rule } = detail ?? {}
   const words = [bounceType, bounceClass, rule === undefined ? undefined : `rule ${rule}`]
   const known = words.filter((word) => word !== undefined)

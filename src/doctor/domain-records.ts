@@ -5,6 +5,7 @@ import {
   type Domain,
   listDomains,
   type RecordCheck,
+  recordSettings,
   spfMechanisms,
   zoneLine,
 } from '../domains/index.js'
@@ -30,7 +31,7 @@ export async function allDomains(read: Read): Promise<Domain[]> {
 }
 
 async function checkDomain(deps: DoctorDeps, domain: Domain): Promise<Finding[]> {
-  const records = await checkRecords(deps.resolver, domain, deps.config.outbound)
+  const records = await checkRecords(deps.resolver, domain, recordSettings(deps.config))
   const findings = records
     .filter(({ purpose }) => purpose !== 'dmarc')
     .map((record) => ofRecord(domain, record))
@@ -43,6 +44,7 @@ const checkNames: Readonly<Record<DnsRecord['purpose'], string>> = {
   'return-path-mx': 'return-path',
   'return-path-spf': 'spf',
   dmarc: 'dmarc',
+  tracking: 'tracking',
 }
 
 function ofRecord(domain: Domain, record: RecordCheck): Finding {
@@ -72,6 +74,7 @@ function ofRecord(domain: Domain, record: RecordCheck): Finding {
 /** Whether the appliance has seen the record too, and so acts on it. */
 function isInUse(domain: Domain, { purpose }: RecordCheck): boolean {
   if (purpose === 'return-path-mx' || purpose === 'return-path-spf') return domain.returnPath
+  if (purpose === 'tracking') return domain.trackingHostReady
   const algorithm = purpose === 'dkim-rsa' ? 'rsa-sha256' : 'ed25519-sha256'
   return domain.keys.some((key) => key.algorithm === algorithm && key.verified)
 }

@@ -144,7 +144,8 @@ export async function deleteDomain(
 /** What a private key is sealed for; bound to its domain, so that rows cannot be swapped. */
 export const sealPurpose = (domainId: string) => `dkim ${domainId}`
 
-function checkedName(name: string): string {
+/** As A-label in lower case; throws OperatorError for what is no domain name. */
+export function checkedName(name: string): string {
   const given = name.trim().replace(/\.$/, '')
   // Of other signs the URL parser would make a name (`a.test/x`, `a%2etest`) that nobody has typed.
   const plain = /^[a-z0-9.\-\u0080-\u{10ffff}]+$/iu.test(given)

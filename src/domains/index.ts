@@ -8,7 +8,9 @@ export { publishedRecords } from './published.js'
 export {
   type DnsRecord,
   domainRecords,
+  type RecordCheck,
   type RecordSettings,
+  recordSettings,
   returnPathHost,
   spfMechanisms,
   zoneFile,
@@ -21,4 +23,5 @@ export {
   signingKeys,
   verifiedDomains,
 } from './sending.js'
-export { checkRecords, type RecordCheck, type Verification, verifyDomain } from './verify.js'
+export { setTrackingHost } from './tracking-host.js'
+export { checkRecords, type Verification, verifyDomain } from './verify.js'

@@ -16,6 +16,8 @@ export async function publishedRecords(
   for (const { id } of accounts) {
     for (const domain of await listDomains(read, id)) {
       for (const record of domainRecords(domain, settings)) {
+        // Where links lead is no matter of mail.
+        if (record.type === 'CNAME') continue
         table[record.host] ??= { mx: [], txt: [] }
         const host = table[record.host]
         if (host === undefined) continue

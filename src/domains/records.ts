@@ -1,12 +1,12 @@
 import { isIP } from 'node:net'
-import { allSourceAddresses, type PoolsSettings } from '../config/index.js'
+import { allSourceAddresses, type Config, type PoolsSettings } from '../config/index.js'
 import { dkimRecord } from '../dkim/index.js'
 import type { Domain } from './domain.js'
 
 /** A record to publish. `host` is the full name, without a trailing dot. */
 export interface DnsRecord {
-  purpose: 'dkim-rsa' | 'dkim-ed25519' | 'return-path-mx' | 'return-path-spf' | 'dmarc'
-  type: 'TXT' | 'MX'
+  purpose: 'dkim-rsa' | 'dkim-ed25519' | 'return-path-mx' | 'return-path-spf' | 'dmarc' | 'tracking'
+  type: 'TXT' | 'MX' | 'CNAME'
   host: string
   /** For MX: preference and host, as in a zone file. */
   value: string
@@ -14,12 +14,25 @@ export interface DnsRecord {
   required: boolean
 }
 
-/** What the records depend on beside the domain: `outbound` of the configuration. */
+/** One record: what is wanted, what the DNS says, and what to do about it. */
+export interface RecordCheck extends DnsRecord {
+  /** `unknown`: the DNS gave no answer, so nothing was concluded. */
+  state: 'ok' | 'missing' | 'different' | 'unknown'
+  found: string[]
+  advice: string
+}
+
+/** What the records depend on beside the domain: `outbound` of the configuration, mostly. */
 export interface RecordSettings {
   heloName: string
   sourceAddresses: readonly string[]
   pools?: PoolsSettings
+  /** Where the public listener is reached; the default is the EHLO name. */
+  publicHost?: string
 }
+
+export const recordSettings = ({ http, outbound }: Config): RecordSettings =>
+  http.public.url === '' ? outbound : { ...outbound, publicHost: new URL(http.public.url).hostname }
 
 export const returnPathHost = (domain: string) => `bounce.${domain}`
 
@@ -53,7 +66,14 @@ export function domainRecords(domain: Domain, settings: RecordSettings): DnsReco
       value: 'v=DMARC1; p=none',
       required: false,
     },
+    ...trackingRecord(domain, settings),
   ]
+}
+
+function trackingRecord(domain: Domain, settings: RecordSettings): DnsRecord[] {
+  if (domain.trackingHost === null) return []
+  const value = settings.publicHost ?? settings.heloName
+  return [{ purpose: 'tracking', type: 'CNAME', host: domain.trackingHost, value, required: false }]
 }
 
 const spf = (settings: RecordSettings) => `v=spf1 ${spfMechanisms(settings).join(' ')} -all`
@@ -74,7 +94,7 @@ export function zoneFile(records: readonly DnsRecord[]): string {
   const width = Math.max(...records.map((record) => record.host.length)) + 1
   return records
     .map(({ host, type, value }) => {
-      const data = type === 'MX' ? `${value}.` : quoted(value)
+      const data = type === 'TXT' ? quoted(value) : `${value}.`
       return `${`${host}.`.padEnd(width)} 3600 IN ${type.padEnd(3)} ${data}\n`
     })
     .join('')

@@ -1,15 +1,14 @@
 import { publishesDkimKey } from '../dkim/index.js'
 import type { Answer, Resolver } from '../dns/index.js'
 import { type Domain, type DomainDeps, findDomain } from './domain.js'
-import { type DnsRecord, domainRecords, type RecordSettings, spfMechanisms } from './records.js'
-
-/** One record: what is wanted, what the DNS says, and what to do about it. */
-export interface RecordCheck extends DnsRecord {
-  /** `unknown`: the DNS gave no answer, so nothing was concluded. */
-  state: 'ok' | 'missing' | 'different' | 'unknown'
-  found: string[]
-  advice: string
-}
+import {
+  type DnsRecord,
+  domainRecords,
+  type RecordCheck,
+  type RecordSettings,
+  spfMechanisms,
+} from './records.js'
+import { checkTrackingHost } from './tracking-host.js'
 
 export interface Verification {
   domain: Domain
@@ -19,7 +18,7 @@ export interface Verification {
 /**
  * Looks a domain's records up and stores what follows: `verified` when the RSA key is published
  * (that proves who owns the domain), the Ed25519 key signs when its own record is there, the
- * domain's return path is used when its MX and SPF are. What the DNS does not answer changes nothing.
+ * domain's return path is used when its MX and SPF are, its host for links when the DNS leads it here. What the DNS does not answer changes nothing.
  */
 export async function verifyDomain(
   deps: DomainDeps & { resolver: Resolver; settings: RecordSettings },
@@ -47,6 +46,8 @@ export async function verifyDomain(
         status: rsa ? 'verified' : 'pending',
         trusted: trusted ? 1 : 0,
         return_path: stands(domain.returnPath, state('return-path-mx'), state('return-path-spf')),
+        tracking_host_ready:
+          domain.trackingHost === null ? 0 : stands(domain.trackingHostReady, state('tracking')),
         verified_at: rsa ? (domain.verifiedAt ?? now) : null,
         checked_at: now,
       })
@@ -80,6 +81,9 @@ async function check(
   record: DnsRecord,
   settings: RecordSettings,
 ): Promise<RecordCheck> {
+  if (record.type === 'CNAME') {
+    return { ...record, ...(await checkTrackingHost(resolver, record)) }
+  }
   const answer: Answer<string> =
     record.type === 'TXT'
       ? await resolver.txt(record.host)
@@ -140,6 +144,8 @@ function isGood(
         (term) => terms.includes(term.toLowerCase()) || terms.includes(`+${term.toLowerCase()}`),
       )
     }
+    case 'tracking':
+      return found === wanted
     case 'dmarc':
       // RFC 9989 keeps RFC 7489's rule that a policy names one: p= is there.
       return /;\s*p\s*=\s*(none|quarantine|reject)\s*(;|$)/i.test(found)

@@ -29,11 +29,11 @@ fail = "nxdomain"
       t.ok(result.stderr.startsWith('error: '))
       t.notMatch(result.stderr, /\n {4}at /, 'no stack')
     },
-    publish(host: string, records: { txt?: string[]; mx?: string[] }) {
+    publish(host: string, records: { txt?: string[]; mx?: string[]; cname?: string }) {
       const mx = records.mx?.map((name) => `{ preference = 10, exchange = "${name}" }`)
       appendFileSync(
         settings,
-        `[dns.static."${host}"]\n${records.txt ? `txt = ${JSON.stringify(records.txt)}\n` : ''}${mx ? `mx = [${mx}]\n` : ''}`,
+        `[dns.static."${host}"]\n${records.txt ? `txt = ${JSON.stringify(records.txt)}\n` : ''}${mx ? `mx = [${mx}]\n` : ''}${records.cname ? `cname = "${records.cname}"\n` : ''}`,
       )
     },
   }

@@ -1,10 +1,14 @@
 import t, { type Test } from 'tap'
+import { loadConfig } from '../../src/config/index.js'
 import {
   type DnsRecord,
   deleteDomain,
   domainRecords,
+  recordSettings,
+  setTrackingHost,
   signingKeys,
   verifyDomain,
+  zoneLine,
 } from '../../src/domains/index.js'
 import { fakeResolver } from '../support/resolver.js'
 import { openDomains, settings } from './open.js'
@@ -216,4 +220,42 @@ t.test('any DMARC policy is good, no answer about it holds anything up', async (
     t.equal(states.dmarc, state, txt.join(' | '))
     t.same(flags, [true, true, true, true])
   }
+})
+
+t.test('a host for links is used once the DNS leads it to the appliance', async (t) => {
+  const { deps, accountId, resolver, verify, publish } = await open(t)
+  publish()
+  const host = 'links.shop.test'
+  const at = 'mail.appliance.test'
+  const ready = async () => {
+    const { domain, records } = await verify()
+    const record = records.find(({ purpose }) => purpose === 'tracking')
+    return [record?.state, domain.trackingHostReady]
+  }
+  t.same(await ready(), [undefined, false], 'none is asked for')
+  t.match(await setTrackingHost(deps, accountId, 'shop.test', 'Links.shop.test'), {
+    ...{ trackingHost: host, trackingHostReady: false },
+  })
+  resolver.set(at, { a: ['192.0.2.7'], aaaa: ['2001:db8::7'] })
+  for (const [what, records, state, isReady] of [
+    ['nothing', undefined, 'missing', false],
+    ['an address of another', { a: ['192.0.2.8'] }, 'different', false],
+    ['another name', { cname: 'elsewhere.test' }, 'different', false],
+    ['its name', { cname: at }, 'ok', true],
+    ['no answer', { fail: 'servfail' }, 'unknown', true],
+    ['nothing again', undefined, 'missing', false],
+    ['no answer then', { fail: 'timeout' }, 'unknown', false],
+    ['its address', { a: ['192.0.2.7', '192.0.2.9'] }, 'ok', true],
+    ['its IPv6 address', { aaaa: ['2001:db8::7'] }, 'ok', true],
+  ] as const) {
+    resolver.set(host, records && { ...records })
+    t.same(await ready(), [state, isReady], what)
+  }
+  const moved = await setTrackingHost(deps, accountId, 'shop.test', 'l.shop.test')
+  t.equal(moved.trackingHostReady, false, 'another host has to be seen anew')
+  t.match(await setTrackingHost(deps, accountId, 'shop.test', null), { trackingHost: null })
+  const url = loadConfig({ env: { POSTHORN_HTTP_PUBLIC_URL: 'https://m.example.test:8443' } })
+  const [last] = domainRecords({ ...moved, trackingHost: host }, recordSettings(url)).slice(-1)
+  t.match(last, { purpose: 'tracking', type: 'CNAME', host, value: 'm.example.test' })
+  t.match(zoneLine(last as DnsRecord), 'links.shop.test. 3600 IN CNAME m.example.test.')
 })

@@ -60,7 +60,9 @@ export async function doctorRig(
   const account = await createAccount({ store, clock }, 'Test')
   const domain = await addDomain({ store, clock, key }, account.id, 'shop.test')
   const records = domainRecords(domain, config.outbound)
-  for (const { host, type, value } of records) publish(resolver, host, type, value)
+  for (const { host, type, value } of records) {
+    if (type !== 'CNAME') publish(resolver, host, type, value)
+  }
   const settings = config.outbound
   await verifyDomain({ store, clock, resolver, settings }, account.id, 'shop.test')
   const deps = { config, dataDir: '/tmp', read: store.read, clock, resolver, key, random: () => 0 }

@@ -1,0 +1,127 @@
+import { type Command, Option } from 'commander'
+import { findAccount } from '../accounts/index.js'
+import { type Domain, findDomain, setTrackingHost } from '../domains/index.js'
+import {
+  accountSwitches,
+  domainSwitches,
+  type OwnSwitches,
+  type Switches,
+  setSwitches,
+} from '../tracking/index.js'
+import { accountOption, chosenAccount, withStore } from './database.js'
+import { say, sayFields, sayJson } from './output.js'
+import { placeOf, settingsOf } from './place.js'
+
+type Choice = 'on' | 'off' | 'default'
+
+interface Given {
+  opens?: Choice
+  clicks?: Choice
+  /** False for --no-host. */
+  host?: string | false
+  account?: string
+}
+
+const choice = (what: 'opens' | 'clicks', usual: string) =>
+  new Option(`--${what} <choice>`, `track ${what}; default: as ${usual}`).choices([
+    ...(['on', 'off', 'default'] as const),
+  ])
+
+/** Whether an account's mail is tracked. */
+export function accountTrackingCommand(account: Command): void {
+  account
+    .command('tracking <account>')
+    .description("switch or show the tracking of opens and clicks in an account's mail")
+    .addOption(choice('opens', 'the settings have it'))
+    .addOption(choice('clicks', 'the settings have it'))
+    .addHelpText(
+      'after',
+      `
+A domain may say otherwise: 'posthorn domain tracking'. Links and pixels in mail that has left go on.
+
+Examples:
+  $ posthorn account tracking 'City library'
+  $ posthorn account tracking 'City library' --opens off --clicks off`,
+    )
+    .action(async (idOrName: string, given: Given, command: Command) => {
+      const place = placeOf(command)
+      const settings = settingsOf(place).tracking
+      const { found, own } = await withStore(place, async ({ store }) => {
+        const found = await findAccount(store.read, idOrName)
+        await setSwitches({ store }, { accountId: found.id }, switchesIn(given))
+        return { found, own: await accountSwitches(store.read, found.id) }
+      })
+      const does = over(own, settings)
+      if (place.json) return sayJson({ id: found.id, name: found.name, ...does, own })
+      say(`Mail of "${found.name}":`)
+      sayFields(inWords(own, does, 'the settings have'))
+    })
+}
+
+/** Whether a domain's mail is tracked, and through which host. */
+export function domainTrackingCommand(domain: Command): void {
+  domain
+    .command('tracking <name>')
+    .description('switch or show the tracking of opens and clicks in mail from a domain')
+    .addOption(accountOption())
+    .addOption(choice('opens', 'the account has it'))
+    .addOption(choice('clicks', 'the account has it'))
+    .option('--host <host>', 'a host of the domain that links lead through')
+    .option('--no-host', "let links lead through the appliance's own host")
+    .addHelpText(
+      'after',
+      `
+A host of its own needs its CNAME record ('posthorn domain show'), and where the public listener is
+reached by HTTPS a certificate in the proxy before it. It is used once 'posthorn domain verify' has
+seen the record.
+
+Examples:
+  $ posthorn domain tracking example.com --clicks off
+  $ posthorn domain tracking example.com --host links.example.com`,
+    )
+    .action(async (name: string, given: Given, command: Command) => {
+      const place = placeOf(command)
+      const settings = settingsOf(place).tracking
+      const { found, own, above } = await withStore(place, async ({ store }) => {
+        const account = await chosenAccount(store.read, given.account)
+        let found = await findDomain(store.read, account.id, name)
+        if (given.host !== undefined) {
+          found = await setTrackingHost({ store }, account.id, name, given.host || null)
+        }
+        await setSwitches({ store }, { domainId: found.id }, switchesIn(given))
+        const own = await domainSwitches(store.read, found.id)
+        return { found, own, above: await accountSwitches(store.read, account.id) }
+      })
+      const does = over(own, over(above, settings))
+      const { trackingHost: host, trackingHostReady: hostReady } = found
+      if (place.json) return sayJson({ name: found.name, ...does, own, host, hostReady })
+      say(`Mail from ${found.name}:`)
+      sayFields({ ...inWords(own, does, 'the account has'), Host: hostInWords(found) })
+    })
+}
+
+const flags = { on: true, off: false, default: null } as const
+
+function switchesIn({ opens, clicks }: Given): Partial<OwnSwitches> {
+  return {
+    ...(opens === undefined ? {} : { opens: flags[opens] }),
+    ...(clicks === undefined ? {} : { clicks: flags[clicks] }),
+  }
+}
+
+const over = (own: OwnSwitches, above: Switches): Switches => ({
+  opens: own.opens ?? above.opens,
+  clicks: own.clicks ?? above.clicks,
+})
+
+function inWords(own: OwnSwitches, does: Switches, above: string): Record<string, string> {
+  const words = (is: boolean, set: boolean | null) =>
+    `${is ? 'tracked' : 'not tracked'}${set === null ? `, as ${above} it` : ''}`
+  return { Opens: words(does.opens, own.opens), Clicks: words(does.clicks, own.clicks) }
+}
+
+function hostInWords({ name, trackingHost, trackingHostReady }: Domain): string {
+  if (trackingHost === null) return "the appliance's own"
+  if (trackingHostReady) return trackingHost
+  return `${trackingHost}, once its record is there: posthorn domain show ${name}, posthorn domain verify ${name}`
+}

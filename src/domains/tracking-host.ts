@@ -1,0 +1,65 @@
+import { type Answer, canonicalName, type Resolver } from '../dns/index.js'
+import type { Store } from '../store/index.js'
+import { checkedName, type Domain, findDomain } from './domain.js'
+import type { DnsRecord, RecordCheck } from './records.js'
+
+/**
+ * Sets or takes away the host of a domain's tracked links. It is used from the next `verifyDomain` on
+ * that sees the DNS lead it here; a domain that is trusted by word is trusted in this too.
+ */
+export async function setTrackingHost(
+  { store }: { store: Store },
+  accountId: string,
+  name: string,
+  host: string | null,
+): Promise<Domain> {
+  const domain = await findDomain(store.read, accountId, name)
+  const tracking = {
+    tracking_host: host === null ? null : checkedName(host),
+    tracking_host_ready: host !== null && domain.trusted ? 1 : 0,
+  }
+  await store.write((tx) =>
+    tx.updateTable('domains').set(tracking).where('id', '=', domain.id).execute(),
+  )
+  return await findDomain(store.read, accountId, name)
+}
+
+/** Whether a host leads where its record wants: by a CNAME, or by addresses of its own (RFC 1034 §3.6.2). */
+export async function checkTrackingHost(
+  resolver: Resolver,
+  record: DnsRecord,
+): Promise<Pick<RecordCheck, 'state' | 'found' | 'advice'>> {
+  const names = await resolver.cname(record.host)
+  if (names.kind === 'failed') return unanswered(names.cause)
+  if (recordsOf(names).includes(canonicalName(record.value))) {
+    return { state: 'ok', found: [record.value], advice: '' }
+  }
+  const [there, wanted] = await Promise.all([
+    addressesOf(resolver, record.host),
+    addressesOf(resolver, record.value),
+  ])
+  const cause = there.failed ?? wanted.failed
+  if (cause !== undefined) return unanswered(cause)
+  const found = [...recordsOf(names), ...there.addresses].map((value) => value.slice(0, 500))
+  if (there.addresses.some((address) => wanted.addresses.includes(address))) {
+    return { state: 'ok', found, advice: '' }
+  }
+  return found.length === 0
+    ? { state: 'missing', found, advice: `Publish this CNAME record at ${record.host}` }
+    : { state: 'different', found, advice: `Replace what is at ${record.host} by the wanted value` }
+}
+
+async function addressesOf(resolver: Resolver, host: string) {
+  const answers = await Promise.all([resolver.a(host), resolver.aaaa(host)])
+  const failed = answers.find((answer) => answer.kind === 'failed')
+  return { addresses: answers.flatMap(recordsOf), failed: failed?.cause }
+}
+
+const recordsOf = <T>(answer: Answer<T>): readonly T[] =>
+  answer.kind === 'records' ? answer.records : []
+
+const unanswered = (cause: string) => ({
+  state: 'unknown' as const,
+  found: [],
+  advice: `The DNS did not answer (${cause}). Try again later`,
+})

@@ -1,0 +1,64 @@
+import { idsIn, type Store } from '../store/index.js'
+
+/** How long each account's events are kept, as it stands now. */
+export type Retentions = () => Promise<ReadonlyMap<string, number>>
+
+// A write of some milliseconds.
+const rowsAWrite = 200
+const rowsAtOnce = 500
+
+/**
+ * Deletes events that are older than their account keeps them. It walks over the log from its oldest
+ * row, once for each length of time, and remembers how far it came: what one account keeps long is not
+ * walked over again and again for one that does not. After a restart it begins anew.
+ */
+export function makeForgetEvents(store: Store, retentions: Retentions) {
+  const walks = new Map<number, Walk>()
+
+  return async (now: number, signal: AbortSignal): Promise<void> => {
+    const accounts = new Map<number, Set<string>>()
+    for (const [accountId, keepMs] of await retentions()) {
+      accounts.set(keepMs, (accounts.get(keepMs) ?? new Set()).add(accountId))
+    }
+    for (const keepMs of walks.keys()) if (!accounts.has(keepMs)) walks.delete(keepMs)
+    for (const [keepMs, those] of accounts) {
+      const before = walks.get(keepMs)
+      // Who has come to keep less has old rows behind the cursor.
+      const isNew = [...those].some((id) => !before?.accounts.has(id))
+      const walk = { accounts: those, cursor: isNew ? 0 : (before?.cursor ?? 0) }
+      walks.set(keepMs, walk)
+      while (!signal.aborted && (await step(store, walk, now - keepMs))) {
+        // Others have their turn of the loop, as most steps only read.
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    }
+  }
+}
+
+interface Walk {
+  accounts: ReadonlySet<string>
+  /** The last row that was looked at. */
+  cursor: number
+}
+
+/** Goes on by some rows; whether there may be more that happened before `until`. */
+async function step(store: Store, walk: Walk, until: number): Promise<boolean> {
+  const rows = await store.read
+    .selectFrom('events')
+    .select(['id', 'account_id', 'at'])
+    .where('id', '>', walk.cursor)
+    // The newest row stays, so that no number is ever given again.
+    .where('id', '<', (eb) => eb.selectFrom('events').select(({ fn }) => fn.max('id').as('id')))
+    .orderBy('id')
+    .limit(rowsAtOnce)
+    .execute()
+  const young = rows.findIndex(({ at }) => at >= until)
+  const old = young === -1 ? rows : rows.slice(0, young)
+  const theirs = old.filter(({ account_id }) => walk.accounts.has(account_id)).map(({ id }) => id)
+  for (let from = 0; from < theirs.length; from += rowsAWrite) {
+    const ids = theirs.slice(from, from + rowsAWrite)
+    await store.write((tx) => tx.deleteFrom('events').where('id', 'in', idsIn(ids)).execute())
+  }
+  walk.cursor = old.at(-1)?.id ?? walk.cursor
+  return old.length === rowsAtOnce
+}
