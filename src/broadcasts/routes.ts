@@ -77,11 +77,12 @@ export function broadcastRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): 
       const before = cursor === undefined ? undefined : idInCursor(cursor)
       const found = await listBroadcasts(read, accountId, { limit: limit + 1, before })
       const stop = marketingStop(await billingOf(accountId))
+      const now = deps.clock.now()
       const page = found.slice(0, limit)
       const last = page.at(-1)
       const hasMore = found.length > limit
       return {
-        broadcasts: page.map((broadcast) => shownBroadcast(broadcast, stop)),
+        broadcasts: page.map((broadcast) => shownBroadcast(broadcast, stop, now)),
         hasMore,
         nextCursor: hasMore && last !== undefined ? cursorOf(last.id) : null,
       }
@@ -96,7 +97,8 @@ export function broadcastRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): 
     async ({ account: { accountId }, params: { id } }) => {
       const broadcast = await findBroadcast(read, accountId, id)
       const stop = marketingStop(await billingOf(accountId))
-      return shownDetail(broadcast, stop, await listRecipients(read, id, maxRecipientsShown))
+      const recipients = await listRecipients(read, id, maxRecipientsShown)
+      return shownDetail(broadcast, stop, deps.clock.now(), recipients)
     },
   )
 

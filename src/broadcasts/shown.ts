@@ -3,8 +3,8 @@ import type { BroadcastRecipient } from './recipients.js'
 import { ratesOf, recipientCount, standingOf } from './standing.js'
 
 /** A campaign of a list as clients see it. `stop`: why its account's mail does not leave, or null. */
-export function shownBroadcast(broadcast: Broadcast, stop: string | null) {
-  const { status, reason } = standingOf(broadcast, stop)
+export function shownBroadcast(broadcast: Broadcast, stop: string | null, now: number) {
+  const { status, reason } = standingOf(broadcast, stop, now)
   return {
     id: broadcast.id,
     name: broadcast.name,
@@ -33,11 +33,12 @@ export function shownBroadcast(broadcast: Broadcast, stop: string | null) {
 export function shownDetail(
   broadcast: Broadcast,
   stop: string | null,
+  now: number,
   recipients: readonly BroadcastRecipient[],
 ) {
   const { waiting, relayed, failed, suppressed, cancelled } = broadcast
   return {
-    ...shownBroadcast(broadcast, stop),
+    ...shownBroadcast(broadcast, stop, now),
     progress: { waiting, relayed, failed, suppressed, cancelled },
     recipients: recipients.map(({ openedAt, clickedAt, ...one }) => ({
       ...one,

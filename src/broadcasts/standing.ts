@@ -8,12 +8,16 @@ export interface Standing {
 }
 
 /**
- * One that is sending while its account is stopped (`stop`: why) is paused, though its row does not
- * say so: it goes on by itself once the stop is cleared.
+ * One that is sending, or should be by now, while its account is stopped (`stop`: why) is paused,
+ * though its row does not say so: it goes on by itself once the stop is cleared.
  */
-export function standingOf({ status, reason }: Broadcast, stop: string | null): Standing {
-  if (status === 'sending' && stop !== null) return { status: 'paused', reason: stop }
-  return { status, reason }
+export function standingOf(
+  { status, reason, scheduled_at }: Broadcast,
+  stop: string | null,
+  now: number,
+): Standing {
+  const due = status === 'sending' || (status === 'scheduled' && (scheduled_at ?? now) <= now)
+  return due && stop !== null ? { status: 'paused', reason: stop } : { status, reason }
 }
 
 /** How many it is for: counted before it was dispatched, and the mails themselves since all are made. */

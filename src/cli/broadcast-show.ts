@@ -42,8 +42,8 @@ export function showBroadcastCommand(broadcast: Command): void {
         }
         const found = await findAnyBroadcast(read, id)
         const stop = await stopOf(read, found.account_id)
-        if (place.json) sayJson(broadcastForMachines(found, stop))
-        else sayFields(await forPeople(read, found, stop))
+        if (place.json) sayJson(broadcastForMachines(found, stop, clock.now()))
+        else sayFields(await forPeople(read, found, stop, clock.now()))
       })
     })
 }
@@ -72,8 +72,9 @@ async function forPeople(
   read: Read,
   broadcast: Broadcast,
   stop: string | null,
+  now: number,
 ): Promise<Record<string, string>> {
-  const { status, reason } = standingOf(broadcast, stop)
+  const { status, reason } = standingOf(broadcast, stop, now)
   const { openRate, clickRate } = ratesOf(broadcast)
   const account = await findAccount(read, broadcast.account_id)
   const { recipients, audience, expanded } = broadcast
@@ -105,13 +106,13 @@ async function forPeople(
   }
 }
 
-export function broadcastForMachines(broadcast: Broadcast, stop: string | null) {
+export function broadcastForMachines(broadcast: Broadcast, stop: string | null, now: number) {
   const { id, account_id, list_id, topic_id, name, subject, expanded } = broadcast
   const { recipients, waiting, delivered, relayed, bounced, failed } = broadcast
   const { suppressed, cancelled, opened, clicked } = broadcast
   return {
     ...{ id, accountId: account_id, listId: list_id, topicId: topic_id, name, subject },
-    ...standingOf(broadcast, stop),
+    ...standingOf(broadcast, stop, now),
     scheduledAt: jsonTime(broadcast.scheduled_at),
     sentAt: jsonTime(broadcast.sent_at),
     endedAt: jsonTime(broadcast.ended_at),

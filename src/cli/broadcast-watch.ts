@@ -30,7 +30,7 @@ export async function watchBroadcast({ look, clock, out, json }: Watch): Promise
   const samples: Sample[] = []
   for (;;) {
     const { broadcast, stop } = await look()
-    const { status } = standingOf(broadcast, stop)
+    const { status } = standingOf(broadcast, stop, clock.now())
     samples.push({ at: clock.now(), done: broadcast.recipients - broadcast.waiting })
     if (samples.length > samplesKept) samples.shift()
     const progress = progressOf(broadcast, samples)

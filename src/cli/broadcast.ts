@@ -28,19 +28,19 @@ export function broadcastCommands(program: Command): void {
     .addHelpText('after', "\nExample:\n  $ posthorn broadcast list --account 'City library'")
     .action(async (options: { account?: string; limit: number }, command: Command) => {
       const place = placeOf(command)
-      const { found, stop } = await withStore(place, async ({ store: { read } }) => {
+      const { found, stop, now } = await withStore(place, async ({ store: { read }, clock }) => {
         const { id } = await chosenAccount(read, options.account)
         const found = await listBroadcasts(read, id, { limit: options.limit + 1 })
-        return { found, stop: await stopOf(read, id) }
+        return { found, stop: await stopOf(read, id), now: clock.now() }
       })
       const shown = found.slice(0, options.limit)
-      if (place.json) sayJson(shown.map((one) => broadcastForMachines(one, stop)))
+      if (place.json) sayJson(shown.map((one) => broadcastForMachines(one, stop, now)))
       else {
         const rows = shown.map((one) => {
           const { openRate, clickRate } = ratesOf(one)
           return [
             one.id,
-            standingOf(one, stop).status,
+            standingOf(one, stop, now).status,
             numbered(recipientCount(one)),
             numbered(one.delivered + one.relayed),
             numbered(one.bounced + one.failed),
@@ -68,14 +68,14 @@ export function broadcastCommands(program: Command): void {
     .action(async (id: string, _options, command: Command) => {
       const place = placeOf(command)
       const plans = plansOf(place)
-      const { sent, stop } = await withStore(place, async ({ store, clock }) => {
+      const { sent, stop, now } = await withStore(place, async ({ store, clock }) => {
         const { account_id } = await findAnyBroadcast(store.read, id)
         const billing = await readBilling(store.read, plans, account_id)
         // A running appliance looks every few seconds whether there is one to expand.
         const sent = await sendDraft({ store, clock, expand: () => {} }, billing, id)
-        return { sent, stop: await stopOf(store.read, account_id) }
+        return { sent, stop: await stopOf(store.read, account_id), now: clock.now() }
       })
-      if (place.json) return sayJson(broadcastForMachines(sent, stop))
+      if (place.json) return sayJson(broadcastForMachines(sent, stop, now))
       const whom = `${numbered(sent.audience)} ${sent.audience === 1 ? 'recipient' : 'recipients'}`
       if (sent.status === 'scheduled') {
         return say(`Scheduled for ${shownTime(sent.scheduled_at)}, to ${whom} as it stands now`)
