@@ -6,6 +6,7 @@ import {
   resumeBroadcast,
   stopBroadcast,
 } from '../broadcasts/index.js'
+import { pause } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
 import { numbered } from './broadcast-show.js'
 import { type CliDeps, withStore } from './database.js'
@@ -69,6 +70,10 @@ This cannot be undone. What was not made into mail is given back to the account'
   },
 ]
 
+// Most attempts take seconds; those that hang may take minutes.
+const inFlightLooks = 10
+const betweenLooksMs = 2_000
+
 /** `broadcast pause`, `resume` and `cancel`. */
 export function changeBroadcastCommands(broadcast: Command): void {
   for (const change of changes) {
@@ -95,11 +100,22 @@ async function run(change: Change, id: string, reason: string, command: Command)
   }
   const { broadcast, mails, inFlight } = await withStore(place, async (deps) => {
     const found = await findAnyBroadcast(deps.store.read, id)
-    const changed = await change.apply(deps, found, { reason: reason.trim(), onProgress })
+    const how = { reason: reason.trim(), onProgress }
+    const changed = await change.apply(deps, found, how)
+    // What is under way may be deferred, and would leave at its next time.
+    for (let look = 0; look < inFlightLooks && changed.inFlight > 0; look++) {
+      if (look === 0) remark(`${numbered(changed.inFlight)} in flight: waiting for them to end`)
+      await pause(deps.clock, betweenLooksMs)
+      const again = await change.apply(deps, found, how)
+      changed.mails += again.mails
+      changed.inFlight = again.inFlight
+    }
     return { ...changed, broadcast: await findAnyBroadcast(deps.store.read, id) }
   })
   if (place.json) return sayJson({ id: broadcast.id, status: broadcast.status, mails, inFlight })
   say(change.done(`${numbered(mails)} ${mails === 1 ? 'mail' : 'mails'}`))
   if (inFlight === 0) return
-  remark(`${numbered(inFlight)} in flight, left alone: run it again once their attempts have ended`)
+  remark(
+    `${numbered(inFlight)} still in flight, left alone: run it again once their attempts have ended`,
+  )
 }

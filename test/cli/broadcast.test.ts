@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import t from 'tap'
 import { type Broadcast, findAnyBroadcast, pauseOverdue } from '../../src/broadcasts/index.js'
 import { watchBroadcast } from '../../src/cli/broadcast-watch.js'
@@ -8,6 +9,7 @@ import { openCampaigns } from '../support/campaigns.js'
 import { FakeClock } from '../support/clock.js'
 import { openTestStore } from '../support/store.js'
 import { openPlace } from './place.js'
+import { outcomeOf, startCli } from './run.js'
 
 // Each step is a command on a machine that may have other work.
 t.setTimeout(300_000)
@@ -48,7 +50,17 @@ t.test('campaigns are sent, shown, paused, resumed and cancelled', async (t) => 
   const shown = await run('broadcast', 'show', id)
   t.match(shown.stdout, /\nStatus +sending\n/)
   t.match(shown.stdout, /\nRecipients +4\nWaiting +1\nDelivered +2\nBounced +1\n/)
-  t.match(await run('broadcast', 'cancel', id), { stdout: /^Cancelled; 1 mail will not leave/ })
+  // One attempt is under way until the command has looked.
+  const lease = { lease: 0, due_at: clock.now() + 3_600_000 }
+  await store.write((tx) => tx.updateTable('queue').set(lease).execute())
+  const child = startCli(['broadcast', 'cancel', id], { env: { POSTHORN_DATA: place.data } })
+  const cancelled = outcomeOf(child)
+  if (child.stderr !== null) await once(child.stderr, 'data')
+  await store.write((tx) => tx.updateTable('queue').set({ lease: null }).execute())
+  t.match(await cancelled, {
+    stdout: /^Cancelled; 1 mail will not leave/,
+    stderr: /^1 in flight: waiting for them to end\n$/,
+  })
   t.match(await run('broadcast', 'show', id, '--watch'), {
     stdout: /^\[#{20}\] 100 % {2}4 of 4 {2}0\.0\/s {2}cancelled\nCampaign/,
   })
