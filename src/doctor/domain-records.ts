@@ -32,9 +32,12 @@ export async function allDomains(read: Read): Promise<Domain[]> {
 
 async function checkDomain(deps: DoctorDeps, domain: Domain): Promise<Finding[]> {
   const records = await checkRecords(deps.resolver, domain, recordSettings(deps.config))
+  const unsigned = !records.some(
+    ({ purpose, state }) => isKey(purpose) && (state === 'ok' || state === 'unknown'),
+  )
   const findings = records
     .filter(({ purpose }) => purpose !== 'dmarc')
-    .map((record) => ofRecord(domain, record))
+    .map((record) => ofRecord(domain, record, unsigned))
   return [...findings, await checkAlignment(deps.resolver, domain, records)]
 }
 
@@ -47,7 +50,11 @@ const checkNames: Readonly<Record<DnsRecord['purpose'], string>> = {
   tracking: 'tracking',
 }
 
-function ofRecord(domain: Domain, record: RecordCheck): Finding {
+const isKey = (purpose: DnsRecord['purpose']) =>
+  purpose === 'dkim-rsa' || purpose === 'dkim-ed25519'
+
+/** `unsigned`: none of the domain's keys can be found, so that nobody can verify its mail. */
+function ofRecord(domain: Domain, record: RecordCheck, unsigned: boolean): Finding {
   const { purpose, type, host, state, found, required } = record
   const of = findingsOf(checkNames[purpose], domain.name)
   const what = `${type} of ${host}`
@@ -60,8 +67,11 @@ function ofRecord(domain: Domain, record: RecordCheck): Finding {
   }
   if (state === 'unknown') return of.warn(`${what}: no answer of the DNS`, 'try again')
   const wrong = state === 'missing' ? `${what} is missing` : `${what} is ${found.join(' | ')}`
-  // A domain that signs with an address of its own, or is trusted by word, still sends.
-  const judge = required && !domain.trusted ? of.fail : of.warn
+  // A domain that is trusted by word still sends, though unsigned; bounces go where the MX leads.
+  const isFatal =
+    (required && (!domain.trusted || unsigned)) ||
+    (purpose === 'return-path-mx' && domain.returnPath)
+  const judge = isFatal ? of.fail : of.warn
   const verb =
     state === 'missing'
       ? 'publish'

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { canonicalAddress, canonicalName } from '../dns/index.js'
+import { canonicalAddress, canonicalName, liesWithin } from '../dns/index.js'
 import type { DoctorDeps } from './deps.js'
 import { type Finding, findingsOf } from './finding.js'
 import { addressesOf, recordsOf, type SourceAddress } from './source-addresses.js'
@@ -20,7 +20,7 @@ export async function checkHostNames(
       .map((name) => checkName(deps, name, sources)),
     ...sources
       .filter(({ heloName }) => !unknown.includes(heloName))
-      .map((source) => Promise.all([checkForward(deps, source), checkPtr(deps, source)])),
+      .map((source) => checkSource(deps, source)),
   ])
   return [...unknown.map(nameMissing), ...found.flat()]
 }
@@ -47,6 +47,20 @@ async function checkName(
       `publish ${heloName}. 3600 IN A <this machine's public address>, and set outbound.source_addresses`,
     ),
   ]
+}
+
+async function checkSource(deps: DoctorDeps, source: SourceAddress): Promise<Finding[]> {
+  const { allowPrivateAddresses } = deps.config.outbound
+  // A private one may stand behind a public one (NAT); from here nothing leaves the machine.
+  if (!allowPrivateAddresses && liesWithin(source.address, ['127.0.0.0/8', '::1'])) {
+    return [
+      findingsOf('helo', source.address).fail(
+        'is a loopback address: no mail leaves from it',
+        `set outbound.source_addresses to this machine's public address, and let ${source.heloName} resolve to that`,
+      ),
+    ]
+  }
+  return Promise.all([checkForward(deps, source), checkPtr(deps, source)])
 }
 
 async function checkForward(

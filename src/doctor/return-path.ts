@@ -1,5 +1,5 @@
 import { makeReturnPaths } from '../deliveries/index.js'
-import { routeToMx } from '../dns/index.js'
+import { canonicalName, routeToMx } from '../dns/index.js'
 import { returnPathHost } from '../domains/index.js'
 import { submitReport, writeBounce } from '../simulator/index.js'
 import { nobodysSerial } from '../store/index.js'
@@ -15,19 +15,26 @@ export async function checkReturnPaths(deps: DoctorDeps): Promise<Finding[]> {
   // A name that nobody knows is a finding of its own.
   const own = ownHost || (heloName.includes('.') ? heloName : '')
   const hosts = [...new Set([own, ...used])].filter((host) => host !== '')
-  return Promise.all(hosts.map((host) => checkReach(deps, host)))
+  const found = await Promise.all(hosts.map((host) => checkReach(deps, host, host === own)))
+  return found.filter((finding) => finding !== undefined)
 }
 
-async function checkReach(deps: DoctorDeps, host: string): Promise<Finding> {
+/** Undefined where a domain's MX leads elsewhere: that is told with the domain's other records. */
+async function checkReach(
+  deps: DoctorDeps,
+  host: string,
+  isOwn: boolean,
+): Promise<Finding | undefined> {
   const { resolver, random, config } = deps
   const { heloName, port } = config.outbound
   const of = findingsOf('listener', host)
   const publish = `publish ${host}. 3600 IN MX 10 ${heloName}.`
   // The way back to ourselves may well be a private one.
   const route = await routeToMx(resolver, host, { random, allowPrivate: true })
+  const [mx] = route.kind === 'hosts' ? route.hosts : []
+  if (!isOwn && mx?.exchange !== canonicalName(heloName)) return undefined
   if (route.kind === 'failed')
     return of.warn(`the DNS did not answer (${route.cause})`, 'try again')
-  const [mx] = route.kind === 'hosts' ? route.hosts : []
   const [address] = mx?.addresses ?? []
   if (mx === undefined || address === undefined)
     return of.fail('bounces have nowhere to go', publish)

@@ -111,7 +111,7 @@ t.test('what a domain publishes', async (t) => {
   resolver.set('bounce.shop.test', { txt: ['v=spf1 -all'] })
   t.match(await look('return-path'), [
     {
-      state: 'warn',
+      state: 'fail',
       fix: 'publish bounce.shop.test. 3600 IN MX 10 mail.posthorn.test.',
     },
   ])
@@ -129,6 +129,27 @@ t.test('what a domain publishes', async (t) => {
   resolver.set('mail.posthorn.test', { a: ['127.0.0.1'] })
   t.match(await look('spf', 'mail.posthorn.test'), [
     { fix: 'publish mail.posthorn.test. 3600 IN TXT "v=spf1 ip4:127.0.0.1 -all"' },
+  ])
+})
+
+t.test('a domain that is trusted, but that nobody can verify', async (t) => {
+  const { look, store, resolver, recordOf } = await doctorRig(t)
+  await store.write((tx) => tx.updateTable('domains').set({ trusted: 1 }).execute())
+  const missing = (purpose: string) => resolver.set(recordOf(purpose)?.host ?? '', undefined)
+  const states = async () => (await look('dkim')).map(({ state }) => state)
+  t.same(await states(), ['ok', 'ok'])
+  missing('dkim-rsa')
+  t.same(await states(), ['warn', 'ok'], 'the other key still signs')
+  missing('dkim-ed25519')
+  t.same(await states(), ['fail', 'warn'])
+})
+
+t.test('a loopback address is no address to send from', async (t) => {
+  const { look } = await doctorRig(t, {
+    env: { POSTHORN_OUTBOUND_ALLOW_PRIVATE_ADDRESSES: 'false' },
+  })
+  t.match(await look('helo'), [
+    { subject: '127.0.0.1', state: 'fail', found: /loopback/, fix: /^set outbound\.source_addr/ },
   ])
 })
 
@@ -159,10 +180,15 @@ t.test('the way back: return paths lead to this appliance', async (t) => {
   t.match(await look('listener', 'bounce.shop.test'), [
     { state: 'fail', found: /\[127\.0\.0\.9\]: .*ECONNREFUSED/, fix: /^open inbound TCP port/ },
   ])
-  resolver.set('bounce.shop.test', { txt: ['v=spf1 -all'] })
-  t.match(await look('listener', 'bounce.shop.test'), [
+  resolver.set('mail.posthorn.test', { txt: ['v=spf1 -all'] })
+  t.match(await look('listener', 'mail.posthorn.test'), [
     { state: 'fail', found: 'bounces have nowhere to go' },
   ])
+  for (const mx of [[], [{ preference: 10, exchange: 'mx.elsewhere.test' }]]) {
+    resolver.set('bounce.shop.test', { mx })
+    t.same(await look('listener', 'bounce.shop.test'), [], 'told once, with its records')
+    t.match(await look('return-path'), [{ state: 'fail', fix: /MX 10 mail\.posthorn\.test/ }])
+  }
 })
 
 t.test('blocklists', async (t) => {
@@ -280,6 +306,10 @@ t.test('the certificate of the listener', async (t) => {
   t.match(await found(certificates.wrongName), {
     state: 'fail',
     found: 'the certificate is not for mail.posthorn.test',
+  })
+  t.match(await found(certificates.selfSigned), {
+    state: 'ok',
+    found: /^self-signed, which is enough for those who report; good for \d+ more days$/,
   })
   t.match(await found({ ...certificates.valid, keyFile: '/nowhere' }), {
     state: 'fail',
