@@ -31,8 +31,9 @@ export function bounceCommands(program: Command): void {
       'after',
       `
 Examples:
-  $ posthorn bounce explain "550 5.7.1 Access denied"
-  $ posthorn bounce explain "550 5.4.1 Access denied" --host mx.mail.protection.outlook.com
+  $ posthorn bounce explain '550 5.1.1 User unknown'
+  $ posthorn bounce explain '550 5.5.0 Requested action not taken: mailbox unavailable' \\
+      --host mx.olc.protection.outlook.com
   $ posthorn bounce explain returned.eml
 
 Nothing is changed by it. Rules of your own go into bounce-rules.toml in the data directory or in

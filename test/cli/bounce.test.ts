@@ -20,6 +20,14 @@ t.test('a reply and a report are explained, with nothing set up', async (t) => {
     reply.stdout,
     /\nAnother attempt +no\nAddress is suppressed +at once\nEvent +bounced, Perm/,
   )
+  // An example of its help: only Microsoft's own rules know these words.
+  const words = ['550 5.5.0 Requested action not taken: mailbox unavailable']
+  const host = ['--host', 'mx.olc.protection.outlook.com']
+  t.match(
+    (await runCli(['bounce', 'explain', ...words, ...host])).stdout,
+    /Rule +providers\.microso/,
+  )
+  t.notMatch((await runCli(['bounce', 'explain', ...words])).stdout, 'microsoft')
   const report = await runCli(['bounce', 'explain', fixture('05-sendmail')])
   t.match(report.stdout, /^Kind +report about a delivery \(RFC 3464\)\nReturn paths in it +baaaa/)
   t.match(report.stdout, /\nRecipient +gone@receiver\.test\n[\s\S]*\nClass +bad-mailbox\n/)

@@ -59,33 +59,6 @@ t.test('a wrong command line is answered on stderr with status 2', async (t) => 
   t.notOk(existsSync(data), 'nothing was made')
 })
 
-t.test('every command has help with an example, on stdout with status 0', async (t) => {
-  const table = [
-    ...[['init'], ['serve'], ['config', 'check']],
-    ...['create', 'list', 'show', 'billing'].map((name) => ['account', name]),
-    ...['plan', 'marketing-plan', 'billing-state'].map((name) => ['account', `set-${name}`]),
-    ...['suspend', 'unsuspend'].map((name) => ['account', name]),
-    ...['list', 'add', 'remove', 'import', 'export'].map((name) => ['suppression', name]),
-    ...[
-      ['plan', 'list'],
-      ['topic', 'add'],
-      ['topic', 'list'],
-      ['contact', 'add'],
-      ['contact', 'export'],
-      ['contact', 'history'],
-    ],
-    ...['create', 'list', 'delete'].map((name) => ['key', name]),
-    ...['add', 'list', 'show', 'verify', 'delete'].map((name) => ['domain', name]),
-  ]
-  for (const args of [[], ...table]) {
-    const { status, stdout, stderr } = await runCli([...args, '--help'])
-    t.match({ status, stderr }, { status: 0, stderr: '' })
-    t.ok(stdout.startsWith(`Usage: ${['posthorn', ...args].join(' ')}`), args.join(' '))
-    t.match(stdout, /--data <dir>/)
-    t.match(stdout, /Examples?:\n {2}\$ posthorn/)
-  }
-})
-
 t.test(
   'the data directory is named before or after the sub-command, or by who starts it',
   async (t) => {
