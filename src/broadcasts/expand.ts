@@ -3,12 +3,12 @@ import { giveBackCampaignMails, stoppedBy } from '../billing/index.js'
 import { pause } from '../clock/index.js'
 import { type Backlog, type ClassName, classNameOf, type StreamDue } from '../deliveries/index.js'
 import { type Mailbox, parseMailbox } from '../mime/index.js'
-import { cell, prepared, queueClass, rowsOf, type Tx } from '../store/index.js'
+import { cell, prepared, queueClass, type Read, rowsOf, type Tx } from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
 import { nextOfAudience } from './audience.js'
 import { type Broadcast, findBroadcast } from './broadcast.js'
 import type { BroadcastDeps } from './deps.js'
-import { dispatchDue } from './dispatch.js'
+import { audienceOf, dispatchDue } from './dispatch.js'
 import { endIfDone } from './follow.js'
 import { makeSubjects, type Subjects } from './subjects.js'
 
@@ -21,8 +21,10 @@ export interface ExpandDeps extends Pick<BroadcastDeps, 'store' | 'clock' | 'pla
   renderer: Renderer
 }
 
-// Some milliseconds of the turn to write.
-const perWrite = 250
+// Some milliseconds of the turn to write; what is read meanwhile shares the way to the disk.
+const perWrite = 100
+const writesPerTurn = 5
+const perTurn = perWrite * writesPerTurn
 const fullPauseMs = 1_000
 
 /**
@@ -35,12 +37,12 @@ export async function expandBroadcasts(deps: ExpandDeps, signal: AbortSignal): P
   const subjects = makeSubjects(deps)
   await dispatchDue(deps)
   while (!signal.aborted) {
-    const unfinished = await unexpanded(deps)
+    const unfinished = await unexpanded(deps.store.read)
     if (unfinished.length === 0) return
     for (const broadcast of unfinished) {
       if (signal.aborted) return
       // Mail that was accepted must not be crowded out, nor the disk be filled by a campaign alone.
-      if (backlog.size + perWrite > maxQueued) await pause(clock, fullPauseMs)
+      if (backlog.size + Math.min(perTurn, maxQueued) > maxQueued) await pause(clock, fullPauseMs)
       else await expandSome(deps, broadcast, subjects)
     }
   }
@@ -50,23 +52,19 @@ export async function expandBroadcasts(deps: ExpandDeps, signal: AbortSignal): P
 export async function campaignsWait({
   store: { read },
   clock,
-}: Pick<ExpandDeps, 'store' | 'clock'>) {
-  const row = await read
+}: Pick<ExpandDeps, 'store' | 'clock'>): Promise<boolean> {
+  if ((await unexpanded(read)).length > 0) return true
+  const due = await read
     .selectFrom('broadcasts')
-    .select('id')
-    .where(({ eb, or, and }) =>
-      or([
-        and([eb('status', '=', 'sending'), eb('expanded', '=', 0)]),
-        and([eb('status', '=', 'scheduled'), eb('scheduled_at', '<=', clock.now())]),
-      ]),
-    )
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
+    .select('account_id')
+    .where('status', '=', 'scheduled')
+    .where('scheduled_at', '<=', clock.now())
+    .execute()
+  return (await free(read, due)).length > 0
 }
 
 /** Campaigns whose list was not looked at to its end, but those of accounts that are stopped. */
-async function unexpanded({ store: { read } }: ExpandDeps): Promise<Broadcast[]> {
+async function unexpanded(read: Read): Promise<Broadcast[]> {
   const sending = await read
     .selectFrom('broadcasts')
     .selectAll()
@@ -74,10 +72,30 @@ async function unexpanded({ store: { read } }: ExpandDeps): Promise<Broadcast[]>
     .where('expanded', '=', 0)
     .orderBy('expanded_at')
     .execute()
+  return await free(read, sending)
+}
+
+async function free<B extends { account_id: string }>(read: Read, broadcasts: readonly B[]) {
   const stops = await Promise.all(
-    sending.map(({ account_id }) => stoppedBy(read, account_id, 'marketing')),
+    broadcasts.map(({ account_id }) => stoppedBy(read, account_id, 'marketing')),
   )
-  return sending.filter((_, i) => stops[i] === undefined)
+  return broadcasts.filter((_, i) => stops[i] === undefined)
+}
+
+/** A campaign's turn: reads on while what it has read is on its way to the disk. */
+async function expandSome(deps: ExpandDeps, broadcast: Broadcast, subjects: Subjects) {
+  const writes: Promise<void>[] = []
+  let { cursor } = broadcast
+  for (let done = false; !done && writes.length < writesPerTurn; ) {
+    const slice = await readSlice(deps, broadcast, cursor, subjects)
+    const write = writeSlice(deps, broadcast, slice)
+    // Its fault is heard of below.
+    write.catch(() => {})
+    writes.push(write)
+    cursor = slice.after
+    done = slice.done
+  }
+  await Promise.all(writes)
 }
 
 interface NewMail {
@@ -87,11 +105,23 @@ interface NewMail {
   subject: string
 }
 
-async function expandSome(deps: ExpandDeps, broadcast: Broadcast, subjects: Subjects) {
-  const { store, clock, backlog } = deps
-  const { id, account_id: accountId, list_id: listId, topic_id: topicId } = broadcast
-  const audience = { accountId, listId, topicId }
-  const { seen, reachable } = await nextOfAudience(store.read, audience, broadcast.cursor, perWrite)
+/** The mails of some contacts: those behind `before` up to `after`. */
+interface Slice {
+  before: string
+  after: string
+  mails: NewMail[]
+  /** They are the last of the list. */
+  done: boolean
+}
+
+async function readSlice(
+  { store }: ExpandDeps,
+  broadcast: Broadcast,
+  before: string,
+  subjects: Subjects,
+): Promise<Slice> {
+  const audience = audienceOf(broadcast)
+  const { seen, reachable } = await nextOfAudience(store.read, audience, before, perWrite)
   const mails: NewMail[] = []
   for (const member of reachable) {
     const mailbox = parseMailbox(member.email)
@@ -100,12 +130,18 @@ async function expandSome(deps: ExpandDeps, broadcast: Broadcast, subjects: Subj
     const subject = await subjects(broadcast, member)
     mails.push({ id: store.ids.uuid(), deliveryId: store.ids.serial(), mailbox, subject })
   }
-  const cursor = seen.at(-1)?.contactId ?? broadcast.cursor
-  const done = seen.length < perWrite
+  const after = seen.at(-1)?.contactId ?? before
+  return { before, after, mails, done: seen.length < perWrite }
+}
+
+async function writeSlice(deps: ExpandDeps, broadcast: Broadcast, slice: Slice): Promise<void> {
+  const { store, clock, backlog } = deps
+  const { id, account_id: accountId } = broadcast
+  const { before, after: cursor, mails, done } = slice
   const written = await store.write(async (tx) => {
     const now = await findBroadcast(tx, accountId, id)
     // Paused or cancelled since it was read.
-    if (now.status !== 'sending' || now.cursor !== broadcast.cursor) return false
+    if (now.status !== 'sending' || now.cursor !== before) return false
     await insertMails(tx, deps, broadcast, mails)
     const at = clock.now()
     await advance(tx, { id, cursor, mails: mails.length, expanded: done ? 1 : 0, at })

@@ -24,12 +24,12 @@ t.test('a pause stops the expansion and holds what waits; a resume lets all go o
     { backlog: { ...rig.backlog, size: 0, change: () => stop.abort() } },
     stop.signal,
   )
-  t.match(await rig.find(made.id), { recipients: 250, expanded: 0 })
+  t.match(await rig.find(made.id), { recipients: 500, expanded: 0 })
   const paused = pauseBroadcast(rig, made, why)
   while ((await rig.find(made.id)).status !== 'paused') await clock.advance(10)
   await rig.expand()
-  t.same(await paused, { held: 250, inFlight: 0 })
-  t.match(await rig.find(made.id), { status: 'paused', reason: 'paused by ops', recipients: 250 })
+  t.same(await paused, { held: 500, inFlight: 0 })
+  t.match(await rig.find(made.id), { status: 'paused', reason: 'paused by ops', recipients: 500 })
   t.same(await rig.deliver(() => 'delivered'), [], 'none can be claimed')
   await resumeBroadcast(rig, made)
   await rig.expand()
