@@ -1,16 +1,10 @@
-import { sql } from 'kysely'
-import {
-  blockedAmong,
-  type Claimed,
-  makeReturnPaths,
-  type Settlement,
-} from '../deliveries/index.js'
+import { type Claimed, makeReturnPaths, type Settlement } from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
 import type { SendResult } from '../smtp/index.js'
-import { prepared, queueClass } from '../store/index.js'
 import { ContentFault } from './campaign-content.js'
 import { makeComposer } from './compose.js'
 import { type Connections, type NotAcquired, openConnections, type Session } from './connections.js'
+import { stopAtDeparture } from './departure.js'
 import type { OutboundDeps } from './deps.js'
 import { type DetourOptions, type Mail, makeDetour } from './detour.js'
 import { judge } from './judge.js'
@@ -39,9 +33,6 @@ export interface Attempted {
   /** What it tells about the site; undefined when it never got there. */
   site: SiteOutcome | undefined
 }
-
-const suppressedReply = 'Not sent: the address is on the suppression list'
-const deletedReply = 'Not sent: the contact was deleted'
 
 /** What an attempt found out beside its outcome. */
 export interface Finding extends Outcome {
@@ -74,8 +65,8 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, ...ways }: Ways): 
   const tlsPolicies = openTlsPolicies(deps, stopFetching.signal)
 
   const tryOnce = async (claimed: Claimed, place: Place): Promise<Finding> => {
-    const refusal = await refusalOf(deps, claimed)
-    if (refusal !== undefined) return { kind: 'suppressed', reply: refusal }
+    const stop = await stopAtDeparture(deps.store.read, claimed)
+    if (stop !== undefined) return stop
     const route = await findRoute(claimed.lane)
     const { relay } = place
     if (relay === undefined) return await detour.primary(claimed, place, route)
@@ -178,37 +169,6 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, ...ways }: Ways): 
     },
   }
 }
-
-/** Checked again at departure: the recipient may have bounced, complained or left since. */
-async function refusalOf({ store }: OutboundDeps, claimed: Claimed): Promise<string | undefined> {
-  const { accountId, recipient, emailId } = claimed
-  const marketing = claimed.class === queueClass.campaign
-  const [mail] = marketing
-    ? await marketingMail(store.read, { emailId, address: recipient.toLowerCase() })
-    : []
-  if (mail?.deleted) return deletedReply
-  const type = marketing ? 'marketing' : 'transactional'
-  const topicId = mail?.topicId ?? null
-  const blocked = await blockedAmong(store.read, { accountId, type, topicId }, [recipient])
-  return blocked.size > 0 ? suppressedReply : undefined
-}
-
-/** `deleted`: it is a campaign's, and its recipient no contact any more. */
-const marketingMail = prepared<
-  { emailId: string; address: string },
-  { topicId: string | null; deleted: 0 | 1 }
->((db, { emailId, address }) =>
-  db
-    .selectFrom('emails')
-    .leftJoin('contacts', (join) =>
-      join
-        .onRef('contacts.account_id', '=', 'emails.account_id')
-        .on('contacts.address', '=', address),
-    )
-    .select(['topic_id as topicId'])
-    .select(sql<0 | 1>`broadcast_id is not null and contacts.id is null`.as('deleted'))
-    .where('emails.id', '=', emailId),
-)
 
 function openTlsPolicies(deps: OutboundDeps, signal: AbortSignal): TlsPolicies {
   const { config } = deps

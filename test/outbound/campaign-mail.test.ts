@@ -107,3 +107,32 @@ t.test('what does not render for one recipient fails for that one', async (t) =>
     .executeTakeFirst()
   t.match(failed?.reply, /^The campaign does not render: /)
 })
+
+t.test('what was put off before a pause or a cancel does not leave after it', async (t) => {
+  let answer = '451 4.3.0 later'
+  const outbound = await outboundRig(t, { script: { rcpt: () => answer } })
+  const { store, accountId } = outbound
+  const campaigns = await openCampaigns(t, { store, accountId, clock: systemClock })
+  await campaigns.add('one@d.test')
+  const made = await campaigns.create()
+  await campaigns.expand()
+  const retryNow = async () => {
+    await store.write((tx) => tx.updateTable('queue').set({ due_at: 0 }).execute())
+    outbound.ring('d.test', 2)
+  }
+  const waiting = () => store.read.selectFrom('queue').selectAll().executeTakeFirst()
+  outbound.ring('d.test', 2)
+  await outbound.eventually(async () => (await waiting())?.attempts === 1)
+  answer = '250 ok'
+  const set = (status: 'paused' | 'cancelled') =>
+    store.write((tx) => tx.updateTable('broadcasts').set({ status }).execute())
+  await set('paused')
+  await retryNow()
+  await outbound.eventually(async () => (await waiting())?.attempts === 2)
+  t.match(await waiting(), { last_reply: 'The campaign is paused' })
+  await set('cancelled')
+  await retryNow()
+  await outbound.eventually(async () => (await waiting()) === undefined)
+  t.match(await campaigns.find(made.id), { status: 'cancelled', waiting: 0, suppressed: 1 })
+  t.same(outbound.mx.messages, [])
+})
