@@ -90,7 +90,7 @@ export function deliveryCommands(queue: Command): void {
 }
 
 /** What the running appliance knows of it; undefined when none runs. */
-async function liveGateOf(place: Place, { lane, class: name, accountId }: Waiting) {
+export async function liveGateOf(place: Place, { lane, class: name, accountId }: Waiting) {
   const stream = { lane, class: queueClass[name], accountId }
   return (await askAppliance(place, { gateOf: stream }))?.gate ?? undefined
 }

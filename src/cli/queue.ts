@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { listPaused } from '../broadcasts/index.js'
 import {
   explainWaiting,
+  type LiveGate,
   listWaiting,
   type QueueFilter,
   type Standing,
@@ -13,7 +14,13 @@ import { jsonTime, remark, say, sayJson, sayTable, shownTime } from './output.js
 import { type Place, placeOf } from './place.js'
 import { changeCommands } from './queue-change.js'
 import { type FilterOptions, filterOf, withFilters } from './queue-filter.js'
-import { deliveryCommands, oneLine, shownAge, waitingForMachines } from './queue-show.js'
+import {
+  deliveryCommands,
+  liveGateOf,
+  oneLine,
+  shownAge,
+  waitingForMachines,
+} from './queue-show.js'
 
 interface ListOptions extends FilterOptions {
   limit: number
@@ -63,8 +70,8 @@ export function queueCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  $ posthorn queue list --domain example.com --limit 10')
     .action(async (options: ListOptions, command: Command) => {
       const place = placeOf(command)
-      await sayList(place, options, {}, (delivery, now) => {
-        const why = explainWaiting(delivery, alone, now)
+      await sayList(place, options, {}, (delivery, now, live) => {
+        const why = explainWaiting(delivery, alone, now, live)
         return {
           ID: String(delivery.id),
           TO: delivery.recipient,
@@ -131,27 +138,47 @@ async function sayPausedCampaigns(place: Place, options: ListOptions): Promise<v
 }
 
 const nothingWaits = 'Nothing waits'
-/** A list tells the state alone; 'queue show' looks at what is around a delivery. */
+/** A list tells the state and the gate; 'queue show' looks at what else is around a delivery. */
 const alone = { accountStop: undefined, laneInFlight: 0, ahead: 0 }
 
 async function sayList(
   place: Place,
   options: ListOptions,
   more: QueueFilter,
-  row: (delivery: Waiting, now: number) => Record<string, string>,
+  row: (delivery: Waiting, now: number, live?: LiveGate) => Record<string, string>,
 ): Promise<void> {
   const { found, now } = await withStore(place, async ({ store: { read }, clock }) => {
     const filter = { ...(await filterOf(read, options, clock.now())), ...more }
     return { found: await listWaiting(read, filter, options.limit + 1), now: clock.now() }
   })
   const shown = found.slice(0, options.limit)
-  if (place.json) sayJson(shown.map((delivery) => waitingForMachines(delivery, alone, now)))
-  else {
-    const rows = shown.map((delivery) => row(delivery, now))
+  const gateOf = await liveGates(place, shown, now)
+  if (place.json) {
+    sayJson(shown.map((delivery) => waitingForMachines(delivery, alone, now, gateOf(delivery))))
+  } else {
+    const rows = shown.map((delivery) => row(delivery, now, gateOf(delivery)))
     const none = more.held ? 'Nothing is held' : nothingWaits
     sayTable(Object.keys(rows[0] ?? {}), rows.map(Object.values<string>), none)
   }
   if (found.length > options.limit) remark('There are more: --limit shows them')
+}
+
+// Each is a question to the running appliance.
+const maxStreams = 100
+
+/** At which gates of the running appliance those stand that are due: one question a stream. */
+async function liveGates(place: Place, deliveries: readonly Waiting[], now: number) {
+  const keyOf = ({ lane, class: name, accountId }: Waiting) => [lane, name, accountId].join(' ')
+  const due = deliveries.filter(({ dueAt, held }) => held === null && dueAt <= now)
+  const streams = [...new Map(due.map((delivery) => [keyOf(delivery), delivery]))]
+  const gates = new Map(
+    await Promise.all(
+      streams
+        .slice(0, maxStreams)
+        .map(async ([key, delivery]) => [key, await liveGateOf(place, delivery)] as const),
+    ),
+  )
+  return (delivery: Waiting) => gates.get(keyOf(delivery))
 }
 
 function forMachines({ lane, ...row }: Standing & { lane: string }) {

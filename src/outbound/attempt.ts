@@ -56,6 +56,7 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, ...ways }: Ways): 
   const retry: RetryPolicies = { ...config.retry, random: deps.random }
   const connections = openConnections({
     clock,
+    log,
     meter,
     port: config.port,
     maxConnections: config.maxConnections,
@@ -86,7 +87,7 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, ...ways }: Ways): 
   /** Straight to the recipient's servers. */
   const tryPrimary: DetourOptions['tryPrimary'] = async (claimed, { site, source }, route) => {
     if ('outcome' in route) {
-      const outcome = route.outcome(claimed.lastReply)
+      const outcome = route.outcome(claimed)
       const isDown = outcome.kind === 'deferred' && route.site.key !== 'nowhere'
       return isDown ? { ...outcome, site: { kind: 'connect-failed', cause: 'timeout' } } : outcome
     }

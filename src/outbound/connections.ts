@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Clock } from '../clock/index.js'
 import type { MxHost } from '../dns/index.js'
+import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import {
   type ConnectFailure,
@@ -64,6 +65,7 @@ export interface NotAcquired {
 
 export interface ConnectionOptions {
   clock: Clock
+  log: Log
   port: number
   meter: Meter
   /** Over all sites, idle ones included; the longest idle makes room. */
@@ -74,8 +76,9 @@ export interface ConnectionOptions {
 
 // KumoMTA's figure (`notes/mta.md` §1, 7).
 const idleMs = 60_000
-// RFC 5321 §5.1 wants two tried; Postfix's ceilings are five addresses and two sessions.
-const maxSessions = 2
+// RFC 5321 §5.1: each address in turn until one takes the mail (the route has five at most). A server
+// that says no at once costs little; of those that leave us waiting Postfix's ceiling is two.
+const maxSilent = 2
 // How long a host whose TLS is broken is talked to in the clear (KumoMTA).
 const plainMs = 3 * 86_400_000
 const maxPlainHosts = 10_000
@@ -170,6 +173,12 @@ export function openConnections(options: ConnectionOptions): Connections {
     if (second.kind === 'ready') {
       if (plainUntil.size >= maxPlainHosts) plainUntil.clear()
       plainUntil.set(exchange, now + plainMs)
+      // Somebody on the way may have broken it on purpose.
+      const { phase, cause } = result
+      options.log.warn(
+        { exchange, address, phase, cause },
+        'TLS is broken there, mail goes without',
+      )
     }
     return second
   }
@@ -184,7 +193,7 @@ export function openConnections(options: ConnectionOptions): Connections {
         return { session: waiting }
       }
       makeRoom(target)
-      let sessions = 0
+      let silent = 0
       let last: NotAcquired | undefined
       for (const { exchange, addresses } of hosts) {
         const demand = demandOf(exchange)
@@ -205,8 +214,8 @@ export function openConnections(options: ConnectionOptions): Connections {
             }
           }
           last = { failure: result, remote, demand }
-          if (result.phase !== 'connect') sessions++
-          if (sessions >= maxSessions || dying.signal.aborted) return last
+          if (result.phase !== 'connect' && result.reply === undefined) silent++
+          if (silent >= maxSilent || dying.signal.aborted) return last
         }
       }
       return last ?? noneOfFamily(source, hosts)

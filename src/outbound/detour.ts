@@ -69,7 +69,7 @@ export function makeDetour(options: DetourOptions): Detour {
   return {
     async byRelay(claimed, place, relay, route) {
       // A definite answer of the DNS is no incident of ours, and nobody else's business.
-      if ('outcome' in route && route.site === nowhere) return route.outcome(claimed.lastReply)
+      if ('outcome' in route && route.site === nowhere) return route.outcome(claimed)
       const probed = await probe(claimed, place, route)
       // What it tells is about the site and not about the smart host.
       if (probed !== undefined) return { ...probed, site: undefined }

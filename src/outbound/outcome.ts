@@ -32,10 +32,19 @@ export function outcomeOfSend(result: SendResult): Outcome {
 
 export const nxdomainReply = 'The domain does not exist (DNS answers NXDOMAIN)'
 
-/** What a route without hosts means. `lastReply` tells whether NXDOMAIN was seen before. */
+/** A delivery before this attempt. */
+export interface Tried {
+  attempts: number
+  lastReply: string | null
+}
+
+// By the usual schedule (5, 10, 20, 45, 90 min, 3 h) some six hours.
+const attemptsWithoutAddress = 7
+
+/** What a route without hosts means. The last reply tells whether NXDOMAIN was seen before. */
 export function outcomeOfRoute(
   route: Exclude<MxRoute, { kind: 'hosts' }>,
-  lastReply: string | null,
+  { attempts, lastReply }: Tried,
 ): Outcome {
   switch (route.kind) {
     case 'null-mx':
@@ -52,8 +61,9 @@ export function outcomeOfRoute(
         class: 'bad-domain',
       }
     case 'no-addresses':
+      // Whoever moves a server, or edits a zone, has it without an address for a while.
       return {
-        kind: 'bounced',
+        kind: attempts + 1 < attemptsWithoutAddress ? 'deferred' : 'bounced',
         reply: `No mail server has an address: ${route.cause}`,
         class: 'routing',
       }

@@ -2,7 +2,7 @@ import { allSourceAddresses } from '../config/index.js'
 import { type MxHost, routeToMx } from '../dns/index.js'
 import { simulatorDomain } from '../simulator/index.js'
 import type { OutboundDeps } from './deps.js'
-import { type Outcome, outcomeOfRoute } from './outcome.js'
+import { type Outcome, outcomeOfRoute, type Tried } from './outcome.js'
 import type { Shaping, SiteName } from './shaping/index.js'
 
 export type Site = SiteName
@@ -10,8 +10,8 @@ export type Site = SiteName
 /** Where a recipient domain's mail goes now. */
 export type Route =
   | { hosts: readonly MxHost[]; site: Site; inside?: Inside }
-  /** Nowhere: what that means for a delivery whose last reply is given. */
-  | { outcome: (lastReply: string | null) => Outcome; site: Site }
+  /** Nowhere: what that means for a delivery that has been tried so far. */
+  | { outcome: (tried: Tried) => Outcome; site: Site }
 
 /** Servers of the appliance itself: on loopback, at their own port, with no policy to look up. */
 export interface Inside {
@@ -78,7 +78,7 @@ function toMx(deps: OutboundDeps, shaping: Pick<Shaping, 'siteOf'>): FindRoute {
       return route
     }
     const site = found.kind === 'failed' ? siteNamed(`dns of ${domain}`) : nowhere
-    return { outcome: (lastReply) => outcomeOfRoute(found, lastReply), site }
+    return { outcome: (tried) => outcomeOfRoute(found, tried), site }
   }
 }
 

@@ -1,4 +1,6 @@
+import { createServer } from 'node:net'
 import t, { type Test } from 'tap'
+import { controlSocket } from '../../src/app/files.js'
 import { enqueue } from '../../src/deliveries/index.js'
 import { queueClass } from '../../src/store/index.js'
 import { startPosthorn } from '../support/posthorn.js'
@@ -198,6 +200,32 @@ t.test('waiting mail is held, released, retried and failed', async (t) => {
     stdout: /^2 deliveries are ended as failed\n$/,
   })
   await refused(/Nothing of \d+ waits; 'posthorn queue show \d+' tells/, 'queue', 'retry', first)
+})
+
+t.test('the list tells the gates of the running appliance', async (t) => {
+  const { run, json, data } = await openQueue(t, [
+    { to: 'a@one.test' },
+    { to: 'b@one.test' },
+    { to: 'c@two.test' },
+  ])
+  const until = Date.UTC(2026, 10, 21, 17)
+  const asked: string[] = []
+  const appliance = createServer((socket) => {
+    socket.once('data', (line) => {
+      const { lane } = JSON.parse(line.toString()).gateOf
+      asked.push(lane)
+      const gate = { gate: 'suspended', says: 'Their servers do not answer', until }
+      socket.end(JSON.stringify(lane === 'one.test' ? { gate } : {}))
+    })
+  })
+  appliance.listen(controlSocket(data))
+  t.teardown(() => appliance.close())
+  const { stdout } = await run('queue', 'list')
+  t.match(stdout, /^\d+ +a@one\.test .* suspended +2026-11-21 17:00 UTC/m)
+  t.match(stdout, /^\d+ +c@two\.test .* due +-$/m)
+  t.same(asked.sort(), ['one.test', 'two.test'], 'once a domain')
+  const shown = await json<object[]>('queue', 'list')
+  t.match(shown[0], { why: { gate: 'suspended', until: '2026-11-21T17:00:00.000Z' } })
 })
 
 t.test('a running appliance takes what its operator does', async (t) => {

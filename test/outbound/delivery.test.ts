@@ -1,6 +1,8 @@
 import t from 'tap'
 import { loadConfig } from '../../src/config/index.js'
+import { silentLog } from '../../src/log/index.js'
 import { FakeClock } from '../support/clock.js'
+import { fakeMx } from '../support/fake-mx.js'
 import { outboundRig, shapedTo } from '../support/outbound.js'
 import { testCertificates } from '../support/tls.js'
 
@@ -172,14 +174,17 @@ t.test('TLS', async (t) => {
     t.equal(rig.mx.messages[0]?.tls, false)
   })
   t.test('broken: one retry in the clear, remembered for the next mail', async (t) => {
+    const warned: object[] = []
     const rig = await outboundRig(t, {
       script: { tls: certificates.valid, startTls: { last: '220 go ahead\r\nnonsense' } },
+      log: { ...silentLog, warn: (fields, message) => warned.push({ ...fields, message }) },
     })
     await rig.becomes(await rig.send({ to: 'a@one.test' }), 'delivered')
     await rig.becomes(await rig.send({ to: 'b@two.test' }), 'delivered')
     const tried = rig.mx.sessions.filter((s) => s.commands.includes('STARTTLS')).length
     t.equal(tried, 1)
     t.equal(rig.mx.messages.length, 2)
+    t.match(warned, [{ message: /^TLS is broken/, exchange: String, address: '127.0.0.1' }])
   })
 })
 
@@ -191,8 +196,8 @@ t.test('routing', async (t) => {
     [
       'a domain that exists without mail or address',
       { 'one.test': {} },
-      'bounced',
-      /No mail server/,
+      'deferred',
+      /No mail server has an address/,
     ],
     ['DNS that fails', { 'one.test': { fail: 'SERVFAIL' } }, 'deferred', /DNS failed: .*SERVFAIL/],
     ['an address record alone', { 'one.test': host }, 'delivered', /^250/],
@@ -221,6 +226,32 @@ t.test('routing', async (t) => {
     const email = await rig.becomes(await rig.send({ to: 'a@one.test' }), 'bounced')
     t.match(email.recipients[0]?.reply, /No mail server that may be connected to/)
     t.equal(rig.mx.sessions.length, 0)
+  })
+  t.test('no address is final after hours', async (t) => {
+    const clock = new FakeClock()
+    const dns = { 'one.test': { mx: [mx('mx.test')] }, 'mx.test': {} }
+    const rig = await outboundRig(t, { dns, clock })
+    const id = await rig.send({ to: 'a@one.test' })
+    await rig.until(id, (e) => e.recipients[0]?.status === 'deferred')
+    for (let hour = 1; hour <= 4; hour++) await clock.advance(3_600_000)
+    t.equal((await rig.email(id)).recipients[0]?.status, 'deferred', 'four hours are too few')
+    for (let hour = 5; hour <= 9; hour++) await clock.advance(3_600_000)
+    const { recipients } = await rig.becomes(id, 'bounced')
+    t.match(recipients, [{ attempts: 7, reply: /^No mail server has an address: .*mx\.test/ }])
+    const suppressed = await rig.store.read.selectFrom('suppressions').selectAll().execute()
+    t.same(suppressed, [])
+  })
+  t.test('each MX is tried, whatever those before it say in greeting', async (t) => {
+    const names = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.1']
+    const hosts = names.map((address, i) => [`mx${i}.test`, { a: [address] }])
+    const all = { mx: names.map((_, i) => mx(`mx${i}.test`, i)) }
+    const rig = await outboundRig(t, { dns: { 'one.test': all, ...Object.fromEntries(hosts) } })
+    const { port } = rig.mx
+    for (const host of names.slice(0, 3)) {
+      await fakeMx(t, { host, port, banner: '554 5.7.1 Not you' })
+    }
+    const email = await rig.becomes(await rig.send({ to: 'a@one.test' }), 'delivered')
+    t.equal(email.recipients[0]?.attempts, 1)
   })
   t.test('NXDOMAIN is final only the second time', async (t) => {
     const clock = new FakeClock()
