@@ -1,6 +1,6 @@
 import { ApiError } from '../errors/index.js'
 import type { Tx } from '../store/index.js'
-import { addBatch, type ImportedRow } from './bulk.js'
+import { addBatch, type BatchCounts, type ImportedRow } from './bulk.js'
 import { type CsvBreak, readCsv } from './csv-records.js'
 import { type Columns, readHeader, readRow } from './csv-row.js'
 import type { ContactDeps } from './deps.js'
@@ -28,12 +28,15 @@ export interface ImportOptions {
 }
 
 export const maxImportRows = 1_000_000
-// A few milliseconds of the turn to write.
-const perWrite = 500
+// Some 5 ms of the turn to write (2026-11-21), for which clients wait: 100 rows cost 15 % more CPU a
+// row, 500 hold the turn for 15 ms.
+const perWrite = 200
+// The next batch is read while this one is on its way to the disk.
+const maxUnderWay = 1
 
 /**
- * Reads a CSV file onto a list while it arrives, in batches each of which is on disk before the
- * next is read on. Throws a 400 with `line` where the file breaks, a 403 at the ceiling, both with
+ * Reads a CSV file onto a list while it arrives, in batches of which few are read before the first of
+ * them is on disk. Throws a 400 with `line` where the file breaks, a 403 at the ceiling, both with
  * the counts so far: what is counted is in, whatever becomes of the rest.
  */
 export async function importContacts(
@@ -45,23 +48,38 @@ export async function importContacts(
   const counts: ImportCounts = { imported: 0, skipped: 0, invalid: 0 }
   let batch: ImportedRow[] = []
   let importId: number | undefined
-  const write = async () => {
-    const rows = batch
-    batch = []
-    if (rows.length === 0) return
-    const done = await store.write(async (tx) => {
+  // A batch met the ceiling or failed: those behind it must leave nothing.
+  let ended = false
+  const underWay: Promise<BatchCounts | undefined>[] = []
+  const put = async (rows: readonly ImportedRow[]) =>
+    await store.write(async (tx) => {
+      if (ended) return undefined
       await requireList(tx, accountId, listId)
       const newId = store.ids.uuid
       const now = clock.now()
-      const id = importId ?? (await openImport(tx, { accountId, listId, file: name, now }))
-      const added = { accountId, listId, importId: id, ceiling, rows, newId, now }
-      return { ...(await addBatch(tx, added)), importId: id }
+      importId ??= await openImport(tx, { accountId, listId, file: name, now })
+      const done = await addBatch(tx, { accountId, listId, importId, ceiling, rows, newId, now })
+      ended = done.full
+      return done
     })
-    importId = done.importId
-    counts.imported += done.imported
-    counts.skipped += done.skipped
-    counts.invalid += done.invalid
-    if (done.full && ceiling !== null) throw ceilingReached(ceiling, { ...counts })
+  /** Hands over what was read, and waits until no more than `left` batches are on their way. */
+  const write = async (left = 0) => {
+    const rows = batch
+    batch = []
+    if (rows.length > 0) {
+      const written = put(rows)
+      written.catch(() => {
+        ended = true
+      })
+      underWay.push(written)
+    }
+    while (underWay.length > left) {
+      const done = await underWay.shift()
+      counts.imported += done?.imported ?? 0
+      counts.skipped += done?.skipped ?? 0
+      counts.invalid += done?.invalid ?? 0
+      if (done?.full && ceiling !== null) throw ceilingReached(ceiling, { ...counts })
+    }
   }
   const breakOff = async ({ line, reason }: CsvBreak) => {
     await write()
@@ -72,21 +90,25 @@ export async function importContacts(
 
   let columns: Columns | undefined
   let rows = 0
-  for await (const record of readCsv(file)) {
-    if ('reason' in record) return await breakOff(record)
-    const { line, cells } = record
-    if (columns === undefined) {
-      columns = headerAt(line, cells, counts)
-      continue
+  try {
+    for await (const record of readCsv(file)) {
+      if ('reason' in record) return await breakOff(record)
+      const { line, cells } = record
+      if (columns === undefined) {
+        columns = headerAt(line, cells, counts)
+        continue
+      }
+      if (rows++ === maxRows) return await breakOff({ line, reason: `over ${maxRows} rows` })
+      const contact = readRow(columns, cells, defaultCountry)
+      if (contact === undefined) counts.invalid++
+      else if (batch.push({ ...contact, line }) === perWrite) await write(maxUnderWay)
     }
-    if (rows++ === maxRows) return await breakOff({ line, reason: `over ${maxRows} rows` })
-    const contact = readRow(columns, cells, defaultCountry)
-    if (contact === undefined) counts.invalid++
-    else if (batch.push({ ...contact, line }) === perWrite) await write()
+    await write()
+    if (columns === undefined) return await breakOff({ line: 1, reason: 'the file is empty' })
+    return counts
+  } finally {
+    await Promise.allSettled(underWay)
   }
-  await write()
-  if (columns === undefined) return await breakOff({ line: 1, reason: 'the file is empty' })
-  return counts
 }
 
 /** What the rows' origin is looked up by. */

@@ -7,7 +7,7 @@ import { makeTempDir, openTestStore } from '../support/store.js'
 // 50 of them: POSTHORN_TEST_KILLS=50 node dist/test/journeys/import-kill.test.js
 const kills = Number(process.env.POSTHORN_TEST_KILLS ?? 2)
 const rows = 6_000 * (kills + 2)
-const perBatch = 500
+const perBatch = 200
 
 t.test(`kill -9 at ${kills} moments of an import leaves whole batches, in order`, async (t) => {
   const dataDir = makeTempDir(t)
