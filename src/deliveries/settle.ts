@@ -45,13 +45,14 @@ export async function settle(
   options: { thread: number; now: number; land: LandEvents },
 ): Promise<number> {
   const held = await stillLeased(tx, settlements, options.thread)
-  const mine = settlements.filter((settlement) => held.has(settlement.id))
+  const mine = settlements.filter((settlement) => held.ids.has(settlement.id))
   const ended = mine.filter((settlement) => settlement.kind !== 'deferred')
   await moveToLog(tx, ended, options.now)
   const events: MailEvent[] = []
   for (const settlement of mine) {
     if (settlement.kind === 'deferred') await defer(tx, settlement)
-    const isFirst = await updateEmail(tx, settlement)
+    await updateEmail(tx, settlement)
+    const isFirst = settlement.kind !== 'suppressed' && held.untried.delete(settlement.emailId)
     if (isFirst) events.push(eventOf(settlement, 'sent', settlement.startedAt))
     events.push(eventOf(settlement, settlement.kind, options.now))
   }
@@ -76,17 +77,32 @@ function detailOf({ kind, verdict }: Settlement): EventDetail | null {
   return { bounceType, bounceClass, rule, ...(means === undefined ? {} : { suppress: means }) }
 }
 
+/** Which of them are leased still, and those mails of theirs that had no attempt before. */
 async function stillLeased(tx: Tx, settlements: readonly Settlement[], thread: number) {
   const rows = await leasedAmong(tx, { ids: idsText(settlements), thread })
-  return new Set(rows.map((row) => row.id))
+  return {
+    ids: new Set(rows.map((row) => row.id)),
+    untried: new Set(rows.map((row) => (row.sentAt === null ? row.emailId : null))),
+  }
 }
 
 const idsText = (settlements: readonly Settlement[]) =>
   JSON.stringify(settlements.map((settlement) => settlement.id))
 
-const leasedAmong = prepared<{ ids: string; thread: number }, { id: number }>(
-  (db, { ids, thread }) =>
-    db.selectFrom('queue').select('id').where('id', 'in', idsOf(ids)).where('lease', '=', thread),
+interface Leased {
+  id: number
+  /** Null for a delivery of no mail, which is a fault, but one that must end. */
+  emailId: string | null
+  sentAt: number | null
+}
+
+const leasedAmong = prepared<{ ids: string; thread: number }, Leased>((db, { ids, thread }) =>
+  db
+    .selectFrom('queue')
+    .leftJoin('emails', 'emails.id', 'queue.email_id')
+    .select(['queue.id', 'emails.id as emailId', 'sent_at as sentAt'])
+    .where('queue.id', 'in', idsOf(ids))
+    .where('lease', '=', thread),
 )
 
 const deleteRows = prepared<{ ids: string }, DeleteResult>((db, { ids }) =>
@@ -135,12 +151,9 @@ async function defer(tx: Tx, settlement: Settlement & { kind: 'deferred' }): Pro
 /**
  * decisions.md, 'status of a mail': `sent` from the first attempt on; once no delivery waits any
  * more, `bounced` before `failed` before `delivered`; one that is only relayed stays `sent`. Nothing leaves `cancelled` or `suppressed`.
- * Returns whether this was the mail's first attempt.
  */
-async function updateEmail(tx: Tx, settlement: Settlement): Promise<boolean> {
+async function updateEmail(tx: Tx, settlement: Settlement): Promise<void> {
   const { kind, emailId, startedAt } = settlement
-  const tried = kind !== 'suppressed'
-  const [before] = tried && settlement.attempts === 1 ? await sentAtOf(tx, { emailId }) : []
   const one = (kinds: string) => (kinds === kind ? 1 : 0)
   await countOutcome(tx, {
     emailId,
@@ -150,14 +163,9 @@ async function updateEmail(tx: Tx, settlement: Settlement): Promise<boolean> {
     failover: settlement.failover === true && kind !== 'deferred' ? 1 : 0,
     bounced: one('bounced'),
     failed: one('failed'),
-    sentAt: tried ? startedAt : null,
+    sentAt: kind === 'suppressed' ? null : startedAt,
   })
-  return before?.sent_at === null
 }
-
-const sentAtOf = prepared<{ emailId: string }, { sent_at: number | null }>((db, { emailId }) =>
-  db.selectFrom('emails').select('sent_at').where('id', '=', emailId),
-)
 
 interface Counted {
   emailId: string

@@ -151,7 +151,7 @@ export function makeComposer(
   return async ({ id, emailId, recipient }) => {
     const [email] = await storedEmail(deps.store.read, { emailId })
     if (email === undefined) throw new Error(`The queue has a delivery of no email, ${emailId}`)
-    const from = stored(email.from_header)
+    const from = senderOf(email.from_header)
     const { html, text, extraHeaders } = await contentFor(
       email,
       { recipient, deliveryId: id },
@@ -181,6 +181,19 @@ export function makeComposer(
       returnPath,
     }
   }
+}
+
+// An account's mails have few senders.
+const senders = new Map<string, Mailbox>()
+const maxSenders = 1_000
+
+function senderOf(text: string): Mailbox {
+  const known = senders.get(text)
+  if (known !== undefined) return known
+  const mailbox = stored(text)
+  if (senders.size >= maxSenders) senders.clear()
+  senders.set(text, mailbox)
+  return mailbox
 }
 
 function stored(text: string): Mailbox {

@@ -186,7 +186,7 @@ export function openConnections(options: ConnectionOptions): Connections {
   return {
     async acquire(target) {
       const { source, hosts, demandOf, site, messagesPerConnection: maxMessages } = target
-      const key = [source.name, ...hosts.map(({ exchange }) => exchange).sort()].join(' ')
+      const key = `${source.name} ${namesOf(hosts)}`
       const waiting = takeIdle(key, demandOf)
       if (waiting !== undefined) {
         waiting.reused = true
@@ -244,6 +244,20 @@ export function openConnections(options: ConnectionOptions): Connections {
       }
     },
   }
+}
+
+// Of a route that many mails take.
+const names = new WeakMap<readonly MxHost[], string>()
+
+function namesOf(hosts: readonly MxHost[]): string {
+  const known = names.get(hosts)
+  if (known !== undefined) return known
+  const text = hosts
+    .map(({ exchange }) => exchange)
+    .sort()
+    .join(' ')
+  names.set(hosts, text)
+  return text
 }
 
 interface From {

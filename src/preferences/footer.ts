@@ -45,6 +45,8 @@ export function bodyEnd(html: string): number {
   for (let tags = 0; tags < maxClosingTags && at > 0; tags++) {
     at = html.lastIndexOf('</', at - 1)
     if (at === -1) break
+    // Of most tags it is another letter, which costs less to see than a slice.
+    if (html[at + 2] !== 'b' && html[at + 2] !== 'B') continue
     if (/^<\/body\s*>/i.test(html.slice(at, at + 50)) && !isComment(html, at)) return at
   }
   return html.length

@@ -40,6 +40,8 @@ export function makeTracker(deps: TrackerDeps): Tracker {
   const home = new URL(deps.publicUrl)
   const domains = new Map<string, { tracking: DomainTracking | undefined; until: number }>()
   const plans = new Map<string, { html: string; plan: Plan }>()
+  // Those of the mail before: one domain's mails come together.
+  let origins: { base: string; own: ReadonlySet<string> } | undefined
 
   const trackingFor = async (domainId: string): Promise<DomainTracking | undefined> => {
     const now = clock.now()
@@ -56,7 +58,10 @@ export function makeTracker(deps: TrackerDeps): Tracker {
     const known = bodyId === null ? undefined : plans.get(name)
     // A campaign's body is merged for each recipient: the same body, another text.
     if (known?.html === html) return known.plan
-    const plan = planOf(html, new Set([home.origin, new URL(base).origin]))
+    if (origins?.base !== base) {
+      origins = { base, own: new Set([home.origin, new URL(base).origin]) }
+    }
+    const plan = planOf(html, origins.own)
     const [oldest] = plans.keys()
     if (plans.size >= maxPlans && oldest !== undefined) plans.delete(oldest)
     if (bodyId !== null) plans.set(name, { html, plan })
