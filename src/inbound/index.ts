@@ -29,7 +29,6 @@ export {
   listOperatorMails,
   type OperatorMail,
 } from './operator-mails.js'
-export { serveReadings } from './reading.js'
 
 export interface InboundDeps {
   store: Store

@@ -1,3 +1,4 @@
-import { serveReadings } from '../inbound/index.js'
+// Not by the door: it is started anew for each hostile mail, and opens no database.
+import { serveReadings } from '../inbound/reading.js'
 
 serveReadings()

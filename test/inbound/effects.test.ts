@@ -243,7 +243,8 @@ t.test('only a token says which mail it is; our own message id proves nothing', 
   t.equal((await state()).events.length, 1)
   const kept = { subject: 'Unproven report about the mail to d@one.test', recipient: to }
   t.match(await listOperatorMails(store.read, 9), [kept, kept])
-  for (let i = 0; i < 30; i++) await inbound.give(arf({ recipient: 'd@one.test', messageId }), to)
+  const again = arf({ recipient: 'd@one.test', messageId })
+  await Promise.all(Array.from({ length: 19 }, () => inbound.give(again, to)))
   await readAll(inbound)
   t.equal((await listOperatorMails(store.read, 99)).length, 20, 'so many an hour')
   const [, ofD] = two.deliveries
