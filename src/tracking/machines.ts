@@ -26,19 +26,47 @@ export interface NetworkRule {
 }
 
 /** The machine that asks, by the name that its rule has; undefined for what may be a person. */
-export function machineAsking(
-  { agents, networks }: TrackingAgents,
-  { kind, userAgent, address }: { kind: HitKind; userAgent: string; address: string },
-): string | undefined {
-  const lower = userAgent.toLowerCase()
-  const agent = agents.find(
-    ({ of, contains, is }) =>
-      of.includes(kind) &&
-      (is.includes(userAgent) || contains.some((part) => lower.includes(part))),
-  )
-  if (agent !== undefined) return agent.name
-  const version = isIP(address)
-  if (version === 0) return undefined
-  const family = version === 6 ? 'ipv6' : 'ipv4'
-  return networks.find(({ of, ranges }) => of.includes(kind) && ranges.check(address, family))?.name
+export type MachineAsking = (asked: {
+  kind: HitKind
+  userAgent: string
+  address: string
+}) => string | undefined
+
+// Readers are many, their programs and the proxies between are few.
+const maxKnown = 5_000
+
+export function makeMachineAsking({ agents, networks }: TrackingAgents): MachineAsking {
+  const agentOf = remembering((kind, userAgent) => {
+    const lower = userAgent.toLowerCase()
+    return agents.find(
+      ({ of, contains, is }) =>
+        of.includes(kind) &&
+        (is.includes(userAgent) || contains.some((part) => lower.includes(part))),
+    )?.name
+  })
+  const networkOf = remembering((kind, address) => {
+    const version = isIP(address)
+    if (version === 0) return undefined
+    const family = version === 6 ? 'ipv6' : 'ipv4'
+    return networks.find(({ of, ranges }) => of.includes(kind) && ranges.check(address, family))
+      ?.name
+  })
+  return ({ kind, userAgent, address }) => agentOf(kind, userAgent) ?? networkOf(kind, address)
 }
+
+function remembering(find: (kind: HitKind, text: string) => string | undefined) {
+  const known = { opened: new Map<string, string>(), clicked: new Map<string, string>() }
+  return (kind: HitKind, text: string): string | undefined => {
+    const names = known[kind]
+    let name = names.get(text)
+    if (name === undefined) {
+      name = find(kind, text) ?? nobody
+      if (names.size >= maxKnown) names.clear()
+      names.set(text, name)
+    }
+    return name === nobody ? undefined : name
+  }
+}
+
+// No rule has an empty name.
+const nobody = ''

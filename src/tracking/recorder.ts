@@ -3,7 +3,7 @@ import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
 import type { Store } from '../store/index.js'
 import { type Allowance, makeAllowance } from './allowance.js'
-import { type HitKind, machineAsking, type TrackingAgents } from './machines.js'
+import { type HitKind, makeMachineAsking, type TrackingAgents } from './machines.js'
 import { recordVisits } from './record.js'
 import type { Copy } from './token.js'
 import { makeVisits, type Visit } from './visits.js'
@@ -49,7 +49,7 @@ export function openRecorder(deps: RecorderDeps): Recorder {
   const { store, clock, log, land, machineWithinMs } = deps
   const allowance: Allowance = makeAllowance()
   const visits = makeVisits()
-  let { agents } = deps
+  let machineAsking = makeMachineAsking(deps.agents)
   let lost = 0
   let closing = false
   let cancel = () => {}
@@ -88,7 +88,7 @@ export function openRecorder(deps: RecorderDeps): Recorder {
 
   return {
     note(copy, { kind, userAgent, address, onlyHead, target, links = 0 }) {
-      const machine = onlyHead ? 'HEAD' : machineAsking(agents, { kind, userAgent, address })
+      const machine = onlyHead ? 'HEAD' : machineAsking({ kind, userAgent, address })
       const hit = {
         kind,
         at: clock.now(),
@@ -99,7 +99,7 @@ export function openRecorder(deps: RecorderDeps): Recorder {
       if (!visits.note({ ...copy, links }, hit)) lost++
     },
     useAgents(fresh) {
-      agents = fresh
+      machineAsking = makeMachineAsking(fresh)
     },
     async close() {
       closing = true

@@ -1,9 +1,10 @@
 /**
- * What composing and signing cost here, beside nodemailer's MailComposer and mailauth in the same
+ * What composing, tracking and signing cost here, beside nodemailer's MailComposer and mailauth in the same
  * run. Not a test: `npm run build && node dist/test/bench/compose-sign.js [seconds per row]`.
  */
 import { dkimSign } from 'mailauth/lib/dkim/sign.js'
 import MailComposer from 'nodemailer/lib/mail-composer'
+import { makeApplianceKey } from '../../src/config/index.js'
 import {
   type DkimAlgorithm,
   generateDkimKeyPair,
@@ -12,6 +13,9 @@ import {
   signMessageAsync,
 } from '../../src/dkim/index.js'
 import { composeMessage, composeParts, parseMailbox } from '../../src/mime/index.js'
+import { makeTracker } from '../../src/tracking/index.js'
+import { webhookRig } from '../support/webhooks.js'
+import { benchTest } from './bench-test.js'
 
 const runMs = 1000 * Number(process.argv[2] ?? 2)
 // As many as the thread pool takes at once; one after another would measure its latency.
@@ -136,3 +140,31 @@ for (const algorithms of keySets) {
     signMessageAsync({ header, body }, keys, { timeSeconds: 0 }),
   )
 }
+
+const bench = benchTest()
+const { store, clock, accountId, domain } = await webhookRig(bench.t)
+const key = makeApplianceKey(Buffer.alloc(32, 7))
+const links = Array.from({ length: 10 }, (_, n) => `<a href="https://shop.test/${n}">${n}</a>\n`)
+const plain = { text: paragraph.repeat(30), html: row.repeat(90) }
+const linked = { ...plain, html: plain.html + links.join('') }
+let deliveryId = 0
+/** Tracks and composes, for another recipient each time; `bodies` in turn, or a new one for each mail. */
+async function tracked(content: typeof plain, on: boolean, bodies: number | undefined) {
+  const tracking = { opens: on, clicks: on }
+  const tracker = makeTracker({ store, clock, key, tracking, publicUrl: 'https://mail.test' })
+  return async () => {
+    deliveryId++
+    const bodyId = bodies === undefined ? null : deliveryId % bodies
+    const mail = { accountId, domainId: domain.id, emailId: accountId, deliveryId, bodyId }
+    const html = await tracker.track(mail, content.html)
+    const head = { from: sender, to: [recipient], subject: 'x', messageId: '1@example.com' }
+    composeMessage({ ...head, dateMs: 0, text: content.text, html })
+  }
+}
+const [sender, recipient] = [from, to]
+console.log('track and compose, 10 KB of ASCII')
+await report('no links, tracking off', 1, await tracked(plain, false, undefined), true)
+await report('no links, pixel', 1, await tracked(plain, true, undefined))
+await report('10 links, each body once', 1, await tracked(linked, true, undefined))
+await report('10 links, a body for all', 1, await tracked(linked, true, 1))
+await bench.end()

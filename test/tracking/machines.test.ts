@@ -6,7 +6,7 @@ import { OperatorError } from '../../src/errors/index.js'
 import { makeAllowance } from '../../src/tracking/allowance.js'
 import { loadTrackingAgents, makeTrackingTokens } from '../../src/tracking/index.js'
 import { machineVisit } from '../../src/tracking/judge.js'
-import { machineAsking } from '../../src/tracking/machines.js'
+import { makeMachineAsking } from '../../src/tracking/machines.js'
 import { makeVisits } from '../../src/tracking/visits.js'
 import { makeTempDir } from '../support/store.js'
 
@@ -61,7 +61,9 @@ t.test('a token that was altered anywhere leads nowhere', async (t) => {
   }
 })
 
-const agents = loadTrackingAgents([packageFile('config/tracking-agents.toml')])
+const machineAsking = makeMachineAsking(
+  loadTrackingAgents([packageFile('config/tracking-agents.toml')]),
+)
 const chrome =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36'
 
@@ -118,8 +120,8 @@ t.test('machines are known by their agent and their network', async (t) => {
     [chrome, 'nonsense', undefined],
   ] as const) {
     const asked = { userAgent, address }
-    t.equal(machineAsking(agents, { ...asked, kind: 'opened' }), name, userAgent)
-    t.equal(machineAsking(agents, { ...asked, kind: 'clicked' }), name)
+    t.equal(machineAsking({ ...asked, kind: 'opened' }), name, userAgent)
+    t.equal(machineAsking({ ...asked, kind: 'clicked' }), name)
   }
 })
 
@@ -129,17 +131,15 @@ t.test("an operator's file stands over ours, and says what is wrong with it", as
     writeFileSync(file, toml)
     return loadTrackingAgents([packageFile('config/tracking-agents.toml'), file])
   }
-  const own = load(
-    '[[agents]]\nname = "robot"\nis = ["Never"]\n[[networks]]\nname = "office"\nof = ["clicked"]\nranges = ["10.0.0.0/8", "fd00::/8"]\n',
+  const own = makeMachineAsking(
+    load(
+      '[[agents]]\nname = "robot"\nis = ["Never"]\n[[networks]]\nname = "office"\nof = ["clicked"]\nranges = ["10.0.0.0/8", "fd00::/8"]\n',
+    ),
   )
   const asked = { userAgent: 'Googlebot/2.1', address: '10.1.2.3' }
-  t.equal(machineAsking(own, { ...asked, kind: 'clicked' }), 'office')
-  t.equal(
-    machineAsking(own, { ...asked, kind: 'opened' }),
-    undefined,
-    'the rule of that name is gone',
-  )
-  t.equal(machineAsking(own, { userAgent: chrome, address: 'fd00::1', kind: 'clicked' }), 'office')
+  t.equal(own({ ...asked, kind: 'clicked' }), 'office')
+  t.equal(own({ ...asked, kind: 'opened' }), undefined, 'the rule of that name is gone')
+  t.equal(own({ userAgent: chrome, address: 'fd00::1', kind: 'clicked' }), 'office')
   for (const [toml, problem] of [
     ['[[agents]]\nname = "x"\n', /\[\[agents]] "x": contains: nothing given/],
     ['[[agents]]\ncontains = ["x"]\n', /\[\[agents]] 1: name: nothing given, expected a text/],
