@@ -1,6 +1,6 @@
 import { pipeline, Readable } from 'node:stream'
 import { TextDecoder } from 'node:util'
-import { type CsvError, parse } from 'csv-parse'
+import type { CsvError } from 'csv-parse'
 
 /** The cells of one record and the line on which it begins: a quoted cell may hold line ends. */
 export interface CsvRecord {
@@ -29,6 +29,8 @@ export async function* readCsv(
 ): AsyncGenerator<CsvRecord | CsvBreak> {
   const text = decoded(bytes)
   const beginning = await headerOf(text)
+  // Here, as every thread loads this folder and one imports.
+  const { parse } = await import('csv-parse')
   const parser = parse({
     delimiter: delimiterIn(beginning),
     record_delimiter: ['\r\n', '\n', '\r'],

@@ -18,7 +18,6 @@ export { cell, idsIn, idsOf, rowsOf } from './dialect.js'
 export type { Tx, Write } from './group-commit.js'
 export { acceptedAt, firstSerialAt, type Ids, nobodysSerial } from './ids.js'
 export { tryLockFile } from './lock.js'
-export { migrateStore } from './migrate.js'
 export { prepared, preparedInsert } from './prepared.js'
 export * from './schema.js'
 export { forgetTurn, makeTurns } from './turns.js'
@@ -52,6 +51,11 @@ export interface StoreOptions {
 
 // For the moments in which another process opens, recovers or closes the database.
 const busyTimeoutMs = 2_000
+
+/** Brings the database up to date. Loaded by who does so: each thread would load all migrations. */
+export async function migrateStore(dataDir: string): Promise<void> {
+  await (await import('./migrate.js')).migrateStore(dataDir)
+}
 
 /** Opens the migrated database; `migrateStore` comes first, once a process. */
 export function openStore(options: StoreOptions): Store {
