@@ -16,9 +16,9 @@ export function isPublicAddress(address: string, allowed: readonly string[] = []
 }
 
 /** Whether `address` lies in one of the networks. */
-export function liesWithin(address: string, networks: readonly string[]): boolean {
+export function liesWithin(address: string, within: readonly string[]): boolean {
   const ip = unwrap(ipaddr.parse(address))
-  return parseCidrs(networks).some(([network, bits]) => {
+  return parseCidrs(within).some(([network, bits]) => {
     return ip.kind() === network.kind() && ip.match(network, bits)
   })
 }
@@ -26,12 +26,25 @@ export function liesWithin(address: string, networks: readonly string[]): boolea
 /** Reads `10.0.0.0/8`; a single address stands for itself. Throws on anything else. */
 export function parseCidrs(texts: readonly string[]): Network[] {
   return texts.map((text) => {
-    if (isIP(text) !== 0) return [ipaddr.parse(text), isIP(text) === 4 ? 32 : 128]
-    if (!ipaddr.isValidCIDR(text) || isIP(text.slice(0, text.indexOf('/'))) === 0) {
-      throw new Error(`'${text}' is not a network; expected an address or CIDR like 10.0.0.0/8`)
-    }
-    return ipaddr.parseCIDR(text)
+    const known = networks.get(text)
+    if (known !== undefined) return known
+    const network = readNetwork(text)
+    if (networks.size >= maxNetworks) networks.clear()
+    networks.set(text, network)
+    return network
   })
+}
+
+// The same few, those of the configuration, are asked about with every connection.
+const networks = new Map<string, Network>()
+const maxNetworks = 1_000
+
+function readNetwork(text: string): Network {
+  if (isIP(text) !== 0) return [ipaddr.parse(text), isIP(text) === 4 ? 32 : 128]
+  if (!ipaddr.isValidCIDR(text) || isIP(text.slice(0, text.indexOf('/'))) === 0) {
+    throw new Error(`'${text}' is not a network; expected an address or CIDR like 10.0.0.0/8`)
+  }
+  return ipaddr.parseCIDR(text)
 }
 
 /** An address without the forms that lead to the same place (`::ffff:192.0.2.1` is 192.0.2.1). */
