@@ -16,7 +16,12 @@ t.test('what real mails do is counted, in text that Prometheus reads', async (t)
   await posthorn.send({ ...body, to: 'c@one.test', scheduledAt: tomorrow })
 
   // The threads tell every two seconds.
-  const metrics = await untilCounted(posthorn, 'posthorn_attempts_total', { outcome: 'delivered' })
+  const metrics = await untilCounted(
+    posthorn,
+    'posthorn_attempts_total',
+    { outcome: 'delivered' },
+    to.length,
+  )
   t.equal(metrics.value('posthorn_attempts_total', { outcome: 'delivered' }), 2)
   const requests = (labels: object) => metrics.value('posthorn_http_requests_total', labels)
   const privately = { listener: 'private' }
@@ -139,10 +144,10 @@ interface Sample {
   value: number
 }
 
-async function untilCounted(posthorn: Posthorn, name: string, labels: object) {
+async function untilCounted(posthorn: Posthorn, name: string, labels: object, atLeast = 1) {
   for (let tries = 0; tries < 100; tries++) {
     const metrics = await scrape(posthorn)
-    if (metrics.value(name, labels) !== undefined) return metrics
+    if ((metrics.value(name, labels) ?? 0) >= atLeast) return metrics
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
   throw new Error(`${name} was never counted`)

@@ -54,7 +54,7 @@ async function openChores(t: Test, env: Record<string, string>, domains: readonl
   }
 }
 
-const told = 'warn Posthorn: "Books & more" is paused: too many bounces'
+const told = 'warn Posthorn: "Books & more" is paused: by ada'
 
 t.test('a change is logged and mailed once, by an account that nothing pauses', async (t) => {
   const env = { POSTHORN_OPERATOR_NOTIFY: 'ops@example.org' }
@@ -66,7 +66,7 @@ t.test('a change is logged and mailed once, by an account that nothing pauses', 
   t.match(mail, {
     ...{ account_id: applianceAccountId, recipient: 'ops@example.org' },
     ...{ from_header: 'Posthorn <postmaster@second.test>', text: /^By: +ada$/m },
-    ...{ subject: 'Posthorn: "Books & more" is paused: too many bounces' },
+    ...{ subject: 'Posthorn: "Books & more" is paused: by ada' },
   })
   t.match(mail?.html, /^<pre>"Books &#38; more" is paused/)
   t.same(seen.lines, [told])

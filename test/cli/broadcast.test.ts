@@ -124,13 +124,13 @@ t.test('progress is written over on a terminal, and a line each time elsewhere',
 t.test('what is overdue by more than an hour at the start waits for the operator', async (t) => {
   const clock = new FakeClock()
   const rig = await openCampaigns(t, { clock })
-  await rig.addMany(300)
+  await rig.addMany(550)
   const at = (ms: number) => ({ scheduledAt: new Date(clock.now() + ms).toISOString() })
   const [old, recent] = [await rig.create(at(1_000)), await rig.create(at(3_600_000))]
   const half = await rig.create()
   const stop = new AbortController()
   await rig.expand({ backlog: { ...rig.backlog, change: () => stop.abort() } }, stop.signal)
-  t.match(await rig.find(half.id), { recipients: 250, expanded: 0 })
+  t.match(await rig.find(half.id), { recipients: 500, expanded: 0 })
   const whole = await rig.create({ subject: 'Whole' })
   await rig.store.write((tx) =>
     tx.updateTable('broadcasts').set({ expanded: 1 }).where('id', '=', whole.id).execute(),
