@@ -24,15 +24,20 @@ const batch = (posthorn: Posthorn, n: number) =>
 const stored = async (posthorn: Posthorn) =>
   (await posthorn.store.read.selectFrom('emails').select('id').execute()).length
 
+const noon = '2046-11-21T12:00:00Z'
+
 /**
  * An appliance whose account has the Free plan: 3,000 a month, 100 a day. Its time is far ahead of the
  * outbound threads', so that nothing of it is ever due to them.
  */
-async function onFree(t: Parameters<typeof startPosthorn>[0], now = '2046-11-21T12:00:00Z') {
-  const clock = new FakeClock(Date.parse(now))
-  const posthorn = await startPosthorn(t, { clock })
+async function onFree(t: Parameters<typeof startPosthorn>[0], now = noon, of = start(t, now)) {
+  const { posthorn, clock } = await of
   const set = (work: (tx: Tx) => Promise<unknown>) => posthorn.store.write(work)
-  await set((tx) => setPlan(tx, posthorn.accountId, free))
+  await set(async (tx) => {
+    await setPlan(tx, posthorn.accountId, free)
+    await tx.deleteFrom('usage').execute()
+  })
+  const before = await stored(posthorn)
   const use = (monthMails: number, dayMails: number) =>
     set(async (tx) => {
       await tx.deleteFrom('usage').where('account_id', '=', posthorn.accountId).execute()
@@ -46,7 +51,20 @@ async function onFree(t: Parameters<typeof startPosthorn>[0], now = '2046-11-21T
       }
       await addUsage(tx, posthorn.accountId, Date.parse(now), { mails: dayMails, campaignMails: 0 })
     })
-  return { posthorn, clock, set, use }
+  const storedSince = async () => (await stored(posthorn)) - before
+  return { posthorn, clock, set, use, storedSince }
+}
+
+async function start(t: Parameters<typeof startPosthorn>[0], now: string) {
+  const clock = new FakeClock(Date.parse(now))
+  return { posthorn: await startPosthorn(t, { clock }), clock }
+}
+
+/** The appliance of those tests for which it stays noon; each leaves its account as it was. */
+let atNoon: ReturnType<typeof start> | undefined
+const stillNoon = () => {
+  atNoon ??= start(t, noon)
+  return onFree(t, noon, atNoon)
 }
 
 t.test(
@@ -92,7 +110,7 @@ t.test('monthly cap: 402 { error, limit, used, plan }, over on the 1st', async (
 t.test(
   'batch pre-flight: canSend, 402 for the month and 429 for the day, nothing queued',
   async (t) => {
-    const { posthorn, use } = await onFree(t)
+    const { posthorn, use, storedSince } = await stillNoon()
     await use(90, 90)
     const daily = await batch(posthorn, 11)
     t.match(daily, {
@@ -105,22 +123,22 @@ t.test(
       status: 402,
       json: { code: 'monthly_quota_exceeded', error: String, canSend: 5 },
     })
-    t.equal(await stored(posthorn), 0)
+    t.equal(await storedSince(), 0)
     t.equal((await batch(posthorn, 5)).status, 200)
   },
 )
 
 t.test('100 parallel sends at 10 left: exactly 10 succeed', async (t) => {
-  const { posthorn, use } = await onFree(t)
+  const { posthorn, use, storedSince } = await stillNoon()
   await use(90, 90)
   const answers = await Promise.all(Array.from({ length: 100 }, () => posthorn.send(good)))
   t.equal(answers.filter(({ status }) => status === 200).length, 10)
   t.equal(answers.filter(({ status }) => status === 429).length, 90)
-  t.equal(await stored(posthorn), 10)
+  t.equal(await storedSince(), 10)
 })
 
 t.test('cancelling gives the count back', async (t) => {
-  const { posthorn, clock, use } = await onFree(t)
+  const { posthorn, clock, use } = await stillNoon()
   await use(99, 99)
   const scheduledAt = new Date(clock.now() + 3_600_000).toISOString()
   const { json } = await posthorn.send({ ...good, scheduledAt })
@@ -168,7 +186,7 @@ t.test('unlimited plans skip both; the first account has one, later ones are Fre
 })
 
 t.test('suspended, expired, past due', async (t) => {
-  const { posthorn, set } = await onFree(t)
+  const { posthorn, set } = await stillNoon()
   const id = posthorn.accountId
   await set((tx) => suspend(tx, id, 'abuse'))
   for (const answer of [await posthorn.send(good), await batch(posthorn, 2)]) {
@@ -181,10 +199,11 @@ t.test('suspended, expired, past due', async (t) => {
   t.match(await posthorn.send(good), { status: 403, json: { code: 'subscription_expired' } })
   await set((tx) => setBillingState(tx, id, 'past_due'))
   t.equal((await posthorn.send(good)).status, 200, 'sending goes on')
+  await set((tx) => setBillingState(tx, id, 'active'))
 })
 
 t.test('a paused account: 503 { error, reason }', async (t) => {
-  const { posthorn, set } = await onFree(t)
+  const { posthorn, set } = await stillNoon()
   await set((tx) => tx.updateTable('subscriptions').set({ paused: 'complaint' }).execute())
   for (const answer of [await posthorn.send(good), await batch(posthorn, 2)]) {
     t.match(answer, {
@@ -192,4 +211,5 @@ t.test('a paused account: 503 { error, reason }', async (t) => {
       json: { code: 'account_paused', error: String, reason: 'complaint' },
     })
   }
+  await set((tx) => tx.updateTable('subscriptions').set({ paused: null }).execute())
 })
