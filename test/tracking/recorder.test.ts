@@ -224,6 +224,20 @@ t.test('a flood of one token is counted whole and told in part', async (t) => {
   t.equal((await rig.timeline()).length, 31, 'one a minute')
 })
 
+t.test('the copies of a mail are counted together', async (t) => {
+  const rig = await start(t)
+  const { clock, recorder, copy, emailId } = rig
+  const second = await rig.deliver(emailId, clock.now() - 60_000)
+  const at = clock.now()
+  recorder.note(second, opened)
+  await clock.advance(1)
+  recorder.note(copy, opened)
+  recorder.note(copy, clicked)
+  await rig.close()
+  t.same(await rig.counts(), [2, 1, at, at + 1])
+  t.equal((await rig.timeline()).length, 3)
+})
+
 t.test('what belongs to another account or to nothing leaves nothing', async (t) => {
   const rig = await start(t)
   const { clock, recorder, copy } = rig
