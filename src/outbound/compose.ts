@@ -54,7 +54,6 @@ interface StoredEmail {
 interface Signing {
   keys: DkimKey[]
   returnPathHost: string | undefined
-  until: number
 }
 
 // Long enough to unseal a key once for thousands of mails, short enough that a rotation is seen.
@@ -87,18 +86,19 @@ export function makeComposer(
   const unsubscribeLinks = makeUnsubscribeLinks(deps.key, deps.publicUrl)
   const preferenceLinks = makePreferenceLinks(deps.key, deps.publicUrl)
   const tracker = makeTracker(deps)
-  const cached = new Map<string, Signing>()
+  const cached = new Map<string, { signing: Promise<Signing>; until: number }>()
   const texts = new Map<string, string>()
 
-  const signing = async (domainId: string): Promise<Signing> => {
+  const signing = (domainId: string): Promise<Signing> => {
     const now = deps.clock.now()
     const known = cached.get(domainId)
-    if (known !== undefined && known.until > now) return known
-    const found = await signingKeys(deps.store.read, deps.key, domainId)
-    const fresh = { ...found, until: now + signingTtlMs }
+    if (known !== undefined && known.until > now) return known.signing
+    // Found once, also for the hundreds of mails that begin at the same moment.
+    const found = signingKeys(deps.store.read, deps.key, domainId)
     if (cached.size >= maxCachedDomains) cached.clear()
-    cached.set(domainId, fresh)
-    return fresh
+    cached.set(domainId, { signing: found, until: now + signingTtlMs })
+    found.catch(() => cached.delete(domainId))
+    return found
   }
 
   /** Made once for a mail's recipients, whose deliveries come close together. */
