@@ -9,6 +9,7 @@ import {
   type ApplianceKey,
   type Config,
   checkSmartHosts,
+  isReachable,
   openApplianceKey,
 } from '../config/index.js'
 import { type Importer, openImporter, removeDeletedLists } from '../contacts/index.js'
@@ -191,6 +192,12 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       { privateUrl, publicUrl, route: config.outbound.route, sandboxSmtpPort: crew.sandboxPort },
       'Posthorn is up',
     )
+    if (!isReachable(config)) {
+      log.warn(
+        { publicUrl },
+        'http.public.url is not set: links in marketing mail lead nowhere, and opens and clicks are not tracked',
+      )
+    }
     let announceClosed = () => {}
     const closed = new Promise<void>((resolve) => {
       announceClosed = resolve

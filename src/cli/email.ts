@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { findAccount } from '../accounts/index.js'
-import { accountOfEmail, readEmail } from '../emails/index.js'
+import { accountOfEmail, type EmailRecord, readEmail } from '../emails/index.js'
 import { type MailEvent, readTimeline } from '../events/index.js'
 import { withStore } from './database.js'
 import { say, sayFields, sayJson, sayTable } from './output.js'
@@ -46,15 +46,37 @@ export function emailCommands(program: Command): void {
       say()
       sayTable(
         ['WHEN', 'WHAT', 'RECIPIENT', 'REPLY'],
-        events.map((event) => [
-          new Date(event.at).toISOString(),
-          event.type,
-          event.recipient ?? '-',
-          [event.reply?.replaceAll('\n', ' '), meaning(event)].filter(Boolean).join('  '),
-        ]),
+        timelineOf(email, events),
         'Nothing has happened to it yet',
       )
     })
+}
+
+/**
+ * From its acceptance on, in the order of time: events, and beside them what ended without one, for
+ * it was never tried.
+ */
+function timelineOf(email: EmailRecord, events: readonly MailEvent[]): string[][] {
+  const told = new Set(events.map(({ type, recipient }) => `${type} ${recipient}`))
+  const untried = email.recipients.filter(
+    ({ email, status }) =>
+      (status === 'suppressed' || status === 'cancelled') && !told.has(`${status} ${email}`),
+  )
+  const rows = [
+    { at: email.createdAt, what: 'accepted', recipient: '-', reply: '' },
+    ...untried.map(({ email: recipient, status, updatedAt }) => ({
+      ...{ at: updatedAt ?? email.createdAt, what: status, recipient, reply: '' },
+    })),
+    ...events.map((event) => ({
+      at: new Date(event.at).toISOString(),
+      what: event.type,
+      recipient: event.recipient ?? '-',
+      reply: [event.reply?.replaceAll('\n', ' '), meaning(event)].filter(Boolean).join('  '),
+    })),
+  ]
+  return rows
+    .sort((a, b) => Date.parse(a.at) - Date.parse(b.at))
+    .map(({ at, what, recipient, reply }) => [at, what, recipient, reply])
 }
 
 const eventsOf = (events: readonly MailEvent[], type: MailEvent['type']) =>

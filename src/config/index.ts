@@ -283,3 +283,7 @@ function isRecordTable(value: unknown): value is Record<string, Record<string, u
     Object.values(value).every((entry) => typeof entry === 'object' && entry !== null)
   )
 }
+
+/** Whether recipients can follow links to the public listener; in the sandbox nobody else has to. */
+export const isReachable = ({ http, outbound }: Config) =>
+  http.public.url !== '' || outbound.route === 'sandbox'

@@ -28,7 +28,7 @@ export interface OutboundDeps {
   /** Where recipients reach the public listener, for the links in their mail. */
   publicUrl: string
   /** What is tracked where neither account nor domain says otherwise. */
-  tracking: Config['tracking']
+  tracking: Config['tracking'] | undefined
   /** For campaigns whose content takes more than merge tags; opened by the first call. */
   renderer: () => Renderer
   /** Where the sandbox route leads; needed when `config.route` is `sandbox`. */

@@ -2,6 +2,7 @@ import { makeEffects } from '../app/effects.js'
 import { bounceRuleFiles, readAgain, shapingFiles } from '../app/files.js'
 import { openResolver } from '../app/resolver.js'
 import { runThread } from '../app/thread.js'
+import { isReachable } from '../config/index.js'
 import { joinBacklog } from '../deliveries/index.js'
 import { loadShaping, openOutbound } from '../outbound/index.js'
 import { loadBounceRules } from '../reports/index.js'
@@ -29,7 +30,7 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
     shaping: readShaping(),
     bounceRules: () => bounceRules,
     publicUrl: data.publicUrl,
-    tracking: data.config.tracking,
+    tracking: isReachable(data.config) ? data.config.tracking : undefined,
     resolver: openResolver(data.config.dns, clock),
     ...(data.sandboxPort === undefined
       ? {}

@@ -25,6 +25,8 @@ export interface Asked {
   address: string
   /** Looked without taking (HEAD), which no mail program does. */
   onlyHead: boolean
+  /** Said to be fetched before anybody wants to see it. */
+  ahead?: boolean
   target?: string
   links?: number
 }
@@ -87,8 +89,9 @@ export function openRecorder(deps: RecorderDeps): Recorder {
   plan()
 
   return {
-    note(copy, { kind, userAgent, address, onlyHead, target, links = 0 }) {
-      const machine = onlyHead ? 'HEAD' : machineAsking({ kind, userAgent, address })
+    note(copy, { kind, userAgent, address, onlyHead, ahead, target, links = 0 }) {
+      const said = onlyHead ? 'HEAD' : ahead ? 'prefetch' : undefined
+      const machine = said ?? machineAsking({ kind, userAgent, address })
       const hit = {
         kind,
         at: clock.now(),

@@ -64,6 +64,10 @@ const askedBy = (request: PageRequest, kind: 'opened' | 'clicked') => ({
   userAgent: request.header('user-agent') ?? '',
   address: request.remoteAddress,
   onlyHead: request.method === 'HEAD',
+  // Browsers' ways to say so, of which the first is the standard (Fetch, Sec-Purpose).
+  ahead: ['sec-purpose', 'purpose', 'x-moz', 'x-purpose'].some((name) =>
+    /\b(prefetch|prerender|preview)/i.test(request.header(name) ?? ''),
+  ),
 })
 
 const quiet = { 'X-Robots-Tag': 'noindex' }

@@ -12,8 +12,8 @@ export interface TrackerDeps {
   clock: Clock
   key: ApplianceKey
   publicUrl: string
-  /** `tracking` of the configuration. */
-  tracking: Switches
+  /** `tracking` of the configuration; undefined: nobody out there could reach what links lead to. */
+  tracking: Switches | undefined
 }
 
 export interface TrackedMail extends Copy {
@@ -44,6 +44,7 @@ export function makeTracker(deps: TrackerDeps): Tracker {
   let origins: { base: string; own: ReadonlySet<string> } | undefined
 
   const trackingFor = async (domainId: string): Promise<DomainTracking | undefined> => {
+    if (deps.tracking === undefined) return undefined
     const now = clock.now()
     const known = domains.get(domainId)
     if (known !== undefined && known.until > now) return known.tracking

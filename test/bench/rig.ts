@@ -52,7 +52,7 @@ export async function serveAppliance(options: ServeOptions): Promise<Appliance> 
       `[dns.static."sink.test"]\na = ["127.0.0.1"]\n`
   writeFileSync(
     config,
-    `[http.private]\nport = 18080\n[http.public]\nport = 18081\nhost = "127.0.0.1"\n` +
+    `[http.private]\nport = 18080\n[http.public]\nport = 18081\nhost = "127.0.0.1"\nurl = "http://127.0.0.1:18081"\n` +
       `[http.rate_limit]\nrequests = 0\n[inbound]\nenabled = false\n[log]\nlevel = "warn"\n` +
       `[outbound]\nroute = "direct"\nport = ${sinkPort}\nhelo_name = "bench.test"\n` +
       `allow_private_addresses = true\nwarm_up = "off"\n${options.settings ?? ''}\n${dns}`,

@@ -74,11 +74,19 @@ t.test('tracking is switched, and shown with a mail', async (t) => {
         }),
       ])
       .execute()
+    await tx
+      .insertInto('deliveries')
+      .values({
+        ...{ id: 2, email_id: id, recipient: 'no@one.test', status: 'suppressed', attempts: 0 },
+        ...{ reply: null, remote: null, tls: null, transcript: null, ended_at: 0 },
+      })
+      .execute()
   })
   await store.close()
   const shown = await run('email', 'show', id)
   t.match(shown.stdout, /^Opens +2, first 2026-11-21T12:00:00\.000Z; 1 more by machines$/m)
   t.match(shown.stdout, /^Clicks +0; 1 more by machines$/m)
+  t.match(shown.stdout, / suppressed +no@one\.test/)
   t.match(shown.stdout, / opened +a@one\.test +Thunderbird$/m)
   t.match(shown.stdout, / opened +a@one\.test +\[machine: Barracuda]$/m)
   t.match(

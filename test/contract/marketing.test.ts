@@ -52,6 +52,7 @@ t.test('headers of RFC 8058 covered by DKIM, a footer link, each recipient its o
   t.equal(header('list-unsubscribe-post'), 'List-Unsubscribe=One-Click')
   t.match(header('list-id'), /^<marketing\.sender\.test>$/)
   t.ok(parsed.html?.includes(linkIn(ann)), 'a link in the HTML')
+  t.notMatch(parsed.html, '/o/', 'no pixel while http.public.url is not set')
   t.ok(parsed.text?.includes(linkIn(ann)), 'and in the text')
   t.match(
     parsed.html,

@@ -136,6 +136,7 @@ t.test("machines' opens and clicks are kept, and count for nothing", async (t) =
   const soon = { ...copy, deliveryId: fresh.deliveryId, emailId: fresh.emailId }
   recorder.note(copy, { ...opened, userAgent: 'Mozilla/5.0' })
   recorder.note(copy, { ...opened, onlyHead: true })
+  recorder.note(copy, { ...opened, ahead: true })
   for (const path of ['a', 'b', 'c']) {
     recorder.note(copy, { ...clicked, target: `https://x.test/${path}` })
   }
@@ -154,6 +155,7 @@ t.test("machines' opens and clicks are kept, and count for nothing", async (t) =
   t.same(details, [
     ['opened', true, 'Apple Mail Privacy Protection'],
     ['opened', true, 'HEAD'],
+    ['opened', true, 'prefetch'],
     ...Array.from({ length: 3 }, () => ['clicked', true, '3 links at once']),
   ])
   const [event] = await rig.store.read

@@ -104,8 +104,11 @@ t.test('a body is read once, and each copy has its own tokens', async (t) => {
 })
 
 t.test('what has no HTML or no author is left alone', async (t) => {
-  const { tracker, mail, store } = await start(t)
+  const { tracker, mail, store, clock } = await start(t)
   t.equal(await tracker.track(mail, ''), '')
   t.equal(await tracker.track({ ...mail, accountId: applianceAccountId }, html), html)
   t.equal(await tracker.track({ ...mail, domainId: store.ids.uuid() }, html), html)
+  const publicUrl = 'http://127.0.0.1:8081'
+  const unreachable = makeTracker({ store, clock, key, publicUrl, tracking: undefined })
+  t.equal(await unreachable.track(mail, html), html, 'nor what nobody could follow')
 })

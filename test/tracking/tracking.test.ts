@@ -175,6 +175,7 @@ t.test('from a mail to its counts', async (t) => {
     const guesses = await many(`${publicUrl}/c/guess`, 700)
     t.ok(guesses.includes(429))
     t.equal((await get(c.pixel)).status, 200)
+    await get(c.pixel, { headers: { 'sec-purpose': 'prefetch;prerender' } })
     t.match(await posthorn.until(id, ({ opensCount }) => opensCount === 702), {
       opensCount: 702,
     })

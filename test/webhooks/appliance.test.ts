@@ -44,6 +44,7 @@ t.test('a sent mail is told by webhook and in its timeline', async (t) => {
     { encoding: 'utf8' },
   )
   t.match(shown.stdout, /^Status +delivered$/m)
+  t.match(shown.stdout, /^WHEN .*\n\d{4}-\S+Z +accepted +-/m)
   t.match(shown.stdout, /^\d{4}-\S+Z +delivered +b@x\.test +250 /m)
   await t.resolves(findEndpoint(appliance.store.read, appliance.accountId, endpoint))
   await deleteEndpoint(
