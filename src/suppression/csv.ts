@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { CsvError, Info } from 'csv-parse'
+import { type CsvError, type Info, parse } from 'csv-parse'
 import type { Clock } from '../clock/index.js'
 import type { Read, Store } from '../store/index.js'
 import { type CsvLine, columns, headerOf, readCells } from './csv-line.js'
@@ -108,8 +108,6 @@ export async function* exportSuppressions(read: Read, accountId: string): AsyncG
 /** The records with the number of their last line; at one that never ends the file ends. */
 async function* recordsOf(input: Readable, report: (line: number, fault: string) => void) {
   let brokenAt = Number.POSITIVE_INFINITY
-  // Here, as every thread loads this folder and one imports.
-  const { parse } = await import('csv-parse')
   const parser = parse({
     bom: true,
     info: true,

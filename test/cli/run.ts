@@ -66,7 +66,7 @@ function startHost() {
   const child = fork(fileURLToPath(new URL('./host.js', import.meta.url)))
   const ended = once(child, 'exit').then(() => undefined)
   t.teardown(async () => {
-    child.disconnect()
+    if (child.connected) child.disconnect()
     // It writes its coverage.
     await ended
   })
