@@ -22,7 +22,8 @@ const pieceLength = 16 * 1024
 
 /**
  * The records of a CSV file: UTF-8, or UTF-16 with its byte order mark; comma, semicolon or tab,
- * whichever the header has most of. At a break the records end with it.
+ * whichever the header has most of. Lines of nothing or blanks are none. At a break the records end
+ * with it.
  */
 export async function* readCsv(
   bytes: AsyncIterable<Uint8Array>,
@@ -55,7 +56,7 @@ export async function* readCsv(
       yield { line, reason: 'it is not UTF-8; save the file as UTF-8' }
       return
     }
-    if (cells.length > 1 || cells[0] !== '') yield { line, cells }
+    if (cells.length > 1 || cells[0]?.trim() !== '') yield { line, cells }
     records++
     line += cells.reduce((lines, cell) => lines + lineEndsIn(cell), 1)
   }

@@ -3,17 +3,22 @@ import type { NewContact } from './contact.js'
 import { isName, mergedMetadata } from './fields.js'
 import { toE164 } from './phone.js'
 
-/** Which cell of a row is what; those of other columns go into the metadata. */
+/**
+ * Which cell of a row is what; those of other columns go into the metadata. `metadata` is among the
+ * others and at its own place: its cell is JSON, or a text like theirs.
+ */
 export interface Columns {
   count: number
   email: number
   firstName: number | undefined
   lastName: number | undefined
   phone: number | undefined
+  metadata: number | undefined
   others: readonly { name: string; at: number }[]
 }
 
-const known = ['email', 'firstname', 'lastname', 'phone']
+// An export has the last two; they are Posthorn's to say.
+const known = ['email', 'firstname', 'lastname', 'phone', 'unsubscribedat', 'createdat']
 const maxColumns = 200
 const shownNames = 10
 const shownLength = 40
@@ -37,6 +42,7 @@ export function readHeader(cells: readonly string[]): Columns | string {
     firstName: place('firstname'),
     lastName: place('lastname'),
     phone: place('phone'),
+    metadata: place('metadata'),
     others: names.flatMap((name, at) =>
       name === '' || known.includes(name.toLowerCase()) ? [] : [{ name, at }],
     ),
@@ -61,18 +67,30 @@ export function readRow(
     if (!isName(name)) return undefined
     if (name !== '') contact[field] = name
   }
-  const metadata = columns.others
+  const own = jsonObject(cell(columns.metadata))
+  const texts = columns.others
+    .filter(({ at }) => own === undefined || at !== columns.metadata)
     .map(({ name, at }) => [name, cell(at)] as const)
     .filter(([, value]) => value !== '')
   const rawPhone = cell(columns.phone)
   if (rawPhone !== '') {
     contact.phone = toE164(rawPhone, defaultCountry)
     // What USSD could not find is kept for people.
-    if (contact.phone === undefined) metadata.push(['phone', rawPhone])
+    if (contact.phone === undefined) texts.push(['phone', rawPhone])
   }
-  if (metadata.length === 0) return contact
-  contact.metadata = Object.fromEntries(metadata)
-  return mergedMetadata({}, contact.metadata) === undefined ? undefined : contact
+  const metadata = { ...Object.fromEntries(texts), ...own }
+  if (Object.keys(metadata).length === 0) return contact
+  contact.metadata = metadata
+  return mergedMetadata({}, metadata) === undefined ? undefined : contact
+}
+
+function jsonObject(cell: string): Record<string, unknown> | undefined {
+  if (!cell.startsWith('{')) return undefined
+  try {
+    return JSON.parse(cell)
+  } catch {
+    return undefined
+  }
 }
 
 const isFilled = (cell: string) => cell.trim() !== ''

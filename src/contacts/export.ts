@@ -3,29 +3,29 @@ import { type Contact, contactsOf, toContact } from './contact.js'
 import { listMembers } from './members.js'
 
 const perPage = 500
-const ownColumns = ['email', 'firstName', 'lastName', 'phone', 'unsubscribedAt', 'createdAt']
+const columns = [
+  'email',
+  'firstName',
+  'lastName',
+  'phone',
+  'unsubscribedAt',
+  'createdAt',
+  'metadata',
+]
 
 /**
- * An account's contacts as CSV, or those of a list; `importContacts` takes it back. Each key of the
- * metadata is a column, which is why the contacts are read twice.
+ * An account's contacts as CSV, or those of a list; `importContacts` takes it back, the metadata with
+ * its types, since it is one column of JSON.
  */
 export async function* exportContacts(
   read: Read,
   accountId: string,
   listId?: string,
 ): AsyncGenerator<string> {
-  const pages = () =>
+  const pages =
     listId === undefined ? allContacts(read, accountId) : contactsOn(read, accountId, listId)
-  const keys = new Set<string>()
-  for await (const page of pages()) {
-    for (const { metadata } of page) for (const key of Object.keys(metadata)) keys.add(key)
-  }
-  // A number that is none was kept as metadata: it has a column already.
-  keys.delete('phone')
-  yield csvLine([...ownColumns, ...columnNames(keys)])
-  for await (const page of pages()) {
-    yield page.map((contact) => csvLine(cellsOf(contact, keys))).join('')
-  }
+  yield csvLine(columns)
+  for await (const page of pages) yield page.map((contact) => csvLine(cellsOf(contact))).join('')
 }
 
 async function* allContacts(read: Read, accountId: string): AsyncGenerator<Contact[]> {
@@ -55,29 +55,18 @@ async function* contactsOn(
   } while (cursor !== undefined)
 }
 
-/** Names are compared in any case when they come back, so no two may be alike. */
-function columnNames(keys: ReadonlySet<string>): string[] {
-  const taken = new Set(ownColumns.map((name) => name.toLowerCase()))
-  return [...keys].map((key) => {
-    let name = key
-    while (taken.has(name.toLowerCase())) name = `metadata.${name}`
-    taken.add(name.toLowerCase())
-    return name
-  })
-}
-
-const cellsOf = (contact: Contact, keys: ReadonlySet<string>) => [
+const cellsOf = (contact: Contact) => [
   contact.email,
   contact.firstName ?? '',
   contact.lastName ?? '',
-  contact.phone ?? textOf(contact.metadata.phone),
+  contact.phone ?? '',
   isoTime(contact.unsubscribedAt),
   isoTime(contact.createdAt),
-  ...[...keys].map((key) => textOf(contact.metadata[key])),
+  Object.keys(contact.metadata).length === 0 ? '' : jsonText(contact.metadata),
 ]
 
-const textOf = (value: unknown) =>
-  typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value)
+// An import takes U+FFFD for a sign that the file is no UTF-8.
+const jsonText = (value: unknown) => JSON.stringify(value).replaceAll('\uFFFD', '\\ufffd')
 
 const isoTime = (ms: number | null) => (ms === null ? '' : new Date(ms).toISOString())
 

@@ -231,7 +231,7 @@ export const contacts: Description = {
       id: 'importContacts',
       summary: 'Put the contacts of a CSV file on a list',
       description:
-        'UTF-8, or UTF-16 with a byte order mark; comma, semicolon or tab; at most 64 MiB and 1,000,000 rows. The first line names the columns: `email`, and if wanted `firstName`, `lastName`, `phone`, in any case; all others go into the metadata. It is read while it arrives: what is counted as imported is in, even if the rest is refused or the connection breaks. Importing the same file again skips those.',
+        'UTF-8, or UTF-16 with a byte order mark; comma, semicolon or tab; at most 64 MiB and 1,000,000 rows. The first line names the columns: `email`, and if wanted `firstName`, `lastName`, `phone`, in any case; all others go into the metadata, over which a JSON object in a column `metadata` is laid; `unsubscribedAt` and `createdAt`, which an export has, are passed over. It is read while it arrives: what is counted as imported is in, even if the rest is refused or the connection breaks. Importing the same file again skips those.',
       params: { listId: 'The UUID of the list' },
       body: { shape: 'CsvUpload', examples: [] },
       answers: [

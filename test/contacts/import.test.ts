@@ -120,6 +120,40 @@ t.test('quotes, line ends in cells, empty lines, short and long rows', async (t)
   t.ok(await site.find('f@x.test'))
 })
 
+t.test(
+  'a column of JSON metadata lies over the others, any other text is one of them',
+  async (t) => {
+    const site = await open(t)
+    const file = [
+      'email;Town;Metadata;createdAt;UNSUBSCRIBEDAT;phone',
+      'a@x.test;Lagos;"{""Town"":null,""vip"":false,""phone"":7,""__proto__"":{""x"":1}}";x;x;call me',
+      'b@x.test;Lagos;{not JSON;;;',
+      'c@x.test;;"[1]";;;',
+      'd@x.test;;{};x;x;',
+      `e@x.test;;"{""a"":""${'x'.repeat(17_000)}""}";;;`,
+      `f@x.test;;"{""a"":${'['.repeat(200_000)}${']'.repeat(200_000)}}";;;`,
+      '   ',
+      'g@x.test;;;;;',
+    ].join('\n')
+    t.same(await site.import(`\n  \n${file}\n \t \n`), counts(5, 0, 2), 'lines of blanks are none')
+    const metadataOf = async (email: string) =>
+      Object.entries((await site.find(email))?.metadata ?? { unknown: email })
+    t.same(await metadataOf('a@x.test'), [
+      ['Town', null],
+      ['phone', 7],
+      ['vip', false],
+      ['__proto__', { x: 1 }],
+    ])
+    t.same(await metadataOf('b@x.test'), [
+      ['Town', 'Lagos'],
+      ['Metadata', '{not JSON'],
+    ])
+    t.same(await metadataOf('c@x.test'), [['Metadata', '[1]']])
+    t.same(await metadataOf('d@x.test'), [])
+    t.same(await metadataOf('g@x.test'), [])
+  },
+)
+
 t.test('rows that cannot be kept are invalid, and the others are in', async (t) => {
   const site = await open(t)
   const row = (email: string, firstName = '', note = '') => `${email},${firstName},${note}\n`
