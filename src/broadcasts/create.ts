@@ -48,7 +48,8 @@ export async function createBroadcast(
   // A draft may come before its list is filled, or the next month; its sending looks again.
   const audience = await (draft ? countAudience : reachableNow)(store.read, whom)
   const now = clock.now()
-  if (!draft) await refuseCampaignMails(store.read, billing, audience, now)
+  // It is counted in the month in which it is dispatched.
+  if (!draft) await refuseCampaignMails(store.read, billing, audience, scheduledAt ?? now)
   const id = store.ids.uuid()
   const bodyId = store.ids.serial()
   const atOnce = !draft && scheduledAt === null

@@ -7,6 +7,7 @@ import {
 import { verifiedSender } from '../emails/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import type { Tx } from '../store/index.js'
+import { findTopic } from '../topics/index.js'
 import { reachableNow } from './audience.js'
 import { type Broadcast, findBroadcast } from './broadcast.js'
 import type { BroadcastDeps } from './deps.js'
@@ -70,7 +71,10 @@ async function checkAgain(
   broadcast: Broadcast,
 ): Promise<number> {
   checkSending(billing, 'marketing')
-  await verifiedSender(deps, broadcast.account_id, broadcast.from_header)
+  const { account_id: accountId, topic_id: topicId } = broadcast
+  await verifiedSender(deps, accountId, broadcast.from_header)
+  // An archived one cannot be sent on.
+  if (topicId !== null) await findTopic(deps.store.read, accountId, topicId)
   return await reachableNow(deps.store.read, audienceOf(broadcast))
 }
 

@@ -116,6 +116,6 @@ async function run(change: Change, id: string, reason: string, command: Command)
   say(change.done(`${numbered(mails)} ${mails === 1 ? 'mail' : 'mails'}`))
   if (inFlight === 0) return
   remark(
-    `${numbered(inFlight)} still in flight, left alone: run it again once their attempts have ended`,
+    `${numbered(inFlight)} still in flight: they may arrive; what their servers put off does not leave`,
   )
 }

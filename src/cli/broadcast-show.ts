@@ -79,7 +79,7 @@ async function forPeople(
   const account = await findAccount(read, broadcast.account_id)
   const { recipients, audience, expanded } = broadcast
   const all = recipientCount(broadcast)
-  const more = status === 'draft' || status === 'scheduled' ? ' if it were dispatched now' : ''
+  const more = status === 'draft' || status === 'scheduled' ? ' when it was made' : ''
   const unmade = Math.max(0, audience - recipients)
   const making = expanded === 0 && broadcast.sent_at !== null && unmade > 0
   return {

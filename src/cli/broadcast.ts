@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { readBilling } from '../billing/index.js'
 import {
+  type Broadcast,
   findAnyBroadcast,
   listBroadcasts,
   ratesOf,
@@ -46,7 +47,7 @@ export function broadcastCommands(program: Command): void {
             numbered(one.bounced + one.failed),
             `${numbered(one.opened)} (${openRate} %)`,
             `${numbered(one.clicked)} (${clickRate} %)`,
-            shownTime(one.sent_at ?? one.scheduled_at),
+            whenOf(one),
             (one.name ?? one.subject).slice(0, 40),
           ]
         })
@@ -89,4 +90,11 @@ export function broadcastCommands(program: Command): void {
 function count(text: string): number {
   if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('It is a number from 1 on.')
   return Number(text)
+}
+
+/** When it was dispatched, or is going to be. */
+function whenOf({ status, sent_at, scheduled_at }: Broadcast): string {
+  if (sent_at !== null) return shownTime(sent_at)
+  const planned = status === 'draft' || status === 'scheduled' || status === 'paused'
+  return planned && scheduled_at !== null ? `for ${shownTime(scheduled_at)}` : '-'
 }

@@ -24,7 +24,11 @@ export async function stopAtDeparture(read: Read, claimed: Claimed): Promise<Out
   const type = marketing ? 'marketing' : 'transactional'
   const topicId = mail?.topicId ?? null
   const blocked = await blockedAmong(read, { accountId, type, topicId }, [recipient])
-  return blocked.size > 0 ? suppressed('the address is on the suppression list') : undefined
+  if (blocked.size === 0) return undefined
+  const byList = await blockedAmong(read, { accountId, type }, [recipient])
+  return suppressed(
+    byList.size > 0 ? 'the address is on the suppression list' : 'the recipient has left the topic',
+  )
 }
 
 interface MarketingMail {

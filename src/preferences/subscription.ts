@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/index.js'
 import type { Read, Store } from '../store/index.js'
 import { lift, suppress, suppressionsOf } from '../suppression/index.js'
-import { optedOutAmong, optIn, optOut } from '../topics/index.js'
+import { listTopics, optedOutAmong, optIn, optOut, topicsLeftBy } from '../topics/index.js'
 import type { UnsubscribeTarget } from './link.js'
 
 export interface SubscriptionDeps {
@@ -50,7 +50,18 @@ export async function resubscribe(
 ): Promise<void> {
   await store.write(async (tx) => {
     const at = clock.now()
-    if (topicId !== undefined) await optIn(tx, accountId, { topicId, address, emailId }, at)
+    if (topicId !== undefined) {
+      const records = await suppressionsOf(tx, accountId, address)
+      // Who had left everything comes back to this topic, and to no other.
+      if (records.some(({ reason }) => reason === 'unsubscribe')) {
+        const gone = new Set(await topicsLeftBy(tx, accountId, address))
+        for (const { id } of await listTopics(tx, accountId)) {
+          if (id === topicId || gone.has(id)) continue
+          await optOut(tx, accountId, { topicId: id, address, emailId }, at)
+        }
+      }
+      await optIn(tx, accountId, { topicId, address, emailId }, at)
+    }
     const lifting = { by: 'recipient', at, reasons: ['unsubscribe'], emailId } as const
     await lift(tx, accountId, address, lifting)
   })

@@ -2,7 +2,7 @@ import t from 'tap'
 import { pauseSending, readUsage } from '../../src/billing/index.js'
 import { campaignsWait, countAudience } from '../../src/broadcasts/index.js'
 import { suppress } from '../../src/suppression/index.js'
-import { createTopic, optOut } from '../../src/topics/index.js'
+import { createTopic, optOut, updateTopic } from '../../src/topics/index.js'
 import { openCampaigns } from '../support/campaigns.js'
 import { FakeClock } from '../support/clock.js'
 
@@ -177,6 +177,20 @@ t.test('what cannot be dispatched has failed and says why; a paused account wait
   t.match(await rig.find(first.id), { status: 'failed', reason: /needs a marketing plan/ })
 })
 
+t.test('a topic that is archived meanwhile is not sent on', async (t) => {
+  const clock = new FakeClock()
+  const rig = await openCampaigns(t, { clock })
+  await rig.add('a@d.test')
+  const { id: topicId } = await createTopic(rig, rig.accountId, { name: 'Offers' })
+  const scheduledAt = new Date(clock.now() + 1_000).toISOString()
+  const { id } = await rig.create({ topicId, scheduledAt })
+  await updateTopic(rig, rig.accountId, topicId, { archived: true })
+  await clock.advance(1_000)
+  await rig.expand()
+  t.match(await rig.find(id), { status: 'failed', reason: /"Offers" is archived/ })
+  t.same(await rig.recipients(), [])
+})
+
 t.test(
   'the free plan counts a campaign when it begins, and gives back what was not sent',
   async (t) => {
@@ -203,6 +217,8 @@ t.test(
       ...{ code: 'plan_limit_exceeded', status: 402 },
       fields: { limit: 2_000, used: 1_794, plan: 'Marketing Free' },
     })
+    const inNextMonth = new Date(clock.now() + 20 * 86_400_000).toISOString()
+    t.match(await rig.create({ scheduledAt: inNextMonth }), { status: 'scheduled' })
   },
 )
 

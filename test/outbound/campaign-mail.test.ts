@@ -87,7 +87,7 @@ t.test('who left, or is no contact any more, gets nothing at the last moment', a
     .where('status', '=', 'suppressed')
     .orderBy('recipient')
     .execute()
-  t.match(replies, [{ reply: /the contact was deleted/ }, { reply: /suppression list/ }])
+  t.match(replies, [{ reply: /the contact was deleted/ }, { reply: /has left the topic/ }])
 })
 
 t.test('what does not render for one recipient fails for that one', async (t) => {

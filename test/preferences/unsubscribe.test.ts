@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { addContact, findContact } from '../../src/contacts/index.js'
 import { suppress, suppressedAmong, suppressionsOf } from '../../src/suppression/index.js'
-import { topicsLeftBy } from '../../src/topics/index.js'
+import { createTopic, listOptOuts, topicsLeftBy } from '../../src/topics/index.js'
 import { startPreferences } from './start.js'
 
 const address = 'ada@x.test'
@@ -151,6 +151,13 @@ t.test('who comes back gets mail again, but not what bounced', async (t) => {
   await site.oneClick(whole)
   await site.post(topic, 'action=resubscribe')
   t.same(await site.state('bob@x.test'), untouched, 'back to a topic is back to the account')
+
+  const other = await createTopic(site, site.accountId, { name: 'Others' })
+  await site.oneClick(whole)
+  await site.post(topic, 'action=resubscribe')
+  const left = (topicId: string) => listOptOuts(site.store.read, site.accountId, topicId, 10)
+  t.match((await left(other.id)).optOuts, [{ email: 'bob@x.test' }], 'and to no other topic')
+  t.same((await left(site.topic.id)).optOuts, [])
 })
 
 t.test('a forged, foreign or damaged link gets a page that tells nothing', async (t) => {
