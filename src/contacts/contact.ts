@@ -36,6 +36,8 @@ export interface AddOptions {
   listId?: string | undefined
   /** How many contacts the account may hold (`contactCeiling`); none by default. */
   ceiling?: number | null
+  /** Throws when the account may take nobody whom it does not know. */
+  checkNew?: () => void
   /** For the consent record: a request of the API (the default), or an operator's command. */
   by?: 'api' | 'command'
 }
@@ -53,7 +55,7 @@ export async function addContact(
   { store, clock }: ContactDeps,
   accountId: string,
   given: NewContact,
-  { listId, ceiling = null, by = 'api' }: AddOptions = {},
+  { listId, ceiling = null, checkNew, by = 'api' }: AddOptions = {},
 ): Promise<Added> {
   const mailbox = parseMailbox(given.email)
   if (mailbox === undefined) throw new ApiError('validation_error', 'email is no address')
@@ -64,6 +66,7 @@ export async function addContact(
     const now = clock.now()
     const known = await findContact(tx, accountId, email)
     if (known === undefined) {
+      checkNew?.()
       await refuseBeyond(tx, accountId, ceiling)
       await tx
         .insertInto('contacts')

@@ -6,6 +6,7 @@ import { openStore } from '../store/index.js'
 import type { ContactDeps } from './deps.js'
 import { importContacts } from './import.js'
 import type { FromThread, ImporterOptions, ImportJob, ToThread } from './importer.js'
+import { fromRefusal, toRefusal } from './refusal.js'
 
 /** The thread of `openImporter`: runs the imports that it is given until it is told to stop. */
 export function serveImports(): void {
@@ -35,12 +36,8 @@ async function serve(deps: ContactDeps, port: MessagePort, job: ImportJob): Prom
     const counts = await importContacts(deps, job.accountId, piecesFrom(port), job.options)
     tell({ kind: 'done', counts })
   } catch (error) {
-    if (error instanceof ApiError) {
-      const { code, message, status, fields, headers } = error
-      tell({ kind: 'refused', code, message, rest: { status, fields, headers } })
-    } else {
-      tell({ kind: 'failed', error })
-    }
+    if (error instanceof ApiError) tell({ kind: 'refused', refusal: toRefusal(error) })
+    else tell({ kind: 'failed', error })
   } finally {
     port.close()
   }
@@ -53,7 +50,9 @@ async function* piecesFrom(port: MessagePort): AsyncGenerator<Uint8Array> {
     port.postMessage({ kind: 'more' } satisfies FromThread)
     const [message] = (await answer) as [ToThread]
     if (message.kind === 'end') return
-    if (message.kind === 'broken') throw new Error('The file did not arrive')
+    if (message.kind === 'broken') {
+      throw message.refusal ? fromRefusal(message.refusal) : new Error('The file did not arrive')
+    }
     yield message.bytes
   }
 }

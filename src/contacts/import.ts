@@ -36,8 +36,9 @@ const maxUnderWay = 1
 
 /**
  * Reads a CSV file onto a list while it arrives, in batches of which few are read before the first of
- * them is on disk. Throws a 400 with `line` where the file breaks, a 403 at the ceiling, both with
- * the counts so far: what is counted is in, whatever becomes of the rest.
+ * them is on disk. Throws a 400 with `line` where the file breaks, a 403 at the ceiling, and the
+ * `validation_error` that `file` throws when it cannot go on; all with the counts so far: what is
+ * counted is in, whatever becomes of the rest.
  */
 export async function importContacts(
   { store, clock }: ContactDeps,
@@ -73,6 +74,9 @@ export async function importContacts(
       })
       underWay.push(written)
     }
+    await settle(left)
+  }
+  const settle = async (left: number) => {
     while (underWay.length > left) {
       const done = await underWay.shift()
       counts.imported += done?.imported ?? 0
@@ -88,10 +92,20 @@ export async function importContacts(
     })
   }
 
+  let fault: unknown
+  async function* arriving() {
+    try {
+      yield* file
+    } catch (error) {
+      fault = error
+      throw error
+    }
+  }
+
   let columns: Columns | undefined
   let rows = 0
   try {
-    for await (const record of readCsv(file)) {
+    for await (const record of readCsv(arriving())) {
       if ('reason' in record) return await breakOff(record)
       const { line, cells } = record
       if (columns === undefined) {
@@ -106,6 +120,12 @@ export async function importContacts(
     await write()
     if (columns === undefined) return await breakOff({ line: 1, reason: 'the file is empty' })
     return counts
+  } catch (error) {
+    if (error !== fault || !(error instanceof ApiError)) throw error
+    const { code, message, status, headers, fields } = error
+    if (code !== 'validation_error') throw error
+    await settle(0)
+    throw new ApiError(code, message, { status, headers, fields: { ...fields, ...counts } })
   } finally {
     await Promise.allSettled(underWay)
   }

@@ -1,8 +1,9 @@
 import { MessageChannel, Worker } from 'node:worker_threads'
-import { ApiError, type ErrorCode } from '../errors/index.js'
+import { ApiError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { forgetTurn } from '../store/index.js'
 import type { ImportCounts, ImportOptions } from './import.js'
+import { fromRefusal, type Refusal, toRefusal } from './refusal.js'
 
 /** Imports in a thread of its own, so that parsing and writing a million rows hold up no client. */
 export interface Importer {
@@ -34,17 +35,14 @@ export interface ImportJob {
 export type FromThread =
   | { kind: 'more' }
   | { kind: 'done'; counts: ImportCounts }
-  | { kind: 'refused'; code: ErrorCode; message: string; rest: ApiErrorRest }
+  | { kind: 'refused'; refusal: Refusal }
   | { kind: 'failed'; error: unknown }
 
-/** To it: a piece of the file, or none any more. */
-export type ToThread = { kind: 'piece'; bytes: Uint8Array } | { kind: 'end' } | { kind: 'broken' }
-
-export interface ApiErrorRest {
-  status: number
-  fields: Record<string, unknown>
-  headers: Record<string, string>
-}
+/** To it: a piece of the file, or none any more; `refusal` is what its sender is to be told. */
+export type ToThread =
+  | { kind: 'piece'; bytes: Uint8Array }
+  | { kind: 'end' }
+  | { kind: 'broken'; refusal?: Refusal }
 
 interface Thread {
   worker: Worker
@@ -117,8 +115,10 @@ function runIn(
       const bytes = new Uint8Array(value)
       port.postMessage({ kind: 'piece', bytes } satisfies ToThread, [bytes.buffer])
     } catch (error) {
-      fault = error
-      port.postMessage({ kind: 'broken' } satisfies ToThread)
+      // The thread adds what is in by now.
+      const refusal = error instanceof ApiError ? toRefusal(error) : undefined
+      if (refusal === undefined) fault = error
+      port.postMessage({ kind: 'broken', ...(refusal && { refusal }) } satisfies ToThread)
     }
   }
   return new Promise<ImportCounts>((resolve, reject) => {
@@ -127,7 +127,7 @@ function runIn(
       else if (message.kind === 'done') resolve(message.counts)
       else if (fault !== undefined) reject(fault)
       else if (message.kind === 'failed') reject(message.error)
-      else reject(new ApiError(message.code, message.message, message.rest))
+      else reject(fromRefusal(message.refusal))
     })
     void gone.then(() => {
       const message = 'The import was cut short; what was read so far is in. Try it again'

@@ -71,11 +71,16 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
     { ...ContactsParams, body: ContactBody },
     async ({ account: { accountId }, params: { listId }, body }) => {
       const billing = await billingOf(accountId)
-      checkAdding(billing)
+      checkOpen(billing)
       const ceiling = contactCeiling(deps.plans, billing)
+      const checkNew = () => checkAdding(billing)
       const { email, firstName, lastName, metadata } = body
       const given = { email, firstName, lastName, metadata }
-      const { contact, joined } = await addContact(deps, accountId, given, { listId, ceiling })
+      const { contact, joined } = await addContact(deps, accountId, given, {
+        listId,
+        ceiling,
+        checkNew,
+      })
       return reply(joined ? 201 : 200, { id: contact.id, email: contact.email })
     },
   )

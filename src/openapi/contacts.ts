@@ -32,6 +32,12 @@ const importCounts = {
   invalid: count('Rows without a valid address, or with what cannot be kept'),
 }
 
+const importCutOff = {
+  shape: 'ImportCutOff',
+  fields: importCounts,
+  example: { imported: 400, skipped: 0, invalid: 1 },
+}
+
 export const contacts: Description = {
   tag: {
     name: 'Contacts',
@@ -186,7 +192,8 @@ export const contacts: Description = {
     'POST /v1/contacts/:listId': {
       id: 'addContact',
       summary: 'Put a contact on a list',
-      description: 'A contact who is known already gets the fields that are given.',
+      description:
+        'A contact who is known already gets the fields that are given, also when a renewal has failed.',
       params: { listId: 'The UUID of the list' },
       body: {
         shape: 'NewContact',
@@ -231,7 +238,7 @@ export const contacts: Description = {
       id: 'importContacts',
       summary: 'Put the contacts of a CSV file on a list',
       description:
-        'UTF-8, or UTF-16 with a byte order mark; comma, semicolon or tab; at most 64 MiB and 1,000,000 rows. The first line names the columns: `email`, and if wanted `firstName`, `lastName`, `phone`, in any case; all others go into the metadata, over which a JSON object in a column `metadata` is laid; `unsubscribedAt` and `createdAt`, which an export has, are passed over. It is read while it arrives: what is counted as imported is in, even if the rest is refused or the connection breaks. Importing the same file again skips those.',
+        'UTF-8, or UTF-16 with a byte order mark; comma, semicolon or tab; at most 64 MiB and 1,000,000 rows. The first line names the columns: `email`, and if wanted `firstName`, `lastName`, `phone`, in any case; all others go into the metadata, over which a JSON object in a column `metadata` is laid; `unsubscribedAt` and `createdAt`, which an export has, are passed over. It is read while it arrives: what is counted as imported is in, even if the rest is refused or the connection breaks. A Content-Length that is too large is refused before anything is read. Importing the same file again skips those.',
       params: { listId: 'The UUID of the list' },
       body: { shape: 'CsvUpload', examples: [] },
       answers: [
@@ -252,6 +259,29 @@ export const contacts: Description = {
             shape: 'BrokenCsv',
             fields: { line: count('Where it breaks', { minimum: 1 }), ...importCounts },
             example: { line: 17, imported: 15, skipped: 0, invalid: 0 },
+          },
+        ),
+        refusal(
+          'validation_error',
+          'The upload ends in the middle of the file',
+          'Malformed multipart body: the closing boundary is missing',
+          importCutOff,
+        ),
+        refusal(
+          'validation_error',
+          'The upload stands still in the middle of the file',
+          'The body took too long to arrive',
+          { status: 408, ...importCutOff },
+        ),
+        refusal(
+          'validation_error',
+          'The upload is too large, which no Content-Length told beforehand',
+          'The body is over 67174400 bytes',
+          {
+            status: 413,
+            shape: 'ImportTooLarge',
+            fields: { max: count('Bytes that a body may have'), ...importCounts },
+            example: { max: 67_174_400, imported: 240_000, skipped: 0, invalid: 12 },
           },
         ),
         refusal(

@@ -190,10 +190,10 @@ t.test('a client that leaves in the middle leaves whole batches', async (t) => {
   connection.write(`${head}${part}email\n${rows(0, 3_210)}`)
   while ((await countOf(id)) < 3_000);
   await connection.destroy()
-  t.match(await upload(id, `email\n${rows(0, 3_300)}`), {
-    status: 200,
-    json: { imported: 300, skipped: 3_000, invalid: 0 },
-  })
+  // The batch of 200 after these may be on its way to the disk.
+  const { json } = await upload(id, `email\n${rows(0, 3_300)}`)
+  t.match(String(json.skipped), /^3[02]00$/)
+  t.same(json, { imported: 3_300 - json.skipped, skipped: json.skipped, invalid: 0 })
   const { members } = await listMembers(store.read, accountId, id, { limit: 1, email: 'r0@x.test' })
   t.equal(members.length, 1)
 })

@@ -11,6 +11,7 @@ import {
   unsuspend,
 } from '../../src/billing/index.js'
 import { packageFile } from '../../src/config/index.js'
+import { listLists } from '../../src/contacts/index.js'
 import { errorCatalogue } from '../../src/errors/index.js'
 import type { ApiRoute } from '../../src/http/index.js'
 import { type Document, makeDocument } from '../../src/openapi/index.js'
@@ -346,9 +347,56 @@ t.test('what is wrong with an import', async (t) => {
   await answers(t, importing, { body }, 415, 'unsupported_media_type')
   await answers(t, importing, { body: csv('PK\0,x') }, 415, 'unsupported_media_type')
   const large = Buffer.alloc(64 * 1024 * 1024 + 64 * 1024 + 1, ' ')
-  await answers(t, importing, { body: large }, 413, 'validation_error')
+  large.write(csv('email\nearly@x.test\n'))
+  const refused = await answers(t, importing, { body: large }, 413, 'validation_error')
+  t.notOk('imported' in refused.json, 'before it is read')
+  const early = await posthorn.call('GET', `/v1/contacts/${list}?email=early@x.test`)
+  t.same(early.json.contacts, [])
   const broken = await answers(t, importing, { body: csv('name\nAnn\n') }, 400, 'validation_error')
   t.match(broken.json, { line: 1, error: /^Line 1: there is no column "email"/, imported: 0 })
+})
+
+t.test('an import that breaks off tells what is in', async (t) => {
+  const rows = Array.from({ length: 300 }, (_, n) => `cut${n}@x.test\n`).join('')
+  const begun = csv(`email\nnobody\n${rows}`).slice(0, -'\r\n--x--'.length)
+  const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
+  const filler = 'x'.repeat(64 * 1024 * 1024)
+  const before = `--x\r\nContent-Disposition: form-data; name="before"\r\n\r\n${filler}\r\n`
+  for (const [status, framing, first, second] of [
+    [400, `content-length: ${begun.length + 1}`, begun, 'x'],
+    [408, `content-length: ${begun.length + 1}`, begun, ''],
+    [
+      413,
+      'transfer-encoding: chunked',
+      chunk(before + begun),
+      `${chunk('x'.repeat(100_000))}0\r\n\r\n`,
+    ],
+  ] as const) {
+    const id = await made('/v1/contacts/lists', `Broken off ${status}`)
+    const one = `POST /v1/contacts/${id}/import`
+    const onList = async () => {
+      // The store is read at once: sockets need their turn too.
+      await new Promise((resolve) => setImmediate(resolve))
+      const lists = await listLists(posthorn.store.read, posthorn.accountId)
+      return lists.find((known) => known.id === id)?.contactCount
+    }
+    const connection = await RawConnection.open(Number(new URL(posthorn.url).port))
+    const type = `content-type: ${multipart['content-type']}`
+    connection.write(raw(one, `${type}\r\n${framing}\r\n`)).write(first)
+    while ((await onList()) === 0);
+    connection.write(second)
+    let answered = false
+    const answer = connection.response().finally(() => {
+      answered = true
+    })
+    while (status === 408 && !answered) await clock.advance(60_000)
+    const { body } = observe(one, await answer)
+    t.equal((await answer)?.status, status)
+    const told = JSON.parse(body.toString())
+    t.match(told, { imported: await onList(), skipped: 0, invalid: 1 }, String(status))
+    t.ok(told.imported > 0)
+    await connection.destroy()
+  }
 })
 
 const plans = loadPlans(packageFile('config/plans.toml'))
@@ -462,8 +510,12 @@ t.test('what an account may not do', async (t) => {
   await write((tx) => setBillingState(tx, id, 'past_due'))
   for (const one of [contact, importing]) {
     // Told before the body is looked at.
-    await answers(t, one, one === contact ? {} : { body: '{' }, 403, 'subscription_past_due')
+    const body = one === contact ? another : '{'
+    await answers(t, one, { body }, 403, 'subscription_past_due')
   }
+  const known = { body: { email: 'Cy@example.com', firstName: 'Cy' } }
+  await answers(t, contact, known, 201)
+  await answers(t, contact, known, 200)
   await write((tx) => setBillingState(tx, id, 'active'))
 
   const adding = [...taking.filter((one) => one.startsWith('POST')), importing, draft]
