@@ -172,6 +172,8 @@ function openGroup() {
         }
         for (let i = 0; i < 200 && pids().length > 0; i++) await sleep(50)
       }
+      // What has just ended is in it for another moment.
+      await sleep(500)
       rmdirSync(path)
     },
   }
