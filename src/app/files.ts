@@ -13,16 +13,10 @@ export const lockFile = (dataDir: string) => join(dataDir, 'posthorn.lock')
 export const controlSocket = (dataDir: string) => join(dataDir, 'control.sock')
 
 /** What refusals mean: the rules that come with Posthorn and, over them, the operator's. */
-export function bounceRuleFiles(dataDir: string): string[] {
-  const own = ['/etc/posthorn/bounce-rules.toml', join(dataDir, 'bounce-rules.toml')]
-  return [packageFile('config/bounce-rules.toml'), ...own.filter((file) => existsSync(file))]
-}
+export const bounceRuleFiles = (dataDir: string) => layered('bounce-rules.toml', dataDir)
 
 /** Who opens and clicks without reading: what comes with Posthorn and, over it, the operator's. */
-export function trackingAgentFiles(dataDir: string): string[] {
-  const own = ['/etc/posthorn/tracking-agents.toml', join(dataDir, 'tracking-agents.toml')]
-  return [packageFile('config/tracking-agents.toml'), ...own.filter((file) => existsSync(file))]
-}
+export const trackingAgentFiles = (dataDir: string) => layered('tracking-agents.toml', dataDir)
 
 /** The operator's plans where there are some, else those that come with Posthorn. */
 export function plansFile(dataDir: string): string {
@@ -31,9 +25,12 @@ export function plansFile(dataDir: string): string {
 }
 
 /** How fast mail goes to whom: the file that comes with Posthorn and, over it, the operator's. */
-export function shapingFiles(dataDir: string): string[] {
-  const own = ['/etc/posthorn/shaping.toml', join(dataDir, 'shaping.toml')]
-  return [packageFile('config/shaping.toml'), ...own.filter((file) => existsSync(file))]
+export const shapingFiles = (dataDir: string) => layered('shaping.toml', dataDir)
+
+/** The file that comes with Posthorn, then the operator's that there are: the later ones win. */
+function layered(name: string, dataDir: string): string[] {
+  const own = [join('/etc/posthorn', name), join(dataDir, name)]
+  return [packageFile(join('config', name)), ...own.filter((file) => existsSync(file))]
 }
 
 /** Reads a file that an operator has edited; a bad one changes nothing and is told. */

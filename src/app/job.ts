@@ -3,8 +3,7 @@ import { systemClock } from '../clock/index.js'
 import type { StreamDue } from '../deliveries/index.js'
 import { openLog } from '../log/index.js'
 import { openStore } from '../store/index.js'
-import type { ThreadContext } from './thread.js'
-import { logOptions } from './thread.js'
+import { logOptions, type ThreadContext } from './thread.js'
 import type { ThreadData } from './thread-data.js'
 
 export type JobContext = Pick<ThreadContext, 'data' | 'store' | 'clock' | 'log'> & {

@@ -2,6 +2,7 @@ import { requireList } from '../contacts/index.js'
 import { blockedAmong } from '../deliveries/index.js'
 import { ApiError } from '../errors/index.js'
 import { idsOf, prepared, type Read } from '../store/index.js'
+import type { MergedContact } from '../templates/index.js'
 
 /** Whom a campaign is for: a list, less who is suppressed or has left its topic. */
 export interface Audience {
@@ -11,13 +12,8 @@ export interface Audience {
 }
 
 /** A contact on the list, with what is merged into its mail. */
-export interface AudienceMember {
+export interface AudienceMember extends MergedContact {
   contactId: string
-  email: string
-  firstName: string | null
-  lastName: string | null
-  /** JSON. */
-  metadata: string | null
 }
 
 // A few milliseconds of reading; between them others have their turn.

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import { stoppedBy } from '../billing/index.js'
 import { ApiError, OperatorError } from '../errors/index.js'
 import type { BroadcastRow, Read } from '../store/index.js'
 
@@ -37,6 +38,14 @@ export async function listPaused(read: Read, accountId?: string): Promise<Broadc
     .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
     .orderBy('id')
     .execute()
+}
+
+/** Of these the ones whose account may send: the others wait for as long as it is stopped. */
+export async function ofFreeAccounts(read: Read, broadcasts: readonly Broadcast[]) {
+  const stops = await Promise.all(
+    broadcasts.map(({ account_id }) => stoppedBy(read, account_id, 'marketing')),
+  )
+  return broadcasts.filter((_, i) => stops[i] === undefined)
 }
 
 /** An account's campaigns, newest first (UUIDv7), `limit` of them older than `before`. */

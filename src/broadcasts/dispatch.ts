@@ -6,10 +6,10 @@ import {
 } from '../billing/index.js'
 import { verifiedSender } from '../emails/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
-import type { Tx } from '../store/index.js'
+import type { Read, Tx } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
 import { reachableNow } from './audience.js'
-import { type Broadcast, findBroadcast } from './broadcast.js'
+import { type Broadcast, findBroadcast, ofFreeAccounts } from './broadcast.js'
 import type { BroadcastDeps } from './deps.js'
 
 /**
@@ -84,17 +84,9 @@ async function checkAgain(
  */
 export async function dispatchDue(deps: Pick<BroadcastDeps, 'store' | 'clock' | 'plans'>) {
   const { store, clock, plans } = deps
-  const due = await store.read
-    .selectFrom('broadcasts')
-    .selectAll()
-    .where('status', '=', 'scheduled')
-    .where('scheduled_at', '<=', clock.now())
-    .orderBy('scheduled_at')
-    .execute()
-  for (const broadcast of due) {
+  for (const broadcast of await dueBroadcasts(store.read, clock.now())) {
     const { id, account_id: accountId } = broadcast
     const billing = await readBilling(store.read, plans, accountId)
-    if (billing.suspended ?? billing.paused ?? billing.marketingPaused) continue
     const refusal = await dispatchOne(deps, billing, broadcast).catch((error: unknown) => {
       if (error instanceof ApiError && error.status < 500) return messageOf(error)
       throw error
@@ -110,6 +102,18 @@ export async function dispatchDue(deps: Pick<BroadcastDeps, 'store' | 'clock' | 
         .execute(),
     )
   }
+}
+
+/** What is scheduled and due, of accounts that may send, the longest due first. */
+export async function dueBroadcasts(read: Read, now: number): Promise<Broadcast[]> {
+  const due = await read
+    .selectFrom('broadcasts')
+    .selectAll()
+    .where('status', '=', 'scheduled')
+    .where('scheduled_at', '<=', now)
+    .orderBy('scheduled_at')
+    .execute()
+  return await ofFreeAccounts(read, due)
 }
 
 async function dispatchOne(

@@ -1,14 +1,14 @@
 import { sql, type UpdateResult } from 'kysely'
-import { giveBackCampaignMails, stoppedBy } from '../billing/index.js'
+import { giveBackCampaignMails } from '../billing/index.js'
 import { pause } from '../clock/index.js'
 import { type Backlog, type ClassName, classNameOf, type StreamDue } from '../deliveries/index.js'
 import { type Mailbox, parseMailbox } from '../mime/index.js'
 import { cell, prepared, queueClass, type Read, rowsOf, type Tx } from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
 import { nextOfAudience } from './audience.js'
-import { type Broadcast, findBroadcast } from './broadcast.js'
+import { type Broadcast, findBroadcast, ofFreeAccounts } from './broadcast.js'
 import type { BroadcastDeps } from './deps.js'
-import { audienceOf, dispatchDue } from './dispatch.js'
+import { audienceOf, dispatchDue, dueBroadcasts } from './dispatch.js'
 import { endIfDone } from './follow.js'
 import { makeSubjects, type Subjects } from './subjects.js'
 
@@ -53,14 +53,8 @@ export async function campaignsWait({
   store: { read },
   clock,
 }: Pick<ExpandDeps, 'store' | 'clock'>): Promise<boolean> {
-  if ((await unexpanded(read)).length > 0) return true
-  const due = await read
-    .selectFrom('broadcasts')
-    .select('account_id')
-    .where('status', '=', 'scheduled')
-    .where('scheduled_at', '<=', clock.now())
-    .execute()
-  return (await free(read, due)).length > 0
+  const waiting = [...(await unexpanded(read)), ...(await dueBroadcasts(read, clock.now()))]
+  return waiting.length > 0
 }
 
 /** Campaigns whose list was not looked at to its end, but those of accounts that are stopped. */
@@ -72,14 +66,7 @@ async function unexpanded(read: Read): Promise<Broadcast[]> {
     .where('expanded', '=', 0)
     .orderBy('expanded_at')
     .execute()
-  return await free(read, sending)
-}
-
-async function free<B extends { account_id: string }>(read: Read, broadcasts: readonly B[]) {
-  const stops = await Promise.all(
-    broadcasts.map(({ account_id }) => stoppedBy(read, account_id, 'marketing')),
-  )
-  return broadcasts.filter((_, i) => stops[i] === undefined)
+  return await ofFreeAccounts(read, sending)
 }
 
 /** A campaign's turn: reads on while what it has read is on its way to the disk. */

@@ -1,9 +1,8 @@
 import type { Clock } from '../clock/index.js'
+import { maxOverdueMs } from '../deliveries/index.js'
 import type { Store } from '../store/index.js'
 import { pauseBroadcast } from './stop.js'
 
-// decisions.md, 'Restore'.
-const maxOverdueMs = 3_600_000
 const missed = 'overdue by more than an hour when Posthorn started'
 const broken = 'broken off more than an hour before Posthorn started'
 

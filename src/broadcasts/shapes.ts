@@ -1,7 +1,6 @@
-import { boolean, define, optional, type } from 'superstruct'
-import { Content, ReplyTo, Sender } from '../emails/index.js'
-import { described, QueryInteger, Uuid } from '../http/index.js'
-import { parseMailbox } from '../mime/index.js'
+import { boolean, optional, type } from 'superstruct'
+import { Content, Recipient, ReplyTo, ScheduledAt, Sender } from '../emails/index.js'
+import { described, QueryInteger, rule, Uuid } from '../http/index.js'
 
 /*
  * What requests about campaigns look like. Every rule says in its message what it expects.
@@ -29,10 +28,7 @@ const campaign = {
   topicId: optional(Uuid),
   name: optional(line(maxName)),
   replyTo: optional(ReplyTo),
-  // Whether it is a time, and a possible one, is the domain's to say (400 without `issues`).
-  scheduledAt: optional(
-    rule<string>('a string: date and time in ISO 8601', (value) => typeof value === 'string'),
-  ),
+  scheduledAt: optional(ScheduledAt),
 }
 
 export const BroadcastBody = type({
@@ -42,10 +38,7 @@ export const BroadcastBody = type({
 
 export const TestBody = type({
   ...campaign,
-  to: rule<string>(
-    'an address: "email@domain" or "Name <email@domain>"',
-    (value) => typeof value === 'string' && parseMailbox(value) !== undefined,
-  ),
+  to: Recipient,
 })
 
 function line(most: number) {
@@ -58,8 +51,4 @@ function line(most: number) {
       // mta.md §4.1: none of them reaches a header. Half of a surrogate pair is no character.
       !/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u.test(value),
   )
-}
-
-function rule<T>(expected: string, holds: (value: unknown) => boolean) {
-  return define<T>(expected, (value) => holds(value) || `Expected ${expected}`)
 }

@@ -1,4 +1,12 @@
-import { mergeInto, mergePieces, mergeValues, type Renderer, stranger } from '../templates/index.js'
+import { maxSubjectBytes } from '../emails/index.js'
+import {
+  mergeInto,
+  mergePieces,
+  mergeValues,
+  type Renderer,
+  stranger,
+  subjectLine,
+} from '../templates/index.js'
 import type { AudienceMember } from './audience.js'
 import type { Broadcast } from './broadcast.js'
 
@@ -7,8 +15,6 @@ export type Subjects = (broadcast: Broadcast, member: AudienceMember) => Promise
 
 // Beside the subject the renderer wants a body.
 const noBody = { key: null, liquid: '-' }
-const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
-const maxBytes = 998
 
 /** Merges by hand what is simple, and leaves the rest to the renderer. */
 export function makeSubjects({ renderer }: { renderer: Renderer }): Subjects {
@@ -31,8 +37,8 @@ export function makeSubjects({ renderer }: { renderer: Renderer }): Subjects {
     if (pieces?.length === 1) return subject
     const merged = pieces && mergeInto(pieces, mergeValues(member))
     if (merged !== undefined) {
-      const line = merged.replace(controls, ' ').trim()
-      if (line !== '' && Buffer.byteLength(line) <= maxBytes) return line
+      const line = subjectLine(merged)
+      if (line !== '' && Buffer.byteLength(line) <= maxSubjectBytes) return line
     } else {
       const line = await rendered(broadcast, member)
       if (line !== undefined) return line

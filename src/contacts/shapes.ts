@@ -1,5 +1,5 @@
-import { define, optional, type } from 'superstruct'
-import { QueryInteger, Uuid } from '../http/index.js'
+import { optional, type } from 'superstruct'
+import { QueryInteger, rule, Uuid } from '../http/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { isName, maxMetadataBytes, maxNameLength, mergedMetadata } from './fields.js'
 import { isListName, maxListNameLength } from './list.js'
@@ -53,7 +53,3 @@ export const ContactBody = type({
     ),
   ),
 })
-
-function rule<T>(expected: string, holds: (value: unknown) => boolean) {
-  return define<T>(expected, (value) => holds(value) || `Expected ${expected}`)
-}

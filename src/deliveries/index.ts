@@ -37,7 +37,7 @@ export {
   surroundingsOf,
   type Waiting,
 } from './inspect.js'
-export { holdOverdue, type Overdue } from './overdue.js'
+export { holdOverdue, maxOverdueMs, type Overdue } from './overdue.js'
 export { deliveriesOf, findPast, type Past, pastClass } from './past.js'
 export { type RecipientStatus, readRecipients } from './recipients.js'
 export { makeReturnPaths, type ReturnPaths } from './return-path.js'

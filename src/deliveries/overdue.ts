@@ -9,8 +9,8 @@ export interface Overdue {
   oldestDueAt: number | undefined
 }
 
-// decisions.md, 'Restore'.
-const maxOverdueMs = 3_600_000
+/** decisions.md, 'Restore': what is overdue by more at the start waits for the operator. */
+export const maxOverdueMs = 3_600_000
 const reason = 'scheduled, and overdue by more than an hour when Posthorn started'
 const emailsPerRead = 200
 const rowsPerWrite = 500

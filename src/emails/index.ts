@@ -25,6 +25,8 @@ export {
   maxRecipients,
   maxSubjectBytes,
   maxVariablesBytes,
+  Recipient,
   ReplyTo,
+  ScheduledAt,
   Sender,
 } from './send-body.js'

@@ -70,7 +70,7 @@ export const ReplyTo = rule<string>(
 )
 
 // Whether it is a time, and a possible one, is the domain's to say (400 without `issues`).
-const ScheduledAt = rule<string>(
+export const ScheduledAt = rule<string>(
   'a string: date and time in ISO 8601',
   (value) => typeof value === 'string',
 )

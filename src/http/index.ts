@@ -15,5 +15,5 @@ export type { Page, PageHandler, PageRequest, PageShape, Pages } from './pages.j
 export { makeRateLimiter, type RateLimit, refuseExcess } from './rate-limit.js'
 export { Reply, reply } from './reply.js'
 export { type HttpServer, type HttpServerOptions, openHttpServer } from './server.js'
-export { described, listOf, QueryFlag, QueryInteger, Uuid } from './structs.js'
+export { described, listOf, QueryFlag, QueryInteger, rule, Uuid } from './structs.js'
 export type { Upload } from './upload.js'

@@ -24,6 +24,10 @@ export function described<T, S>(struct: Struct<T, S>, expected: string): Struct<
   })
 }
 
+/** A value that `holds` knows, whose failures say what was `expected`. */
+export const rule = <T>(expected: string, holds: (value: unknown) => boolean): Struct<T, null> =>
+  define<T>(expected, (value) => holds(value) || `Expected ${expected}`)
+
 /**
  * An array of at most `longest` items. Use it instead of `size(array(…))`, which looks at every
  * item before it counts them: five million of them hold up the whole server for seconds.

@@ -24,6 +24,7 @@ export {
 } from './render-template.js'
 export { openRenderer, type Renderer } from './renderer.js'
 export { serveRenders } from './serve.js'
+export { subjectLine } from './subject-line.js'
 export {
   deleteTemplate,
   findTemplate,

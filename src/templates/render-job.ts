@@ -3,10 +3,9 @@ import { type Engine, makeEngine, type Parsed } from './engine.js'
 import { faultOf } from './fault.js'
 import type { RenderJob, RenderOutcome, Source, TemplateFault, TemplatePart } from './job.js'
 import { makeParsedCache } from './parsed-cache.js'
+import { subjectLine } from './subject-line.js'
 
 const maxBytes = { subject: 998, html: 2 * 1024 * 1024, text: 2 * 1024 * 1024 } as const
-// mta.md §4.1: no control character reaches a header.
-const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
 
 class Fault extends Error {
   readonly fault: TemplateFault
@@ -55,7 +54,7 @@ export function makeRenderJob(budget: Budget): (job: RenderJob) => RenderOutcome
     return {
       kind: 'rendered',
       rendered: {
-        subject: checked('subject', put(plain, 'subject', subject).replace(controls, ' ').trim()),
+        subject: checked('subject', subjectLine(put(plain, 'subject', subject))),
         html: checked('html', put(html, 'html', body)),
         text: text === null ? null : checked('text', put(plain, 'text', text)),
       },

@@ -1,8 +1,8 @@
-import { boolean, define, optional, type } from 'superstruct'
+import { boolean, optional, type } from 'superstruct'
 import type { Principal } from '../accounts/index.js'
 import { checkOpen, type Plans, readBilling } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
-import { type Api, described, QueryFlag, reply, Uuid } from '../http/index.js'
+import { type Api, described, QueryFlag, reply, rule, Uuid } from '../http/index.js'
 import type { Store } from '../store/index.js'
 import { listOptOuts, optOutCounts } from './left.js'
 import {
@@ -107,8 +107,4 @@ function line(min: number, max: number) {
     `a string of ${min} to ${max} characters without control characters`,
     (value) => typeof value === 'string' && isLine(value, min, max),
   )
-}
-
-function rule<T>(expected: string, holds: (value: unknown) => boolean) {
-  return define<T>(expected, (value) => holds(value) || `Expected ${expected}`)
 }

@@ -15,19 +15,12 @@ import { packageFile } from '../../src/config/index.js'
 import { suppress } from '../../src/suppression/index.js'
 import { createTopic, optOut, updateTopic } from '../../src/topics/index.js'
 import { fakeMx } from '../support/fake-mx.js'
-import { startPosthorn } from '../support/posthorn.js'
+import { directTo, startPosthorn } from '../support/posthorn.js'
 
 const mx = await fakeMx(t, {
   rcpt: (to) => (to.includes('gone') ? '550 5.1.1 No such user' : '250 OK'),
 })
-const posthorn = await startPosthorn(t, {
-  env: {
-    POSTHORN_OUTBOUND_ROUTE: 'direct',
-    POSTHORN_OUTBOUND_PORT: String(mx.port),
-    POSTHORN_OUTBOUND_ALLOW_PRIVATE_ADDRESSES: 'true',
-  },
-  dns: { '*': { mx: [{ preference: 10, exchange: 'mx.test' }] }, 'mx.test': { a: ['127.0.0.1'] } },
-})
+const posthorn = await startPosthorn(t, directTo(mx))
 const { store, accountId } = posthorn
 const clock = systemClock
 const plans = loadPlans(packageFile('config/plans.toml'))

@@ -9,17 +9,10 @@ import { contactHistory } from '../../src/contacts/index.js'
 import { publishedRecords } from '../../src/domains/index.js'
 import { createTopic } from '../../src/topics/index.js'
 import { fakeMx } from '../support/fake-mx.js'
-import { startPosthorn } from '../support/posthorn.js'
+import { directTo, startPosthorn } from '../support/posthorn.js'
 
 const mx = await fakeMx(t)
-const posthorn = await startPosthorn(t, {
-  env: {
-    POSTHORN_OUTBOUND_ROUTE: 'direct',
-    POSTHORN_OUTBOUND_PORT: String(mx.port),
-    POSTHORN_OUTBOUND_ALLOW_PRIVATE_ADDRESSES: 'true',
-  },
-  dns: { '*': { mx: [{ preference: 10, exchange: 'mx.test' }] }, 'mx.test': { a: ['127.0.0.1'] } },
-})
+const posthorn = await startPosthorn(t, directTo(mx))
 const good = {
   from: 'a@sender.test',
   subject: 'News',

@@ -61,6 +61,16 @@ export interface PosthornOptions {
   settings?: Record<string, unknown>
 }
 
+/** Every domain's mail goes straight to this receiver. */
+export const directTo = (mx: { port: number }) => ({
+  env: {
+    POSTHORN_OUTBOUND_ROUTE: 'direct',
+    POSTHORN_OUTBOUND_PORT: String(mx.port),
+    POSTHORN_OUTBOUND_ALLOW_PRIVATE_ADDRESSES: 'true',
+  },
+  dns: { '*': { mx: [{ preference: 10, exchange: 'mx.test' }] }, 'mx.test': { a: ['127.0.0.1'] } },
+})
+
 /**
  * A whole appliance on free ports with one account, one key and the trusted domain `sender.test`.
  * `route` is `sandbox` unless the environment says otherwise.
