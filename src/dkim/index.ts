@@ -1,6 +1,6 @@
 /**
  * DKIM signing (RFC 6376, RFC 8463) and the records that publish its keys.
- * Pure: no DNS, no clock. Always relaxed/relaxed and without `l=`: every octet of the body is
+ * Pure: no DNS, no clock, but for the thread of `openSigner`. Always relaxed/relaxed and without `l=`: every octet of the body is
  * covered. The fields that a reader sees are oversigned, so none can be added afterwards.
  * Nothing may be changed in a message once it is signed; only dot-stuffing comes later.
  */
@@ -13,3 +13,5 @@ export {
   publishesDkimKey,
 } from './record.js'
 export { type SignOptions, signMessage, signMessageAsync } from './sign.js'
+export { openSigner, type Signer } from './signer.js'
+export { serveSigning } from './signing.js'

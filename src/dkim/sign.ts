@@ -2,6 +2,7 @@ import { createHash, sign } from 'node:crypto'
 import type { DkimKey } from './key.js'
 import { relaxBody } from './relaxed-body.js'
 import { type RelaxedField, relaxHeader } from './relaxed-header.js'
+import type { Signer } from './signer.js'
 
 export interface SignOptions {
   /** Now, in Unix seconds (`t=`). */
@@ -23,22 +24,23 @@ export function signMessage(
   const content = digestContent(message)
   const fields = keys.map((key) => {
     const draft = draftSignature(content, key, options)
-    return finishSignature(draft, signDigest(draft.signed, key))
+    return finishSignature(draft, signDigest(draft.signed, key).toString('base64'))
   })
   return Buffer.from(fields.join(''), 'latin1')
 }
 
-/** The same, with the RSA work on the thread pool (0.27 ms of a core a message, Nov 2026). */
+/** The same, with the RSA work in the signer's thread (0.27 ms of a core a message, Nov 2026). */
 export async function signMessageAsync(
   message: { header: Buffer; body: Buffer },
   keys: readonly DkimKey[],
   options: SignOptions,
+  signer: Pick<Signer, 'sign'>,
 ): Promise<Buffer> {
   const content = digestContent(message)
   const fields = await Promise.all(
     keys.map(async (key) => {
       const draft = draftSignature(content, key, options)
-      return finishSignature(draft, await signDigestAsync(draft.signed, key))
+      return finishSignature(draft, await signer.sign(draft.signed, key))
     }),
   )
   return Buffer.from(fields.join(''), 'latin1')
@@ -139,26 +141,15 @@ function draftSignature(
 }
 
 /** A verifier drops white space inside `b=`, so it may be folded after signing. */
-function finishSignature(draft: SignatureDraft, signature: Buffer): string {
-  const lines = signature.toString('base64').match(/.{1,72}/g) ?? []
+function finishSignature(draft: SignatureDraft, signature: string): string {
+  const lines = signature.match(/.{1,72}/g) ?? []
   return `${draft.folded}${lines.join('\r\n ')}\r\n`
 }
 
 /** RFC 8463 §3: Ed25519 signs the SHA-256 of the data, not the data. */
-export function signDigest(data: string, key: DkimKey): Buffer {
+export function signDigest(data: string, key: Pick<DkimKey, 'algorithm' | 'privateKey'>): Buffer {
   const octets = Buffer.from(data, 'latin1')
   return key.algorithm === 'rsa-sha256'
     ? sign('sha256', octets, key.privateKey)
     : sign(null, createHash('sha256').update(octets).digest(), key.privateKey)
-}
-
-async function signDigestAsync(data: string, key: DkimKey): Promise<Buffer> {
-  // An Ed25519 signature costs little more than the way to the pool and back.
-  if (key.algorithm === 'ed25519-sha256') return signDigest(data, key)
-  const octets = Buffer.from(data, 'latin1')
-  return new Promise((resolve, reject) => {
-    sign('sha256', octets, key.privateKey, (error, signature) =>
-      error === null ? resolve(signature) : reject(error),
-    )
-  })
 }

@@ -1,4 +1,5 @@
 import { type Claimed, makeReturnPaths, type Settlement } from '../deliveries/index.js'
+import { openSigner } from '../dkim/index.js'
 import { messageOf } from '../errors/index.js'
 import type { SendResult } from '../smtp/index.js'
 import { ContentFault } from './campaign-content.js'
@@ -26,6 +27,8 @@ export interface Attempts {
   /** Tries one claimed delivery, start to end. Never rejects: whatever happens is a settlement. */
   attempt(claimed: Claimed, place: Place): Promise<Attempted>
   readonly connections: Connections
+  /** When none is under way any more. */
+  close(): Promise<void>
 }
 
 export interface Attempted {
@@ -52,7 +55,8 @@ export interface Ways extends Pick<DetourOptions, 'egress' | 'relays' | 'shaping
 
 export function makeAttempts(deps: OutboundDeps, { findRoute, ...ways }: Ways): Attempts {
   const { clock, config, log, meter } = deps
-  const compose = makeComposer(deps, makeReturnPaths(deps.key))
+  const signer = openSigner()
+  const compose = makeComposer(deps, makeReturnPaths(deps.key), signer)
   const retry: RetryPolicies = { ...config.retry, random: deps.random }
   const connections = openConnections({
     clock,
@@ -155,6 +159,7 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, ...ways }: Ways): 
         connections.destroy()
       },
     },
+    close: signer.close,
     async attempt(claimed, place) {
       const startedAt = clock.now()
       const finding = await tryOnce(claimed, place).catch((error: unknown): Finding => {

@@ -1,6 +1,6 @@
 import type { ReturnPaths } from '../deliveries/index.js'
 import type { DkimKey } from '../dkim/index.js'
-import { signMessageAsync } from '../dkim/index.js'
+import { type Signer, signMessageAsync } from '../dkim/index.js'
 import { signingKeys } from '../domains/index.js'
 import { composeMessage, type Mailbox, parseMailbox } from '../mime/index.js'
 import {
@@ -81,6 +81,7 @@ export function makeComposer(
     'store' | 'clock' | 'key' | 'publicUrl' | 'tracking' | 'renderer' | 'config'
   >,
   returnPaths: ReturnPaths,
+  signer: Pick<Signer, 'sign'>,
 ): Composer {
   const campaignContent = makeCampaignContent(deps.store.read, deps)
   const unsubscribeLinks = makeUnsubscribeLinks(deps.key, deps.publicUrl)
@@ -172,9 +173,14 @@ export function makeComposer(
       messageId: email.message_id,
       dateMs: email.scheduled_at ?? email.created_at,
     })
-    const signatures = await signMessageAsync(composed, keys, {
-      timeSeconds: Math.floor(deps.clock.now() / 1000),
-    })
+    const signatures = await signMessageAsync(
+      composed,
+      keys,
+      {
+        timeSeconds: Math.floor(deps.clock.now() / 1000),
+      },
+      signer,
+    )
     return {
       pieces: [signatures, composed.header, blankLine, composed.body],
       smtpUtf8: composed.smtpUtf8,

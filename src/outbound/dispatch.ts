@@ -308,6 +308,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
       await scanning
       cancel()
       destroy()
+      await attempts.close()
       await ways.close()
       await shapes.close()
     },

@@ -9,6 +9,7 @@ import {
   type DkimAlgorithm,
   generateDkimKeyPair,
   makeDkimKey,
+  openSigner,
   signMessage,
   signMessageAsync,
 } from '../../src/dkim/index.js'
@@ -118,6 +119,7 @@ const { header, body } = composeMessage({
   dateMs: 0,
 })
 const whole = Buffer.concat([header, Buffer.from('\r\n'), body])
+const signer = openSigner()
 const keySets: DkimAlgorithm[][] = [
   ['rsa-sha256'],
   ['ed25519-sha256'],
@@ -137,7 +139,7 @@ for (const algorithms of keySets) {
   await report('mailauth', 1, () => dkimSign(whole, { ...first, signatureData }), true)
   await report('signMessage', 1, () => signMessage({ header, body }, keys, { timeSeconds: 0 }))
   await report(`signMessageAsync, ${inFlight} at a time`, inFlight, () =>
-    signMessageAsync({ header, body }, keys, { timeSeconds: 0 }),
+    signMessageAsync({ header, body }, keys, { timeSeconds: 0 }, signer),
   )
 }
 

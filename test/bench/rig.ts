@@ -12,6 +12,7 @@ export interface Appliance {
   apiKey: string
   /** From the start of the process until its API answered. */
   startedInMs: number
+  /** A Buffer is sent as it is. */
   post(path: string, body: object): Promise<void>
   stop(): Promise<void>
 }
@@ -81,7 +82,7 @@ export async function serveAppliance(options: ServeOptions): Promise<Appliance> 
       const response = await fetch(url + path, {
         method: 'POST',
         headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
+        body: Buffer.isBuffer(body) ? body : JSON.stringify(body),
       })
       const text = await response.text()
       if (response.status !== 200) throw new Error(text)

@@ -1,0 +1,3 @@
+import { serveSigning } from '../dkim/index.js'
+
+serveSigning()
