@@ -34,7 +34,8 @@ for (const seed of seeds) {
     await rig.start()
 
     const accepted = await sendAll(rig, clock, random)
-    let restarts = 0
+    // `sendAll` has made one.
+    let restarts = 1
     for (let step = 0; (await waiting(rig)) > 0; step++) {
       if (step > 20_000) throw new Error(`${await waiting(rig)} deliveries never end`)
       // A kill, as far as a process can be killed in a test: attempts broken off, leases left.
