@@ -117,7 +117,8 @@ async function openReceivers(t: Test, rig: OutboundRig, random: () => number, ag
     const counted =
       (act: (line: string) => Act, goesOn: string) => (line: string, session: MxSession) => {
         const answer = act(line)
-        if (answer === goesOn) busy.add(session)
+        const said = typeof answer === 'object' && 'reply' in answer ? answer.reply : answer
+        if (said === goesOn) busy.add(session)
         else busy.delete(session)
         for (const one of busy) if (one.closed) busy.delete(one)
         most.set(name, Math.max(most.get(name) ?? 0, busy.size))
@@ -146,7 +147,11 @@ async function openReceivers(t: Test, rig: OutboundRig, random: () => number, ag
     open('down', {
       banner: () => (age() > 5 * minuteMs && age() < 90 * minuteMs ? 'rst' : '220 down.mx.test'),
     }),
-    open('strict', { mail: () => (chance(0.005) ? '451 4.3.2 too busy' : ok) }),
+    open('strict', {
+      mail: () => (chance(0.005) ? '451 4.3.2 too busy' : ok),
+      // Longer than a mail is made, so that as many are there at once as may be.
+      data: () => ({ reply: go, delayMs: 20 }),
+    }),
   ])
   return { receivers, most }
 }
