@@ -1,8 +1,9 @@
 /**
  * DKIM signing (RFC 6376, RFC 8463) and the records that publish its keys.
- * Pure: no DNS, no clock, but for the thread of `openSigner`. Always relaxed/relaxed and without `l=`: every octet of the body is
- * covered. The fields that a reader sees are oversigned, so none can be added afterwards.
- * Nothing may be changed in a message once it is signed; only dot-stuffing comes later.
+ * Pure: no DNS, no clock, but for the thread of `openSigner`. Always relaxed/relaxed and without
+ * `l=`: every octet of the body is covered. The fields that a reader sees are oversigned, so none can
+ * be added afterwards. Nothing may be changed in a message once it is signed; only dot-stuffing comes
+ * later.
  */
 export { type DkimAlgorithm, type DkimKey, generateDkimKeyPair, makeDkimKey } from './key.js'
 export {
