@@ -54,8 +54,7 @@ export async function claim(
 ): Promise<Claim[]> {
   const claims: Claim[] = []
   for (const { limit, ...stream } of wants) {
-    const type = stream.class === queueClass.transactional ? 'transactional' : 'marketing'
-    if ((await stoppedBy(tx, stream.accountId, type)) !== undefined) {
+    if ((await stopOf(tx, stream)) !== undefined) {
       claims.push({ taken: [], exhausted: { nextDueAt: now + stoppedMs } })
     } else {
       claims.push({ taken: await dueOf(tx, { ...stream, limit, now }) })
@@ -71,6 +70,12 @@ export async function claim(
     one.exhausted = { nextDueAt: await nextDue(tx, want) }
   }
   return claims
+}
+
+/** Why mail of the stream may not leave, in words; undefined when it may. */
+export async function stopOf(read: Read, stream: Pick<StreamKey, 'class' | 'accountId'>) {
+  const type = stream.class === queueClass.transactional ? 'transactional' : 'marketing'
+  return await stoppedBy(read, stream.accountId, type)
 }
 
 async function leaseTo(tx: Tx, taken: readonly Claimed[], thread: number, until: number) {

@@ -16,6 +16,7 @@ export {
   nextDue,
   releaseLeases,
   type StreamKey,
+  stopOf,
   unclaim,
 } from './claim.js'
 export { type Confirmation, confirmRelayed } from './confirm-relayed.js'

@@ -21,6 +21,8 @@ export interface Ahead {
   left(stream: Stream): number
   /** Few are left, and the table has more. */
   isLow(stream: Stream): boolean
+  /** The account's streams of which some are left. */
+  streamsOf(accountId: string): Stream[]
   /** None is left of any stream. */
   isEmpty(): boolean
   /** Gives back what is left of the streams, and claims no more of them than there are places for a while. */
@@ -124,6 +126,7 @@ export function makeAhead(options: AheadOptions): Ahead {
       const { rows, size, exhausted } = kept.get(stream) ?? none
       return exhausted === undefined && rows.length < size / 2
     },
+    streamsOf: (accountId) => [...kept.keys()].filter((stream) => stream.accountId === accountId),
     isEmpty: () => kept.size === 0,
     giveBack(streams) {
       for (const stream of streams) void giveBack(stream)

@@ -4,6 +4,7 @@ import {
   releaseLeases,
   type StreamDue,
   type StreamKey,
+  stopOf,
   streamsAfter,
 } from '../deliveries/index.js'
 import type { QueueClass } from '../store/index.js'
@@ -210,6 +211,13 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     work()
   }
 
+  /** A bounce may have paused its account: what was claimed ahead of that does not leave. */
+  const giveBackStopped = async (accountId: string) => {
+    for (const stream of ahead.streamsOf(accountId)) {
+      if ((await stopOf(store.read, stream)) !== undefined) ahead.giveBack([stream])
+    }
+  }
+
   const giveBack = (of: QueueClass, place: Place) => {
     place.site.withdraw(of)
     paths.ended(place.siteKey)
@@ -228,6 +236,11 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
       }
       recorder.record(settlement, () => {
         inFlight--
+        if (settlement.kind === 'bounced') {
+          giveBackStopped(stream.accountId).catch((error) =>
+            log.error({ error }, 'Whether an account is paused could not be read'),
+          )
+        }
         if (settlement.kind === 'deferred') lanes.note({ ...key, dueAt: settlement.dueAt })
         if (inFlight === 0) onIdle()
         work()

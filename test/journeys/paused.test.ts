@@ -1,4 +1,4 @@
-// 300 mails, 12 % of them bouncing: the account is paused, its operator told, then it is cleared.
+// 400 mails, 12 % of them bouncing: the account is paused, its operator told, then it is cleared.
 import t from 'tap'
 import { loadConfig } from '../../src/config/index.js'
 import type { MailEvent } from '../../src/events/index.js'
@@ -7,7 +7,7 @@ import { jsonOf } from '../cli/run.js'
 import { fakeMx } from '../support/fake-mx.js'
 import { startPosthorn } from '../support/posthorn.js'
 
-const mails = 300
+const mails = 400
 const recipients = Array.from({ length: mails }, (_, i) => {
   const bounces = Math.floor(((i + 1) * 12) / 100) > Math.floor((i * 12) / 100)
   return `${bounces ? 'bounced' : 'delivered'}+${i}@simulator.posthorn.test`
@@ -66,7 +66,8 @@ t.test('an account that bounces is paused, and goes on when it is cleared', asyn
     .execute()
   t.same(paused?.totals, firstPause(events), 'at the event that passed the threshold')
   const waiting = await read.selectFrom('queue').selectAll().execute()
-  t.ok(waiting.length > 0 && waiting.length < 100, `${waiting.length} of 300 wait`)
+  // It takes 200 to call for a pause. What is under way then ends; what was only claimed does not leave.
+  t.ok(waiting.length > 100 && waiting.length < mails - 200, `${waiting.length} of ${mails} wait`)
   t.ok(
     waiting.every(({ lease }) => lease === null),
     'none is under way',
