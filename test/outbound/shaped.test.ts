@@ -4,14 +4,11 @@ import { loadConfig } from '../../src/config/index.js'
 import { expireOverdue } from '../../src/deliveries/index.js'
 import { makeLandEvents } from '../../src/events/index.js'
 import { FakeClock } from '../support/clock.js'
-import { type OutboundRig, outboundRig, shapedTo } from '../support/outbound.js'
+import { leased, type OutboundRig, outboundRig, pass, shapedTo } from '../support/outbound.js'
 
 const minuteMs = 60_000
 const many = (rig: OutboundRig, count: number, domain = 'one.test') =>
   Promise.all(Array.from({ length: count }, (_, i) => rig.send({ to: `r${i}@${domain}` })))
-const leased = async ({ store }: OutboundRig) =>
-  (await store.read.selectFrom('queue').select('id').where('lease', 'is not', null).execute())
-    .length
 const tried = async ({ store }: OutboundRig) =>
   (await store.read.selectFrom('queue').select('id').where('attempts', '>', 0).execute()).length
 
@@ -53,7 +50,7 @@ t.test('a rate holds, and the gate says so', async (t) => {
   t.match(rig.gateOf(key), { says: /fake: 60 messages a minute/, until: Number })
   const before = rig.mx.messages.length
   t.ok(before <= 2)
-  for (let second = 0; second < 5; second++) await clock.advance(1_000)
+  await pass(rig, clock, 5_000, 1_000)
   for (const id of ids) await rig.becomes(id, 'delivered')
 })
 
@@ -81,7 +78,7 @@ for = "30m"
   await rig.eventually(async () => (await leased(rig)) === 0)
   const before = await tried(rig)
   t.ok(before <= 4, `${before} of 50 were tried before it was clear`)
-  await clock.advance(20 * minuteMs)
+  await pass(rig, clock, 20 * minuteMs)
   t.equal(await tried(rig), before, 'nothing is tried meanwhile')
   await clock.advance(11 * minuteMs)
   await rig.eventually(async () => (await tried(rig)) > before)

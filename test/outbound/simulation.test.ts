@@ -4,7 +4,7 @@ import { packageFile } from '../../src/config/index.js'
 import { FakeClock } from '../support/clock.js'
 import { fakeMx } from '../support/fake-mx.js'
 import type { Act, MxSession } from '../support/fake-mx-script.js'
-import { type OutboundRig, outboundRig } from '../support/outbound.js'
+import { leased, type OutboundRig, outboundRig } from '../support/outbound.js'
 
 /*
  * Days of a busy appliance in seconds: a fake clock, real sockets, and four receivers that behave as
@@ -199,7 +199,7 @@ async function sendAll(
 
 /** Lets what is under way end, then time go on: to the next thing due, or some seconds. */
 async function pass(rig: OutboundRig, clock: FakeClock, random: () => number): Promise<void> {
-  await rig.eventually(async () => (await leased(rig)).length === 0)
+  await rig.eventually(async () => (await leased(rig)) === 0)
   const { next } = await rig.store.read
     .selectFrom('queue')
     .select((eb) => eb.fn.min('due_at').as('next'))
@@ -217,8 +217,6 @@ const waiting = async ({ store }: OutboundRig) =>
         .executeTakeFirstOrThrow()
     ).n,
   )
-const leased = ({ store }: OutboundRig) =>
-  store.read.selectFrom('queue').select(['lane', 'class']).where('lease', 'is not', null).execute()
 
 const firstAttempts = (rig: OutboundRig, like: string) =>
   rig.store.read

@@ -27,6 +27,7 @@ import { makeSimulator } from '../../src/simulator/index.js'
 import type { QueueClass, Store } from '../../src/store/index.js'
 import { suppressFailing } from '../../src/suppression/index.js'
 import { openRenderer, type Renderer } from '../../src/templates/index.js'
+import type { FakeClock } from './clock.js'
 import { type FakeMx, fakeMx, type MxScript } from './fake-mx.js'
 import { type FakeResolver, fakeResolver } from './resolver.js'
 import { makeTempDir, openTestStore } from './store.js'
@@ -228,6 +229,38 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
   t.teardown(() => rig.stop(0))
   if (!options.stopped) await rig.start()
   return rig
+}
+
+/** How many deliveries have a lease: under way, or claimed ahead. */
+export async function leased({ store }: OutboundRig): Promise<number> {
+  const { n } = await store.read
+    .selectFrom('queue')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('lease', 'is not', null)
+    .executeTakeFirstOrThrow()
+  return n
+}
+
+/**
+ * Lets time pass in steps, after each of which what fell due happens and is on disk. A jump of
+ * hours instead would overtake an attempt whose commit takes long, and with it the next due time.
+ */
+export async function pass(
+  rig: OutboundRig,
+  clock: FakeClock,
+  ms: number,
+  stepMs = 60_000,
+): Promise<void> {
+  for (let left = ms; left > 0; left -= stepMs) {
+    await clock.advance(Math.min(left, stepMs))
+    // To find the way, then to claim; the second write comes behind what the first woke.
+    for (let turn = 0; turn < 2; turn++) {
+      await new Promise((resolve) => setImmediate(resolve))
+      await rig.store.write(async () => {})
+    }
+    await rig.eventually(async () => (await leased(rig)) === 0)
+    await rig.store.write(async () => {})
+  }
 }
 
 // These tests send raw HTML.
