@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { messageOf, OperatorError } from '../errors/index.js'
 import { settingName } from './read.js'
-import { integer, oneOf, type Section, type Setting, text } from './settings.js'
+import { integer, list, oneOf, type Section, type Setting, text } from './settings.js'
 
 /** A server that takes our mail on when the primary way is blocked. */
 export interface SmartHost {
@@ -18,6 +18,8 @@ export interface SmartHost {
   readonly passwordEnv: string
   /** PEM of the authorities trusted instead of the usual ones; empty: the usual ones. */
   readonly caFile: string
+  /** To leave from, one of a family; empty: whichever the system takes. */
+  readonly sourceAddresses: readonly string[]
   readonly connections: number
   readonly messagesPerMinute: number
 }
@@ -42,6 +44,10 @@ const items = {
   passwordFile: text('', { pattern: /^\//, expected: 'the absolute path of a file' }),
   passwordEnv: text('', { pattern: /^[A-Z_][A-Z0-9_]*$/i, expected: 'the name of a variable' }),
   caFile: text('', { pattern: /^\//, expected: 'the absolute path of a file' }),
+  sourceAddresses: list([], {
+    each: (item) => isIP(item) !== 0,
+    expected: 'a list of IP addresses',
+  }),
   connections: integer(10, 1, 1_000),
   messagesPerMinute: integer(6_000, 1, 1_000_000),
 } as const satisfies Section
@@ -85,12 +91,15 @@ function readOne(item: Record<string, unknown>, place: string, problems: string[
 }
 
 function refuseUnfit(
-  { tls, user, passwordFile, passwordEnv }: SmartHost,
+  { tls, user, passwordFile, passwordEnv, sourceAddresses }: SmartHost,
   item: Record<string, unknown>,
   place: string,
   problems: string[],
 ): void {
   if (item.host === undefined) problems.push(`a host for ${place}`)
+  if (new Set(sourceAddresses.map((address) => isIP(address))).size < sourceAddresses.length) {
+    problems.push(`one IPv4 and one IPv6 address at most as source_addresses of ${place}`)
+  }
   const passwords = [passwordFile, passwordEnv].filter((one) => one !== '').length
   if (user !== '' && passwords !== 1) {
     problems.push(`either password_file or password_env with the user of ${place}`)

@@ -10,7 +10,7 @@ import { stopAtDeparture } from './departure.js'
 import type { OutboundDeps } from './deps.js'
 import { type DetourOptions, type Mail, makeDetour } from './detour.js'
 import { judge } from './judge.js'
-import { type Outcome, outcomeOfSend, replyText } from './outcome.js'
+import { failureText, type Outcome, outcomeOfSend, replyText } from './outcome.js'
 import type { Place } from './places.js'
 import { nextAttempt, type RetryPolicies } from './retry.js'
 import type { FindRoute } from './route.js'
@@ -191,9 +191,10 @@ function openTlsPolicies(deps: OutboundDeps, signal: AbortSignal): TlsPolicies {
 }
 
 function describe(session: Session, result: SendResult, demand: TlsDemand): Finding {
-  const { connection, remote } = session
+  const { connection, remote, reused } = session
   const tls = tlsInWords(connection.tls, demand)
-  const transcript = withPolicy(connection.transcript(), demand)
+  const before = reused ? [] : session.before
+  const transcript = inFull(connection.transcript(), { before, remote, demand })
   return { ...outcomeOfSend(result), remote, tls, transcript, site: siteOutcomeOf(result) }
 }
 
@@ -215,9 +216,9 @@ function siteOutcomeOf(result: SendResult): SiteOutcome {
   }
 }
 
-function describeFailure({ failure, remote, demand }: NotAcquired, domain: string): Finding {
-  const { phase, cause, reply, tlsFailed, transcript } = failure
-  const words = reply ? replyText(reply) : `No connection (${phase}): ${cause}`
+function describeFailure(last: NotAcquired, domain: string): Finding {
+  const { failure, remote, demand } = last
+  const { cause, reply, tlsFailed, transcript } = failure
   const unmet = `TLS policy of ${domain} (${demand.by}) is not met by ${remote}: ${cause}`
   // One domain's policy says nothing about a site that it shares with others.
   const isUnmet = tlsFailed === true && demand.by !== ''
@@ -228,10 +229,10 @@ function describeFailure({ failure, remote, demand }: NotAcquired, domain: strin
   }
   return {
     kind: 'deferred',
-    reply: isUnmet ? unmet : words,
+    reply: isUnmet ? unmet : failureText(failure),
     remote,
     tls: demand.by === '' ? undefined : `none (${demand.by})`,
-    transcript: withPolicy(transcript, demand),
+    transcript: inFull(transcript, last),
     ...(isUnmet ? {} : { site }),
     reached: reachedBy(failure),
   }
@@ -246,5 +247,12 @@ function reachedBy({ phase, code, reply }: NotAcquired['failure']): boolean | un
 
 const causeOf = (code: string | undefined) => (code === 'ETIMEDOUT' ? 'timeout' : 'refused')
 
-const withPolicy = (transcript: string, { by }: TlsDemand) =>
-  by === '' ? transcript : `TLS policy: ${by}\n${transcript}`
+/** What was said, behind the hosts that were tried before and the policy that counted. */
+function inFull(
+  transcript: string,
+  { before, remote, demand }: Pick<NotAcquired, 'before' | 'remote' | 'demand'>,
+): string {
+  const hosts = before.length === 0 ? [] : [...before, `${remote}:`]
+  const policy = demand.by === '' ? [] : [`TLS policy: ${demand.by}`]
+  return [...hosts, ...policy, transcript].join('\n')
+}

@@ -9,6 +9,7 @@ import {
   connectSmtp,
   type SmtpConnection,
 } from '../smtp/index.js'
+import { failureText } from './outcome.js'
 import { bindTo, type Source } from './pools.js'
 import type { Inside } from './route.js'
 import { meets, type TlsDemand, tlsOptions } from './tls-policy/index.js'
@@ -27,6 +28,8 @@ export interface Session {
   demand: TlsDemand
   /** It has carried a message before: that it turns out closed then says nothing about the site. */
   reused: boolean
+  /** The hosts that were tried in vain before it, a line each. */
+  before: readonly string[]
 }
 
 export interface Connections {
@@ -61,6 +64,8 @@ export interface NotAcquired {
   failure: ConnectFailure
   remote: string
   demand: TlsDemand
+  /** Those before it, a line each. */
+  before: readonly string[]
 }
 
 export interface ConnectionOptions {
@@ -193,6 +198,7 @@ export function openConnections(options: ConnectionOptions): Connections {
         return { session: waiting }
       }
       makeRoom(target)
+      const before: string[] = []
       let silent = 0
       let last: NotAcquired | undefined
       for (const { exchange, addresses } of hosts) {
@@ -206,14 +212,15 @@ export function openConnections(options: ConnectionOptions): Connections {
           const port = target.inside?.port ?? options.port
           const from = { ...bind, heloName: source.heloName, port }
           const result = await connectHost(from, address, exchange, demand)
+          if (last !== undefined) before.push(`${last.remote}: ${failureText(last.failure)}`)
           if (result.kind === 'ready') {
             const { connection } = result
-            const of = { key, site, maxMessages }
+            const of = { key, site, maxMessages, before }
             return {
               session: track({ connection, remote, exchange, ...of, demand, reused: false }),
             }
           }
-          last = { failure: result, remote, demand }
+          last = { failure: result, remote, demand, before }
           if (result.phase !== 'connect' && result.reply === undefined) silent++
           if (silent >= maxSilent || dying.signal.aborted) return last
         }
@@ -273,5 +280,6 @@ function noneOfFamily(source: Source, hosts: readonly MxHost[]): NotAcquired {
     failure: { kind: 'failed', phase: 'connect', cause, transient: true, transcript: '' },
     remote: host.exchange,
     demand: inTheClear,
+    before: [],
   }
 }

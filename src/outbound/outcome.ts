@@ -1,6 +1,6 @@
 import type { MxRoute } from '../dns/index.js'
 import type { BounceClass } from '../reports/index.js'
-import type { Reply, SendResult } from '../smtp/index.js'
+import type { ConnectFailure, Reply, SendResult } from '../smtp/index.js'
 
 /** What an attempt came to. `reply` is the server's answer verbatim, or our own sentence. */
 export interface Outcome {
@@ -29,6 +29,10 @@ export function outcomeOfSend(result: SendResult): Outcome {
     }
   }
 }
+
+/** Why there is no session: the server's words, or ours. */
+export const failureText = ({ phase, cause, reply }: ConnectFailure): string =>
+  reply ? replyText(reply) : `No connection (${phase}): ${cause}`
 
 export const nxdomainReply = 'The domain does not exist (DNS answers NXDOMAIN)'
 

@@ -41,9 +41,12 @@ export function makePools(
 }
 
 /** The address to leave from for one to go to; undefined: there is none of that family. */
-export function bindTo(source: Source, address: string): { localAddress?: string } | undefined {
-  if (source.addresses.length === 0) return {}
-  const localAddress = source.addresses.find((own) => isIP(own) === isIP(address))
+export function bindTo(
+  { addresses }: Pick<Source, 'addresses'>,
+  address: string,
+): { localAddress?: string } | undefined {
+  if (addresses.length === 0) return {}
+  const localAddress = addresses.find((own) => isIP(own) === isIP(address))
   return localAddress === undefined ? undefined : { localAddress }
 }
 

@@ -241,6 +241,7 @@ password_env = "SECRET"
 [[outbound.failover.smart_hosts]]
 host = "192.0.2.1"
 tls = "implicit"
+source_addresses = ["192.0.2.25"]
 connections = 2
 [[outbound.failover.smart_hosts]]
 host = "relay.internal"
@@ -251,6 +252,7 @@ port = 2525`,
   t.match(first, { host: 'smtp.example.net', port: 587, tls: 'starttls', user: 'posthorn' })
   t.match(first, { passwordEnv: 'SECRET', connections: 10, messagesPerMinute: 6_000 })
   t.match(second, { host: '192.0.2.1', port: 465, tls: 'implicit', connections: 2, user: '' })
+  t.same(second?.sourceAddresses, ['192.0.2.25'])
   t.match(third, { port: 2525, tls: 'off' })
 })
 
@@ -266,6 +268,11 @@ t.test('a smart host is refused with what is wrong, and no password is shown', a
       /TLS for smart host 1: a password never goes in the clear/,
     ],
     ['host = "a.test"\npassword = "hunter2"', /password_file or password_env, never password/],
+    [
+      'host = "a.test"\nsource_addresses = ["192.0.2.1", "192.0.2.2"]',
+      /one IPv4 and one IPv6 address at most as source_addresses of smart host 1/,
+    ],
+    ['host = "a.test"\nsource_addresses = ["here"]', /a list of IP addresses as source_addr/],
     ['host = "a.test"\nhots = "b"', /no hots in smart host 1 \(known: host, port, tls/],
   ]
   for (const [lines, expected] of cases) {

@@ -125,14 +125,17 @@ t.test('a drop in the middle of DATA is tried again', async (t) => {
 
 t.test('nobody listening is tried again, and said in words', async (t) => {
   const clock = new FakeClock()
-  const rig = await outboundRig(t, { clock, config: { port: 1 } })
+  const dns = { 'one.test': { a: ['127.0.0.8', '127.0.0.9'] } }
+  const rig = await outboundRig(t, { clock, dns, config: { port: 1 } })
   const email = await rig.until(
     await rig.send({ to: 'a@one.test' }),
     (e) => e.recipients[0]?.attempts === 1,
   )
   t.match(email.recipients, [
-    { status: 'deferred', reply: /^No connection \(connect\): .*ECONNREFUSED/ },
+    { status: 'deferred', reply: /^No connection \(connect\): .*ECONNREFUSED 127\.0\.0\.9/ },
   ])
+  const row = await rig.store.read.selectFrom('queue').select('last_transcript').executeTakeFirst()
+  t.match(row?.last_transcript, /^one\.test \[127\.0\.0\.8\]: No .*\none\.test \[127\.0\.0\.9\]:\n/)
 })
 
 t.test('a delivery that is never taken fails when its age is over', async (t) => {
@@ -247,11 +250,26 @@ t.test('routing', async (t) => {
     const all = { mx: names.map((_, i) => mx(`mx${i}.test`, i)) }
     const rig = await outboundRig(t, { dns: { 'one.test': all, ...Object.fromEntries(hosts) } })
     const { port } = rig.mx
-    for (const host of names.slice(0, 3)) {
+    for (const host of names.slice(0, 2)) {
       await fakeMx(t, { host, port, banner: '554 5.7.1 Not you' })
     }
-    const email = await rig.becomes(await rig.send({ to: 'a@one.test' }), 'delivered')
+    const id = await rig.send({ to: 'a@one.test' })
+    const email = await rig.becomes(id, 'delivered')
     t.equal(email.recipients[0]?.attempts, 1)
+    await rig.becomes(await rig.send({ to: 'b@one.test' }), 'delivered')
+    const [first, second] = await rig.store.read
+      .selectFrom('deliveries')
+      .select('transcript')
+      .orderBy('recipient')
+      .execute()
+    const tried = [
+      'mx0.test [127.0.0.2]: 554 5.7.1 Not you',
+      'mx1.test [127.0.0.3]: 554 5.7.1 Not you',
+      `mx2.test [127.0.0.4]: No connection (connect): connect ECONNREFUSED 127.0.0.4:${port}`,
+      'mx3.test [127.0.0.1]:',
+    ]
+    t.match(first?.transcript, tried.join('\n'), 'and told, with the words of each')
+    t.notMatch(second?.transcript, 'mx0.test', 'but once')
   })
   t.test('NXDOMAIN is final only the second time', async (t) => {
     const clock = new FakeClock()

@@ -33,7 +33,13 @@ async function open(t: Test, { receiver, smartHost = {}, settings }: Options = {
   const { failover } = loadConfig({ env: {} }).outbound
   const host: SmartHost = {
     ...{ host: '127.0.0.1', port: relay.port, tls: 'off', user: '', passwordFile: '' },
-    ...{ passwordEnv: '', caFile: '', connections: 10, messagesPerMinute: 6_000 },
+    ...{
+      passwordEnv: '',
+      caFile: '',
+      sourceAddresses: [],
+      connections: 10,
+      messagesPerMinute: 6_000,
+    },
     ...settings,
   }
   const rig = await outboundRig(t, {

@@ -26,6 +26,7 @@ const usual: SmartHost = {
   ...{
     passwordEnv: '',
     caFile: certificates.ca.certFile,
+    sourceAddresses: [],
     connections: 4,
     messagesPerMinute: 6_000,
   },
@@ -95,6 +96,15 @@ t.test('AUTH LOGIN, implicit TLS, no TLS at all where there is no password', asy
   const local = await open(t, {}, { tls: 'off' })
   t.equal((await local.offer()).verdict, 'relayed')
   t.equal(local.mx.sessions[0]?.tls, false)
+})
+
+t.test('it is reached from the source address that it knows', async (t) => {
+  const { mx, offer } = await open(t, {}, { sourceAddresses: ['::1', '127.0.0.7'] })
+  t.equal((await offer()).verdict, 'relayed')
+  t.equal(mx.sessions[0]?.remoteAddress, '127.0.0.7')
+  const other = await open(t, {}, { sourceAddresses: ['::1'] })
+  t.match((await other.offer()).reply, /^No session with .* \(connect\): ::1 cannot reach it$/)
+  t.equal(other.mx.sessions.length, 0, 'no other address stands in')
 })
 
 t.test('no password and no mail without a certificate that is good', async (t) => {

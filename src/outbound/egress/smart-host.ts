@@ -13,6 +13,7 @@ import {
   type SendResult,
 } from '../../smtp/index.js'
 import { replyText } from '../outcome.js'
+import { bindTo } from '../pools.js'
 import { makeSite, type Site, type SiteOutcome } from '../shaping/index.js'
 import { openSessions, type Session, type Sessions } from './sessions.js'
 import { type Verdict, verdictOf } from './verdict.js'
@@ -75,7 +76,13 @@ export function openRelay(host: SmartHost, options: RelayOptions): Relay {
     let last: NotOpened | undefined
     for (const address of found.addresses) {
       const remote = `${host.host} [${address}]`
+      const bind = bindTo({ addresses: host.sourceAddresses }, address)
+      if (bind === undefined) {
+        last ??= unopened(remote, 'connect', `${host.sourceAddresses[0]} cannot reach it`)
+        continue
+      }
       const result = await connectSmtp({
+        ...bind,
         ...{ host: address, port: host.port, servername: host.host, heloName: options.heloName },
         ...(login.auth && { auth: login.auth }),
         // What is offered is the operator's arrangement; nothing falls back to the clear.
