@@ -5,7 +5,7 @@ import type { EmailRecord } from '../../src/emails/index.js'
 import { everything, leaveToEvidence, orderScope, readScopes } from '../../src/outbound/index.js'
 import { FakeClock } from '../support/clock.js'
 import { type FakeMx, fakeMx, type MxScript } from '../support/fake-mx.js'
-import { outboundRig } from '../support/outbound.js'
+import { outboundRig, pass as passTime } from '../support/outbound.js'
 import { startPosthorn } from '../support/posthorn.js'
 
 const minute = 60_000
@@ -49,15 +49,7 @@ async function open(t: Test, { receiver, smartHost = {}, settings }: Options = {
     config: { failover: { ...failover, smartHosts: [host], sites: 3 } },
   })
   const { store } = rig
-  /** Time passes; what becomes due meanwhile happens. */
-  const pass = async (ms: number) => {
-    const step = ms > 5 * minute ? 20_000 : 2_000
-    for (let left = ms; left > 0; left -= step) {
-      await clock.advance(Math.min(left, step))
-      await store.write(async () => {})
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-  }
+  const pass = (ms: number) => passTime(rig, clock, ms, ms > 5 * minute ? 20_000 : 2_000)
   const send = (name: string) => rig.send({ to: `ada@${name}.test` })
   const sent = async (name: string, isSo: (email: EmailRecord) => boolean) =>
     rig.until(await send(name), isSo)
