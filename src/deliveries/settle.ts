@@ -37,7 +37,7 @@ export type Settlement =
 /**
  * Writes what became of attempts: ended deliveries move from the queue to the log, deferred ones get
  * their next time, each email's counters and status follow, and events land. One that `thread` no longer leases
- * (an operator took it back) changes nothing. Returns how many counted.
+ * (an operator took it back), or the second of one delivery, changes nothing. Returns how many counted.
  */
 export async function settle(
   tx: Tx,
@@ -45,7 +45,7 @@ export async function settle(
   options: { thread: number; now: number; land: LandEvents },
 ): Promise<number> {
   const held = await stillLeased(tx, settlements, options.thread)
-  const mine = settlements.filter((settlement) => held.ids.has(settlement.id))
+  const mine = settlements.filter((settlement) => held.ids.delete(settlement.id))
   const ended = mine.filter((settlement) => settlement.kind !== 'deferred')
   await moveToLog(tx, ended, options.now)
   const events: MailEvent[] = []

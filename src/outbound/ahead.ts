@@ -19,6 +19,7 @@ export interface Ahead {
   /** A delivery of the stream has begun. */
   began(stream: Stream): void
   left(stream: Stream): number
+  holds(stream: Stream, id: number): boolean
   /** Few are left, and the table has more. */
   isLow(stream: Stream): boolean
   /** The account's streams of which some are left. */
@@ -122,6 +123,7 @@ export function makeAhead(options: AheadOptions): Ahead {
       if (pace !== undefined) pace.begun++
     },
     left: (stream) => kept.get(stream)?.rows.length ?? 0,
+    holds: (stream, id) => kept.get(stream)?.rows.some((row) => row.id === id) === true,
     isLow(stream) {
       const { rows, size, exhausted } = kept.get(stream) ?? none
       return exhausted === undefined && rows.length < size / 2

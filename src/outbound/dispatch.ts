@@ -74,7 +74,8 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const poolOf = makePools(config)
   const attempts = makeAttempts(deps, { findRoute, egress, relays, shaping })
   const recorder = makeRecorder(deps)
-  let inFlight = 0
+  /** By their ids. */
+  const inFlight = new Set<number>()
   let claiming = false
   let claimed = Promise.resolve()
   let closing = false
@@ -169,7 +170,9 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
       const now = clock.now()
       const claims = await store.write((tx) => claim(tx, limits, { now, thread }))
       for (const [i, { stream, places }] of wants.entries()) {
-        const { taken = [], exhausted } = claims[i] ?? {}
+        const { taken: found = [], exhausted } = claims[i] ?? {}
+        // A clock that was set forward ends leases before their attempts; they are just renewed.
+        const taken = found.filter(({ id }) => !inFlight.has(id) && !ahead.holds(stream, id))
         stream.claiming = false
         const more = taken.slice(places.length)
         if (more.length + ahead.left(stream) > 0) {
@@ -225,7 +228,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
 
   const run = (stream: Stream, delivery: Claimed, place: Place) => {
     const key = keyOf(stream)
-    inFlight++
+    inFlight.add(delivery.id)
     ahead.began(stream)
     void attempts.attempt(delivery, place).then(({ settlement, site }) => {
       // What we broke off ourselves says nothing about the site.
@@ -235,14 +238,14 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
         paths.ended(place.siteKey)
       }
       recorder.record(settlement, () => {
-        inFlight--
+        inFlight.delete(delivery.id)
         if (settlement.kind === 'bounced') {
           giveBackStopped(stream.accountId).catch((error) =>
             log.error({ error }, 'Whether an account is paused could not be read'),
           )
         }
         if (settlement.kind === 'deferred') lanes.note({ ...key, dueAt: settlement.dueAt })
-        if (inFlight === 0) onIdle()
+        if (inFlight.size === 0) onIdle()
         work()
       })
       work()
@@ -308,7 +311,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
       relays?.close()
       const idle = new Promise<void>((resolve) => {
         onIdle = resolve
-        if (inFlight === 0) resolve()
+        if (inFlight.size === 0) resolve()
       })
       const destroy = () => {
         attempts.connections.destroy()

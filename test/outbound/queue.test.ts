@@ -7,7 +7,7 @@ import { shardOf } from '../../src/outbound/index.js'
 import { makeTimeHeap } from '../../src/outbound/time-heap.js'
 import type { QueueClass, QueueRow } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
-import { outboundRig, shapedTo } from '../support/outbound.js'
+import { outboundRig, pass, shapedTo } from '../support/outbound.js'
 import { openTestStore } from '../support/store.js'
 
 t.test('a site that answers nothing holds up no other', async (t) => {
@@ -45,6 +45,21 @@ t.test('what was in flight at a stop is claimed again at the next start', async 
     status: 'sent',
     recipients: [{ status: 'deferred', reply: /may have taken the message/ }],
   })
+})
+
+t.test('a clock set forward by hours lets nobody have a mail twice', async (t) => {
+  const clock = new FakeClock()
+  const script = { dot: { reply: '250 ok', delayMs: 300 } }
+  const rig = await outboundRig(t, { clock, script, shaping: shapedTo({ connections: 6 }) })
+  const ids = [await rig.send({ to: 'a@one.test' }), await rig.send({ to: 'b@one.test' })]
+  const begun = () => rig.mx.sessions.filter(({ commands }) => commands.includes('DATA')).length
+  await rig.mx.waitUntil(() => begun() === 2)
+  // Their leases are over.
+  await clock.advance(2 * 3_600_000)
+  for (const id of ids) await rig.becomes(id, 'delivered')
+  await pass(rig, clock, 2 * 3_600_000, 3_600_000)
+  t.equal(rig.mx.messages.length, 2)
+  t.equal(begun(), 2)
 })
 
 t.test('a thread that died left leases: its successor takes them at once', async (t) => {
