@@ -18,6 +18,9 @@ import { jsonTime, say, sayFields, sayJson, sayText, shownTime } from './output.
 import { type Place, placeOf } from './place.js'
 import { idOf } from './queue-filter.js'
 
+// A session in the clear with one refusal, whole.
+const shownLines = 20
+
 /** `queue show` and `queue transcript`, about deliveries that wait and those that have ended. */
 export function deliveryCommands(queue: Command): void {
   queue
@@ -42,26 +45,29 @@ export function deliveryCommands(queue: Command): void {
       })
       if (place.json) {
         return sayJson([
-          ...waiting.map(({ delivery, around, live }) =>
-            waitingForMachines(delivery, around, now, live),
-          ),
+          ...waiting.map(({ delivery, around, live }) => ({
+            ...waitingForMachines(delivery, around, now, live),
+            transcript: delivery.lastTranscript || null,
+          })),
           ...ended.map(endedForMachines),
         ])
       }
       const blocks = [
-        ...waiting.map(({ delivery, around, live }) =>
-          waitingForPeople(
+        ...waiting.map(({ delivery, around, live }) => ({
+          ...{ id: delivery.id, transcript: delivery.lastTranscript },
+          fields: waitingForPeople(
             delivery,
             names.get(delivery.accountId) ?? '',
             explainWaiting(delivery, around, now, live),
             now,
           ),
-        ),
-        ...ended.map((delivery) => endedForPeople(delivery)),
+        })),
+        ...ended.map((delivery) => ({ ...delivery, fields: endedForPeople(delivery) })),
       ]
-      for (const [at, fields] of blocks.entries()) {
+      for (const [at, { id, transcript, fields }] of blocks.entries()) {
         if (at > 0) say()
         sayFields(fields)
+        if (transcript) sayEnd(id, transcript)
       }
     })
 
@@ -87,6 +93,19 @@ export function deliveryCommands(queue: Command): void {
       }
       sayText(text || 'No conversation was kept: no server was talked to')
     })
+}
+
+/** The last of what was said: where it went wrong, as a rule. */
+function sayEnd(id: number, transcript: string): void {
+  const lines = transcript.split('\n')
+  say()
+  if (lines.length > shownLines) {
+    const left = lines.length - shownLines
+    say(
+      `The last conversation, without its first ${left} lines ('posthorn queue transcript ${id}'):`,
+    )
+  } else say('The last conversation:')
+  for (const line of lines.slice(-shownLines)) sayText(line === '' ? line : `  ${line}`)
 }
 
 /** What the running appliance knows of it; undefined when none runs. */
@@ -169,8 +188,13 @@ export function waitingForMachines(
   }
 }
 
-function endedForMachines({ transcript: _, ...row }: Ended) {
-  return { ...row, acceptedAt: jsonTime(row.acceptedAt), endedAt: jsonTime(row.endedAt) }
+function endedForMachines({ transcript, ...row }: Ended) {
+  return {
+    ...row,
+    transcript: transcript || null,
+    acceptedAt: jsonTime(row.acceptedAt),
+    endedAt: jsonTime(row.endedAt),
+  }
 }
 
 export const oneLine = (text: string) => text.replace(/\s*\n\s*/g, ' / ')

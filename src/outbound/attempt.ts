@@ -247,12 +247,11 @@ function reachedBy({ phase, code, reply }: NotAcquired['failure']): boolean | un
 
 const causeOf = (code: string | undefined) => (code === 'ETIMEDOUT' ? 'timeout' : 'refused')
 
-/** What was said, behind the hosts that were tried before and the policy that counted. */
+/** What was said and to whom, behind the hosts that were tried before; with the policy that counted. */
 function inFull(
   transcript: string,
   { before, remote, demand }: Pick<NotAcquired, 'before' | 'remote' | 'demand'>,
 ): string {
-  const hosts = before.length === 0 ? [] : [...before, `${remote}:`]
   const policy = demand.by === '' ? [] : [`TLS policy: ${demand.by}`]
-  return [...hosts, ...policy, transcript].join('\n')
+  return [...before, `${remote}:`, ...policy, transcript].join('\n')
 }

@@ -123,6 +123,7 @@ const kinds = {
   'in doubt': 'deferred',
 } as const
 
-function findingOf({ verdict, reply, remote, tls, transcript, site }: Offered): Finding {
+function findingOf({ verdict, reply, remote, tls, site, ...offered }: Offered): Finding {
+  const transcript = `${remote}:\n${offered.transcript}`
   return { kind: kinds[verdict], reply, remote, tls, transcript, site, failover: true }
 }

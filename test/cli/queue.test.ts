@@ -134,11 +134,17 @@ t.test('what waits is summed up, listed and explained', async (t) => {
 t.test('the last conversation is shown, and cannot play with the terminal', async (t) => {
   const said =
     '0 S: 220 mx ready\n12 C: RCPT TO:<a@one.test>\n40 S: 451 \u001b[2Jgo \u0007away\u202e'
+  const numbered = Array.from({ length: 25 }, (_, at) => `${at} S: 250-X${at}`)
   const { run, json, refused, ids, store } = await openQueue(t, [
     { to: 'a@one.test', attempts: 1, transcript: said, email: 1 },
     { to: 'b@one.test', email: 1 },
+    { to: 'c@one.test', attempts: 1, transcript: numbered.join('\n') },
   ])
-  const [first = '', second = ''] = ids
+  const [first = '', second = '', third = ''] = ids
+  const shown = (await run('queue', 'show', third)).stdout
+  const [head = '', ...lines] = shown.split('\n\n')[1]?.split('\n') ?? []
+  t.match(head, `without its first 5 lines ('posthorn queue transcript ${third}'):`)
+  t.same(lines, [...numbered.slice(-20).map((line) => `  ${line}`), ''])
   const safe =
     '0 S: 220 mx ready\n12 C: RCPT TO:<a@one.test>\n40 S: 451 \\u001b[2Jgo \\u0007away\\u202e\n'
   t.equal((await run('queue', 'transcript', first)).stdout, safe)
@@ -155,6 +161,9 @@ t.test('the last conversation is shown, and cannot play with the terminal', asyn
   t.match(await json('queue', 'show', first), [
     { status: 'failed', reply: 'Given up by the operator: no such person', endedAt: /Z$/ },
   ])
+  t.match(await json('queue', 'show', uuid(1)), [{ transcript: null }, { transcript: said }])
+  const whole = (await run('queue', 'show', uuid(1))).stdout
+  t.match(whole, `\n\nThe last conversation:\n  ${safe.replaceAll('\n', '\n  ').trimEnd()}\n`)
   t.match((await store.read.selectFrom('emails').selectAll().execute())[0], {
     failed: 1,
     waiting: 1,

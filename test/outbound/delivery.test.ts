@@ -270,6 +270,11 @@ t.test('routing', async (t) => {
     ]
     t.match(first?.transcript, tried.join('\n'), 'and told, with the words of each')
     t.notMatch(second?.transcript, 'mx0.test', 'but once')
+    t.match(
+      second?.transcript,
+      /^mx3\.test \[127\.0\.0\.1\]:\n\d+ S: 220 /,
+      'with whom is always told',
+    )
   })
   t.test('NXDOMAIN is final only the second time', async (t) => {
     const clock = new FakeClock()

@@ -91,6 +91,8 @@ t.test('a blocked way out: mail goes by the smart host, and returns when it work
   const [raw = ''] = relay.messages.map((message) => message.raw.toString())
   t.match(raw, /^DKIM-Signature: /m, 'signed by us')
   t.match(relay.messages[0]?.from, /@bounce\.sender\.test$/, 'with our return path')
+  const said = rig.store.read.selectFrom('deliveries').select('transcript')
+  t.match(await said.executeTakeFirst(), { transcript: /^127\.0\.0\.1 \[[\d.]+\]:\n\d+ S: 220 / })
 
   // The wait after a probe that failed among these is over, too.
   await pass(20 * minute)
