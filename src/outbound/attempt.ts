@@ -99,7 +99,8 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, ...ways }: Ways): 
     if ('outcome' in route) {
       const outcome = route.outcome(claimed)
       const isDown = outcome.kind === 'deferred' && route.site.key !== 'nowhere'
-      return isDown ? { ...outcome, site: { kind: 'connect-failed', cause: 'timeout' } } : outcome
+      if (!isDown) return outcome
+      return { ...outcome, site: { kind: 'connect-failed', cause: 'dns', why: outcome.reply } }
     }
     const { connections: maxConnections, messagesPerConnection, tls, from } = site.policy
     const requiredBy = tls === 'required' ? from.tls : undefined

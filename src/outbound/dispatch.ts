@@ -17,7 +17,7 @@ import { makePaths, type Want } from './paths.js'
 import { openGate, openRelayGate, type Place, smartHosts } from './places.js'
 import { makePools } from './pools.js'
 import { makeRecorder } from './recorder.js'
-import { makeFindRoute, type Site, simulatorSite } from './route.js'
+import { isDnsSite, makeFindRoute, type Site, simulatorSite } from './route.js'
 import { makeRouting } from './routing.js'
 import { openShaping } from './shape.js'
 import type { ShapingData } from './shaping/index.js'
@@ -103,7 +103,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     paths.stand(stream, { key, site: site.key, open: () => openGate(shaping, site, pool) })
   }
   const isStale = ({ site, routedAt }: Lane, now: number) =>
-    site === undefined || site.key.startsWith('dns of ') || now - routedAt >= routeAgainMs
+    site === undefined || isDnsSite(site.key) || now - routedAt >= routeAgainMs
   const stand = (stream: Stream, now: number) => {
     const { lane } = stream
     if (lane.site === undefined || isStale(lane, now)) routing.add(stream)

@@ -1,6 +1,7 @@
 import type { LiveGate } from '../deliveries/index.js'
 import type { Stream } from './lanes.js'
 import { smartHosts } from './places.js'
+import { siteInWords } from './route.js'
 
 export type { LiveGate }
 
@@ -19,14 +20,17 @@ export function explainGate(
     return { gate: 'failover', says, ...(held?.until != null && { until: held.until }) }
   }
   if (held !== undefined) {
-    const says = `${wordsOf[held.gate]} ${path.site}: ${held.why}`
+    const says = `${wordsOf[held.gate]} ${siteInWords(path.site)}: ${held.why}`
     return { gate: held.gate, says, ...(held.until === null ? {} : { until: held.until }) }
   }
   if (thread.isFull) {
     const says = `All ${thread.total} connections (outbound.max_connections) are in use`
     return { gate: 'connections', says }
   }
-  return { gate: 'turn', says: `It waits for its turn among the mail for ${path.site}` }
+  return {
+    gate: 'turn',
+    says: `It waits for its turn among the mail for ${siteInWords(path.site)}`,
+  }
 }
 
 const wordsOf = {

@@ -31,6 +31,12 @@ export const sandboxSite = siteNamed('sandbox')
 export const simulatorSite = siteNamed('simulator')
 export const nowhere = siteNamed('nowhere')
 
+const dnsOf = 'dns of '
+/** A domain whose DNS fails is such a site of its own. */
+export const isDnsSite = (key: string) => key.startsWith(dnsOf)
+/** A site as people are told of it. */
+export const siteInWords = (key: string) => (isDnsSite(key) ? key.slice(dnsOf.length) : key)
+
 /**
  * `direct` asks the DNS; `sandbox` leads to the built-in inbox; the simulator is here in every mode. A domain whose DNS fails is a
  * site of its own until it answers, parked and probed as one whose servers fail.
@@ -77,7 +83,7 @@ function toMx(deps: OutboundDeps, shaping: Pick<Shaping, 'siteOf'>): FindRoute {
       known.set(domain, { route, until: now + keptMs, uses: keptUses })
       return route
     }
-    const site = found.kind === 'failed' ? siteNamed(`dns of ${domain}`) : nowhere
+    const site = found.kind === 'failed' ? siteNamed(dnsOf + domain) : nowhere
     return { outcome: (tried) => outcomeOfRoute(found, tried), site }
   }
 }

@@ -122,6 +122,25 @@ t.test('a cohort of failed connections suspends the site until a probe gets thro
   }
 })
 
+t.test('without an answer of the DNS a site is asked again soon, then less often', async (t) => {
+  const { clock, send, site } = open()
+  const why = 'DNS failed: no name server reachable'
+  const failure: SiteOutcome = { kind: 'connect-failed', cause: 'dns', why }
+  send(failure)
+  for (const minutes of [1, 2, 4, 8, 15, 15]) {
+    t.equal(send(failure), undefined)
+    t.same(site.mayStart(transactional), {
+      ...{ gate: 'suspended', why },
+      until: clock.now() + minutes * minute,
+    })
+    await clock.advance(minutes * minute)
+  }
+  t.equal(send(delivered), undefined)
+  send(failure)
+  send(failure)
+  t.match(site.mayStart(transactional), { until: clock.now() + minute }, 'as at first')
+})
+
 t.test('what began before a suspension does not prolong it', async (t) => {
   const { site, clock, send } = open('aspmx.l.google.com')
   for (let i = 0; i < 5; i++) site.started(transactional)

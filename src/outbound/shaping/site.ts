@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock/index.js'
 import { type QueueClass, queueClass } from '../../store/index.js'
 import { type Concurrency, fail, makeConcurrency, succeed } from './concurrency.js'
+import { park } from './parking.js'
 import type { Policy } from './policy.js'
 import { type ActiveAction, firstWords, Reactions, type SiteAction } from './reactions.js'
 import { afterOne, beforeOne, rateOf, reserveOf, waitFor } from './throttle.js'
@@ -22,8 +23,10 @@ export interface Held {
 export interface SiteOutcome {
   readonly kind: 'delivered' | 'bounced' | 'deferred' | 'connect-failed'
   readonly reply?: string | undefined
-  /** Of a connection: `timeout` when nothing answered in time, else `refused`. */
-  readonly cause?: 'refused' | 'timeout' | undefined
+  /** Of a connection: `timeout` when nothing answered in time, `dns` without an address, else `refused`. */
+  readonly cause?: 'refused' | 'timeout' | 'dns' | undefined
+  /** Our own sentence about it, for people. */
+  readonly why?: string
 }
 
 export interface SiteOptions {
@@ -49,12 +52,10 @@ export interface Suspension {
   readonly why: string
   /** A site that failed to connect is well again with any answer, one that said no is not. */
   readonly by: 'connection' | 'reply'
+  /** For how long the DNS was not asked; twice as long if it fails again. */
+  readonly dnsMs?: number
 }
 
-// ZoneMTA's figures (`mta.md` §1, 11).
-const parkedMs = { refused: 120_000, timeout: 900_000 }
-// Upward only, so that sites that went down together are not all tried in the same second.
-const jitter = 0.15
 // What was earned that long ago tells little, and 100,000 sites must not be kept for ever.
 const staleMs = 600_000
 const afterSuspension = 2
@@ -154,7 +155,10 @@ export class Site {
     // What began before a suspension tells what is known already.
     if (suspended || now < (this.#suspension?.until ?? 0)) return
     if (outcome.kind === 'connect-failed') {
-      if (fail(this.#concurrency) || this.#suspension !== undefined) this.#park(outcome, now)
+      if (fail(this.#concurrency) || this.#suspension !== undefined) {
+        const { random } = this.#options
+        this.#suspension = park(outcome, this.#suspension, { now, random })
+      }
       return
     }
     const answered = outcome.reply !== undefined
@@ -230,14 +234,6 @@ export class Site {
       this.#options.onAction?.(action)
     }
     return suspended
-  }
-
-  #park({ cause = 'refused' }: SiteOutcome, now: number): void {
-    const why = cause === 'timeout' ? 'Its servers do not answer' : 'Its servers take no connection'
-    const forMs = parkedMs[cause] * (1 + jitter * this.#options.random())
-    // A receiver that suspended us by its words is not well again because it can be reached.
-    const by = this.#suspension?.by ?? 'connection'
-    this.#suspension = { until: now + Math.round(forMs), why, by }
   }
 
   #resume(): void {

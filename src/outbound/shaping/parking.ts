@@ -1,0 +1,32 @@
+import type { SiteOutcome, Suspension } from './site.js'
+
+// ZoneMTA's figures (`mta.md` §1, 11). No answer of the DNS is often a minute's trouble of our own
+// resolver, and then of all domains: it is asked again soon, and less and less often.
+const parkedMs = { refused: 120_000, timeout: 900_000, dns: 60_000 }
+const longestDnsMs = 900_000
+// Upward only, so that sites that went down together are not all tried in the same second.
+const jitter = 0.15
+
+/** For how long a site that gave no connection is left alone. `before`: what its probe was to end. */
+export function park(
+  { cause = 'refused', why = causes[cause] }: SiteOutcome,
+  before: Suspension | undefined,
+  { now, random }: { now: number; random: () => number },
+): Suspension {
+  const usualMs = parkedMs[cause]
+  const askedMs = before?.dnsMs === undefined ? usualMs : Math.min(2 * before.dnsMs, longestDnsMs)
+  const forMs = cause === 'dns' ? askedMs : usualMs
+  return {
+    until: now + Math.round(forMs * (1 + jitter * random())),
+    why,
+    // A receiver that suspended us by its words is not well again because it can be reached.
+    by: before?.by ?? 'connection',
+    ...(cause === 'dns' && { dnsMs: forMs }),
+  }
+}
+
+const causes = {
+  refused: 'Its servers take no connection',
+  timeout: 'Its servers do not answer',
+  dns: 'The DNS does not answer',
+}
