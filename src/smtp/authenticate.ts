@@ -1,4 +1,5 @@
 import type { Capabilities } from './capabilities.js'
+import { concealer } from './conceal.js'
 import { toReply } from './reply.js'
 import type { OpeningFailure } from './result.js'
 import type { TlsSession } from './secure.js'
@@ -24,6 +25,7 @@ export async function authenticate(
   if (tls === undefined && credentials.allowPlaintext !== true) {
     return notPossible('credentials are sent over TLS only')
   }
+  wire.conceal(concealer(user, pass))
   if (offers.auth.includes('PLAIN')) {
     return await converse(wire, [['AUTH PLAIN ', base64(`\0${user}\0${pass}`)]], withinMs)
   }

@@ -22,6 +22,7 @@ export class Wire {
   #onReply: ((heard: RawReply | Loss) => void) | undefined
   #onSettled: ((loss: Loss | undefined) => void) | undefined
   #onClosed: () => void = () => {}
+  #clean: (line: string) => string = (line) => line
   #deadline: NodeJS.Timeout | undefined
   readonly #listeners: [event: string, listener: (chunk: Buffer) => void][] = [
     ['data', (chunk) => this.#take(chunk)],
@@ -57,6 +58,11 @@ export class Wire {
   /** Replies that will come unasked for (the banner) or by a write of the caller's own. */
   expect(replies: number): void {
     this.#due += replies
+  }
+
+  /** From now on every line of a reply passes through `clean` before anybody sees it. */
+  conceal(clean: (line: string) => string): void {
+    this.#clean = clean
   }
 
   /** Sends commands that bring `replies`; `shown` stands in the transcript in their place. */
@@ -151,8 +157,9 @@ export class Wire {
     else if (this.#due === 0 && this.#reader.midReply) this.break({ cause: 'unsolicited bytes' })
   }
 
-  #hear(raw: RawReply): void {
+  #hear({ code, lines }: RawReply): void {
     if (this.#loss !== undefined) return
+    const raw = { code, lines: lines.map(this.#clean) }
     this.transcript.server(raw)
     if (this.#due === 0) {
       const leaving = raw.code === 421

@@ -278,6 +278,41 @@ t.test('credentials go over TLS only, in the way that the server knows', async (
   }
 })
 
+t.test(
+  'a server that quotes the credentials does not bring them into reply or transcript',
+  async (t) => {
+    const auth = { user: 'posthorn', pass: 'Tr0ub+4dor' }
+    const base64 = (text: string) => Buffer.from(text).toString('base64')
+    const plain = base64('\0posthorn\0Tr0ub+4dor')
+    const tls = { mode: 'require' } as const
+    const rows: [string, string][] = [
+      [`rejected ${plain}`, 'rejected (credentials)'],
+      [`line=${plain.replaceAll('=', '')}.`, 'line=(credentials).'],
+      ['i.e. posthorn tr0UB+4dor!', 'i.e. posthorn (credentials)!'],
+      [`<${base64('Tr0ub+4dor')}>`, '<(credentials)>'],
+      [`login ${base64('posthorn:Tr0ub+4dor')} no`, 'login (credentials) no'],
+      [`cut ${plain.slice(0, 15)}... off`, 'cut (credentials)... off'],
+      ['queued as Tm90aGluZyBoZXJl for posthorn', 'queued as Tm90aGluZyBoZXJl for posthorn'],
+    ]
+    for (const [said, shown] of rows) {
+      const script = { tls: valid, capabilities: ['AUTH PLAIN'] }
+      const result = await failure(
+        t,
+        { ...script, auth: `535-5.7.8 ${said}\r\n535 5.7.8 ${said}` },
+        { tls, auth },
+      )
+      t.match(result.reply, { enhanced: '5.7.8', text: `5.7.8 ${shown}\n5.7.8 ${shown}` })
+      t.equal(result.cause, `535 5.7.8 ${shown}\n5.7.8 ${shown}`)
+      t.match(result.transcript, `S: 535 5.7.8 ${shown}`)
+      t.equal(result.transcript.includes(said), said === shown)
+    }
+    const late = await fakeMx(t, { tls: valid, capabilities: ['AUTH PLAIN'], mail: `550 ${plain}` })
+    const connection = await open(t, late, { tls, auth })
+    const result = await connection.send({ from: '', to: 'b@example.test' }, [])
+    t.match(result, { reply: { text: '(credentials)' } }, 'nor later in the session')
+  },
+)
+
 t.test('a failure brings what was said, bounded and without control characters', async (t) => {
   const result = await failure(t, { banner: '554-5.7.1 \u001b[2Jno\r\n554 5.7.1 really' })
   t.match(result.transcript, /^\d+ S: 554-5\.7\.1 \?\[2Jno\n\d+ S: 554 5\.7\.1 really\n/)
