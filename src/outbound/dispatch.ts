@@ -76,6 +76,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const recorder = makeRecorder(deps)
   /** By their ids. */
   const inFlight = new Set<number>()
+  let workedAt = clock.now()
   let claiming = false
   let claimed = Promise.resolve()
   let closing = false
@@ -127,6 +128,9 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const work = () => {
     if (closing || recorder.stuck() || (claiming && ahead.isEmpty())) return
     const now = clock.now()
+    // The clock was set back: a gate that was to open at a time opens sooner than it said.
+    if (now < workedAt) paths.reopen()
+    workedAt = now
     for (const stream of lanes.wake(now)) stand(stream, now)
     routing.pump((of) => !paths.isFull(of) && paths.inLine(of) < routedAhead)
     const isReady = (stream: Stream, places: number) => places < ahead.left(stream)

@@ -54,6 +54,20 @@ t.test('a rate holds, and the gate says so', async (t) => {
   for (const id of ids) await rig.becomes(id, 'delivered')
 })
 
+t.test('a clock that is set back by hours does not stop mail for as long', async (t) => {
+  const clock = new FakeClock()
+  const shaping = '[providers.fake]\nmx = ["mx.test"]\nmessages_per_minute = 60'
+  const rig = await outboundRig(t, { clock, shaping })
+  await many(rig, 5)
+  const key = { lane: 'one.test', class: 0, accountId: rig.accountId } as const
+  await rig.eventually(() => rig.gateOf(key)?.gate === 'rate')
+  await rig.eventually(async () => (await leased(rig)) === 0)
+  clock.setBack(2 * 60 * minuteMs)
+  const ids = await many(rig, 3)
+  await pass(rig, clock, 8_000, 1_000)
+  for (const id of ids) await rig.becomes(id, 'delivered')
+})
+
 t.test('words that mean "suspend" stop a site for its time, then one mail tries it', async (t) => {
   const clock = new FakeClock()
   const shaping = `${shapedTo({ connections: 4 })}

@@ -290,6 +290,29 @@ t.test('told again to slow down: for longer; an alarm is raised once while it la
   }
 })
 
+t.test('a clock that is set back makes no rate, suspension or slowness last longer', async (t) => {
+  const busy = open('mta7.am0.yahoodns.net')
+  while (busy.site.mayStart(transactional) === undefined) {
+    busy.send(delivered)
+  }
+  busy.clock.setBack(3 * hour)
+  t.match(busy.send(delivered), { gate: 'rate', until: busy.clock.now() + 10 })
+  await busy.clock.advance(10)
+  t.equal(busy.send(delivered), undefined)
+
+  await busy.clock.advance(minute)
+  busy.send(deferred(replies.yahoo?.TS02 ?? ''))
+  busy.clock.setBack(3 * hour)
+  t.match(busy.site.learned().active, [{ until: busy.clock.now() + 30 * minute }])
+
+  const down = open()
+  for (let i = 0; i < 2; i++) down.send(timedOut)
+  down.clock.setBack(3 * hour)
+  t.match(down.send(delivered), { gate: 'suspended', until: down.clock.now() + 15 * minute })
+  await down.clock.advance(15 * minute)
+  t.equal(down.send(delivered), undefined)
+})
+
 t.test('no limit is exceeded and the reserve is there, whatever happens', async (t) => {
   for (let seed = 1; seed <= 6; seed++) {
     const random = seeded(seed)

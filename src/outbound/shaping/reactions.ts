@@ -64,6 +64,13 @@ export class Reactions {
     return this.#heard.size === 0 && this.active(now).length === 0
   }
 
+  /** What was to last until a time of the clock lasts no longer because the clock was set back. */
+  setBack(byMs: number): void {
+    for (const [key, action] of this.#active) {
+      this.#active.set(key, { ...action, until: action.until - byMs })
+    }
+  }
+
   #isReached(automation: RankedAutomation, now: number): boolean {
     const { times, withinMs } = automation.threshold
     if (times <= 1) return true

@@ -81,6 +81,7 @@ export class Site {
   #bulkInFlight = 0
   #paidUntil = 0
   #usedAt: number
+  #seenAt: number
   #suspension: Suspension | undefined
   #reactions: Reactions | undefined
 
@@ -89,6 +90,7 @@ export class Site {
     this.#policy = policy
     this.#options = options
     this.#usedAt = clock.now()
+    this.#seenAt = this.#usedAt
     const connections = learned?.connections ?? policy.initialConnections
     this.#concurrency = makeConcurrency(Math.min(connections, policy.connections))
     this.#suspension = learned?.suspension ?? undefined
@@ -105,7 +107,7 @@ export class Site {
 
   /** Undefined when a mail of this class may start; then `started` follows at once. */
   mayStart(klass: QueueClass): Held | undefined {
-    const now = this.#options.clock.now()
+    const now = this.#now()
     const { until = 0, why = '' } = this.#suspension ?? {}
     if (now < until) return { gate: 'suspended', until, why }
     if (until > 0 && this.#inFlight > 0) {
@@ -125,7 +127,7 @@ export class Site {
   }
 
   started(klass: QueueClass): void {
-    const now = this.#options.clock.now()
+    const now = this.#now()
     this.#usedAt = now
     this.#inFlight++
     if (klass !== queueClass.transactional) this.#bulkInFlight++
@@ -137,15 +139,12 @@ export class Site {
   withdraw(klass: QueueClass): void {
     this.#inFlight--
     if (klass !== queueClass.transactional) this.#bulkInFlight--
-    this.#paidUntil = beforeOne(
-      rateOf(this.#messagesPerMinute(this.#options.clock.now())),
-      this.#paidUntil,
-    )
+    this.#paidUntil = beforeOne(rateOf(this.#messagesPerMinute(this.#now())), this.#paidUntil)
     this.#options.warmUp?.giveBack(klass)
   }
 
   ended(klass: QueueClass, outcome: SiteOutcome): void {
-    const now = this.#options.clock.now()
+    const now = this.#now()
     const inTheWay = this.#full(klass, now) !== undefined
     this.#usedAt = now
     this.#inFlight--
@@ -180,7 +179,7 @@ export class Site {
 
   /** Idle, and a new site in its place would behave no differently. */
   isForgettable(): boolean {
-    const now = this.#options.clock.now()
+    const now = this.#now()
     if (this.#inFlight > 0 || this.#suspension !== undefined || this.#paidUntil > now) return false
     if (this.#reactions?.isOver(now) === false) return false
     const { connections, credit, failedCohorts } = this.#concurrency
@@ -190,9 +189,23 @@ export class Site {
 
   /** The state as it is shown, and given back after a restart. */
   learned(): Learned {
-    const active = this.#reactions?.active(this.#options.clock.now()) ?? []
+    const active = this.#reactions?.active(this.#now()) ?? []
     const { connections } = this.#concurrency
     return { connections, suspension: this.#suspension ?? null, active }
+  }
+
+  /** A clock that is set back takes the times that it gave along, or mail would wait as long. */
+  #now(): number {
+    const now = this.#options.clock.now()
+    const setBackBy = this.#seenAt - now
+    this.#seenAt = now
+    if (setBackBy <= 0) return now
+    this.#paidUntil -= setBackBy
+    this.#usedAt -= setBackBy
+    this.#reactions?.setBack(setBackBy)
+    const suspension = this.#suspension
+    if (suspension) this.#suspension = { ...suspension, until: suspension.until - setBackBy }
+    return now
   }
 
   #connections(now: number): number {

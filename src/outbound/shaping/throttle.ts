@@ -56,6 +56,6 @@ export const beforeOne = (rate: Rate, paidUntil: number) => paidUntil - spacingO
 
 const spacingOf = (rate: Rate) => 60_000 / rate.perMinute
 
-/** What a lower rate, or a clock set back, left behind holds nothing up for longer than one burst. */
+/** What a lower rate left behind holds nothing up for longer than one burst. */
 const bounded = (rate: Rate, paidUntil: number, now: number) =>
   Math.min(paidUntil, now + rate.burst * spacingOf(rate))
