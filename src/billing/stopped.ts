@@ -15,6 +15,27 @@ export async function stoppedBy(
   return `The account's marketing mail is paused because of ${row.marketing_paused}s`
 }
 
+/** The accounts whose mail does not leave now: `all` of it, or what is no transactional mail. */
+export async function stoppedAccounts(read: Read): Promise<{ all: string[]; marketing: string[] }> {
+  const rows = await read
+    .selectFrom('subscriptions')
+    .select(['account_id', 'suspended_reason', 'paused'])
+    .where(({ eb, or }) =>
+      or([
+        eb('suspended_reason', 'is not', null),
+        eb('paused', 'is not', null),
+        eb('marketing_paused', 'is not', null),
+      ]),
+    )
+    .execute()
+  const isWhole = ({ suspended_reason, paused }: (typeof rows)[number]) =>
+    suspended_reason !== null || paused !== null
+  return {
+    all: rows.filter(isWhole).map((row) => row.account_id),
+    marketing: rows.filter((row) => !isWhole(row)).map((row) => row.account_id),
+  }
+}
+
 /** What account protection, or an operator, has paused. */
 export async function pausesOf(
   read: Read,

@@ -109,7 +109,10 @@ function sayEnd(id: number, transcript: string): void {
 }
 
 /** What the running appliance knows of it; undefined when none runs. */
-export async function liveGateOf(place: Place, { lane, class: name, accountId }: Waiting) {
+export async function liveGateOf(
+  place: Place,
+  { lane, class: name, accountId }: Pick<Waiting, 'lane' | 'class' | 'accountId'>,
+) {
   const stream = { lane, class: queueClass[name], accountId }
   return (await askAppliance(place, { gateOf: stream }))?.gate ?? undefined
 }

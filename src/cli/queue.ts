@@ -6,9 +6,12 @@ import {
   listWaiting,
   type QueueFilter,
   type Standing,
+  type Surroundings,
+  stopOf,
   summarise,
   type Waiting,
 } from '../deliveries/index.js'
+import { queueClass, type Read } from '../store/index.js'
 import { withStore } from './database.js'
 import { jsonTime, remark, say, sayJson, sayTable, shownTime } from './output.js'
 import { type Place, placeOf } from './place.js'
@@ -35,7 +38,15 @@ export function queueCommands(program: Command): void {
 
   withFilters(queue.command('summary'))
     .description('how much waits, by class and by domain')
-    .addHelpText('after', '\nExample:\n  $ posthorn queue summary --older-than 1h')
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ posthorn queue summary --older-than 1h
+
+STOPPED is due, but of an account that is suspended or paused. GATE is what holds mail to the domain that
+is due, as the running appliance knows: 'posthorn queue list --domain' and 'posthorn queue show' say more.`,
+    )
     .action(async (options: FilterOptions, command: Command) => {
       const place = placeOf(command)
       const { classes, lanes, now } = await withStore(place, async ({ store, clock }) => {
@@ -43,22 +54,31 @@ export function queueCommands(program: Command): void {
         const filter = await filterOf(store.read, options, now)
         return { ...(await summarise(store.read, filter, { now, lanes: lanesShown })), now }
       })
+      const gates = await Promise.all(
+        lanes.map(
+          async ({ first, ...row }) => [row, first && (await liveGateOf(place, first))] as const,
+        ),
+      )
       if (place.json) {
         const shown = <T extends Standing>(row: T) => ({ ...row, oldestAt: jsonTime(row.oldestAt) })
-        return sayJson({ classes: classes.map(shown), domains: lanes.map(forMachines) })
+        return sayJson({
+          classes: classes.map(shown),
+          domains: gates.map(([row, gate]) => forMachines(row, gate)),
+        })
       }
       const cells = (row: Standing) => [
-        ...[row.waiting, row.due, row.inFlight, row.deferred, row.scheduled, row.held].map(String),
-        shownAge(now - row.oldestAt),
+        ...[row.waiting, row.due, row.inFlight, row.deferred, row.scheduled].map(String),
+        ...[String(row.held), String(row.stopped), shownAge(now - row.oldestAt)],
       ]
-      const titles = ['WAITING', 'DUE', 'IN FLIGHT', 'DEFERRED', 'SCHEDULED', 'HELD', 'OLDEST']
+      const states = ['WAITING', 'DUE', 'IN FLIGHT', 'DEFERRED', 'SCHEDULED', 'HELD', 'STOPPED']
+      const titles = [...states, 'OLDEST']
       const byClass = classes.map((row) => [row.class, ...cells(row)])
       sayTable(['CLASS', ...titles], byClass, nothingWaits)
       if (lanes.length === 0) return
       say()
       sayTable(
-        ['DOMAIN', ...titles],
-        lanes.map((row) => [row.lane, ...cells(row)]),
+        ['DOMAIN', ...titles, 'GATE'],
+        gates.map(([row, gate]) => [row.lane, ...cells(row), gate?.gate ?? '-']),
         '',
       )
       if (lanes.length === lanesShown) remark(`Those ${lanesShown} domains with the most waiting`)
@@ -70,8 +90,8 @@ export function queueCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  $ posthorn queue list --domain example.com --limit 10')
     .action(async (options: ListOptions, command: Command) => {
       const place = placeOf(command)
-      await sayList(place, options, {}, (delivery, now, live) => {
-        const why = explainWaiting(delivery, alone, now, live)
+      await sayList(place, options, {}, (delivery, around, now, live) => {
+        const why = explainWaiting(delivery, around, now, live)
         return {
           ID: String(delivery.id),
           TO: delivery.recipient,
@@ -138,29 +158,50 @@ async function sayPausedCampaigns(place: Place, options: ListOptions): Promise<v
 }
 
 const nothingWaits = 'Nothing waits'
-/** A list tells the state and the gate; 'queue show' looks at what else is around a delivery. */
-const alone = { accountStop: undefined, laneInFlight: 0, ahead: 0 }
 
 async function sayList(
   place: Place,
   options: ListOptions,
   more: QueueFilter,
-  row: (delivery: Waiting, now: number, live?: LiveGate) => Record<string, string>,
+  row: (
+    delivery: Waiting,
+    around: Surroundings,
+    now: number,
+    live?: LiveGate,
+  ) => Record<string, string>,
 ): Promise<void> {
-  const { found, now } = await withStore(place, async ({ store: { read }, clock }) => {
+  const { found, now, aroundOf } = await withStore(place, async ({ store: { read }, clock }) => {
     const filter = { ...(await filterOf(read, options, clock.now())), ...more }
-    return { found: await listWaiting(read, filter, options.limit + 1), now: clock.now() }
+    const found = await listWaiting(read, filter, options.limit + 1)
+    return { found, now: clock.now(), aroundOf: await stopsAround(read, found) }
   })
   const shown = found.slice(0, options.limit)
   const gateOf = await liveGates(place, shown, now)
   if (place.json) {
-    sayJson(shown.map((delivery) => waitingForMachines(delivery, alone, now, gateOf(delivery))))
+    sayJson(
+      shown.map((delivery) =>
+        waitingForMachines(delivery, aroundOf(delivery), now, gateOf(delivery)),
+      ),
+    )
   } else {
-    const rows = shown.map((delivery) => row(delivery, now, gateOf(delivery)))
+    const rows = shown.map((delivery) => row(delivery, aroundOf(delivery), now, gateOf(delivery)))
     const none = more.held ? 'Nothing is held' : nothingWaits
     sayTable(Object.keys(rows[0] ?? {}), rows.map(Object.values<string>), none)
   }
   if (found.length > options.limit) remark('There are more: --limit shows them')
+}
+
+/** What stops their accounts, asked once each; 'queue show' looks at what else is around a delivery. */
+async function stopsAround(read: Read, deliveries: readonly Waiting[]) {
+  const keyOf = ({ class: name, accountId }: Waiting) => [name, accountId].join(' ')
+  const streams = new Map(deliveries.map((delivery) => [keyOf(delivery), delivery]))
+  const stops = new Map<string, string | undefined>()
+  for (const [key, { class: name, accountId }] of streams) {
+    stops.set(key, await stopOf(read, { class: queueClass[name], accountId }))
+  }
+  return (delivery: Waiting): Surroundings => {
+    return { accountStop: stops.get(keyOf(delivery)), laneInFlight: 0, ahead: 0 }
+  }
 }
 
 // Each is a question to the running appliance.
@@ -181,8 +222,9 @@ async function liveGates(place: Place, deliveries: readonly Waiting[], now: numb
   return (delivery: Waiting) => gates.get(keyOf(delivery))
 }
 
-function forMachines({ lane, ...row }: Standing & { lane: string }) {
-  return { domain: lane, ...row, oldestAt: jsonTime(row.oldestAt) }
+function forMachines({ lane, ...row }: Standing & { lane: string }, gate: LiveGate | undefined) {
+  const live = gate === undefined ? null : { ...gate, until: jsonTime(gate.until ?? null) }
+  return { domain: lane, ...row, oldestAt: jsonTime(row.oldestAt), gate: live }
 }
 
 function count(text: string): number {

@@ -1,13 +1,16 @@
 import { type RawBuilder, sql } from 'kysely'
-import { acceptedAt, idsIn, type Read } from '../store/index.js'
+import { stoppedAccounts } from '../billing/index.js'
+import { acceptedAt, idsIn, queueClass, type Read } from '../store/index.js'
 import { isInFlight } from './held.js'
-import { type ClassName, classNames } from './inspect.js'
+import { type ClassName, classNameOf, classNames } from './inspect.js'
 import { fitting, type QueueFilter } from './select.js'
 
-/** Deliveries by how they stand; the five counts make up `waiting`. */
+/** Deliveries by how they stand; the six counts make up `waiting`. */
 export interface Standing {
   waiting: number
   due: number
+  /** Due, and of an account that is suspended or paused. */
+  stopped: number
   inFlight: number
   /** Not tried yet, for a later time. */
   scheduled: number
@@ -19,8 +22,14 @@ export interface Standing {
 
 export interface QueueSummary {
   classes: (Standing & { class: ClassName })[]
-  /** Those with the most waiting. */
-  lanes: (Standing & { lane: string })[]
+  /** Those with the most waiting; each with whose mail of it is due first, if any is. */
+  lanes: (Standing & { lane: string; first: DueStream | undefined })[]
+}
+
+export interface DueStream {
+  lane: string
+  class: ClassName
+  accountId: string
 }
 
 /** Looks at every row that fits: for a process of its own, not for a thread that others wait for. */
@@ -31,12 +40,14 @@ export async function summarise(
 ): Promise<QueueSummary> {
   const held = sql<boolean>`held_at is not null`
   const inFlight = isInFlight(now)
+  const stopped = isStopped(await stoppedAccounts(read))
   const later = sql<boolean>`(due_at > ${now} and held_at is null and not ${inFlight})`
   const standing = fitting(read.selectFrom('queue'), filter).select(({ fn }) => {
     const count = (condition: RawBuilder<boolean>) => fn.countAll<number>().filterWhere(condition)
     return [
       fn.countAll<number>().as('waiting'),
-      count(sql`due_at <= ${now}`).as('due'),
+      count(sql`due_at <= ${now}`).as('dueOrStopped'),
+      count(sql`due_at <= ${now} and ${stopped}`).as('stopped'),
       count(inFlight).as('inFlight'),
       count(sql`${later} and attempts = 0`).as('scheduled'),
       count(sql`${later} and attempts > 0`).as('deferred'),
@@ -60,15 +71,42 @@ export async function summarise(
     .groupBy('lane')
     .execute()
   byLane.sort((a, b) => names.indexOf(a.lane) - names.indexOf(b.lane))
-  const dated = <T extends { oldest: number }>({ oldest, ...rest }: T) => ({
-    ...rest,
-    oldestAt: acceptedAt(oldest),
-  })
+  const firstOf = async (lane: string): Promise<DueStream | undefined> => {
+    const first = await fitting(read.selectFrom('queue'), filter)
+      .select(['class', 'account_id'])
+      .where('lane', '=', lane)
+      .where(sql<boolean>`due_at <= ${now} and not ${stopped}`)
+      .limit(1)
+      .executeTakeFirst()
+    return first && { lane, class: classNameOf(first.class), accountId: first.account_id }
+  }
+  // Not a condition of its own: looking for an account costs more than all else about a row.
+  const dated = <T extends { oldest: number; dueOrStopped: number; stopped: number }>({
+    oldest,
+    dueOrStopped,
+    ...rest
+  }: T) => ({ ...rest, due: dueOrStopped - rest.stopped, oldestAt: acceptedAt(oldest) })
   return {
     classes: byClass.map((row) => ({
       ...dated(row),
       class: classNames[row.class] ?? 'transactional',
     })),
-    lanes: byLane.map(dated),
+    lanes: await Promise.all(
+      byLane.map(dated).map(async (row) => ({
+        ...row,
+        first: row.due === 0 ? undefined : await firstOf(row.lane),
+      })),
+    ),
   }
+}
+
+function isStopped({ all, marketing }: Awaited<ReturnType<typeof stoppedAccounts>>) {
+  const notTransactional = sql<boolean>`class <> ${queueClass.transactional}`
+  const parts = [
+    ...(all.length === 0 ? [] : [sql<boolean>`account_id in ${idsIn(all)}`]),
+    ...(marketing.length === 0
+      ? []
+      : [sql<boolean>`(${notTransactional} and account_id in ${idsIn(marketing)})`]),
+  ]
+  return parts.length === 0 ? sql<boolean>`0` : sql<boolean>`(${sql.join(parts, sql` or `)})`
 }

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net'
 import t, { type Test } from 'tap'
 import { controlSocket } from '../../src/app/files.js'
+import { suspend } from '../../src/billing/index.js'
 import { enqueue } from '../../src/deliveries/index.js'
 import { queueClass } from '../../src/store/index.js'
 import { startPosthorn } from '../support/posthorn.js'
@@ -91,7 +92,7 @@ t.test('what waits is summed up, listed and explained', async (t) => {
   })
   const { stdout: summary } = await run('queue', 'summary', '--domain', 'ONE.test')
   t.match(summary, /^CLASS +WAITING +DUE +IN FLIGHT/)
-  t.match(summary, /\ntransactional +2 +0 +0 +1 +1 +0 +\d+ s\n/)
+  t.match(summary, /\ntransactional +2 +0 +0 +1 +1 +0 +0 +\d+ s\n/)
   t.notMatch(summary, /campaign|two\.test/)
 
   const { stdout: list } = await run('queue', 'list')
@@ -212,7 +213,7 @@ t.test('waiting mail is held, released, retried and failed', async (t) => {
 })
 
 t.test('the list tells the gates of the running appliance', async (t) => {
-  const { run, json, data } = await openQueue(t, [
+  const { run, json, data, store, accountId } = await openQueue(t, [
     { to: 'a@one.test' },
     { to: 'b@one.test' },
     { to: 'c@two.test' },
@@ -235,6 +236,18 @@ t.test('the list tells the gates of the running appliance', async (t) => {
   t.same(asked.sort(), ['one.test', 'two.test'], 'once a domain')
   const shown = await json<object[]>('queue', 'list')
   t.match(shown[0], { why: { gate: 'suspended', until: '2026-11-21T17:00:00.000Z' } })
+
+  const gated = { domain: 'one.test', due: 2, gate: { gate: 'suspended', until: /T17:00/ } }
+  const { domains } = await json<{ domains: object[] }>('queue', 'summary')
+  t.match(domains, [gated, { domain: 'two.test', due: 1, gate: null }])
+  t.match(await run('queue', 'summary'), {
+    stdout: /\none\.test .+ s +suspended\ntwo\.test .+ -\n/,
+  })
+  await store.write((tx) => suspend(tx, accountId, 'unpaid'))
+  t.match((await run('queue', 'list')).stdout, /^\d+ +a@one\.test .* account +-$/m)
+  const { stdout: summary } = await run('queue', 'summary')
+  t.match(summary, /^CLASS +WAITING +DUE .* STOPPED +OLDEST\ntransactional +3 +0 +0 +0 +0 +0 +3 /)
+  t.match(summary, /\none\.test +2 +0 .* -\n/, 'no gate is asked for what no gate holds')
 })
 
 t.test('a running appliance takes what its operator does', async (t) => {

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { suspend } from '../../src/billing/index.js'
+import { pauseMarketing, suspend } from '../../src/billing/index.js'
 import {
   changeFitting,
   confirmRelayed,
@@ -270,6 +270,14 @@ t.test('filters choose by mail, account, domain, class, age and hold', async (t)
       { class: 'campaign', waiting: 1, due: 1, held: 0, oldestAt: clock.now() },
     ],
     lanes: [{ lane: 'one.test', waiting: 2, oldestAt: clock.now() - 2 * hourMs }],
+  })
+  await store.write((tx) => pauseMarketing(tx, rig.accountId, 'complaint'))
+  t.match(await summarise(store.read, {}, { now: clock.now(), lanes: 2 }), {
+    classes: [
+      { class: 'transactional', due: 1, stopped: 0 },
+      { class: 'campaign', waiting: 1, due: 0, stopped: 1 },
+    ],
+    lanes: [{ lane: 'one.test', first: { class: 'transactional' } }, { first: undefined }],
   })
   t.match(await measureDepth(store.read), {
     transactional: { deliveries: 2, oldestAt: clock.now() - 2 * hourMs },
