@@ -1,11 +1,15 @@
 import type { Command } from 'commander'
+import { listWaiting } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { Scope } from '../outbound/index.js'
 import { type CliDeps, withStore } from './database.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { type Place, placeOf, settingsOf } from './place.js'
+import { readableShaping, routeOf } from './shaping.js'
 
 const soon = 'A running appliance obeys within seconds'
+// Only the threads know; what is not so may not look as if it were.
+const atLog = "'Failover: the smart host takes no mail' in the log tells which does not, and why"
 const sites = `A site is named as in 'posthorn failover status' and 'posthorn shaping show'; a recipient domain
 will do, too.`
 
@@ -39,13 +43,14 @@ export function failoverCommands(program: Command): void {
       sayFields({
         'Smart hosts': names.join(', ') || 'none: there is only the primary way',
         'All mail': all === undefined ? 'the primary way' : inWords(all, now),
+        ...(smartHosts.length > 0 && { 'Do they work': atLog }),
       })
       if (others.length === 0) return
       say()
       const row = (scope: Scope) => [
         scope.scope,
         shownTime(scope.since || null),
-        inWords(scope, now),
+        inWords(scope, now, all?.orders),
       ]
       sayTable(['SITE', 'SINCE', 'WAY'], others.map(row), '')
     })
@@ -57,9 +62,13 @@ export function failoverCommands(program: Command): void {
     .action(async (site: string | undefined, _options, command: Command) => {
       const place = placeOf(command)
       requireSmartHost(place)
-      await order(command, ({ store }, { everything, orderScope }) =>
-        store.write((tx) => orderScope(tx, site?.toLowerCase() ?? everything, 'force')),
+      const scope = site?.toLowerCase()
+      await order(command, ({ store, clock }, { everything, orderScope }) =>
+        store.write((tx) => orderScope(tx, scope ?? everything, 'force', clock.now())),
       )
+      if (scope !== undefined && !(await isKnown(place, scope))) {
+        remark(`note: no site "${scope}" is known, and no such domain: is it misspelt?`)
+      }
       if (place.json) return
       say(`${site === undefined ? 'All mail' : `Mail to ${site}`} goes by the smart hosts. ${soon}`)
       remark("What waits keeps its next time; 'posthorn queue retry' brings it forward")
@@ -70,8 +79,8 @@ export function failoverCommands(program: Command): void {
     .description("send all mail the primary way, whatever happens, until 'failover auto'")
     .addHelpText('after', '\nExample:\n  $ posthorn failover forbid')
     .action(async (_options, command: Command) => {
-      await order(command, ({ store }, { everything, orderScope }) =>
-        store.write((tx) => orderScope(tx, everything, 'forbid')),
+      await order(command, ({ store, clock }, { everything, orderScope }) =>
+        store.write((tx) => orderScope(tx, everything, 'forbid', clock.now())),
       )
       if (!placeOf(command).json) say(`Nothing goes by the smart hosts. ${soon}`)
     })
@@ -86,14 +95,20 @@ Example:
   $ posthorn failover auto
 
 It also ends what goes by the smart hosts on evidence: use it when the incident is over. If it is not,
-mail goes back to them in a few minutes.`,
+mail goes back to them in a few minutes. Without a site it ends all orders, those for sites too.`,
     )
     .action(async (site: string | undefined, _options, command: Command) => {
-      await order(command, ({ store }, { leaveToEvidence }) =>
-        store.write((tx) => leaveToEvidence(tx, site?.toLowerCase())),
-      )
-      if (!placeOf(command).json) {
-        say(`${site === undefined ? 'All mail' : `Mail to ${site}`} goes the primary way. ${soon}`)
+      let forgotten: Scope[] = []
+      await order(command, async ({ store }, { leaveToEvidence }) => {
+        forgotten = await store.write((tx) => leaveToEvidence(tx, site?.toLowerCase()))
+      })
+      if (placeOf(command).json) return
+      say(`${site === undefined ? 'All mail' : `Mail to ${site}`} goes the primary way. ${soon}`)
+      for (const { scope, orders, way, why } of forgotten) {
+        const ended = orders === 'auto' ? '' : `the order to ${orders}`
+        const past = way === 'failover' ? `the evidence: ${why}` : ''
+        const what = [ended, past].filter((part) => part !== '').join(', and ')
+        if (what !== '') remark(`Forgotten of ${scope === '*' ? 'all mail' : scope}: ${what}`)
       }
     })
 }
@@ -120,7 +135,24 @@ function requireSmartHost(place: Place): void {
   )
 }
 
-function inWords({ orders, way, why, until, passed }: Scope, now: number): string {
+/** Whether mail for it may be on its way: a site that was mailed or is shaped, or a domain. */
+async function isKnown(place: Place, scope: string): Promise<boolean> {
+  const { readLearned } = await import('../outbound/index.js')
+  const { data } = await readableShaping(place)
+  if (data.providers.has(scope)) return true
+  const waits = await withStore(place, async ({ store: { read } }) => {
+    const learned = await readLearned(read, scope)
+    return learned.length > 0 || (await listWaiting(read, { lane: scope }, 1)).length > 0
+  })
+  return waits || (await routeOf(place, scope)).kind !== 'nxdomain'
+}
+
+function inWords(
+  { orders, way, why, until, passed }: Scope,
+  now: number,
+  forAll?: Scope['orders'],
+): string {
+  if (forAll === 'forbid') return 'the primary way: the other is forbidden for all mail'
   if (orders === 'force') return 'by the smart hosts: forced by the operator'
   if (orders === 'forbid') return 'the primary way: the other is forbidden by the operator'
   if (way === 'primary') return 'the primary way'

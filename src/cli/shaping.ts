@@ -17,6 +17,23 @@ export async function shapingOf({ dataDir }: Place): Promise<ShapingData> {
   return loadShaping(shapingFiles(dataDir))
 }
 
+/** The same without the operator's files that are bad, and what is wrong with those. */
+export async function readableShaping({ dataDir }: Place) {
+  const { loadShaping } = await import('../outbound/index.js')
+  const [ours = '', ...theirs] = shapingFiles(dataDir)
+  const problems: string[] = []
+  const good = theirs.filter((file) => {
+    try {
+      return loadShaping([ours, file])
+    } catch (error) {
+      if (!(error instanceof OperatorError)) throw error
+      problems.push(error.message)
+      return false
+    }
+  })
+  return { data: loadShaping([ours, ...good]), problems }
+}
+
 export function shapingCommands(program: Command): void {
   const shaping = program.command('shaping').description('how fast mail goes to whom, and why')
 
@@ -36,7 +53,14 @@ directory; 'posthorn config check' tells whether it is good.`,
       const place = placeOf(command)
       const domain = domainToASCII(given)
       if (domain === '') throw new OperatorError(`${JSON.stringify(given)} is no domain`)
-      const data = await shapingOf(place)
+      const { data, problems } = await readableShaping(place)
+      for (const problem of problems) {
+        process.exitCode = 1
+        remark(`error: ${problem}`)
+        remark(
+          'Shown is what applies without it; a running appliance keeps what it has read before\n',
+        )
+      }
       const route = await routeOf(place, domain)
       const found = await explained(place, data, domain, route)
       if (place.json) return sayJson(inJson(domain, route, found))
@@ -60,7 +84,7 @@ interface Source {
   sent: number
 }
 
-async function routeOf(place: Place, domain: string): Promise<MxRoute> {
+export async function routeOf(place: Place, domain: string): Promise<MxRoute> {
   const { dns, outbound } = settingsOf(place)
   return routeToMx(openResolver(dns, systemClock), domain, {
     random: Math.random,

@@ -15,16 +15,26 @@ t.test('the operator sees which way mail goes and says which', async (t) => {
   appendFileSync(join(data, 'posthorn.toml'), host)
   const forced = await run('failover', 'force', 'Google')
   t.match(forced.stdout, /^Mail to Google goes by the smart hosts\./)
-  t.match(forced.stderr, /posthorn queue retry/)
+  t.match(forced.stderr, /^What waits.*posthorn queue retry.*\n$/, 'nothing else')
+  const misspelt = await run('failover', 'force', 'gogle')
+  t.match(misspelt, { status: 0, stderr: /^note: no site "gogle" is known, and no such domain/ })
+  t.match((await run('failover', 'auto', 'gogle')).stderr, 'Forgotten of gogle: the order to force')
   t.match(await json('failover', 'forbid'), [
     { scope: '*', orders: 'forbid' },
-    { scope: 'google', orders: 'force', since: null },
+    { scope: 'google', orders: 'force', since: /^20/ },
   ])
   const status = (await run('failover', 'status')).stdout
   t.match(status, /Smart hosts +relay\.test port 465 \(implicit\)/)
   t.match(status, /All mail +the primary way: the other is forbidden by the operator/)
-  t.match(status, /google +- +by the smart hosts: forced by the operator/)
+  t.match(status, /google +20.+ UTC +the primary way: the other is forbidden for all mail/)
+  t.match(status, /Do they work +.* in the log/)
   t.match(await json('failover', 'auto', 'google'), [{ scope: '*', orders: 'forbid' }])
+  await run('failover', 'force', 'outlook')
+  t.match(await run('failover', 'auto'), {
+    stdout: /^All mail goes the primary way/,
+    stderr:
+      'Forgotten of all mail: the order to forbid\nForgotten of outlook: the order to force\n',
+  })
   t.same(await json('failover', 'auto'), [])
 })
 

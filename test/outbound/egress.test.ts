@@ -154,7 +154,7 @@ async function open(t: Test, threads = 1) {
       return again
     },
     order: (scope: string, orders: 'force' | 'forbid') =>
-      store.write((tx) => orderScope(tx, scope, orders)),
+      store.write((tx) => orderScope(tx, scope, orders, clock.now())),
     /** Time passes, and what the threads do meanwhile is on disk. */
     async pass(ms: number) {
       for (let left = ms; left > 0; left -= 2_000) {

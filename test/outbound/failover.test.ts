@@ -60,7 +60,7 @@ async function open(t: Test, { receiver, smartHost = {}, settings }: Options = {
     relayed: (name: string) => sent(name, (email) => email.provider === 'failover'),
     delivered: (name: string) => sent(name, (email) => email.status === 'delivered'),
     order: async (scope: string, orders: 'force' | 'forbid') => {
-      await store.write((tx) => orderScope(tx, scope, orders))
+      await store.write((tx) => orderScope(tx, scope, orders, clock.now()))
       await pass(2_000)
     },
     leave: async () => {
@@ -235,7 +235,7 @@ t.test('a whole appliance obeys within seconds, and tells which way a mail went'
     return await posthorn.until(id, ({ recipients }) => recipients[0]?.reply != null)
   }
   t.match(await send(), { status: 'delivered', provider: 'primary' })
-  await posthorn.store.write((tx) => orderScope(tx, everything, 'force'))
+  await posthorn.store.write((tx) => orderScope(tx, everything, 'force', 1))
   const orderedAt = Date.now()
   let last = await send()
   while (last.provider === 'primary' && Date.now() - orderedAt < 10_000) last = await send()

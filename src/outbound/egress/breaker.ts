@@ -15,7 +15,7 @@ export interface Breaker {
   readonly why: string
   /** `unreached`: no connection; any server's word is the proof. `refused`: our address is; taken mail is. */
   readonly cause: Cause
-  /** When it last changed its way. */
+  /** When it last changed its way, on evidence or by an order. */
   readonly since: number
   /** On the failover way: when probes begin. */
   readonly until: number

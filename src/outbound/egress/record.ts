@@ -38,20 +38,29 @@ export async function saveScope(tx: Tx, row: Scope): Promise<void> {
 }
 
 /** The operator's word: outbound threads obey it within seconds. */
-export async function orderScope(tx: Tx, scope: string, orders: Orders): Promise<void> {
-  await saveScope(tx, { ...(await readScope(tx, scope)), orders })
+export async function orderScope(
+  tx: Tx,
+  scope: string,
+  orders: Orders,
+  now: number,
+): Promise<void> {
+  const before = await readScope(tx, scope)
+  const since = before.orders === orders ? before.since : now
+  await saveScope(tx, { ...before, orders, since })
 }
 
 /**
  * The operator leaves it to the evidence again, of one scope or of all. What is known of the past is
- * forgotten with it: mail goes the primary way, until there is evidence anew.
+ * forgotten with it: mail goes the primary way, until there is evidence anew. Returns what was so.
  */
-export async function leaveToEvidence(tx: Tx, scope?: string): Promise<void> {
-  await tx
+export async function leaveToEvidence(tx: Tx, scope?: string): Promise<Scope[]> {
+  const forgotten = await tx
     .deleteFrom('egress')
     .$if(scope !== undefined, (query) => query.where('scope', '=', scope ?? ''))
+    .returningAll()
     .execute()
   if (scope === undefined) await tx.deleteFrom('egress_unreached').execute()
+  return forgotten
 }
 
 /** Sites that have been on the primary way for long have nothing to remember. */
