@@ -50,7 +50,7 @@ export const catalogue = {
   },
   posthorn_connections: {
     type: 'gauge',
-    help: 'SMTP connections to a site, idle ones too: the 50 largest and all others',
+    help: 'SMTP connections to a site until closed, idle ones too: the 50 largest and all others',
     labels: ['site'],
     most: 50,
   },

@@ -2,6 +2,7 @@ import { type Claimed, makeReturnPaths, type Settlement } from '../deliveries/in
 import { openSigner } from '../dkim/index.js'
 import { messageOf } from '../errors/index.js'
 import type { SendResult } from '../smtp/index.js'
+import type { Berths } from './berths.js'
 import { makeBottleneck } from './bottleneck.js'
 import { ContentFault } from './campaign-content.js'
 import { makeComposer } from './compose.js'
@@ -52,14 +53,15 @@ export interface Finding extends Outcome {
 
 export interface Ways extends Pick<DetourOptions, 'egress' | 'relays' | 'shaping'> {
   findRoute: FindRoute
+  berths: Berths
 }
 
 // Enough for the signer never to be idle. With hundreds of places all would be composed at once, and wait
 // for it in their order (20 sites of 20 connections: 16 % more mails a second with it, Nov 2026).
 const maxComposing = 24
 
-export function makeAttempts(deps: OutboundDeps, { findRoute, ...ways }: Ways): Attempts {
-  const { clock, config, log, meter } = deps
+export function makeAttempts(deps: OutboundDeps, { findRoute, berths, ...ways }: Ways): Attempts {
+  const { clock, config, log } = deps
   const signer = openSigner()
   const bottleneck = makeBottleneck(maxComposing)
   const compose = makeComposer(deps, makeReturnPaths(deps.key), signer)
@@ -67,9 +69,8 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, ...ways }: Ways): 
   const connections = openConnections({
     clock,
     log,
-    meter,
+    berths,
     port: config.port,
-    maxConnections: config.maxConnections,
     ...(deps.tls?.ca === undefined ? {} : { ca: deps.tls.ca }),
   })
   const stopFetching = new AbortController()
@@ -102,7 +103,7 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, ...ways }: Ways): 
       if (!isDown) return outcome
       return { ...outcome, site: { kind: 'connect-failed', cause: 'dns', why: outcome.reply } }
     }
-    const { connections: maxConnections, messagesPerConnection, tls, from } = site.policy
+    const { messagesPerConnection, tls, from } = site.policy
     const requiredBy = tls === 'required' ? from.tls : undefined
     const policy = route.inside
       ? { hosts: route.hosts, demandOf: () => usualDemand }
@@ -111,6 +112,7 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, ...ways }: Ways): 
     const { envelope, pieces } = await prepare(claimed)
     const { hosts, demandOf } = policy
     const { inside } = route
+    const maxConnections = site.connections
     const limits = { site: route.site.key, maxConnections, messagesPerConnection, inside }
     for (;;) {
       const acquired = await connections.acquire({ source, hosts, demandOf, ...limits })

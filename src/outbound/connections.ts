@@ -2,13 +2,13 @@ import { setMaxListeners } from 'node:events'
 import type { Clock } from '../clock/index.js'
 import type { MxHost } from '../dns/index.js'
 import type { Log } from '../log/index.js'
-import type { Meter } from '../metrics/index.js'
 import {
   type ConnectFailure,
   type ConnectResult,
   connectSmtp,
   type SmtpConnection,
 } from '../smtp/index.js'
+import type { Berth, Berths } from './berths.js'
 import { failureText } from './outcome.js'
 import { bindTo, type Source } from './pools.js'
 import type { Inside } from './route.js'
@@ -20,9 +20,9 @@ export interface Session {
   /** `mx.example.com [192.0.2.1]`, for the record. */
   remote: string
   exchange: string
-  /** Which sessions are alike: same source, same hosts. */
+  /** Which sessions are alike: same site, same source, same hosts. */
   key: string
-  site: string
+  berth: Berth
   maxMessages: number
   /** What it was opened to meet; a delivery with other demands may find that it meets those too. */
   demand: TlsDemand
@@ -50,13 +50,15 @@ export interface Target {
   source: Source
   hosts: readonly MxHost[]
   demandOf(exchange: string): TlsDemand | undefined
-  /** Whose limits these are; idle sessions count too, and make room. */
+  /** Whose limits these are. */
   site: string
   maxConnections: number
   messagesPerConnection: number
   /** Servers of our own: another port, from whichever address. */
   inside?: Inside | undefined
 }
+
+type Opened = Pick<Session, 'connection' | 'remote' | 'exchange' | 'demand' | 'before'>
 
 export type Acquired = { session: Session } | NotAcquired
 /** The last host's failure, and what was demanded of it. */
@@ -72,9 +74,7 @@ export interface ConnectionOptions {
   clock: Clock
   log: Log
   port: number
-  meter: Meter
-  /** Over all sites, idle ones included; the longest idle makes room. */
-  maxConnections: number
+  berths: Berths
   /** PEM of the authorities trusted instead of the usual ones. */
   ca?: string
 }
@@ -90,11 +90,10 @@ const maxPlainHosts = 10_000
 const inTheClear: TlsDemand = { mode: 'off', by: '' }
 
 export function openConnections(options: ConnectionOptions): Connections {
-  const { ca } = options
+  const { berths, ca } = options
   const idle = new Map<string, Session[]>()
   const idleTimers = new Map<Session, () => void>()
   const open = new Set<Session>()
-  const openAt = new Map<string, Set<Session>>()
   const plainUntil = new Map<string, number>()
   const dying = new AbortController()
   // A listener for each connection that is being opened; Node's warning means leaks.
@@ -110,44 +109,28 @@ export function openConnections(options: ConnectionOptions): Connections {
     waiting.splice(at, 1)
     if (waiting.length === 0) idle.delete(session.key)
   }
-  const forget = (session: Session) => {
-    leaveIdle(session)
-    open.delete(session)
-    const { site } = session
-    const there = openAt.get(site)
-    if (there === undefined || !there.delete(session)) return
-    options.meter.gauge('posthorn_connections', { site }, there.size)
-    if (there.size === 0) openAt.delete(site)
-  }
   const end = (session: Session) => {
-    forget(session)
-    session.connection.quit()
+    leaveIdle(session)
+    session.berth.leave()
   }
   const takeIdle = (key: string, demandOf: Target['demandOf']): Session | undefined => {
     // The one used last: the others may age out.
     const session = idle.get(key)?.findLast(({ connection, demand, exchange }) => {
-      return meets({ tls: connection.tls, demand }, demandOf(exchange))
+      return connection.alive && meets({ tls: connection.tls, demand }, demandOf(exchange))
     })
-    if (session !== undefined) leaveIdle(session)
+    if (session === undefined) return undefined
+    leaveIdle(session)
+    session.berth.inUse()
     return session
   }
-  const makeRoom = ({ site, maxConnections }: Target) => {
-    const there = openAt.get(site)
-    if (there !== undefined && there.size >= maxConnections) {
-      for (const session of there) if (idleTimers.has(session)) return end(session)
-    }
-    if (open.size < options.maxConnections) return
-    const [oldest] = idleTimers.keys()
-    if (oldest !== undefined) end(oldest)
-  }
   const track = (session: Session): Session => {
-    const { site } = session
     open.add(session)
-    const there = openAt.get(site) ?? new Set()
-    openAt.set(site, there.add(session))
-    options.meter.gauge('posthorn_connections', { site }, there.size)
-    // The server may leave first.
-    void session.connection.closed.then(() => end(session))
+    session.berth.opened(session.connection)
+    // The server may leave first, or its room be needed.
+    void session.connection.closed.then(() => {
+      leaveIdle(session)
+      open.delete(session)
+    })
     return session
   }
 
@@ -188,44 +171,54 @@ export function openConnections(options: ConnectionOptions): Connections {
     return second
   }
 
+  /** The hosts in turn, one socket at a time. */
+  const connectFirst = async (target: Target): Promise<Opened | NotAcquired> => {
+    const { source, hosts, demandOf } = target
+    const before: string[] = []
+    let silent = 0
+    let last: NotAcquired | undefined
+    for (const { exchange, addresses } of hosts) {
+      const demand = demandOf(exchange)
+      if (demand === undefined) continue
+      for (const address of addresses) {
+        const remote = `${exchange} [${address}]`
+        const bind = target.inside ? {} : bindTo(source, address)
+        // Another address than the source's own would be one that nobody expects mail from.
+        if (bind === undefined) continue
+        const port = target.inside?.port ?? options.port
+        const from = { ...bind, heloName: source.heloName, port }
+        const result = await connectHost(from, address, exchange, demand)
+        if (last !== undefined) before.push(`${last.remote}: ${failureText(last.failure)}`)
+        if (result.kind === 'ready') {
+          return { connection: result.connection, remote, exchange, demand, before }
+        }
+        last = { failure: result, remote, demand, before }
+        if (result.phase !== 'connect' && result.reply === undefined) silent++
+        if (silent >= maxSilent || dying.signal.aborted) return last
+      }
+    }
+    return last ?? noneOfFamily(source, hosts)
+  }
+
   return {
     async acquire(target) {
-      const { source, hosts, demandOf, site, messagesPerConnection: maxMessages } = target
-      const key = `${source.name} ${namesOf(hosts)}`
-      const waiting = takeIdle(key, demandOf)
+      const { source, hosts, site, maxConnections: limit, messagesPerConnection } = target
+      const key = `${site} ${source.name} ${namesOf(hosts)}`
+      const waiting = takeIdle(key, target.demandOf)
       if (waiting !== undefined) {
         waiting.reused = true
         return { session: waiting }
       }
-      makeRoom(target)
-      const before: string[] = []
-      let silent = 0
-      let last: NotAcquired | undefined
-      for (const { exchange, addresses } of hosts) {
-        const demand = demandOf(exchange)
-        if (demand === undefined) continue
-        for (const address of addresses) {
-          const remote = `${exchange} [${address}]`
-          const bind = target.inside ? {} : bindTo(source, address)
-          // Another address than the source's own would be one that nobody expects mail from.
-          if (bind === undefined) continue
-          const port = target.inside?.port ?? options.port
-          const from = { ...bind, heloName: source.heloName, port }
-          const result = await connectHost(from, address, exchange, demand)
-          if (last !== undefined) before.push(`${last.remote}: ${failureText(last.failure)}`)
-          if (result.kind === 'ready') {
-            const { connection } = result
-            const of = { key, site, maxMessages, before }
-            return {
-              session: track({ connection, remote, exchange, ...of, demand, reused: false }),
-            }
-          }
-          last = { failure: result, remote, demand, before }
-          if (result.phase !== 'connect' && result.reply === undefined) silent++
-          if (silent >= maxSilent || dying.signal.aborted) return last
-        }
+      const berth = berths.take({ site, source: source.name, limit })
+      let opened: Opened | NotAcquired | undefined
+      try {
+        opened = await connectFirst(target)
+      } finally {
+        if (opened === undefined || 'failure' in opened) berth.free()
       }
-      return last ?? noneOfFamily(source, hosts)
+      if ('failure' in opened) return opened
+      const of = { key, berth, maxMessages: messagesPerConnection, reused: false }
+      return { session: track({ ...opened, ...of }) }
     },
     release(session, reusable) {
       const spent = session.connection.sent >= session.maxMessages
@@ -234,6 +227,7 @@ export function openConnections(options: ConnectionOptions): Connections {
         session,
         options.clock.after(idleMs, () => end(session)),
       )
+      session.berth.idle()
       const waiting = idle.get(session.key)
       if (waiting === undefined) idle.set(session.key, [session])
       else waiting.push(session)
@@ -245,8 +239,8 @@ export function openConnections(options: ConnectionOptions): Connections {
     destroy() {
       closing = true
       dying.abort()
-      for (const session of [...open]) {
-        forget(session)
+      for (const session of open) {
+        leaveIdle(session)
         session.connection.destroy()
       }
     },

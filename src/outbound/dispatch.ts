@@ -10,6 +10,7 @@ import {
 import type { QueueClass } from '../store/index.js'
 import { makeAhead } from './ahead.js'
 import { makeAttempts } from './attempt.js'
+import { makeBerths } from './berths.js'
 import type { OutboundDeps } from './deps.js'
 import { explainGate, type LiveGate } from './explain-gate.js'
 import { type Lane, makeLanes, type Stream } from './lanes.js'
@@ -54,13 +55,14 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const { store, clock, config, log, thread, meter } = deps
   const total = config.maxConnections
   const lanes = makeLanes()
+  const berths = makeBerths(total, meter)
   const paths = makePaths({ total, perClaim: maxPerClaim }, (gate, waiting) => {
     meter.count('posthorn_throttled_total', { gate })
     // Where it is connections that lack, one is free soon.
     if (gate === 'connections' || ahead.isEmpty()) return
     ahead.giveBack([...waiting.values()].flatMap((streams) => [...streams]))
   })
-  const { egress, relays, ...ways } = await openWays(deps, () => {
+  const { egress, relays, ...ways } = await openWays(deps, berths, () => {
     const now = clock.now()
     for (const stream of paths.leaveAll()) stand(stream, now)
     work()
@@ -72,7 +74,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const { shaping, ...shapes } = await openShaping(deps, onRation, egress.refused)
   const findRoute = makeFindRoute(deps, shaping)
   const poolOf = makePools(config)
-  const attempts = makeAttempts(deps, { findRoute, egress, relays, shaping })
+  const attempts = makeAttempts(deps, { findRoute, berths, egress, relays, shaping })
   const recorder = makeRecorder(deps)
   /** By their ids. */
   const inFlight = new Set<number>()

@@ -1,3 +1,4 @@
+import type { Berths } from './berths.js'
 import type { OutboundDeps } from './deps.js'
 import {
   type Egress,
@@ -11,6 +12,7 @@ import {
 /** The ways out of this thread; without a smart host, or with the sandbox route, there is only one. */
 export async function openWays(
   deps: OutboundDeps,
+  berths: Berths,
   onChange: () => void,
 ): Promise<{ egress: Egress; relays: Relays | undefined; close(): Promise<void> }> {
   const { config, thread } = deps
@@ -19,7 +21,7 @@ export async function openWays(
     return { egress: onlyPrimary, relays: undefined, close: async () => {} }
   }
   const { heloName } = config
-  const options = { ...deps, heloName, env: process.env }
+  const options = { ...deps, berths, heloName, env: process.env }
   const relays = makeRelays(smartHosts.map((host) => openRelay(host, options)))
   const egress = await openEgress({
     ...deps,

@@ -16,7 +16,7 @@ export interface SmtpConnection {
   readonly sent: number
   /** False once the session is over; `send` then answers `lost`, `offered: false`. */
   readonly alive: boolean
-  /** Resolves when the session is over, for whatever reason. */
+  /** Resolves when its socket is closed, for whatever reason; after `quit` that may take a while. */
   readonly closed: Promise<void>
   /**
    * Sends one message to one recipient. `message` is its bytes in order, with canonical CRLF and
@@ -29,7 +29,7 @@ export interface SmtpConnection {
   send(envelope: Envelope, message: readonly Buffer[]): Promise<SendResult>
   /** Ends an idle session politely, without waiting. Messages under way are lost. */
   quit(): void
-  /** Ends the session at once. */
+  /** Closes the socket at once, after `quit` too. */
   destroy(): void
   /** The opening and the last message, for a person: at most 8 KiB, no message, no credentials. */
   transcript(): string
@@ -95,7 +95,9 @@ class Connection implements SmtpConnection {
   }
 
   destroy(): void {
-    this.#line.wire.break({ cause: 'closed by us' })
+    const { wire } = this.#line
+    wire.break({ cause: 'closed by us' })
+    wire.socket.destroy()
   }
 
   transcript(): string {

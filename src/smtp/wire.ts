@@ -12,6 +12,7 @@ import { Transcript } from './transcript.js'
  */
 export class Wire {
   readonly transcript: Transcript
+  /** Resolves when the socket is closed, and with it the connection. */
   readonly closed: Promise<void>
   readonly #limits: Limits
   #socket: Socket
@@ -21,7 +22,6 @@ export class Wire {
   #loss: Loss | undefined
   #onReply: ((heard: RawReply | Loss) => void) | undefined
   #onSettled: ((loss: Loss | undefined) => void) | undefined
-  #onClosed: () => void = () => {}
   #clean: (line: string) => string = (line) => line
   #deadline: NodeJS.Timeout | undefined
   readonly #listeners: [event: string, listener: (chunk: Buffer) => void][] = [
@@ -34,8 +34,9 @@ export class Wire {
     this.#limits = limits
     this.transcript = new Transcript(limits.transcriptBytes)
     this.#reader = new ReplyReader(limits)
+    // TLS that is laid over it later closes it too.
     this.closed = new Promise((resolve) => {
-      this.#onClosed = resolve
+      socket.once('close', () => resolve())
     })
     this.#socket = socket
     this.#listen(socket)
@@ -120,7 +121,6 @@ export class Wire {
     this.#onSettled?.(loss)
     this.#onReply = undefined
     this.#onSettled = undefined
-    this.#onClosed()
   }
 
   /** Says QUIT and lets the socket end by itself. RFC 5321 §4.1.1.10 wants the reply awaited, but
@@ -134,7 +134,6 @@ export class Wire {
     const linger = setTimeout(() => socket.destroy(), lingerMs).unref()
     socket.once('close', () => clearTimeout(linger))
     this.#loss = { cause: 'we said QUIT' }
-    this.#onClosed()
   }
 
   #listen(socket: Socket): void {

@@ -5,12 +5,14 @@ import { systemClock } from '../../src/clock/index.js'
 import type { SmartHost } from '../../src/config/index.js'
 import { type Log, silentLog } from '../../src/log/index.js'
 import { silentMeter } from '../../src/metrics/index.js'
+import { makeBerths } from '../../src/outbound/berths.js'
 import { makeRelays } from '../../src/outbound/egress/relays.js'
 import { openRelay } from '../../src/outbound/egress/smart-host.js'
 import { verdictOf } from '../../src/outbound/egress/verdict.js'
 import type { Phase } from '../../src/smtp/index.js'
 import { queueClass } from '../../src/store/index.js'
 import { type FakeMx, fakeMx, type MxScript } from '../support/fake-mx.js'
+import { watchSockets } from '../support/open-sockets.js'
 import { fakeResolver } from '../support/resolver.js'
 import { makeTempDir } from '../support/store.js'
 import { testCertificates } from '../support/tls.js'
@@ -39,7 +41,7 @@ async function open(t: Test, script: MxScript, settings: Partial<SmartHost> = {}
   return { mx, ...openTo(t, { port: mx.port, ...settings }) }
 }
 
-function openTo(t: Test, settings: Partial<SmartHost>) {
+function openTo(t: Test, settings: Partial<SmartHost>, berths = makeBerths(500, silentMeter)) {
   const said: string[] = []
   const log: Log = {
     ...silentLog,
@@ -51,7 +53,12 @@ function openTo(t: Test, settings: Partial<SmartHost>) {
     { ...usual, ...settings },
     {
       ...{ clock: systemClock, resolver, log, heloName: 'out.test', random: () => 0 },
-      ...{ meter: silentMeter, thread: 0, threads: 1, env: { SECRET: 'pass word' } },
+      ...{
+        berths,
+        thread: 0,
+        threads: 1,
+        env: { SECRET: 'pass word' },
+      },
     },
   )
   t.teardown(() => relay.destroy())
@@ -84,6 +91,24 @@ t.test(
     t.match(mx.messages, [{ from: envelope.from, raw: message[0], parameters: 'SIZE=22 RET=HDRS' }])
   },
 )
+
+t.test('a session counts until its socket is closed, at one smart host and over all', async (t) => {
+  const script = { quit: 'hang', lingers: true } as const
+  const one = await fakeMx(t, script)
+  const others = [await fakeMx(t, script), await fakeMx(t, script)]
+  const sockets = watchSockets(t)
+  const plain = { tls: 'off', connections: 1 } as const
+  const berths = makeBerths(2, silentMeter)
+  const first = openTo(t, { port: one.port, ...plain }, berths)
+  for (let i = 0; i <= 100; i++) await first.offer()
+  t.equal(one.sessions.length, 2, 'a hundred mails a session')
+  t.equal(sockets.most(), 1)
+  for (const { port } of others) {
+    t.match(await openTo(t, { port, ...plain }, berths).offer(), { verdict: 'relayed' })
+  }
+  t.equal(sockets.most(), 2, 'the longest idle one made room')
+  await one.waitUntil(() => one.sessions[1]?.commands.at(-1) === 'QUIT')
+})
 
 t.test('AUTH LOGIN, implicit TLS, no TLS at all where there is no password', async (t) => {
   const lines = ['334 VXNlcm5hbWU6', '334 UGFzc3dvcmQ6', '235 2.7.0 welcome']

@@ -61,6 +61,8 @@ export interface MxScript {
   dot?: Script
   rset?: Script
   quit?: Script
+  /** Its end of a connection stays open after the client's, until the test's end. */
+  lingers?: boolean
   tls?: { cert: string; key: string }
   /** TLS from the first byte. */
   implicitTls?: boolean

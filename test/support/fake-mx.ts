@@ -33,7 +33,9 @@ export async function fakeMx(
   script: MxScript = {},
 ): Promise<FakeMx> {
   const mx = new Mx(script)
-  const server = createServer((socket) => mx.serve(socket))
+  const server = createServer({ allowHalfOpen: script.lingers === true }, (socket) =>
+    mx.serve(socket),
+  )
   server.listen(script.port ?? 0, script.host ?? '127.0.0.1')
   await once(server, 'listening')
   mx.port = (server.address() as AddressInfo).port

@@ -1,15 +1,17 @@
 import type { Clock } from '../../clock/index.js'
 import type { SmtpConnection } from '../../smtp/index.js'
+import type { Berth } from '../berths.js'
 
 /** A session with a smart host, in use by one mail at a time. */
 export interface Session {
   readonly connection: SmtpConnection
   readonly remote: string
+  readonly berth: Berth
   /** It has carried a mail before: that it turns out closed then says nothing. */
   reused: boolean
 }
 
-/** One smart host's sessions. Whoever takes them keeps to its limit; idle ones count as taken once. */
+/** One smart host's sessions. Whoever takes them keeps to its limit. */
 export interface Sessions<Failure extends object> {
   take(): Promise<Session | Failure>
   giveBack(session: Session, reusable: boolean): void
@@ -24,10 +26,9 @@ const idleMs = 60_000
 
 export function openSessions<Failure extends object>(options: {
   clock: Clock
+  takeBerth: () => Berth
   connect: () => Promise<Pick<Session, 'connection' | 'remote'> | Failure>
   messagesPerConnection: number
-  /** How many are open now. */
-  onCount: (open: number) => void
 }): Sessions<Failure> {
   const open = new Set<Session>()
   /** With what takes the end of its idle time back; the one used last is the last. */
@@ -40,24 +41,34 @@ export function openSessions<Failure extends object>(options: {
   }
   const end = (session: Session) => {
     leaveIdle(session)
-    if (open.delete(session)) options.onCount(open.size)
-    session.connection.quit()
+    session.berth.leave()
   }
 
   return {
     async take() {
-      const waiting = [...idle.keys()].at(-1)
+      const waiting = [...idle.keys()].findLast(({ connection }) => connection.alive)
       if (waiting !== undefined) {
         leaveIdle(waiting)
+        waiting.berth.inUse()
         waiting.reused = true
         return waiting
       }
-      const made = await options.connect()
+      const berth = options.takeBerth()
+      let made: Awaited<ReturnType<typeof options.connect>> | undefined
+      try {
+        made = await options.connect()
+      } finally {
+        if (made === undefined || !('connection' in made)) berth.free()
+      }
       if (!('connection' in made)) return made
-      const session = { ...made, reused: false }
-      options.onCount(open.add(session).size)
-      // The server may leave first.
-      void session.connection.closed.then(() => end(session))
+      const session = { ...made, berth, reused: false }
+      open.add(session)
+      berth.opened(session.connection)
+      // The server may leave first, or its room be needed.
+      void session.connection.closed.then(() => {
+        leaveIdle(session)
+        open.delete(session)
+      })
       return session
     },
     giveBack(session, reusable) {
@@ -66,6 +77,7 @@ export function openSessions<Failure extends object>(options: {
       if (!reusable || spent || closing || !connection.alive) return end(session)
       const cancel = options.clock.after(idleMs, () => end(session))
       idle.set(session, cancel)
+      session.berth.idle()
     },
     close() {
       closing = true
@@ -73,11 +85,10 @@ export function openSessions<Failure extends object>(options: {
     },
     destroy() {
       closing = true
-      for (const session of [...open]) {
+      for (const session of open) {
         leaveIdle(session)
         session.connection.destroy()
       }
-      open.clear()
     },
   }
 }

@@ -4,7 +4,6 @@ import { authoritiesOf, passwordOf, type SmartHost } from '../../config/index.js
 import type { Resolver } from '../../dns/index.js'
 import { messageOf } from '../../errors/index.js'
 import type { Log } from '../../log/index.js'
-import type { Meter } from '../../metrics/index.js'
 import {
   type ConnectFailure,
   type Credentials,
@@ -12,6 +11,7 @@ import {
   type Envelope,
   type SendResult,
 } from '../../smtp/index.js'
+import type { Berths } from '../berths.js'
 import { replyText } from '../outcome.js'
 import { bindTo } from '../pools.js'
 import { makeSite, type Site, type SiteOutcome } from '../shaping/index.js'
@@ -44,7 +44,7 @@ export interface RelayOptions {
   clock: Clock
   resolver: Pick<Resolver, 'a' | 'aaaa'>
   log: Log
-  meter: Meter
+  berths: Berths
   heloName: string
   random: () => number
   /** Limits are for all threads together. */
@@ -102,9 +102,9 @@ export function openRelay(host: SmartHost, options: RelayOptions): Relay {
   }
   const sessions: Sessions<NotOpened> = openSessions({
     clock,
+    takeBerth: () => options.berths.take({ site: name, source: '', limit: room.connections }),
     connect,
     messagesPerConnection,
-    onCount: (open) => options.meter.gauge('posthorn_connections', { site: name }, open),
   })
   /** Told once, not with each mail, also where it takes some and refuses others. */
   const fares = (well: boolean, reply: string, quietForMs = 0) => {

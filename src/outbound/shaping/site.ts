@@ -105,6 +105,11 @@ export class Site {
     return this.#inFlight
   }
 
+  /** How many there may be now: what the policy says, what was earned, what the receiver's words left. */
+  get connections(): number {
+    return this.#connections(this.#options.clock.now())
+  }
+
   /** Undefined when a mail of this class may start; then `started` follows at once. */
   mayStart(klass: QueueClass): Held | undefined {
     const now = this.#now()
