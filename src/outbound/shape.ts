@@ -41,7 +41,6 @@ export async function openShaping(
   }
 
   const learned = await readLearned(store.read)
-  await store.write((tx) => forgetLearned(tx, thread, threads))
   const shaping = makeShaping({
     data: deps.shaping,
     unshaped: [sandboxSite.key, simulatorSite.key],
@@ -56,6 +55,11 @@ export async function openShaping(
       log.warn(fields, `A receiver's reply: ${action}`)
       if (action === 'failover') onFailover(site, reply, until)
     },
+  })
+
+  await store.write(async (tx) => {
+    await forgetLearned(tx, thread, threads)
+    await saveLearned(tx, shaping.learnedChanges(), { thread, now: clock.now() })
   })
 
   const save = async () => {

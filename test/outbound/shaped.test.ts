@@ -132,7 +132,7 @@ t.test('mail that had no attempt in its time fails at a closed gate too', async 
   t.equal(rig.backlog.size, 0)
 })
 
-t.test('a suspension outlives a restart', async (t) => {
+t.test('a suspension outlives restarts without mail for its site', async (t) => {
   const clock = new FakeClock()
   const rig = await outboundRig(t, {
     clock,
@@ -140,13 +140,21 @@ t.test('a suspension outlives a restart', async (t) => {
     shaping: `${shapedTo()}\n[[providers.fake.automation]]\nname = "T"\npattern = "TSS04"\naction = "suspend"\nfor = "2h"\n`,
   })
   await rig.until(await rig.send({ to: 'a@one.test' }), (e) => e.recipients[0]?.attempts === 1)
-  await rig.stop()
   rig.mx.change({ mail: '250 ok' })
-  await rig.start()
+  rig.resolver.set('mx.elsewhere.test', { a: ['127.0.0.1'] })
+  rig.resolver.set('other.test', { mx: [{ preference: 10, exchange: 'mx.elsewhere.test' }] })
+  for (let restarts = 0; restarts < 3; restarts++) {
+    await rig.stop()
+    // Meanwhile no mail waits for the site.
+    await rig.store.write((tx) => tx.deleteFrom('queue').execute())
+    await rig.start()
+    await rig.becomes(await rig.send({ to: 'a@other.test' }), 'delivered')
+  }
+  const sent = rig.mx.messages.length
   const id = await rig.send({ to: 'b@one.test' })
   const key = { lane: 'one.test', class: 0, accountId: rig.accountId } as const
   await rig.eventually(() => rig.gateOf(key)?.gate === 'suspended')
-  t.equal(rig.mx.messages.length, 0)
+  t.equal(rig.mx.messages.length, sent)
   await clock.advance(121 * minuteMs)
   await rig.becomes(id, 'delivered')
 })

@@ -221,6 +221,47 @@ t.test('a site waits for the ration, then for the next day', async (t) => {
   })
 })
 
+t.test(
+  'what is not over stays a row though nothing asks for it, and goes with its time',
+  async (t) => {
+    const clock = new FakeClock()
+    const store = await openTestStore(t, { clock })
+    const data = loadShaping(['config/shaping.toml'])
+    const suspension = { until: clock.now() + 7_200_000, why: 'TSS04', by: 'reply' } as const
+    const learned = { connections: 5, suspension, active: [] }
+    await store.write((tx) =>
+      saveLearned(
+        tx,
+        { changed: [{ site: 'yahoo', source: address, learned }], gone: [] },
+        { thread: 3, now: clock.now() },
+      ),
+    )
+    const start = async (thread: number) => {
+      const shaping = makeShaping({
+        ...{ data, clock, random: () => 0, thread, threads: 2 },
+        learned: await readLearned(store.read),
+      })
+      const save = () =>
+        store.write((tx) => saveLearned(tx, shaping.learnedChanges(), { thread, now: clock.now() }))
+      await store.write((tx) => forgetLearned(tx, thread, 2))
+      await save()
+      return { shaping, save }
+    }
+    for (let restarts = 0; restarts < 2; restarts++) {
+      await start(1)
+      await start(0)
+      t.match(await readLearned(store.read), [{ thread: 0, learned }], 'the first has it alone')
+      t.equal((await readLearned(store.read)).length, 1)
+    }
+    const { shaping, save } = await start(0)
+    await clock.advance(7_200_000)
+    await save()
+    t.same(await readLearned(store.read), [])
+    const name = shaping.siteOf([{ exchange: 'a.yahoodns.net', preference: 1 }], 'yahoo.com')
+    t.equal(shaping.site(name, address).learned().suspension?.why, 'TSS04', 'the first is a probe')
+  },
+)
+
 t.test('what was learned outlives a restart, whichever thread learned it', async (t) => {
   const clock = new FakeClock()
   const store = await openTestStore(t, { clock })

@@ -57,10 +57,15 @@ export interface StoredLearned extends LearnedRow {
   readonly updatedAt: number
 }
 
-/** A new start: rows of threads that are no more would otherwise stay for ever. */
+/**
+ * A new start: what is still so is written again in the same transaction. The first thread sees to the
+ * rows of threads that are no more, which would otherwise stay for ever.
+ */
 export async function forgetLearned(tx: Tx, thread: number, threads: number): Promise<void> {
   await tx
     .deleteFrom('site_states')
-    .where(({ eb, or }) => or([eb('thread', '=', thread), eb('thread', '>=', threads)]))
+    .where(({ eb, or }) =>
+      or([eb('thread', '=', thread), ...(thread === 0 ? [eb('thread', '>=', threads)] : [])]),
+    )
     .execute()
 }

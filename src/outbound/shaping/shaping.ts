@@ -4,6 +4,7 @@ import type { ShapingData } from './data.js'
 import type { LearnedRow } from './learned.js'
 import { type Policy, policyFor, type Share, shareOf } from './policy.js'
 import type { SiteAction } from './reactions.js'
+import { keyOf, makeRemembered, type RememberedRow } from './remembered.js'
 import { type Learned, makeSite, type Site } from './site.js'
 import { type SiteName, siteOf } from './site-name.js'
 import type { WarmUp } from './warm-up.js'
@@ -34,7 +35,7 @@ export interface ShapingOptions extends Share {
   warmUpOf?: (source: string) => WarmUp
   onAction?: (site: SiteName, source: string, action: SiteAction) => void
   /** What was known before a restart (`readLearned`). */
-  learned?: readonly LearnedRow[]
+  learned?: readonly RememberedRow[]
 }
 
 // Rows are for suspensions and the like; what a hundred thousand sites earned is learned again.
@@ -64,7 +65,7 @@ export function makeShaping(options: ShapingOptions): Shaping {
   const { clock, random, warmUpOf, onAction } = options
   let data = options.data
   const entries = new Map<string, Entry>()
-  const before = latestOf(options.learned ?? [])
+  const before = makeRemembered(options.learned ?? [], options)
   let told = 0
   /** Of sites that were forgotten since. */
   let gone: Omit<LearnedRow, 'learned'>[] = []
@@ -81,16 +82,16 @@ export function makeShaping(options: ShapingOptions): Shaping {
     return policy
   }
   const open = (name: SiteName, source: string, key: string): Entry => {
+    const known = before.take(key)
     const isOurs = options.unshaped?.includes(name.key) === true
     const site = makeSite(isOurs ? unlimited : policyOf(name), {
       clock,
       random,
       warmUp: isOurs ? undefined : warmUpOf?.(source),
       onAction: onAction && ((action) => onAction(name, source, action)),
-      learned: before.get(key),
+      learned: known?.learned,
     })
-    before.delete(key)
-    return { name, source, site, told: undefined }
+    return { name, source, site, told: known?.told }
   }
 
   const rowOf = (entry: Entry, learned: Learned) => {
@@ -127,7 +128,8 @@ export function makeShaping(options: ShapingOptions): Shaping {
       }
     },
     learnedChanges() {
-      const changed: LearnedRow[] = []
+      const { changed, gone: over } = before.changes(clock.now())
+      told += changed.length - over.length
       for (const entry of entries.values()) {
         const { name, source, site } = entry
         const learned = site.learned()
@@ -138,7 +140,7 @@ export function makeShaping(options: ShapingOptions): Shaping {
         entry.told = row
         if (row !== undefined) changed.push({ site: name.key, source, learned })
       }
-      const forgotten = gone
+      const forgotten = [...gone, ...over]
       gone = []
       return { changed, gone: forgotten }
     },
@@ -148,21 +150,5 @@ export function makeShaping(options: ShapingOptions): Shaping {
   }
 }
 
-const keyOf = (site: string, source: string) => `${site}\n${source}`
-
 const isUsual = ({ policy }: Site, { connections, suspension, active }: Learned) =>
   connections === policy.initialConnections && suspension === null && active.length === 0
-
-/** Of what several threads knew about a site: the one that waits longest. */
-function latestOf(rows: readonly LearnedRow[]): Map<string, Learned> {
-  const latest = new Map<string, Learned>()
-  for (const { site, source, learned } of rows) {
-    const key = keyOf(site, source)
-    const known = latest.get(key)
-    if (known === undefined || endOf(learned) > endOf(known)) latest.set(key, learned)
-  }
-  return latest
-}
-
-const endOf = ({ suspension, active }: Learned) =>
-  Math.max(suspension?.until ?? 0, ...active.map(({ until }) => until))

@@ -1,0 +1,60 @@
+import type { LearnedRow } from './learned.js'
+import type { Share } from './policy.js'
+import type { Learned } from './site.js'
+
+/**
+ * What was known at the start of sites that had no mail since. A suspension of hours outlives any
+ * number of restarts, so what is not over stays a row though no mail asks for it.
+ */
+export interface Remembered {
+  /** Hands over what is known of a site that comes into use; `told`: its row, if it has one. */
+  take(key: string): { learned: Learned; told: string | undefined } | undefined
+  /** The rows to write and those that are over, as by `saveLearned`; each is told once. */
+  changes(now: number): { changed: LearnedRow[]; gone: Omit<LearnedRow, 'learned'>[] }
+}
+
+export type RememberedRow = LearnedRow & { readonly thread?: number }
+
+export function makeRemembered(rows: readonly RememberedRow[], share: Share): Remembered {
+  const sites = new Map<string, { row: LearnedRow; isOwn: boolean; isTold: boolean }>()
+  for (const row of rows) {
+    const key = keyOf(row.site, row.source)
+    const known = sites.get(key)
+    // Of what several threads knew the one that waits longest; each keeps the rows of its own.
+    const isOwn = known?.isOwn === true || inherits(row, share)
+    const isLatest = known === undefined || endOf(row.learned) > endOf(known.row.learned)
+    sites.set(key, { row: isLatest ? row : known.row, isOwn, isTold: false })
+  }
+
+  return {
+    take(key) {
+      const known = sites.get(key)
+      if (known === undefined) return undefined
+      sites.delete(key)
+      const { row, isTold } = known
+      return { learned: row.learned, told: isTold ? JSON.stringify(row.learned) : undefined }
+    },
+    changes(now) {
+      const changed: LearnedRow[] = []
+      const gone: Omit<LearnedRow, 'learned'>[] = []
+      for (const known of sites.values()) {
+        const isDue = known.isOwn && endOf(known.row.learned) > now
+        if (isDue === known.isTold) continue
+        known.isTold = isDue
+        const { site, source, learned } = known.row
+        if (isDue) changed.push({ site, source, learned })
+        else gone.push({ site, source })
+      }
+      return { changed, gone }
+    },
+  }
+}
+
+export const keyOf = (site: string, source: string) => `${site}\n${source}`
+
+/** The first thread takes over what those knew that are no more. */
+const inherits = ({ thread = -1 }: RememberedRow, own: Share) =>
+  thread === own.thread || (own.thread === 0 && thread >= own.threads)
+
+const endOf = ({ suspension, active }: Learned) =>
+  Math.max(suspension?.until ?? 0, ...active.map(({ until }) => until))
