@@ -18,7 +18,7 @@ import { makePaths, type Want } from './paths.js'
 import { openGate, openRelayGate, type Place, smartHosts } from './places.js'
 import { makePools } from './pools.js'
 import { makeRecorder } from './recorder.js'
-import { isDnsSite, makeFindRoute, type Site, simulatorSite } from './route.js'
+import { isDnsSite, makeRoutes, type Site, simulatorSite } from './route.js'
 import { makeRouting } from './routing.js'
 import { openShaping } from './shape.js'
 import type { ShapingData } from './shaping/index.js'
@@ -72,7 +72,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     work()
   }
   const { shaping, ...shapes } = await openShaping(deps, onRation, egress.refused)
-  const findRoute = makeFindRoute(deps, shaping)
+  const { findRoute, forgetRoutes } = makeRoutes(deps, shaping)
   const poolOf = makePools(config)
   const attempts = makeAttempts(deps, { findRoute, berths, egress, relays, shaping })
   const recorder = makeRecorder(deps)
@@ -91,7 +91,8 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     onRouted(lane, site, streams) {
       lane.site = site
       lane.routedAt = clock.now()
-      for (const stream of streams) standAt(stream, site)
+      // A claim that was under way may have come to the end of one.
+      for (const stream of streams) if (stream.state === 'due') standAt(stream, site)
       work()
     },
   })
@@ -300,7 +301,11 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     scan,
     reshape(data) {
       shaping.reload(data)
-      paths.reopen()
+      // A table may be new for a domain: its site is worked out anew, also for what stands in line.
+      forgetRoutes()
+      lanes.forgetSites()
+      const now = clock.now()
+      for (const stream of paths.leaveAll()) stand(stream, now)
       work()
     },
     gateOf({ lane, class: of, accountId }) {

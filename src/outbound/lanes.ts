@@ -53,6 +53,8 @@ export interface Lanes {
   /** After a claim took all that was due: nothing more before `dueAt` (undefined: nothing). */
   exhausted(stream: Stream, dueAt: number | undefined): void
   find(lane: string, of: QueueClass, accountId: string): Stream | undefined
+  /** Where mail goes has to be looked up anew. */
+  forgetSites(): void
   /** Forgets lanes that had nothing for a while. */
   sweep(now: number): void
   /** When the next stream that is not due yet will be; undefined for never. */
@@ -119,6 +121,9 @@ export function makeLanes(): Lanes {
       stream.lane.streams.delete(keyOf(stream.class, stream.accountId))
     },
     find: (lane, of, accountId) => lanes.get(lane)?.streams.get(keyOf(of, accountId)),
+    forgetSites() {
+      for (const lane of lanes.values()) lane.site = undefined
+    },
     sweep(now) {
       for (const lane of lanes.values()) {
         if (lane.streams.size === 0 && now - lane.usedAt >= forgetAfterMs) lanes.delete(lane.name)

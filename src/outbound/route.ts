@@ -20,6 +20,12 @@ export interface Inside {
 
 export type FindRoute = (domain: string) => Promise<Route>
 
+export interface Routes {
+  findRoute: FindRoute
+  /** After new shaping files: a domain's site may be another one. */
+  forgetRoutes(): void
+}
+
 // Not host names, so nobody's tables fit them.
 const siteNamed = (key: string): Site => ({
   key,
@@ -41,20 +47,23 @@ export const siteInWords = (key: string) => (isDnsSite(key) ? key.slice(dnsOf.le
  * `direct` asks the DNS; `sandbox` leads to the built-in inbox; the simulator is here in every mode. A domain whose DNS fails is a
  * site of its own until it answers, parked and probed as one whose servers fail.
  */
-export function makeFindRoute(deps: OutboundDeps, shaping: Pick<Shaping, 'siteOf'>): FindRoute {
+export function makeRoutes(deps: OutboundDeps, shaping: Pick<Shaping, 'siteOf'>): Routes {
   const { config, simulator } = deps
   const outside = config.route === 'sandbox' ? toSandbox(deps) : toMx(deps, shaping)
-  return async (domain) => {
-    if (domain !== simulatorDomain) return await outside(domain)
-    const { host, port } = await simulator.address()
-    return insideRoute(simulatorSite, simulatorDomain, { host, port })
+  return {
+    ...outside,
+    async findRoute(domain) {
+      if (domain !== simulatorDomain) return await outside.findRoute(domain)
+      const { host, port } = await simulator.address()
+      return insideRoute(simulatorSite, simulatorDomain, { host, port })
+    },
   }
 }
 
-function toSandbox({ sandbox }: OutboundDeps): FindRoute {
+function toSandbox({ sandbox }: OutboundDeps): Routes {
   if (sandbox === undefined) throw new Error('The sandbox route needs the sandbox inbox')
   const route = insideRoute(sandboxSite, 'localhost', sandbox)
-  return async () => route
+  return { findRoute: async () => route, forgetRoutes() {} }
 }
 
 const insideRoute = (site: Site, exchange: string, at: { host: string; port: number }): Route => ({
@@ -63,7 +72,7 @@ const insideRoute = (site: Site, exchange: string, at: { host: string; port: num
   inside: { port: at.port },
 })
 
-function toMx(deps: OutboundDeps, shaping: Pick<Shaping, 'siteOf'>): FindRoute {
+function toMx(deps: OutboundDeps, shaping: Pick<Shaping, 'siteOf'>): Routes {
   const { config } = deps
   const options = {
     random: deps.random,
@@ -72,7 +81,7 @@ function toMx(deps: OutboundDeps, shaping: Pick<Shaping, 'siteOf'>): FindRoute {
     ipFamily: config.ipFamily,
   }
   const known = new Map<string, { route: Route; until: number; uses: number }>()
-  return async (domain) => {
+  const findRoute: FindRoute = async (domain) => {
     const now = deps.clock.now()
     const kept = known.get(domain)
     if (kept !== undefined && now < kept.until && kept.uses-- > 0) return kept.route
@@ -86,6 +95,7 @@ function toMx(deps: OutboundDeps, shaping: Pick<Shaping, 'siteOf'>): FindRoute {
     const site = found.kind === 'failed' ? siteNamed(dnsOf + domain) : nowhere
     return { outcome: (tried) => outcomeOfRoute(found, tried), site }
   }
+  return { findRoute, forgetRoutes: () => known.clear() }
 }
 
 // A route in use is worked out anew every second, and for every eighth mail: hosts of one preference

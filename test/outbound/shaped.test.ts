@@ -233,6 +233,30 @@ t.test('limits that are read again count at once, what runs stays counted', asyn
   t.throws(() => rig.reshape('[default]\nconnections = 0'), /connections/)
 })
 
+t.test(
+  'a table that is new counts at once for a domain that was mailed, and for what waits',
+  async (t) => {
+    const clock = new FakeClock()
+    const rig = await outboundRig(t, { clock, shaping: shapedTo({ connections: 1 }) })
+    await rig.becomes(await rig.send({ to: 'a@one.test' }), 'delivered')
+    await rig.becomes(await rig.send({ to: 'a@two.test' }), 'delivered')
+    rig.mx.change({ rcpt: 'hang' })
+    await many(rig, 4, 'two.test')
+    await rig.mx.waitUntil(() => rig.mx.sessions.some(({ commands }) => commands.length > 4))
+    const slow = (domain: string) => `\n[domains."${domain}"]\nmessages_per_minute = 1\n`
+    rig.reshape(`${shapedTo()}${slow('one.test')}${slow('two.test')}`)
+    const keys = ['one.test', 'two.test'].map(
+      (lane) => ({ lane, class: 0, accountId: rig.accountId }) as const,
+    )
+    rig.mx.change({ rcpt: '250 ok' })
+    await many(rig, 4)
+    for (const key of keys) {
+      await rig.eventually(() => rig.gateOf(key)?.gate === 'rate')
+      t.match(rig.gateOf(key)?.says, `fake for ${key.lane}`)
+    }
+  },
+)
+
 t.test('where TLS is required nothing goes in the clear', async (t) => {
   const shaping = '[providers.fake]\nmx = ["mx.test"]\ntls = "required"'
   const rig = await outboundRig(t, { shaping })
