@@ -98,6 +98,17 @@ t.test('max_connections holds over all sites, idle and leaving sessions included
   t.equal(gauge.most(), 3)
 })
 
+t.test('idle sessions keep to what a small site has earned', async (t) => {
+  const hosts = ['1', '2', '3', '4'].map((digit) => `${digit}.mx.small.test`)
+  const { rig, sockets } = await open(t, { dns: domainsOf(hosts), shaping: '' })
+  for (const host of hosts) {
+    const [id = ''] = await send(rig, 1, `${host.slice(0, 1)}.test`)
+    await rig.becomes(id, 'delivered')
+  }
+  t.equal(rig.mx.sessions.length, 4)
+  t.equal(sockets.most(), 2)
+})
+
 t.test('a session that failed to open leaves its room', async (t) => {
   const { rig, sockets, gauge } = await open(t, {
     shaping: shapedTo({ connections: 2 }),
