@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import type { Command } from 'commander'
+import { fitDescriptors, openFilesLimit } from '../app/descriptors.js'
 import { applianceKeyFile } from '../app/files.js'
 import { say, sayFields, styled } from './output.js'
 import { becomeOwner, placeOf, requireDataDir, settingsOf } from './place.js'
@@ -20,14 +21,16 @@ SIGHUP reads shaping.toml again; mail under way and what was learned of receiver
     )
     .action(async (_options, command: Command) => {
       const place = placeOf(command)
-      const config = settingsOf(place)
+      const settings = settingsOf(place)
       becomeOwner(place)
       requireDataDir(place, applianceKeyFile(place.dataDir))
       const stop = stopSignal()
-      // Only here: other commands need not load an HTTP server.
+      const { config, warning } = fitDescriptors(settings, openFilesLimit())
+      // Only here: other commands need not load an HTTP server. It takes hundreds of descriptors.
       const { logOptions, startAppliance } = await import('../app/index.js')
       const { openLog } = await import('../log/index.js')
       const log = openLog(logOptions(config.log))
+      if (warning !== undefined) log.warn({}, warning)
       const appliance = await startAppliance({ config, dataDir: place.dataDir, log })
       const { privateUrl, publicUrl, sandboxSmtpPort, inboundSmtpPort } = appliance
       // One line, so that a script can wait for it.

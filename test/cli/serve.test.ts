@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
 import { makeTempDir } from '../support/store.js'
-import { jsonOf, outcomeOf, type RunOptions, runCli, startCli } from './run.js'
+import { jsonOf, main, outcomeOf, type RunOptions, runCli, startCli } from './run.js'
 
 interface Addresses {
   privateUrl: string
@@ -84,6 +84,13 @@ t.test('serve takes mail, leaves room for other commands and ends with 0 at SIGT
     .map((line) => JSON.parse(line).msg)
   t.ok(messages.includes('Posthorn is up'))
   t.equal(messages.at(-1), 'Stopped')
+})
+
+t.test('serve with too few descriptors says what to do', async (t) => {
+  const { data } = await makeSandbox(t)
+  const few = ['sh', '-c', 'ulimit -n 256; exec "$@"', '-', process.execPath, main]
+  const outcome = await runCli(['serve', '--data', data], { program: few })
+  t.match(outcome, { status: 1, stderr: /^error: This process may open 256 files; .*LimitNOFILE/ })
 })
 
 t.test(
