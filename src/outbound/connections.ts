@@ -28,8 +28,10 @@ export interface Session {
   demand: TlsDemand
   /** It has carried a message before: that it turns out closed then says nothing about the site. */
   reused: boolean
-  /** The hosts that were tried in vain before it, a line each. */
+  /** What was tried in vain before it, in lines. */
   before: readonly string[]
+  /** Why it is in the clear where TLS is offered. */
+  tlsFailed: string | undefined
 }
 
 export interface Connections {
@@ -58,7 +60,10 @@ export interface Target {
   inside?: Inside | undefined
 }
 
-type Opened = Pick<Session, 'connection' | 'remote' | 'exchange' | 'demand' | 'before'>
+type Opened = Pick<
+  Session,
+  'connection' | 'remote' | 'exchange' | 'demand' | 'before' | 'tlsFailed'
+>
 
 export type Acquired = { session: Session } | NotAcquired
 /** The last host's failure, and what was demanded of it. */
@@ -94,7 +99,7 @@ export function openConnections(options: ConnectionOptions): Connections {
   const idle = new Map<string, Session[]>()
   const idleTimers = new Map<Session, () => void>()
   const open = new Set<Session>()
-  const plainUntil = new Map<string, number>()
+  const plainUntil = new Map<string, { at: number; why: string }>()
   const dying = new AbortController()
   // A listener for each connection that is being opened; Node's warning means leaks.
   setMaxListeners(0, dying.signal)
@@ -150,17 +155,23 @@ export function openConnections(options: ConnectionOptions): Connections {
     address: string,
     exchange: string,
     demand: TlsDemand,
-  ): Promise<ConnectResult> => {
+    before: string[],
+  ): Promise<ConnectResult & { clear?: string }> => {
     // Where anybody asks for TLS there is no way back into the clear.
     if (demand.mode !== 'opportunistic') return await connect(from, address, exchange, demand)
     const now = options.clock.now()
-    const plain = (plainUntil.get(exchange) ?? 0) > now
-    const result = await connect(from, address, exchange, plain ? inTheClear : demand)
-    if (plain || result.kind === 'ready' || result.tlsFailed !== true) return result
+    const plain = plainUntil.get(exchange)
+    if (plain !== undefined && plain.at > now) {
+      return { ...(await connect(from, address, exchange, inTheClear)), clear: plain.why }
+    }
+    const result = await connect(from, address, exchange, demand)
+    if (result.kind === 'ready' || result.tlsFailed !== true) return result
+    const why = `TLS failed: ${result.cause}`
+    before.push(`${exchange} [${address}]: ${why}`, result.transcript)
     const second = await connect(from, address, exchange, inTheClear)
     if (second.kind === 'ready') {
       if (plainUntil.size >= maxPlainHosts) plainUntil.clear()
-      plainUntil.set(exchange, now + plainMs)
+      plainUntil.set(exchange, { at: now + plainMs, why })
       // Somebody on the way may have broken it on purpose.
       const { phase, cause } = result
       options.log.warn(
@@ -168,7 +179,7 @@ export function openConnections(options: ConnectionOptions): Connections {
         'TLS is broken there, mail goes without',
       )
     }
-    return second
+    return { ...second, clear: why }
   }
 
   /** The hosts in turn, one socket at a time. */
@@ -187,10 +198,11 @@ export function openConnections(options: ConnectionOptions): Connections {
         if (bind === undefined) continue
         const port = target.inside?.port ?? options.port
         const from = { ...bind, heloName: source.heloName, port }
-        const result = await connectHost(from, address, exchange, demand)
         if (last !== undefined) before.push(`${last.remote}: ${failureText(last.failure)}`)
+        const result = await connectHost(from, address, exchange, demand, before)
         if (result.kind === 'ready') {
-          return { connection: result.connection, remote, exchange, demand, before }
+          const { connection, clear: tlsFailed } = result
+          return { connection, remote, exchange, demand, before, tlsFailed }
         }
         last = { failure: result, remote, demand, before }
         if (result.phase !== 'connect' && result.reply === undefined) silent++

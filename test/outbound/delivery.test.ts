@@ -188,6 +188,16 @@ t.test('TLS', async (t) => {
     t.equal(tried, 1)
     t.equal(rig.mx.messages.length, 2)
     t.match(warned, [{ message: /^TLS is broken/, exchange: String, address: '127.0.0.1' }])
+    const ended = rig.store.read.selectFrom('deliveries').select(['tls', 'transcript'])
+    const [first, second] = await ended.orderBy('recipient').execute()
+    const broken = /^mx\.test \[127\.0\.0\.1\]: TLS failed: .+\n\d+ S: 220 (.+\n)+\d+ C: STARTTLS\n/
+    t.match(first, { tls: /^none: TLS failed: ./, transcript: broken })
+    t.match(first?.transcript, /\nmx\.test \[127\.0\.0\.1\]:\n\d+ S: 220 /, 'and the second one')
+    t.match(
+      second,
+      { tls: first?.tls ?? '', transcript: /^[^:]+:\n/ },
+      'and why for all that go so',
+    )
   })
 })
 
