@@ -104,8 +104,12 @@ async function explained(
   const outbound = await import('../outbound/index.js')
   const site = outbound.siteOf(data, route.mx, domain)
   const policy = outbound.policyFor(data, site)
+  const settings = settingsOf(place).outbound
+  const names = ['default', ...allSourceAddresses(settings)]
   return withStore(place, async ({ store: { read }, clock }) => {
-    const sources = (await outbound.listSources(read)).map(({ address, ...state }) => {
+    const known = settings.warmUp === 'off' ? [] : await outbound.listSources(read)
+    const inUse = known.filter(({ address }) => names.includes(address))
+    const sources = inUse.map(({ address, ...state }) => {
       const { rampDay, firstDay, sent } = outbound.today(state, clock.now())
       const limit = outbound.rampLimit(rampDay)
       return { address, firstDay, rampDay, limit: Number.isFinite(limit) ? limit : null, sent }
@@ -152,6 +156,11 @@ async function showAll(
         : 'A fifth of connections and rate, at least one, is kept for transactional mail.',
     ),
   )
+  const count = allSourceAddresses(outbound).length
+  const perSource = 'Each source address has these limits for itself'
+  const burst = policy.messagesPerMinute > 120 ? "a second's worth" : '2'
+  const atOnce = policy.messagesPerMinute > 1 ? `; after a rest ${burst} may go at once` : ''
+  say(styled('dim', `${perSource}${count > 1 ? `, and there are ${count}` : ''}${atOnce}.`))
   say()
   sayTable(
     ['REPLY', 'CODE', 'TIMES', 'ACTION', 'FOR', 'FROM'],
@@ -176,6 +185,9 @@ async function showAll(
     ]),
     outbound.warmUp === 'off' ? 'Warm-up is off' : 'Warm-up: no address has sent anything yet',
   )
+  if (sources.some(({ limit }) => limit !== null)) {
+    say(styled('dim', 'As they are handed out to the sending threads, some ahead of their mails.'))
+  }
   say()
   sayTable(
     ['SOURCE', 'THREAD', 'CONNECTIONS', 'IN FORCE', 'AS OF'],
@@ -186,7 +198,7 @@ async function showAll(
       inForce(state) || '-',
       shownTime(updatedAt),
     ]),
-    'Nothing was learned about this site: all is as above',
+    'Nothing is written of this site: all is as above, but for the last 30 seconds',
   )
 }
 

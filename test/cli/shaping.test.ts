@@ -1,4 +1,4 @@
-import { appendFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { systemClock } from '../../src/clock/index.js'
@@ -36,10 +36,15 @@ t.test('shaping show tells what applies, from where, and what was learned', asyn
   t.match(fresh.stdout, /^tls +required +/m)
   t.match(fresh.stdout, /^unusual rate +4 +2 in 1h +slow down to 10 a minute +30m +/m)
   t.match(fresh.stdout, 'Warm-up: no address has sent anything yet')
-  t.match(fresh.stdout, 'Nothing was learned about this site')
+  t.match(
+    fresh.stdout,
+    'Nothing is written of this site: all is as above, but for the last 30 seconds',
+  )
   const small = await run('shaping', 'show', 'small.test')
   t.match(small.stdout, /^Site +mx#\.small\.test\nProvider +-$/m)
   t.match(small.stdout, 'It begins with 2 connections and earns more by deliveries.')
+  const each = 'Each source address has these limits for itself, and there are 2; after a rest '
+  t.match(small.stdout, `${each}a second's worth may go at once.`)
 
   const own = join(data, 'shaping.toml')
   writeFileSync(
@@ -57,6 +62,7 @@ t.test('shaping show tells what applies, from where, and what was learned', asyn
   await store.write(async (tx) => {
     await saveLearned(tx, { changed: [row], gone: [] }, { thread: 0, now })
     await claimRation(tx, '192.0.2.7', { klass: 0, share: 0.05, now })
+    await claimRation(tx, '192.0.2.99', { klass: 0, share: 0.05, now })
   })
   const { stdout } = await run('shaping', 'show', 'gmail.test')
   t.match(stdout, /^Site +google for gmail\.test$/m)
@@ -64,6 +70,8 @@ t.test('shaping show tells what applies, from where, and what was learned', asyn
   t.match(stdout, /^connections +3 /m)
   t.match(stdout, /^tls +opportunistic +.*\[domains\."gmail\.test"\]$/m)
   t.match(stdout, /^192\.0\.2\.7 +day 1 of 16 +3 of 50 +20/m)
+  t.match(stdout, 'As they are handed out to the sending threads')
+  t.notMatch(stdout, '192.0.2.99', 'an address that is not configured')
   t.match(stdout, /^192\.0\.2\.7 +0 +2 +suspended until .* UTC: Its servers do not answer +20/m)
   t.match(await json('shaping', 'show', 'gmail.test'), {
     site: 'google for gmail.test',
@@ -72,6 +80,12 @@ t.test('shaping show tells what applies, from where, and what was learned', asyn
     sources: [{ address: '192.0.2.7', rampDay: 1, limit: 50, sent: 3 }],
     learned: [{ thread: 0, learned }],
   })
+  const settings = join(data, 'posthorn.toml')
+  const off = readFileSync(settings, 'utf8').replace('[outbound]', '[outbound]\nwarm_up = "off"')
+  writeFileSync(settings, off)
+  const without = (await run('shaping', 'show', 'gmail.test')).stdout
+  t.match(without, /^Warm-up is off$/m)
+  t.notMatch(without, /day 1 of 16/)
 })
 
 t.test('a domain without a site and a bad file are told', async (t) => {
