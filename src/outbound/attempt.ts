@@ -10,6 +10,7 @@ import { type Connections, type NotAcquired, openConnections, type Session } fro
 import { stopAtDeparture } from './departure.js'
 import type { OutboundDeps } from './deps.js'
 import { type DetourOptions, type Mail, makeDetour } from './detour.js'
+import { makeHeavyRoom } from './heavy.js'
 import { judge } from './judge.js'
 import { failureText, type Outcome, outcomeOfSend, replyText } from './outcome.js'
 import type { Place } from './places.js'
@@ -59,11 +60,15 @@ export interface Ways extends Pick<DetourOptions, 'egress' | 'relays' | 'shaping
 // Enough for the signer never to be idle. With hundreds of places all would be composed at once, and wait
 // for it in their order (20 sites of 20 connections: 16 % more mails a second with it, Nov 2026).
 const maxComposing = 24
+const maxHeavyBytes = 256 * 1024 * 1024
+// KumoMTA's figures, where RFC 5321 §4.5.3.2 has minutes: for sites that nobody knows yet while others wait.
+const hurriedDeadlines = { connectMs: 15_000, bannerMs: 60_000, ehloMs: 60_000 }
 
 export function makeAttempts(deps: OutboundDeps, { findRoute, berths, ...ways }: Ways): Attempts {
   const { clock, config, log } = deps
   const signer = openSigner()
   const bottleneck = makeBottleneck(maxComposing)
+  const heavyRoom = makeHeavyRoom(maxHeavyBytes)
   const compose = makeComposer(deps, makeReturnPaths(deps.key), signer)
   const retry: RetryPolicies = { ...config.retry, random: deps.random }
   const connections = openConnections({
@@ -86,17 +91,26 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, berths, ...ways }:
   }
 
   const prepare = async (claimed: Claimed): Promise<Mail> => {
-    const message = await bottleneck(claimed.class, () => compose(claimed))
-    const envelope = {
-      from: message.returnPath,
-      to: claimed.recipient,
-      smtpUtf8: message.smtpUtf8,
+    for (;;) {
+      const { returnPath, smtpUtf8, pieces } = await bottleneck(claimed.class, () =>
+        compose(claimed),
+      )
+      const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0)
+      if (heavyRoom.enter(bytes)) {
+        const envelope = { from: returnPath, to: claimed.recipient, smtpUtf8 }
+        return { envelope, pieces, done: () => heavyRoom.leave(bytes) }
+      }
+      // What was composed is dropped: it would take the room that it waits for.
+      await heavyRoom.untilFree()
     }
-    return { envelope, pieces: message.pieces }
   }
 
   /** Straight to the recipient's servers. */
-  const tryPrimary: DetourOptions['tryPrimary'] = async (claimed, { site, source }, route) => {
+  const tryPrimary: DetourOptions['tryPrimary'] = async (
+    claimed,
+    { site, source, hurried },
+    route,
+  ) => {
     if ('outcome' in route) {
       const outcome = route.outcome(claimed)
       const isDown = outcome.kind === 'deferred' && route.site.key !== 'nowhere'
@@ -109,23 +123,34 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, berths, ...ways }:
       ? { hosts: route.hosts, demandOf: () => usualDemand }
       : await tlsPolicies.policyFor(claimed.lane, route.hosts, requiredBy)
     if ('deferred' in policy) return { kind: 'deferred', reply: policy.deferred }
-    const { envelope, pieces } = await prepare(claimed)
     const { hosts, demandOf } = policy
     const { inside } = route
     const maxConnections = site.connections
     const limits = { site: route.site.key, maxConnections, messagesPerConnection, inside }
-    for (;;) {
-      const acquired = await connections.acquire({ source, hosts, demandOf, ...limits })
-      if ('failure' in acquired) return describeFailure(acquired, claimed.lane)
-      const { session } = acquired
-      const demand = policy.demandOf(session.exchange) ?? usualDemand
-      const result = await session.connection.send(envelope, pieces)
-      const reached = session.reused ? undefined : true
-      const finding = { ...describe(session, result, demand), reached }
-      connections.release(session, result.kind !== 'lost' && result.reusable)
-      // A session that ended while it was idle says nothing about this mail: take another one.
-      if (result.kind === 'lost' && !result.offered && session.reused) continue
-      return finding
+    const deadlines = hurried ? hurriedDeadlines : undefined
+    const target = { source, hosts, demandOf, ...limits, deadlines }
+    let mail: Mail | undefined
+    try {
+      for (;;) {
+        const acquired = await connections.acquire(target)
+        if ('failure' in acquired) return describeFailure(acquired, claimed.lane)
+        const { session } = acquired
+        const demand = demandOf(session.exchange) ?? usualDemand
+        // Not sooner: thousands of places where nobody answers cost no message each.
+        mail ??= await prepare(claimed).catch((error: unknown) => {
+          connections.release(session, true)
+          throw error
+        })
+        const result = await session.connection.send(mail.envelope, mail.pieces)
+        const reached = session.reused ? undefined : true
+        const finding = { ...describe(session, result, demand), reached }
+        connections.release(session, result.kind !== 'lost' && result.reusable)
+        // A session that ended while it was idle says nothing about this mail: take another one.
+        if (result.kind === 'lost' && !result.offered && session.reused) continue
+        return finding
+      }
+    } finally {
+      mail?.done()
     }
   }
 

@@ -6,6 +6,7 @@ import {
   type ConnectFailure,
   type ConnectResult,
   connectSmtp,
+  type Deadlines,
   type SmtpConnection,
 } from '../smtp/index.js'
 import type { Berth, Berths } from './berths.js'
@@ -58,6 +59,8 @@ export interface Target {
   messagesPerConnection: number
   /** Servers of our own: another port, from whichever address. */
   inside?: Inside | undefined
+  /** Other than the usual ones. */
+  deadlines?: Partial<Deadlines> | undefined
 }
 
 type Opened = Pick<
@@ -197,7 +200,8 @@ export function openConnections(options: ConnectionOptions): Connections {
         // Another address than the source's own would be one that nobody expects mail from.
         if (bind === undefined) continue
         const port = target.inside?.port ?? options.port
-        const from = { ...bind, heloName: source.heloName, port }
+        const { deadlines } = target
+        const from = { ...bind, heloName: source.heloName, port, ...(deadlines && { deadlines }) }
         if (last !== undefined) before.push(`${last.remote}: ${failureText(last.failure)}`)
         const result = await connectHost(from, address, exchange, demand, before)
         if (result.kind === 'ready') {
@@ -277,6 +281,7 @@ interface From {
   port: number
   localAddress?: string
   heloName: string
+  deadlines?: Partial<Deadlines>
 }
 
 function noneOfFamily(source: Source, hosts: readonly MxHost[]): NotAcquired {

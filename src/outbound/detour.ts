@@ -17,6 +17,8 @@ import {
 export interface Mail {
   envelope: Envelope
   pieces: readonly Buffer[]
+  /** To be called when it is not needed any more. */
+  done(): void
 }
 
 export interface DetourOptions {
@@ -41,8 +43,9 @@ export function makeDetour(options: DetourOptions): Detour {
 
   const offer = async (claimed: Claimed, relay: Relay): Promise<Finding> => {
     if (relays === undefined) throw new Error('A relay without relays')
-    const { envelope, pieces } = await prepare(claimed)
-    return findingOf(await relays.deliver(relay, claimed.class, envelope, pieces))
+    const { envelope, pieces, done } = await prepare(claimed)
+    const offered = await relays.deliver(relay, claimed.class, envelope, pieces).finally(done)
+    return findingOf(offered)
   }
 
   /** What came of the primary way, where a probe was due and there was room for it. */

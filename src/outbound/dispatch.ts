@@ -46,6 +46,8 @@ const retryWriteMs = 1_000
 const routeAgainMs = 300_000
 // So many destinations are looked up ahead of their turn, not a whole queue's.
 const routedAhead = 100
+// So many more of sites that do not answer, so that those behind them are found.
+const mostParked = 1_000
 
 /**
  * One thread's share of the queue: finds the sites of what is due, claims as much as may start
@@ -135,7 +137,9 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     if (now < workedAt) paths.reopen()
     workedAt = now
     for (const stream of lanes.wake(now)) stand(stream, now)
-    routing.pump((of) => !paths.isFull(of) && paths.inLine(of) < routedAhead)
+    routing.pump((of) => {
+      return !paths.isFull(of) && paths.inLine(of) < routedAhead && paths.parked(of) < mostParked
+    })
     const isReady = (stream: Stream, places: number) => places < ahead.left(stream)
     const wants = paths.wanted(now, claiming ? isReady : undefined)
     const short = wants.filter(beginReady)
@@ -230,7 +234,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
 
   const giveBack = (of: QueueClass, place: Place) => {
     place.site.withdraw(of)
-    paths.ended(place.siteKey)
+    paths.ended(place)
   }
 
   const run = (stream: Stream, delivery: Claimed, place: Place) => {
@@ -242,7 +246,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
       if (site === undefined || closing) giveBack(key.class, place)
       else {
         place.site.ended(key.class, site)
-        paths.ended(place.siteKey)
+        paths.ended(place)
       }
       recorder.record(settlement, () => {
         inFlight.delete(delivery.id)

@@ -3,6 +3,7 @@ import { classes, type Stream } from './lanes.js'
 import type { Gate, Place } from './places.js'
 import { type Held, reserveOf } from './shaping/index.js'
 import { makeTimeHeap } from './time-heap.js'
+import { makeUntried } from './untried.js'
 
 /** The way from one pool of source addresses to one site, and who stands in line there. */
 export interface Path {
@@ -56,11 +57,13 @@ export interface Paths {
    */
   wanted(now: number, may?: (stream: Stream, places: number) => boolean): Want[]
   /** An attempt has ended, or no delivery was there for the place. */
-  ended(site: string): void
+  ended(place: Place): void
   /** Something that holds many changed (a ration came, limits were raised): all ask again. */
   reopen(gate?: Held['gate']): void
   /** How many paths of the class stand in line. */
   inLine(of: QueueClass): number
+  /** How many wait until fewer attempts are under way at sites that have not answered yet. */
+  parked(of: QueueClass): number
   /** True when nothing more of the class may start anywhere. */
   isFull(of: QueueClass): boolean
   /** When the next closed gate opens; undefined for not known. */
@@ -72,11 +75,40 @@ export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
   const paths = new Map<string, Path>()
   const bySite = new Map<string, Set<Path>>()
   const lines: Record<QueueClass, Set<Path>> = { 0: new Set(), 1: new Set(), 2: new Set() }
+  /** Out of line for nothing but `untried`. */
+  const parked: typeof lines = { 0: new Set(), 1: new Set(), 2: new Set() }
+  const untried = makeUntried(bounds.total)
+  const tooMany: Held = {
+    gate: 'connections',
+    until: null,
+    why: `${untried.most} at most to places that have not answered yet`,
+  }
   const opening = makeTimeHeap<{ path: Path; of: QueueClass }>()
   let inFlight = 0
 
   const line = (path: Path, of: QueueClass) => {
+    parked[of].delete(path)
     if (path.due[of].size > 0) lines[of].add(path)
+  }
+  /** One of those that may go, for a place is free, or whoever had the last one makes no use of it. */
+  const unpark = () => {
+    for (const of of classes) {
+      for (const path of parked[of]) {
+        const accounts = [...path.due[of].keys()]
+        if (accounts.some((account) => untried.mayStart(of, account))) return line(path, of)
+      }
+    }
+  }
+  /** The place as it is taken; undefined, and it is given back, when it is one too many. */
+  const admit = (place: Place, of: QueueClass, accountId: string): Place | undefined => {
+    if (place.relay !== undefined || place.site.answers) return place
+    if (!untried.mayStart(of, accountId)) {
+      place.site.withdraw(of)
+      return undefined
+    }
+    const taken = untried.isCrowded() ? { ...place, hurried: true as const } : place
+    untried.started(taken, accountId)
+    return taken
   }
   const hold = (path: Path, of: QueueClass, held: Held) => {
     lines[of].delete(path)
@@ -107,7 +139,8 @@ export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
     streams?.delete(stream)
     if (streams?.size === 0) accounts.delete(stream.accountId)
     if (accounts.size > 0) return
-    lines[stream.class].delete(path)
+    parked[stream.class].delete(path)
+    if (lines[stream.class].delete(path)) unpark()
     if (classes.some((of) => path.due[of].size > 0)) return
     paths.delete(path.key)
     const others = bySite.get(path.site)
@@ -147,9 +180,16 @@ export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
           if (left === 0 || isFull(of)) break
           const stream = nextIn(path.due[of], (one) => may(one, wants.get(one)?.places.length ?? 0))
           if (stream === undefined) continue
-          const place = path.gate.start(of)
-          if ('gate' in place) {
-            hold(path, of, place)
+          const free = path.gate.start(of)
+          if ('gate' in free) {
+            hold(path, of, free)
+            unpark()
+            continue
+          }
+          const place = admit(free, of, stream.accountId)
+          if (place === undefined) {
+            hold(path, of, tooMany)
+            parked[of].add(path)
             continue
           }
           path.held[of] = undefined
@@ -166,9 +206,11 @@ export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
       }
       return [...wants.values()]
     },
-    ended(site) {
+    ended(place) {
       inFlight--
-      for (const path of bySite.get(site) ?? []) for (const of of classes) line(path, of)
+      // Those who waited for it come before more of the same site.
+      if (untried.ended(place)) unpark()
+      for (const path of bySite.get(place.siteKey) ?? []) for (const of of classes) line(path, of)
     },
     reopen(gate) {
       for (const path of paths.values()) {
@@ -178,6 +220,7 @@ export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
       }
     },
     inLine: (of) => lines[of].size,
+    parked: (of) => parked[of].size,
     isFull,
     wakeAt: () => opening.first()?.at,
     get inFlight() {

@@ -11,6 +11,8 @@ export interface Place {
   readonly source: Source
   /** The smart host whose room it is, on the failover way. */
   readonly relay?: Relay
+  /** Others wait for it to be told whether the site answers. */
+  readonly hurried?: true
 }
 
 /** The site key of the failover way: all sites' mail stands in one line there. */

@@ -23,16 +23,29 @@ export interface RoutingOptions {
 
 // DNS answers take up to seconds: enough at once that few slow ones hold up nobody.
 const maxLookups = 64
+// Domains whose DNS failed are asked again behind all others, and never take all of it.
+const maxFailing = 32
 const again: Site = { key: 'nowhere', provider: undefined, mx: undefined, domain: undefined }
+
+/** Lanes by account, both in turn. */
+type Line = Map<string, Set<Lane>>
 
 export function makeRouting({ findRoute, log, onRouted }: RoutingOptions): Routing {
   const waiting = new Map<Lane, Set<Stream>>()
-  const lines: Record<QueueClass, Set<Lane>> = { 0: new Set(), 1: new Set(), 2: new Set() }
+  const lines = { known: makeLines(), fresh: makeLines(), failing: makeLines() }
   const underWay = new Set<Lane>()
+  let failing = 0
+
+  const lineOf = ({ site }: Lane) =>
+    site === undefined ? lines.fresh : isFailing(site) ? lines.failing : lines.known
 
   const lookUp = async (lane: Lane) => {
+    const isRetry = lane.site !== undefined && isFailing(lane.site)
+    if (isRetry) failing++
     underWay.add(lane)
-    for (const of of classes) lines[of].delete(lane)
+    for (const stream of waiting.get(lane) ?? []) {
+      for (const line of Object.values(lines)) remove(line[stream.class], stream)
+    }
     const site = await findRoute(lane.name).then(
       (route) => route.site,
       (error: unknown) => {
@@ -42,6 +55,7 @@ export function makeRouting({ findRoute, log, onRouted }: RoutingOptions): Routi
       },
     )
     underWay.delete(lane)
+    if (isRetry) failing--
     const streams = [...(waiting.get(lane) ?? [])]
     waiting.delete(lane)
     onRouted(lane, site, streams)
@@ -51,17 +65,48 @@ export function makeRouting({ findRoute, log, onRouted }: RoutingOptions): Routi
     add(stream) {
       const { lane } = stream
       waiting.set(lane, (waiting.get(lane) ?? new Set()).add(stream))
-      if (!underWay.has(lane)) lines[stream.class].add(lane)
+      if (underWay.has(lane)) return
+      const line = lineOf(lane)[stream.class]
+      line.set(stream.accountId, (line.get(stream.accountId) ?? new Set()).add(lane))
     },
     pump(isWanted) {
       for (const of of classes) {
         const most = maxLookups - (of === queueClass.transactional ? 0 : reserveOf(maxLookups))
-        for (const lane of lines[of]) {
-          if (underWay.size >= most || !isWanted(of)) break
-          void lookUp(lane)
+        const begin = (line: Line, mayBegin: () => boolean) => {
+          while (underWay.size < most && mayBegin()) {
+            const lane = nextIn(line)
+            if (lane === undefined) return
+            if (!underWay.has(lane)) void lookUp(lane)
+          }
         }
+        // Where a site is known it is there in all likelihood: their mail waits behind nobody's.
+        begin(lines.known[of], () => true)
+        begin(lines.fresh[of], () => isWanted(of))
+        begin(lines.failing[of], () => failing < maxFailing && isWanted(of))
       }
     },
     has: (stream) => waiting.get(stream.lane)?.has(stream) === true,
   }
+}
+
+const isFailing = ({ key }: Site) => key.startsWith('dns of ')
+
+const makeLines = (): Record<QueueClass, Line> => ({ 0: new Map(), 1: new Map(), 2: new Map() })
+
+/** Takes the next account's first lane; the account goes to the end. */
+function nextIn(line: Line): Lane | undefined {
+  const [first] = line
+  if (first === undefined) return undefined
+  const [account, lanes] = first
+  const [lane] = lanes
+  line.delete(account)
+  if (lane !== undefined) lanes.delete(lane)
+  if (lanes.size > 0) line.set(account, lanes)
+  return lane
+}
+
+function remove(line: Line, { accountId, lane }: Stream): void {
+  const lanes = line.get(accountId)
+  lanes?.delete(lane)
+  if (lanes?.size === 0) line.delete(accountId)
 }

@@ -21,8 +21,14 @@ const brief = (wants: readonly Want[]) =>
   )
 
 /** Lanes and paths together, at sites of `perSite` connections with the usual reserve. */
-function schedule(options: Partial<PathBounds> & { perSite?: number; siteOf?: SiteOf } = {}) {
-  const { perSite = 10, siteOf = (lane) => lane } = options
+function schedule(
+  options: Partial<PathBounds> & {
+    perSite?: number
+    siteOf?: SiteOf
+    answers?: (site: string) => boolean
+  } = {},
+) {
+  const { perSite = 10, siteOf = (lane) => lane, answers = () => true } = options
   const lanes = makeLanes()
   const gates: string[] = []
   const paths = makePaths({ ...bounds, ...options }, (gate) => gates.push(gate))
@@ -43,7 +49,11 @@ function schedule(options: Partial<PathBounds> & { perSite?: number; siteOf?: Si
       if (bulk && state.bulk >= perSite - reserveOf(perSite)) return full
       state.all++
       if (bulk) state.bulk++
-      return { siteKey: site } as Place
+      const withdraw = () => {
+        state.all--
+        if (bulk) state.bulk--
+      }
+      return { siteKey: site, site: { answers: answers(site), withdraw } } as unknown as Place
     },
   })
   const stand = (stream: Stream) => {
@@ -60,10 +70,11 @@ function schedule(options: Partial<PathBounds> & { perSite?: number; siteOf?: Si
       for (const stream of lanes.wake(now)) stand(stream)
       return paths.wanted(now)
     },
-    end({ siteKey }: Place, of: QueueClass) {
+    end(place: Place, of: QueueClass) {
+      const { siteKey } = place
       at(siteKey).all--
       if (of !== transactional) at(siteKey).bulk--
-      paths.ended(siteKey)
+      paths.ended(place)
     },
     exhausted(stream: Stream, dueAt?: number) {
       paths.leave(stream)
@@ -205,6 +216,40 @@ t.test('what waits for a ration is asked again when one has come', async (t) => 
   t.same(wanted(0), [])
   paths.reopen('warm-up')
   t.same(brief(wanted(0)), ['a x 0: 10'])
+})
+
+t.test('sites that have not answered yet leave room for those that have', async (t) => {
+  const heard = new Set(['good'])
+  const { note, wanted, end, paths } = schedule({
+    ...{ total: 16, perClaim: 100, perSite: 2 },
+    answers: (site) => heard.has(site),
+  })
+  for (let i = 0; i < 20; i++) note(due(`dead${i}`, 'x', transactional, i))
+  note(due('good', 'x', transactional, 99))
+  const begun = wanted(99)
+  const placesOf = (wants: readonly Want[], name: string) =>
+    wants.filter(({ stream }) => stream.lane.name.startsWith(name)).flatMap(({ places }) => places)
+  const dead = placesOf(begun, 'dead')
+  t.equal(dead.length, 9, 'three quarters of three quarters of 16: they are of one account')
+  t.ok(dead.at(-1)?.hurried, 'and some of them are told to hurry')
+  t.equal(placesOf(begun, 'good').length, 2)
+  t.ok(paths.parked(transactional) > 10)
+  t.equal(paths.inLine(transactional), 0, 'others are looked for')
+
+  note(due('new', 'y', transactional, 99))
+  t.same(brief(wanted(99)), ['new y 0: 2'], 'another account has its own share')
+
+  // One by one they turn out to be dead, and all have their turn.
+  const tried = new Set(begun.map(({ stream }) => stream.lane.name))
+  for (let ended = 0; ended < 100 && tried.size < 21; ended++) {
+    const place = dead.shift()
+    if (place !== undefined) end(place, transactional)
+    for (const { stream, places } of wanted(99)) {
+      tried.add(stream.lane.name)
+      dead.push(...places)
+    }
+  }
+  t.equal(tried.size, 21)
 })
 
 t.test('limits hold and nobody starves, whatever happens in which order', async (t) => {

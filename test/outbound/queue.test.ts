@@ -7,6 +7,7 @@ import { shardOf } from '../../src/outbound/index.js'
 import { makeTimeHeap } from '../../src/outbound/time-heap.js'
 import type { QueueClass, QueueRow } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
+import { fakeMx } from '../support/fake-mx.js'
 import { outboundRig, pass, shapedTo } from '../support/outbound.js'
 import { openTestStore } from '../support/store.js'
 
@@ -32,6 +33,31 @@ t.test('a site that answers nothing holds up no other', async (t) => {
     .execute()
   t.equal(held.length, 3, 'the slow site has its connections and not one more')
   t.equal((await rig.email(slow[0] ?? '')).status, 'sending')
+})
+
+t.test('sites that never greet us hold up none that answers, nor what else is new', async (t) => {
+  const names = Array.from({ length: 60 }, (_, i) => `silent${i}.test`)
+  const mxOf = (exchange: string) => ({ mx: [{ preference: 10, exchange }] })
+  const silent = names.map((name) => [
+    [name, mxOf(`mail.of-${name}`)],
+    [`mail.of-${name}`, { a: ['127.0.0.2'] }],
+  ])
+  const good = ['known.test', 'new.test'].map((name) => [name, mxOf('mx.test')])
+  const rig = await outboundRig(t, {
+    dns: Object.fromEntries([...silent.flat(), ...good, ['mx.test', { a: ['127.0.0.1'] }]]),
+    config: { maxConnections: 20 },
+  })
+  const deaf = await fakeMx(t, { host: '127.0.0.2', port: rig.mx.port, banner: 'hang' })
+  await rig.becomes(await rig.send({ to: 'a@known.test' }), 'delivered')
+  await Promise.all(names.map((name) => rig.send({ to: `a@${name}` })))
+  await deaf.waitUntil(() => deaf.sessions.length >= 10)
+  const ids = await Promise.all(
+    ['known.test', 'new.test'].flatMap((name) =>
+      Array.from({ length: 20 }, (_, i) => rig.send({ to: `b${i}@${name}` })),
+    ),
+  )
+  for (const id of ids) await rig.becomes(id, 'delivered')
+  t.ok(deaf.sessions.length <= 15, `${deaf.sessions.length} connections wait for a greeting`)
 })
 
 t.test('what was in flight at a stop is claimed again at the next start', async (t) => {

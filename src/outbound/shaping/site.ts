@@ -77,6 +77,7 @@ export class Site {
   #policy: Policy
   readonly #options: SiteOptions
   #concurrency: Concurrency
+  #answers = false
   #inFlight = 0
   #bulkInFlight = 0
   #paidUntil = 0
@@ -99,6 +100,11 @@ export class Site {
 
   get policy(): Policy {
     return this.#policy
+  }
+
+  /** The last attempt that ended had an answer; false where there was none yet. */
+  get answers(): boolean {
+    return this.#answers
   }
 
   get inFlight(): number {
@@ -154,6 +160,7 @@ export class Site {
     this.#usedAt = now
     this.#inFlight--
     if (klass !== queueClass.transactional) this.#bulkInFlight--
+    this.#answers = outcome.kind !== 'connect-failed' || outcome.reply !== undefined
     if (outcome.kind === 'connect-failed') this.#options.warmUp?.giveBack(klass)
     const suspended = outcome.kind !== 'delivered' && this.#listen(outcome.reply, now)
     // What began before a suspension tells what is known already.
