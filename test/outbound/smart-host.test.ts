@@ -244,6 +244,18 @@ t.test('the next smart host takes what those before it do not', async (t) => {
   t.match(await deliver(), { verdict: 'not taken', reply: /later/ })
 })
 
+t.test('who takes no login passes its mail to the next at once, busy or not', async (t) => {
+  const first = await open(t, { auth: '535 5.7.8 wrong' }, login)
+  const second = await open(t, {}, { connections: 3 })
+  const relays = makeRelays([first.relay, second.relay])
+  for (let busy = 0; busy < 2; busy++) second.relay.room.started(of)
+  t.match(second.relay.room.mayStart(of), { gate: 'connections' }, 'more are not earned yet')
+  const deliver = () => relays.deliver(first.relay, of, envelope, message)
+  t.match(await deliver(), { verdict: 'relayed', site: { kind: 'connect-failed' } })
+  second.relay.room.started(of)
+  t.match(await deliver(), { verdict: 'not taken' }, "but never above the operator's limit")
+})
+
 t.test('when none works, it is told when to ask again; a busy one is waited for', async (t) => {
   const one = openTo(t, { host: '127.0.0.1', port: 1, connections: 1 })
   const two = await open(t, {}, { connections: 1 })

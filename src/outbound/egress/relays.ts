@@ -1,6 +1,6 @@
 import type { Envelope } from '../../smtp/index.js'
 import type { QueueClass } from '../../store/index.js'
-import type { Held } from '../shaping/index.js'
+import type { Held, Site } from '../shaping/index.js'
 import type { Offered, Relay } from './smart-host.js'
 
 /** The smart hosts together, in their order. */
@@ -39,7 +39,7 @@ export function makeRelays(relays: readonly Relay[]): Relays {
       const offered = await first.offer(envelope, pieces)
       if (offered.verdict !== 'not taken') return offered
       for (const other of relays) {
-        if (other === first || other.room.mayStart(of) !== undefined) continue
+        if (other === first || !mayTake(other.room, of)) continue
         other.room.started(of)
         const next = await other.offer(envelope, pieces).catch((error: unknown) => {
           other.room.withdraw(of)
@@ -57,6 +57,16 @@ export function makeRelays(relays: readonly Relay[]): Relays {
       for (const relay of relays) relay.destroy()
     },
   }
+}
+
+/**
+ * A mail that is on its way already would wait for its next attempt: it need not wait until more
+ * connections are earned, but for the operator's limit.
+ */
+function mayTake(room: Site, of: QueueClass): boolean {
+  const held = room.mayStart(of)
+  const isBusy = held?.gate === 'connections'
+  return held === undefined || (isBusy && room.inFlight < room.policy.connections)
 }
 
 function sooner(one: Held | undefined, other: Held): Held {
