@@ -151,7 +151,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       {
         name: 'expired deliveries',
         everyMs: 30_000,
-        run: (stop) => expireOverdue({ store, clock, backlog, land }, stop),
+        run: (stop) => expireOverdue({ store, clock, backlog, land, gateOf: crew.gateOf }, stop),
       },
       {
         name: 'campaigns that wait',
