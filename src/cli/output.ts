@@ -62,4 +62,12 @@ const visible = (text: string) =>
 export const shownTime = (ms: number | null) =>
   ms === null ? '-' : `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
+/** The same, with seconds where it is a matter of minutes. */
+export function shownSoon(ms: number | null, now: number): string {
+  if (ms === null || Math.abs(ms - now) > soonMs) return shownTime(ms)
+  return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+}
+
+const soonMs = 600_000
+
 export const jsonTime = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())

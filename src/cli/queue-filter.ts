@@ -62,7 +62,7 @@ function emailIdOf(given: string): string {
   const id = given.toLowerCase()
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) return id
   throw new OperatorError(
-    `"${given}" is neither the number of a delivery nor the id of an email; 'posthorn queue list' shows both`,
+    `"${given}" is neither the number of a delivery nor the id of an email; 'posthorn queue list --json' shows both`,
   )
 }
 

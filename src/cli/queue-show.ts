@@ -14,7 +14,7 @@ import { OperatorError } from '../errors/index.js'
 import { queueClass } from '../store/index.js'
 import { askAppliance } from './ask.js'
 import { withStore } from './database.js'
-import { jsonTime, say, sayFields, sayJson, sayText, shownTime } from './output.js'
+import { jsonTime, say, sayFields, sayJson, sayText, shownSoon, shownTime } from './output.js'
 import { type Place, placeOf } from './place.js'
 import { idOf } from './queue-filter.js'
 
@@ -131,13 +131,16 @@ function waitingForPeople(
   why: WhyWaiting,
   now: number,
 ): Record<string, string> {
-  const next = why.until === null ? '' : `; next attempt ${shownTime(why.until)}`
+  const isLate = why.until !== null && why.until >= delivery.expiresAt
+  const when = why.until === null ? '' : `; next attempt ${shownSoon(why.until, now)}`
+  const next = isLate ? `${when}, but it is given up before` : when
   return {
     Delivery: String(delivery.id),
     Email: delivery.emailId,
     To: delivery.recipient,
     Domain: delivery.lane,
     Class: delivery.class,
+    ...campaignOf(delivery),
     Account: `${accountName} (${delivery.accountId})`,
     Accepted: `${shownTime(delivery.acceptedAt)}, ${shownAge(now - delivery.acceptedAt)} ago`,
     ...(delivery.scheduledAt === null ? {} : { Scheduled: shownTime(delivery.scheduledAt) }),
@@ -154,11 +157,15 @@ function waitingForPeople(
   }
 }
 
+const campaignOf = ({ broadcastId }: Pick<Waiting, 'broadcastId'>): Record<string, string> =>
+  broadcastId === null ? {} : { Campaign: broadcastId }
+
 function endedForPeople(delivery: Ended): Record<string, string> {
   return {
     Delivery: String(delivery.id),
     Email: delivery.emailId,
     To: delivery.recipient,
+    ...campaignOf(delivery),
     Status: delivery.status,
     Accepted: shownTime(delivery.acceptedAt),
     Ended: shownTime(delivery.endedAt),

@@ -13,7 +13,7 @@ import {
 } from '../deliveries/index.js'
 import { queueClass, type Read } from '../store/index.js'
 import { withStore } from './database.js'
-import { jsonTime, remark, say, sayJson, sayTable, shownTime } from './output.js'
+import { jsonTime, remark, say, sayJson, sayTable, shownSoon, shownTime } from './output.js'
 import { type Place, placeOf } from './place.js'
 import { changeCommands } from './queue-change.js'
 import { type FilterOptions, filterOf, withFilters } from './queue-filter.js'
@@ -99,7 +99,7 @@ is due, as the running appliance knows: 'posthorn queue list --domain' and 'post
           AGE: shownAge(now - delivery.acceptedAt),
           TRIES: String(delivery.attempts),
           STATE: why.gate,
-          NEXT: shownTime(why.until),
+          NEXT: shownSoon(why.until, now),
           'LAST REPLY': oneLine(delivery.lastReply ?? '').slice(0, 60),
         }
       })

@@ -51,8 +51,9 @@ directory; 'posthorn config check' tells whether it is good.`,
     )
     .action(async (given: string, _options, command: Command) => {
       const place = placeOf(command)
+      const { isHostName } = await import('../outbound/index.js')
       const domain = domainToASCII(given)
-      if (domain === '') throw new OperatorError(`${JSON.stringify(given)} is no domain`)
+      if (!isHostName(domain)) throw new OperatorError(`${JSON.stringify(given)} is no domain`)
       const { data, problems } = await readableShaping(place)
       for (const problem of problems) {
         process.exitCode = 1

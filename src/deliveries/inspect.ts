@@ -16,6 +16,8 @@ export interface Waiting {
   recipient: string
   lane: string
   class: ClassName
+  /** The campaign that it is of. */
+  broadcastId: string | null
   acceptedAt: number
   /** When the mail was scheduled to leave. */
   scheduledAt: number | null
@@ -35,6 +37,7 @@ export interface Ended {
   id: number
   emailId: string
   recipient: string
+  broadcastId: string | null
   acceptedAt: number
   status: 'delivered' | 'relayed' | 'bounced' | 'failed' | 'cancelled' | 'suppressed'
   attempts: number
@@ -68,18 +71,21 @@ export async function findDeliveries(
     .execute()
   const ended = await read
     .selectFrom('deliveries')
-    .selectAll()
-    .$if('id' in which, (q) => q.where('id', '=', 'id' in which ? which.id : 0))
+    .leftJoin('emails', 'emails.id', 'deliveries.email_id')
+    .selectAll('deliveries')
+    .select('emails.broadcast_id')
+    .$if('id' in which, (q) => q.where('deliveries.id', '=', 'id' in which ? which.id : 0))
     .$if('emailId' in which, (q) =>
-      q.where('email_id', '=', 'emailId' in which ? which.emailId : ''),
+      q.where('deliveries.email_id', '=', 'emailId' in which ? which.emailId : ''),
     )
-    .orderBy('id')
+    .orderBy('deliveries.id')
     .execute()
   return {
     waiting: waiting.map(toWaiting),
-    ended: ended.map(({ email_id, ended_at, ...row }) => ({
+    ended: ended.map(({ email_id, broadcast_id, ended_at, ...row }) => ({
       ...row,
       emailId: email_id,
+      broadcastId: broadcast_id,
       acceptedAt: acceptedAt(row.id),
       endedAt: ended_at,
     })),
@@ -140,6 +146,7 @@ const waitingQuery = (read: Read) =>
       'queue.lane',
       'queue.class',
       'emails.scheduled_at',
+      'emails.broadcast_id',
       'queue.attempts',
       'queue.due_at',
       'queue.lease',
@@ -161,6 +168,7 @@ function toWaiting(row: WaitingRow & { last_transcript: string | null }): Waitin
     recipient: row.recipient,
     lane: row.lane,
     class: classNameOf(row.class),
+    broadcastId: row.broadcast_id,
     acceptedAt: acceptedAt(row.id),
     scheduledAt: row.scheduled_at,
     attempts: row.attempts,

@@ -63,6 +63,7 @@ async function openQueue(t: Test, rows: readonly Row[]) {
         .values({
           ...{ id, account_id: accountId, domain_id: '', from_header: 'a@b.test', to_list: '[]' },
           ...{ subject: 'S', type: 'transactional', status: 'queued', message_id: '', waiting },
+          broadcast_id: id === uuid(7) ? uuid(99) : null,
           ...{ provider: 'primary', delivered: 0, bounced: 0, failed: 0, created_at: now },
         })
         .execute()
@@ -129,7 +130,19 @@ t.test('what waits is summed up, listed and explained', async (t) => {
     { recipient: 'cy@two.test', why: { gate: 'in-flight', says: /under way since 20/ } },
   ])
   await refused(/No delivery is known of 42/, 'queue', 'show', '42')
-  await refused(/"x@y" is neither the number/, 'queue', 'show', 'x@y')
+  t.match(await json('queue', 'show', ids[2] ?? ''), [{ broadcastId: uuid(99) }])
+  t.match(
+    (await run('queue', 'show', ids[2] ?? '')).stdout,
+    new RegExp(`\nCampaign +${uuid(99)}\n`),
+  )
+  await run('queue', 'fail', ids[1] ?? '', '--reason', 'x')
+  t.match(await json('queue', 'show', ids[1] ?? ''), [{ status: 'failed', broadcastId: uuid(99) }])
+  await refused(
+    /"x@y" is neither the number.*'posthorn queue list --json' shows both/,
+    'queue',
+    'show',
+    'x@y',
+  )
 })
 
 t.test('the last conversation is shown, and cannot play with the terminal', async (t) => {
@@ -139,10 +152,14 @@ t.test('the last conversation is shown, and cannot play with the terminal', asyn
   const { run, json, refused, ids, store } = await openQueue(t, [
     { to: 'a@one.test', attempts: 1, transcript: said, email: 1 },
     { to: 'b@one.test', email: 1 },
-    { to: 'c@one.test', attempts: 1, transcript: numbered.join('\n') },
+    { to: 'c@one.test', attempts: 1, transcript: numbered.join('\n'), dueInMs: 101 * hourMs },
+    { to: 'd@two.test', attempts: 1, dueInMs: 90_000 },
   ])
   const [first = '', second = '', third = ''] = ids
   const shown = (await run('queue', 'show', third)).stdout
+  t.match(shown, /; next attempt 20\S+ \d\d:\d\d UTC, but it is given up before\n/)
+  const soon = (await run('queue', 'show', ids[3] ?? '')).stdout
+  t.match(soon, /; next attempt 20\S+ \d\d:\d\d:\d\d UTC\n/, 'to the second')
   const [head = '', ...lines] = shown.split('\n\n')[1]?.split('\n') ?? []
   t.match(head, `without its first 5 lines ('posthorn queue transcript ${third}'):`)
   t.same(lines, [...numbered.slice(-20).map((line) => `  ${line}`), ''])
