@@ -30,9 +30,9 @@ export function outcomeOfSend(result: SendResult): Outcome {
   }
 }
 
-/** Why there is no session: the server's words, or ours. */
+/** Why there is no session: the server's words where they say no, else ours. */
 export const failureText = ({ phase, cause, reply }: ConnectFailure): string =>
-  reply ? replyText(reply) : `No connection (${phase}): ${cause}`
+  reply && reply.code >= 400 ? replyText(reply) : `No connection (${phase}): ${cause}`
 
 export const nxdomainReply = 'The domain does not exist (DNS answers NXDOMAIN)'
 

@@ -189,5 +189,7 @@ function lost(phase: Phase, loss: Loss): OpeningFailure {
 /** A reply other than the one hoped for. Only 5yz is final; what makes no sense may do so later. */
 function refused(phase: Phase, raw: RawReply): OpeningFailure {
   const reply = toReply(raw)
-  return { phase, cause: `${reply.code} ${reply.text}`, reply, transient: raw.code < 500 }
+  const words = `${reply.code} ${reply.text}`
+  const cause = raw.code < 400 ? `unexpected reply ${words}` : words
+  return { phase, cause, reply, transient: raw.code < 500 }
 }

@@ -162,7 +162,7 @@ export class Wire {
     this.transcript.server(raw)
     if (this.#due === 0) {
       const leaving = raw.code === 421
-      const cause = leaving ? 'the server closed the idle session' : 'unsolicited reply'
+      const cause = leaving ? 'the server closed the idle session' : unsolicited
       this.break({ cause, reply: toReply(raw) })
       return
     }
@@ -200,6 +200,8 @@ export class Wire {
     )
   }
 }
+
+const unsolicited = 'unsolicited reply (it came before its command)'
 
 export function isLoss(heard: RawReply | Loss): heard is Loss {
   return 'cause' in heard

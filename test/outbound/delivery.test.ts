@@ -138,6 +138,20 @@ t.test('nobody listening is tried again, and said in words', async (t) => {
   t.match(row?.last_transcript, /^one\.test \[127\.0\.0\.8\]: No .*\none\.test \[127\.0\.0\.9\]:\n/)
 })
 
+t.test('answers that come before their commands are told as such', async (t) => {
+  const ahead = { raw: '220 x\r\n250-x\r\n250 PIPELINING\r\n250 x\r\n250 x\r\n354 x\r\n250 x\r\n' }
+  for (const [banner, told] of [
+    [ahead, 'No connection (ehlo): unsolicited reply (it came before its command)'],
+    ['250 x', 'No connection (banner): unexpected reply 250 x'],
+    ['554 go away', '554 go away'],
+  ] as const) {
+    const rig = await outboundRig(t, { script: { banner } })
+    const id = await rig.send({ to: 'a@one.test' })
+    const email = await rig.until(id, ({ recipients }) => recipients[0]?.attempts === 1)
+    t.match(email.recipients, [{ status: 'deferred', reply: told }])
+  }
+})
+
 t.test('a delivery that is never taken fails when its age is over', async (t) => {
   const clock = new FakeClock()
   const { outbound: defaults } = loadConfig({ env: {} })
