@@ -175,7 +175,10 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, berths, ...ways }:
     if (finding.kind !== 'bounced' && finding.kind !== 'deferred') {
       return { ...base, kind: finding.kind }
     }
-    const { again, verdict, ending, atLeastMs } = judge(deps.bounceRules(), finding, attempts)
+    const { again, verdict, ending, atLeastMs } = judge(deps.bounceRules(), finding, {
+      attempts,
+      lastReply: claimed.lastReply,
+    })
     const delivery = { ...claimed, attempts }
     const dueAt = again ? nextAttempt(retry, delivery, clock.now(), atLeastMs) : undefined
     if (dueAt !== undefined) return { ...base, kind: 'deferred', dueAt, verdict }

@@ -62,6 +62,8 @@ export function makeDetour(options: DetourOptions): Detour {
       const refused = refusesUs(direct.site.policy, finding)
       site = finding.site
       if (!refused) outcome = probeOutcomeOf(finding)
+      // What may have been taken is not offered a second time at once.
+      if (finding.doubt) return finding
       return refused || finding.kind === 'deferred' ? undefined : finding
     } finally {
       endIn(direct.site, claimed.class, site)
@@ -128,5 +130,6 @@ const kinds = {
 
 function findingOf({ verdict, reply, remote, tls, site, ...offered }: Offered): Finding {
   const transcript = `${remote}:\n${offered.transcript}`
-  return { kind: kinds[verdict], reply, remote, tls, transcript, site, failover: true }
+  const doubt = verdict === 'in doubt'
+  return { kind: kinds[verdict], doubt, reply, remote, tls, transcript, site, failover: true }
 }

@@ -7,7 +7,7 @@ import {
   type Verdict,
   verdictOf,
 } from '../reports/index.js'
-import type { Outcome } from './outcome.js'
+import { mayHaveTaken, type Outcome, type Tried } from './outcome.js'
 
 export interface Judgement {
   verdict: Verdict
@@ -23,11 +23,15 @@ const slowlyMs = 3_600_000
 // `notes/mta.md` §3: NXDOMAIN is believed when it comes again an hour later, not from a cache.
 const confirmMs = 3_600_000
 
-/** What a refusal means, and what follows. `attempts` counts this one in. */
+// Each attempt that ends in doubt may have put one more copy into the mailbox.
+const inDoubtMs = 3_600_000
+const attemptsInDoubt = 4
+
+/** What a refusal means, and what follows. `attempts` counts this one in, `lastReply` is the one before. */
 export function judge(
   rules: BounceRules,
   finding: Outcome & { remote?: string },
-  attempts: number,
+  { attempts, lastReply }: Tried,
 ): Judgement {
   const refused = finding.kind === 'bounced'
   const said = saidInReply(finding.reply, finding.remote?.split(' ', 1)[0])
@@ -38,6 +42,12 @@ export function judge(
     // Our own judgement (no such domain, no server) was not made lightly.
     const again = heard !== undefined && allows(verdict.retry, attempts)
     return { verdict, again, atLeastMs: delayOf(verdict), ending: verdict }
+  }
+  if (finding.doubt) {
+    // Twice running: after five refusals, one loss of the connection must not end it.
+    const again = attempts < attemptsInDoubt || lastReply?.endsWith(mayHaveTaken) !== true
+    const ending = { ...givenUp(rules, finding, heard), soft: false }
+    return { verdict, again, atLeastMs: inDoubtMs, ending }
   }
   return {
     verdict,

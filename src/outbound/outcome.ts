@@ -8,7 +8,12 @@ export interface Outcome {
   reply: string
   /** What it is, where no server has said it. */
   class?: BounceClass
+  /** It was lost after the final dot: the server may have it, and another attempt may double it. */
+  doubt?: boolean
 }
+
+/** Ends the sentence of an attempt that is in doubt. */
+export const mayHaveTaken = '; it may have taken the message'
 
 /** RFC 5321 §4.2.1: 4yz is worth another try, 5yz is final. */
 export function outcomeOfSend(result: SendResult): Outcome {
@@ -20,12 +25,9 @@ export function outcomeOfSend(result: SendResult): Outcome {
     case 'deferred':
       return { kind: 'deferred', reply: replyText(result.reply) }
     case 'lost': {
-      // After the final dot the server may have taken the mail: the one case that can double it.
-      const doubt = result.ambiguous ? '; it may have taken the message' : ''
-      return {
-        kind: 'deferred',
-        reply: `Connection lost at ${result.phase}: ${result.cause}${doubt}`,
-      }
+      const { ambiguous: doubt, phase, cause } = result
+      const reply = `Connection lost at ${phase}: ${cause}${doubt ? mayHaveTaken : ''}`
+      return { kind: 'deferred', reply, doubt }
     }
   }
 }

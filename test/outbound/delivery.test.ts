@@ -118,7 +118,8 @@ t.test('a drop in the middle of DATA is tried again', async (t) => {
     recipients: [{ status: 'deferred', reply: /Connection lost at/ }],
   })
   rig.mx.change({ midData: undefined })
-  await clock.advance(6 * 60_000)
+  // All of it had left, so it is in doubt.
+  await clock.advance(70 * 60_000)
   await rig.becomes(id, 'delivered')
   t.equal(rig.mx.messages.length, 1)
 })
@@ -150,6 +151,39 @@ t.test('answers that come before their commands are told as such', async (t) => 
     const email = await rig.until(id, ({ recipients }) => recipients[0]?.attempts === 1)
     t.match(email.recipients, [{ status: 'deferred', reply: told }])
   }
+})
+
+t.test(
+  'a server that may have taken a mail gets it four times at most, an hour apart',
+  async (t) => {
+    const clock = new FakeClock()
+    const rig = await outboundRig(t, { clock, script: { dot: 'rst' } })
+    const id = await rig.send({ to: 'a@one.test' })
+    for (const attempt of [1, 2, 3]) {
+      const { recipients } = await rig.until(id, (e) => e.recipients[0]?.attempts === attempt)
+      t.match(recipients, [{ status: 'deferred', reply: /may have taken the message$/ }])
+      const [{ nextAttemptAt, updatedAt } = {}] = recipients
+      t.ok(Date.parse(nextAttemptAt ?? '') - Date.parse(updatedAt ?? '') >= 3_600_000)
+      await pass(rig, clock, 70 * 60_000, 70 * 60_000)
+    }
+    const { recipients } = await rig.becomes(id, 'failed')
+    t.match(recipients, [{ reply: /^Given up after 4 attempts\. .* may have taken the message$/ }])
+    t.equal(rig.mx.unaccepted.length, 4)
+  },
+)
+
+t.test('one loss after many refusals does not end a delivery', async (t) => {
+  const clock = new FakeClock()
+  const later = '450 4.2.1 not now'
+  const rig = await outboundRig(t, {
+    clock,
+    script: { rcpt: [later, later, later, '250 ok'], dot: ['rst', '250 ok'] },
+  })
+  const id = await rig.send({ to: 'a@one.test' })
+  await pass(rig, clock, 90 * 60_000, 10 * 60_000)
+  t.match((await rig.email(id)).recipients, [{ status: 'deferred', attempts: 4 }])
+  await pass(rig, clock, 72 * 60_000, 12 * 60_000)
+  await rig.becomes(id, 'delivered')
 })
 
 t.test('a delivery that is never taken fails when its age is over', async (t) => {

@@ -12,7 +12,7 @@ import {
   type SendResult,
 } from '../../smtp/index.js'
 import type { Berths } from '../berths.js'
-import { replyText } from '../outcome.js'
+import { mayHaveTaken, replyText } from '../outcome.js'
 import { bindTo } from '../pools.js'
 import { makeSite, type Site, type SiteOutcome } from '../shaping/index.js'
 import { openSessions, type Session, type Sessions } from './sessions.js'
@@ -184,7 +184,7 @@ function replyOf(name: string, result: SendResult, verdict: Verdict): string {
     // A sentence of ours, so that nobody takes the smart host's words for the receiver's.
     return verdict === 'not taken' ? `The smart host ${name} did not take it: ${words}` : words
   }
-  const doubt = result.ambiguous ? '; it may have taken the message' : ''
+  const doubt = result.ambiguous ? mayHaveTaken : ''
   return `Connection with the smart host ${name} lost at ${result.phase}: ${result.cause}${doubt}`
 }
 
