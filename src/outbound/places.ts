@@ -40,7 +40,7 @@ export function openGate(shaping: Shaping, site: Site, pool: Pool): Gate {
           turn = at + 1
           return { site: state, siteKey: site.key, source }
         }
-        closed = soonest(closed, held)
+        closed = soonest(closed, named(held, source))
       }
       if (closed === undefined) throw new Error(`The pool ${pool.name} has no address`)
       return closed
@@ -61,6 +61,10 @@ export function openRelayGate(relays: Relays, pool: Pool): Gate {
     },
   }
 }
+
+/** A pool has several sources, and a warm-up is of one. */
+const named = (held: Held, { name }: Source): Held =>
+  held.gate === 'warm-up' ? { ...held, why: `${held.why} (${name})` } : held
 
 /** Of several closed gates the one that opens first; one that names no time is asked again anyway. */
 function soonest(one: Held | undefined, other: Held): Held {
