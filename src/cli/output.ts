@@ -51,12 +51,12 @@ function aligned(rows: readonly (readonly string[])[]): string[][] {
   )
 }
 
-/** What others wrote (names, DNS answers) must not move the cursor or turn the line around. */
+/** What others wrote (names, DNS answers) must not move the cursor, turn the line around or hide. */
 const visible = (text: string) =>
-  text.replace(
-    /[\p{Cc}\p{Bidi_Control}]/gu,
-    (c) => `\\u${(c.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
-  )
+  text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (c) => {
+    const digits = (c.codePointAt(0) ?? 0).toString(16)
+    return digits.length > 4 ? `\\u{${digits}}` : `\\u${digits.padStart(4, '0')}`
+  })
 
 /** `2026-11-21 04:51 UTC`, or a dash. */
 export const shownTime = (ms: number | null) =>

@@ -2,6 +2,7 @@ import type { LiveGate } from '../deliveries/index.js'
 import type { Stream } from './lanes.js'
 import { smartHosts } from './places.js'
 import { siteInWords } from './route.js'
+import type { Held } from './shaping/index.js'
 
 export type { LiveGate }
 
@@ -15,7 +16,7 @@ export function explainGate(
   }
   const held = path.held[of]
   if (path.site === smartHosts) {
-    const waits = held === undefined ? 'it waits for its turn there' : held.why
+    const waits = held === undefined ? 'it waits for its turn there' : relayHeld(held)
     const says = `Mail to ${lane.name} goes by ${smartHosts}: ${waits}`
     return { gate: 'failover', says, ...(held?.until != null && { until: held.until }) }
   }
@@ -32,6 +33,12 @@ export function explainGate(
     says: `It waits for its turn among the mail for ${siteInWords(path.site)}`,
   }
 }
+
+/** A site's own words would be taken for those about the recipient's domain. */
+const relayHeld = ({ gate, why }: Held) =>
+  gate === 'suspended'
+    ? `these take no mail for now; 'Failover: the smart host takes no mail' in the log tells why`
+    : why
 
 const wordsOf = {
   suspended: 'Nothing is sent for now to',

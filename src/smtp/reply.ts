@@ -113,8 +113,8 @@ function decode(bytes: Buffer): string {
   return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1')
 }
 
-/** Control characters, and those that reorder what a person reads. */
-const unsafe = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g
+/** Control characters, and those that nobody sees or that reorder what a person reads. */
+const unsafe = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 function clean(line: string): string {
   return line.replace(unsafe, '?')

@@ -147,7 +147,7 @@ t.test('what waits is summed up, listed and explained', async (t) => {
 
 t.test('the last conversation is shown, and cannot play with the terminal', async (t) => {
   const said =
-    '0 S: 220 mx ready\n12 C: RCPT TO:<a@one.test>\n40 S: 451 \u001b[2Jgo \u0007away\u202e'
+    '0 S: 220 mx ready\n12 C: RCPT TO:<a@one.test>\n40 S: 451 \u001b[2Jgo \u0007away\u202e\u200b\u{e0041}'
   const numbered = Array.from({ length: 25 }, (_, at) => `${at} S: 250-X${at}`)
   const { run, json, refused, ids, store } = await openQueue(t, [
     { to: 'a@one.test', attempts: 1, transcript: said, email: 1 },
@@ -164,7 +164,7 @@ t.test('the last conversation is shown, and cannot play with the terminal', asyn
   t.match(head, `without its first 5 lines ('posthorn queue transcript ${third}'):`)
   t.same(lines, [...numbered.slice(-20).map((line) => `  ${line}`), ''])
   const safe =
-    '0 S: 220 mx ready\n12 C: RCPT TO:<a@one.test>\n40 S: 451 \\u001b[2Jgo \\u0007away\\u202e\n'
+    '0 S: 220 mx ready\n12 C: RCPT TO:<a@one.test>\n40 S: 451 \\u001b[2Jgo \\u0007away\\u202e\\u200b\\u{e0041}\n'
   t.equal((await run('queue', 'transcript', first)).stdout, safe)
   t.match(await run('queue', 'transcript', second), { stdout: /^No conversation was kept/ })
   await refused(

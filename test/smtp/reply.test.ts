@@ -72,6 +72,7 @@ t.test('an enhanced status counts only when its class agrees with the code', asy
 t.test('text is clean, short and in one encoding', async (t) => {
   t.equal(one('250 a\u0000b\u001b[31mc\td\r\n')?.text, 'a?b?[31mc?d')
   t.equal(one('250 \u202eevil\u0085\r\n')?.text, '?evil?')
+  t.equal(one('250 a\u200bb\u206ac\ufff9d\u{e0041}e\u2028\r\n')?.text, 'a?b?c?d?e?', 'unseen')
   t.equal(one('550 b\u00e9 \u65e5\r\n')?.text, 'b\u00e9 \u65e5', 'UTF-8')
   t.equal(one(Buffer.from('550 b\u00e9\r\n', 'latin1'))?.text, 'b\u00e9', 'Latin-1')
   const long = one(`550 x${'\u65e5'.repeat(600)}\r\n`)?.text ?? ''
