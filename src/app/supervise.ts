@@ -122,8 +122,9 @@ function launch({ name, entry, metrics }: SuperviseOptions, data: ThreadData) {
   const worker = new Worker(entry, { workerData: data, name, stdout: false, stderr: false })
   let cause: unknown = new Error('The thread ended by itself')
   worker.on('error', (error: Error) => {
-    // On its way between threads an error loses its class.
-    cause = error.name === 'OperatorError' ? new OperatorError(error.message, error) : error
+    // On its way between threads an error loses its class. The second is the store's: a full disk.
+    const isTold = error.name === 'OperatorError' || error.name === 'ApiError'
+    cause = isTold ? new OperatorError(error.message, { cause: error.cause }) : error
   })
   const ended = new Promise<unknown>((resolve) => {
     worker.once('exit', () => {

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { supervise } from '../../src/app/supervise.js'
+import { explain } from '../../src/cli/failure.js'
 import { systemClock } from '../../src/clock/index.js'
 import { loadConfig } from '../../src/config/index.js'
 import { makeBacklogMemory } from '../../src/deliveries/index.js'
@@ -35,6 +36,15 @@ t.test('a thread that dies is started again, and its turn to write is freed', as
   while (Atomics.load(lives, 0) < 2) await new Promise((resolve) => setTimeout(resolve, 20))
   t.pass('a second life')
   await thread.stop(1_000)
+})
+
+t.test('one that cannot start because the disk is full says that, and is no fault', async (t) => {
+  const started = supervise({ ...options, data: { ...data(), dataDir: 'full' } })
+  const error = await started.catch((error: unknown) => error)
+  t.equal(
+    explain(error),
+    'error: The database cannot be written just now: database or disk is full. The disk is full',
+  )
 })
 
 t.test('one that cannot start says so', async (t) => {

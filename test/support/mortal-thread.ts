@@ -1,5 +1,6 @@
 // A worker thread that dies on the first ring of its first life, holding the turn to write.
 import { parentPort, workerData } from 'node:worker_threads'
+import { ApiError } from '../../src/errors/index.js'
 import { joinTurns } from '../../src/store/turns.js'
 
 const { dataDir, turns, slot, lives } = workerData as {
@@ -7,6 +8,11 @@ const { dataDir, turns, slot, lives } = workerData as {
   turns: SharedArrayBuffer
   slot: number
   lives?: Int32Array
+}
+if (dataDir === 'full') {
+  const fault = new ApiError('service_unavailable', 'The database cannot be written just now')
+  fault.cause = Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
+  throw fault
 }
 if (dataDir === 'fail') throw new Error('cannot start')
 const life = lives === undefined ? 1 : Atomics.add(lives, 0, 1) + 1
