@@ -1,13 +1,13 @@
 import { rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
-import type { LiveGate, StreamKey } from '../deliveries/index.js'
+import type { LiveGate, RetriedLanes, StreamKey } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
+import type { Crew } from './crew.js'
 import { controlSocket } from './files.js'
 
-/** What a command asks the running appliance; a line of JSON, answered with one. */
-export interface Question {
-  gateOf: StreamKey
-}
+/** What a command asks or tells the running appliance; a line of JSON, answered with one. */
+export type Question = { gateOf: StreamKey } | { retry: RetriedLanes }
+/** The gate is null too where none was asked for. */
 export interface Answer {
   gate: LiveGate | null
 }
@@ -16,7 +16,9 @@ export interface Control {
   close(): Promise<void>
 }
 
-const maxQuestion = 4_096
+/** So many domains are named to it; of more, all are meant. */
+export const maxRetried = 100
+const maxQuestion = 300 * maxRetried
 const idleMs = 10_000
 
 /**
@@ -26,7 +28,7 @@ const idleMs = 10_000
 export async function openControl(
   dataDir: string,
   log: Log,
-  gateOf: (stream: StreamKey) => Promise<LiveGate | undefined>,
+  crew: Pick<Crew, 'gateOf' | 'retry'>,
 ): Promise<Control> {
   const path = controlSocket(dataDir)
   const open = new Set<Socket>()
@@ -42,9 +44,12 @@ export async function openControl(
       const question = read(text.slice(0, end))
       text = ''
       if (question === undefined) return void socket.destroy()
-      void gateOf(question.gateOf).then((gate = null as never) => {
+      const answer = (gate: LiveGate | null) =>
         socket.end(`${JSON.stringify({ gate } satisfies Answer)}\n`)
-      })
+      if ('retry' in question) {
+        crew.retry(question.retry)
+        answer(null)
+      } else void crew.gateOf(question.gateOf).then((gate) => answer(gate ?? null))
     })
   })
   // Left over from a process that was killed; the lock says that no other one runs.
@@ -66,8 +71,13 @@ export async function openControl(
 
 function read(line: string): Question | undefined {
   try {
-    const question: unknown = JSON.parse(line)
-    const { gateOf } = question as Question
+    const question = JSON.parse(line) as Question
+    if ('retry' in question) {
+      const { retry } = question
+      const fits = retry === 'all' || retry.every((lane) => typeof lane === 'string')
+      return fits ? { retry } : undefined
+    }
+    const { gateOf } = question
     const fits =
       typeof gateOf.lane === 'string' &&
       typeof gateOf.accountId === 'string' &&

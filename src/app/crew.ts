@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
-import type { LiveGate, StreamDue, StreamKey } from '../deliveries/index.js'
+import type { LiveGate, RetriedLanes, StreamDue, StreamKey } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
 import { type Supervised, type SuperviseOptions, supervise } from './supervise.js'
 
@@ -11,6 +11,8 @@ export interface Crew {
   reload(): void
   /** At which gate a stream's mail stands; undefined when nothing of it is due. */
   gateOf(stream: StreamKey): Promise<LiveGate | undefined>
+  /** The operator made mail due, which is to be tried even where a site is suspended. */
+  retry(lanes: RetriedLanes): void
   readonly sandboxPort: number | undefined
   /** Where bounces and complaints come to. */
   readonly inboundPort: number | undefined
@@ -112,6 +114,9 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       async gateOf(stream) {
         const gates = await Promise.all(outbound.map((thread) => thread.gateOf(stream)))
         return gates.find((gate) => gate !== undefined)
+      },
+      retry: (lanes) => {
+        for (const thread of outbound) thread.send({ kind: 'retry', lanes })
       },
       close,
     }

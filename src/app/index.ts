@@ -130,7 +130,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const shared = { turns, backlog: backlogMemory }
     const crew = await openCrew({ config, dataDir, publicUrl, ...shared, log, clock, metrics })
     opened.push(() => crew.close())
-    const control = await openControl(dataDir, log, crew.gateOf)
+    const control = await openControl(dataDir, log, crew)
     opened.push(() => control.close())
     const ring = makeDoorbell((due) => crew.ring(due))
 

@@ -1,5 +1,5 @@
 import type { Config } from '../config/index.js'
-import type { LiveGate, StreamDue, StreamKey } from '../deliveries/index.js'
+import type { LiveGate, RetriedLanes, StreamDue, StreamKey } from '../deliveries/index.js'
 import type { Snapshot } from '../metrics/index.js'
 
 /** What every worker thread is started with; plain data, because it is cloned. */
@@ -36,4 +36,6 @@ export type ThreadOrder =
   /** Files that operators edit are to be read again. */
   | { kind: 'reload' }
   | { kind: 'gate'; question: number; stream: StreamKey }
+  /** The operator wants this tried now. */
+  | { kind: 'retry'; lanes: RetriedLanes }
   | { kind: 'stop' }

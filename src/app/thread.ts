@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Clock, systemClock } from '../clock/index.js'
 import { type ApplianceKey, openApplianceKey } from '../config/index.js'
-import type { LiveGate, StreamDue, StreamKey } from '../deliveries/index.js'
+import type { LiveGate, RetriedLanes, StreamDue, StreamKey } from '../deliveries/index.js'
 import { type Log, openLog } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import { openStore, type Store } from '../store/index.js'
@@ -24,6 +24,7 @@ export interface ThreadWork {
   ring?(due: readonly StreamDue[]): void
   reload?(): void
   gateOf?(stream: StreamKey): LiveGate | undefined
+  retry?(lanes: RetriedLanes): Promise<void>
   stop(): Promise<void>
 }
 
@@ -59,6 +60,10 @@ export async function runThread(
           gate,
         } satisfies ThreadReport)
       }
+      case 'retry':
+        return void work
+          .retry?.(order.lanes)
+          .catch((error) => log.error({ error }, 'A retry was not taken up; the next scan sees it'))
       case 'stop':
         return void stop()
     }

@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
+import { maxRetried } from '../app/control.js'
 import { makeEffects } from '../app/effects.js'
 import {
   changeFitting,
   findDeliveries,
   giveUp,
   hold,
+  lanesOf,
   type QueueFilter,
   release,
   retry,
@@ -12,6 +14,7 @@ import {
 import { OperatorError } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Read } from '../store/index.js'
+import { askAppliance } from './ask.js'
 import { type CliDeps, withStore } from './database.js'
 import { remark, say, sayJson } from './output.js'
 import { placeOf, settingsOf } from './place.js'
@@ -30,6 +33,8 @@ interface Change {
   reason: { about: string; fallback?: string } | null
   /** What has become of that many deliveries. */
   done: (deliveries: string) => string
+  /** Instead of that, when the running appliance was told. */
+  told?: (deliveries: string) => string
   only?: QueueFilter
   apply: (
     tx: Read,
@@ -46,9 +51,12 @@ const changes: readonly Change[] = [
     about: 'try deferred deliveries now instead of at their next time',
     help: `$ posthorn queue retry --domain example.com
 
-Mail that was never tried keeps its time, so scheduled mail does not leave early.`,
+Mail that was never tried keeps its time, so scheduled mail does not leave early. A running appliance
+does not wait for the end of a suspension: one message tries the site at once.`,
     reason: null,
     done: (deliveries) => `${deliveries} due now. ${soon}`,
+    told: (deliveries) =>
+      `${deliveries} due now. At a suspended site one message tries it at once, the others follow if it gets through.`,
     apply: retry,
   },
   {
@@ -114,6 +122,7 @@ async function run(
       'Name deliveries or emails, choose by an option such as --domain, or --all',
     )
   }
+  const lanes = new Set<string>()
   const total = await withStore(place, async (deps) => {
     const { read } = deps.store
     const chosen = await filterOf(read, options, deps.clock.now())
@@ -122,16 +131,23 @@ async function run(
     return changeFitting(
       deps,
       { ...chosen, ...named, ...change.only },
-      (tx, slice, now) => change.apply(tx, slice, { reason, now, land }),
+      async (tx, slice, now) => {
+        if (change.told) for (const lane of await lanesOf(tx, slice)) lanes.add(lane)
+        return await change.apply(tx, slice, { reason, now, land })
+      },
       (seen) => {
         if (seen % 50_000 === 0 && process.stderr.isTTY) remark(`${numbered(seen)} so far`)
       },
     )
   })
   const { seen, changed, inFlight } = total
+  const retried = lanes.size > maxRetried ? 'all' : [...lanes]
+  const heard = lanes.size > 0 && (await askAppliance(place, { retry: retried })) !== undefined
   if (place.json) return sayJson({ changed, inFlight, unchanged: seen - changed - inFlight })
   if (seen === 0) return say('Nothing that waits fits')
-  say(change.done(`${numbered(changed)} ${changed === 1 ? 'delivery is' : 'deliveries are'}`))
+  const { done, told = done } = change
+  const words = heard ? told : done
+  say(words(`${numbered(changed)} ${changed === 1 ? 'delivery is' : 'deliveries are'}`))
   if (inFlight > 0) {
     remark(
       `${numbered(inFlight)} in flight, left alone: run it again once their attempts have ended`,

@@ -72,6 +72,9 @@ export async function retry(
   return counted(tx, ids, numUpdatedRows, now)
 }
 
+/** The recipients' domains of what the operator wants tried now; `all`: too many to name. */
+export type RetriedLanes = readonly string[] | 'all'
+
 /** What a change came to: how many deliveries it changed, and how many were in flight. */
 export interface Changes {
   changed: number

@@ -26,7 +26,7 @@ export { enqueue, type NewDelivery } from './enqueue.js'
 export { expireOverdue } from './expire.js'
 export { explainWaiting, type LiveGate, type WhyWaiting } from './explain.js'
 export { giveUp } from './give-up.js'
-export { type Changes, hold, release, retry } from './hold.js'
+export { type Changes, hold, type RetriedLanes, release, retry } from './hold.js'
 export {
   type ClassName,
   classNameOf,
@@ -42,7 +42,7 @@ export { holdOverdue, maxOverdueMs, type Overdue } from './overdue.js'
 export { deliveriesOf, findPast, type Past, pastClass } from './past.js'
 export { type RecipientStatus, readRecipients } from './recipients.js'
 export { makeReturnPaths, type ReturnPaths } from './return-path.js'
-export { changeFitting, type QueueFilter } from './select.js'
+export { changeFitting, lanesOf, type QueueFilter } from './select.js'
 export { type Settlement, settle } from './settle.js'
 export { type StreamDue, streamsAfter } from './streams.js'
 export { type QueueSummary, type Standing, summarise } from './summary.js'

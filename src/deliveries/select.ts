@@ -63,6 +63,18 @@ export function fitting<O, Q extends QueueQuery<O>>(query: Q, filter: QueueFilte
   return q as Q
 }
 
+/** The recipients' domains of these deliveries, those that are held apart. */
+export async function lanesOf(read: Read, ids: readonly number[]): Promise<string[]> {
+  const rows = await read
+    .selectFrom('queue')
+    .select('lane')
+    .distinct()
+    .where('id', 'in', idsIn(ids))
+    .where('held_at', 'is', null)
+    .execute()
+  return rows.map(({ lane }) => lane)
+}
+
 // Some ms of writing each; between them others have their turn. From another process they only
 // get it when nobody holds the database for a while: a writer that finds it busy looks again
 // every 25 ms (`store/group-commit.ts`).

@@ -1,6 +1,7 @@
 import {
   type Claimed,
   claim,
+  type RetriedLanes,
   releaseLeases,
   type StreamDue,
   type StreamKey,
@@ -31,6 +32,11 @@ export interface Outbound {
   scan(): Promise<void>
   /** New shaping files: limits change at once, what is under way and what was learned stays. */
   reshape(data: ShapingData): void
+  /**
+   * The operator had mail of these lanes made due, to be tried at once: at a suspended site one of them.
+   * `all`: of too many to name.
+   */
+  retry(lanes: RetriedLanes): Promise<void>
   /** At which gate mail of this stream stands now; undefined when nothing of it is due here. */
   gateOf(key: StreamKey): LiveGate | undefined
   /** Stops claiming, lets attempts under way end within `graceMs`, breaks off the rest. */
@@ -311,6 +317,21 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
       const now = clock.now()
       for (const stream of paths.leaveAll()) stand(stream, now)
       work()
+    },
+    async retry(names) {
+      if (names === 'all') shaping.tryNow()
+      else {
+        const found = names.filter(isMine).map(async (name) => {
+          // Where its mail stands in line now, and where it goes.
+          const stands = lanes.siteOf(name)?.key
+          if (stands !== undefined) shaping.tryNow(stands)
+          const { site } = await findRoute(name)
+          if (site.key !== stands) shaping.tryNow(site.key)
+        })
+        await Promise.all(found)
+      }
+      paths.reopen()
+      await scan()
     },
     gateOf({ lane, class: of, accountId }) {
       const stream = lanes.find(lane, of, accountId)

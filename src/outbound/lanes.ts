@@ -53,6 +53,8 @@ export interface Lanes {
   /** After a claim took all that was due: nothing more before `dueAt` (undefined: nothing). */
   exhausted(stream: Stream, dueAt: number | undefined): void
   find(lane: string, of: QueueClass, accountId: string): Stream | undefined
+  /** As far as it is known. */
+  siteOf(lane: string): Site | undefined
   /** Where mail goes has to be looked up anew. */
   forgetSites(): void
   /** Forgets lanes that had nothing for a while. */
@@ -121,6 +123,7 @@ export function makeLanes(): Lanes {
       stream.lane.streams.delete(keyOf(stream.class, stream.accountId))
     },
     find: (lane, of, accountId) => lanes.get(lane)?.streams.get(keyOf(of, accountId)),
+    siteOf: (lane) => lanes.get(lane)?.site,
     forgetSites() {
       for (const lane of lanes.values()) lane.site = undefined
     },

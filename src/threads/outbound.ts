@@ -53,6 +53,7 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
       })
     },
     gateOf: outbound.gateOf,
+    retry: outbound.retry,
     async stop() {
       await outbound.close(data.config.outbound.shutdownGrace)
       await simulator.close()

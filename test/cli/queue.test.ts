@@ -267,6 +267,26 @@ t.test('the list tells the gates of the running appliance', async (t) => {
   t.match(summary, /\none\.test +2 +0 .* -\n/, 'no gate is asked for what no gate holds')
 })
 
+t.test('a retry tells the running appliance of the domains', async (t) => {
+  const { run, data } = await openQueue(t, [
+    { to: 'a@one.test', attempts: 1, dueInMs: hourMs, reply: '451 later' },
+    { to: 'b@two.test' },
+  ])
+  const heard: unknown[] = []
+  const appliance = createServer((socket) => {
+    socket.once('data', (line) => {
+      heard.push(JSON.parse(line.toString()))
+      socket.end(JSON.stringify({ gate: null }))
+    })
+  })
+  appliance.listen(controlSocket(data))
+  t.teardown(() => appliance.close())
+  t.match(await run('queue', 'retry', '--all'), {
+    stdout: /^1 delivery is due now\. At a suspended site one message tries it at once/,
+  })
+  t.same(heard, [{ retry: ['one.test', 'two.test'] }], 'also those of mail that was never tried')
+})
+
 t.test('a running appliance takes what its operator does', async (t) => {
   const posthorn = await startPosthorn(t)
   const cli = async (...args: string[]) => {

@@ -163,6 +163,42 @@ t.test('a suspension outlives restarts without mail for its site', async (t) => 
   await rig.becomes(id, 'delivered')
 })
 
+t.test('a retry tries a suspended site with one mail at once, after a restart too', async (t) => {
+  const clock = new FakeClock()
+  const rig = await outboundRig(t, {
+    clock,
+    script: { mail: '421 4.7.0 [TSS04] later' },
+    shaping: `${shapedTo()}\n[[providers.fake.automation]]\nname = "T"\npattern = "TSS04"\naction = "suspend"\nfor = "2h"\n`,
+  })
+  const first = await rig.send({ to: 'a@one.test' })
+  await rig.until(first, ({ recipients }) => recipients[0]?.attempts === 1)
+  const others = await many(rig, 5)
+  const key = { lane: 'one.test', class: 0, accountId: rig.accountId } as const
+  const suspended = (until: number) => {
+    const gate = rig.gateOf(key)
+    return gate?.gate === 'suspended' && gate.until === until
+  }
+  await rig.eventually(() => suspended(clock.now() + 120 * minuteMs))
+  const before = await tried(rig)
+  await clock.advance(minuteMs)
+  rig.resolver.set('mx.elsewhere.test', { a: ['127.0.0.1'] })
+  rig.resolver.set('other.test', { mx: [{ preference: 10, exchange: 'mx.elsewhere.test' }] })
+  await rig.retry('other.test')
+  t.equal(rig.gateOf(key)?.gate, 'suspended', 'another site ends nothing here')
+  await rig.retry('one.test')
+  // The probe had the same answer: suspended from now on.
+  await rig.eventually(() => suspended(clock.now() + 120 * minuteMs))
+  await rig.eventually(async () => (await leased(rig)) === 0)
+  const sessions = rig.mx.sessions.flatMap(({ commands }) => commands)
+  t.equal(sessions.filter((line) => line.startsWith('MAIL')).length, before + 1)
+
+  await rig.stop()
+  rig.mx.change({ mail: '250 ok' })
+  await rig.start()
+  await rig.retry('one.test')
+  for (const id of [first, ...others]) await rig.becomes(id, 'delivered')
+})
+
 t.test('a site that takes no connection is parked, not every mail tried in vain', async (t) => {
   const clock = new FakeClock()
   const closed = createServer()

@@ -8,10 +8,12 @@ import { type Config, loadConfig, makeApplianceKey, packageFile } from '../../sr
 import {
   type Backlog,
   type Claimed,
+  changeFitting,
   claim,
   joinBacklog,
   type LiveGate,
   makeBacklogMemory,
+  retry,
   type StreamKey,
 } from '../../src/deliveries/index.js'
 import type { StaticRecords, ValidatedResolver } from '../../src/dns/index.js'
@@ -50,6 +52,8 @@ export interface OutboundRig {
   /** Resolves when `isSo` holds; fails the test after ten seconds of real time. */
   eventually(isSo: () => boolean | Promise<boolean>): Promise<void>
   gateOf(stream: StreamKey): LiveGate | undefined
+  /** As `posthorn queue retry` does. */
+  retry(lane: string): Promise<void>
   /** Another operator's shaping.toml, taken up as by SIGHUP. */
   reshape(toml: string): void
   /** Claims transactional deliveries as a thread does, without an attempt. */
@@ -203,6 +207,10 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
       }
     },
     gateOf: (stream) => outbound?.gateOf(stream),
+    async retry(lane) {
+      await changeFitting({ store, clock }, { lane }, (tx, ids, now) => retry(tx, ids, { now }))
+      await outbound?.retry([lane])
+    },
     reshape(toml) {
       writeFileSync(shapingFile, toml)
       outbound?.reshape(readShaping())

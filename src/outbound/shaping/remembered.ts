@@ -9,6 +9,8 @@ import type { Learned } from './site.js'
 export interface Remembered {
   /** Hands over what is known of a site that comes into use; `told`: its row, if it has one. */
   take(key: string): { learned: Learned; told: string | undefined } | undefined
+  /** As `Site.tryNow`, of all sites or of one. */
+  tryNow(site: string | undefined, now: number): void
   /** The rows to write and those that are over, as by `saveLearned`; each is told once. */
   changes(now: number): { changed: LearnedRow[]; gone: Omit<LearnedRow, 'learned'>[] }
 }
@@ -33,6 +35,15 @@ export function makeRemembered(rows: readonly RememberedRow[], share: Share): Re
       sites.delete(key)
       const { row, isTold } = known
       return { learned: row.learned, told: isTold ? JSON.stringify(row.learned) : undefined }
+    },
+    tryNow(site, now) {
+      for (const known of sites.values()) {
+        const { row } = known
+        const { suspension } = row.learned
+        if ((site !== undefined && row.site !== site) || suspension === null) continue
+        const ended = { ...suspension, until: Math.min(suspension.until, now) }
+        known.row = { ...row, learned: { ...row.learned, suspension: ended } }
+      }
     },
     changes(now) {
       const changed: LearnedRow[] = []

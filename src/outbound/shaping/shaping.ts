@@ -19,6 +19,8 @@ export interface Shaping {
   site(name: SiteName, source: string): Site
   /** New files: policies change at once; what is under way and what was learned stays. */
   reload(data: ShapingData): void
+  /** Ends the waiting of suspended sites (by `key`; all without one): one message tries each. */
+  tryNow(key?: string): void
   /** Forgets sites that are idle and usual, and those of them that were learned too long ago. */
   sweep(): void
   /** What differs from what it returned last, for `saveLearned`. */
@@ -116,6 +118,12 @@ export function makeShaping(options: ShapingOptions): Shaping {
       policies.clear()
       for (const { name, site } of entries.values()) {
         if (site.policy !== unlimited) site.adopt(policyOf(name))
+      }
+    },
+    tryNow(key) {
+      before.tryNow(key, clock.now())
+      for (const { name, site } of entries.values()) {
+        if (key === undefined || name.key === key) site.tryNow()
       }
     },
     sweep() {

@@ -189,6 +189,13 @@ export class Site {
     this.#policy = policy
   }
 
+  /** A suspended site is tried with one message at once, as somebody knows more than we do. */
+  tryNow(): void {
+    const now = this.#now()
+    const suspension = this.#suspension
+    if (suspension) this.#suspension = { ...suspension, until: Math.min(suspension.until, now) }
+  }
+
   /** Idle, and a new site in its place would behave no differently. */
   isForgettable(): boolean {
     const now = this.#now()
