@@ -245,13 +245,17 @@ function siteOutcomeOf(result: SendResult): SiteOutcome {
       if (result.reply) return { kind: 'deferred', reply: replyText(result.reply) }
       // After the final dot the mail may have gone through: that the site is ill is not said.
       if (result.ambiguous) return { kind: 'deferred' }
-      return { kind: 'connect-failed', cause: causeOf(result.code) }
+      return {
+        kind: 'connect-failed',
+        cause: causeOf(result.code),
+        why: `The sessions with its servers break off (${result.phase}): ${result.cause}`,
+      }
   }
 }
 
 function describeFailure(last: NotAcquired, domain: string): Finding {
   const { failure, remote, demand } = last
-  const { cause, reply, tlsFailed, transcript } = failure
+  const { phase, cause, reply, tlsFailed, transcript } = failure
   const unmet = `TLS policy of ${domain} (${demand.by}) is not met by ${remote}: ${cause}`
   // One domain's policy says nothing about a site that it shares with others.
   const isUnmet = tlsFailed === true && demand.by !== ''
@@ -259,6 +263,10 @@ function describeFailure(last: NotAcquired, domain: string): Finding {
     kind: 'connect-failed',
     cause: causeOf(failure.code),
     reply: reply && replyText(reply),
+    // They did take the connection.
+    ...(phase !== 'connect' && {
+      why: `Its servers begin no session: ${reply ? replyText(reply) : `${cause} (${phase})`}`,
+    }),
   }
   return {
     kind: 'deferred',

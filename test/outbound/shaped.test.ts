@@ -217,6 +217,27 @@ t.test('a site that takes no connection is parked, not every mail tried in vain'
   t.ok(before <= 30, `${before} of 100 were tried`)
 })
 
+t.test(
+  'the gate tells what a server says that begins no session, or that it breaks off',
+  async (t) => {
+    const clock = new FakeClock()
+    const shaping = shapedTo({ connections: 1 })
+    for (const [script, says] of [
+      [{ banner: '554 5.7.1 blocked using a list' }, 'begin no session: 554 5.7.1 blocked using'],
+      [{ banner: 'close' }, /begin no session: .+ \(banner\)$/],
+      [{ rcpt: 'close' }, /The sessions with its servers break off \(rcpt\): /],
+    ] as const) {
+      const rig = await outboundRig(t, { clock, script, shaping, stopped: true })
+      await many(rig, 2)
+      await rig.start()
+      const key = { lane: 'one.test', class: 0, accountId: rig.accountId } as const
+      await rig.eventually(() => rig.gateOf(key)?.gate === 'suspended')
+      t.match(rig.gateOf(key)?.says, says)
+      await rig.stop()
+    }
+  },
+)
+
 t.test('a domain whose DNS fails is asked again with one mail, others go on', async (t) => {
   const clock = new FakeClock()
   const rig = await outboundRig(t, { clock, stopped: true })

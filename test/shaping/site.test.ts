@@ -122,6 +122,15 @@ t.test('a cohort of failed connections suspends the site until a probe gets thro
   }
 })
 
+t.test('a suspension tells what the servers said instead of a session', async (t) => {
+  const { send } = open()
+  const why = `Its servers begin no session: 554 5.7.1 blocked ${'using a list '.repeat(30)}`
+  for (let i = 0; i < 2; i++) send({ kind: 'connect-failed', cause: 'refused', why })
+  const told = send(delivered)?.why ?? ''
+  t.match(told, /session: 554 5\.7\.1 blocked using/)
+  t.equal(told.length, 200)
+})
+
 t.test('without an answer of the DNS a site is asked again soon, then less often', async (t) => {
   const { clock, send, site } = open()
   const why = 'DNS failed: no name server reachable'
@@ -256,7 +265,10 @@ t.test('slowed down, a site keeps to it for the time and no longer', async (t) =
   const { site, clock, actions, send, room } = open('mta7.am0.yahoodns.net')
   const reply = replies.yahoo?.TS02 ?? ''
   t.equal(send(deferred(reply)), undefined)
-  t.match(send(delivered), { gate: 'rate', why: '1 messages a minute' })
+  t.match(send(delivered), {
+    gate: 'rate',
+    why: /^1 message a minute until 2026-11-21 12:30 UTC, as the receiver answered: 4\d\d .*TS02/,
+  })
   let sent = 0
   for (let second = 0; second < 29 * 60; second++) {
     await clock.advance(1_000)

@@ -1,3 +1,4 @@
+import { firstWords } from './reactions.js'
 import type { SiteOutcome, Suspension } from './site.js'
 
 // ZoneMTA's figures (`mta.md` §1, 11). No answer of the DNS is often a minute's trouble of our own
@@ -18,7 +19,7 @@ export function park(
   const forMs = cause === 'dns' ? askedMs : usualMs
   return {
     until: now + Math.round(forMs * (1 + jitter * random())),
-    why,
+    why: firstWords(why),
     // A receiver that suspended us by its words is not well again because it can be reached.
     by: before?.by ?? 'connection',
     ...(cause === 'dns' && { dnsMs: forMs }),

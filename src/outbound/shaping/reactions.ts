@@ -50,6 +50,15 @@ export class Reactions {
     return most
   }
 
+  /** Whose words lowered a limit that far, and until when, for people; empty when nobody's did. */
+  because(limit: 'connections' | 'messagesPerMinute', to: number, now: number): string {
+    const causes = this.active(now).filter(({ [limit]: lowered }) => lowered === to)
+    const [longest] = causes.sort((a, b) => b.until - a.until)
+    if (longest === undefined) return ''
+    const until = new Date(longest.until).toISOString().slice(0, 16).replace('T', ' ')
+    return ` until ${until} UTC, as the receiver answered: ${longest.reply}`
+  }
+
   /** In force now. */
   active(now: number): ActiveAction[] {
     for (const [key, { until }] of this.#active) if (until <= now) this.#active.delete(key)

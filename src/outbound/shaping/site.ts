@@ -134,7 +134,9 @@ export class Site {
     const perMinute = this.#messagesPerMinute(now)
     const wait = waitFor(rateOf(perMinute), this.#paidUntil, klass, now)
     if (wait === 0) return undefined
-    return { gate: 'rate', until: now + wait, why: `${perMinute} messages a minute` }
+    const because = this.#reactions?.because('messagesPerMinute', perMinute, now) ?? ''
+    const rate = `${Math.round(perMinute * 100) / 100} message${perMinute === 1 ? '' : 's'} a minute`
+    return { gate: 'rate', until: now + wait, why: rate + because }
   }
 
   started(klass: QueueClass): void {
@@ -240,11 +242,13 @@ export class Site {
   /** Why no more of this class fit; undefined when one does. */
   #full(klass: QueueClass, now: number): string | undefined {
     const most = this.#connections(now)
-    if (this.#inFlight >= most) return `${most} at once`
     const kept = reserveOf(most)
     const bulk = klass !== queueClass.transactional
-    if (!bulk || this.#bulkInFlight < most - kept) return undefined
-    return `${most} at once, ${kept} of them for transactional mail alone`
+    const isFull = this.#inFlight >= most
+    if (!isFull && (!bulk || this.#bulkInFlight < most - kept)) return undefined
+    const because = this.#reactions?.because('connections', most, now) ?? ''
+    const reserve = isFull ? '' : `, ${kept} of them for transactional mail alone`
+    return `${most} at once${reserve}${because}`
   }
 
   /** Acts on what the server said; true when that suspended the site. */
