@@ -279,11 +279,18 @@ function describeFailure(last: NotAcquired, domain: string): Finding {
   }
 }
 
-/** Nothing came back: that may be our own way out. A server that said anything was reached. */
+/**
+ * Nothing came back: that may be our own way out. A server that said anything was reached. A connection
+ * that is closed, or silent, before its banner shows no server: providers that block the port answer in
+ * the receivers' place like this, and receivers that close on a listed address without a word are a
+ * reason for the other way too. One that does so by itself moves nothing, as others are reached then.
+ */
 function reachedBy({ phase, code, reply }: NotAcquired['failure']): boolean | undefined {
-  if (phase !== 'connect') return reply === undefined ? undefined : true
+  if (reply !== undefined) return true
   // What we broke off ourselves.
-  return code === 'ABORT_ERR' ? undefined : false
+  if (code === 'ABORT_ERR') return undefined
+  // Later there was a banner, of whomever: a session that ends then tells neither.
+  return phase === 'connect' || phase === 'banner' ? false : undefined
 }
 
 const causeOf = (code: string | undefined) => (code === 'ETIMEDOUT' ? 'timeout' : 'refused')

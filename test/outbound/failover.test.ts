@@ -112,6 +112,23 @@ t.test('a blocked way out: mail goes by the smart host, and returns when it work
   t.equal(relay.messages.length, before + 2)
 })
 
+t.test(
+  'a port blocked by a proxy, which takes connections and closes them, is a blocked way',
+  async (t) => {
+    const { pass, deferred, relayed, store } = await open(t, { receiver: { banner: 'close' } })
+    for (const name of ['one', 'two', 'three']) {
+      t.match((await deferred(name)).recipients, [{ reply: /^No connection \(banner\)/ }])
+    }
+    await pass(14_000)
+    t.match(await readScopes(store.read), [{ scope: everything, way: 'failover' }])
+    await pass(26 * minute)
+    const [{ relapses = -1 } = {}] = await readScopes(store.read)
+    await relayed('four')
+    await pass(2_000)
+    t.match(await readScopes(store.read), [{ relapses: relapses + 1 }], 'a probe fails there')
+  },
+)
+
 t.test('a probe that fails costs the mail nothing', async (t) => {
   const { relay, pass, deferred, relayed, store } = await open(t)
   for (const name of ['one', 'two', 'three']) await deferred(name)
