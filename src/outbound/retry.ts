@@ -22,7 +22,12 @@ export function nextAttempt(
 ): number | undefined {
   const { schedule } = policies[classNameOf(delivery.class)]
   const scheduled = schedule[Math.min(delivery.attempts, schedule.length) - 1] ?? 0
-  const delay = Math.max(scheduled, atLeastMs)
-  const dueAt = Math.round(now + delay * (1 + jitter * policies.random()))
-  return dueAt > delivery.expiresAt ? undefined : dueAt
+  const jittered = 1 + jitter * policies.random()
+  const usual = Math.round(now + scheduled * jittered)
+  const dueAt = Math.max(usual, Math.round(now + atLeastMs * jittered))
+  if (dueAt <= delivery.expiresAt) return dueAt
+  // An earlier attempt than was wanted is better than none, well before the end: to give up a domain that
+  // the DNS lost for a minute, it has to be asked twice.
+  const midway = Math.round((now + delivery.expiresAt) / 2)
+  return usual > delivery.expiresAt ? undefined : Math.max(usual, midway)
 }

@@ -344,6 +344,18 @@ t.test('routing', async (t) => {
     await clock.advance(40 * 60_000)
     t.match((await rig.becomes(id, 'bounced')).recipients[0]?.reply, /NXDOMAIN/)
   })
+  t.test('NXDOMAIN is asked twice where there is less than an hour', async (t) => {
+    const clock = new FakeClock()
+    const { retry } = loadConfig({ env: {} }).outbound
+    const transactional = { ...retry.transactional, maxAge: 30 * 60_000 }
+    const config = { retry: { ...retry, transactional } }
+    const rig = await outboundRig(t, { dns: {}, clock, config })
+    const id = await rig.send({ to: 'a@typo.test' })
+    const { recipients } = await rig.until(id, (e) => e.recipients[0]?.status === 'deferred')
+    t.equal(Date.parse(recipients[0]?.nextAttemptAt ?? '') - clock.now(), 15 * 60_000)
+    await clock.advance(16 * 60_000)
+    t.match((await rig.becomes(id, 'bounced')).recipients[0]?.attempts, 2)
+  })
 })
 
 t.test('connections are reused, up to their limit of messages', async (t) => {
