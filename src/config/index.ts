@@ -108,7 +108,7 @@ export const settings = {
     static: table<Record<string, Record<string, unknown>>>(
       {},
       (value) => (isRecordTable(value) ? value : undefined),
-      'a table of names, each with lists such as mx, a, aaaa, txt',
+      'a table of names, each with lists a, aaaa, txt, ptr, or mx = [{ preference = 10, exchange = "mx.example" }], or cname or fail = "…"',
     ),
   },
   outbound: {
@@ -276,13 +276,27 @@ function isTlsTable(value: unknown): value is Readonly<Record<string, TlsChoice>
   )
 }
 
+/** What `staticResolver` reads, by name. */
 function isRecordTable(value: unknown): value is Record<string, Record<string, unknown>> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    Object.values(value).every((entry) => typeof entry === 'object' && entry !== null)
-  )
+  return isTable(value) && Object.values(value).every((entry) => isTable(entry) && isHost(entry))
 }
+
+const isTable = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isHost = (entry: Record<string, unknown>): boolean =>
+  Object.entries(entry).every(([type, value]) => {
+    if (type === 'cname' || type === 'fail') return typeof value === 'string'
+    if (!Array.isArray(value)) return false
+    if (type === 'mx') return value.every(isMx)
+    if (type === 'a' || type === 'aaaa') {
+      return value.every((item) => isIP(String(item)) === (type === 'a' ? 4 : 6))
+    }
+    return ['txt', 'ptr'].includes(type) && value.every((item) => typeof item === 'string')
+  })
+
+const isMx = (item: unknown): boolean =>
+  isTable(item) && typeof item.exchange === 'string' && Number.isInteger(item.preference)
 
 /** Whether recipients can follow links to the public listener; in the sandbox nobody else has to. */
 export const isReachable = ({ http, outbound }: Config) =>
