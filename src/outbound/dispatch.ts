@@ -8,7 +8,6 @@ import {
   stopOf,
   streamsAfter,
 } from '../deliveries/index.js'
-import type { QueueClass } from '../store/index.js'
 import { makeAhead } from './ahead.js'
 import { makeAttempts } from './attempt.js'
 import { makeBerths } from './berths.js'
@@ -165,7 +164,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     }
     // It came to its end, and has left the line.
     if (stream.path === undefined) {
-      for (const place of places.splice(0)) giveBack(stream.class, place)
+      for (const place of places.splice(0)) giveBack(place)
       return false
     }
     return places.length > 0 || ahead.isLow(stream)
@@ -207,7 +206,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
         for (const [j, place] of places.entries()) {
           const delivery = taken[j]
           if (delivery !== undefined) run(stream, delivery, place)
-          else giveBack(stream.class, place)
+          else giveBack(place)
         }
         // A gate may have closed, or the lane's site be looked for, since they were asked for.
         const held = stream.path?.held[stream.class]
@@ -220,7 +219,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
       log.error({ error }, 'Deliveries could not be claimed')
       for (const { stream, places } of wants) {
         stream.claiming = false
-        for (const place of places) giveBack(stream.class, place)
+        for (const place of places) giveBack(place)
       }
       clock.after(retryWriteMs, () => {
         claiming = false
@@ -238,8 +237,8 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     }
   }
 
-  const giveBack = (of: QueueClass, place: Place) => {
-    place.site.withdraw(of)
+  const giveBack = (place: Place) => {
+    place.withdraw()
     paths.ended(place)
   }
 
@@ -249,7 +248,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     ahead.began(stream)
     void attempts.attempt(delivery, place).then(({ settlement, site }) => {
       // What we broke off ourselves says nothing about the site.
-      if (site === undefined || closing) giveBack(key.class, place)
+      if (site === undefined || closing) giveBack(place)
       else {
         place.site.ended(key.class, site)
         paths.ended(place)

@@ -103,7 +103,7 @@ export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
   const admit = (place: Place, of: QueueClass, accountId: string): Place | undefined => {
     if (place.relay !== undefined || place.site.answers) return place
     if (!untried.mayStart(of, accountId)) {
-      place.site.withdraw(of)
+      place.withdraw()
       return undefined
     }
     const taken = untried.isCrowded() ? { ...place, hurried: true as const } : place

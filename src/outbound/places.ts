@@ -13,6 +13,8 @@ export interface Place {
   readonly relay?: Relay
   /** Others wait for it to be told whether the site answers. */
   readonly hurried?: true
+  /** Takes it back: nothing began there. */
+  withdraw(): void
 }
 
 /** The site key of the failover way: all sites' mail stands in one line there. */
@@ -23,22 +25,25 @@ export interface Gate {
   start(of: QueueClass): Place | Held
 }
 
-/** Places at a site from a pool's source addresses in turn, each as often as its weight says. */
+/**
+ * Places at a site from a pool's source addresses, each as often as its weight says, over all sites:
+ * where mail comes singly each gate would begin with the first source anew.
+ */
 export function openGate(shaping: Shaping, site: Site, pool: Pool): Gate {
-  let turn = 0
   return {
     start(of) {
       let closed: Held | undefined
-      for (let i = 0; i < pool.turns.length; i++) {
-        const at = (turn + i) % pool.turns.length
-        const source = pool.turns[at]
-        if (source === undefined) break
+      for (const source of inTurn(pool)) {
         const state = shaping.site(site, source.name)
         const held = state.mayStart(of)
         if (held === undefined) {
           state.started(of)
-          turn = at + 1
-          return { site: state, siteKey: site.key, source }
+          count(pool, source, 1)
+          const withdraw = () => {
+            state.withdraw(of)
+            count(pool, source, -1)
+          }
+          return { site: state, siteKey: site.key, source, withdraw }
         }
         closed = soonest(closed, named(held, source))
       }
@@ -57,7 +62,9 @@ export function openRelayGate(relays: Relays, pool: Pool): Gate {
       if ('gate' in started) return started
       const source = pool.turns[turn++ % pool.turns.length]
       if (source === undefined) throw new Error(`The pool ${pool.name} has no address`)
-      return { site: started.room, siteKey: smartHosts, source, relay: started }
+      const { room } = started
+      const withdraw = () => room.withdraw(of)
+      return { site: room, siteKey: smartHosts, source, relay: started, withdraw }
     },
   }
 }
@@ -70,4 +77,26 @@ const named = (held: Held, { name }: Source): Held =>
 function soonest(one: Held | undefined, other: Held): Held {
   if (one === undefined || one.until === null) return other
   return other.until !== null && other.until < one.until ? other : one
+}
+
+// How often each source was taken, in parts of its weight.
+const taken = new WeakMap<Pool, Map<Source, number>>()
+// One that had no room for long does not get everything when it has.
+const mostBehind = 10
+
+/** The pool's sources, those first that had least for their weight. */
+function inTurn(pool: Pool): readonly Source[] {
+  const counts = taken.get(pool)
+  if (pool.turns.length === 1 || counts === undefined) return pool.turns
+  return [...new Set(pool.turns)].sort((a, b) => (counts.get(a) ?? 0) - (counts.get(b) ?? 0))
+}
+
+function count(pool: Pool, source: Source, by: 1 | -1): void {
+  if (pool.turns.length === 1) return
+  const counts = taken.get(pool) ?? new Map<Source, number>()
+  taken.set(pool, counts)
+  const weight = pool.turns.filter((one) => one === source).length
+  const share = (counts.get(source) ?? 0) + by / weight
+  counts.set(source, share)
+  for (const one of pool.turns) counts.set(one, Math.max(counts.get(one) ?? 0, share - mostBehind))
 }

@@ -2,7 +2,7 @@ import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { type QueueClass, queueClass } from '../store/index.js'
 import { classes, type Lane, type Stream } from './lanes.js'
-import type { FindRoute, Site } from './route.js'
+import { type FindRoute, isDnsSite, type Site } from './route.js'
 import { reserveOf } from './shaping/index.js'
 
 /** Finds the sites of lanes that have something due, before anything of theirs is claimed. */
@@ -37,10 +37,10 @@ export function makeRouting({ findRoute, log, onRouted }: RoutingOptions): Routi
   let failing = 0
 
   const lineOf = ({ site }: Lane) =>
-    site === undefined ? lines.fresh : isFailing(site) ? lines.failing : lines.known
+    site === undefined ? lines.fresh : isDnsSite(site.key) ? lines.failing : lines.known
 
   const lookUp = async (lane: Lane) => {
-    const isRetry = lane.site !== undefined && isFailing(lane.site)
+    const isRetry = lane.site !== undefined && isDnsSite(lane.site.key)
     if (isRetry) failing++
     underWay.add(lane)
     for (const stream of waiting.get(lane) ?? []) {
@@ -88,8 +88,6 @@ export function makeRouting({ findRoute, log, onRouted }: RoutingOptions): Routi
     has: (stream) => waiting.get(stream.lane)?.has(stream) === true,
   }
 }
-
-const isFailing = ({ key }: Site) => key.startsWith('dns of ')
 
 const makeLines = (): Record<QueueClass, Line> => ({ 0: new Map(), 1: new Map(), 2: new Map() })
 

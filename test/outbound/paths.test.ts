@@ -53,7 +53,7 @@ function schedule(
         state.all--
         if (bulk) state.bulk--
       }
-      return { siteKey: site, site: { answers: answers(site), withdraw } } as unknown as Place
+      return { siteKey: site, site: { answers: answers(site) }, withdraw } as unknown as Place
     },
   })
   const stand = (stream: Stream) => {

@@ -368,6 +368,10 @@ t.test('pools: each class and account leaves from its own addresses, in turn', a
   const from = (address: string) =>
     rig.mx.messages.filter(({ remoteAddress }) => remoteAddress === address).length
   t.same([from('127.0.0.2'), from('127.0.0.3')], [6, 3])
+  for (let i = 0; i < 6; i++) {
+    await rig.becomes(await rig.send({ to: `single${i}@one.test` }), 'delivered')
+  }
+  t.same([from('127.0.0.2'), from('127.0.0.3')], [10, 5], 'also where mail comes singly')
   const greetings = rig.mx.sessions.map(
     ({ commands, remoteAddress }) => `${remoteAddress} ${commands[0]}`,
   )
