@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { OperatorError } from '../errors/index.js'
 import { pools } from './pools.js'
-import { type ConfigSource, readConfig } from './read.js'
+import { type ConfigSource, isTable, readConfig } from './read.js'
 import {
   duration,
   durations,
@@ -280,9 +280,6 @@ function isTlsTable(value: unknown): value is Readonly<Record<string, TlsChoice>
 function isRecordTable(value: unknown): value is Record<string, Record<string, unknown>> {
   return isTable(value) && Object.values(value).every((entry) => isTable(entry) && isHost(entry))
 }
-
-const isTable = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isHost = (entry: Record<string, unknown>): boolean =>
   Object.entries(entry).every(([type, value]) => {

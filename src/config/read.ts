@@ -106,5 +106,5 @@ function parseFile(file: string): Record<string, unknown> {
 const isSetting = (entry: Setting<unknown> | Section): entry is Setting<unknown> =>
   entry.kind === 'setting'
 
-const isTable = (value: unknown): value is Record<string, unknown> =>
+export const isTable = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)

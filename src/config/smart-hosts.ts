@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { messageOf, OperatorError } from '../errors/index.js'
-import { settingName } from './read.js'
+import { isTable, settingName } from './read.js'
 import { integer, list, oneOf, type Section, type Setting, text } from './settings.js'
 
 /** A server that takes our mail on when the primary way is blocked. */
@@ -155,6 +155,3 @@ function contentOf(file: string, what: string): string {
     throw new OperatorError(`Cannot read the ${what}: ${messageOf(error)}`)
   }
 }
-
-const isTable = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

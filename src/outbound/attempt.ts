@@ -222,9 +222,8 @@ function openTlsPolicies(deps: OutboundDeps, signal: AbortSignal): TlsPolicies {
 }
 
 function describe(session: Session, result: SendResult, demand: TlsDemand): Finding {
-  const { connection, remote, reused } = session
+  const { connection, remote, reused, tlsFailed } = session
   const words = tlsInWords(connection.tls, demand)
-  const { tlsFailed } = session
   const tls = tlsFailed === undefined ? words : `${words ?? 'none'}: ${tlsFailed}`
   const before = reused ? [] : session.before
   const transcript = inFull(connection.transcript(), { before, remote, demand })

@@ -1,6 +1,6 @@
-import { type QueueClass, queueClass } from '../store/index.js'
+import type { QueueClass } from '../store/index.js'
 import { classes } from './lanes.js'
-import { reserveOf } from './shaping/index.js'
+import { keptFrom } from './shaping/index.js'
 
 /**
  * Lets so many through at once, a fifth of them transactional mail alone; of those who wait it goes
@@ -11,8 +11,7 @@ export type Bottleneck = <T>(of: QueueClass, work: () => Promise<T>) => Promise<
 export function makeBottleneck(most: number): Bottleneck {
   const waiting: Record<QueueClass, (() => void)[]> = { 0: [], 1: [], 2: [] }
   let inside = 0
-  const mayEnter = (of: QueueClass) =>
-    inside < most - (of === queueClass.transactional ? 0 : reserveOf(most))
+  const mayEnter = (of: QueueClass) => inside < most - keptFrom(of, most)
   const next = () => {
     inside--
     const of = classes.find((one) => waiting[one].length > 0)

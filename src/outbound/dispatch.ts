@@ -69,11 +69,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     if (gate === 'connections' || ahead.isEmpty()) return
     ahead.giveBack([...waiting.values()].flatMap((streams) => [...streams]))
   })
-  const { egress, relays, ...ways } = await openWays(deps, berths, () => {
-    const now = clock.now()
-    for (const stream of paths.leaveAll()) stand(stream, now)
-    work()
-  })
+  const { egress, relays, ...ways } = await openWays(deps, berths, () => standAnew())
   const onRation = () => {
     paths.reopen('warm-up')
     work()
@@ -119,6 +115,13 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     const { lane } = stream
     if (lane.site === undefined || isStale(lane, now)) routing.add(stream)
     else standAt(stream, lane.site)
+  }
+
+  /** Ways or sites have changed: all get in line again. */
+  const standAnew = () => {
+    const now = clock.now()
+    for (const stream of paths.leaveAll()) stand(stream, now)
+    work()
   }
 
   const ahead = makeAhead({
@@ -313,9 +316,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
       // A table may be new for a domain: its site is worked out anew, also for what stands in line.
       forgetRoutes()
       lanes.forgetSites()
-      const now = clock.now()
-      for (const stream of paths.leaveAll()) stand(stream, now)
-      work()
+      standAnew()
     },
     async retry(names) {
       if (names === 'all') shaping.tryNow()

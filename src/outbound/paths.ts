@@ -1,7 +1,7 @@
-import { type QueueClass, queueClass } from '../store/index.js'
+import type { QueueClass } from '../store/index.js'
 import { classes, type Stream } from './lanes.js'
 import type { Gate, Place } from './places.js'
-import { type Held, reserveOf } from './shaping/index.js'
+import { type Held, keptFrom } from './shaping/index.js'
 import { makeTimeHeap } from './time-heap.js'
 import { makeUntried } from './untried.js'
 
@@ -127,8 +127,7 @@ export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
     }
   }
   const isFull = (of: QueueClass) => {
-    const kept = of === queueClass.transactional ? 0 : reserveOf(bounds.total)
-    return inFlight >= bounds.total - kept
+    return inFlight >= bounds.total - keptFrom(of, bounds.total)
   }
   const leave = (stream: Stream) => {
     const { path } = stream

@@ -1,9 +1,9 @@
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
-import { type QueueClass, queueClass } from '../store/index.js'
+import type { QueueClass } from '../store/index.js'
 import { classes, type Lane, type Stream } from './lanes.js'
-import { type FindRoute, isDnsSite, type Site } from './route.js'
-import { reserveOf } from './shaping/index.js'
+import { type FindRoute, isDnsSite, nowhere, type Site } from './route.js'
+import { keptFrom } from './shaping/index.js'
 
 /** Finds the sites of lanes that have something due, before anything of theirs is claimed. */
 export interface Routing {
@@ -25,7 +25,6 @@ export interface RoutingOptions {
 const maxLookups = 64
 // Domains whose DNS failed are asked again behind all others, and never take all of it.
 const maxFailing = 32
-const again: Site = { key: 'nowhere', provider: undefined, mx: undefined, domain: undefined }
 
 /** Lanes by account, both in turn. */
 type Line = Map<string, Set<Lane>>
@@ -40,7 +39,7 @@ export function makeRouting({ findRoute, log, onRouted }: RoutingOptions): Routi
     site === undefined ? lines.fresh : isDnsSite(site.key) ? lines.failing : lines.known
 
   const lookUp = async (lane: Lane) => {
-    const isRetry = lane.site !== undefined && isDnsSite(lane.site.key)
+    const isRetry = lineOf(lane) === lines.failing
     if (isRetry) failing++
     underWay.add(lane)
     for (const stream of waiting.get(lane) ?? []) {
@@ -51,7 +50,7 @@ export function makeRouting({ findRoute, log, onRouted }: RoutingOptions): Routi
       (error: unknown) => {
         // A bug; the attempt meets it again and says so in the delivery's own record.
         log.error({ lane: lane.name, cause: messageOf(error) }, 'A route could not be looked up')
-        return again
+        return nowhere
       },
     )
     underWay.delete(lane)
@@ -71,7 +70,7 @@ export function makeRouting({ findRoute, log, onRouted }: RoutingOptions): Routi
     },
     pump(isWanted) {
       for (const of of classes) {
-        const most = maxLookups - (of === queueClass.transactional ? 0 : reserveOf(maxLookups))
+        const most = maxLookups - keptFrom(of, maxLookups)
         const begin = (line: Line, mayBegin: () => boolean) => {
           while (underWay.size < most && mayBegin()) {
             const lane = nextIn(line)

@@ -1,6 +1,6 @@
-import { type QueueClass, queueClass } from '../store/index.js'
+import type { QueueClass } from '../store/index.js'
 import type { Place } from './places.js'
-import { reserveOf } from './shaping/index.js'
+import { keptFrom } from './shaping/index.js'
 
 /**
  * Attempts at sites that have not answered yet. Thousands of dead ones, each waited for some minutes,
@@ -31,8 +31,8 @@ export function makeUntried(total: number): Untried {
   return {
     most,
     mayStart(of, accountId) {
-      const kept = of === queueClass.transactional ? 0 : reserveOf(most)
-      return accounts.size < most - kept && (perAccount.get(accountId) ?? 0) < shareOf(most)
+      const room = most - keptFrom(of, most)
+      return accounts.size < room && (perAccount.get(accountId) ?? 0) < shareOf(most)
     },
     started(place, accountId) {
       accounts.set(place, accountId)

@@ -31,7 +31,7 @@ export {
 export { type SiteName, siteOf } from './site-name.js'
 export { claimRation, listSources, readSource, saveSource } from './sources.js'
 export { isHostName } from './table.js'
-export { makeThrottle, type Rate, reserveOf, type Throttle } from './throttle.js'
+export { keptFrom, makeThrottle, type Rate, reserveOf, type Throttle } from './throttle.js'
 export {
   makeWarmUp,
   noWarmUp,

@@ -39,9 +39,13 @@ export function reserveOf(limit: number): number {
   return limit <= 1 ? 0 : Math.max(1, Math.floor(limit / 5))
 }
 
+/** What mail of the class has to leave of `limit`. */
+export const keptFrom = (klass: QueueClass, limit: number): number =>
+  klass === queueClass.transactional ? 0 : reserveOf(limit)
+
 /** 0, or the ms until one of this class may go. */
 export function waitFor(rate: Rate, paidUntil: number, klass: QueueClass, now: number): number {
-  const kept = klass === queueClass.transactional ? 0 : reserveOf(rate.burst)
+  const kept = keptFrom(klass, rate.burst)
   const ahead = (rate.burst - 1 - kept) * spacingOf(rate)
   return Math.max(0, Math.ceil(bounded(rate, paidUntil, now) - ahead - now))
 }
