@@ -15,7 +15,7 @@ import {
   today,
 } from '../../src/outbound/shaping/index.js'
 import { grant, type SourceState } from '../../src/outbound/shaping/ramp.js'
-import { queueClass } from '../../src/store/index.js'
+import { queueClass, type Store } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { openTestStore } from '../support/store.js'
 import { seeded } from './seeded.js'
@@ -226,7 +226,6 @@ t.test(
   async (t) => {
     const clock = new FakeClock()
     const store = await openTestStore(t, { clock })
-    const data = loadShaping(['config/shaping.toml'])
     const suspension = { until: clock.now() + 7_200_000, why: 'TSS04', by: 'reply' } as const
     const learned = { connections: 5, suspension, active: [] }
     await store.write((tx) =>
@@ -237,15 +236,10 @@ t.test(
       ),
     )
     const start = async (thread: number) => {
-      const shaping = makeShaping({
-        ...{ data, clock, random: () => 0, thread, threads: 2 },
-        learned: await readLearned(store.read),
-      })
-      const save = () =>
-        store.write((tx) => saveLearned(tx, shaping.learnedChanges(), { thread, now: clock.now() }))
+      const started = await startShaping(store, clock, thread)
       await store.write((tx) => forgetLearned(tx, thread, 2))
-      await save()
-      return { shaping, save }
+      await started.save()
+      return started
     }
     for (let restarts = 0; restarts < 2; restarts++) {
       await start(1)
@@ -265,14 +259,8 @@ t.test(
 t.test('what was learned outlives a restart, whichever thread learned it', async (t) => {
   const clock = new FakeClock()
   const store = await openTestStore(t, { clock })
-  const data = loadShaping(['config/shaping.toml'])
   const start = async (thread: number) => {
-    const shaping = makeShaping({
-      ...{ data, clock, random: () => 0, thread, threads: 2 },
-      learned: await readLearned(store.read),
-    })
-    const save = () =>
-      store.write((tx) => saveLearned(tx, shaping.learnedChanges(), { thread, now: clock.now() }))
+    const { shaping, save } = await startShaping(store, clock, thread)
     const name = shaping.siteOf([{ exchange: 'a.yahoodns.net', preference: 1 }], 'yahoo.com')
     return { shaping, save, site: shaping.site(name, address) }
   }
@@ -305,3 +293,14 @@ t.test('what was learned outlives a restart, whichever thread learned it', async
   await store.write((tx) => forgetLearned(tx, 0, 1))
   t.same(await readLearned(store.read), [], 'threads that are no more leave nothing')
 })
+
+/** One of two threads' shaping with what is stored. */
+async function startShaping(store: Store, clock: FakeClock, thread: number) {
+  const shaping = makeShaping({
+    ...{ data: loadShaping(['config/shaping.toml']), clock, random: () => 0, thread, threads: 2 },
+    learned: await readLearned(store.read),
+  })
+  const save = () =>
+    store.write((tx) => saveLearned(tx, shaping.learnedChanges(), { thread, now: clock.now() }))
+  return { shaping, save }
+}
