@@ -9,7 +9,6 @@ const dieAfterCommit = fileURLToPath(new URL('../support/die-after-commit.js', i
 t.test('kill -9 between the commit and the answer: the replay has the first result', async (t) => {
   const dataDir = makeTempDir(t)
   const { apiKey } = initSandbox(dataDir)
-  const env = { POSTHORN_HTTP_PRIVATE_PORT: '0', POSTHORN_HTTP_PUBLIC_PORT: '0' }
   const post = (url: string) =>
     fetch(`${url}/v1/emails/send`, {
       method: 'POST',
@@ -21,7 +20,7 @@ t.test('kill -9 between the commit and the answer: the replay has the first resu
       body: JSON.stringify({ from: 'a@example.test', to: 'b@one.test', subject: 's', html: 'x' }),
     })
 
-  const first = await serve(t, dataDir, { ...env, NODE_OPTIONS: `--import=${dieAfterCommit}` })
+  const first = await serve(t, dataDir, { NODE_OPTIONS: `--import=${dieAfterCommit}` })
   await t.rejects(post(first.url), 'the first request gets no answer')
   t.equal((await first.exited).signal, 'SIGKILL')
   const db = new Database(`${dataDir}/posthorn.db`, { readonly: true })
@@ -30,7 +29,7 @@ t.test('kill -9 between the commit and the answer: the replay has the first resu
   const committed = ids()
   t.equal(committed.length, 1)
 
-  const second = await serve(t, dataDir, env)
+  const second = await serve(t, dataDir, {})
   for (const attempt of ['the second', 'the third']) {
     const response = await post(second.url)
     t.equal(response.status, 200, attempt)

@@ -90,8 +90,6 @@ t.test('SIGTERM ends open transactions in order: nothing comes twice', async (t)
     POSTHORN_OUTBOUND_PORT: String(mx.port),
     POSTHORN_OUTBOUND_WARM_UP: 'off',
     POSTHORN_OUTBOUND_ALLOW_PRIVATE_ADDRESSES: 'true',
-    POSTHORN_HTTP_PRIVATE_PORT: '0',
-    POSTHORN_HTTP_PUBLIC_PORT: '0',
   }
   writeFileSync(
     join(dataDir, 'posthorn.toml'),

@@ -4,8 +4,15 @@ import { fileURLToPath } from 'node:url'
 /** The compiled CLI beside this file, wherever it was built to. */
 export const cliEntry = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 
-// Whatever the settings of a test say of it: nobody but root has port 25.
-const inbound = { POSTHORN_INBOUND_HOST: '127.0.0.1', POSTHORN_INBOUND_PORT: '0' }
+// Whatever the settings of a test say: another appliance may run on this machine, and nobody but root
+// has port 25.
+const freePorts = {
+  POSTHORN_HTTP_PRIVATE_PORT: '0',
+  POSTHORN_HTTP_PUBLIC_PORT: '0',
+  POSTHORN_SANDBOX_SMTP_PORT: '0',
+  POSTHORN_INBOUND_HOST: '127.0.0.1',
+  POSTHORN_INBOUND_PORT: '0',
+}
 
 export interface Serving {
   process: ChildProcess
@@ -16,7 +23,7 @@ export interface Serving {
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-/** `posthorn init --sandbox` on free ports; returns what a script gets from it. */
+/** `posthorn init --sandbox`; returns what a script gets from it. `serve` brings the free ports. */
 export function initSandbox(dataDir: string): { apiKey: string; accountId: string } {
   const args = ['init', '--sandbox', '--json', '--data', dataDir]
   const done = spawnSync(process.execPath, [cliEntry, ...args], { encoding: 'utf8' })
@@ -31,7 +38,7 @@ export async function serve(
   env: Record<string, string>,
 ): Promise<Serving> {
   const child = spawn(process.execPath, [cliEntry, 'serve', '--data', dataDir], {
-    env: { ...process.env, POSTHORN_LOG_FORMAT: 'json', ...inbound, ...env },
+    env: { ...process.env, POSTHORN_LOG_FORMAT: 'json', ...freePorts, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let log = ''

@@ -15,10 +15,7 @@ t.test('a kill -9 takes at most the hits of the last second', async (t) => {
   const dataDir = join(makeTempDir(t), 'data')
   const { apiKey, accountId } = initSandbox(dataDir)
   const posthorn = await serve(t, dataDir, {
-    POSTHORN_HTTP_PRIVATE_PORT: '0',
-    POSTHORN_HTTP_PUBLIC_PORT: '0',
     POSTHORN_HTTP_PUBLIC_HOST: '127.0.0.1',
-    POSTHORN_SANDBOX_SMTP_PORT: '0',
     POSTHORN_OUTBOUND_THREADS: '1',
     POSTHORN_TRACKING_MACHINE_WITHIN: '0s',
   })

@@ -84,9 +84,6 @@ t.test('a kill -9 while a thousand webhooks are due loses none of them', async (
   })
   const env = {
     POSTHORN_WEBHOOKS_ALLOW: '127.0.0.1',
-    POSTHORN_HTTP_PRIVATE_PORT: '0',
-    POSTHORN_HTTP_PUBLIC_PORT: '0',
-    POSTHORN_SANDBOX_SMTP_PORT: '0',
     POSTHORN_INBOUND_ENABLED: 'false',
     POSTHORN_OUTBOUND_THREADS: '1',
   }
