@@ -115,9 +115,11 @@ Example:
   $ posthorn queue held
 
 Scheduled mail that is overdue by more than an hour when Posthorn starts is held: a database that was
-restored, copied or asleep for long must not mail old things by surprise. 'posthorn queue release'
-sends it, 'posthorn queue fail' discards it. Campaigns of which that is true, or that an operator has
-paused, are shown below: 'posthorn broadcast resume' and 'posthorn broadcast cancel' are for them.`,
+restored, copied or asleep for long must not mail old things by surprise. So is a delivery that cannot be
+claimed, or whose result cannot be written: WHY says what is wrong, 'posthorn queue show' what the server
+answered. 'posthorn queue release' sends it (again), 'posthorn queue fail' discards it. Campaigns that are
+overdue like that, that could not go on, or that an operator has paused are shown below: 'posthorn broadcast
+resume' and 'posthorn broadcast cancel' are for them.`,
     )
     .action(async (options: ListOptions, command: Command) => {
       const place = placeOf(command)

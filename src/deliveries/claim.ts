@@ -111,6 +111,10 @@ const dueOf = prepared<StreamKey & { now: number; limit: number }, Claimed>((db,
     .limit(values.limit),
 )
 
+/** The delivery that a claim of the stream would take first. */
+export const firstDue = (db: Read, stream: StreamKey & { now: number }) =>
+  dueOf(db, { ...stream, limit: 1 })
+
 /** Gives back what `thread` claimed and did not try: it is due again as it was. */
 export async function unclaim(tx: Tx, claimed: readonly Claimed[], thread: number): Promise<void> {
   for (const { id, dueAt } of claimed) await giveBack(tx, { id, dueAt, thread })

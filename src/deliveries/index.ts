@@ -13,6 +13,7 @@ export {
   type Claim,
   type Claimed,
   claim,
+  firstDue,
   nextDue,
   releaseLeases,
   type StreamKey,
@@ -39,6 +40,7 @@ export {
   type Waiting,
 } from './inspect.js'
 export { holdOverdue, maxOverdueMs, type Overdue } from './overdue.js'
+export { park } from './park.js'
 export { deliveriesOf, findPast, type Past, pastClass } from './past.js'
 export { type RecipientStatus, readRecipients } from './recipients.js'
 export { makeReturnPaths, type ReturnPaths } from './return-path.js'

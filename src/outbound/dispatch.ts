@@ -1,6 +1,5 @@
 import {
   type Claimed,
-  claim,
   type RetriedLanes,
   releaseLeases,
   type StreamDue,
@@ -11,6 +10,7 @@ import {
 import { makeAhead } from './ahead.js'
 import { makeAttempts } from './attempt.js'
 import { makeBerths } from './berths.js'
+import { claimApart } from './claim-apart.js'
 import type { OutboundDeps } from './deps.js'
 import { explainGate, type LiveGate } from './explain-gate.js'
 import { type Lane, makeLanes, type Stream } from './lanes.js'
@@ -81,6 +81,8 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const recorder = makeRecorder(deps)
   /** By their ids. */
   const inFlight = new Set<number>()
+  /** Those whose result can be written in no way: they may have arrived. */
+  const stuck = new Set<number>()
   let workedAt = clock.now()
   let claiming = false
   let claimed = Promise.resolve()
@@ -187,11 +189,12 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     const limits = wants.map(({ stream, limit }) => ({ ...keyOf(stream), limit }))
     try {
       const now = clock.now()
-      const claims = await store.write((tx) => claim(tx, limits, { now, thread }))
+      const claims = await claimApart(deps, limits)
       for (const [i, { stream, places }] of wants.entries()) {
         const { taken: found = [], exhausted } = claims[i] ?? {}
         // A clock that was set forward ends leases before their attempts; they are just renewed.
-        const taken = found.filter(({ id }) => !inFlight.has(id) && !ahead.holds(stream, id))
+        const isOurs = (id: number) => inFlight.has(id) || ahead.holds(stream, id) || stuck.has(id)
+        const taken = found.filter(({ id }) => !isOurs(id))
         stream.claiming = false
         const more = taken.slice(places.length)
         if (more.length + ahead.left(stream) > 0) {
@@ -256,8 +259,9 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
         place.site.ended(key.class, site)
         paths.ended(place)
       }
-      recorder.record(settlement, () => {
+      recorder.record(settlement, (how) => {
         inFlight.delete(delivery.id)
+        if (how === 'stuck') stuck.add(delivery.id)
         if (settlement.kind === 'bounced') {
           giveBackStopped(stream.accountId).catch((error) =>
             log.error({ error }, 'Whether an account is paused could not be read'),

@@ -1,6 +1,7 @@
 import { pause, systemClock } from '../clock/index.js'
-import { type Settlement, settle } from '../deliveries/index.js'
+import { park, type Settlement, settle } from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
+import { writeApart } from '../store/index.js'
 import type { OutboundDeps } from './deps.js'
 
 const retryWriteMs = 1_000
@@ -12,14 +13,18 @@ const betweenFlushesMs = 10
 const maxSettles = 4
 const endings = { bounced: 'Bounced', failed: 'Given up', suppressed: 'Suppressed' }
 
+/** `stuck`: neither its result nor a hold could be written, so it must not be claimed again. */
+export type Recorded = 'written' | 'held' | 'stuck'
+
 interface Waiting {
   settlement: Settlement
-  done: () => void
+  done: (how: Recorded) => void
 }
 
 /**
- * Writes settlements, many in one transaction and several transactions a sync. One that cannot be written
- * is kept and tried again: forgetting it would send the mail twice.
+ * Writes settlements, many in one transaction and several transactions a sync. While the storage fails
+ * they are kept and tried again: forgetting one would send the mail twice. One that cannot be written for
+ * a reason of its own holds up no other: its delivery is held for the operator.
  */
 export function makeRecorder(deps: OutboundDeps) {
   const { store, clock, log, thread, backlog, meter, land } = deps
@@ -44,24 +49,52 @@ export function makeRecorder(deps: OutboundDeps) {
     writing = false
   }
 
+  /** Whether the storage took them all, be it as written or as held. */
   const write = async (batch: readonly Waiting[]): Promise<boolean> => {
-    const settlements = batch.map((entry) => entry.settlement)
-    try {
-      await store.write((tx) => settle(tx, settlements, { thread, now: clock.now(), land }))
-    } catch (error) {
-      waiting.unshift(...batch)
-      log.error(
-        { cause: messageOf(error), results: waiting.length },
-        'Results could not be written',
-      )
-      return false
-    }
-    backlog.change(-settlements.filter(({ kind }) => kind !== 'deferred').length)
-    for (const { settlement, done } of batch) {
+    const { written, faults, left, ...outcome } = await writeApart(
+      store.write,
+      batch,
+      (tx, entries) => {
+        const settlements = entries.map(({ settlement }) => settlement)
+        return settle(tx, settlements, { thread, now: clock.now(), land })
+      },
+    )
+    backlog.change(-written.filter(({ settlement }) => settlement.kind !== 'deferred').length)
+    for (const { settlement, done } of written) {
       tell(settlement)
-      done()
+      done('written')
     }
-    return true
+    let { cause } = outcome
+    for (const { item, error } of faults) {
+      const failed = await holdBack(item, messageOf(error))
+      if (failed === undefined) continue
+      left.push(item)
+      cause = failed.cause
+    }
+    if (left.length === 0) return true
+    waiting.unshift(...left)
+    const told = { cause: messageOf(cause), results: waiting.length }
+    log.error(told, 'Results could not be written')
+    return false
+  }
+
+  /** Resolves with why the storage fails, if it does: then all of it is to be tried again. */
+  const holdBack = async ({ settlement, done }: Waiting, cause: string) => {
+    const { id, emailId, recipient, kind, reply } = settlement
+    const now = clock.now()
+    const { faults, ...held } = await writeApart(store.write, [settlement], (tx) =>
+      park(tx, settlement, { thread, now, cause }),
+    )
+    if (held.left.length > 0) return held
+    const fields = { deliveryId: id, emailId, to: recipient, outcome: kind, reply, cause }
+    if (faults.length > 0) {
+      log.error(fields, 'A result can neither be written nor its delivery be held')
+      done('stuck')
+    } else {
+      log.error(fields, "A result cannot be written; its delivery is held: 'posthorn queue held'")
+      done('held')
+    }
+    return undefined
   }
 
   const tell = (settlement: Settlement) => {
@@ -78,7 +111,7 @@ export function makeRecorder(deps: OutboundDeps) {
   }
 
   return {
-    record(settlement: Settlement, done: () => void) {
+    record(settlement: Settlement, done: (how: Recorded) => void) {
       waiting.push({ settlement, done })
       if (!writing) void flush()
     },

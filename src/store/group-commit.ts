@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { type Clock, pause, systemClock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { RawDatabase } from './dialect.js'
+import { isPassing, sqliteCode } from './fault.js'
 import type { Tables } from './schema.js'
 import type { Turns } from './turns.js'
 
@@ -135,6 +136,13 @@ async function commitSome(
     if (raw.inTransaction) raw.exec('rollback')
     // begin itself failed: nobody has run yet, but everybody waits for the same database.
     if (jobs.length === 0) jobs.push(...pending.splice(0))
+    // One work alone has undone all of it: the others run again without it.
+    const culprit = isPassing(error) ? undefined : jobs.pop()
+    if (culprit !== undefined) {
+      culprit.reject(error)
+      pending.unshift(...jobs)
+      return []
+    }
     const fault = unavailable(error)
     for (const job of jobs) job.reject(fault)
     return []
@@ -155,7 +163,8 @@ async function runOne(
     return () => job.resolve(value)
   } catch (error) {
     // A full disk or an I/O error makes SQLite roll back the whole transaction by itself.
-    if (!raw.inTransaction || isStorageFault(error)) throw error
+    const isStorages = sqliteCode(error) !== undefined && isPassing(error)
+    if (!raw.inTransaction || isStorages) throw error
     raw.exec('rollback to work')
     release.run()
     // Answered after the commit too: what it saw may be another write's, not yet on disk.
@@ -186,14 +195,4 @@ function unwritable(cause: unknown): ApiError {
   })
   fault.cause = cause
   return fault
-}
-
-function isStorageFault(error: unknown): boolean {
-  return /^SQLITE_(FULL|IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN|NOMEM)/.test(sqliteCode(error) ?? '')
-}
-
-/** `SQLITE_…`, or undefined for an error that is not the database's. */
-function sqliteCode(error: unknown): string | undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return typeof code === 'string' && code.startsWith('SQLITE_') ? code : undefined
 }

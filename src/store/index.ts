@@ -10,6 +10,7 @@ import { joinTurns } from './turns.js'
 
 export { cursorOf, idInCursor } from './cursor.js'
 export { cell, idsIn, idsOf, rowsOf } from './dialect.js'
+export { isPassing } from './fault.js'
 /**
  * The one SQLite file. Every thread opens it once: `read` for queries of their own, `write` for the
  * group commit. What must hold: a resolved `write` is on disk (WAL, synced before it is answered); nothing
@@ -22,6 +23,7 @@ export { prepared, preparedInsert } from './prepared.js'
 export * from './schema.js'
 export { forgetTurn, makeTurns } from './turns.js'
 export { walBytes } from './wal.js'
+export { writeApart } from './write-apart.js'
 
 export type Read = Kysely<Tables>
 

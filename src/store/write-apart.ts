@@ -1,0 +1,39 @@
+import { isPassing } from './fault.js'
+import type { Tx, Write } from './group-commit.js'
+
+/** What became of items that were to be written together. */
+export interface WrittenApart<T> {
+  written: T[]
+  /** Those that cannot be written, each for a reason of its own. */
+  faults: { item: T; error: unknown }[]
+  /** Not written, for a reason that passes (`cause`): to be written later. */
+  left: T[]
+  cause?: unknown
+}
+
+/**
+ * Writes items in one transaction; when one of them undoes it, each in a transaction of its own, so
+ * that it keeps none of the others. Never rejects.
+ */
+export async function writeApart<T>(
+  write: Write,
+  items: readonly T[],
+  work: (tx: Tx, items: readonly T[]) => Promise<unknown>,
+): Promise<WrittenApart<T>> {
+  const outcome: WrittenApart<T> = { written: [], faults: [], left: [] }
+  const attempt = async (some: readonly T[]): Promise<void> => {
+    try {
+      await write((tx) => work(tx, some))
+      outcome.written.push(...some)
+    } catch (error) {
+      const [item, ...others] = some
+      if (isPassing(error)) {
+        outcome.left.push(...some)
+        outcome.cause = error
+      } else if (others.length > 0) await Promise.all(some.map((one) => attempt([one])))
+      else if (item !== undefined) outcome.faults.push({ item, error })
+    }
+  }
+  if (items.length > 0) await attempt(items)
+  return outcome
+}

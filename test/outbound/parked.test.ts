@@ -1,0 +1,91 @@
+import t from 'tap'
+import { systemClock } from '../../src/clock/index.js'
+import { changeFitting, findDeliveries, giveUp, release } from '../../src/deliveries/index.js'
+import { makeLandEvents } from '../../src/events/index.js'
+import { FakeClock } from '../support/clock.js'
+import { type OutboundRig, outboundRig } from '../support/outbound.js'
+import { poison } from '../support/poison.js'
+
+const bad = 'bad@one.test'
+const isBad = `new.recipient = '${bad}'`
+
+const waiting = async ({ store }: OutboundRig, emailId: string) =>
+  (await findDeliveries(store.read, { emailId })).waiting[0]
+
+t.test('a result that cannot be written holds its delivery and no other', async (t) => {
+  const rig = await outboundRig(t, { stopped: true })
+  const heal = await poison(rig.store, 'insert on events', isBad)
+  const id = await rig.send({ to: bad })
+  const given = ['a@one.test', 'b@one.test', 'c@two.test']
+  const others = await Promise.all(given.map((to) => rig.send({ to })))
+  await rig.start()
+  for (const other of others) await rig.becomes(other, 'delivered')
+  await rig.eventually(async () => (await waiting(rig, id))?.held != null)
+  t.match(await waiting(rig, id), {
+    held: {
+      reason: /its last attempt ended as delivered, which cannot be written: it is poisoned/,
+    },
+    attempts: 1,
+    lease: null,
+    lastReply: /^250 /,
+  })
+  await rig.becomes(await rig.send({ to: 'later@one.test' }), 'delivered')
+  await rig.stop()
+  await rig.start()
+  await rig.becomes(await rig.send({ to: 'next@one.test' }), 'delivered')
+  const copies = () => rig.mx.messages.filter((message) => message.to.includes(bad)).length
+  t.equal(copies(), 1, 'it is not sent again by itself')
+  // The operator lets it go on, once what was wrong is mended.
+  await heal()
+  const site = { store: rig.store, clock: systemClock }
+  await changeFitting(site, { held: true }, (tx, ids, now) => release(tx, ids, { now }))
+  rig.ring('one.test')
+  await rig.becomes(id, 'delivered')
+  t.equal(copies(), 2)
+})
+
+t.test('a delivery that cannot be claimed is held, and no other waits for it', async (t) => {
+  const rig = await outboundRig(t, { stopped: true })
+  const isLeased = 'new.lease is not null'
+  await poison(rig.store, 'update of lease on queue', `${isBad} and ${isLeased}`)
+  const id = await rig.send({ to: bad })
+  const given = ['a@one.test', 'b@one.test', 'c@two.test']
+  const others = await Promise.all(given.map((to) => rig.send({ to })))
+  await rig.start()
+  for (const other of others) await rig.becomes(other, 'delivered')
+  await rig.eventually(async () => (await waiting(rig, id))?.held != null)
+  t.match(await waiting(rig, id), { held: { reason: /cannot be claimed: it is poisoned/ } })
+  const site = { store: rig.store, clock: systemClock }
+  const how = { reason: 'broken', land: makeLandEvents([]) }
+  await changeFitting(site, { held: true }, (tx, ids, now) => giveUp(tx, ids, { ...how, now }))
+  t.match(await rig.email(id), { status: 'failed' })
+})
+
+t.test('a row that can be neither claimed nor held stops its own stream alone', async (t) => {
+  const rig = await outboundRig(t, { stopped: true })
+  await poison(rig.store, 'update on queue', isBad)
+  await rig.send({ to: bad })
+  const other = await rig.send({ to: 'c@two.test' })
+  await rig.start()
+  await rig.becomes(other, 'delivered')
+  await rig.becomes(await rig.send({ to: 'd@three.test' }), 'delivered')
+})
+
+t.test('where a hold cannot be written either, no further attempt is made', async (t) => {
+  const clock = new FakeClock()
+  const rig = await outboundRig(t, { clock, stopped: true })
+  await poison(rig.store, 'insert on events', isBad)
+  await poison(rig.store, 'update of held_at on queue', isBad)
+  await rig.send({ to: bad })
+  await rig.start()
+  await rig.mx.waitForMessages(1)
+  await rig.becomes(await rig.send({ to: 'a@one.test' }), 'delivered')
+  // Its lease ends, and it is claimed again.
+  await clock.advance(4_000_000)
+  await rig.becomes(await rig.send({ to: 'b@one.test' }), 'delivered')
+  t.same(rig.mx.messages.map((message) => `${message.to}`).sort(), [
+    'a@one.test',
+    'b@one.test',
+    bad,
+  ])
+})
