@@ -24,7 +24,7 @@ import { openApiRoutes } from '../openapi/routes.js'
 import { makePreferenceLinks, makeUnsubscribeLinks } from '../preferences/index.js'
 import { preferenceRoutes } from '../preferences/routes.js'
 import { loadBounceRules } from '../reports/index.js'
-import { makeTurns, migrateStore, openStore, type Store } from '../store/index.js'
+import { emptyWal, makeTurns, migrateStore, openStore, type Store } from '../store/index.js'
 import { liftExpired } from '../suppression/index.js'
 import { openRenderer, type Renderer } from '../templates/index.js'
 import { topicRoutes } from '../topics/routes.js'
@@ -39,6 +39,7 @@ import { openControl } from './control.js'
 import { importSlot, openCrew } from './crew.js'
 import { makeDoorbell } from './doorbell.js'
 import { makeEffects } from './effects.js'
+import { openEnd } from './fault.js'
 import {
   applianceKeyFile,
   bounceRuleFiles,
@@ -100,11 +101,14 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     checkSmartHosts(config.outbound.failover.smartHosts, process.env)
     const key = openApplianceKey(applianceKeyFile(dataDir))
     opened.push(lockDataDir(dataDir))
+    emptyWal(dataDir)
     await migrateStore(dataDir)
     const turns = makeTurns()
     const metrics = openMetrics({ enabled: config.metrics.enabled, dataDir })
     const onCommit = countCommits(metrics.meter)
-    const store = openStore({ dataDir, clock, turns, slot: 0, onCommit })
+    const end = openEnd(log, dataDir)
+    opened.push(() => end.close())
+    const store = openStore({ dataDir, clock, turns, slot: 0, onCommit, onFault: end.now })
     opened.push(() => store.close())
 
     const land = makeEffects(config, dataDir)

@@ -3,6 +3,7 @@ import { systemClock } from '../clock/index.js'
 import type { StreamDue } from '../deliveries/index.js'
 import { openLog } from '../log/index.js'
 import { openStore } from '../store/index.js'
+import { endFromThread } from './fault.js'
 import { logOptions, type ThreadContext } from './thread.js'
 import type { ThreadData } from './thread-data.js'
 
@@ -25,7 +26,8 @@ export async function runJob(
   const data = workerData as ThreadData
   const log = openLog(logOptions(data.config.log)).child({ job: name })
   const { dataDir, turns, slot } = data
-  const store = openStore({ dataDir, clock: systemClock, turns, slot })
+  const onFault = endFromThread(name)
+  const store = openStore({ dataDir, clock: systemClock, turns, slot, onFault })
   const cancelled = new AbortController()
   port.on('message', (message) => {
     if (message === 'cancel') cancelled.abort()

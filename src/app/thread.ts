@@ -5,6 +5,7 @@ import type { LiveGate, RetriedLanes, StreamDue, StreamKey } from '../deliveries
 import { type Log, openLog } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import { openStore, type Store } from '../store/index.js'
+import { endFromThread } from './fault.js'
 import { applianceKeyFile } from './files.js'
 import type { ThreadData, ThreadOrder, ThreadReport } from './thread-data.js'
 import { countCommits, openThreadMeter } from './thread-meter.js'
@@ -43,7 +44,8 @@ export async function runThread(
   )
   const { meter } = counting
   const { dataDir, turns, slot } = data
-  const store = openStore({ dataDir, clock, turns, slot, onCommit: countCommits(meter) })
+  const onFault = endFromThread(name)
+  const store = openStore({ dataDir, clock, turns, slot, onFault, onCommit: countCommits(meter) })
   const key = openApplianceKey(applianceKeyFile(data.dataDir))
   const work = await start({ data, store, clock, log, key, meter })
   port.on('message', (order: ThreadOrder) => {

@@ -1,4 +1,4 @@
-import { ApiError, messageOf, OperatorError } from '../errors/index.js'
+import { ApiError, exitStatus, messageOf, OperatorError } from '../errors/index.js'
 import { styled, visibleLines } from './output.js'
 
 /** What an operator reads about anything that was thrown; only a bug shows its stack. */
@@ -17,12 +17,22 @@ export function explain(error: unknown): string {
   return `${label} this is a fault of Posthorn, please report it:\n${stack}`
 }
 
+/** With what status the command ends: see `exitStatus`. */
+export function statusOf(error: unknown): number {
+  const cause = error instanceof OperatorError ? (error.cause ?? error) : error
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(cause))) return exitStatus.damaged
+  return error instanceof OperatorError ? error.status : exitStatus.failed
+}
+
+const codeOf = (error: unknown) =>
+  error instanceof Error && 'code' in error ? String(error.code) : ''
+
 const withAdvice = (message: string, advice: string | undefined) =>
   advice ? `${message}. ${advice}` : message
 
 /** Undefined for what neither the operating system nor SQLite has said. */
 function adviceFor(error: unknown): string | undefined {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = codeOf(error)
   switch (code) {
     case 'EACCES':
     case 'EPERM':
@@ -38,9 +48,7 @@ function adviceFor(error: unknown): string | undefined {
       return 'The disk is full'
     case 'SQLITE_BUSY':
       return 'Another process is writing to the database: try again'
-    case 'SQLITE_CORRUPT':
-    case 'SQLITE_NOTADB':
-      return 'Restore the database from a backup'
   }
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return 'Restore the database from a backup'
   return /^(E[A-Z0-9]+|SQLITE_.+)$/.test(code) ? '' : undefined
 }

@@ -1,12 +1,12 @@
 import { Command, CommanderError } from 'commander'
 import { packageVersion } from '../config/index.js'
-import { explain } from './failure.js'
+import { explain, statusOf } from './failure.js'
 
 /**
  * The `posthorn` command: a file per sub-command, each entered in `commands` by one line. What must
  * hold: stdout carries the answer alone (a table, or JSON for machines), errors go to stderr with
- * status 1 (2 when the command line itself is wrong) and say what to do; a secret is printed only
- * where it is made.
+ * status 1 (2 when the command line itself is wrong, 65 and 78 where the database is damaged or not
+ * the key's) and say what to do; a secret is printed only where it is made.
  */
 export type AddCommand = (program: Command) => void
 
@@ -49,7 +49,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     // Commander has said it already: help that was asked for is a success, all else misuse.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
     process.stderr.write(`${explain(error)}\n`)
-    return 1
+    return statusOf(error)
   }
 }
 

@@ -2,19 +2,19 @@ import { once } from 'node:events'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
-import { openStore } from '../store/index.js'
+import { type OnFault, openStore } from '../store/index.js'
 import type { ContactDeps } from './deps.js'
 import { importContacts } from './import.js'
 import type { FromThread, ImporterOptions, ImportJob, ToThread } from './importer.js'
 import { fromRefusal, toRefusal } from './refusal.js'
 
 /** The thread of `openImporter`: runs the imports that it is given until it is told to stop. */
-export function serveImports(): void {
+export function serveImports(onFault: OnFault): void {
   if (parentPort === null) throw new Error('import is a worker thread, not a program')
   const port = parentPort
   const { dataDir, turns, slot } = workerData as Omit<ImporterOptions, 'log'>
   const deps = {
-    store: openStore({ dataDir, clock: systemClock, turns, slot }),
+    store: openStore({ dataDir, clock: systemClock, turns, slot, onFault }),
     clock: systemClock,
   }
   const running = new Set<Promise<void>>()

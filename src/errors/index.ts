@@ -78,13 +78,22 @@ export class ApiError extends Error {
 }
 
 /**
+ * How `posthorn` ends where more than 1 (it failed) is to be told to systemd: after 65 and 78 a start
+ * changes nothing before a person has (RestartPreventExitStatus). The numbers are those of sysexits.h.
+ */
+export const exitStatus = { failed: 1, damaged: 65, disk: 74, misplaced: 78 } as const
+
+/**
  * An operator's mistake (a setting, an argument, a command that does not apply).
- * The CLI prints its message without a stack and exits 1.
+ * The CLI prints its message without a stack and exits with `status`.
  */
 export class OperatorError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  readonly status: number
+
+  constructor(message: string, options: ErrorOptions & { status?: number } = {}) {
     super(message, options)
     this.name = 'OperatorError'
+    this.status = options.status ?? exitStatus.failed
   }
 }
 

@@ -13,6 +13,7 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely'
+import { type OnFault, reportFault } from './fault.js'
 
 /**
  * Everything that is SQLite's own lives in this file: how a connection is opened and set,
@@ -65,8 +66,8 @@ export function openConnection(file: string, options: ConnectionOptions): RawDat
 }
 
 /** Kysely over one raw connection. Queries run at once and in call order; nothing is pooled. */
-export function kyselyOver<T>(raw: RawDatabase): Kysely<T> {
-  const connection = new CachingConnection(raw)
+export function kyselyOver<T>(raw: RawDatabase, onFault?: OnFault): Kysely<T> {
+  const connection = new CachingConnection(raw, onFault)
   const dialect: Dialect = {
     createAdapter: () => new TransactionalDdlAdapter(),
     createDriver: () => new OneConnectionDriver(raw, connection),
@@ -148,10 +149,12 @@ interface Cached {
 
 class CachingConnection implements DatabaseConnection {
   readonly #raw: RawDatabase
+  readonly #onFault: OnFault | undefined
   readonly #statements = new Map<string, Cached>()
 
-  constructor(raw: RawDatabase) {
+  constructor(raw: RawDatabase, onFault: OnFault | undefined) {
     this.#raw = raw
+    this.#onFault = onFault
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
@@ -159,18 +162,29 @@ class CachingConnection implements DatabaseConnection {
   }
 
   run<R>(text: string, parameters: readonly unknown[]): QueryResult<R> {
-    const { statement, toRow } = this.#prepare(text)
-    if (toRow !== undefined) {
-      return { rows: (statement.all(...parameters) as unknown[][]).map(toRow) as R[] }
+    try {
+      const { statement, toRow } = this.#prepare(text)
+      if (toRow !== undefined) {
+        return { rows: (statement.all(...parameters) as unknown[][]).map(toRow) as R[] }
+      }
+      const { changes, lastInsertRowid } = statement.run(...parameters)
+      return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+    } catch (error) {
+      // Here, because many callers catch what a query throws, answer or log it, and go on.
+      reportFault(error, this.#onFault)
+      throw error
     }
-    const { changes, lastInsertRowid } = statement.run(...parameters)
-    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
   }
 
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
-    // Its own statement: a cached one that is still being stepped could not be run again meanwhile.
-    const statement = this.#raw.prepare(query.sql)
-    for (const row of statement.iterate(...query.parameters)) yield { rows: [row as R] }
+    try {
+      // Its own statement: a cached one that is still being stepped could not be run again meanwhile.
+      const statement = this.#raw.prepare(query.sql)
+      for (const row of statement.iterate(...query.parameters)) yield { rows: [row as R] }
+    } catch (error) {
+      reportFault(error, this.#onFault)
+      throw error
+    }
   }
 
   #prepare(text: string): Cached {

@@ -15,6 +15,33 @@ export function isPassing(error: unknown): boolean {
 const passing =
   /^SQLITE_(FULL|IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN|NOMEM|BUSY|LOCKED|PROTOCOL|INTERRUPT)/
 
+/**
+ * After these nothing that the database says can be trusted, so nobody may go on with it:
+ * `corrupt`: the file is damaged, or is no database; what is written next may damage more of it.
+ * `unsynced`: a sync has failed. Linux then takes the pages for written and drops them, and the next
+ * sync succeeds without them (PostgreSQL ends its process for that reason since 2018, 'fsyncgate').
+ */
+export interface StoreFault {
+  kind: 'corrupt' | 'unsynced'
+  message: string
+}
+
+/** Is called in the thread that meets the fault, before anybody is answered, and is to end the process. */
+export type OnFault = (fault: StoreFault) => void
+
+/** Tells `onFault` of an error after which the database cannot be used; of others it does nothing. */
+export function reportFault(error: unknown, onFault: OnFault | undefined): void {
+  const kind = faultIn(error)
+  if (kind !== undefined && error instanceof Error) onFault?.({ kind, message: error.message })
+}
+
+function faultIn(error: unknown): StoreFault['kind'] | undefined {
+  const code = sqliteCode(error) ?? ''
+  if (/^SQLITE_(CORRUPT|NOTADB|IOERR_CORRUPTFS)/.test(code)) return 'corrupt'
+  // Of SQLite's own syncs: at a checkpoint, and where the log begins anew.
+  return /^SQLITE_IOERR_(DIR_)?FSYNC$/.test(code) ? 'unsynced' : undefined
+}
+
 /** `SQLITE_…`, or undefined for an error that is not the database's. */
 export function sqliteCode(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { type Clock, pause, systemClock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { RawDatabase } from './dialect.js'
-import { isPassing, sqliteCode } from './fault.js'
+import { isPassing, type OnFault, reportFault, sqliteCode } from './fault.js'
 import type { Tables } from './schema.js'
 import type { Turns } from './turns.js'
 
@@ -19,6 +19,7 @@ export interface GroupCommitOptions {
   flush: () => Promise<void>
   /** Called after every commit with what it took from its begin on; for metrics. */
   onCommit?: ((writes: number, seconds: number) => void) | undefined
+  onFault?: OnFault | undefined
 }
 
 interface Job {
@@ -133,6 +134,7 @@ async function commitSome(
     statements.commit.run()
     return answers
   } catch (error) {
+    reportFault(error, options.onFault)
     if (raw.inTransaction) raw.exec('rollback')
     // begin itself failed: nobody has run yet, but everybody waits for the same database.
     if (jobs.length === 0) jobs.push(...pending.splice(0))

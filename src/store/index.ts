@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import type { Kysely } from 'kysely'
 import type { Clock } from '../clock/index.js'
 import { databaseFile, kyselyOver, openConnection } from './dialect.js'
+import { type OnFault, reportFault } from './fault.js'
 import { makeGroupCommit, type Write } from './group-commit.js'
 import { type Ids, makeIds } from './ids.js'
 import { openLogSync } from './log-sync.js'
@@ -10,19 +11,19 @@ import { joinTurns } from './turns.js'
 
 export { cursorOf, idInCursor } from './cursor.js'
 export { cell, idsIn, idsOf, rowsOf } from './dialect.js'
-export { isPassing } from './fault.js'
 /**
  * The one SQLite file. Every thread opens it once: `read` for queries of their own, `write` for the
  * group commit. What must hold: a resolved `write` is on disk (WAL, synced before it is answered); nothing
  * writes outside it; no thread waits for another in SQLite's busy handler. See README.md.
  */
+export { isPassing, type OnFault, type StoreFault } from './fault.js'
 export type { Tx, Write } from './group-commit.js'
 export { acceptedAt, firstSerialAt, type Ids, nobodysSerial } from './ids.js'
 export { tryLockFile } from './lock.js'
 export { prepared, preparedInsert } from './prepared.js'
 export * from './schema.js'
 export { forgetTurn, makeTurns } from './turns.js'
-export { walBytes } from './wal.js'
+export { emptyWal, walBytes } from './wal.js'
 export { writeApart } from './write-apart.js'
 
 export type Read = Kysely<Tables>
@@ -49,6 +50,8 @@ export interface StoreOptions {
   /** The thread's own number in `turns`: main 0, the others as `app` numbers them. */
   slot: number
   onCommit?: (writes: number, seconds: number) => void
+  /** Without it a fault is an error like others, for a command that ends with it anyway. */
+  onFault?: OnFault
 }
 
 // For the moments in which another process opens, recovers or closes the database.
@@ -62,16 +65,25 @@ export async function migrateStore(dataDir: string): Promise<void> {
 /** Opens the migrated database; `migrateStore` comes first, once a process. */
 export function openStore(options: StoreOptions): Store {
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
+  const { onFault } = options
   const file = databaseFile(options.dataDir)
-  const writer = openConnection(file, { busyTimeoutMs })
+  const open = (options: { readonly?: boolean }) => {
+    try {
+      return openConnection(file, { ...options, busyTimeoutMs })
+    } catch (error) {
+      reportFault(error, onFault)
+      throw error
+    }
+  }
+  const writer = open({})
   // SQLite's busy handler would block the event loop; the group commit pauses and retries instead.
   writer.pragma('busy_timeout = 0')
   // Its sync at each commit blocks too; the group commit has its own.
   writer.pragma('synchronous = normal')
-  const tx = kyselyOver<Tables>(writer)
-  const reader = openConnection(file, { readonly: true, busyTimeoutMs })
-  const read = kyselyOver<Tables>(reader)
-  const logSync = openLogSync(file)
+  const tx = kyselyOver<Tables>(writer, onFault)
+  const reader = open({ readonly: true })
+  const read = kyselyOver<Tables>(reader, onFault)
+  const logSync = openLogSync(file, onFault)
   const { write, idle } = makeGroupCommit({
     raw: writer,
     tx,
@@ -79,13 +91,19 @@ export function openStore(options: StoreOptions): Store {
     turns: joinTurns(options.turns, options.slot),
     clock: options.clock,
     onCommit: options.onCommit,
+    onFault,
   })
   return {
     read,
     write,
     ids: makeIds(options.clock, options.slot),
     checkpoint() {
-      reader.pragma('wal_checkpoint(passive)')
+      try {
+        reader.pragma('wal_checkpoint(passive)')
+      } catch (error) {
+        reportFault(error, onFault)
+        throw error
+      }
     },
     async close() {
       await idle()

@@ -1,6 +1,8 @@
 import { close, fdatasync, fsync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
+import { messageOf } from '../errors/index.js'
+import type { OnFault } from './fault.js'
 
 /** Brings the write-ahead log to the disk without holding up the thread. */
 export interface LogSync {
@@ -14,17 +16,31 @@ export interface LogSync {
  * itself (before and after checkpoints, a log that begins anew) stays. A crash of the process alone loses
  * nothing either way: the kernel has the log. The log must exist, which the first commit sees to, and keeps
  * its inode as long as a connection is open.
+ *
+ * A file that cannot be opened (too many are open) is an answer 503, and the next sync makes up for it.
+ * A sync that fails is not made up for by any later one: `onFault` is told.
  */
-export function openLogSync(databaseFile: string): LogSync {
+export function openLogSync(databaseFile: string, onFault?: OnFault): LogSync {
   let log: number | undefined
+  const synced = (sync: Promise<void>) =>
+    sync.catch((error) => {
+      onFault?.({ kind: 'unsynced', message: messageOf(error) })
+      throw error
+    })
   const flush = sharing(async () => {
     if (log === undefined) {
-      log = openSync(`${databaseFile}-wal`, 'r')
-      // The file may be new: its name has to be on disk too.
-      const directory = openSync(dirname(databaseFile), 'r')
-      await promisify(fsync)(directory).finally(() => promisify(close)(directory))
+      const file = openSync(`${databaseFile}-wal`, 'r')
+      try {
+        // The file may be new: its name has to be on disk too.
+        const directory = openSync(dirname(databaseFile), 'r')
+        await synced(promisify(fsync)(directory)).finally(() => promisify(close)(directory))
+      } catch (error) {
+        await promisify(close)(file)
+        throw error
+      }
+      log = file
     }
-    await promisify(fdatasync)(log)
+    await synced(promisify(fdatasync)(log))
   })
   return {
     flush,

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { databaseFile } from './dialect.js'
+import { databaseFile, openConnection } from './dialect.js'
 
 /** The size of the write-ahead log; 0 where there is none. */
 export async function walBytes(dataDir: string): Promise<number> {
@@ -8,5 +8,19 @@ export async function walBytes(dataDir: string): Promise<number> {
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 0
     throw error
+  }
+}
+
+/**
+ * Copies all of the write-ahead log into the database and syncs that: for the start, before anything else
+ * has it open. After a sync that failed the log may be whole in memory and have a gap on the disk, which
+ * no later sync of it would fill; written anew into the database it is there.
+ */
+export function emptyWal(dataDir: string): void {
+  const raw = openConnection(databaseFile(dataDir), { busyTimeoutMs: 10_000 })
+  try {
+    raw.pragma('wal_checkpoint(truncate)')
+  } finally {
+    raw.close()
   }
 }

@@ -1,3 +1,4 @@
+import { endFromThread } from '../app/fault.js'
 import { serveImports } from '../contacts/index.js'
 
-serveImports()
+serveImports(endFromThread('import'))

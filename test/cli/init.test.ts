@@ -157,7 +157,7 @@ t.test('what cannot be made or read is said with a way out', async (t) => {
   )
   const broken = await runCli(['account', 'list', '--data', data])
   t.match(broken, {
-    status: 1,
+    status: 65,
     stderr: /file is not a database\. Restore the database from a backup/,
   })
 })

@@ -5,6 +5,7 @@ import Database from 'better-sqlite3'
 import t from 'tap'
 import { systemClock } from '../../src/clock/index.js'
 import { databaseFile, kyselyOver, openConnection } from '../../src/store/dialect.js'
+import { reportFault } from '../../src/store/fault.js'
 import { makeGroupCommit } from '../../src/store/group-commit.js'
 import {
   forgetTurn,
@@ -98,6 +99,23 @@ t.test('a write answers when it is on disk, not when it is committed', async (t)
   while (syncs === 2) await new Promise((resolve) => setImmediate(resolve))
   reached(Object.assign(new Error('EIO'), { code: 'EIO' }))
   await t.rejects(lost, { code: 'service_unavailable' }, 'a sync that fails is no answer')
+})
+
+t.test('after which errors the database is not used any more, and after which it is', async (t) => {
+  const told = (code: string) => {
+    const faults: string[] = []
+    reportFault(Object.assign(new Error('x'), { code }), ({ kind }) => faults.push(kind))
+    return faults
+  }
+  for (const code of ['SQLITE_CORRUPT', 'SQLITE_CORRUPT_INDEX', 'SQLITE_NOTADB']) {
+    t.same(told(code), ['corrupt'], code)
+  }
+  for (const code of ['SQLITE_IOERR_FSYNC', 'SQLITE_IOERR_DIR_FSYNC']) {
+    t.same(told(code), ['unsynced'], code)
+  }
+  for (const code of ['SQLITE_FULL', 'SQLITE_IOERR_WRITE', 'SQLITE_BUSY', 'EIO']) {
+    t.same(told(code), [], code)
+  }
 })
 
 t.test('a sync serves those alone who came before it began', async (t) => {

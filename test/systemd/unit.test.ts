@@ -35,12 +35,14 @@ t.test('the exposure is at most 2.5 of 10', { skip: needsSystemd }, async (t) =>
   t.match(stdout, /Overall exposure level for posthorn\.service: [0-2]\.\d/)
 })
 
-t.test('what Node and the notifier need is not taken away', async (t) => {
+t.test('what Node, the notifier and the database need is not taken away', async (t) => {
   for (const [setting, value, why] of [
     ['MemoryDenyWriteExecute', 'no', 'V8 compiles at run time'],
     ['NotifyAccess', 'all', 'a child process speaks to systemd'],
     ['KillMode', 'mixed', 'SIGTERM must not take the messenger before us'],
     ['AmbientCapabilities', 'CAP_NET_BIND_SERVICE', 'port 25 without root'],
+    ['Restart', 'on-failure', 'a sync that failed ends the process (74)'],
+    ['RestartPreventExitStatus', '65 78', 'no start mends a damaged or foreign database'],
     ['StateDirectory', 'posthorn', '/var/lib/posthorn is writable'],
   ]) {
     t.ok(unit.includes(`\n${setting}=${value}\n`), `${setting}=${value}: ${why}`)
