@@ -5,13 +5,7 @@ import { billingRoutes } from '../billing/routes.js'
 import { campaignsWait } from '../broadcasts/index.js'
 import { broadcastRoutes } from '../broadcasts/routes.js'
 import { type Clock, systemClock } from '../clock/index.js'
-import {
-  type ApplianceKey,
-  type Config,
-  checkSmartHosts,
-  isReachable,
-  openApplianceKey,
-} from '../config/index.js'
+import { type ApplianceKey, type Config, checkSmartHosts, isReachable } from '../config/index.js'
 import { type Importer, openImporter, removeDeletedLists } from '../contacts/index.js'
 import { contactRoutes } from '../contacts/routes.js'
 import { dashboardRoutes } from '../dashboard/routes.js'
@@ -40,19 +34,14 @@ import { importSlot, openCrew } from './crew.js'
 import { makeDoorbell } from './doorbell.js'
 import { makeEffects } from './effects.js'
 import { openEnd } from './fault.js'
-import {
-  applianceKeyFile,
-  bounceRuleFiles,
-  plansFile,
-  readAgain,
-  trackingAgentFiles,
-} from './files.js'
+import { bounceRuleFiles, plansFile, readAgain, trackingAgentFiles } from './files.js'
 import { forwardingChores } from './forwarding.js'
 import { startHousekeeping } from './housekeeping.js'
 import { openJobs } from './jobs.js'
 import { lockDataDir } from './lock.js'
 import { countAnswers, type Metrics, openMetrics } from './metrics.js'
 import { openSystemdNotifier } from './notify.js'
+import { openOwnKey, rememberKey } from './own-database.js'
 import { protectionChores } from './protection.js'
 import { holdOldMail } from './restore.js'
 import { retentionChores } from './retention.js'
@@ -99,8 +88,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const notifier = openSystemdNotifier(process.env, log)
     opened.push(() => notifier.close())
     checkSmartHosts(config.outbound.failover.smartHosts, process.env)
-    const key = openApplianceKey(applianceKeyFile(dataDir))
     opened.push(lockDataDir(dataDir))
+    const key = openOwnKey(dataDir)
     emptyWal(dataDir)
     await migrateStore(dataDir)
     const turns = makeTurns()
@@ -110,6 +99,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     opened.push(() => end.close())
     const store = openStore({ dataDir, clock, turns, slot: 0, onCommit, onFault: end.now })
     opened.push(() => store.close())
+    await rememberKey(store, key, dataDir)
 
     const land = makeEffects(config, dataDir)
     const readAgents = () => loadTrackingAgents(trackingAgentFiles(dataDir))

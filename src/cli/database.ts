@@ -1,6 +1,5 @@
 import { Option } from 'commander'
 import { type Account, findAccount, listAccounts } from '../accounts/index.js'
-import { applianceKeyFile } from '../app/files.js'
 import { type Clock, systemClock } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { Read, Store } from '../store/index.js'
@@ -17,14 +16,17 @@ export async function withStore<T>(
   work: (deps: CliDeps) => T | Promise<T>,
 ): Promise<T> {
   becomeOwner(place)
-  requireDataDir(place, applianceKeyFile(place.dataDir))
+  await requireDataDir(place)
   // Only here: loading the database takes longer than all that a refusal or --help needs.
   const { makeTurns, migrateStore, openStore } = await import('../store/index.js')
+  const { openOwnKey, rememberKey } = await import('../app/own-database.js')
+  const key = openOwnKey(place.dataDir)
   await migrateStore(place.dataDir)
   // Turns are between threads; a running appliance is another process, which SQLite itself keeps off.
   const clock = systemClock
   const store = openStore({ dataDir: place.dataDir, clock, turns: makeTurns(), slot: 0 })
   try {
+    await rememberKey(store, key, place.dataDir)
     return await work({ store, clock })
   } finally {
     await store.close()

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import { applianceKeyFile, configFile } from '../app/files.js'
+import { systemClock } from '../clock/index.js'
 import { createApplianceKeyFile, packageFile } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { say, sayFields, sayJson } from './output.js'
@@ -66,13 +67,17 @@ async function initialise(found: Place, options: InitOptions): Promise<void> {
   tell(`Data directory ${dataDir}: ${existsSync(dataDir) ? 'is there, kept' : 'made'}`)
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   becomeOwner(place)
+  const { makeTurns, migrateStore, openStore } = await import('../store/index.js')
+  const { openOwnKey, refuseForeignKey, rememberKey } = await import('../app/own-database.js')
+  refuseForeignKey(dataDir)
   tell(`Settings ${file}: ${settingsThere ? 'are there, kept' : 'written'}`)
   if (!settingsThere) writeFileSync(file, initialSettings(options), { flag: 'wx', mode: 0o600 })
   const keyFile = applianceKeyFile(dataDir)
   tell(`Appliance key ${keyFile}: ${existsSync(keyFile) ? 'is there, kept' : 'made'}`)
   createApplianceKeyFile(keyFile)
-  const { migrateStore } = await import('../store/index.js')
   await migrateStore(dataDir)
+  const store = openStore({ dataDir, clock: systemClock, turns: makeTurns(), slot: 0 })
+  await rememberKey(store, openOwnKey(dataDir), dataDir).finally(() => store.close())
   tell('Database: up to date')
   if (options.sandbox) await finishSandbox(place, tell)
   else finish(place, keyFile)

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { configFile } from '../app/files.js'
+import { applianceKeyFile, configFile } from '../app/files.js'
 import { type Config, loadConfig } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 
@@ -54,8 +54,14 @@ export function becomeOwner({ dataDir }: Place): void {
   process.seteuid?.(owner.uid)
 }
 
-export function requireDataDir({ dataDir }: Place, file: string): void {
-  if (isThere(file)) return
+/** Refuses a directory that `posthorn init` has not made, or that has lost its key. */
+export async function requireDataDir({ dataDir }: Place): Promise<void> {
+  if (isThere(applianceKeyFile(dataDir))) return
+  // Only here: loading the database takes longer than all that a refusal needs.
+  const { findDatabase } = await import('../store/index.js')
+  if (isThere(dataDir) && findDatabase(dataDir).kind === 'there') {
+    throw (await import('../app/own-database.js')).keyMissing(dataDir)
+  }
   throw new OperatorError(
     `${dataDir} is no data directory of Posthorn yet. 'posthorn init' makes one; --data or POSTHORN_DATA names another`,
   )

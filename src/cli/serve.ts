@@ -1,7 +1,6 @@
 import { constants } from 'node:os'
 import type { Command } from 'commander'
 import { fitDescriptors, openFilesLimit } from '../app/descriptors.js'
-import { applianceKeyFile } from '../app/files.js'
 import { say, sayFields, styled } from './output.js'
 import { becomeOwner, placeOf, requireDataDir, settingsOf } from './place.js'
 
@@ -23,7 +22,7 @@ SIGHUP reads shaping.toml again; mail under way and what was learned of receiver
       const place = placeOf(command)
       const settings = settingsOf(place)
       becomeOwner(place)
-      requireDataDir(place, applianceKeyFile(place.dataDir))
+      await requireDataDir(place)
       const stop = stopSignal()
       const { config, warning } = fitDescriptors(settings, openFilesLimit())
       // Only here: other commands need not load an HTTP server. It takes hundreds of descriptors.

@@ -17,6 +17,7 @@ export { cell, idsIn, idsOf, rowsOf } from './dialect.js'
  * writes outside it; no thread waits for another in SQLite's busy handler. See README.md.
  */
 export { isPassing, type OnFault, type StoreFault } from './fault.js'
+export { type FoundDatabase, findDatabase } from './found.js'
 export type { Tx, Write } from './group-commit.js'
 export { acceptedAt, firstSerialAt, type Ids, nobodysSerial } from './ids.js'
 export { tryLockFile } from './lock.js'

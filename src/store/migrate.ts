@@ -24,6 +24,7 @@ import * as queueExpiry from './migrations/0020-queue-expiry.js'
 import * as tracking from './migrations/0021-tracking.js'
 import * as preferences from './migrations/0022-preferences.js'
 import * as broadcasts from './migrations/0023-broadcasts.js'
+import * as appliance from './migrations/0025-appliance.js'
 
 /** In order, forward only; a released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -49,6 +50,7 @@ const migrations: Record<string, Migration> = {
   '0021-tracking': tracking,
   '0022-preferences': preferences,
   '0023-broadcasts': broadcasts,
+  '0025-appliance': appliance,
 }
 
 /** Brings the database to the present schema, under a lock, all or nothing. Runs at every start. */

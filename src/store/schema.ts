@@ -6,6 +6,7 @@ import type { ColumnType, Generated } from 'kysely'
  * `sandbox_messages.id` (`ids.ts`).
  */
 export interface Tables {
+  appliance: ApplianceRow
   accounts: AccountRow
   account_logos: AccountLogoRow
   api_keys: ApiKeyRow
@@ -50,6 +51,13 @@ export interface Tables {
   webhook_deliveries: WebhookDeliveryRow
   broadcasts: BroadcastRow
   broadcast_tests: BroadcastTestRow
+}
+
+/** One row, of id 1. */
+export interface ApplianceRow {
+  id: number
+  /** Derived from the appliance key that seals what is sealed here. */
+  key_check: string
 }
 
 export interface AccountRow {

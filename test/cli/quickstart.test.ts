@@ -151,8 +151,10 @@ t.test('what goes wrong ends it with status 1 and the reason', async (t) => {
   await refused(data, /address not available 192\.0\.2\.1/, {
     POSTHORN_HTTP_PRIVATE_HOST: '192.0.2.1',
   })
+  writeFileSync(join(data, 'plans.toml'), 'plans = [')
+  await refused(data, /The log's last lines .*\n.*plans\.toml/s)
   writeFileSync(join(data, 'appliance.key'), 'c2hvcnQ=\n')
-  await refused(data, /The log's last lines .*\n.*appliance\.key is damaged/)
+  await refused(data, /appliance\.key is damaged/)
   writeFileSync(join(data, 'posthorn.toml'), '[outbound]\nroute = "direct"\n')
   await refused(data, /outbound\.route is "direct" .* Choose another --data directory/)
 })

@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs'
+import { type ApplianceKey, openApplianceKey } from '../config/index.js'
+import { signingKeys } from '../domains/index.js'
+import { exitStatus, OperatorError } from '../errors/index.js'
+import { findDatabase, type Store } from '../store/index.js'
+import { applianceKeyFile } from './files.js'
+
+/*
+ * A database and its appliance key belong together: with another key no domain signs, no webhook is sent,
+ * and every link and return path that was ever mailed is refused. Who restores a backup may copy one
+ * without the other, in the wrong order, or start in between; so the two are compared before anything
+ * is opened, and nothing is made where one of them is missing.
+ */
+
+/** Opens the key of a data directory whose database is that key's; refuses any other directory. */
+export function openOwnKey(dataDir: string): ApplianceKey {
+  const found = findDatabase(dataDir)
+  if (found.kind !== 'there') {
+    throw misplaced(
+      `There is an appliance.key in ${dataDir}, but posthorn.db is ${found.kind}. Put the posthorn.db there that belongs to this key, from one backup with it; 'posthorn init' makes a new and empty one for it`,
+    )
+  }
+  const key = openApplianceKey(applianceKeyFile(dataDir))
+  if (found.keyCheck !== undefined && found.keyCheck !== keyCheckOf(key)) throw foreign(dataDir)
+  return key
+}
+
+/** For `init`, which may make what is missing: a database for a key, but no other key for a database. */
+export function refuseForeignKey(dataDir: string): void {
+  if (findDatabase(dataDir).kind !== 'there') return
+  if (existsSync(applianceKeyFile(dataDir))) openOwnKey(dataDir)
+  else throw keyMissing(dataDir)
+}
+
+export function keyMissing(dataDir: string): OperatorError {
+  return misplaced(
+    `There is a posthorn.db in ${dataDir}, but no appliance.key. Put the appliance.key there that belongs to it, from one backup with it. Without that key nothing sealed in the database can be read: if it is lost for good, move posthorn.db away and begin anew`,
+  )
+}
+
+/** Notes in a migrated database which key is its own, unless it knows; refuses one that opens nothing there. */
+export async function rememberKey(store: Store, key: ApplianceKey, dataDir: string): Promise<void> {
+  const known = await store.read.selectFrom('appliance').select('id').executeTakeFirst()
+  if (known !== undefined) return
+  // Made by a version that noted nothing: what is sealed in it tells.
+  const sealed = await store.read
+    .selectFrom('dkim_keys')
+    .select('domain_id')
+    .where('verified', '=', 1)
+    .limit(1)
+    .executeTakeFirst()
+  if (sealed !== undefined) {
+    await signingKeys(store.read, key, sealed.domain_id).catch((cause) => {
+      throw foreign(dataDir, cause)
+    })
+  }
+  const row = { id: 1, key_check: keyCheckOf(key) }
+  await store.write((tx) =>
+    tx
+      .insertInto('appliance')
+      .values(row)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute(),
+  )
+}
+
+// Derived one way, and for nothing else: the database may be read by who must not have the key.
+const keyCheckOf = (key: ApplianceKey) => key.derive('key check').toString('base64url')
+
+const foreign = (dataDir: string, cause?: unknown) =>
+  misplaced(
+    `The database in ${dataDir} was made with another appliance.key than the one beside it. Put both files of one backup there`,
+    cause,
+  )
+
+const misplaced = (message: string, cause?: unknown) =>
+  new OperatorError(message, {
+    status: exitStatus.misplaced,
+    ...(cause === undefined ? {} : { cause }),
+  })

@@ -1,0 +1,12 @@
+import type { Kysely } from 'kysely'
+import { strict } from '../dialect.js'
+
+/** One row: what shows that an appliance key is the one that this database was made with. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('appliance')
+    .addColumn('id', 'integer', (c) => c.primaryKey())
+    .addColumn('key_check', 'text', (c) => c.notNull())
+    .modifyEnd(strict)
+    .execute()
+}
