@@ -154,7 +154,11 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
           if (await campaignsWait({ store, clock })) jobs.expand()
         },
       },
-      { name: 'expired suppressions', everyMs: 60_000, run: () => liftExpired({ store, clock }) },
+      {
+        name: 'expired suppressions',
+        everyMs: 60_000,
+        run: (stop) => liftExpired({ store, clock, log }, stop),
+      },
       ...forwardingChores({ store, clock, log, config, backlog, ring }),
       ...protectionChores({ store, clock, log, config, backlog, ring, meter: metrics.meter }),
       ...retentionChores({ store, clock, plans }),

@@ -7,7 +7,7 @@ import { countAudience, reachableNow } from './audience.js'
 import { type Broadcast, findBroadcast } from './broadcast.js'
 import { checkContent } from './content.js'
 import type { BroadcastDeps } from './deps.js'
-import { begin } from './dispatch.js'
+import { begin, checkStanding } from './dispatch.js'
 
 export interface BroadcastInput {
   listId: string
@@ -69,7 +69,8 @@ export async function createBroadcast(
         ...{ opened: 0, clicked: 0 },
       })
       .execute()
-    if (atOnce) await begin(tx, billing, id, { audience, now })
+    const standing = await checkStanding(tx, deps, await findBroadcast(tx, accountId, id))
+    if (atOnce) await begin(tx, standing, id, { audience, now })
     const broadcast = await findBroadcast(tx, accountId, id)
     await alongside(tx, broadcast)
     return broadcast
@@ -93,7 +94,7 @@ export async function checkBroadcast(
   const { accountId } = billing
   checkSending(billing, 'marketing')
   const scheduledAt = parseScheduledAt(input.scheduledAt, clock.now())
-  const { domainId } = await verifiedSender(deps, accountId, input.from)
+  const { domainId } = await verifiedSender(store.read, accountId, input.from)
   const topicId = input.topicId?.toLowerCase() ?? null
   if (topicId !== null) await findTopic(store.read, accountId, topicId)
   await requireList(store.read, accountId, input.listId)

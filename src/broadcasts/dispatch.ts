@@ -4,13 +4,16 @@ import {
   countCampaignMails,
   readBilling,
 } from '../billing/index.js'
+import { requireList } from '../contacts/index.js'
 import { verifiedSender } from '../emails/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
+import type { Log } from '../log/index.js'
 import type { Read, Tx } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
 import { reachableNow } from './audience.js'
 import { type Broadcast, findBroadcast, ofFreeAccounts } from './broadcast.js'
 import type { BroadcastDeps } from './deps.js'
+import { pauseAtFault } from './fault.js'
 
 /**
  * A campaign's dispatch begins: its mails count from now on, and it is expanded. Throws a 402 when
@@ -18,16 +21,42 @@ import type { BroadcastDeps } from './deps.js'
  */
 export async function begin(
   tx: Tx,
-  billing: AccountBilling,
+  { billing, domainId }: CampaignStanding,
   id: string,
   { audience, now }: { audience: number; now: number },
 ): Promise<void> {
   await countCampaignMails(tx, billing, audience, now)
+  const begun = { status: 'sending', reason: null, sent_at: now, expanded_at: now } as const
   await tx
     .updateTable('broadcasts')
-    .set({ status: 'sending', reason: null, sent_at: now, audience, expanded_at: now })
+    .set({ ...begun, audience, domain_id: domainId })
     .where('id', '=', id)
     .execute()
+}
+
+/** What a campaign may be sent with, as it stands in the write that makes or dispatches it. */
+export interface CampaignStanding {
+  billing: AccountBilling
+  /** Deleted and added again, the domain has other keys. */
+  domainId: string
+}
+
+/**
+ * Asked in that write, as what was checked before may have changed since: the account be stopped, the
+ * domain or the list deleted, the topic archived. Throws as the check does; each look-up is by a key.
+ */
+export async function checkStanding(
+  tx: Tx,
+  { plans }: Pick<BroadcastDeps, 'plans'>,
+  { account_id: accountId, list_id, topic_id, from_header }: Broadcast,
+): Promise<CampaignStanding> {
+  const billing = await readBilling(tx, plans, accountId)
+  checkSending(billing, 'marketing')
+  const { domainId } = await verifiedSender(tx, accountId, from_header)
+  // An archived one cannot be sent on.
+  if (topic_id !== null) await findTopic(tx, accountId, topic_id)
+  await requireList(tx, accountId, list_id)
+  return { billing, domainId }
 }
 
 /**
@@ -35,7 +64,7 @@ export async function begin(
  * a 409 for what is no draft.
  */
 export async function sendDraft(
-  deps: Pick<BroadcastDeps, 'store' | 'clock' | 'expand'>,
+  deps: Pick<BroadcastDeps, 'store' | 'clock' | 'plans' | 'expand'>,
   billing: AccountBilling,
   id: string,
 ): Promise<Broadcast> {
@@ -43,12 +72,14 @@ export async function sendDraft(
   const { accountId } = billing
   const draft = await findBroadcast(store.read, accountId, id)
   refuseUnlessDraft(draft)
-  const audience = await checkAgain(deps, billing, draft)
+  await checkStanding(store.read, deps, draft)
+  const audience = await reachableNow(store.read, audienceOf(draft))
   const now = clock.now()
   const sent = await store.write(async (tx) => {
     // Another request may have sent it since.
     refuseUnlessDraft(await findBroadcast(tx, accountId, id))
-    if ((draft.scheduled_at ?? 0) <= now) await begin(tx, billing, draft.id, { audience, now })
+    const standing = await checkStanding(tx, deps, draft)
+    if ((draft.scheduled_at ?? 0) <= now) await begin(tx, standing, draft.id, { audience, now })
     else {
       const scheduled = { status: 'scheduled', audience } as const
       await tx.updateTable('broadcasts').set(scheduled).where('id', '=', draft.id).execute()
@@ -64,35 +95,42 @@ function refuseUnlessDraft({ status }: Broadcast): void {
   throw new ApiError('conflict', `Only a draft can be sent; this campaign is ${status}`)
 }
 
-/** What may have changed since a campaign was made; resolves with how many it reaches now. */
-async function checkAgain(
-  deps: Pick<BroadcastDeps, 'store'>,
-  billing: AccountBilling,
-  broadcast: Broadcast,
-): Promise<number> {
-  checkSending(billing, 'marketing')
-  const { account_id: accountId, topic_id: topicId } = broadcast
-  await verifiedSender(deps, accountId, broadcast.from_header)
-  // An archived one cannot be sent on.
-  if (topicId !== null) await findTopic(deps.store.read, accountId, topicId)
-  return await reachableNow(deps.store.read, audienceOf(broadcast))
-}
+type DispatchDeps = Pick<BroadcastDeps, 'store' | 'clock' | 'plans'> & { log: Log }
 
 /**
  * Dispatches what is scheduled and due, to whom it reaches now. What cannot be sent for good has
- * failed and says why; a campaign of an account that is paused or suspended waits.
+ * failed and says why; a campaign of an account that is paused or suspended waits, and one that meets a
+ * fault of its own is paused with that. Rejects while the storage fails.
  */
-export async function dispatchDue(deps: Pick<BroadcastDeps, 'store' | 'clock' | 'plans'>) {
-  const { store, clock, plans } = deps
+export async function dispatchDue(deps: DispatchDeps): Promise<void> {
+  const { store, clock } = deps
   for (const broadcast of await dueBroadcasts(store.read, clock.now())) {
-    const { id, account_id: accountId } = broadcast
-    const billing = await readBilling(store.read, plans, accountId)
-    const refusal = await dispatchOne(deps, billing, broadcast).catch((error: unknown) => {
-      if (error instanceof ApiError && error.status < 500) return messageOf(error)
-      throw error
+    try {
+      await dispatchOne(deps, broadcast)
+    } catch (error) {
+      await pauseAtFault(deps, broadcast, 'It could not be dispatched', error)
+    }
+  }
+}
+
+async function dispatchOne(deps: DispatchDeps, broadcast: Broadcast): Promise<void> {
+  const { store, clock } = deps
+  const { id, account_id: accountId } = broadcast
+  try {
+    await checkStanding(store.read, deps, broadcast)
+    const audience = await reachableNow(store.read, audienceOf(broadcast))
+    await store.write(async (tx) => {
+      const { status } = await findBroadcast(tx, accountId, id)
+      if (status !== 'scheduled') return
+      const standing = await checkStanding(tx, deps, broadcast)
+      await begin(tx, standing, id, { audience, now: clock.now() })
     })
-    if (refusal === undefined) continue
-    const failed = { status: 'failed', reason: refusal, ended_at: clock.now() } as const
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    // Since it was looked for: it waits, as all of the account's do.
+    if (error.code === 'account_paused' || error.code === 'account_suspended') return
+    if (error.status >= 500) throw error
+    const failed = { status: 'failed', reason: messageOf(error), ended_at: clock.now() } as const
     await store.write((tx) =>
       tx
         .updateTable('broadcasts')
@@ -114,20 +152,6 @@ export async function dueBroadcasts(read: Read, now: number): Promise<Broadcast[
     .orderBy('scheduled_at')
     .execute()
   return await ofFreeAccounts(read, due)
-}
-
-async function dispatchOne(
-  deps: Pick<BroadcastDeps, 'store' | 'clock'>,
-  billing: AccountBilling,
-  broadcast: Broadcast,
-): Promise<undefined> {
-  const audience = await checkAgain(deps, billing, broadcast)
-  await deps.store.write(async (tx) => {
-    const { status } = await findBroadcast(tx, broadcast.account_id, broadcast.id)
-    if (status === 'scheduled') {
-      await begin(tx, billing, broadcast.id, { audience, now: deps.clock.now() })
-    }
-  })
 }
 
 export const audienceOf = ({ account_id, list_id, topic_id }: Broadcast) => ({

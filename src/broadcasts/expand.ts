@@ -2,17 +2,29 @@ import { sql, type UpdateResult } from 'kysely'
 import { giveBackCampaignMails } from '../billing/index.js'
 import { pause } from '../clock/index.js'
 import { type Backlog, type ClassName, classNameOf, type StreamDue } from '../deliveries/index.js'
+import { messageOf } from '../errors/index.js'
+import type { Log } from '../log/index.js'
 import { type Mailbox, parseMailbox } from '../mime/index.js'
-import { cell, prepared, queueClass, type Read, rowsOf, type Tx } from '../store/index.js'
+import {
+  cell,
+  isPassing,
+  prepared,
+  queueClass,
+  type Read,
+  rowsOf,
+  type Tx,
+} from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
 import { nextOfAudience } from './audience.js'
 import { type Broadcast, findBroadcast, ofFreeAccounts } from './broadcast.js'
 import type { BroadcastDeps } from './deps.js'
 import { audienceOf, dispatchDue, dueBroadcasts } from './dispatch.js'
+import { pauseAtFault } from './fault.js'
 import { endIfDone } from './follow.js'
 import { makeSubjects, type Subjects } from './subjects.js'
 
 export interface ExpandDeps extends Pick<BroadcastDeps, 'store' | 'clock' | 'plans'> {
+  log: Log
   backlog: Backlog
   /** Deliveries that may wait at once. */
   maxQueued: number
@@ -30,20 +42,24 @@ const fullPauseMs = 1_000
 /**
  * Dispatches what is due, then makes the mails of all campaigns that are sending, in turn, until there
  * is nothing left to do or `signal` is aborted. A kill at any point is made good by the next call: the
- * cursor moves in the transaction that writes the mails before it.
+ * cursor moves in the transaction that writes the mails before it. A campaign that meets a fault of its
+ * own is paused with that, and the others go on. Rejects while the storage fails.
  */
 export async function expandBroadcasts(deps: ExpandDeps, signal: AbortSignal): Promise<void> {
   const { clock, backlog, maxQueued } = deps
   const subjects = makeSubjects(deps)
   await dispatchDue(deps)
+  /** Those that can be neither expanded nor paused. */
+  const skipped = new Set<string>()
   while (!signal.aborted) {
-    const unfinished = await unexpanded(deps.store.read)
+    const found = await unexpanded(deps.store.read)
+    const unfinished = found.filter(({ id }) => !skipped.has(id))
     if (unfinished.length === 0) return
     for (const broadcast of unfinished) {
       if (signal.aborted) return
       // Mail that was accepted must not be crowded out, nor the disk be filled by a campaign alone.
       if (backlog.size + Math.min(perTurn, maxQueued) > maxQueued) await pause(clock, fullPauseMs)
-      else await expandSome(deps, broadcast, subjects)
+      else if (!(await expandOrPause(deps, broadcast, subjects))) skipped.add(broadcast.id)
     }
   }
 }
@@ -67,6 +83,16 @@ async function unexpanded(read: Read): Promise<Broadcast[]> {
     .orderBy('expanded_at')
     .execute()
   return await ofFreeAccounts(read, sending)
+}
+
+/** Resolves with whether it may have another turn, or is paused. */
+async function expandOrPause(deps: ExpandDeps, broadcast: Broadcast, subjects: Subjects) {
+  try {
+    await expandSome(deps, broadcast, subjects)
+    return true
+  } catch (error) {
+    return await pauseAtFault(deps, broadcast, 'Its mails could not be made', error)
+  }
 }
 
 /** A campaign's turn: reads on while what it has read is on its way to the disk. */
@@ -114,7 +140,10 @@ async function readSlice(
     const mailbox = parseMailbox(member.email)
     // Contacts are addresses since they were added.
     if (mailbox === undefined) throw new Error(`Contact ${member.contactId} has no address`)
-    const subject = await subjects(broadcast, member)
+    const subject = await subjects(broadcast, member).catch((error: unknown) => {
+      if (isPassing(error)) throw error
+      throw new Error(`Contact ${member.contactId}: ${messageOf(error)}`, { cause: error })
+    })
     mails.push({ id: store.ids.uuid(), deliveryId: store.ids.serial(), mailbox, subject })
   }
   const after = seen.at(-1)?.contactId ?? before

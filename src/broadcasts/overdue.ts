@@ -1,6 +1,9 @@
 import type { Clock } from '../clock/index.js'
 import { maxOverdueMs } from '../deliveries/index.js'
-import type { Store } from '../store/index.js'
+import { messageOf } from '../errors/index.js'
+import type { Log } from '../log/index.js'
+import { isPassing, type Store } from '../store/index.js'
+import { ofFreeAccounts } from './broadcast.js'
 import { pauseBroadcast } from './stop.js'
 
 const missed = 'overdue by more than an hour when Posthorn started'
@@ -9,9 +12,14 @@ const broken = 'broken off more than an hour before Posthorn started'
 /**
  * At the start, before anything is sent: pauses the campaigns that should have been dispatched, or went
  * on being made into mail, more than an hour ago, for the database was restored, copied or asleep. The
- * operator resumes or cancels them. Resolves with their ids.
+ * operator resumes or cancels them. Those of an account that is stopped are overdue because of that, and go
+ * on when the stop is cleared. Resolves with the ids of those that are paused.
  */
-export async function pauseOverdue(deps: { store: Store; clock: Clock }): Promise<string[]> {
+export async function pauseOverdue(deps: {
+  store: Store
+  clock: Clock
+  log: Log
+}): Promise<string[]> {
   const before = deps.clock.now() - maxOverdueMs
   const overdue = await deps.store.read
     .selectFrom('broadcasts')
@@ -23,9 +31,18 @@ export async function pauseOverdue(deps: { store: Store; clock: Clock }): Promis
       ]),
     )
     .execute()
-  for (const broadcast of overdue) {
-    const reason = broadcast.status === 'scheduled' ? missed : broken
-    await pauseBroadcast(deps, broadcast, { reason })
+  const paused: string[] = []
+  for (const broadcast of await ofFreeAccounts(deps.store.read, overdue)) {
+    const { id, status } = broadcast
+    try {
+      await pauseBroadcast(deps, broadcast, { reason: status === 'scheduled' ? missed : broken })
+      paused.push(id)
+    } catch (error) {
+      if (isPassing(error)) throw error
+      // One of them keeps the appliance from starting for nobody.
+      const fields = { broadcastId: id, cause: messageOf(error) }
+      deps.log.error(fields, 'A campaign that is overdue could not be paused: it goes on')
+    }
   }
-  return overdue.map(({ id }) => id)
+  return paused
 }

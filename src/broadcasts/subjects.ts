@@ -1,4 +1,5 @@
 import { maxSubjectBytes } from '../emails/index.js'
+import { ApiError } from '../errors/index.js'
 import {
   mergeInto,
   mergePieces,
@@ -28,7 +29,7 @@ export function makeSubjects({ renderer }: { renderer: Renderer }): Subjects {
       variables: JSON.stringify(mergeValues(member)),
       strict: false,
     })
-    if (outcome.kind === 'unavailable') throw new Error(outcome.cause)
+    if (outcome.kind === 'unavailable') throw new ApiError('service_unavailable', outcome.cause)
     return outcome.kind === 'rendered' ? outcome.rendered.subject : undefined
   }
   return async (broadcast, member) => {

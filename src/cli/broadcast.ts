@@ -73,7 +73,7 @@ export function broadcastCommands(program: Command): void {
         const { account_id } = await findAnyBroadcast(store.read, id)
         const billing = await readBilling(store.read, plans, account_id)
         // A running appliance looks every few seconds whether there is one to expand.
-        const sent = await sendDraft({ store, clock, expand: () => {} }, billing, id)
+        const sent = await sendDraft({ store, clock, plans, expand: () => {} }, billing, id)
         return { sent, stop: await stopOf(store.read, account_id), now: clock.now() }
       })
       if (place.json) return sayJson(broadcastForMachines(sent, stop, now))

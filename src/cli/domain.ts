@@ -132,14 +132,16 @@ export function domainCommands(program: Command): void {
 
   domain
     .command('delete <name>')
-    .description('delete a domain and its keys; refused while mail from it is waiting')
+    .description(
+      'delete a domain and its keys; refused while mail or a campaign from it is waiting',
+    )
     .addOption(accountOption())
     .addHelpText('after', '\nExample:\n  $ posthorn domain delete example.com')
     .action(async (name: string, options: DomainOptions, command: Command) => {
       const place = placeOf(command)
-      await withStore(place, async ({ store }) => {
+      await withStore(place, async ({ store, clock }) => {
         const account = await chosenAccount(store.read, options.account)
-        await deleteDomain({ store }, account.id, name)
+        await deleteDomain({ store, clock }, account.id, name)
       })
       if (place.json) return sayJson({ name, deleted: true })
       say(`${name} is deleted. Its DNS records can go once no mail from it is on its way.`)

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { stoppedAccounts } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import { idsIn, type Read, type Store } from '../store/index.js'
 import { hold } from './hold.js'
@@ -18,7 +19,8 @@ const rowsPerWrite = 500
 /**
  * At the start, before anything is sent: scheduled mails that are overdue by more than an hour are
  * held for the operator to decide, for the database was restored, copied or asleep, and they
- * may have been sent since or be wanted no more. What was tried before goes on.
+ * may have been sent since or be wanted no more. What was tried before goes on, and so does, once it may
+ * send again, the mail of an account that is stopped: it is overdue because of that.
  */
 export async function holdOverdue({
   store,
@@ -28,15 +30,20 @@ export async function holdOverdue({
   clock: Clock
 }): Promise<Overdue> {
   const now = clock.now()
+  const stopped = await stoppedAccounts(store.read)
+  const isStopped = ({ accountId, type }: OverdueEmail) =>
+    stopped.all.includes(accountId) ||
+    (type === 'marketing' && stopped.marketing.includes(accountId))
   const found: Overdue = { deliveries: 0, oldestDueAt: undefined }
-  for (let after = { at: 0, id: '' }; ; ) {
+  for (let after: Pick<OverdueEmail, 'at' | 'id'> = { at: 0, id: '' }; ; ) {
     const emails = await overdueEmails(store.read, now - maxOverdueMs, after)
     const last = emails.at(-1)
     if (last === undefined) return found
+    const free = emails.filter((email) => !isStopped(email))
     const rows = await store.read
       .selectFrom('queue')
       .select(['id', 'due_at'])
-      .where('email_id', 'in', idsIn(emails.map(({ id }) => id)))
+      .where('email_id', 'in', idsIn(free.map(({ id }) => id)))
       .where('attempts', '=', 0)
       // One that was held and released has a later time than its mail.
       .where('due_at', '<', now - maxOverdueMs)
@@ -51,11 +58,22 @@ export async function holdOverdue({
   }
 }
 
+interface OverdueEmail {
+  id: string
+  at: number
+  accountId: string
+  type: 'transactional' | 'marketing'
+}
+
 /** The next ones in the order of their time: a range of the index `emails_scheduled`. */
-async function overdueEmails(read: Read, before: number, after: { at: number; id: string }) {
+async function overdueEmails(
+  read: Read,
+  before: number,
+  after: { at: number; id: string },
+): Promise<OverdueEmail[]> {
   const rows = await read
     .selectFrom('emails')
-    .select(['id', 'scheduled_at'])
+    .select(['id', 'scheduled_at', 'account_id as accountId', 'type'])
     // A literal, or SQLite does not see that the index has all of them.
     .where(sql<boolean>`status = 'scheduled'`)
     .where('scheduled_at', '<', before)
@@ -66,5 +84,5 @@ async function overdueEmails(read: Read, before: number, after: { at: number; id
     .orderBy('id')
     .limit(emailsPerRead)
     .execute()
-  return rows.map(({ id, scheduled_at }) => ({ id, at: scheduled_at ?? 0 }))
+  return rows.map(({ scheduled_at, ...row }) => ({ ...row, at: scheduled_at ?? 0 }))
 }

@@ -118,29 +118,6 @@ export async function findDomain(read: Read, accountId: string, name: string): P
   return toDomain(row, await keysOf(read, row.id))
 }
 
-/** Removes a domain and its keys; refused while mail of it waits, which could then not be signed. */
-export async function deleteDomain(
-  { store }: Pick<DomainDeps, 'store'>,
-  accountId: string,
-  name: string,
-): Promise<void> {
-  const domain = await findDomain(store.read, accountId, name)
-  await store.write(async (tx) => {
-    const waiting = await tx
-      .selectFrom('queue')
-      .innerJoin('emails', 'emails.id', 'queue.email_id')
-      .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where('emails.domain_id', '=', domain.id)
-      .executeTakeFirstOrThrow()
-    if (waiting.count > 0) {
-      throw new OperatorError(
-        `${domain.name} cannot be deleted: ${waiting.count} deliveries from it are waiting`,
-      )
-    }
-    await tx.deleteFrom('domains').where('id', '=', domain.id).execute()
-  })
-}
-
 /** What a private key is sealed for; bound to its domain, so that rows cannot be swapped. */
 export const sealPurpose = (domainId: string) => `dkim ${domainId}`
 

@@ -3,7 +3,8 @@
  * are there. What must hold: nobody sends from a domain that is not verified for the account;
  * private keys are sealed at rest; a DNS that gives no answer changes nothing.
  */
-export { addDomain, type Domain, deleteDomain, findDomain, listDomains } from './domain.js'
+export { deleteDomain } from './delete.js'
+export { addDomain, type Domain, findDomain, listDomains } from './domain.js'
 export { publishedRecords } from './published.js'
 export {
   type DnsRecord,

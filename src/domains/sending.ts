@@ -65,17 +65,27 @@ const verifiedNamed = prepared<{ name: string }, { id: string }>((db, { name }) 
   db.selectFrom('domains').select('id').where('name', '=', name).where('status', '=', 'verified'),
 )
 
-/** What signing mail from a domain takes; the keys are unsealed here, so keep the result a while. */
+interface SigningKeys {
+  domainName: string
+  returnPathHost: string | undefined
+  keys: DkimKey[]
+}
+
+/**
+ * What signing mail from a domain takes, undefined when it was deleted; the keys are unsealed here, so
+ * keep the result a while.
+ */
 export async function signingKeys(
   read: Read,
   applianceKey: ApplianceKey,
   domainId: string,
-): Promise<{ domainName: string; returnPathHost: string | undefined; keys: DkimKey[] }> {
+): Promise<SigningKeys | undefined> {
   const domain = await read
     .selectFrom('domains')
     .select(['name', 'return_path'])
     .where('id', '=', domainId)
-    .executeTakeFirstOrThrow()
+    .executeTakeFirst()
+  if (domain === undefined) return undefined
   const rows = await read
     .selectFrom('dkim_keys')
     .selectAll()

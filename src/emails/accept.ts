@@ -1,5 +1,6 @@
 import { countMails, readBilling } from '../billing/index.js'
 import type { Tx } from '../store/index.js'
+import { checkAgain } from './check-again.js'
 import type { EmailDeps } from './deps.js'
 import { insertEmails, ringOf } from './insert.js'
 import { draftEmail, prepareEmails } from './prepare.js'
@@ -28,7 +29,8 @@ export async function acceptEmail(
   const { id, scheduled_at: at } = email.row
   const accepted = { id, scheduledAt: at === null ? undefined : new Date(at).toISOString() }
   await deps.store.write(async (tx) => {
-    await countMails(tx, billing, email.recipients.length, now)
+    const standing = await checkAgain(tx, deps, accountId, [email])
+    await countMails(tx, standing, email.recipients.length, now)
     await insertEmails(deps, tx, [email])
     await alongside(tx, accepted)
   })

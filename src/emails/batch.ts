@@ -1,6 +1,7 @@
 import { checkSending, countBatch, readBilling } from '../billing/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import type { Alongside } from './accept.js'
+import { checkAgain } from './check-again.js'
 import type { EmailDeps } from './deps.js'
 import { insertEmails, ringOf } from './insert.js'
 import { type Draft, draftEmail, prepareEmails, type Senders } from './prepare.js'
@@ -41,7 +42,8 @@ export async function acceptBatch(
   const accepted = { ids: emails.map((email) => email.row.id) }
   const recipients = emails.reduce((sum, email) => sum + email.recipients.length, 0)
   await deps.store.write(async (tx) => {
-    await countBatch(tx, billing, recipients, now)
+    const standing = await checkAgain(tx, deps, accountId, emails)
+    await countBatch(tx, standing, recipients, now)
     await insertEmails(deps, tx, emails)
     await alongside(tx, accepted)
   })

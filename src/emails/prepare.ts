@@ -3,7 +3,7 @@ import { blockedAmong } from '../deliveries/index.js'
 import { findSenderDomain, verifiedDomains } from '../domains/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Mailbox, parseMailbox } from '../mime/index.js'
-import type { EmailRow } from '../store/index.js'
+import type { EmailRow, Read } from '../store/index.js'
 import { findTemplate, renderTemplate } from '../templates/index.js'
 import { findTopic } from '../topics/index.js'
 import type { EmailDeps } from './deps.js'
@@ -54,7 +54,7 @@ export async function draftEmail(
     throw new ApiError('validation_error', message, { status: 422 })
   }
   const scheduledAt = parseScheduledAt(input.scheduledAt, now)
-  const sender = await verifiedSender(deps, accountId, input.from, senders)
+  const sender = await verifiedSender(deps.store.read, accountId, input.from, senders)
   const { given, mailboxes } = distinctRecipients(input.to)
   if (topicId !== undefined) await findTopic(deps.store.read, accountId, topicId)
   const content = await contentOf(deps, accountId, input)
@@ -140,7 +140,7 @@ function refuseOverload({ backlog, maxQueued }: EmailDeps): void {
 
 /** The sender and its domain; throws a 400 unless the account may send from there. */
 export async function verifiedSender(
-  { store: { read } }: Pick<EmailDeps, 'store'>,
+  read: Read,
   accountId: string,
   from: string,
   senders: Senders = new Map(),

@@ -11,7 +11,7 @@ await runJob('expand', async ({ data, store, clock, log, ring, signal }) => {
   try {
     const plans = loadPlans(plansFile(data.dataDir))
     const backlog = joinBacklog(data.backlog)
-    const deps = { store, clock, plans, backlog, maxQueued, retry, ring, renderer }
+    const deps = { store, clock, log, plans, backlog, maxQueued, retry, ring, renderer }
     await expandBroadcasts(deps, signal)
   } finally {
     await renderer.close()

@@ -4,7 +4,7 @@ import { messageOf } from '../errors/index.js'
 import type { SendResult } from '../smtp/index.js'
 import type { Berths } from './berths.js'
 import { makeBottleneck } from './bottleneck.js'
-import { ContentFault } from './campaign-content.js'
+import { MailFault } from './campaign-content.js'
 import { makeComposer } from './compose.js'
 import { type Connections, type NotAcquired, openConnections, type Session } from './connections.js'
 import { stopAtDeparture } from './departure.js'
@@ -200,9 +200,7 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, berths, ...ways }:
     async attempt(claimed, place) {
       const startedAt = clock.now()
       const finding = await tryOnce(claimed, place).catch((error: unknown): Finding => {
-        if (error instanceof ContentFault) {
-          return { kind: 'failed', reply: `The campaign does not render: ${error.message}` }
-        }
+        if (error instanceof MailFault) return { kind: 'failed', reply: error.message }
         // A bug, not the world: the mail keeps its place in the queue and somebody is told.
         log.error({ error, deliveryId: claimed.id, emailId: claimed.emailId }, 'Attempt failed')
         const reply = `Internal error: ${messageOf(error).slice(0, 200)}`

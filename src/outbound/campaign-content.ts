@@ -23,8 +23,8 @@ export type CampaignContent = (
   recipient: string,
 ) => Promise<{ html: string; text: string }>
 
-/** What the sender wrote does not render with what is known of this recipient. */
-export class ContentFault extends Error {}
+/** Why a mail can never leave, as a sentence for its sender. */
+export class MailFault extends Error {}
 
 /** The body of a campaign, taken apart once for all its recipients. */
 interface Compiled {
@@ -92,7 +92,9 @@ async function rendered(renderer: Renderer, mail: CampaignMail, text: string, va
     const { html } = alone.rendered
     return { html, text: plainTextOf(html) }
   }
-  if (alone.kind === 'failed') throw new ContentFault(alone.fault.message)
+  if (alone.kind === 'failed') {
+    throw new MailFault(`The campaign does not render: ${alone.fault.message}`)
+  }
   throw new Error('The renderer has no room')
 }
 

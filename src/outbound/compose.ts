@@ -12,7 +12,7 @@ import {
 import { prepared } from '../store/index.js'
 import { topicName } from '../topics/index.js'
 import { makeTracker } from '../tracking/index.js'
-import { makeCampaignContent } from './campaign-content.js'
+import { MailFault, makeCampaignContent } from './campaign-content.js'
 import type { OutboundDeps } from './deps.js'
 import { plainTextOf } from './plain-text.js'
 
@@ -87,10 +87,10 @@ export function makeComposer(
   const unsubscribeLinks = makeUnsubscribeLinks(deps.key, deps.publicUrl)
   const preferenceLinks = makePreferenceLinks(deps.key, deps.publicUrl)
   const tracker = makeTracker(deps)
-  const cached = new Map<string, { signing: Promise<Signing>; until: number }>()
+  const cached = new Map<string, { signing: Promise<Signing | undefined>; until: number }>()
   const texts = new Map<string, string>()
 
-  const signing = (domainId: string): Promise<Signing> => {
+  const signing = (domainId: string): Promise<Signing | undefined> => {
     const now = deps.clock.now()
     const known = cached.get(domainId)
     if (known !== undefined && known.until > now) return known.signing
@@ -151,14 +151,16 @@ export function makeComposer(
 
   return async ({ id, emailId, recipient }) => {
     const [email] = await storedEmail(deps.store.read, { emailId })
-    if (email === undefined) throw new Error(`The queue has a delivery of no email, ${emailId}`)
+    if (email === undefined) throw new MailFault('The mail itself is gone')
     const from = senderOf(email.from_header)
     const { html, text, extraHeaders } = await contentFor(
       email,
       { recipient, deliveryId: id },
       from.domain,
     )
-    const { keys, returnPathHost } = await signing(email.domain_id)
+    const signs = await signing(email.domain_id)
+    if (signs === undefined) throw new MailFault(`The sending domain ${from.domain} was deleted`)
+    const { keys, returnPathHost } = signs
     const { returnPathHost: ownHost, heloName } = deps.config
     const returnPath = returnPaths.addressOf(id, returnPathHost ?? (ownHost || heloName))
     const composed = composeMessage({

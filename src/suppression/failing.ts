@@ -1,7 +1,6 @@
-import type { Clock } from '../clock/index.js'
 import type { MailEvent } from '../events/index.js'
-import { prepared, type Store, type Tx } from '../store/index.js'
-import { addressKey, lift, suppress } from './suppress.js'
+import { prepared, type Tx } from '../store/index.js'
+import { addressKey, suppress } from './suppress.js'
 
 // decisions.md, 'bounced, Transient': 3 mails in a row, over at least 72 hours, block for 30 days.
 const failures = 3
@@ -26,21 +25,6 @@ export async function suppressFailing(tx: Tx, events: readonly MailEvent[]): Pro
       await suppress(tx, accountId, bounced(event, recipient), event.at)
     } else if (event.detail?.suppress === 'repeated') await noteFailure(tx, event, recipient)
   }
-}
-
-/** Takes off the list what was to be on it for a while. */
-export async function liftExpired({ store, clock }: { store: Store; clock: Clock }): Promise<void> {
-  await store.write(async (tx) => {
-    const at = clock.now()
-    const over = await tx
-      .selectFrom('suppressions')
-      .select(['account_id', 'address', 'reason'])
-      .where('expires_at', '<=', at)
-      .execute()
-    for (const { account_id, address, reason } of over) {
-      await lift(tx, account_id, address, { by: 'time', at, reasons: [reason] })
-    }
-  })
 }
 
 const bounced = ({ emailId, reply }: MailEvent, email: string) => ({

@@ -7,7 +7,8 @@
  */
 export { suppressedAmong, suppressionsAmong } from './among.js'
 export { exportSuppressions, type ImportCounts, importSuppressions, type LineFault } from './csv.js'
-export { liftExpired, suppressFailing } from './failing.js'
+export { suppressFailing } from './failing.js'
+export { liftExpired } from './lift-expired.js'
 export { listSuppressions, suppressionsOf } from './list.js'
 export {
   type Lifting,

@@ -111,6 +111,8 @@ export async function lift(
     .where('account_id', '=', accountId)
     .where('address', '=', addressKey(email))
     .where('reason', 'in', reasons)
+    // It may have been prolonged since it was found to be over.
+    .$if(by === 'time', (query) => query.where('expires_at', '<=', at))
     .returning('reason')
     .execute()
   if (lifted.length > 0) {

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { pauseMarketing, suspend } from '../../src/billing/index.js'
+import { clearPauses, pauseMarketing, pauseSending, suspend } from '../../src/billing/index.js'
 import {
   changeFitting,
   confirmRelayed,
@@ -366,6 +366,22 @@ t.test('at a start, scheduled mail that is long overdue is held; the rest goes o
   t.match(await only(longAgo), { dueAt: clock.now() })
   t.match(await holdOverdue({ store, clock }), { deliveries: 0 }, 'released is released')
 })
+
+t.test(
+  'scheduled mail of an account that is paused at a start is held by nothing else',
+  async (t) => {
+    const { rig, clock, store, only } = await open(t)
+    const at = (ms: number) => new Date(clock.now() + ms).toISOString()
+    const id = await rig.send({ to: 'a@one.test', scheduledAt: at(hourMs) })
+    await store.write((tx) => pauseSending(tx, rig.accountId, 'bounce'))
+    await clock.advance(10 * hourMs)
+    t.match(await holdOverdue({ store, clock }), { deliveries: 0 })
+    t.equal((await only(id)).held, null)
+    await store.write((tx) => clearPauses(tx, rig.accountId))
+    await rig.start()
+    await rig.becomes(id, 'delivered')
+  },
+)
 
 t.test('what a smart host took on stays sent until a report says more', async (t) => {
   const { rig, clock, store, take } = await open(t)

@@ -50,7 +50,8 @@ async function open(t: Test, options: { trust?: boolean } = {}) {
       }
     },
     signs: async () => {
-      const { keys, returnPathHost } = await signingKeys(read, deps.key, domain.id)
+      const signs = await signingKeys(read, deps.key, domain.id)
+      const { keys = [], returnPathHost } = signs ?? {}
       return [...keys.map(({ algorithm }) => algorithm), returnPathHost]
     },
   }

@@ -16,7 +16,7 @@ t.test(
   async (t) => {
     const { deps, account } = await appliance(t)
     const domain = await addDomain(deps, account.id, 'shop.test', { trust: true })
-    const { keys } = await signingKeys(deps.store.read, deps.key, domain.id)
+    const { keys = [] } = (await signingKeys(deps.store.read, deps.key, domain.id)) ?? {}
     const header = Buffer.from('From: orders@shop.test\r\nTo: a@b.test\r\nSubject: Hi\r\n')
     const body = Buffer.from('Signed words.\r\n')
     const timeSeconds = Math.floor(systemClock.now() / 1000)

@@ -52,11 +52,11 @@ export async function openCampaigns(
   const backlog = joinBacklog(makeBacklogMemory())
   const rung: StreamDue[] = []
   const { retry, maxQueued } = loadConfig({ env: {} }).outbound
-  const expandDeps = { store, clock, plans, backlog, maxQueued, retry, renderer }
+  const expandDeps = { store, clock, log: silentLog, plans, backlog, maxQueued, retry, renderer }
   const deps = { store, clock, plans, renderer, expand: () => {} }
   const land = makeLandEvents([followBroadcasts])
   return {
-    ...{ store, clock, accountId, listId, deps, rung, backlog, land, renderer },
+    ...{ store, clock, log: silentLog, accountId, listId, deps, rung, backlog, land, renderer },
     add: async (email: string, more: { firstName?: string; metadata?: object } = {}) =>
       (await addContact({ store, clock }, accountId, { email, ...more } as never, { listId }))
         .contact,

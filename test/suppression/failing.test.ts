@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import type { EventDetail, MailEvent } from '../../src/events/index.js'
+import { silentLog } from '../../src/log/index.js'
 import {
   liftExpired,
   suppress,
@@ -37,6 +38,7 @@ async function open(t: Test) {
   return {
     store,
     clock,
+    log: silentLog,
     land,
     isSuppressed,
     softly: (deliveryId?: number) => land('bounced', { suppress: 'repeated' }, deliveryId),
@@ -84,10 +86,10 @@ t.test('it ends after 30 days, and then counting begins anew', async (t) => {
   })
   t.same(await list.rows(), [])
   await list.clock.advance(30 * day - 1)
-  await liftExpired(list)
+  await liftExpired(list, new AbortController().signal)
   t.equal(await list.isSuppressed(), true)
   await list.clock.advance(1)
-  await liftExpired(list)
+  await liftExpired(list, new AbortController().signal)
   t.equal(await list.isSuppressed(), false)
   t.equal(await list.story(['f', 71, 'f', 'f']), false)
   t.equal(await list.story([1, 'f']), true)
@@ -103,7 +105,7 @@ t.test('what proves that nobody is there suppresses at once and for good', async
   )
   t.match(await list.records(), [{ expiresAt: null }], 'and never the other way')
   await list.clock.advance(400 * day)
-  await liftExpired(list)
+  await liftExpired(list, new AbortController().signal)
   t.equal(await list.isSuppressed(), true)
 })
 

@@ -1,0 +1,83 @@
+import { OperatorError } from '../errors/index.js'
+import { firstSerialAt, idsIn, type Read, type Tx } from '../store/index.js'
+import { type Domain, type DomainDeps, findDomain } from './domain.js'
+
+const rowsAtOnce = 1_000
+// A delivery gets its number a moment before its commit.
+const slackMs = 600_000
+
+/**
+ * Removes a domain and its keys; refused while mail of it waits, or a campaign is not through, whose mail
+ * could then not be signed. The queue is looked through before the write, and in it only what was accepted
+ * meanwhile; whoever accepts or makes mail asks in its own write whether the domain is still there.
+ */
+export async function deleteDomain(
+  { store, clock }: DomainDeps,
+  accountId: string,
+  name: string,
+): Promise<void> {
+  const domain = await findDomain(store.read, accountId, name)
+  const lookedAt = clock.now()
+  await refuseWaiting(store.read, domain, 0)
+  await store.write(async (tx) => {
+    await refuseCampaigns(tx, accountId, domain)
+    await refuseWaiting(tx, domain, firstSerialAt(lookedAt - slackMs))
+    await tx.deleteFrom('domains').where('id', '=', domain.id).execute()
+  })
+}
+
+/** The account's campaigns, of which there are few, and not its mails. */
+async function refuseCampaigns(tx: Tx, accountId: string, { id, name }: Domain): Promise<void> {
+  const [campaign] = await unfinishedOf(tx, accountId, id).execute()
+  if (campaign === undefined) return
+  throw new OperatorError(
+    `${name} cannot be deleted: campaign ${campaign.id} is ${campaign.status} and sends from it; 'posthorn broadcast cancel ${campaign.id}' ends that`,
+  )
+}
+
+export const unfinishedOf = (read: Read, accountId: string, domainId: string) =>
+  read
+    .selectFrom('broadcasts')
+    .select(['id', 'status'])
+    .where('account_id', '=', accountId)
+    .where('domain_id', '=', domainId)
+    .where('status', 'in', ['scheduled', 'sending', 'paused'])
+    .limit(1)
+
+/** Counts the deliveries from the number `from` on, from the queue's side: a slice of it, then its mails. */
+async function refuseWaiting(read: Read, { id, name }: Domain, from: number): Promise<void> {
+  let count = 0
+  for (let after = from - 1; ; ) {
+    const rows = await waitingAfter(read, after).execute()
+    const mails = await mailsFrom(
+      read,
+      id,
+      rows.map(({ email_id }) => email_id),
+    ).execute()
+    const theirs = new Set(mails.map((mail) => mail.id))
+    count += rows.filter(({ email_id }) => theirs.has(email_id)).length
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < rowsAtOnce) break
+    after = last.id
+  }
+  if (count === 0) return
+  const waiting = count === 1 ? '1 delivery from it is' : `${count} deliveries from it are`
+  throw new OperatorError(
+    `${name} cannot be deleted: ${waiting} waiting; 'posthorn queue list' shows what waits`,
+  )
+}
+
+export const waitingAfter = (read: Read, id: number) =>
+  read
+    .selectFrom('queue')
+    .select(['id', 'email_id'])
+    .where('id', '>', id)
+    .orderBy('id')
+    .limit(rowsAtOnce)
+
+export const mailsFrom = (read: Read, domainId: string, emailIds: readonly string[]) =>
+  read
+    .selectFrom('emails')
+    .select('id')
+    .where('id', 'in', idsIn([...new Set(emailIds)]))
+    .where('domain_id', '=', domainId)

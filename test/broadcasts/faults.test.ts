@@ -1,0 +1,132 @@
+import t from 'tap'
+import { clearPauses, pauseSending } from '../../src/billing/index.js'
+import { type Broadcast, pauseOverdue, resumeBroadcast } from '../../src/broadcasts/index.js'
+import { deleteList } from '../../src/contacts/index.js'
+import { openCampaigns } from '../support/campaigns.js'
+import { FakeClock } from '../support/clock.js'
+import { changedBeforeWrite } from '../support/gap.js'
+import { poison } from '../support/poison.js'
+
+type Rig = Awaited<ReturnType<typeof openCampaigns>>
+const statusOf = async (rig: Rig, { id }: Broadcast) => (await rig.find(id)).status
+
+t.test('a campaign that meets a fault of its own is paused, and the others go on', async (t) => {
+  const rig = await openCampaigns(t)
+  await rig.addMany(3)
+  const bad = await rig.create({ subject: 'Bad' })
+  const heal = await poison(rig.store, 'insert on emails', `new.broadcast_id = '${bad.id}'`)
+  const good = await rig.create({ subject: 'Good' })
+  await rig.expand()
+  t.match(await rig.find(good.id), { recipients: 3, expanded: 1 })
+  t.match(await rig.find(bad.id), {
+    ...{ status: 'paused', recipients: 0, expanded: 0 },
+    reason: 'Its mails could not be made: it is poisoned',
+  })
+  // As 'posthorn broadcast resume' does, once what was wrong is mended.
+  await heal()
+  await resumeBroadcast(rig, bad)
+  await rig.expand()
+  t.match(await rig.find(bad.id), { status: 'sending', recipients: 3, reason: null })
+})
+
+t.test('a contact whose data are broken is named', async (t) => {
+  const rig = await openCampaigns(t)
+  const { id } = await rig.add('a@one.test', { metadata: { town: 'Lagos' } })
+  await rig.store.write((tx) => tx.updateTable('contacts').set({ metadata: '{' }).execute())
+  const made = await rig.create({ subject: 'News of {{ town }}' })
+  await rig.expand()
+  t.match(await rig.find(made.id), { status: 'paused' })
+  t.match((await rig.find(made.id)).reason, new RegExp(`Contact ${id}: .*JSON`))
+})
+
+t.test('one that can be neither made into mail nor paused is passed over', async (t) => {
+  const rig = await openCampaigns(t)
+  await rig.addMany(2)
+  const bad = await rig.create({ subject: 'Bad' })
+  const good = await rig.create({ subject: 'Good' })
+  await poison(rig.store, 'update on broadcasts', `new.id = '${bad.id}'`)
+  await rig.expand()
+  t.match(await rig.find(good.id), { recipients: 2, expanded: 1 })
+  t.match(await rig.find(bad.id), { status: 'sending', recipients: 0 })
+})
+
+t.test('a renderer without room pauses no campaign', async (t) => {
+  const rig = await openCampaigns(t)
+  await rig.addMany(1)
+  const made = await rig.create({ subject: '{% if email %}Hi{% endif %}' })
+  const renderer = {
+    render: async () => ({ kind: 'unavailable' as const, cause: 'too many are waiting' }),
+    close: async () => {},
+  }
+  await t.rejects(rig.expand({ renderer }), { code: 'service_unavailable' })
+  t.equal(await statusOf(rig, made), 'sending')
+  await rig.expand()
+  t.match(await rig.find(made.id), { recipients: 1 })
+})
+
+t.test('one that cannot be dispatched keeps none that is due from it', async (t) => {
+  const clock = new FakeClock()
+  const rig = await openCampaigns(t, { clock })
+  await rig.addMany(2)
+  const at = (ms: number) => ({ scheduledAt: new Date(clock.now() + ms).toISOString() })
+  const bad = await rig.create(at(1_000))
+  const good = await rig.create(at(2_000))
+  const begins = `new.id = '${bad.id}' and new.status = 'sending'`
+  await poison(rig.store, 'update on broadcasts', begins)
+  await clock.advance(3_000)
+  await rig.expand()
+  t.match(await rig.find(good.id), { status: 'sending', recipients: 2 })
+  const reason = 'It could not be dispatched: it is poisoned'
+  t.match(await rig.find(bad.id), { status: 'paused', reason })
+})
+
+t.test('one whose account is paused while it is dispatched waits, as they all do', async (t) => {
+  const clock = new FakeClock()
+  const rig = await openCampaigns(t, { clock })
+  const { store, accountId } = rig
+  await rig.addMany(2)
+  const made = await rig.create({ scheduledAt: new Date(clock.now() + 1_000).toISOString() })
+  await clock.advance(2_000)
+  const inGap = changedBeforeWrite(store, () =>
+    store.write((tx) => pauseSending(tx, accountId, 'bounce')),
+  )
+  await rig.expand({ store: inGap })
+  t.match(await rig.find(made.id), { status: 'scheduled', reason: null })
+  await store.write((tx) => clearPauses(tx, accountId))
+  await rig.expand()
+  t.match(await rig.find(made.id), { status: 'sending', recipients: 2 })
+})
+
+t.test('one whose list is deleted while it is dispatched has failed and says so', async (t) => {
+  const clock = new FakeClock()
+  const rig = await openCampaigns(t, { clock })
+  await rig.addMany(2)
+  const made = await rig.create({ scheduledAt: new Date(clock.now() + 1_000).toISOString() })
+  await clock.advance(2_000)
+  await rig.expand({
+    store: changedBeforeWrite(rig.store, () => deleteList(rig, rig.accountId, rig.listId)),
+  })
+  t.match(await rig.find(made.id), { status: 'failed', reason: 'No such list' })
+})
+
+t.test('after a restart, those of a paused account go on when the pause is cleared', async (t) => {
+  const clock = new FakeClock()
+  const rig = await openCampaigns(t, { clock })
+  const { store, accountId } = rig
+  await rig.addMany(550)
+  const later = await rig.create({ scheduledAt: new Date(clock.now() + 1_000).toISOString() })
+  const half = await rig.create()
+  const stop = new AbortController()
+  await rig.expand({ backlog: { ...rig.backlog, change: () => stop.abort() } }, stop.signal)
+  t.match(await rig.find(half.id), { recipients: 500, expanded: 0 })
+  await store.write((tx) => pauseSending(tx, accountId, 'complaint'))
+  await clock.advance(5 * 3_600_000)
+  // The start.
+  t.same(await pauseOverdue(rig), [])
+  await rig.expand()
+  t.match(await rig.find(half.id), { status: 'sending', recipients: 500 })
+  await store.write((tx) => clearPauses(tx, accountId))
+  await rig.expand()
+  t.match(await rig.find(half.id), { status: 'sending', recipients: 550 })
+  t.match(await rig.find(later.id), { status: 'sending', recipients: 550 })
+})
