@@ -45,6 +45,7 @@ import { openOwnKey, rememberKey } from './own-database.js'
 import { protectionChores } from './protection.js'
 import { holdOldMail } from './restore.js'
 import { retentionChores } from './retention.js'
+import { startWhenRoom } from './room.js'
 import { countCommits } from './thread-meter.js'
 import { webhookChores } from './webhooks.js'
 
@@ -73,6 +74,27 @@ export interface Appliance {
   close(): Promise<void>
   /** Resolves when everything is closed. */
   closed: Promise<void>
+}
+
+/**
+ * Starts the appliance as soon as its disk has room; undefined when it was told to stop before that.
+ * Otherwise as `startAppliance`.
+ */
+export async function serveAppliance(
+  options: ApplianceOptions,
+  stopped: Promise<void>,
+): Promise<Appliance | undefined> {
+  const { dataDir, log, clock = systemClock } = options
+  const notifier = openSystemdNotifier(process.env, log)
+  const stopping = new AbortController()
+  void stopped.then(() => stopping.abort())
+  const { signal } = stopping
+  try {
+    const start = () => startAppliance(options)
+    return await startWhenRoom(start, { dataDir, log, clock, notifier, signal })
+  } finally {
+    notifier.close()
+  }
 }
 
 /** Starts the appliance on a data directory that `posthorn init` has made. */

@@ -7,6 +7,10 @@ import type { Log } from '../log/index.js'
 export interface SystemdNotifier {
   /** The listeners are open: units that wait for Posthorn may start. */
   ready(): void
+  /** What `systemctl status` shows beside the state. */
+  status(text: string): void
+  /** The start may take so long from now on; to be said again before that time is over. */
+  extendStart(ms: number): void
   /** The end has begun on purpose; from here on a slow drain is not mistaken for a hang. */
   stopping(): void
   /** Pings at half the unit's WatchdogSec while `isHealthy`; silence has systemd restart us. */
@@ -25,7 +29,10 @@ export function openSystemdNotifier(
   clock: Clock = systemClock,
 ): SystemdNotifier {
   if (!env.NOTIFY_SOCKET) {
-    return { ready() {}, stopping() {}, startWatchdog() {}, close() {} }
+    return {
+      ...{ ready() {}, status() {}, extendStart() {} },
+      ...{ stopping() {}, startWatchdog() {}, close() {} },
+    }
   }
   let messenger: ChildProcess | undefined
   let cancelPing = () => {}
@@ -40,6 +47,8 @@ export function openSystemdNotifier(
 
   return {
     ready: () => tell('READY=1'),
+    status: (text) => tell(`STATUS=${text}`),
+    extendStart: (ms) => tell(`EXTEND_TIMEOUT_USEC=${ms * 1_000}`),
     stopping() {
       isStopping = true
       tell('STOPPING=1')

@@ -26,11 +26,12 @@ SIGHUP reads shaping.toml again; mail under way and what was learned of receiver
       const stop = stopSignal()
       const { config, warning } = fitDescriptors(settings, openFilesLimit())
       // Only here: other commands need not load an HTTP server. It takes hundreds of descriptors.
-      const { logOptions, startAppliance } = await import('../app/index.js')
+      const { logOptions, serveAppliance } = await import('../app/index.js')
       const { openLog } = await import('../log/index.js')
       const log = openLog(logOptions(config.log))
       if (warning !== undefined) log.warn({}, warning)
-      const appliance = await startAppliance({ config, dataDir: place.dataDir, log })
+      const appliance = await serveAppliance({ config, dataDir: place.dataDir, log }, stop)
+      if (appliance === undefined) return
       const { privateUrl, publicUrl, sandboxSmtpPort, inboundSmtpPort } = appliance
       // One line, so that a script can wait for it.
       if (place.json)

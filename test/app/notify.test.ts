@@ -46,31 +46,39 @@ async function fakeSystemd(t: Test) {
   return { env, next }
 }
 
-t.test('systemd hears ready, pings while healthy, and the end', { skip }, async (t) => {
-  const { env, next } = await fakeSystemd(t)
-  const clock = new FakeClock()
-  const errors: string[] = []
-  const log = { ...silentLog, error: (_: object, message: string) => errors.push(message) }
-  const watched = { ...env, WATCHDOG_USEC: '60000000', WATCHDOG_PID: String(process.pid) }
-  const notifier = openSystemdNotifier(watched, log, clock)
-  t.teardown(() => notifier.close())
+t.test(
+  'systemd hears what the start waits for, ready, pings while healthy, and the end',
+  { skip },
+  async (t) => {
+    const { env, next } = await fakeSystemd(t)
+    const clock = new FakeClock()
+    const errors: string[] = []
+    const log = { ...silentLog, error: (_: object, message: string) => errors.push(message) }
+    const watched = { ...env, WATCHDOG_USEC: '60000000', WATCHDOG_PID: String(process.pid) }
+    const notifier = openSystemdNotifier(watched, log, clock)
+    t.teardown(() => notifier.close())
 
-  notifier.ready()
-  t.equal(await next(), 'READY=1')
-  let healthy = true
-  notifier.startWatchdog(() => healthy)
-  t.equal(await next(), 'WATCHDOG=1', 'at once')
-  await clock.advance(30_000)
-  t.equal(await next(), 'WATCHDOG=1', 'after half of WatchdogSec')
+    notifier.status('The disk is full: waiting')
+    t.equal(await next(), 'STATUS=The disk is full: waiting')
+    notifier.extendStart(60_000)
+    t.equal(await next(), 'EXTEND_TIMEOUT_USEC=60000000')
+    notifier.ready()
+    t.equal(await next(), 'READY=1')
+    let healthy = true
+    notifier.startWatchdog(() => healthy)
+    t.equal(await next(), 'WATCHDOG=1', 'at once')
+    await clock.advance(30_000)
+    t.equal(await next(), 'WATCHDOG=1', 'after half of WatchdogSec')
 
-  healthy = false
-  await clock.advance(90_000)
-  t.equal(errors.length, 1, 'the operator is told once')
-  notifier.stopping()
-  t.equal(await next(), 'STOPPING=1', 'no ping was sent while unhealthy')
-  await clock.advance(30_000)
-  t.equal(await next(), 'WATCHDOG=1', 'while draining the event loop alone counts')
-})
+    healthy = false
+    await clock.advance(90_000)
+    t.equal(errors.length, 1, 'the operator is told once')
+    notifier.stopping()
+    t.equal(await next(), 'STOPPING=1', 'no ping was sent while unhealthy')
+    await clock.advance(30_000)
+    t.equal(await next(), 'WATCHDOG=1', 'while draining the event loop alone counts')
+  },
+)
 
 function isMessenger(pid: string): boolean {
   try {

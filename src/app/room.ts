@@ -1,0 +1,60 @@
+import { statfsSync } from 'node:fs'
+import { type Clock, pause } from '../clock/index.js'
+import { messageOf } from '../errors/index.js'
+import type { Log } from '../log/index.js'
+import type { SystemdNotifier } from './notify.js'
+
+export interface RoomOptions {
+  dataDir: string
+  log: Log
+  clock: Clock
+  notifier: Pick<SystemdNotifier, 'status' | 'extendStart'>
+  /** Ends the waiting. */
+  signal: AbortSignal
+}
+
+const tryEveryMs = 5_000
+// So long systemd goes on to wait after each word of ours; several may be lost.
+const extendMs = 60_000
+const logEveryTries = 60
+
+/**
+ * Starts, and while the disk is full waits for room and starts again: ended starts would use up systemd's
+ * limit within half a minute, and then nobody starts Posthorn when there is room. Undefined when
+ * `signal` ended the waiting; any other failure of `start` is thrown at once.
+ */
+export async function startWhenRoom<T>(
+  start: () => Promise<T>,
+  { dataDir, log, clock, notifier, signal }: RoomOptions,
+): Promise<T | undefined> {
+  for (let tries = 0; !signal.aborted; tries++) {
+    try {
+      const started = await start()
+      if (tries > 0) notifier.status('Running')
+      return started
+    } catch (error) {
+      if (!isFull(error, dataDir)) throw error
+      const what = `The disk of ${dataDir} is full: Posthorn starts when there is room`
+      if (tries % logEveryTries === 0) log.warn({ cause: messageOf(error) }, what)
+      notifier.status(what)
+      notifier.extendStart(extendMs)
+      await pause(clock, tryEveryMs, signal)
+    }
+  }
+  return undefined
+}
+
+const noRoomBytes = 1_048_576
+
+/** By what the system says; SQLite does not always pass that on, so the disk itself is asked as well. */
+function isFull(error: unknown, dataDir: string): boolean {
+  for (let one = error; one instanceof Error; one = one.cause) {
+    const code = 'code' in one ? String(one.code) : ''
+    if (/^(ENOSPC|EDQUOT|SQLITE_FULL)$/.test(code)) return true
+    if (/^SQLITE_(IOERR|CANTOPEN)/.test(code)) {
+      const { bavail, bsize, files, ffree } = statfsSync(dataDir)
+      return bavail * bsize < noRoomBytes || (files > 0 && ffree === 0)
+    }
+  }
+  return false
+}
