@@ -1,8 +1,13 @@
+import { randomInt } from 'node:crypto'
 import { v7 } from 'uuid'
 import type { Clock } from '../clock/index.js'
+import type { RawDatabase } from './dialect.js'
 
 export interface Ids {
-  /** UUIDv7, lower case: sorts by time, so that new rows land at the end of every index. */
+  /**
+   * UUIDv7, lower case: rises in this thread, so that new rows land at the end of every index and a page
+   * by its cursor misses none.
+   */
   uuid(): string
   /**
    * A delivery's number: milliseconds since 2025 (41 bits), a count (8 bits), the thread's slot
@@ -11,20 +16,67 @@ export interface Ids {
   serial(): number
 }
 
+/** The largest ids that there are; 0 where there are none. */
+export interface LastIds {
+  serial: number
+  /** The milliseconds in the largest UUID. */
+  uuidMs: number
+}
+
 const epochMs = Date.UTC(2025, 0, 1)
 const perMs = 256
 const slots = 16
 
-export function makeIds(clock: Clock, slot: number): Ids {
-  let last = 0
+/** Begins above `last`: the clock may have been set back since, and would give out the same numbers. */
+export function makeIds(clock: Clock, slot: number, last: LastIds): Ids {
+  let count = Math.floor(last.serial / slots)
+  let uuidMs = last.uuidMs + 1
+  let uuidCount = 0
   return {
-    uuid: () => v7({ msecs: clock.now() }),
+    uuid() {
+      const now = clock.now()
+      if (now > uuidMs) {
+        uuidMs = now
+        // Half of the 32 bits, so that there is as much to count on; the 42 bits after them are random too.
+        uuidCount = randomInt(2 ** 31)
+      } else uuidCount++
+      return v7({ msecs: uuidMs, seq: uuidCount })
+    },
     serial() {
       // A burst, or a clock that went back, counts on from the last one.
-      last = Math.max(last + 1, (clock.now() - epochMs) * perMs)
-      return last * slots + slot
+      count = Math.max(count + 1, (clock.now() - epochMs) * perMs)
+      return count * slots + slot
     },
   }
+}
+
+const serialTables = [
+  ...['bodies', 'queue', 'deliveries', 'inbound_spool', 'operator_mails', 'sandbox_messages'],
+  'broadcast_tests',
+]
+const uuidTables = [
+  ...['accounts', 'api_keys', 'broadcasts', 'contact_lists', 'contacts', 'dkim_keys', 'domains'],
+  ...['emails', 'template_versions', 'templates', 'topics', 'webhook_endpoints'],
+]
+
+/** Each a look at the end of an index. */
+export const lastIdsSql = {
+  serial: largestOf(serialTables),
+  uuid: largestOf(uuidTables),
+}
+
+function largestOf(tables: readonly string[]): string {
+  const each = tables.map((table) => `select max("id") as "id" from "${table}"`)
+  return `select max("id") from (${each.join(' union all ')})`
+}
+
+/** Read at open. Every thread reads those of all: each counts in its own slot. */
+export function readLastIds(raw: RawDatabase): LastIds {
+  const largest = <T>(query: string) => raw.prepare<[], T | null>(query).pluck().get() ?? undefined
+  const uuid = largest<string>(lastIdsSql.uuid) ?? ''
+  // RFC 9562 §5.7: the first 48 bits are the time.
+  const ms = Number.parseInt(uuid.replace('-', '').slice(0, 12), 16)
+  return { serial: largest<number>(lastIdsSql.serial) ?? 0, uuidMs: Number.isNaN(ms) ? 0 : ms }
 }
 
 /** When the delivery of this number was accepted, in milliseconds. */

@@ -4,7 +4,7 @@ import type { Clock } from '../clock/index.js'
 import { databaseFile, kyselyOver, openConnection } from './dialect.js'
 import { type OnFault, reportFault } from './fault.js'
 import { makeGroupCommit, type Write } from './group-commit.js'
-import { type Ids, makeIds } from './ids.js'
+import { type Ids, makeIds, readLastIds } from './ids.js'
 import { openLogSync } from './log-sync.js'
 import type { Tables } from './schema.js'
 import { joinTurns } from './turns.js'
@@ -97,7 +97,7 @@ export function openStore(options: StoreOptions): Store {
   return {
     read,
     write,
-    ids: makeIds(options.clock, options.slot),
+    ids: makeIds(options.clock, options.slot, readLastIds(reader)),
     checkpoint() {
       try {
         reader.pragma('wal_checkpoint(passive)')

@@ -7,6 +7,7 @@ import { systemClock } from '../../src/clock/index.js'
 import { databaseFile, kyselyOver, openConnection } from '../../src/store/dialect.js'
 import { reportFault } from '../../src/store/fault.js'
 import { makeGroupCommit } from '../../src/store/group-commit.js'
+import { lastIdsSql } from '../../src/store/ids.js'
 import {
   forgetTurn,
   makeTurns,
@@ -358,6 +359,61 @@ t.test('ids', async (t) => {
   const other = await openTestStore(t, { clock, slot: 1 })
   t.notOk(serials.includes(other.ids.serial()), 'two threads never give the same')
   t.match(store.ids.uuid(), /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+})
+
+t.test('after a clock was set back no id is given twice, and order stays', async (t) => {
+  const dataDir = makeTempDir(t)
+  const clock = new FakeClock()
+  const before = await openTestStore(t, { dataDir, clock, slot: 3 })
+  const serials = Array.from({ length: 300 }, () => before.ids.serial())
+  const uuids = Array.from({ length: 300 }, () => before.ids.uuid())
+  t.same(uuids, uuids.toSorted(), 'uuids rise within a millisecond too')
+  await before.write(async (tx) => {
+    await tx
+      .insertInto('bodies')
+      .values(serials.map((id) => ({ id, html: null, text: null })))
+      .execute()
+    await tx
+      .insertInto('accounts')
+      .values(uuids.map((id) => account(id)))
+      .execute()
+  })
+  await before.close()
+
+  clock.setBack(3_600_000)
+  for (const slot of [3, 2]) {
+    const after = await openTestStore(t, { dataDir, clock, slot })
+    t.ok(after.ids.serial() > (serials.at(-1) ?? 0), `slot ${slot}`)
+    t.ok(after.ids.uuid() > (uuids.at(-1) ?? ''))
+  }
+})
+
+t.test('the largest ids are read from the ends of indexes, and from every table', async (t) => {
+  const dataDir = makeTempDir(t)
+  await openTestStore(t, { dataDir })
+  const raw = openConnection(databaseFile(dataDir), { busyTimeoutMs: 100 })
+  t.teardown(() => raw.close())
+  for (const query of Object.values(lastIdsSql)) {
+    const plan = raw.prepare<[], { detail: string }>(`explain query plan ${query}`).all()
+    t.same(
+      plan.filter(({ detail }) => /^SCAN (?!\(subquery)/.test(detail)),
+      [],
+    )
+  }
+  const keyed = (type: string) =>
+    raw
+      .prepare<[string], string>(
+        "select s.name from sqlite_schema s join pragma_table_info(s.name) i where s.type = 'table' and i.name = 'id' and i.pk = 1 and i.type = ? and s.name not like 'kysely%'",
+      )
+      .pluck()
+      .all(type)
+  // SQLite numbers these, or they have one row, or another table's numbers.
+  const others =
+    /^(appliance|consent|contact_imports|events|protection_audit|webhook_.*|.*_sources)$/
+  for (const table of keyed('INTEGER').filter((name) => !others.test(name))) {
+    t.match(lastIdsSql.serial, `from "${table}"`)
+  }
+  for (const table of keyed('TEXT')) t.match(lastIdsSql.uuid, `from "${table}"`)
 })
 
 t.test('one process a data directory', async (t) => {
