@@ -12,6 +12,7 @@ import {
   saidOf,
   type Verdict,
 } from '../reports/index.js'
+import { parkedCommands } from './bounce-parked.js'
 import { say, sayFields, sayJson } from './output.js'
 import { type Place, placeOf } from './place.js'
 
@@ -20,9 +21,11 @@ export const bounceRulesOf = ({ dataDir }: Place): BounceRules =>
   loadBounceRules(bounceRuleFiles(dataDir))
 
 export function bounceCommands(program: Command): void {
-  program
+  const bounce = program
     .command('bounce')
-    .description('what receivers mean by their refusals')
+    .description('what receivers mean by their refusals; reports that cannot be filed')
+
+  bounce
     .command('explain')
     .description("show what is concluded from a server's reply or from a report, and by which rule")
     .argument('<reply or file>', 'a reply such as "550 5.1.1 User unknown", a mail, - for stdin')
@@ -51,6 +54,8 @@ Nothing is changed by it. Rules of your own go into bounce-rules.toml in the dat
       if (place.json) sayJson(explained)
       else sayReport(explained)
     })
+
+  parkedCommands(bounce)
 }
 
 function readMail(file: string): Buffer {

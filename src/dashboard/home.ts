@@ -1,3 +1,4 @@
+import { listParkedReports } from '../inbound/index.js'
 import { countMessages } from '../sandbox/index.js'
 import type { Read } from '../store/index.js'
 import type { DashboardDeps } from './deps.js'
@@ -10,6 +11,8 @@ export interface HomeView {
   facts: { label: string; value: string }[]
   /** Set while mail is held back. */
   held: string | undefined
+  /** Set while reports are parked that cannot be filed. */
+  parked: string | undefined
 }
 
 // Counting a long queue to its end would take the listener's time.
@@ -22,6 +25,7 @@ export async function homeView({ store, sandbox }: DashboardDeps): Promise<HomeV
   const verified = domains.filter(({ status }) => status === 'verified').length
   const waiting = await countQueued(read)
   const held = await countQueued(read, true)
+  const parked = (await listParkedReports(read)).length
   const facts = [
     {
       label: 'Sending domains',
@@ -36,7 +40,11 @@ export async function homeView({ store, sandbox }: DashboardDeps): Promise<HomeV
     const count = await countMessages(store)
     facts.push({ label: 'In the sandbox inbox', value: plural(count, 'message') })
   }
-  return { title: 'Posthorn', sandbox, facts, held: held === 0 ? undefined : counted(held) }
+  return {
+    ...{ title: 'Posthorn', sandbox, facts },
+    held: held === 0 ? undefined : counted(held),
+    parked: parked === 0 ? undefined : plural(parked, 'report'),
+  }
 }
 
 const counted = (mails: number) =>

@@ -27,6 +27,7 @@ export { enqueue, type NewDelivery } from './enqueue.js'
 export { expireOverdue } from './expire.js'
 export { explainWaiting, type LiveGate, type WhyWaiting } from './explain.js'
 export { giveUp } from './give-up.js'
+export { never } from './held.js'
 export { type Changes, hold, type RetriedLanes, release, retry } from './hold.js'
 export {
   type ClassName,

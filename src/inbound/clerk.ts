@@ -4,8 +4,9 @@ import { messageOf } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
-import type { Store, Tx } from '../store/index.js'
+import { isPassing, type Store, type Tx, writeApart } from '../store/index.js'
 import { type Conclusion, conclude, inBrief } from './conclude.js'
+import { parkReport } from './parked.js'
 import { makeQuota } from './quota.js'
 import type { Outcome, Reader } from './reader.js'
 import type { Reading } from './reading.js'
@@ -45,7 +46,8 @@ interface Desk extends ClerkDeps {
  *        ▲               │ too early, or reading was broken off
  *        └──put off──────┘ (some times; then gone without effect, and told)
  *
- * A crash at any moment leaves what was not concluded in the spool.
+ * A crash at any moment leaves what was not concluded in the spool. What cannot be concluded for a reason
+ * of its own is parked for the operator, and the others go on.
  */
 export function startClerk(deps: ClerkDeps): { ring(): void; close(): Promise<void> } {
   const { clock, log, spool, reader } = deps
@@ -66,6 +68,9 @@ export function startClerk(deps: ClerkDeps): { ring(): void; close(): Promise<vo
   }
   // One batch is written while the next one is read, on another processor.
   const inHand = new Set<number>()
+  /** Those that can be neither concluded nor parked: left alone until the next start. */
+  const stuck = new Set<number>()
+  let takeBackAt = 0
   let writing: Promise<void> = Promise.resolve()
   const fail = async (error: unknown) => {
     log.error({ cause: messageOf(error) }, 'Reports cannot be worked off just now')
@@ -73,14 +78,22 @@ export function startClerk(deps: ClerkDeps): { ring(): void; close(): Promise<vo
     await sleep(faultPauseMs)
   }
   const write = async (mails: readonly SpooledMail[], outcomes: readonly Outcome[]) => {
-    await Promise.all(mails.map((mail, at) => settleOne(desk, mail, outcomes[at]))).catch(fail)
+    const settled = mails.map(async (mail, at) => {
+      if (!(await settleOrPark(desk, mail, outcomes[at]))) stuck.add(mail.id)
+    })
+    const failed = (await Promise.allSettled(settled)).find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected') await fail(failed.reason)
     for (const { id } of mails) inHand.delete(id)
   }
   const readSome = async () => {
     rung = false
-    const mails = await spool.next(mailsAtOnce, inHand)
+    if (clock.now() >= takeBackAt) {
+      takeBackAt = clock.now() + pollMs
+      await spool.takeBack()
+    }
+    const mails = await spool.next(mailsAtOnce, new Set([...inHand, ...stuck]))
     if (mails.length === 0 && inHand.size === 0) {
-      const due = (await spool.nextDue()) ?? Number.POSITIVE_INFINITY
+      const due = (await spool.nextDue(stuck)) ?? Number.POSITIVE_INFINITY
       return await sleep(Math.min(pollMs, due - clock.now()))
     }
     const outcomes = await reader.read(mails.map(({ raw }) => raw))
@@ -105,6 +118,39 @@ export function startClerk(deps: ClerkDeps): { ring(): void; close(): Promise<vo
       await reader.close()
       await running
     },
+  }
+}
+
+/** Resolves with whether it is off the spool, or put off; rejects while the storage fails. */
+async function settleOrPark(
+  deps: Desk,
+  mail: SpooledMail,
+  outcome: Outcome | undefined,
+): Promise<boolean> {
+  try {
+    await settleOne(deps, mail, outcome)
+    return true
+  } catch (error) {
+    if (isPassing(error)) throw error
+    const { store, clock, log, meter, spool } = deps
+    const parking = { fault: messageOf(error), now: clock.now() }
+    const { left, faults, cause } = await writeApart(store.write, [mail], (tx) =>
+      parkReport(tx, mail.id, parking),
+    )
+    if (left.length > 0) throw cause
+    const { id, remoteAddress } = mail
+    const told = { id, remoteAddress, cause: parking.fault }
+    if (faults.length > 0) {
+      log.error(
+        told,
+        'A report can neither be filed nor parked; it is left alone until the next start',
+      )
+      return false
+    }
+    spool.forget(mail)
+    meter.count('posthorn_reports_total', { outcome: 'parked' })
+    log.error(told, "A report cannot be filed; it is parked: 'posthorn bounce parked'")
+    return true
   }
 }
 

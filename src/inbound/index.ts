@@ -30,6 +30,14 @@ export {
   type OperatorMail,
 } from './operator-mails.js'
 
+export {
+  discardParkedReports,
+  listParkedReports,
+  type ParkedReport,
+  readParkedReport,
+  retryParkedReports,
+} from './parked.js'
+
 export interface InboundDeps {
   store: Store
   clock: Clock

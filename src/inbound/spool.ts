@@ -22,7 +22,8 @@ export interface SpooledMail {
   id: number
   receivedAt: number
   remoteAddress: string
-  recipients: string[]
+  /** Throws when what is stored is broken. */
+  readonly recipients: string[]
   /** How often it was put off. */
   tries: number
   raw: Buffer
@@ -36,8 +37,10 @@ export interface Spool {
   keep(arrival: Arrival): Promise<void>
   /** Those that are due, the oldest first, but for those in hand. */
   next(count: number, inHand: ReadonlySet<number>): Promise<SpooledMail[]>
-  /** When the first one falls due; undefined when none waits. */
-  nextDue(): Promise<number | undefined>
+  /** When the first one falls due, but for `except`; undefined when none waits. */
+  nextDue(except: ReadonlySet<number>): Promise<number | undefined>
+  /** Takes in again those that the operator wants read again. */
+  takeBack(): Promise<void>
   /** In the transaction that brings about what follows from it; `forget` after its commit. */
   remove(tx: Tx, mail: SpooledMail): Promise<boolean>
   putOff(tx: Tx, mail: SpooledMail, dueAt: number): Promise<void>
@@ -63,7 +66,11 @@ export async function openSpool(
     else waiting.delete(source)
     total += by
   }
-  const left = await store.read.selectFrom('inbound_spool').select('remote_address').execute()
+  const left = await store.read
+    .selectFrom('inbound_spool')
+    .select('remote_address')
+    .where('parked_at', 'is', null)
+    .execute()
   for (const row of left) count(row.remote_address, 1)
 
   return {
@@ -118,17 +125,42 @@ export async function openSpool(
         id: row.id,
         receivedAt: row.received_at,
         remoteAddress: row.remote_address,
-        recipients: JSON.parse(row.recipients) as string[],
+        // Not here, where a broken one would keep the others from being read.
+        get recipients() {
+          return JSON.parse(row.recipients) as string[]
+        },
         tries: row.tries,
         raw: row.raw,
       }))
     },
-    async nextDue() {
-      const { due } = await store.read
+    async nextDue(except) {
+      const first = await store.read
         .selectFrom('inbound_spool')
-        .select(({ fn }) => fn.min('due_at').as('due'))
-        .executeTakeFirstOrThrow()
-      return due ?? undefined
+        .select('due_at')
+        .where('id', 'not in', idsIn([...except]))
+        .orderBy('due_at')
+        .limit(1)
+        .executeTakeFirst()
+      return first?.due_at
+    },
+    async takeBack() {
+      const found = store.read
+        .selectFrom('inbound_spool')
+        .select(['id', 'remote_address'])
+        .where('parked_at', 'is not', null)
+        .where('fault', 'is', null)
+      for (const { id, remote_address } of await found.execute()) {
+        const waits = { parked_at: null, due_at: clock.now(), tries: 0 }
+        const { numUpdatedRows } = await store.write((tx) =>
+          tx
+            .updateTable('inbound_spool')
+            .set(waits)
+            .where('id', '=', id)
+            .where('parked_at', 'is not', null)
+            .executeTakeFirstOrThrow(),
+        )
+        if (numUpdatedRows > 0) count(remote_address, 1)
+      }
     },
     async putOff(tx, { id, tries }, dueAt) {
       await tx

@@ -25,6 +25,7 @@ import * as tracking from './migrations/0021-tracking.js'
 import * as preferences from './migrations/0022-preferences.js'
 import * as broadcasts from './migrations/0023-broadcasts.js'
 import * as appliance from './migrations/0025-appliance.js'
+import * as parkedReports from './migrations/0026-parked-reports.js'
 
 /** In order, forward only; a released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -51,6 +52,7 @@ const migrations: Record<string, Migration> = {
   '0022-preferences': preferences,
   '0023-broadcasts': broadcasts,
   '0025-appliance': appliance,
+  '0026-parked-reports': parkedReports,
 }
 
 /** Brings the database to the present schema, under a lock, all or nothing. Runs at every start. */

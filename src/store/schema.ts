@@ -450,6 +450,9 @@ export interface InboundSpoolRow {
   tries: number
   /** Its beginning, as far as it will be examined. */
   raw: Buffer
+  /** Since when it is left to the operator, with why; without a why it is to be read again. */
+  parked_at: Held<number>
+  fault: Held<string>
 }
 
 /** Mail to postmaster@ or abuse@. */

@@ -2,7 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { packageFile } from '../../src/config/index.js'
-import { makeTempDir } from '../support/store.js'
+import { parkReport } from '../../src/inbound/parked.js'
+import { makeTempDir, openTestStore } from '../support/store.js'
+import { openPlace } from './place.js'
 import { jsonOf, runCli } from './run.js'
 
 // On a machine that may have other work.
@@ -67,4 +69,32 @@ t.test("the operator's rules decide, and are checked", async (t) => {
     stderr:
       /Bad bounce rules \(.*bounce-rules\.toml\):\n {2}\[code\] 550: "nonsense" given, expected/,
   })
+})
+
+t.test('reports that cannot be filed are shown, read again and dropped', async (t) => {
+  const place = await openPlace(t)
+  const store = await openTestStore(t, { dataDir: place.data, slot: 14 })
+  t.match(await place.run('bounce', 'parked'), { stdout: 'Nothing is parked\n' })
+  const now = Date.now()
+  for (const id of [1, 2, 3]) {
+    const row = { received_at: now, due_at: now, remote_address: '192.0.2.1', tries: 0 }
+    const raw = Buffer.from(`Subject: ${id}\n`)
+    await store.write(async (tx) => {
+      const recipients = '["x@y.test"]'
+      await tx
+        .insertInto('inbound_spool')
+        .values({ ...row, id, recipients, raw })
+        .execute()
+      await parkReport(tx, id, { fault: 'it is broken', now: now + id })
+    })
+  }
+  t.match(await place.run('bounce', 'parked'), { stdout: /^ID .+\n3 .+ it is broken\n2 .+\n1 / })
+  t.match(await place.run('bounce', 'parked', '2'), { stdout: 'Subject: 2\n' })
+  t.match(await place.json('bounce', 'retry', '1'), { changed: 1 })
+  t.match(await place.run('bounce', 'parked'), { stdout: /\n1 .+ it is going to be read again/ })
+  await place.refused(/No report 9 is parked/, 'bounce', 'discard', '2', '9')
+  t.match(await place.run('bounce', 'discard', '2'), { stdout: '1 report is dropped\n' })
+  await place.refused(/Name reports, or --all/, 'bounce', 'discard')
+  t.match(await place.run('bounce', 'discard', '--all'), { stdout: '2 reports are dropped\n' })
+  t.match(await place.json('bounce', 'parked'), [])
 })

@@ -1,0 +1,84 @@
+import { never } from '../deliveries/index.js'
+import { idsIn, type Read, type Tx } from '../store/index.js'
+
+/** A report that cannot be filed, for the operator. */
+export interface ParkedReport {
+  id: number
+  receivedAt: number
+  parkedAt: number
+  remoteAddress: string
+  /** JSON, as it was stored: it may be what is broken. */
+  recipients: string
+  /** Null: it is going to be read again. */
+  fault: string | null
+}
+
+// Half a mebibyte each at most.
+export const maxParked = 200
+
+/** Leaves a report to the operator; the oldest of too many is dropped. */
+export async function parkReport(
+  tx: Tx,
+  id: number,
+  { fault, now }: { fault: string; now: number },
+): Promise<void> {
+  await tx
+    .updateTable('inbound_spool')
+    .set({ parked_at: now, fault: fault.slice(0, 500), due_at: never })
+    .where('id', '=', id)
+    .execute()
+  const [beyond] = await tx
+    .selectFrom('inbound_spool')
+    .select('parked_at')
+    .where('parked_at', 'is not', null)
+    .orderBy('parked_at', 'desc')
+    .offset(maxParked)
+    .limit(1)
+    .execute()
+  if (beyond === undefined) return
+  await tx.deleteFrom('inbound_spool').where('parked_at', '<=', beyond.parked_at).execute()
+}
+
+/** The newest first. */
+export async function listParkedReports(read: Read): Promise<ParkedReport[]> {
+  return await read
+    .selectFrom('inbound_spool')
+    .select(['id', 'received_at as receivedAt', 'remote_address as remoteAddress', 'recipients'])
+    .select((eb) => eb.ref('parked_at').$notNull().as('parkedAt'))
+    .select('fault')
+    .where('parked_at', 'is not', null)
+    .orderBy('parked_at', 'desc')
+    .execute()
+}
+
+/** A parked report as it came, as far as it was kept. */
+export async function readParkedReport(read: Read, id: number): Promise<Buffer | undefined> {
+  const row = await read
+    .selectFrom('inbound_spool')
+    .select('raw')
+    .where('id', '=', id)
+    .where('parked_at', 'is not', null)
+    .executeTakeFirst()
+  return row?.raw
+}
+
+/** Has parked reports read again, within a minute where the appliance runs; all without `ids`. */
+export async function retryParkedReports(tx: Tx, ids?: readonly number[]): Promise<number> {
+  const { numUpdatedRows } = await tx
+    .updateTable('inbound_spool')
+    .set({ fault: null })
+    .where('parked_at', 'is not', null)
+    .$if(ids !== undefined, (query) => query.where('id', 'in', idsIn(ids ?? [])))
+    .executeTakeFirstOrThrow()
+  return Number(numUpdatedRows)
+}
+
+/** Drops parked reports: nothing follows from them. All without `ids`. */
+export async function discardParkedReports(tx: Tx, ids?: readonly number[]): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('inbound_spool')
+    .where('parked_at', 'is not', null)
+    .$if(ids !== undefined, (query) => query.where('id', 'in', idsIn(ids ?? [])))
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
