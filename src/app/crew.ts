@@ -35,13 +35,16 @@ export interface CrewOptions {
 const entry = (name: string) => new URL(`../threads/${name}.js`, import.meta.url)
 // Write slots: main has 0, the outbound threads those after these.
 const sandboxSlot = 1
-const checkpointSlot = 2
+/** Of the thread that is there while automations have something due. */
+export const automateSlot = 2
 const firstOutboundSlot = 3 // and 7 more
 const inboundSlot = 11
 const courierSlot = 12
 /** Of the threads that are there while campaigns are expanded, and while contacts are imported. */
 export const expandSlot = 13
 export const importSlot = 14
+// It only reads.
+const checkpointSlot = 15
 // What a thread may take beyond its own grace to write its last results and close.
 const closingMs = 10_000
 // Beyond it only a new process may help; systemd's watchdog then brings one.

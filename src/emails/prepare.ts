@@ -12,7 +12,10 @@ import { maxRecipients, type SendInput } from './send-body.js'
 
 /** A mail that nothing speaks against, ready to be written. */
 export interface PreparedEmail {
-  row: Omit<EmailRow, 'relayed' | 'opens' | 'clicks' | 'body_id' | 'broadcast_id'>
+  row: Omit<
+    EmailRow,
+    'relayed' | 'opens' | 'clicks' | 'body_id' | 'broadcast_id' | 'automation_step_id'
+  >
   html: string
   text: string | null
   /** Who gets it, and who must not (`suppression`). */

@@ -26,6 +26,7 @@ import * as preferences from './migrations/0022-preferences.js'
 import * as broadcasts from './migrations/0023-broadcasts.js'
 import * as appliance from './migrations/0025-appliance.js'
 import * as parkedReports from './migrations/0026-parked-reports.js'
+import * as automations from './migrations/0030-automations.js'
 
 /** In order, forward only; a released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -53,6 +54,7 @@ const migrations: Record<string, Migration> = {
   '0023-broadcasts': broadcasts,
   '0025-appliance': appliance,
   '0026-parked-reports': parkedReports,
+  '0030-automations': automations,
 }
 
 /** Brings the database to the present schema, under a lock, all or nothing. Runs at every start. */

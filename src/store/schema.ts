@@ -51,6 +51,16 @@ export interface Tables {
   webhook_deliveries: WebhookDeliveryRow
   broadcasts: BroadcastRow
   broadcast_tests: BroadcastTestRow
+  automations: AutomationRow
+  automation_versions: AutomationVersionRow
+  automation_steps: AutomationStepRow
+  automation_triggers: AutomationTriggerRow
+  automation_events: AutomationEventRow
+  automation_live: AutomationLiveRow
+  automation_runs: AutomationRunRow
+  automation_entries: AutomationEntryRow
+  automation_listens: AutomationListenRow
+  email_merges: EmailMergeRow
 }
 
 /** One row, of id 1. */
@@ -178,6 +188,8 @@ export interface EmailRow {
   created_at: number
   /** The campaign that it is of: then it has one recipient, and its body is that of all. */
   broadcast_id: ColumnType<string | null, string | null | undefined, never>
+  /** The step of an automation that it is of: then it has one recipient, and a row in `email_merges`. */
+  automation_step_id: ColumnType<number | null, number | null | undefined, never>
 }
 
 /** Transactional before automation before campaign. */
@@ -283,6 +295,8 @@ export interface TemplateVersionRow {
   html: string
   text: string | null
   created_at: number
+  /** Its Liquid as the body that all mails of automations share; set with the first of them. */
+  body_id: ColumnType<number | null, number | null | undefined, number>
 }
 
 /** An account's plans and all that may stop it; one row an account. */
@@ -696,4 +710,171 @@ export interface BroadcastTestRow {
   id: number
   account_id: string
   sent_at: number
+}
+
+/** An automation, with counters that change in the transaction of what they count. */
+export interface AutomationRow {
+  id: string
+  account_id: string
+  name: string
+  status: 'disabled' | 'enabled' | 'archived'
+  /** Of the definition that is shown and edited; `automation_triggers` has the one that starts runs. */
+  version: number
+  /** Its runs, by how they stand. */
+  running: number
+  waiting: number
+  completed: number
+  exited: number
+  failed: number
+  cancelled: number
+  /** Contacts who have ever entered it. */
+  enrolled: number
+  created_at: number
+  updated_at: number
+  /** The operator's or the account's pause: its runs are held meanwhile. */
+  paused_at: number | null
+}
+
+export interface AutomationVersionRow {
+  automation_id: string
+  version: number
+  /** JSON, as `automations/definition.ts` has it. */
+  definition: string
+  /** From then on it never changes, and its steps have rows of their own. */
+  frozen_at: number | null
+}
+
+/** A step of a frozen version, with counters. */
+export interface AutomationStepRow extends AutomationStepCounts {
+  id: number
+  automation_id: string
+  version: number
+  key: string
+  type: string
+}
+
+/** What has happened at a step, and what became of the mails that it sent. */
+export interface AutomationStepCounts {
+  entered: number
+  done: number
+  skipped: number
+  failed: number
+  met: number
+  not_met: number
+  received: number
+  timed_out: number
+  mails: number
+  delivered: number
+  bounced: number
+  opened: number
+  clicked: number
+  unsubscribed: number
+}
+
+/** Which enabled automations an event starts, in which version. */
+export interface AutomationTriggerRow {
+  account_id: string
+  event: string
+  automation_id: string
+  version: number
+}
+
+/** What was heard of a contact; rows are only ever added at the end. */
+export interface AutomationEventRow {
+  /** Rises in the order in which events were committed. */
+  id: Generated<number>
+  account_id: string
+  contact_id: string
+  name: string
+  /** JSON. */
+  payload: string | null
+  at: number
+  /** When it happened, where the client says so. */
+  occurred_at: number | null
+  /** How many automations' mails in a row have led to it; 0 for a client's own. */
+  depth: number
+}
+
+/**
+ * The hot table: a row a run that has not ended. It moves to `automation_runs` when it ends. Every row
+ * has a time to be looked at (`due_at`), and `held_due_at` what that was while it is held.
+ */
+export interface AutomationLiveRow {
+  id: string
+  account_id: string
+  automation_id: string
+  version: number
+  contact_id: string
+  /** Where it stands: a row of `automation_steps`. */
+  step_id: number
+  /** Rises with every change, so that a plan is only written over what it was made from. */
+  seq: number
+  status: 'running' | 'waiting'
+  due_at: number
+  /** The event for which it is parked. */
+  wait_event: string | null
+  /** The event that has ended that wait. */
+  woken_by: number | null
+  trigger_event: number
+  /** When it came to a delay or wait in which it still is. */
+  entered_at: number | null
+  /** JSON: by name the last event that a wait has taken. */
+  heard: string | null
+  /** JSON: the event that each wait has received, by the step's key, the latest last. */
+  waits: string | null
+  /** Why a step that is due does not run. */
+  blocked: string | null
+  /** Faults in a row. */
+  attempts: number
+  /** Steps that were run and mails that were sent, against endless loops. */
+  steps: number
+  mails: number
+  /** JSON, as `automations/history.ts` has it. */
+  history: string
+  started_at: number
+  updated_at: number
+  held_at: Held<number>
+  held_reason: Held<string>
+  held_due_at: Held<number>
+}
+
+/** The log: a row a run that has ended. */
+export interface AutomationRunRow {
+  id: string
+  account_id: string
+  automation_id: string
+  version: number
+  /** Null once the contact was deleted. */
+  contact_id: string | null
+  step_id: number
+  status: 'completed' | 'exited' | 'failed' | 'cancelled'
+  reason: string | null
+  history: string
+  started_at: number
+  ended_at: number
+}
+
+/** That a contact has entered an automation, and how often. */
+export interface AutomationEntryRow {
+  contact_id: string
+  automation_id: string
+  runs: number
+  last_started_at: number
+  /** The hour (since 1970) of the last start, and the starts in it. */
+  hour_at: number
+  hour_runs: number
+}
+
+/** Events that a live run hears wherever it stands: of its exit rules and its goal. */
+export interface AutomationListenRow {
+  contact_id: string
+  event: string
+  run_id: string
+}
+
+/** What is merged into a mail when it leaves; gone when its delivery has ended. */
+export interface EmailMergeRow {
+  email_id: string
+  /** JSON. */
+  variables: string
 }

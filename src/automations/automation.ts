@@ -1,0 +1,67 @@
+import type { Selectable } from 'kysely'
+import { ApiError, OperatorError } from '../errors/index.js'
+import type { AutomationRow, Read } from '../store/index.js'
+import type { AutomationDefinition } from './definition.js'
+
+export type Automation = Selectable<AutomationRow>
+export type AutomationStatus = AutomationRow['status']
+
+/** The account's automation; throws a 404. */
+export async function findAutomation(
+  read: Read,
+  accountId: string,
+  id: string,
+): Promise<Automation> {
+  const row = await read
+    .selectFrom('automations')
+    .selectAll()
+    .where('id', '=', id.toLowerCase())
+    .where('account_id', '=', accountId)
+    .executeTakeFirst()
+  if (row === undefined) throw new ApiError('not_found', 'No such automation')
+  return row
+}
+
+/** An automation of whichever account, for operators. */
+export async function findAnyAutomation(read: Read, id: string): Promise<Automation> {
+  const row = await read
+    .selectFrom('automations')
+    .selectAll()
+    .where('id', '=', id.toLowerCase())
+    .executeTakeFirst()
+  if (row !== undefined) return row
+  throw new OperatorError(
+    `No automation ${id}; 'posthorn automation list' shows those of an account`,
+  )
+}
+
+/** An account's automations, newest first (UUIDv7), `limit` of them older than `before`. */
+export async function listAutomations(
+  read: Read,
+  accountId: string,
+  { limit, before }: { limit: number; before?: string | undefined },
+): Promise<Automation[]> {
+  return await read
+    .selectFrom('automations')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** The definition of a version, and when it was frozen. */
+export async function readDefinition(
+  read: Read,
+  automationId: string,
+  version: number,
+): Promise<{ definition: AutomationDefinition; frozenAt: number | null }> {
+  const { definition, frozen_at } = await read
+    .selectFrom('automation_versions')
+    .select(['definition', 'frozen_at'])
+    .where('automation_id', '=', automationId)
+    .where('version', '=', version)
+    .executeTakeFirstOrThrow()
+  return { definition: JSON.parse(definition), frozenAt: frozen_at }
+}

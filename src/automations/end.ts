@@ -1,0 +1,105 @@
+import { idsOf, cell, prepared, rowsOf, type Tx } from '../store/index.js'
+import type { HistoryEntry } from './run.js'
+import type { EndStatus } from './run.js'
+import { historyJson, readHistory } from './live.js'
+import type { Tally } from './tally.js'
+
+/** A live run that ends, and all that is told of it. */
+export interface Ending {
+  id: string
+  stepId: number
+  status: EndStatus
+  reason: string | null
+  /** JSON (`historyJson`). */
+  history: string
+}
+
+/**
+ * Moves runs to the log, each row with its end, inside the transaction of what ended them. A run that
+ * has ended since is left alone. Resolves with the ids of those that it moved.
+ */
+export async function endRuns(
+  tx: Tx,
+  endings: readonly Ending[],
+  { at, tally }: { at: number; tally: Tally },
+): Promise<Set<string>> {
+  if (endings.length === 0) return new Set()
+  const rows = endings.map((end) => [end.id, end.stepId, end.status, end.reason, end.history])
+  await copyToLog(tx, { json: JSON.stringify(rows), at })
+  const ids = JSON.stringify(endings.map(({ id }) => id))
+  await forgetListens(tx, { ids })
+  const gone = await removeLive(tx, { ids })
+  const ended = new Map(endings.map((end) => [end.id, end]))
+  for (const { id, automationId, status } of gone) {
+    tally.run(automationId, status, -1)
+    tally.run(automationId, ended.get(id)?.status ?? 'cancelled', 1)
+  }
+  return new Set(gone.map(({ id }) => id))
+}
+
+const copyToLog = prepared<{ json: string; at: number }, unknown>((db, { json, at }) =>
+  db
+    .insertInto('automation_runs')
+    .columns([
+      ...(['id', 'account_id', 'automation_id', 'version', 'contact_id', 'step_id'] as const),
+      ...(['status', 'reason', 'history', 'started_at', 'ended_at'] as const),
+    ])
+    .expression((eb) =>
+      eb
+        .selectFrom(rowsOf(json))
+        .innerJoin('automation_live as live', (join) => join.on('live.id', '=', cell<string>(0)))
+        .select(['live.id', 'account_id', 'automation_id', 'version', 'contact_id'])
+        .select([
+          cell<number>(1).as('step_id'),
+          cell<'completed'>(2).as('status'),
+          cell<string | null>(3).as('reason'),
+          cell<string>(4).as('history'),
+          'started_at',
+          eb.val(at).as('ended_at'),
+        ]),
+    ),
+)
+
+const forgetListens = prepared<{ ids: string }, unknown>((db, { ids }) =>
+  db
+    .deleteFrom('automation_listens')
+    .where('run_id', 'in', idsOf(ids))
+    // The key begins with the contact.
+    .where('contact_id', 'in', (eb) =>
+      eb.selectFrom('automation_live').select('contact_id').where('id', 'in', idsOf(ids)),
+    ),
+)
+
+interface Removed {
+  id: string
+  automationId: string
+  status: 'running' | 'waiting'
+}
+
+const removeLive = prepared<{ ids: string }, Removed>((db, { ids }) =>
+  db
+    .deleteFrom('automation_live')
+    .where('id', 'in', idsOf(ids))
+    .returning(['id', 'automation_id as automationId', 'status']),
+)
+
+/** What is needed of a live row to end it where it stands. */
+export interface EndingRow {
+  id: string
+  step_id: number
+  history: string
+  started_at: number
+}
+
+/** The end of a run that something outside of it has ended: its last line says why. */
+export function endingOf(
+  row: EndingRow,
+  status: EndStatus,
+  reason: string,
+  at: number,
+): Ending {
+  const last: HistoryEntry = { stepId: row.step_id, at, result: `ended:${reason}` }
+  const entries = [...readHistory(row.history, row.started_at), last]
+  const history = historyJson(entries, row.started_at)
+  return { id: row.id, stepId: row.step_id, status, reason, history }
+}

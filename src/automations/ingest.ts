@@ -1,0 +1,200 @@
+import type { UpdateResult } from 'kysely'
+import type { Ids } from '../store/index.js'
+import { cell, prepared, rowsOf, type Tx } from '../store/index.js'
+import { type Ending, endingOf, endRuns } from './end.js'
+import { holds } from './rule.js'
+import type { StoredEvent, Traveller } from './run.js'
+import { eventsById, eventsOf, type LiveRow, stateOf } from './live.js'
+import { makeTally, type Tally } from './tally.js'
+import { type Started, startRuns } from './triggers.js'
+import type { FrozenVersion, Versions } from './versions.js'
+import { wakes } from './walk.js'
+
+export interface IngestDeps {
+  ids: Pick<Ids, 'uuid'>
+  versions: Versions
+}
+
+/** Something that happened to a contact of the account. */
+export interface NewEvent {
+  contact: Traveller
+  name: string
+  /** JSON. */
+  payload: string | null
+  /** When it happened, where the client says so (ms). */
+  occurredAt?: number | undefined
+  /** How many automations' mails in a row have led to it. */
+  depth?: number
+}
+
+export interface Heard {
+  /** Runs that were parked on it and go on. */
+  resumed: number
+  started: Started[]
+}
+
+/** An event that was written, with whose it is. */
+export interface TakenEvent extends NewEvent {
+  stored: StoredEvent
+}
+
+/**
+ * Takes in events of an account, in order, inside one write: each is kept, ends the waits of runs that
+ * were there before it, and starts runs, which never hear it. The engine is to be rung after the commit.
+ */
+export async function ingestEvents(
+  tx: Tx,
+  deps: IngestDeps,
+  { accountId, now }: { accountId: string; now: number },
+  events: readonly NewEvent[],
+): Promise<Heard[]> {
+  const taken = await storeEvents(tx, accountId, now, events)
+  const tally = makeTally()
+  const resumed = await resolveWaits(tx, deps.versions, taken, now, tally)
+  const started = await startRuns(tx, deps, { accountId, now, tally }, taken)
+  await tally.write(tx)
+  return taken.map((_, place) => ({
+    resumed: resumed[place] ?? 0,
+    started: started[place] ?? [],
+  }))
+}
+
+// Rising ids are given here, in the one write at a time: an event's place tells what came before it.
+async function storeEvents(
+  tx: Tx,
+  accountId: string,
+  now: number,
+  events: readonly NewEvent[],
+): Promise<TakenEvent[]> {
+  const [last] = await lastEvent(tx, {})
+  const first = (last?.id ?? 0) + 1
+  const taken = events.map((event, place): TakenEvent => {
+    const { name, payload } = event
+    const parsed = payload === null ? null : JSON.parse(payload)
+    return { ...event, stored: { id: first + place, name, payload: parsed, at: now } }
+  })
+  const rows = taken.map(({ stored, contact, payload, occurredAt = null, depth = 0 }) => [
+    ...[stored.id, contact.id, stored.name, payload, occurredAt, depth],
+  ])
+  await insertEvents(tx, { json: JSON.stringify(rows), accountId, now })
+  return taken
+}
+
+const lastEvent = prepared<object, { id: number | null }>((db) =>
+  db.selectFrom('automation_events').select((eb) => eb.fn.max('id').as('id')),
+)
+
+const insertEvents = prepared<{ json: string; accountId: string; now: number }, unknown>(
+  (db, { json, accountId, now }) =>
+    db
+      .insertInto('automation_events')
+      .columns(['id', 'account_id', 'contact_id', 'name', 'payload', 'at', 'occurred_at', 'depth'])
+      .expression((eb) =>
+        eb
+          .selectFrom(rowsOf(json))
+          .select([
+            cell<number>(0).as('id'),
+            eb.val(accountId).as('account_id'),
+            cell<string>(1).as('contact_id'),
+            cell<string>(2).as('name'),
+            cell<string | null>(3).as('payload'),
+            eb.val(now).as('at'),
+            cell<number | null>(4).as('occurred_at'),
+            cell<number>(5).as('depth'),
+          ]),
+      ),
+)
+
+/** Wakes runs that are parked on these events, and ends those whose exit rules name them. */
+async function resolveWaits(
+  tx: Tx,
+  versions: Versions,
+  taken: readonly TakenEvent[],
+  now: number,
+  tally: Tally,
+): Promise<number[]> {
+  const resumed = taken.map(() => 0)
+  const pairs = JSON.stringify(taken.map(({ contact, name }) => [contact.id, name]))
+  const rows = [...(await parkedOn(tx, { pairs })), ...(await listening(tx, { pairs }))]
+  if (rows.length === 0) return resumed
+  const runs = new Map(rows.map((row) => [row.id, row]))
+  const known = await eventsById(tx, rows.flatMap(eventsOf))
+  const woken = new Map<string, number>()
+  const endings = new Map<string, Ending>()
+  for (const [place, event] of taken.entries()) {
+    for (const row of runs.values()) {
+      if (row.contact_id !== event.contact.id || endings.has(row.id)) continue
+      const version = await versions(tx, row.automation_id, row.version)
+      const state = stateOf(row, known)
+      const trigger = known.get(row.trigger_event)
+      if (trigger === undefined) continue
+      const facts = { contact: event.contact, trigger, mail: () => undefined }
+      if (exits(version, { ...facts, waits: state.waits, event: event.stored })) {
+        endings.set(row.id, endingOf(row, 'exited', 'exit_rule', now))
+        woken.delete(row.id)
+      } else if (
+        row.wait_event === event.name &&
+        row.held_at === null &&
+        !woken.has(row.id) &&
+        wakes(version.compiled, state, facts, event.stored)
+      ) {
+        woken.set(row.id, event.stored.id)
+        resumed[place] = (resumed[place] ?? 0) + 1
+      }
+    }
+  }
+  await endRuns(tx, [...endings.values()], { at: now, tally })
+  if (woken.size > 0) {
+    await wake(tx, { json: JSON.stringify([...woken]), now })
+    for (const id of woken.keys()) {
+      const automationId = runs.get(id)?.automation_id ?? ''
+      tally.run(automationId, 'waiting', -1)
+      tally.run(automationId, 'running', 1)
+    }
+  }
+  return resumed
+}
+
+function exits({ compiled }: FrozenVersion, facts: Parameters<typeof holds>[1]): boolean {
+  const { exitOn = [] } = compiled.settings
+  const name = facts.event?.name
+  return exitOn.some((rule) => rule.eventName === name && holds(rule.filter, facts))
+}
+
+const parkedOn = prepared<{ pairs: string }, LiveRow>((db, { pairs }) =>
+  db
+    .selectFrom(rowsOf(pairs))
+    .innerJoin('automation_live as live', (join) =>
+      join
+        .on('live.contact_id', '=', cell<string>(0))
+        .on('live.wait_event', '=', cell<string>(1)),
+    )
+    .selectAll('live'),
+)
+
+const listening = prepared<{ pairs: string }, LiveRow>((db, { pairs }) =>
+  db
+    .selectFrom(rowsOf(pairs))
+    .innerJoin('automation_listens as listens', (join) =>
+      join
+        .on('listens.contact_id', '=', cell<string>(0))
+        .on('listens.event', '=', cell<string>(1)),
+    )
+    .innerJoin('automation_live as live', 'live.id', 'listens.run_id')
+    .selectAll('live'),
+)
+
+const wake = prepared<{ json: string; now: number }, UpdateResult>((db, { json, now }) =>
+  db
+    .updateTable('automation_live')
+    .from(rowsOf(json))
+    .set((eb) => ({
+      woken_by: cell<number>(1),
+      status: 'running',
+      due_at: now,
+      wait_event: null,
+      seq: eb('seq', '+', 1),
+      updated_at: now,
+    }))
+    .where('automation_live.id', '=', cell<string>(0)),
+)

@@ -1,0 +1,307 @@
+import { sql } from 'kysely'
+import { cell, prepared, rowsOf, type Tx } from '../store/index.js'
+import { suppressionsAmong } from '../suppression/index.js'
+import { limits, type Reentry } from './definition.js'
+import { departureOf } from './departed.js'
+import { durationMs } from './duration.js'
+import type { IngestDeps, TakenEvent } from './ingest.js'
+import { historyJson } from './live.js'
+import { holds } from './rule.js'
+import type { Tally } from './tally.js'
+import type { FrozenVersion } from './versions.js'
+import { staysOn } from './walk.js'
+
+/** Why an event has started no run (automations.md, O4). */
+export type NotStarted =
+  | 'already_running'
+  | 'already_entered'
+  | 'too_soon'
+  | 'filtered'
+  | 'suppressed'
+  | 'too_old'
+  | 'limit'
+
+/** What an event came to in an automation that it can start. */
+export interface Started {
+  automationId: string
+  name: string
+  started: boolean
+  /** The run that is live now; null where there is none. */
+  runId: string | null
+  reason?: NotStarted
+}
+
+interface Trigger {
+  event: string
+  automationId: string
+  version: number
+  name: string
+}
+
+interface Entry {
+  runs: number
+  lastStartedAt: number
+  hourAt: number
+  hourRuns: number
+}
+
+/** A run that begins. */
+interface NewRun {
+  id: string
+  trigger: Trigger
+  stepId: number
+  event: TakenEvent
+  listens: readonly string[]
+}
+
+// System events that come of automations' own mail.
+const maxDepth = 5
+const hourMs = 3_600_000
+
+/** Starts what the events start; for each event what it came to, in the order of the automations. */
+export async function startRuns(
+  tx: Tx,
+  { ids, versions }: IngestDeps,
+  { accountId, now, tally }: { accountId: string; now: number; tally: Tally },
+  events: readonly TakenEvent[],
+): Promise<Started[][]> {
+  const none = events.map((): Started[] => [])
+  const names = JSON.stringify([...new Set(events.map(({ name }) => name))].map((name) => [name]))
+  const triggers = await triggersOf(tx, { accountId, names })
+  if (triggers.length === 0) return none
+  const pairs = JSON.stringify(
+    events.flatMap(({ contact, name }) =>
+      triggers
+        .filter(({ event }) => event === name)
+        .map(({ automationId }) => [contact.id, automationId]),
+    ),
+  )
+  const live = new Map((await liveAmong(tx, { pairs })).map((row) => [pairOf(row), row.id]))
+  const entries = new Map(
+    (await entriesAmong(tx, { pairs })).map((row): [string, Entry] => [pairOf(row), row]),
+  )
+  const starters = events.filter(({ name }) => triggers.some(({ event }) => event === name))
+  const addresses = [...new Set(starters.map(({ contact }) => contact.email))]
+  const reasons = await suppressionsAmong(tx, accountId, addresses)
+  const begun: NewRun[] = []
+  const answers = none
+  for (const [place, event] of events.entries()) {
+    for (const trigger of triggers) {
+      if (trigger.event !== event.name) continue
+      const { automationId, name } = trigger
+      const version = await versions(tx, automationId, trigger.version)
+      const pair = pairOf({ contactId: event.contact.id, automationId })
+      const entry = entries.get(pair)
+      const running = live.get(pair)
+      const departed = departureOf(reasons.get(event.contact.email.toLowerCase()))
+      const reason =
+        running !== undefined
+          ? 'already_running'
+          : departed !== undefined && !staysOn(version.compiled, departed)
+            ? 'suppressed'
+            : refusalOf(version, event, entry, now)
+      const answer = { automationId, name, started: reason === undefined }
+      if (reason !== undefined) {
+        answers[place]?.push({ ...answer, runId: running ?? null, reason })
+        continue
+      }
+      const id = ids.uuid()
+      const stepId = version.compiled.trigger.id
+      begun.push({ id, trigger, stepId, event, listens: version.listens })
+      live.set(pair, id)
+      entries.set(pair, entered(entry, now))
+      if (entry === undefined) tally.run(automationId, 'enrolled', 1)
+      tally.run(automationId, 'running', 1)
+      tally.step(stepId, 'entered')
+      answers[place]?.push({ ...answer, runId: id })
+    }
+  }
+  if (begun.length > 0) await insertRuns(tx, accountId, begun, entries, now)
+  return answers
+}
+
+/** Why the event of a contact who has no live run starts none; undefined when it does. */
+function refusalOf(
+  { compiled }: FrozenVersion,
+  { contact, stored, occurredAt, depth = 0 }: TakenEvent,
+  entry: Entry | undefined,
+  now: number,
+): NotStarted | undefined {
+  const { step } = compiled.trigger
+  if (step.type !== 'trigger') throw new Error('A version begins with a step that is no trigger')
+  const { filter, reentry = 'after_end' } = step.config
+  if (occurredAt !== undefined && now - occurredAt > limits.eventAgeMs) return 'too_old'
+  const nothing = { waits: [], mail: () => undefined }
+  if (!holds(filter, { contact, trigger: stored, event: stored, ...nothing })) return 'filtered'
+  if (depth > maxDepth) return 'limit'
+  if (entry === undefined) return undefined
+  const again = againOf(reentry, entry, now)
+  if (again !== undefined) return again
+  const thisHour = entry.hourAt === hourOf(now) ? entry.hourRuns : 0
+  return thisHour >= limits.startsPerHour ? 'limit' : undefined
+}
+
+function againOf(reentry: Reentry, { lastStartedAt }: Entry, now: number): NotStarted | undefined {
+  if (reentry === 'after_end') return undefined
+  if (reentry === 'once') return 'already_entered'
+  return now - lastStartedAt < (durationMs(reentry.after) ?? 0) ? 'too_soon' : undefined
+}
+
+const hourOf = (now: number) => Math.floor(now / hourMs)
+
+function entered(before: Entry | undefined, now: number): Entry {
+  const hourAt = hourOf(now)
+  const sameHour = before?.hourAt === hourAt ? before.hourRuns : 0
+  return { runs: (before?.runs ?? 0) + 1, lastStartedAt: now, hourAt, hourRuns: sameHour + 1 }
+}
+
+const pairOf = ({ contactId, automationId }: { contactId: string; automationId: string }) =>
+  `${contactId} ${automationId}`
+
+async function insertRuns(
+  tx: Tx,
+  accountId: string,
+  begun: readonly NewRun[],
+  entries: ReadonlyMap<string, Entry>,
+  now: number,
+): Promise<void> {
+  const rows = begun.map(({ id, trigger: { automationId, version }, stepId, event }) => {
+    const { runs = 1, hourAt = 0, hourRuns = 1 } =
+      entries.get(pairOf({ contactId: event.contact.id, automationId })) ?? {}
+    return [
+      ...[id, automationId, version, event.contact.id, stepId, event.stored.id],
+      ...[runs, hourAt, hourRuns],
+    ]
+  })
+  const json = JSON.stringify(rows)
+  await insertLive(tx, { json, accountId, now, history: historyJson([], now) })
+  await putEntries(tx, { json, now })
+  const listens = begun.flatMap(({ id, event, listens }) =>
+    listens.map((name) => [event.contact.id, name, id]),
+  )
+  if (listens.length > 0) await insertListens(tx, { json: JSON.stringify(listens) })
+}
+
+const triggersOf = prepared<{ accountId: string; names: string }, Trigger>(
+  (db, { accountId, names }) =>
+    db
+      .selectFrom(rowsOf(names))
+      .innerJoin('automation_triggers as triggers', (join) =>
+        join
+          .on('triggers.account_id', '=', accountId)
+          .on('triggers.event', '=', cell<string>(0)),
+      )
+      .innerJoin('automations', 'automations.id', 'triggers.automation_id')
+      .select(['triggers.event', 'automation_id as automationId', 'triggers.version', 'name'])
+      .orderBy('automation_id'),
+)
+
+const liveAmong = prepared<
+  { pairs: string },
+  { id: string; contactId: string; automationId: string }
+>((db, { pairs }) =>
+  db
+    .selectFrom(rowsOf(pairs))
+    .innerJoin('automation_live as live', (join) =>
+      join
+        .on('live.contact_id', '=', cell<string>(0))
+        .on('live.automation_id', '=', cell<string>(1)),
+    )
+    .select(['live.id', 'contact_id as contactId', 'automation_id as automationId']),
+)
+
+const entriesAmong = prepared<
+  { pairs: string },
+  Entry & { contactId: string; automationId: string }
+>((db, { pairs }) =>
+  db
+    .selectFrom(rowsOf(pairs))
+    .innerJoin('automation_entries as entries', (join) =>
+      join
+        .on('entries.contact_id', '=', cell<string>(0))
+        .on('entries.automation_id', '=', cell<string>(1)),
+    )
+    .select(['contact_id as contactId', 'automation_id as automationId', 'runs'])
+    .select(['last_started_at as lastStartedAt', 'hour_at as hourAt', 'hour_runs as hourRuns']),
+)
+
+const insertLive = prepared<
+  { json: string; accountId: string; now: number; history: string },
+  unknown
+>((db, { json, accountId, now, history }) =>
+  db
+    .insertInto('automation_live')
+    .columns([
+      ...(['id', 'account_id', 'automation_id', 'version', 'contact_id', 'step_id'] as const),
+      ...(['trigger_event', 'seq', 'status', 'due_at', 'attempts', 'steps', 'mails'] as const),
+      ...(['history', 'started_at', 'updated_at'] as const),
+    ])
+    .expression((eb) =>
+      eb
+        .selectFrom(rowsOf(json))
+        .select([
+          cell<string>(0).as('id'),
+          eb.val(accountId).as('account_id'),
+          cell<string>(1).as('automation_id'),
+          cell<number>(2).as('version'),
+          cell<string>(3).as('contact_id'),
+          cell<number>(4).as('step_id'),
+          cell<number>(5).as('trigger_event'),
+          eb.lit(0).as('seq'),
+          sql<'running'>`'running'`.as('status'),
+          eb.val(now).as('due_at'),
+          eb.lit(0).as('attempts'),
+          eb.lit(0).as('steps'),
+          eb.lit(0).as('mails'),
+          eb.val(history).as('history'),
+          eb.val(now).as('started_at'),
+          eb.val(now).as('updated_at'),
+        ]),
+    ),
+)
+
+// `where true` tells SQLite that the `on` which follows is no join's.
+const putEntries = prepared<{ json: string; now: number }, unknown>((db, { json, now }) =>
+  db
+    .insertInto('automation_entries')
+    .columns([
+      ...(['contact_id', 'automation_id', 'runs', 'last_started_at'] as const),
+      ...(['hour_at', 'hour_runs'] as const),
+    ])
+    .expression((eb) =>
+      eb
+        .selectFrom(rowsOf(json))
+        .select([
+          cell<string>(3).as('contact_id'),
+          cell<string>(1).as('automation_id'),
+          cell<number>(6).as('runs'),
+          eb.val(now).as('last_started_at'),
+          cell<number>(7).as('hour_at'),
+          cell<number>(8).as('hour_runs'),
+        ])
+        .where(sql<boolean>`true`),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['contact_id', 'automation_id']).doUpdateSet((eb) => ({
+        runs: eb.ref('excluded.runs'),
+        last_started_at: eb.ref('excluded.last_started_at'),
+        hour_at: eb.ref('excluded.hour_at'),
+        hour_runs: eb.ref('excluded.hour_runs'),
+      })),
+    ),
+)
+
+const insertListens = prepared<{ json: string }, unknown>((db, { json }) =>
+  db
+    .insertInto('automation_listens')
+    .columns(['contact_id', 'event', 'run_id'])
+    .expression((eb) =>
+      eb
+        .selectFrom(rowsOf(json))
+        .select([
+          cell<string>(0).as('contact_id'),
+          cell<string>(1).as('event'),
+          cell<string>(2).as('run_id'),
+        ]),
+    ),
+)

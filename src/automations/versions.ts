@@ -1,0 +1,86 @@
+import { prepared, type Read } from '../store/index.js'
+import { type Compiled, compile } from './compile.js'
+import type { AutomationDefinition } from './definition.js'
+
+/** A version that runs go through. It never changes, so that it is read and compiled once. */
+export interface FrozenVersion {
+  automationId: string
+  version: number
+  compiled: Compiled
+  /** Events of exit rules and the goal, which a run hears wherever it stands. */
+  listens: readonly string[]
+  /** An unsubscribe from everything ends its runs (automations.md, O8). */
+  endsAtUnsubscribe: boolean
+}
+
+/** Reads a frozen version; `read` may be a transaction. */
+export type Versions = (
+  read: Read,
+  automationId: string,
+  version: number,
+) => Promise<FrozenVersion>
+
+// Some tens of kilobytes each.
+const maxKept = 500
+
+/** Keeps the versions that this thread has used last. */
+export function makeVersions(): Versions {
+  const kept = new Map<string, FrozenVersion>()
+  return async (read, automationId, version) => {
+    const name = `${automationId} ${version}`
+    const known = kept.get(name)
+    if (known !== undefined) return known
+    const found = await readVersion(read, automationId, version)
+    const [oldest] = kept.keys()
+    if (kept.size >= maxKept && oldest !== undefined) kept.delete(oldest)
+    kept.set(name, found)
+    return found
+  }
+}
+
+async function readVersion(
+  read: Read,
+  automationId: string,
+  version: number,
+): Promise<FrozenVersion> {
+  const [row] = await versionOf(read, { automationId, version })
+  if (row === undefined) throw new Error(`Automation ${automationId} has no version ${version}`)
+  const steps = await stepsOf(read, { automationId, version })
+  const ids = new Map(steps.map(({ id, key }) => [key, id]))
+  const definition = JSON.parse(row.definition) as AutomationDefinition
+  const compiled = compile(definition, {
+    seed: automationId,
+    idOf(key) {
+      const id = ids.get(key)
+      if (id === undefined) throw new Error(`${automationId} was not frozen with its step ${key}`)
+      return id
+    },
+  })
+  const { exitOn = [], goal, onUnsubscribe } = compiled.settings
+  const listens = [...exitOn, ...(goal === undefined ? [] : [goal])].map((rule) => rule.eventName)
+  return {
+    automationId,
+    version,
+    compiled,
+    listens: [...new Set(listens)],
+    endsAtUnsubscribe: onUnsubscribe !== 'continue',
+  }
+}
+
+const versionOf = prepared<{ automationId: string; version: number }, { definition: string }>(
+  (db, { automationId, version }) =>
+    db
+      .selectFrom('automation_versions')
+      .select('definition')
+      .where('automation_id', '=', automationId)
+      .where('version', '=', version),
+)
+
+const stepsOf = prepared<{ automationId: string; version: number }, { id: number; key: string }>(
+  (db, { automationId, version }) =>
+    db
+      .selectFrom('automation_steps')
+      .select(['id', 'key'])
+      .where('automation_id', '=', automationId)
+      .where('version', '=', version),
+)
