@@ -1,0 +1,99 @@
+import type { Json, JsonObject } from './definition.js'
+
+/*
+ * What `walk` knows: a run as it is kept, and what the store has of its contact. Times in ms.
+ */
+
+/** An event of `automation_events`; ids rise in the order in which events were taken in. */
+export interface StoredEvent {
+  id: number
+  name: string
+  payload: Json
+  at: number
+}
+
+export interface Traveller {
+  id: string
+  email: string
+  firstName: string | null
+  lastName: string | null
+  phone: string | null
+  metadata: JsonObject
+  createdAt: number
+}
+
+/** What became of the latest mail of a step; people's opens and clicks, never machines'. */
+export interface Engagement {
+  opened: boolean
+  clicked: boolean
+  delivered: boolean
+  bounced: boolean
+}
+
+export type BlockedReason = 'quota' | 'paused' | 'domain' | 'plan' | 'queue_full' | 'window' | 'cap'
+
+export type EndStatus = 'completed' | 'exited' | 'failed' | 'cancelled'
+
+/** Why a contact gets no more of what they would have got. */
+export type Departure = 'unsubscribed' | 'bounced' | 'complained' | 'suppressed' | 'deleted'
+
+/** One line of a run's history; `stepId` 0 is a mark that says how many entries were cut out. */
+export interface HistoryEntry {
+  stepId: number
+  at: number
+  result: string
+  /** Of `sent`: filled in by whoever makes the mail. */
+  emailId?: string
+  /** Of `received`. */
+  eventId?: number
+}
+
+export interface RunState {
+  contactId: string
+  startedAt: number
+  /** Where the run is: the step that comes next, or the one in which it waits. */
+  stepId: number
+  /**
+   * When it came to a delay or a wait in which it still is; null when the step is not begun: at the
+   * start, after `blocked` and `continue`, and when a goal has moved it.
+   */
+  enteredAt: number | null
+  /** When the delay or the timeout is over, as `park` said. */
+  dueAt: number
+  /** The event by which ingest ended the wait (`wakes` said so); null if there was none. */
+  wokenBy: StoredEvent | null
+  /**
+   * By event name the latest one that a wait took: each satisfies at most one, and before the first
+   * they count from the trigger on. Under `@<step key>` where a wait with `since: "step"` began to
+   * listen, under `@goal` the event that reached the goal (neither is the name of an event).
+   */
+  heard: Readonly<Record<string, number>>
+  /** What waits have received, one for each wait's key, the latest last. */
+  waits: readonly { key: string; event: StoredEvent }[]
+  history: readonly HistoryEntry[]
+  /** Steps taken and mails made so far. */
+  steps: number
+  mails: number
+}
+
+/** Why a mail cannot be made now, or never. */
+export type Obstacle =
+  | { kind: 'blocked'; reason: BlockedReason; until: number }
+  | { kind: 'failed'; reason: string }
+
+/** A run as it is when its event starts it: due at once, at its trigger. */
+export function startRun(contactId: string, triggerStepId: number, now: number): RunState {
+  return {
+    contactId,
+    startedAt: now,
+    stepId: triggerStepId,
+    enteredAt: null,
+    dueAt: now,
+    wokenBy: null,
+    heard: {},
+    waits: [],
+    history: [],
+    steps: 0,
+    mails: 0,
+  }
+}

@@ -1,0 +1,79 @@
+import { Temporal } from 'temporal-polyfill'
+import type { TimeOfDay, Window } from './definition.js'
+import type { Traveller } from './run.js'
+
+const clockTime = /^(?:([01]\d|2[0-3]):([0-5]\d)|24:00)$/
+const allDays = [1, 2, 3, 4, 5, 6, 7]
+
+/** Whether a text is a time of day; "24:00" is one for the end of a window only. */
+export const isTimeOfDay = (text: string): boolean => clockTime.test(text) && text !== '24:00'
+export const isWindowEnd = (text: string): boolean => clockTime.test(text)
+
+// Zones that were looked up: a contact may name any text, so only the good ones are kept, and few.
+const known = new Set<string>()
+
+/** Whether a text is the name of a zone in the IANA database, as this Node.js has it. */
+export function isZone(name: string): boolean {
+  if (known.has(name)) return true
+  // Not an offset such as +01:00: it has no summer time, and whoever writes it hardly means that.
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+  } catch {
+    return false
+  }
+  if (known.size < 1_000) known.add(name)
+  return true
+}
+
+/**
+ * The zone of a time of day: the one it names; with "contact", or none, the contact's own
+ * (`metadata.timeZone`), else the automation's, else UTC.
+ */
+export function zoneOf(
+  named: string | undefined,
+  contact: Traveller | undefined,
+  automationZone: string | undefined,
+): string {
+  if (named !== undefined && named !== 'contact') return named
+  const own = contact?.metadata['timeZone']
+  return typeof own === 'string' && isZone(own) ? own : (automationZone ?? 'UTC')
+}
+
+/**
+ * The first instant after `now` (ms) at which a clock in the zone shows the time on one of the days.
+ * Always later than `now`, so that a loop over it moves on. A time that is left out when clocks go
+ * forward comes as much later; of one that comes twice the first counts.
+ */
+export function nextTimeOfDay({ time, days = allDays }: TimeOfDay, zone: string, now: number) {
+  let date = dateAt(zone, now)
+  // Seven days hold each weekday; one more for today's time that is over.
+  for (let ahead = 0; ahead <= 7; ahead += 1, date = date.add({ days: 1 })) {
+    const at = instantAt(date, time, zone)
+    if (days.includes(date.dayOfWeek) && at > now) return at
+  }
+  throw new Error('a time of day has no day')
+}
+
+/** `now` while the window is open, else when it opens next (ms). */
+export function windowOpens(window: Window, zone: string, now: number): number {
+  const { from, to, days = allDays } = window
+  // Yesterday's may still be open, across midnight.
+  let date = dateAt(zone, now).subtract({ days: 1 })
+  for (let ahead = -1; ahead <= 15; ahead += 1, date = date.add({ days: 1 })) {
+    if (!days.includes(date.dayOfWeek)) continue
+    const opens = instantAt(date, from, zone)
+    const closes = instantAt(to <= from ? date.add({ days: 1 }) : date, to, zone)
+    // One whose only hour is left out when clocks go forward does not open at all.
+    if (now < closes && opens < closes) return Math.max(now, opens)
+  }
+  throw new Error('a window has no day')
+}
+
+const dateAt = (zone: string, now: number): Temporal.PlainDate =>
+  Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone).toPlainDate()
+
+function instantAt(date: Temporal.PlainDate, time: string, zone: string): number {
+  const [on, plainTime] = time === '24:00' ? [date.add({ days: 1 }), '00:00'] : [date, time]
+  return on.toZonedDateTime({ timeZone: zone, plainTime }).epochMilliseconds
+}
