@@ -9,8 +9,11 @@ export interface FrozenVersion {
   compiled: Compiled
   /** Events of exit rules and the goal, which a run hears wherever it stands. */
   listens: readonly string[]
-  /** An unsubscribe from everything ends its runs (automations.md, O8). */
-  endsAtUnsubscribe: boolean
+  /** Events that its steps wait for. */
+  waitsFor: readonly string[]
+  topics: readonly string[]
+  /** Some of its conditions ask what became of a mail. */
+  asksOfMail: boolean
 }
 
 /** Reads a frozen version; `read` may be a transaction. */
@@ -56,14 +59,32 @@ async function readVersion(
       return id
     },
   })
-  const { exitOn = [], goal, onUnsubscribe } = compiled.settings
+  const { exitOn = [], goal } = compiled.settings
   const listens = [...exitOn, ...(goal === undefined ? [] : [goal])].map((rule) => rule.eventName)
   return {
     automationId,
     version,
     compiled,
     listens: [...new Set(listens)],
-    endsAtUnsubscribe: onUnsubscribe !== 'continue',
+    ...needsOf(definition),
+  }
+}
+
+/** What of a definition says which of the above its runs need. */
+function needsOf({ steps, settings = {} }: AutomationDefinition) {
+  const waitsFor = steps.flatMap((step) =>
+    step.type === 'wait_for_event' ? [step.config.eventName] : [],
+  )
+  const topics = steps.flatMap((step) =>
+    step.type === 'send_email' && step.config.topicId !== undefined
+      ? [step.config.topicId.toLowerCase()]
+      : [],
+  )
+  return {
+    waitsFor: [...new Set(waitsFor)],
+    topics: [...new Set(topics)],
+    // Wider than it must be: a text that only looks like such a field costs a query.
+    asksOfMail: JSON.stringify([steps, settings]).includes('"email.'),
   }
 }
 

@@ -733,6 +733,9 @@ export interface AutomationRow {
   updated_at: number
   /** The operator's or the account's pause: its runs are held meanwhile. */
   paused_at: number | null
+  /** When the hour began in which it has made `hour_mails` mails, for `settings.maxPerHour`. */
+  hour_from: number
+  hour_mails: number
 }
 
 export interface AutomationVersionRow {

@@ -2,6 +2,8 @@
 export interface MergeTag {
   path: readonly string[]
   fallback: string
+  /** It has no `default`: a template is not rendered without it. */
+  required: boolean
 }
 
 /** Text and merge tags in turn, in the order of the source. */
@@ -27,6 +29,7 @@ export function mergePieces(liquid: string): MergePiece[] | undefined {
     pieces.push(liquid.slice(end, match.index), {
       path: name.split('.'),
       fallback: double ?? single ?? '',
+      required: (double ?? single) === undefined,
     })
     end = match.index + whole.length
   }
@@ -36,7 +39,10 @@ export function mergePieces(liquid: string): MergePiece[] | undefined {
 }
 
 /** What a tag stands for; undefined for a value that only the engine knows how to print. */
-export function mergedValue({ path, fallback }: MergeTag, values: object): string | undefined {
+export function mergedValue(
+  { path, fallback }: Pick<MergeTag, 'path' | 'fallback'>,
+  values: object,
+): string | undefined {
   let value: unknown = values
   for (const name of path) {
     if (typeof value !== 'object' || value === null) value = undefined

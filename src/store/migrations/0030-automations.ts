@@ -27,6 +27,8 @@ async function addDefinitions({ schema }: Kysely<unknown>): Promise<void> {
     .addColumn('created_at', 'integer', (c) => c.notNull())
     .addColumn('updated_at', 'integer', (c) => c.notNull())
     .addColumn('paused_at', 'integer')
+    .addColumn('hour_from', 'integer', (c) => c.notNull())
+    .addColumn('hour_mails', 'integer', (c) => c.notNull())
     .modifyEnd(strict)
     .execute()
   await schema

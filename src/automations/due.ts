@@ -1,0 +1,176 @@
+import { cell, idsOf, prepared, type Read, rowsOf } from '../store/index.js'
+import { type SuppressionReason, suppressionsAmong } from '../suppression/index.js'
+import { optedOutAmong } from '../topics/index.js'
+import type { Departure, Engagement, StoredEvent, Traveller } from './run.js'
+import { departureOf } from './departed.js'
+import { type EventColumns, eventsById, eventsOf, type LiveRow, readHistory, toEvent } from './live.js'
+import type { FrozenVersion } from './versions.js'
+
+/** A run that is due, with its contact as read. */
+export interface DueRun {
+  row: LiveRow
+  contact: Traveller | undefined
+  version: FrozenVersion
+}
+
+interface DueColumns extends LiveRow {
+  email: string | null
+  firstName: string | null
+  lastName: string | null
+  phone: string | null
+  metadata: string | null
+  createdAt: number | null
+}
+
+/** The runs of an account that are due, the longest due first: a range of an index. */
+export const dueRuns = prepared<{ accountId: string; now: number; limit: number }, DueColumns>(
+  (db, { accountId, now, limit }) =>
+    db
+      .selectFrom('automation_live as live')
+      .leftJoin('contacts', 'contacts.id', 'live.contact_id')
+      .selectAll('live')
+      .select(['contacts.email', 'first_name as firstName', 'last_name as lastName', 'phone'])
+      .select(['metadata', 'contacts.created_at as createdAt'])
+      .where('live.account_id', '=', accountId)
+      .where('live.due_at', '<=', now)
+      .orderBy('live.due_at')
+      .limit(limit),
+)
+
+export function travellerOf(row: DueColumns): Traveller | undefined {
+  const { contact_id: id, email, firstName, lastName, phone, metadata, createdAt } = row
+  if (email === null) return undefined
+  return {
+    ...{ id, email, firstName, lastName, phone, createdAt: createdAt ?? 0 },
+    metadata: metadata === null ? {} : JSON.parse(metadata),
+  }
+}
+
+/** What the walks of some runs of an account need to know, read with a query each for all of them. */
+export interface Surroundings {
+  events: ReadonlyMap<number, StoredEvent>
+  departed(contact: Traveller): Departure | undefined
+  nextEvent(contactId: string, name: string, after: number): StoredEvent | undefined
+  mail(row: LiveRow, version: FrozenVersion, stepKey: string): Engagement | undefined
+  optedOut(contact: Traveller, topicId: string): boolean
+}
+
+export async function readSurroundings(
+  read: Read,
+  accountId: string,
+  runs: readonly DueRun[],
+): Promise<Surroundings> {
+  const addresses = runs.flatMap(({ contact }) => (contact === undefined ? [] : [contact.email]))
+  const events = await eventsById(read, runs.flatMap(({ row }) => eventsOf(row)))
+  const reasons = await reasonsOf(read, accountId, addresses)
+  const later = await laterEvents(read, runs)
+  const mails = await mailsOf(read, runs)
+  const left = await leftTopics(read, accountId, runs, addresses)
+  return {
+    events,
+    departed: ({ email }) => departureOf(reasons.get(email.toLowerCase())),
+    nextEvent: (contactId, name, after) =>
+      later.get(`${contactId} ${name}`)?.find(({ id }) => id > after),
+    mail(row, { compiled }, stepKey) {
+      const stepId = compiled.byKey.get(stepKey)?.id
+      const sent = readHistory(row.history, row.started_at)
+        .reverse()
+        .find((entry) => entry.stepId === stepId && entry.emailId !== undefined)
+      return mails.get(sent?.emailId ?? '')
+    },
+    optedOut: ({ email }, topicId) => left.get(topicId.toLowerCase())?.has(email) ?? false,
+  }
+}
+
+async function reasonsOf(
+  read: Read,
+  accountId: string,
+  addresses: readonly string[],
+): Promise<Map<string, Set<SuppressionReason>>> {
+  return addresses.length === 0 ? new Map() : await suppressionsAmong(read, accountId, addresses)
+}
+
+/** Events of the names that a run may wait for, those after its trigger, in order. */
+async function laterEvents(
+  read: Read,
+  runs: readonly DueRun[],
+): Promise<Map<string, StoredEvent[]>> {
+  const wanted = runs.flatMap(({ row, version }) =>
+    version.waitsFor.map((name) => [row.contact_id, name, row.trigger_event]),
+  )
+  const found = new Map<string, StoredEvent[]>()
+  if (wanted.length === 0) return found
+  for (const row of await eventsAfter(read, { json: JSON.stringify(wanted) })) {
+    const key = `${row.contactId} ${row.name}`
+    const events = found.get(key) ?? []
+    // Two runs of a contact may want the same.
+    if (!events.some(({ id }) => id === row.id)) events.push(toEvent(row))
+    found.set(key, events)
+  }
+  return found
+}
+
+const eventsAfter = prepared<{ json: string }, EventColumns & { contactId: string }>(
+  (db, { json }) =>
+    db
+      .selectFrom(rowsOf(json))
+      .innerJoin('automation_events as events', (join) =>
+        join
+          .on('events.contact_id', '=', cell<string>(0))
+          .on('events.name', '=', cell<string>(1))
+          .on('events.id', '>', cell<number>(2)),
+      )
+      .select(['events.id', 'name', 'payload', 'at', 'contact_id as contactId'])
+      .orderBy('events.id'),
+)
+
+/** What became of the mails that conditions ask about. */
+async function mailsOf(read: Read, runs: readonly DueRun[]): Promise<Map<string, Engagement>> {
+  const ids = runs
+    .filter(({ version }) => version.asksOfMail)
+    .flatMap(({ row }) => readHistory(row.history, row.started_at))
+    .flatMap(({ emailId }) => (emailId === undefined ? [] : [emailId]))
+  if (ids.length === 0) return new Map()
+  const rows = await mailsAmong(read, { ids: JSON.stringify(ids) })
+  return new Map(
+    rows.map((mail) => [
+      mail.id,
+      {
+        opened: mail.openedAt !== null,
+        clicked: mail.clickedAt !== null,
+        delivered: mail.delivered > 0,
+        bounced: mail.bounced > 0,
+      },
+    ]),
+  )
+}
+
+interface Mail {
+  id: string
+  openedAt: number | null
+  clickedAt: number | null
+  delivered: number
+  bounced: number
+}
+
+// Opens and clicks of machines are not counted there.
+const mailsAmong = prepared<{ ids: string }, Mail>((db, { ids }) =>
+  db
+    .selectFrom('emails')
+    .select(['id', 'opened_at as openedAt', 'clicked_at as clickedAt', 'delivered', 'bounced'])
+    .where('id', 'in', idsOf(ids)),
+)
+
+async function leftTopics(
+  read: Read,
+  accountId: string,
+  runs: readonly DueRun[],
+  addresses: readonly string[],
+): Promise<Map<string, Set<string>>> {
+  const topics = new Set(runs.flatMap(({ version }) => version.topics))
+  const left = new Map<string, Set<string>>()
+  for (const topicId of topics) {
+    left.set(topicId, await optedOutAmong(read, accountId, topicId, addresses))
+  }
+  return left
+}
