@@ -38,7 +38,7 @@ export function fieldOf(facts: Facts, path: string): Json | undefined {
 }
 
 /** A value as it is given, or as the field says that it names. */
-export function valueOf(facts: Facts, value: Json | Variable): Json | undefined {
+export function resolve(facts: Facts, value: Json | Variable): Json | undefined {
   return isVariable(value) ? fieldOf(facts, value.var) : value
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Comparison, Json, Operator, Rule } from './definition.js'
-import { type Facts, fieldOf, valueOf } from './field.js'
+import { type Facts, fieldOf, resolve } from './field.js'
 
 /** How a rule came out, with what was compared; a part that is missing was not there. */
 export type Judged =
@@ -43,7 +43,7 @@ export const holds = (rule: Rule | undefined, facts: Facts): boolean =>
 
 function compared({ field, operator, value: given }: Comparison, facts: Facts): Judged {
   const actual = fieldOf(facts, field)
-  const value = given === undefined ? undefined : valueOf(facts, given)
+  const value = given === undefined ? undefined : resolve(facts, given)
   return {
     holds: tests[operator](actual, value),
     field,

@@ -20,18 +20,18 @@ export interface ContactChanges {
  */
 export function changesOf(
   { firstName, lastName, metadata }: UpdateConfig,
-  valueOf: (value: Json | Variable) => Json | undefined,
+  resolve: (value: Json | Variable) => Json | undefined,
 ): ContactChanges | undefined {
   const changes: ContactChanges = {}
   for (const [name, given] of Object.entries({ firstName, lastName })) {
-    const value = given === undefined ? undefined : valueOf(given)
+    const value = given === undefined ? undefined : resolve(given)
     if (value === undefined) continue
     if (value !== null && !isName(value)) return undefined
     changes[name === 'firstName' ? 'firstName' : 'lastName'] = value
   }
   if (metadata !== undefined) {
     const values = Object.entries(metadata).flatMap(([name, given]) => {
-      const value = valueOf(given)
+      const value = resolve(given)
       return value === undefined ? [] : [[name, value] as const]
     })
     changes.metadata = Object.fromEntries(values)

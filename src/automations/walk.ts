@@ -2,7 +2,7 @@ import type { Compiled, CompiledStep } from './compile.js'
 import type { JsonObject, Step, StepOf, StepType } from './definition.js'
 import { limits } from './definition.js'
 import { durationMs, maxWaitMs } from './duration.js'
-import { type Facts, shownContact, valueOf } from './field.js'
+import { type Facts, resolve, shownContact } from './field.js'
 import { holds, type Judged, judge } from './rule.js'
 import type {
   BlockedReason,
@@ -168,7 +168,7 @@ const takes: { [T in StepType]: Take<T> } = {
   },
   contact_update(state, { config }) {
     const { contact } = state
-    const changes = changesOf(config, (value) => valueOf(factsOf(state), value))
+    const changes = changesOf(config, (value) => resolve(factsOf(state), value))
     const updated = contact && changes && changed(contact, changes)
     if (updated === undefined || changes === undefined) {
       return { edge: 'default', result: 'skipped:invalid_value' }
@@ -320,10 +320,10 @@ function factsOf({ contact, known, waits, sent }: Going): Facts {
 
 const unread: Engagement = { opened: false, clicked: false, delivered: false, bounced: false }
 
-function filledIn(state: Going, values: Record<string, Parameters<typeof valueOf>[1]>): JsonObject {
+function filledIn(state: Going, values: Record<string, Parameters<typeof resolve>[1]>): JsonObject {
   const facts = factsOf(state)
   const entries = Object.entries(values).flatMap(([name, given]) => {
-    const value = valueOf(facts, given)
+    const value = resolve(facts, given)
     return value === undefined ? [] : [[name, value] as const]
   })
   return Object.fromEntries(entries)
@@ -332,7 +332,7 @@ function filledIn(state: Going, values: Record<string, Parameters<typeof valueOf
 /** What a mail's template sees. A variable whose field is missing is missing. */
 function mailVariables(
   state: Going,
-  values: Record<string, Parameters<typeof valueOf>[1]>,
+  values: Record<string, Parameters<typeof resolve>[1]>,
 ): JsonObject {
   const { contact, known, waits } = state
   return {

@@ -36,7 +36,7 @@ export function zoneOf(
   automationZone: string | undefined,
 ): string {
   if (named !== undefined && named !== 'contact') return named
-  const own = contact?.metadata['timeZone']
+  const own = contact?.metadata.timeZone
   return typeof own === 'string' && isZone(own) ? own : (automationZone ?? 'UTC')
 }
 

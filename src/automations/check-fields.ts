@@ -1,0 +1,52 @@
+/** Hears what is wrong. */
+export type Say = (error: string) => void
+
+/** What a field has to be: says what is wrong with a value, beginning with the field's name. */
+export type Check = (value: unknown, name: string, say: Say) => void
+
+export type Fields = Record<string, { check: Check; required?: true }>
+
+export const must = (check: Check) => ({ check, required: true }) as const
+export const may = (check: Check) => ({ check })
+
+/** Holds an object against its table of fields. A field that the table lacks is refused: it does nothing. */
+export function checkFields(fields: Fields, value: unknown, name: string, say: Say): void {
+  if (!isObject(value)) {
+    say(`${name}: expected an object`)
+    return
+  }
+  const within = (field: string) => (name === 'config' ? field : `${name}.${field}`)
+  for (const [field, { check, required }] of Object.entries(fields)) {
+    if (Object.hasOwn(value, field)) check(value[field], within(field), say)
+    else if (required === true) say(`${within(field)} is missing`)
+  }
+  for (const field of Object.keys(value)) {
+    if (!Object.hasOwn(fields, field)) say(`${within(shown(field))} is no field of this kind`)
+  }
+}
+
+/** A check by a test; `expected` completes 'expected …'. */
+export const is =
+  (expected: string, test: (value: unknown) => boolean): Check =>
+  (value, name, say) => {
+    if (!test(value)) say(`${name}: expected ${expected}`)
+  }
+
+/** A check of text by a test. */
+export const isText = (expected: string, test: (value: string) => boolean): Check =>
+  is(expected, (value) => typeof value === 'string' && value.isWellFormed() && test(value))
+
+export const oneOf = (...values: string[]): Check =>
+  is(values.map((value) => `"${value}"`).join(' or '), (value) => values.some((v) => v === value))
+
+export const object =
+  (fields: Fields): Check =>
+  (value, name, say) =>
+    checkFields(fields, value, name, say)
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A client's text in a message: as much as helps to find it. */
+export const shown = (text: string): string =>
+  JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text).slice(1, -1)

@@ -1,0 +1,205 @@
+import { parseMailbox } from '../mime/index.js'
+import {
+  type Check,
+  checkFields,
+  type Fields,
+  is,
+  isObject,
+  isText,
+  may,
+  must,
+  object,
+  oneOf,
+  type Say,
+} from './check-fields.js'
+import { pathFault, rule } from './check-rule.js'
+import { limits, type StepType } from './definition.js'
+import { durationMs, maxWaitMs } from './duration.js'
+import { isVariable } from './field.js'
+import { isTimeOfDay, isZone } from './window.js'
+
+const maxReentryMs = 3_650 * 86_400_000
+const maxBranches = 20
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
+
+/** Names that clients may send (decisions.md), and those of the appliance's own events. */
+export const ownEvents = [
+  '$list.joined',
+  '$contact.created',
+  '$email.opened',
+  '$email.clicked',
+  '$email.bounced',
+] as const
+export const isEventName = (name: string): boolean => /^[A-Za-z0-9_.:-]{1,100}$/.test(name)
+
+export const eventName = isText(
+  `1 to 100 of A-Z, a-z, 0-9, "_", ".", ":" and "-", or one of ${ownEvents.join(', ')}`,
+  (name) => isEventName(name) || ownEvents.some((own) => own === name),
+)
+export const stepKey = /^[a-z0-9_-]{1,64}$/
+export const zone = isText('a time zone such as "Africa/Lagos"', isZone)
+export const days = is(
+  'an array of days, 1 (Monday) to 7, each once',
+  (value) =>
+    Array.isArray(value) &&
+    value.length > 0 &&
+    new Set(value).size === value.length &&
+    value.every((day) => Number.isInteger(day) && day >= 1 && day <= 7),
+)
+export const windowZone = isText(
+  'a time zone such as "Africa/Lagos", or "contact"',
+  (value) => value === 'contact' || isZone(value),
+)
+export const timeOfDay = isText('a time such as "09:00"', isTimeOfDay)
+
+const duration = (longestMs: number, longest: string) =>
+  isText(
+    `an ISO 8601 duration of weeks, days, hours, minutes or seconds, such as "P3D" or "PT90M", of at most ${longest}`,
+    (text) => {
+      const ms = durationMs(text)
+      return ms !== undefined && ms > 0 && ms <= longestMs
+    },
+  )
+
+/** A value, or the path of the field that has it. */
+const given =
+  (check: Check): Check =>
+  (value, name, say) => {
+    if (!isVariable(value)) check(value, name, say)
+    else {
+      const fault = pathFault(value.var)
+      if (fault !== undefined) say(`${name}: ${fault}`)
+    }
+  }
+
+// What templates see beside their variables (automations.md §3.3).
+const taken = ['contact', 'event', 'trigger', 'waits']
+const values = (expected: string, refused: readonly string[] = []): Check => {
+  const any = given(() => {})
+  return (value, name, say) => {
+    if (
+      !isObject(value) ||
+      Buffer.byteLength(JSON.stringify(value)) > limits.contactMetadataBytes
+    ) {
+      say(`${name}: expected ${expected} of at most ${limits.contactMetadataBytes} bytes as JSON`)
+      return
+    }
+    for (const [key, item] of Object.entries(value)) {
+      if (refused.includes(key)) say(`${name}: templates have a "${key}" already`)
+      any(item, `${name}.${key}`, say)
+    }
+  }
+}
+
+const address = isText(
+  'an address: "email@domain" or "Name <email@domain>"',
+  (value) => parseMailbox(value) !== undefined,
+)
+const name = given(
+  is(
+    `null or a name of at most ${limits.nameLength} characters without control characters`,
+    (value) =>
+      value === null ||
+      (typeof value === 'string' &&
+        value.length <= limits.nameLength &&
+        value.isWellFormed() &&
+        !/\p{Cc}/u.test(value)),
+  ),
+)
+
+const reentry: Check = (value, name, say) => {
+  if (value === 'after_end' || value === 'once') return
+  if (isObject(value)) {
+    checkFields({ after: must(duration(maxReentryMs, '3650 days')) }, value, name, say)
+  } else say(`${name}: expected "after_end", "once" or { "after": duration }`)
+}
+
+const branches: Check = (value, name, say) => {
+  if (!Array.isArray(value) || value.length < 2 || value.length > maxBranches) {
+    say(`${name}: expected an array of 2 to ${maxBranches} of { key, percent }`)
+    return
+  }
+  const fields: Fields = {
+    key: must(isText('1 to 64 of a-z, 0-9, "_" and "-"', (key) => stepKey.test(key))),
+    percent: must(
+      is('a number from 0 to 100', (percent) => Number.isFinite(percent) && inPercent(percent)),
+    ),
+  }
+  for (const [index, branch] of value.entries()) {
+    checkFields(fields, branch, `${name}[${index}]`, say)
+  }
+  const keys = value.map((branch) => (isObject(branch) ? branch.key : undefined))
+  if (new Set(keys).size < keys.length) say(`${name}: two branches have the same key`)
+  const sum = value.reduce((sum, branch) => sum + Number(isObject(branch) && branch.percent), 0)
+  if (!(Math.abs(sum - 100) < 1e-6)) say(`${name}: the percents do not add up to 100`)
+}
+const inPercent = (value: unknown) => typeof value === 'number' && value >= 0 && value <= 100
+
+const maxDelay = duration(maxWaitMs, '90 days')
+const configs: Record<Exclude<StepType, 'condition'>, Fields> = {
+  trigger: { eventName: must(eventName), filter: may(rule), reentry: may(reentry) },
+  send_email: {
+    template: must(
+      isText('the slug of a template', (slug) => /^[a-z0-9][a-z0-9_-]{0,63}$/.test(slug)),
+    ),
+    from: must(address),
+    subject: may(
+      isText(
+        'a string of 1 to 998 bytes without control characters',
+        (text) => text.trim() !== '' && !controls.test(text) && Buffer.byteLength(text) <= 998,
+      ),
+    ),
+    replyTo: may(address),
+    variables: may(values('an object of variables', taken)),
+    type: may(oneOf('marketing', 'transactional')),
+    topicId: may(isText('the id of a topic', (id) => uuid.test(id))),
+    templateVersion: may(
+      is('the number of a version', (version) => Number.isInteger(version) && Number(version) > 0),
+    ),
+  },
+  delay: {
+    duration: may(maxDelay),
+    until: may(object({ time: must(timeOfDay), days: may(days), zone: may(windowZone) })),
+  },
+  wait_for_event: {
+    eventName: must(eventName),
+    filter: may(rule),
+    timeout: may(maxDelay),
+    since: may(oneOf('run', 'step')),
+  },
+  contact_update: {
+    firstName: may(name),
+    lastName: may(name),
+    metadata: may(values('an object')),
+  },
+  split: { branches: must(branches) },
+  webhook: {
+    endpointId: must(isText('the id of a webhook endpoint', (id) => id !== '' && id.length <= 64)),
+    payload: may(values('an object')),
+  },
+  exit: { reason: may(isText('a string of at most 200 characters', (text) => text.length <= 200)) },
+}
+
+export const isStepType = (type: unknown): type is StepType =>
+  type === 'condition' || (typeof type === 'string' && Object.hasOwn(configs, type))
+export const stepTypes = [...Object.keys(configs), 'condition']
+
+/** Checks a step's config by itself: whether it is all there and each field is what it has to be. */
+export function checkConfig(type: StepType, config: unknown, say: Say): void {
+  if (type === 'condition') {
+    rule(config, 'config', say)
+    return
+  }
+  checkFields(configs[type], config, 'config', say)
+  if (!isObject(config)) return
+  if (type === 'delay' && Object.hasOwn(config, 'duration') === Object.hasOwn(config, 'until')) {
+    say('expected either "duration" or "until"')
+  }
+  if (type === 'send_email' && config.type === 'transactional' && config.topicId !== undefined) {
+    say('topicId: only marketing mail belongs to a topic')
+  }
+  if (type === 'contact_update' && Object.keys(config).length === 0) {
+    say('expected at least one of "firstName", "lastName" and "metadata"')
+  }
+}

@@ -1,0 +1,49 @@
+import type { Compiled } from './compile.js'
+import { limits } from './definition.js'
+import { durationMs } from './duration.js'
+import { holds } from './rule.js'
+import type { Departure, StoredEvent, Traveller } from './run.js'
+import { staysOn } from './walk.js'
+
+/** Why an event starts no run (automations.md, O4). */
+export type Refusal =
+  | 'already_running'
+  | 'already_entered'
+  | 'too_soon'
+  | 'filtered'
+  | 'suppressed'
+  | 'too_old'
+  | 'limit'
+
+/** What is known of a contact and an automation when its event comes. */
+export interface Entering {
+  contact: Traveller
+  event: StoredEvent
+  /** When it happened, as the client says (O21); `event.at` by default. */
+  occurredAt?: number | undefined
+  departed: Departure | undefined
+  /** A run of this contact is under way. */
+  running: boolean
+  /** Of earlier runs; undefined if there were none. */
+  before: { lastStartedAt: number; startsInLastHour: number } | undefined
+  now: number
+}
+
+/** Why this event starts no run of the version; undefined if it does. */
+export function refusalOf(version: Compiled, entering: Entering): Refusal | undefined {
+  const { contact, event, departed, before, now } = entering
+  const { step } = version.trigger
+  if (step.type !== 'trigger') throw new Error('a compiled trigger is none')
+  if (entering.running) return 'already_running'
+  if (now - (entering.occurredAt ?? event.at) > limits.eventAgeMs) return 'too_old'
+  if (departed !== undefined && !staysOn(version, departed)) return 'suppressed'
+  const facts = { contact, trigger: event, event, waits: [], mail: () => undefined }
+  if (!holds(step.config.filter, facts)) return 'filtered'
+  if (before === undefined) return undefined
+  const { reentry = 'after_end' } = step.config
+  if (reentry === 'once') return 'already_entered'
+  if (reentry !== 'after_end' && now - before.lastStartedAt < (durationMs(reentry.after) ?? 0)) {
+    return 'too_soon'
+  }
+  return before.startsInLastHour >= limits.startsPerHour ? 'limit' : undefined
+}

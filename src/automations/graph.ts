@@ -1,0 +1,147 @@
+import { edgeName } from './compile.js'
+import type { AutomationDefinition, Connection, EdgeType, Step } from './definition.js'
+import { durationMs, usualTimeout } from './duration.js'
+
+export interface StepFault {
+  /** The step's key; null for what belongs to no step. */
+  key: string | null
+  error: string
+}
+
+const shortestMs = 60_000
+
+const edgesOf: Record<Step['type'], readonly EdgeType[]> = {
+  trigger: ['default'],
+  send_email: ['default'],
+  delay: ['default'],
+  wait_for_event: ['event_received', 'timeout'],
+  condition: ['condition_met', 'condition_not_met'],
+  contact_update: ['default'],
+  split: ['branch'],
+  webhook: ['default'],
+  exit: [],
+}
+
+/** What is wrong with how steps are connected; each step is by itself in order. */
+export function checkGraph(definition: AutomationDefinition): StepFault[] {
+  const { steps, connections } = definition
+  const faults = [...edgeFaults(steps, connections), ...triggerFaults(steps, connections)]
+  // What follows is about a graph; as long as its edges are wrong, it would repeat them.
+  if (faults.length > 0) return faults
+  return [...unreachable(definition), ...spinning(steps, connections)]
+}
+
+/** For each key the keys of the steps that a run may have taken before it comes there. */
+export function stepsBefore({ steps, connections, settings }: AutomationDefinition) {
+  const goal = settings?.goal?.to
+  // The event of the goal takes a run there from wherever it is.
+  const jumps = goal === undefined ? [] : steps.map(({ key }) => ({ from: key, to: goal }))
+  const after = successors(steps, [...connections, ...jumps])
+  const before = new Map(steps.map(({ key }) => [key, new Set<string>()]))
+  for (const { key } of steps) {
+    for (const later of reached(after, after.get(key) ?? [])) before.get(later)?.add(key)
+  }
+  return before
+}
+
+function edgeFaults(steps: Step[], connections: Connection[]): StepFault[] {
+  const byKey = new Map(steps.map((step) => [step.key, step]))
+  const taken = new Set<string>()
+  const faults: StepFault[] = []
+  for (const { from, to, type, branch } of connections) {
+    const source = byKey.get(from)
+    const say = (error: string) => faults.push({ key: from, error })
+    if (source === undefined) say(`A connection comes from "${from}", which is no step`)
+    else if (!byKey.has(to)) say(`A connection goes to "${to}", which is no step`)
+    else {
+      const allowed = edgesOf[source.type]
+      if (!allowed.includes(type)) {
+        const has = allowed.length === 0 ? 'none' : allowed.map((name) => `"${name}"`).join(' and ')
+        say(`A connection of type "${type}" cannot leave a ${source.type} step, which has ${has}`)
+      } else if (source.type === 'split' && !source.config.branches.some((b) => b.key === branch)) {
+        say(`A connection leaves by the branch "${branch ?? ''}", which the split does not have`)
+      } else if (type !== 'branch' && branch !== undefined) {
+        say(`A connection of type "${type}" has no branch`)
+      }
+      const edge = `${from} ${edgeName(type, branch)}`
+      if (taken.has(edge)) say(`Two connections leave by "${edgeName(type, branch)}"`)
+      taken.add(edge)
+    }
+  }
+  return faults
+}
+
+function triggerFaults(steps: Step[], connections: Connection[]): StepFault[] {
+  const [first, ...others] = steps.filter((step) => step.type === 'trigger')
+  if (first === undefined) return [{ key: null, error: 'There is no trigger' }]
+  const faults = others.map(({ key }) => ({
+    key,
+    error: `There is a trigger already: "${first.key}"`,
+  }))
+  if (connections.some(({ to }) => to === first.key)) {
+    faults.push({ key: first.key, error: 'No connection may lead to the trigger' })
+  }
+  if (!connections.some(({ from }) => from === first.key)) {
+    faults.push({ key: first.key, error: 'The trigger is connected to no step' })
+  }
+  return faults
+}
+
+function unreachable({ steps, connections, settings }: AutomationDefinition): StepFault[] {
+  const starts = steps.filter(({ type, key }) => type === 'trigger' || key === settings?.goal?.to)
+  const found = reached(
+    successors(steps, connections),
+    starts.map(({ key }) => key),
+  )
+  return steps
+    .filter(({ key }) => !found.has(key))
+    .map(({ key }) => ({ key, error: 'No way leads from the trigger to this step' }))
+}
+
+/**
+ * Loops that a run could go round without time passing, or an event being used up. A wait is left at
+ * once only by an event, of which each is heard once.
+ */
+function spinning(steps: Step[], connections: Connection[]): StepFault[] {
+  const byKey = new Map(steps.map((step) => [step.key, step]))
+  const atOnce = connections.filter(({ from, type }) => {
+    const step = byKey.get(from)
+    return step !== undefined && !takesTime(step, type)
+  })
+  const quick = successors(steps, atOnce)
+  const inLoop = steps.filter(({ key }) => reached(quick, quick.get(key) ?? []).has(key))
+  const named = inLoop.map(({ key }) => `"${key}"`).join(', ')
+  const error = `A loop (${named}) needs a delay or a timeout of at least a minute, or a wait for an event`
+  return inLoop.map(({ key }) => ({ key, error }))
+}
+
+function takesTime(step: Step, edge: EdgeType): boolean {
+  if (step.type === 'delay') {
+    // A time of day comes once a day.
+    return step.config.until !== undefined || lasts(step.config.duration)
+  }
+  if (step.type !== 'wait_for_event') return false
+  return edge === 'event_received' || lasts(step.config.timeout ?? usualTimeout)
+}
+
+const lasts = (duration = '') => (durationMs(duration) ?? 0) >= shortestMs
+
+type Successors = ReadonlyMap<string, readonly string[]>
+
+function successors(steps: Step[], edges: { from: string; to: string }[]): Successors {
+  const after = new Map<string, string[]>(steps.map(({ key }) => [key, []]))
+  for (const { from, to } of edges) after.get(from)?.push(to)
+  return after
+}
+
+/** The steps `from`, and all that follow. */
+function reached(after: Successors, from: readonly string[]): Set<string> {
+  const found = new Set<string>()
+  const open = [...from]
+  for (let key = open.pop(); key !== undefined; key = open.pop()) {
+    if (found.has(key)) continue
+    found.add(key)
+    open.push(...(after.get(key) ?? []))
+  }
+  return found
+}
