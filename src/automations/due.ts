@@ -1,9 +1,16 @@
 import { cell, idsOf, prepared, type Read, rowsOf } from '../store/index.js'
 import { type SuppressionReason, suppressionsAmong } from '../suppression/index.js'
 import { optedOutAmong } from '../topics/index.js'
-import type { Departure, Engagement, StoredEvent, Traveller } from './run.js'
 import { departureOf } from './departed.js'
-import { type EventColumns, eventsById, eventsOf, type LiveRow, readHistory, toEvent } from './live.js'
+import {
+  type EventColumns,
+  eventsById,
+  eventsOf,
+  type LiveRow,
+  readHistory,
+  toEvent,
+} from './live.js'
+import type { Departure, Engagement, StoredEvent, Traveller } from './run.js'
 import type { FrozenVersion } from './versions.js'
 
 /** A run that is due, with its contact as read. */
@@ -61,7 +68,10 @@ export async function readSurroundings(
   runs: readonly DueRun[],
 ): Promise<Surroundings> {
   const addresses = runs.flatMap(({ contact }) => (contact === undefined ? [] : [contact.email]))
-  const events = await eventsById(read, runs.flatMap(({ row }) => eventsOf(row)))
+  const events = await eventsById(
+    read,
+    runs.flatMap(({ row }) => eventsOf(row)),
+  )
   const reasons = await reasonsOf(read, accountId, addresses)
   const later = await laterEvents(read, runs)
   const mails = await mailsOf(read, runs)

@@ -1,7 +1,6 @@
-import { idsOf, cell, prepared, rowsOf, type Tx } from '../store/index.js'
-import type { HistoryEntry } from './run.js'
-import type { EndStatus } from './run.js'
+import { cell, idsOf, prepared, rowsOf, type Tx } from '../store/index.js'
 import { historyJson, readHistory } from './live.js'
+import type { EndStatus, HistoryEntry } from './run.js'
 import type { Tally } from './tally.js'
 
 /** A live run that ends, and all that is told of it. */
@@ -92,12 +91,7 @@ export interface EndingRow {
 }
 
 /** The end of a run that something outside of it has ended: its last line says why. */
-export function endingOf(
-  row: EndingRow,
-  status: EndStatus,
-  reason: string,
-  at: number,
-): Ending {
+export function endingOf(row: EndingRow, status: EndStatus, reason: string, at: number): Ending {
   const last: HistoryEntry = { stepId: row.step_id, at, result: `ended:${reason}` }
   const entries = [...readHistory(row.history, row.started_at), last]
   const history = historyJson(entries, row.started_at)

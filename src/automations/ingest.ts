@@ -1,13 +1,13 @@
-import type { UpdateResult } from 'kysely'
+import type { ExpressionBuilder, UpdateResult } from 'kysely'
 import type { Ids } from '../store/index.js'
-import { cell, prepared, rowsOf, type Tx } from '../store/index.js'
+import { cell, prepared, rowsOf, type Tables, type Tx } from '../store/index.js'
 import { type Ending, endingOf, endRuns } from './end.js'
-import { holds } from './rule.js'
-import type { StoredEvent, Traveller } from './run.js'
+import { hears } from './exit-rules.js'
 import { eventsById, eventsOf, type LiveRow, stateOf } from './live.js'
+import type { StoredEvent, Traveller } from './run.js'
 import { makeTally, type Tally } from './tally.js'
 import { type Started, startRuns } from './triggers.js'
-import type { FrozenVersion, Versions } from './versions.js'
+import type { Versions } from './versions.js'
 import { wakes } from './walk.js'
 
 export interface IngestDeps {
@@ -120,54 +120,46 @@ async function resolveWaits(
   const runs = new Map(rows.map((row) => [row.id, row]))
   const known = await eventsById(tx, rows.flatMap(eventsOf))
   const woken = new Map<string, number>()
+  const moved = new Map<string, { stepId: number; heard: string }>()
   const endings = new Map<string, Ending>()
   for (const [place, event] of taken.entries()) {
     for (const row of runs.values()) {
-      if (row.contact_id !== event.contact.id || endings.has(row.id)) continue
-      const version = await versions(tx, row.automation_id, row.version)
+      if (row.contact_id !== event.contact.id || endings.has(row.id) || moved.has(row.id)) continue
+      const { compiled } = await versions(tx, row.automation_id, row.version)
       const state = stateOf(row, known)
       const trigger = known.get(row.trigger_event)
       if (trigger === undefined) continue
       const facts = { contact: event.contact, trigger, mail: () => undefined }
-      if (exits(version, { ...facts, waits: state.waits, event: event.stored })) {
-        endings.set(row.id, endingOf(row, 'exited', 'exit_rule', now))
-        woken.delete(row.id)
-      } else if (
-        row.wait_event === event.name &&
-        row.held_at === null &&
-        !woken.has(row.id) &&
-        wakes(version.compiled, state, facts, event.stored)
-      ) {
+      const heard = hears(compiled, state, facts, event.stored)
+      if (heard?.kind === 'exit') endings.set(row.id, endingOf(row, 'exited', heard.reason, now))
+      else if (heard?.kind === 'goal') {
+        moved.set(row.id, { stepId: heard.stepId, heard: JSON.stringify(heard.heard) })
+      } else if (row.wait_event === event.name && !woken.has(row.id)) {
+        if (!wakes(compiled, state, facts, event.stored)) continue
         woken.set(row.id, event.stored.id)
         resumed[place] = (resumed[place] ?? 0) + 1
       }
     }
   }
   await endRuns(tx, [...endings.values()], { at: now, tally })
-  if (woken.size > 0) {
-    await wake(tx, { json: JSON.stringify([...woken]), now })
-    for (const id of woken.keys()) {
-      const automationId = runs.get(id)?.automation_id ?? ''
-      tally.run(automationId, 'waiting', -1)
-      tally.run(automationId, 'running', 1)
-    }
+  const going = [...woken].filter(([id]) => !endings.has(id) && !moved.has(id))
+  if (going.length > 0) await wake(tx, { json: JSON.stringify(going), now })
+  const jumps = [...moved].map(([id, { stepId, heard }]) => [id, stepId, heard])
+  if (jumps.length > 0) await jump(tx, { json: JSON.stringify(jumps), now })
+  for (const id of [...going.map(([one]) => one), ...moved.keys()]) {
+    const row = runs.get(id)
+    if (row === undefined || row.status === 'running') continue
+    tally.run(row.automation_id, 'waiting', -1)
+    tally.run(row.automation_id, 'running', 1)
   }
   return resumed
-}
-
-function exits({ compiled }: FrozenVersion, facts: Parameters<typeof holds>[1]): boolean {
-  const { exitOn = [] } = compiled.settings
-  const name = facts.event?.name
-  return exitOn.some((rule) => rule.eventName === name && holds(rule.filter, facts))
 }
 
 const parkedOn = prepared<{ pairs: string }, LiveRow>((db, { pairs }) =>
   db
     .selectFrom(rowsOf(pairs))
     .innerJoin('automation_live as live', (join) =>
-      join
-        .on('live.contact_id', '=', cell<string>(0))
-        .on('live.wait_event', '=', cell<string>(1)),
+      join.on('live.contact_id', '=', cell<string>(0)).on('live.wait_event', '=', cell<string>(1)),
     )
     .selectAll('live'),
 )
@@ -176,25 +168,42 @@ const listening = prepared<{ pairs: string }, LiveRow>((db, { pairs }) =>
   db
     .selectFrom(rowsOf(pairs))
     .innerJoin('automation_listens as listens', (join) =>
-      join
-        .on('listens.contact_id', '=', cell<string>(0))
-        .on('listens.event', '=', cell<string>(1)),
+      join.on('listens.contact_id', '=', cell<string>(0)).on('listens.event', '=', cell<string>(1)),
     )
     .innerJoin('automation_live as live', 'live.id', 'listens.run_id')
     .selectAll('live'),
 )
 
+// A run that is held stays so; it is due once it is released.
+const lookedAt = (eb: ExpressionBuilder<Tables, 'automation_live'>, now: number) => ({
+  due_at: eb.case().when('held_at', 'is', null).then(now).else(eb.ref('due_at')).end(),
+  held_due_at: eb.case().when('held_at', 'is', null).then(null).else(now).end(),
+  status: 'running' as const,
+  wait_event: null,
+  seq: eb('seq', '+', 1),
+  updated_at: now,
+})
+
 const wake = prepared<{ json: string; now: number }, UpdateResult>((db, { json, now }) =>
   db
     .updateTable('automation_live')
     .from(rowsOf(json))
+    .set((eb) => ({ ...lookedAt(eb, now), woken_by: cell<number>(1) }))
+    .where('automation_live.id', '=', cell<string>(0)),
+)
+
+/** A goal takes a run to its step, wherever it stands; one that is held stays so, there. */
+const jump = prepared<{ json: string; now: number }, UpdateResult>((db, { json, now }) =>
+  db
+    .updateTable('automation_live')
+    .from(rowsOf(json))
     .set((eb) => ({
-      woken_by: cell<number>(1),
-      status: 'running',
-      due_at: now,
-      wait_event: null,
-      seq: eb('seq', '+', 1),
-      updated_at: now,
+      ...lookedAt(eb, now),
+      step_id: cell<number>(1),
+      heard: cell<string>(2),
+      entered_at: null,
+      woken_by: null,
+      blocked: null,
     }))
     .where('automation_live.id', '=', cell<string>(0)),
 )

@@ -12,7 +12,9 @@ type KeptEntry = [stepId: number, sinceStartMs: number, result: string, id?: str
 export function historyJson(entries: readonly HistoryEntry[], startedAt: number): string {
   const kept = entries.map(({ stepId, at, result, emailId, eventId }): KeptEntry => {
     const id = emailId ?? eventId
-    return id === undefined ? [stepId, at - startedAt, result] : [stepId, at - startedAt, result, id]
+    return id === undefined
+      ? [stepId, at - startedAt, result]
+      : [stepId, at - startedAt, result, id]
   })
   return JSON.stringify(kept)
 }

@@ -9,8 +9,8 @@ import {
   mergeInto,
   mergePieces,
   type Renderer,
-  type Template,
   subjectLine,
+  type Template,
 } from '../templates/index.js'
 import type { JsonObject, SendConfig } from './definition.js'
 
@@ -76,7 +76,10 @@ export function fillIn({ pieces }: MailTemplate, variables: JsonObject): Filled 
   if (line === undefined || pieces.tags.some((tag) => isObject(at(tag.path, variables)))) {
     return undefined
   }
-  return checked(subjectLine(line), pieces.tags.length === 0 ? null : usedOf(pieces.tags, variables))
+  return checked(
+    subjectLine(line),
+    pieces.tags.length === 0 ? null : usedOf(pieces.tags, variables),
+  )
 }
 
 /** The same by the engine; strict, as a send's template is. Rejects when the renderer has no room. */

@@ -1,11 +1,5 @@
 import { sql, type UpdateResult } from 'kysely'
-import {
-  type AutomationStepCounts,
-  cell,
-  prepared,
-  rowsOf,
-  type Tx,
-} from '../store/index.js'
+import { type AutomationStepCounts, cell, prepared, rowsOf, type Tx } from '../store/index.js'
 
 const runColumns = [
   ...(['running', 'waiting', 'completed', 'exited', 'failed', 'cancelled'] as const),

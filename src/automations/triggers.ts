@@ -1,25 +1,11 @@
 import { sql } from 'kysely'
 import { cell, prepared, rowsOf, type Tx } from '../store/index.js'
 import { suppressionsAmong } from '../suppression/index.js'
-import { limits, type Reentry } from './definition.js'
 import { departureOf } from './departed.js'
-import { durationMs } from './duration.js'
+import { type Refusal, refusalOf } from './entry.js'
 import type { IngestDeps, TakenEvent } from './ingest.js'
 import { historyJson } from './live.js'
-import { holds } from './rule.js'
 import type { Tally } from './tally.js'
-import type { FrozenVersion } from './versions.js'
-import { staysOn } from './walk.js'
-
-/** Why an event has started no run (automations.md, O4). */
-export type NotStarted =
-  | 'already_running'
-  | 'already_entered'
-  | 'too_soon'
-  | 'filtered'
-  | 'suppressed'
-  | 'too_old'
-  | 'limit'
 
 /** What an event came to in an automation that it can start. */
 export interface Started {
@@ -28,7 +14,7 @@ export interface Started {
   started: boolean
   /** The run that is live now; null where there is none. */
   runId: string | null
-  reason?: NotStarted
+  reason?: Refusal
 }
 
 interface Trigger {
@@ -54,7 +40,7 @@ interface NewRun {
   listens: readonly string[]
 }
 
-// System events that come of automations' own mail.
+// Automations that set each other off by what their mail brings about (automations.md §3.8).
 const maxDepth = 5
 const hourMs = 3_600_000
 
@@ -93,13 +79,18 @@ export async function startRuns(
       const pair = pairOf({ contactId: event.contact.id, automationId })
       const entry = entries.get(pair)
       const running = live.get(pair)
-      const departed = departureOf(reasons.get(event.contact.email.toLowerCase()))
+      const tooDeep = (event.depth ?? 0) > maxDepth ? 'limit' : undefined
       const reason =
-        running !== undefined
-          ? 'already_running'
-          : departed !== undefined && !staysOn(version.compiled, departed)
-            ? 'suppressed'
-            : refusalOf(version, event, entry, now)
+        tooDeep ??
+        refusalOf(version.compiled, {
+          contact: event.contact,
+          event: event.stored,
+          occurredAt: event.occurredAt,
+          departed: departureOf(reasons.get(event.contact.email.toLowerCase())),
+          running: running !== undefined,
+          before: entry && { ...entry, startsInLastHour: startsIn(entry, now) },
+          now,
+        })
       const answer = { automationId, name, started: reason === undefined }
       if (reason !== undefined) {
         answers[place]?.push({ ...answer, runId: running ?? null, reason })
@@ -120,39 +111,14 @@ export async function startRuns(
   return answers
 }
 
-/** Why the event of a contact who has no live run starts none; undefined when it does. */
-function refusalOf(
-  { compiled }: FrozenVersion,
-  { contact, stored, occurredAt, depth = 0 }: TakenEvent,
-  entry: Entry | undefined,
-  now: number,
-): NotStarted | undefined {
-  const { step } = compiled.trigger
-  if (step.type !== 'trigger') throw new Error('A version begins with a step that is no trigger')
-  const { filter, reentry = 'after_end' } = step.config
-  if (occurredAt !== undefined && now - occurredAt > limits.eventAgeMs) return 'too_old'
-  const nothing = { waits: [], mail: () => undefined }
-  if (!holds(filter, { contact, trigger: stored, event: stored, ...nothing })) return 'filtered'
-  if (depth > maxDepth) return 'limit'
-  if (entry === undefined) return undefined
-  const again = againOf(reentry, entry, now)
-  if (again !== undefined) return again
-  const thisHour = entry.hourAt === hourOf(now) ? entry.hourRuns : 0
-  return thisHour >= limits.startsPerHour ? 'limit' : undefined
-}
-
-function againOf(reentry: Reentry, { lastStartedAt }: Entry, now: number): NotStarted | undefined {
-  if (reentry === 'after_end') return undefined
-  if (reentry === 'once') return 'already_entered'
-  return now - lastStartedAt < (durationMs(reentry.after) ?? 0) ? 'too_soon' : undefined
-}
-
 const hourOf = (now: number) => Math.floor(now / hourMs)
 
+const startsIn = ({ hourAt, hourRuns }: Entry, now: number) =>
+  hourAt === hourOf(now) ? hourRuns : 0
+
 function entered(before: Entry | undefined, now: number): Entry {
-  const hourAt = hourOf(now)
-  const sameHour = before?.hourAt === hourAt ? before.hourRuns : 0
-  return { runs: (before?.runs ?? 0) + 1, lastStartedAt: now, hourAt, hourRuns: sameHour + 1 }
+  const hourRuns = (before === undefined ? 0 : startsIn(before, now)) + 1
+  return { runs: (before?.runs ?? 0) + 1, lastStartedAt: now, hourAt: hourOf(now), hourRuns }
 }
 
 const pairOf = ({ contactId, automationId }: { contactId: string; automationId: string }) =>
@@ -166,8 +132,11 @@ async function insertRuns(
   now: number,
 ): Promise<void> {
   const rows = begun.map(({ id, trigger: { automationId, version }, stepId, event }) => {
-    const { runs = 1, hourAt = 0, hourRuns = 1 } =
-      entries.get(pairOf({ contactId: event.contact.id, automationId })) ?? {}
+    const {
+      runs = 1,
+      hourAt = 0,
+      hourRuns = 1,
+    } = entries.get(pairOf({ contactId: event.contact.id, automationId })) ?? {}
     return [
       ...[id, automationId, version, event.contact.id, stepId, event.stored.id],
       ...[runs, hourAt, hourRuns],
@@ -187,9 +156,7 @@ const triggersOf = prepared<{ accountId: string; names: string }, Trigger>(
     db
       .selectFrom(rowsOf(names))
       .innerJoin('automation_triggers as triggers', (join) =>
-        join
-          .on('triggers.account_id', '=', accountId)
-          .on('triggers.event', '=', cell<string>(0)),
+        join.on('triggers.account_id', '=', accountId).on('triggers.event', '=', cell<string>(0)),
       )
       .innerJoin('automations', 'automations.id', 'triggers.automation_id')
       .select(['triggers.event', 'automation_id as automationId', 'triggers.version', 'name'])

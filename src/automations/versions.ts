@@ -17,11 +17,7 @@ export interface FrozenVersion {
 }
 
 /** Reads a frozen version; `read` may be a transaction. */
-export type Versions = (
-  read: Read,
-  automationId: string,
-  version: number,
-) => Promise<FrozenVersion>
+export type Versions = (read: Read, automationId: string, version: number) => Promise<FrozenVersion>
 
 // Some tens of kilobytes each.
 const maxKept = 500

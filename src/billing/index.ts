@@ -35,4 +35,4 @@ export {
   suspend,
   unsuspend,
 } from './subscription.js'
-export { monthEndsAt, readUsage, type Usage } from './usage.js'
+export { dayEndsAt, monthEndsAt, readUsage, type Usage } from './usage.js'

@@ -57,6 +57,31 @@ async function enqueue(
   }
 }
 
+/**
+ * A job that tells one endpoint of the account what is no event of a mail; `subjectId` is what it
+ * speaks of. Resolves with whether the endpoint is there and enabled.
+ */
+export async function enqueueWebhook(
+  tx: Tx,
+  told: {
+    accountId: string
+    endpointId: string
+    subjectId: string
+    event: string
+    body: string
+    now: number
+  },
+): Promise<boolean> {
+  const { accountId, endpointId, subjectId, event, body, now } = told
+  const endpoints = await enabledEndpoints(tx, { accountId })
+  if (!endpoints.some(({ id }) => id === endpointId)) return false
+  await insertJob(tx, {
+    ...{ endpoint_id: endpointId, account_id: accountId, email_id: subjectId, event, body },
+    ...{ attempts: 0, due_at: now, created_at: now },
+  })
+  return true
+}
+
 export const insertJob = preparedInsert('webhook_jobs')
 
 const enabledEndpoints = prepared<{ accountId: string }, Listening>((db, { accountId }) =>

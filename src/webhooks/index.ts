@@ -16,7 +16,7 @@ export {
   listEndpoints,
   rotateSecret,
 } from './endpoint.js'
-export { makeWebhookJobs } from './enqueue.js'
+export { enqueueWebhook, makeWebhookJobs } from './enqueue.js'
 export { chooseEvents, type WebhookEvent, webhookEvents } from './event-names.js'
 export { forgetDeliveries } from './forget.js'
 export { readDeliveries, replay, type WebhookDelivery } from './history.js'

@@ -1,0 +1,51 @@
+import type { UpdateResult } from 'kysely'
+import { prepared, type Tx } from '../store/index.js'
+import type { Traveller } from './run.js'
+import { type ContactChanges, changed } from './update.js'
+
+/**
+ * Lays a step's changes over the contact as it is now, which may have changed since the step was
+ * planned. What has become too large meanwhile changes nothing.
+ */
+export async function applyChanges(tx: Tx, id: string, changes: ContactChanges): Promise<void> {
+  const [row] = await contactOf(tx, { id })
+  if (row === undefined) return
+  const { email, firstName, lastName, phone, metadata, createdAt } = row
+  const contact: Traveller = {
+    ...{ id, email, firstName, lastName, phone, createdAt },
+    metadata: metadata === null ? {} : JSON.parse(metadata),
+  }
+  const after = changed(contact, changes)
+  if (after === undefined) return
+  const { firstName: first, lastName: last } = after
+  const kept = metadata === null && changes.metadata === undefined ? null : after.metadata
+  const json = kept === null ? null : JSON.stringify(kept)
+  await putContact(tx, { id, first, last, json })
+}
+
+interface ContactColumns {
+  email: string
+  firstName: string | null
+  lastName: string | null
+  phone: string | null
+  metadata: string | null
+  createdAt: number
+}
+
+const contactOf = prepared<{ id: string }, ContactColumns>((db, { id }) =>
+  db
+    .selectFrom('contacts')
+    .select(['email', 'first_name as firstName', 'last_name as lastName', 'phone', 'metadata'])
+    .select('created_at as createdAt')
+    .where('id', '=', id),
+)
+
+const putContact = prepared<
+  { id: string; first: string | null; last: string | null; json: string | null },
+  UpdateResult
+>((db, { id, first, last, json }) =>
+  db
+    .updateTable('contacts')
+    .set({ first_name: first, last_name: last, metadata: json })
+    .where('id', '=', id),
+)

@@ -1,0 +1,135 @@
+import { type Clock, pause } from '../clock/index.js'
+import type { Backlog, StreamDue } from '../deliveries/index.js'
+import { ApiError, messageOf } from '../errors/index.js'
+import type { Log } from '../log/index.js'
+import { prepared, type Read, type Store } from '../store/index.js'
+import type { MailDeps } from './mails.js'
+import { ringOf } from './mails.js'
+import { type Batch, type PlanDeps, planDue } from './plan.js'
+import { takePlans } from './take.js'
+
+export interface EngineDeps extends Omit<PlanDeps, 'store'>, Pick<MailDeps, 'retry'> {
+  store: Store
+  clock: Clock
+  log: Log
+  backlog: Backlog
+  ring: (due: readonly StreamDue[]) => void
+}
+
+/** Resolves when there may be something due: after so long, or sooner when somebody has rung. */
+export type Rest = (atMostMs: number) => Promise<void>
+
+// Some milliseconds of the turn to write; more would hold up others, fewer would cost a sync each.
+const perBatch = 200
+// A job's thread takes 0.2 s to start (notes/stack.md §5), so that it stays for what comes soon.
+const idleMs = 60_000
+// After a fault of the storage.
+const faultPauseMs = 1_000
+
+/**
+ * Runs what is due of all automations, accounts in turn, until nothing has been due for a minute nor
+ * will be within another, or `signal` is aborted. A step is one transaction, so that a kill at any
+ * point leaves each run before or behind it.
+ */
+export async function runAutomations(
+  deps: EngineDeps,
+  signal: AbortSignal,
+  rest: Rest,
+): Promise<void> {
+  const { clock, store } = deps
+  for (let idleSince = clock.now(); !signal.aborted; ) {
+    const accounts = await dueAccounts(store.read, clock.now())
+    for (const accountId of accounts) {
+      if (signal.aborted) return
+      await runSome(deps, accountId)
+      idleSince = clock.now()
+    }
+    if (accounts.length > 0) continue
+    const now = clock.now()
+    const next = await nextDueAt(store.read)
+    const waitMs = Math.min(idleSince + idleMs - now, (next ?? Number.POSITIVE_INFINITY) - now)
+    if (now - idleSince >= idleMs) return
+    await rest(Math.max(1, waitMs))
+  }
+}
+
+/** An account's turn; resolves with whether anything has moved. */
+export async function runSome(deps: EngineDeps, accountId: string): Promise<boolean> {
+  const { clock, log } = deps
+  const now = clock.now()
+  const batch = await planDue(deps, accountId, { now, limit: perBatch })
+  if (batch === undefined) return false
+  try {
+    return await take(deps, accountId, batch, now)
+  } catch (error) {
+    if (isPassing(error)) {
+      log.warn({ accountId, reason: messageOf(error) }, 'Steps of automations wait')
+      await pause(clock, faultPauseMs)
+      return false
+    }
+    log.error({ accountId, error }, 'Steps of automations could not be written together')
+    return await takeSingly(deps, accountId, batch, now)
+  }
+}
+
+async function take(
+  { store, backlog, ring, retry }: EngineDeps,
+  accountId: string,
+  batch: Batch,
+  now: number,
+): Promise<boolean> {
+  const { mails, moved } = await takePlans({ store, ids: store.ids, retry }, batch, now)
+  backlog.change(mails.length)
+  if (mails.length > 0) ring(ringOf(accountId, mails, now))
+  return moved > 0
+}
+
+/** One of a batch cannot be written: the others are, and that one is tried again later. */
+async function takeSingly(
+  deps: EngineDeps,
+  accountId: string,
+  { gate, plans }: Batch,
+  now: number,
+): Promise<boolean> {
+  let moved = false
+  for (const plan of plans) {
+    try {
+      moved = (await take(deps, accountId, { gate, plans: [plan] }, now)) || moved
+    } catch (error) {
+      if (isPassing(error)) continue
+      const fault = { kind: 'fault', run: plan.run, error } as const
+      moved = (await take(deps, accountId, { gate, plans: [fault] }, now)) || moved
+    }
+  }
+  return moved
+}
+
+// A cap that was reached since the plan was made, or a storage that cannot be written just now.
+const isPassing = (error: unknown) => error instanceof ApiError
+
+/** Accounts with something due, the longest due first: two searches of an index for each. */
+async function dueAccounts(read: Read, now: number): Promise<string[]> {
+  return (await earliestOf(read, {}))
+    .filter(({ dueAt }) => dueAt !== null && dueAt <= now)
+    .sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0))
+    .map(({ accountId }) => accountId)
+}
+
+/** When the next run of any account falls due; undefined when none is live but those held. */
+export async function nextDueAt(read: Read): Promise<number | undefined> {
+  const times = (await earliestOf(read, {})).flatMap(({ dueAt }) => (dueAt === null ? [] : [dueAt]))
+  return times.length === 0 ? undefined : Math.min(...times)
+}
+
+const earliestOf = prepared<object, { accountId: string; dueAt: number | null }>((db) =>
+  db
+    .selectFrom(db.selectFrom('automations').select('account_id').distinct().as('accounts'))
+    .select('account_id as accountId')
+    .select((eb) =>
+      eb
+        .selectFrom('automation_live as live')
+        .select((min) => min.fn.min('due_at').as('due'))
+        .whereRef('live.account_id', '=', 'accounts.account_id')
+        .as('dueAt'),
+    ),
+)

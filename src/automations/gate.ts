@@ -1,0 +1,205 @@
+import type { Plans } from '../billing/index.js'
+import {
+  type AccountBilling,
+  dayEndsAt,
+  type MailType,
+  monthEndsAt,
+  readBilling,
+  readUsage,
+} from '../billing/index.js'
+import type { Backlog } from '../deliveries/index.js'
+import { findSenderDomain } from '../domains/index.js'
+import { ApiError } from '../errors/index.js'
+import { type Mailbox, parseMailbox } from '../mime/index.js'
+import type { Read } from '../store/index.js'
+import { findTopic } from '../topics/index.js'
+import type { JsonObject, StepOf } from './definition.js'
+import { type Filled, fillIn, type MailTemplate, type makeMailTemplates } from './mail-template.js'
+import type { BlockedReason, Obstacle } from './run.js'
+import type { FrozenVersion } from './versions.js'
+
+export type SendStep = StepOf<'send_email'>
+
+/** What a send step takes, found before the walk. */
+export interface Prepared {
+  template: MailTemplate
+  from: Mailbox
+  domainId: string
+}
+
+/** Whether mails of an account can be made now; it counts those that it lets through. */
+export interface Gate {
+  billing: AccountBilling
+  obstacle(version: FrozenVersion, step: SendStep, variables: JsonObject): Obstacle | undefined
+  prepared(version: FrozenVersion, step: SendStep): Prepared
+  /** What `obstacle` has merged already; undefined: it takes the engine. */
+  filled(variables: JsonObject): Filled | undefined
+}
+
+export interface GateDeps {
+  read: Read
+  plans: Plans
+  backlog: Backlog
+  maxQueued: number
+  templates: ReturnType<typeof makeMailTemplates>
+}
+
+// When a run that is blocked is looked at again, where nothing says when that will be over.
+const queueLookMs = 60_000
+const stateLookMs = 300_000
+const hourMs = 3_600_000
+
+export async function openGate(
+  deps: GateDeps,
+  accountId: string,
+  versions: readonly FrozenVersion[],
+  now: number,
+): Promise<Gate> {
+  const { read, plans, backlog, maxQueued } = deps
+  const billing = await readBilling(read, plans, accountId)
+  const quotas = await quotasOf(read, billing, now)
+  const caps = await capsOf(read, versions, now)
+  const ready = await readySteps(deps, accountId, versions, now)
+  const stops = {
+    transactional: stopOf(billing, 'transactional'),
+    marketing: stopOf(billing, 'marketing'),
+  }
+  const known = new WeakMap<JsonObject, Filled>()
+  let room = maxQueued - backlog.size
+
+  const found = ({ automationId, version }: FrozenVersion, { key }: SendStep) =>
+    ready.get(`${automationId} ${version} ${key}`)
+  return {
+    billing,
+    obstacle(version, step, variables) {
+      const type = typeOf(step)
+      const prepared = found(version, step)
+      if (prepared === undefined) return { kind: 'failed', reason: 'template_missing' }
+      if ('kind' in prepared) return prepared
+      const stop = stops[type]
+      if (stop !== undefined) return blocked(stop, now + stateLookMs)
+      const filled = fillIn(prepared.template, variables)
+      if (filled !== undefined && 'fault' in filled) return failed(filled.fault)
+      const quota = quotas[type].find(({ left }) => left <= 0)
+      if (quota !== undefined) return blocked('quota', quota.until)
+      const cap = caps.get(version.automationId)
+      if (cap !== undefined && cap.left <= 0) return blocked('cap', cap.until)
+      if (room <= 0) return blocked('queue_full', now + queueLookMs)
+      room -= 1
+      if (cap !== undefined) cap.left -= 1
+      for (const one of quotas[type]) one.left -= 1
+      if (filled !== undefined) known.set(variables, filled)
+      return undefined
+    },
+    prepared(version, step) {
+      const prepared = found(version, step)
+      if (prepared === undefined || 'kind' in prepared) throw new Error(`${step.key} cannot send`)
+      return prepared
+    },
+    filled: (variables) => known.get(variables),
+  }
+}
+
+export const typeOf = ({ config: { type = 'marketing' } }: SendStep): MailType => type
+
+const failed = (reason: string): Obstacle => ({ kind: 'failed', reason })
+const blocked = (reason: BlockedReason, until: number): Obstacle => ({
+  kind: 'blocked',
+  reason,
+  until,
+})
+
+/** Why an account's mail of a type is not made at all. */
+function stopOf(billing: AccountBilling, type: MailType): BlockedReason | undefined {
+  const { suspended, state, paused, marketingPlan, marketingPaused } = billing
+  if (suspended !== null || paused !== null) return 'paused'
+  if (state === 'expired') return 'plan'
+  if (type === 'transactional') return undefined
+  if (marketingPlan === null) return 'plan'
+  return marketingPaused === null ? undefined : 'paused'
+}
+
+interface Quota {
+  left: number
+  until: number
+}
+
+async function quotasOf(
+  read: Read,
+  { accountId, plan, marketingPlan }: AccountBilling,
+  now: number,
+): Promise<Record<MailType, Quota[]>> {
+  const { monthMails, dayMails, monthCampaignMails } = await readUsage(read, accountId, now)
+  const quota = (limit: number | null, used: number, until: number): Quota[] =>
+    limit === null ? [] : [{ left: limit - used, until }]
+  return {
+    // The monthly one first: who has passed it is not helped by the next day.
+    transactional: [
+      ...quota(plan.monthlyLimit, monthMails, monthEndsAt(now)),
+      ...quota(plan.dailyLimit, dayMails, dayEndsAt(now)),
+    ],
+    marketing: quota(marketingPlan?.monthlySendLimit ?? null, monthCampaignMails, monthEndsAt(now)),
+  }
+}
+
+/** What automations with `maxPerHour` may still make in the hour that began with its first mail. */
+async function capsOf(
+  read: Read,
+  versions: readonly FrozenVersion[],
+  now: number,
+): Promise<Map<string, Quota>> {
+  const caps = new Map<string, Quota>()
+  for (const { automationId, compiled } of versions) {
+    const { maxPerHour } = compiled.settings
+    if (maxPerHour === undefined || caps.has(automationId)) continue
+    const { hour_from: from, hour_mails: mails } = await read
+      .selectFrom('automations')
+      .select(['hour_from', 'hour_mails'])
+      .where('id', '=', automationId)
+      .executeTakeFirstOrThrow()
+    const isOver = now - from >= hourMs
+    caps.set(automationId, {
+      left: maxPerHour - (isOver ? 0 : mails),
+      until: isOver ? now + hourMs : from + hourMs,
+    })
+  }
+  return caps
+}
+
+/** Every send step of these versions with its template and sender, or what is wrong with them. */
+async function readySteps(
+  { read, templates }: GateDeps,
+  accountId: string,
+  versions: readonly FrozenVersion[],
+  now: number,
+): Promise<Map<string, Prepared | Obstacle>> {
+  const ready = new Map<string, Prepared | Obstacle>()
+  for (const { automationId, version, compiled } of versions) {
+    for (const { step } of compiled.byKey.values()) {
+      if (step.type !== 'send_email') continue
+      const { config } = step
+      const template = await templates(read, accountId, config)
+      const from = parseMailbox(config.from)
+      const domain = from && (await findSenderDomain(read, accountId, from.domain))
+      const name = `${automationId} ${version} ${step.key}`
+      if (template === undefined) ready.set(name, failed('template_missing'))
+      else if (!(await isSendable(read, accountId, config.topicId))) {
+        ready.set(name, failed('topic_archived'))
+      } else if (from === undefined || domain?.status !== 'verified') {
+        ready.set(name, blocked('domain', now + stateLookMs))
+      } else ready.set(name, { template, from, domainId: domain.id })
+    }
+  }
+  return ready
+}
+
+async function isSendable(read: Read, accountId: string, topicId: string | undefined) {
+  if (topicId === undefined) return true
+  try {
+    await findTopic(read, accountId, topicId.toLowerCase())
+    return true
+  } catch (error) {
+    if (error instanceof ApiError && error.status < 500) return false
+    throw error
+  }
+}

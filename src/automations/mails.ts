@@ -1,0 +1,199 @@
+import { sql, type UpdateResult } from 'kysely'
+import { type AccountBilling, countCampaignMails, countMails } from '../billing/index.js'
+import { blockedAmong, type ClassName, classNameOf, type StreamDue } from '../deliveries/index.js'
+import { parseMailbox } from '../mime/index.js'
+import {
+  cell,
+  type Ids,
+  prepared,
+  preparedInsert,
+  queueClass,
+  rowsOf,
+  type Tx,
+} from '../store/index.js'
+import { typeOf } from './gate.js'
+import { bodiesOf } from './mail-template.js'
+import type { PlannedMail } from './plan.js'
+
+export interface MailDeps {
+  ids: Pick<Ids, 'serial'>
+  retry: Readonly<Record<ClassName, { readonly maxAge: number }>>
+}
+
+// automations.md, O16: what is transactional leaves as such.
+const classOf = ({ step }: PlannedMail) =>
+  typeOf(step) === 'transactional' ? queueClass.transactional : queueClass.automation
+
+/** Those of these mails whose recipients must not get them any more, by the mail's id. */
+export async function refusedMails(
+  tx: Tx,
+  accountId: string,
+  mails: readonly PlannedMail[],
+): Promise<Set<string>> {
+  const refused = new Set<string>()
+  const kinds = new Map<string, PlannedMail[]>()
+  for (const mail of mails) {
+    const name = `${typeOf(mail.step)} ${mail.step.config.topicId ?? ''}`
+    const alike = kinds.get(name) ?? []
+    alike.push(mail)
+    kinds.set(name, alike)
+  }
+  for (const alike of kinds.values()) {
+    const [first] = alike
+    if (first === undefined) continue
+    const topicId = first.step.config.topicId?.toLowerCase()
+    const kind = { accountId, type: typeOf(first.step), topicId }
+    const addresses = alike.map(({ to }) => to.email)
+    const blocked = await blockedAmong(tx, kind, addresses)
+    for (const { id, to } of alike) if (blocked.has(to.email)) refused.add(id)
+  }
+  return refused
+}
+
+/** Counts and writes mails with their deliveries. Throws as sends do when a cap would be passed. */
+export async function insertMails(
+  tx: Tx,
+  { ids, retry }: MailDeps,
+  billing: AccountBilling,
+  mails: readonly PlannedMail[],
+  now: number,
+): Promise<void> {
+  if (mails.length === 0) return
+  const marketing = mails.filter(({ step }) => typeOf(step) === 'marketing').length
+  await countMails(tx, billing, mails.length - marketing, now)
+  await countCampaignMails(tx, billing, marketing, now)
+  const bodies = await bodiesFor(tx, ids, mails)
+  const rows = mails.map((mail) => {
+    const { id, deliveryId, stepId, step, to, subject, domainId, from, template } = mail
+    const mailbox = parseMailbox(to.email)
+    // Contacts are addresses since they were added.
+    if (mailbox === undefined) throw new Error('A contact has no address')
+    const { config } = step
+    const maxAge = retry[classNameOf(classOf(mail))].maxAge
+    return [
+      ...[id, domainId, bodies.get(template.template.versionId) ?? 0, config.from.trim()],
+      ...[JSON.stringify([mailbox.address]), config.replyTo?.trim() ?? null, subject],
+      ...[typeOf(step), config.topicId?.toLowerCase() ?? null, `<${id}@${from.domain}>`, stepId],
+      ...[deliveryId, mailbox.address, mailbox.domain, classOf(mail), now + maxAge],
+    ]
+  })
+  const values = { json: JSON.stringify(rows), accountId: billing.accountId, now }
+  await insertEmails(tx, values)
+  await insertQueue(tx, values)
+  const merges = mails.flatMap(({ id, merged }) => (merged === null ? [] : [[id, merged]]))
+  if (merges.length > 0) await insertMerges(tx, { json: JSON.stringify(merges) })
+}
+
+/** The bodies of the mails' templates: one for all mails of a version, made with the first. */
+async function bodiesFor(
+  tx: Tx,
+  ids: Pick<Ids, 'serial'>,
+  mails: readonly PlannedMail[],
+): Promise<Map<string, number>> {
+  const templates = new Map(
+    mails.map(({ template: { template } }) => [template.versionId, template]),
+  )
+  const bodies = await bodiesOf(tx, [...templates.keys()])
+  for (const [versionId, { html, textBody }] of templates) {
+    if (bodies.has(versionId)) continue
+    const id = ids.serial()
+    await insertBody(tx, { id, html, text: textBody })
+    await keepBody(tx, { versionId, id })
+    bodies.set(versionId, id)
+  }
+  return bodies
+}
+
+const insertBody = preparedInsert('bodies')
+const keepBody = prepared<{ versionId: string; id: number }, UpdateResult>(
+  (db, { versionId, id }) =>
+    db.updateTable('template_versions').set({ body_id: id }).where('id', '=', versionId),
+)
+
+/** What the outbound threads have to hear of these mails. */
+export function ringOf(accountId: string, mails: readonly PlannedMail[], now: number): StreamDue[] {
+  const streams = new Map<string, StreamDue>()
+  for (const mail of mails) {
+    const lane = parseMailbox(mail.to.email)?.domain ?? ''
+    const due = { lane, class: classOf(mail), accountId, dueAt: now }
+    streams.set(`${due.class} ${lane}`, due)
+  }
+  return [...streams.values()]
+}
+
+interface Rows {
+  json: string
+  accountId: string
+  now: number
+}
+
+const insertEmails = prepared<Rows, unknown>((db, { json, accountId, now }) =>
+  db
+    .insertInto('emails')
+    .columns([
+      ...(['id', 'account_id', 'domain_id', 'body_id', 'from_header', 'to_list'] as const),
+      ...(['reply_to', 'subject', 'type', 'topic_id', 'status', 'message_id'] as const),
+      ...(['provider', 'waiting', 'delivered', 'bounced', 'failed', 'created_at'] as const),
+      'automation_step_id',
+    ])
+    .expression((eb) =>
+      eb
+        .selectFrom(rowsOf(json))
+        .select([
+          cell<string>(0).as('id'),
+          eb.val(accountId).as('account_id'),
+          cell<string>(1).as('domain_id'),
+          cell<number>(2).as('body_id'),
+          cell<string>(3).as('from_header'),
+          cell<string>(4).as('to_list'),
+          cell<string | null>(5).as('reply_to'),
+          cell<string>(6).as('subject'),
+          cell<'marketing'>(7).as('type'),
+          cell<string | null>(8).as('topic_id'),
+          sql<'queued'>`'queued'`.as('status'),
+          cell<string>(9).as('message_id'),
+          sql<'primary'>`'primary'`.as('provider'),
+          eb.lit(1).as('waiting'),
+          eb.lit(0).as('delivered'),
+          eb.lit(0).as('bounced'),
+          eb.lit(0).as('failed'),
+          eb.val(now).as('created_at'),
+          cell<number>(10).as('automation_step_id'),
+        ]),
+    ),
+)
+
+const insertQueue = prepared<Rows, unknown>((db, { json, accountId, now }) =>
+  db
+    .insertInto('queue')
+    .columns([
+      ...(['id', 'email_id', 'account_id', 'recipient', 'lane', 'class', 'due_at'] as const),
+      ...(['attempts', 'expires_at'] as const),
+    ])
+    .expression((eb) =>
+      eb
+        .selectFrom(rowsOf(json))
+        .select([
+          cell<number>(11).as('id'),
+          cell<string>(0).as('email_id'),
+          eb.val(accountId).as('account_id'),
+          cell<string>(12).as('recipient'),
+          cell<string>(13).as('lane'),
+          cell<0 | 1>(14).as('class'),
+          eb.val(now).as('due_at'),
+          eb.lit(0).as('attempts'),
+          cell<number>(15).as('expires_at'),
+        ]),
+    ),
+)
+
+const insertMerges = prepared<{ json: string }, unknown>((db, { json }) =>
+  db
+    .insertInto('email_merges')
+    .columns(['email_id', 'variables'])
+    .expression((eb) =>
+      eb
+        .selectFrom(rowsOf(json))
+        .select([cell<string>(0).as('email_id'), cell<string>(1).as('variables')]),
+    ),
+)

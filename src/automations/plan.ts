@@ -1,0 +1,150 @@
+import type { Read, Store } from '../store/index.js'
+import type { Renderer } from '../templates/index.js'
+import { type DueRun, dueRuns, readSurroundings, type Surroundings, travellerOf } from './due.js'
+import { type Gate, type GateDeps, openGate, type Prepared, type SendStep } from './gate.js'
+import { stateOf } from './live.js'
+import { render } from './mail-template.js'
+import type { Obstacle } from './run.js'
+import type { FrozenVersion, Versions } from './versions.js'
+import { type Walked, walk } from './walk.js'
+
+export interface PlanDeps extends Omit<GateDeps, 'read'> {
+  store: Pick<Store, 'read' | 'ids'>
+  renderer: Renderer
+  versions: Versions
+}
+
+/** A mail that a run sends, ready to be written. */
+export interface PlannedMail extends Prepared {
+  id: string
+  deliveryId: number
+  stepId: number
+  step: SendStep
+  /** Its line in the walk's history. */
+  entry: number
+  to: { email: string }
+  subject: string
+  /** JSON: what is merged when it leaves; null for nothing. */
+  merged: string | null
+}
+
+/** What becomes of a run that is due. */
+export type Plan = { run: DueRun } & (
+  | { kind: 'go'; walked: Walked; mails: PlannedMail[] }
+  | { kind: 'hold' }
+  | { kind: 'cancel' }
+  | { kind: 'fault'; error: unknown }
+)
+
+export interface Batch {
+  gate: Gate
+  plans: Plan[]
+}
+
+/**
+ * Reads the runs of an account that are due, and plans what becomes of each, without writing
+ * anything. One run's fault is its own.
+ */
+export async function planDue(
+  deps: PlanDeps,
+  accountId: string,
+  { now, limit }: { now: number; limit: number },
+): Promise<Batch | undefined> {
+  const { read } = deps.store
+  const rows = await dueRuns(read, { accountId, now, limit })
+  if (rows.length === 0) return undefined
+  const states = await standingsOf(read, [...new Set(rows.map((row) => row.automation_id))])
+  const runs: DueRun[] = []
+  for (const row of rows) {
+    const version = await deps.versions(read, row.automation_id, row.version)
+    runs.push({ row, contact: travellerOf(row), version })
+  }
+  const versions = [...new Set(runs.map(({ version }) => version))]
+  const gate = await openGate({ ...deps, read }, accountId, versions, now)
+  const around = await readSurroundings(read, accountId, runs)
+  const plans = runs.map(async (run): Promise<Plan> => {
+    const { status, paused } = states.get(run.row.automation_id) ?? {
+      status: 'archived',
+      paused: false,
+    }
+    if (status === 'archived') return { kind: 'cancel', run }
+    if (paused) return { kind: 'hold', run }
+    try {
+      return { kind: 'go', run, ...(await planRun(deps, gate, around, run, now)) }
+    } catch (error) {
+      return { kind: 'fault', run, error }
+    }
+  })
+  return { gate, plans: await Promise.all(plans) }
+}
+
+async function standingsOf(read: Read, ids: readonly string[]) {
+  const rows = await read
+    .selectFrom('automations')
+    .select(['id', 'status', 'paused_at'])
+    .where('id', 'in', ids)
+    .execute()
+  return new Map(
+    rows.map(({ id, status, paused_at }) => [id, { status, paused: paused_at !== null }]),
+  )
+}
+
+async function planRun(
+  deps: PlanDeps,
+  gate: Gate,
+  around: Surroundings,
+  run: DueRun,
+  now: number,
+): Promise<{ walked: Walked; mails: PlannedMail[] }> {
+  const { row, contact, version } = run
+  const state = stateOf(row, around.events)
+  const trigger = around.events.get(row.trigger_event)
+  if (trigger === undefined) throw new Error('The event that began the run is gone')
+  /** What only the rendering has shown, by the step's key. */
+  const faults = new Map<string, Obstacle>()
+  const walkOnce = () =>
+    walk(
+      version.compiled,
+      state,
+      {
+        contact,
+        trigger,
+        departed: contact && around.departed(contact),
+        nextEvent: (name, after) => around.nextEvent(row.contact_id, name, after),
+        mail: (stepKey) => around.mail(row, version, stepKey),
+        optedOut: (topicId) => contact !== undefined && around.optedOut(contact, topicId),
+        obstacle: (step, variables) =>
+          faults.get(step.key) ?? gate.obstacle(version, step, variables),
+      },
+      now,
+    )
+  // Each step that does not render is told to the next walk, which ends there.
+  for (;;) {
+    const walked = walkOnce()
+    const mails = await planMails(deps, gate, version, contact?.email ?? '', walked)
+    if (!('fault' in mails)) return { walked, mails: mails.mails }
+    faults.set(mails.stepKey, { kind: 'failed', reason: mails.fault })
+  }
+}
+
+async function planMails(
+  { store, renderer }: PlanDeps,
+  gate: Gate,
+  version: FrozenVersion,
+  email: string,
+  { actions }: Walked,
+): Promise<{ mails: PlannedMail[] } | { stepKey: string; fault: string }> {
+  const mails: PlannedMail[] = []
+  for (const action of actions) {
+    if (action.kind !== 'mail') continue
+    const { step, stepId, entry, variables } = action
+    const prepared = gate.prepared(version, step)
+    const filled = gate.filled(variables) ?? (await render(renderer, prepared.template, variables))
+    if ('fault' in filled) return { stepKey: step.key, fault: filled.fault }
+    const { subject, merged } = filled
+    const id = store.ids.uuid()
+    const deliveryId = store.ids.serial()
+    mails.push({ ...prepared, id, deliveryId, stepId, step, entry, to: { email }, subject, merged })
+  }
+  return { mails }
+}

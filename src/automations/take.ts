@@ -1,0 +1,307 @@
+import type { UpdateResult } from 'kysely'
+import { cell, prepared, rowsOf, type Store, type Tx } from '../store/index.js'
+import { applyChanges } from './contact-change.js'
+import { type Ending, endingOf, endRuns } from './end.js'
+import { appended } from './history.js'
+import { holdLive } from './hold.js'
+import { historyJson, readHistory, waitsJson } from './live.js'
+import { insertMails, type MailDeps, refusedMails } from './mails.js'
+import type { Batch, Plan, PlannedMail } from './plan.js'
+import type { HistoryEntry } from './run.js'
+import { enqueueStepWebhooks } from './step-webhook.js'
+import { columnOf, makeTally, type Tally } from './tally.js'
+import type { Next } from './walk.js'
+
+export interface TakeDeps extends MailDeps {
+  store: Pick<Store, 'write' | 'ids'>
+}
+
+/** What a write came to. */
+export interface TakenSteps {
+  mails: PlannedMail[]
+  /** Runs that went on, stopped or ended. */
+  moved: number
+  webhooks: boolean
+}
+
+// After a fault a run is tried again; after the last it has failed.
+const retryMs = [60_000, 300_000, 1_800_000, 7_200_000, 28_800_000]
+const maxReason = 300
+// When a run is looked at again whose mail was refused in the write.
+const refusedMs = 60_000
+
+type Go = Extract<Plan, { kind: 'go' }>
+
+/**
+ * Writes what was planned, all of it or nothing: only of runs that still are as they were read, for
+ * which no event has come that the plan does not know, and whose mail may still be sent. The others
+ * are left as they are, and planned anew.
+ */
+export async function takePlans(
+  { store, ...deps }: TakeDeps,
+  { gate, plans }: Batch,
+  now: number,
+): Promise<TakenSteps> {
+  const { billing } = gate
+  return await store.write(async (tx) => {
+    const tally = makeTally()
+    const same = await unchanged(tx, plans)
+    const current = plans.filter(({ run }) => same.has(run.row.id))
+    const planned = current.filter((plan) => plan.kind === 'go')
+    const { going, refused } = await stillTrue(tx, billing.accountId, planned)
+    const mails = going.flatMap((plan) => plan.mails)
+    await insertMails(tx, deps, billing, mails, now)
+    await countHour(tx, going, now)
+    for (const { walked, run } of going) {
+      for (const action of walked.actions) {
+        if (action.kind === 'update') await applyChanges(tx, run.row.contact_id, action.changes)
+      }
+    }
+    const webhooks = await enqueueStepWebhooks(tx, billing.accountId, going, now)
+    await writeNext(tx, going, now, tally)
+    await writeOthers(tx, current, now, tally)
+    const later = refused.map(({ run }) => [run.row.id, now + refusedMs])
+    if (later.length > 0) await putOff(tx, { json: JSON.stringify(later), now, faults: 0 })
+    await tally.write(tx)
+    const moved = going.length + current.filter((plan) => plan.kind !== 'go').length
+    return { mails, moved, webhooks }
+  })
+}
+
+/** The runs that are still as they were read. */
+async function unchanged(tx: Tx, plans: readonly Plan[]): Promise<Set<string>> {
+  const read = plans.map(({ run: { row } }) => [row.id, row.seq])
+  const rows = await sameAs(tx, { json: JSON.stringify(read) })
+  return new Set(rows.map(({ id }) => id))
+}
+
+const sameAs = prepared<{ json: string }, { id: string }>((db, { json }) =>
+  db
+    .selectFrom(rowsOf(json))
+    .innerJoin('automation_live as live', (join) =>
+      join.on('live.id', '=', cell<string>(0)).on('live.seq', '=', cell<number>(1)),
+    )
+    .where('live.held_at', 'is', null)
+    .select('live.id'),
+)
+
+/**
+ * Those that no event has overtaken since they were read; `refused` are those whose mail may not be
+ * sent any more. What ends or skips them is seen when they are planned anew.
+ */
+async function stillTrue(
+  tx: Tx,
+  accountId: string,
+  plans: readonly Go[],
+): Promise<{ going: Go[]; refused: Go[] }> {
+  const parked = plans.flatMap(({ run, walked: { next } }) =>
+    next.kind === 'park' && next.waitEvent !== null
+      ? [[run.row.id, run.row.contact_id, next.waitEvent, next.seen]]
+      : [],
+  )
+  // Ingest writes too, so that it comes before this and is seen here, or after it and sees the row.
+  const late = parked.length === 0 ? [] : await overtaken(tx, { json: JSON.stringify(parked) })
+  const lateRuns = new Set(late.map(({ id }) => id))
+  const blocked = await refusedMails(
+    tx,
+    accountId,
+    plans.flatMap((plan) => plan.mails),
+  )
+  const going: Go[] = []
+  const refused: Go[] = []
+  for (const plan of plans) {
+    if (plan.mails.some(({ id }) => blocked.has(id))) refused.push(plan)
+    else if (!lateRuns.has(plan.run.row.id)) going.push(plan)
+  }
+  return { going, refused }
+}
+
+const overtaken = prepared<{ json: string }, { id: string }>((db, { json }) =>
+  db
+    .selectFrom(rowsOf(json))
+    .innerJoin('automation_events as events', (join) =>
+      join
+        .on('events.contact_id', '=', cell<string>(1))
+        .on('events.name', '=', cell<string>(2))
+        .on('events.id', '>', cell<number>(3)),
+    )
+    .select(cell<string>(0).as('id'))
+    .distinct(),
+)
+
+/** Counts mails of automations that may make only so many an hour. */
+async function countHour(tx: Tx, plans: readonly Go[], now: number): Promise<void> {
+  const made = new Map<string, number>()
+  for (const { run, mails } of plans) {
+    if (run.version.compiled.settings.maxPerHour === undefined || mails.length === 0) continue
+    const { automationId } = run.version
+    made.set(automationId, (made.get(automationId) ?? 0) + mails.length)
+  }
+  if (made.size > 0)
+    await addToHour(tx, { json: JSON.stringify([...made]), now, before: now - 3_600_000 })
+}
+
+const addToHour = prepared<{ json: string; now: number; before: number }, UpdateResult>(
+  (db, { json, now, before }) =>
+    db
+      .updateTable('automations')
+      .from(rowsOf(json))
+      .set((eb) => ({
+        hour_mails: eb
+          .case()
+          .when('hour_from', '<=', before)
+          .then(cell<number>(1))
+          .else(eb('hour_mails', '+', cell<number>(1)))
+          .end(),
+        hour_from: eb
+          .case()
+          .when('hour_from', '<=', before)
+          .then(now)
+          .else(eb.ref('hour_from'))
+          .end(),
+      }))
+      .where('automations.id', '=', cell<string>(0)),
+)
+
+/** Where runs wait now, and those that have ended. */
+async function writeNext(tx: Tx, plans: readonly Go[], now: number, tally: Tally): Promise<void> {
+  const rows: unknown[][] = []
+  const endings: Ending[] = []
+  for (const plan of plans) {
+    const { run, walked } = plan
+    const { row } = run
+    const { next } = walked
+    const history = historyOf(plan)
+    countSteps(plan, tally)
+    if (next.kind === 'end') {
+      const { stepId, status, reason } = next
+      endings.push({
+        id: row.id,
+        stepId,
+        status,
+        reason: reason?.slice(0, maxReason) ?? null,
+        history,
+      })
+      continue
+    }
+    const status = next.kind === 'continue' ? 'running' : 'waiting'
+    if (status !== row.status) {
+      tally.run(row.automation_id, row.status, -1)
+      tally.run(row.automation_id, status, 1)
+    }
+    const waits = waitsJson(walked.waits)
+    const heard = Object.keys(walked.heard).length === 0 ? null : JSON.stringify(walked.heard)
+    rows.push([
+      ...[row.id, next.stepId, dueAtOf(next, now), status, history, heard, waits],
+      ...[next.kind === 'park' ? next.waitEvent : null, enteredAtOf(plan, now)],
+      ...[next.kind === 'blocked' ? next.reason : null, walked.steps, walked.mails],
+    ])
+  }
+  if (rows.length > 0) await moveLive(tx, { json: JSON.stringify(rows), now })
+  await endRuns(tx, endings, { at: now, tally })
+}
+
+const dueAtOf = (next: Exclude<Next, { kind: 'end' }>, now: number): number =>
+  next.kind === 'park' ? next.dueAt : next.kind === 'blocked' ? next.until : now
+
+/** When the run came to the delay or wait in which it is parked; one that was there stays there. */
+function enteredAtOf({ run: { row }, walked: { next, history } }: Go, now: number): number | null {
+  if (next.kind !== 'park') return null
+  const isStill = history.length === 0 && row.step_id === next.stepId
+  return isStill ? (row.entered_at ?? now) : now
+}
+
+/** The run's history, each mail with its id. */
+function historyOf({ run: { row }, walked, mails }: Go): string {
+  const entries = walked.history.map(({ why: _, ...entry }, place): HistoryEntry => {
+    const mail = mails.find((one) => one.entry === place)
+    return mail === undefined ? entry : { ...entry, emailId: mail.id }
+  })
+  if (entries.length === 0) return row.history
+  return historyJson(appended(readHistory(row.history, row.started_at), entries), row.started_at)
+}
+
+/** Each step that the run has left counts by its result, and each that it has come to as entered. */
+function countSteps({ run: { row }, walked: { history, next }, mails }: Go, tally: Tally): void {
+  const left: number[] = []
+  for (const { stepId, result } of history) {
+    const column = columnOf(result)
+    if (column === undefined) continue
+    tally.step(stepId, column)
+    left.push(stepId)
+  }
+  for (const { stepId } of mails) tally.step(stepId, 'mails')
+  if (next.kind === 'end' && next.status === 'failed') tally.step(next.stepId, 'failed')
+  // The first was entered before; the last is the one in which the run is now.
+  const visited = next.kind === 'end' && left.at(-1) === next.stepId ? left : [...left, next.stepId]
+  for (const stepId of visited.slice(visited[0] === row.step_id ? 1 : 0)) {
+    tally.step(stepId, 'entered')
+  }
+}
+
+const moveLive = prepared<{ json: string; now: number }, UpdateResult>((db, { json, now }) =>
+  db
+    .updateTable('automation_live')
+    .from(rowsOf(json))
+    .set((eb) => ({
+      step_id: cell<number>(1),
+      due_at: cell<number>(2),
+      status: cell<'running' | 'waiting'>(3),
+      history: cell<string>(4),
+      heard: cell<string | null>(5),
+      waits: cell<string | null>(6),
+      wait_event: cell<string | null>(7),
+      entered_at: cell<number | null>(8),
+      blocked: cell<string | null>(9),
+      steps: cell<number>(10),
+      mails: cell<number>(11),
+      woken_by: null,
+      attempts: 0,
+      seq: eb('seq', '+', 1),
+      updated_at: now,
+    }))
+    .where('automation_live.id', '=', cell<string>(0)),
+)
+
+/** Runs that did not go: of automations that are paused or archived, and those that broke. */
+async function writeOthers(
+  tx: Tx,
+  plans: readonly Plan[],
+  now: number,
+  tally: Tally,
+): Promise<void> {
+  const held = plans.filter(({ kind }) => kind === 'hold').map(({ run }) => [run.row.id])
+  if (held.length > 0) {
+    await holdLive(tx, { json: JSON.stringify(held), now, reason: pausedReason })
+  }
+  const endings = plans
+    .filter(({ kind }) => kind === 'cancel')
+    .map(({ run }) => endingOf(run.row, 'cancelled', 'archived', now))
+  const again: unknown[][] = []
+  for (const plan of plans) {
+    if (plan.kind !== 'fault') continue
+    const { row } = plan.run
+    const wait = retryMs[row.attempts]
+    const reason = plan.error instanceof Error ? plan.error.message : String(plan.error)
+    if (wait !== undefined) again.push([row.id, now + wait])
+    else endings.push(endingOf(row, 'failed', `fault: ${reason.slice(0, maxReason)}`, now))
+  }
+  if (again.length > 0) await putOff(tx, { json: JSON.stringify(again), now, faults: 1 })
+  await endRuns(tx, endings, { at: now, tally })
+}
+
+/** Why a run is held whose automation is paused. */
+export const pausedReason = 'the automation is paused'
+
+const putOff = prepared<{ json: string; now: number; faults: number }, UpdateResult>(
+  (db, { json, now, faults }) => db
+    .updateTable('automation_live')
+    .from(rowsOf(json))
+    .set((eb) => ({
+      due_at: cell<number>(1),
+      attempts: eb('attempts', '+', faults),
+      seq: eb('seq', '+', 1),
+      updated_at: now,
+    }))
+    .where('automation_live.id', '=', cell<string>(0)),
+)
