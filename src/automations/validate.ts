@@ -49,7 +49,7 @@ export function validate(given: unknown): Validated {
   if (faults.length > 0) return { definition: undefined, faults }
   // Each part has just been held against its type.
   const definition: AutomationDefinition = {
-    steps: steps.map((step) => ({ config: {}, ...(step as Step) })) as Step[],
+    steps: (steps as Step[]).map((step) => ({ ...step, config: step.config ?? {} }) as Step),
     connections: connections as Connection[],
     ...(given.settings === undefined ? {} : { settings: given.settings as AutomationSettings }),
   }

@@ -1,0 +1,293 @@
+import { advanced } from './advance.js'
+import type { Compiled } from './compile.js'
+import type { JsonObject, Step, StepOf } from './definition.js'
+import { type Refusal, refusalOf } from './entry.js'
+import { hears } from './exit-rules.js'
+import type { Judged } from './rule.js'
+import {
+  type Departure,
+  type EndStatus,
+  type Obstacle,
+  type RunState,
+  type StoredEvent,
+  startRun,
+  type Traveller,
+} from './run.js'
+import { changed } from './update.js'
+import { type Known, staysOn, type Walked, type WalkedEntry, wakes, walk } from './walk.js'
+
+/** Something that happens to the contact. Of what happens at the same ms, the earlier in the list is first. */
+export type Happening =
+  | { at: number; kind: 'event'; name: string; payload: StoredEvent['payload'] }
+  | { at: number; kind: 'departed'; reason: Departure }
+
+/** A world of one contact and one automation. */
+export interface SimulatedWorld {
+  contact: Traveller
+  /** In the order of time; the first event that the trigger hears starts the run. */
+  happenings: readonly Happening[]
+  /** How long after each mail of a step it is opened or clicked (ms), by the step's key. */
+  opens?: ReadonlyMap<string, number>
+  clicks?: ReadonlyMap<string, number>
+  optedOut?(topicId: string): boolean
+  /** What keeps a mail from being made then; nothing by default, so that the whole way is seen. */
+  obstacle?(step: StepOf<'send_email'>, variables: JsonObject, now: number): Obstacle | undefined
+  /** What would keep it from being made as things really are: said at the line, without effect. */
+  wouldStop?(step: StepOf<'send_email'>, variables: JsonObject, now: number): string | undefined
+  /** Nothing that comes later is shown. */
+  until: number
+}
+
+/** A line of the timeline: what a step did, when and why. */
+export interface SimulatedLine {
+  at: number
+  /** From 0: a contact may go through several times. */
+  run: number
+  /** The step's key; null for the mark of a history. */
+  step: string | null
+  type: Step['type'] | null
+  result: string
+  /** The operands of the condition as they were. */
+  why?: Judged
+  /** What the awaited event was. */
+  event?: StoredEvent
+  /** What the template of a send sees. */
+  mail?: { step: StepOf<'send_email'>; variables: JsonObject }
+  /** What would really have kept the mail from being made (`wouldStop`). */
+  stoppedBy?: string
+}
+
+export interface SimulatedRun {
+  startedAt: number
+  /** Null while it is under way. */
+  ended: { at: number; status: EndStatus; reason: string | null } | null
+  /** Where it stands at `until`; undefined when it has ended. */
+  state: RunState | undefined
+}
+
+export interface Simulation {
+  lines: SimulatedLine[]
+  runs: SimulatedRun[]
+  /** Events that the trigger hears, but that start nothing. */
+  refused: { at: number; reason: Refusal }[]
+}
+
+// More walks than a run of 1,000 steps takes that is blocked now and then.
+const maxWalks = 5_000
+
+/**
+ * Walks a contact through an automation with a clock of its own, and writes nothing. It goes as the
+ * engine does: at each instant first what happens, then the run if it is due.
+ */
+export function simulate(version: Compiled, world: SimulatedWorld): Simulation {
+  const going = begin(version, world)
+  const happenings = [...world.happenings].sort((a, b) => a.at - b.at)
+  for (let walks = 0; walks < maxWalks; ) {
+    const [next] = happenings
+    const due = going.run === undefined ? Number.POSITIVE_INFINITY : going.run.dueAt
+    if (next !== undefined && next.at <= Math.max(due, going.now)) {
+      if (next.at > world.until) break
+      happenings.shift()
+      going.now = Math.max(going.now, next.at)
+      if (next.kind === 'departed') depart(going, next.reason)
+      else takeIn(going, next)
+      continue
+    }
+    if (due > world.until) break
+    going.now = Math.max(going.now, due)
+    step(going)
+    walks += 1
+  }
+  const last = going.told.runs.at(-1)
+  if (last !== undefined) last.state = going.run
+  return going.told
+}
+
+interface Simulating {
+  version: Compiled
+  world: SimulatedWorld
+  now: number
+  contact: Traveller
+  departed: Departure | undefined
+  events: StoredEvent[]
+  run: RunState | undefined
+  trigger: StoredEvent | undefined
+  /** When the latest mail of each step of this run was made. */
+  mailed: Map<string, number>
+  starts: number[]
+  told: Simulation
+}
+
+const begin = (version: Compiled, world: SimulatedWorld): Simulating => ({
+  version,
+  world,
+  now: Number.NEGATIVE_INFINITY,
+  contact: world.contact,
+  departed: undefined,
+  events: [],
+  run: undefined,
+  trigger: undefined,
+  mailed: new Map(),
+  starts: [],
+  told: { lines: [], runs: [], refused: [] },
+})
+
+/** An event, as ingest takes it in: runs that were there before it hear it, then it may start one. */
+function takeIn(going: Simulating, { name, payload }: Happening & { kind: 'event' }): void {
+  const { version, now, contact, events, starts, departed } = going
+  const event = { id: events.length + 1, name, payload, at: now }
+  events.push(event)
+  const running = going.run !== undefined
+  if (going.run !== undefined) wake(going, going.run, event)
+  const { step } = version.trigger
+  if (step.type !== 'trigger' || step.config.eventName !== name) return
+  const lastStartedAt = starts.at(-1)
+  const startsInLastHour = starts.filter((at) => now - at < 3_600_000).length
+  const before = lastStartedAt === undefined ? undefined : { lastStartedAt, startsInLastHour }
+  const refused = refusalOf(version, { contact, event, departed, running, before, now })
+  if (refused !== undefined) {
+    going.told.refused.push({ at: now, reason: refused })
+    return
+  }
+  going.run = startRun(contact.id, version.trigger.id, now)
+  going.trigger = event
+  going.mailed.clear()
+  starts.push(now)
+  going.told.runs.push({ startedAt: now, ended: null, state: going.run })
+}
+
+function wake(going: Simulating, run: RunState, event: StoredEvent): void {
+  const { version, now, contact, trigger } = going
+  const facts = { contact, trigger, mail: (key: string) => engagement(going, key) }
+  const heard = hears(version, run, facts, event)
+  if (heard?.kind === 'exit') end(going, run.stepId, 'exited', heard.reason)
+  else if (heard?.kind === 'goal') {
+    tell(going, [{ stepId: run.stepId, at: now, result: 'goal', eventId: event.id }])
+    const { stepId } = heard
+    going.run = { ...run, stepId, heard: heard.heard, enteredAt: null, wokenBy: null, dueAt: now }
+  } else if (run.enteredAt !== null && run.wokenBy === null) {
+    if (wakes(version, run, facts, event)) going.run = { ...run, wokenBy: event, dueAt: now }
+  }
+}
+
+function depart(going: Simulating, reason: Departure): void {
+  going.departed = reason
+  if (going.run !== undefined && !staysOn(going.version, reason)) {
+    end(going, going.run.stepId, 'exited', reason)
+  }
+}
+
+/** The run takes its steps, as far as it comes now. */
+function step(going: Simulating): void {
+  const { version, run, now } = going
+  if (run === undefined) return
+  const walked = walk(version, run, knownOf(going), now)
+  for (const action of walked.actions) {
+    if (action.kind === 'mail') going.mailed.set(action.step.key, now)
+    if (action.kind === 'update') {
+      going.contact = changed(going.contact, action.changes) ?? going.contact
+    }
+  }
+  tell(going, walked.history, walked.actions)
+  const { next } = walked
+  const last = going.told.runs.at(-1)
+  going.run = advanced(run, walked, now)
+  // A block that is over already is looked at again later all the same, or the clock would stand.
+  if (next.kind === 'blocked' && going.run !== undefined) {
+    going.run.dueAt = Math.max(next.until, now + 1)
+  }
+  if (last !== undefined && next.kind === 'end') {
+    last.ended = { at: now, status: next.status, reason: next.reason }
+  }
+}
+
+function knownOf(going: Simulating): Known {
+  const { world, now, contact, departed, events, trigger } = going
+  if (trigger === undefined) throw new Error('a run has begun without its event')
+  return {
+    contact: departed === 'deleted' ? undefined : contact,
+    trigger,
+    departed,
+    nextEvent: (name, after) => events.find((event) => event.name === name && event.id > after),
+    mail: (key) => engagement(going, key),
+    optedOut: (topicId) => world.optedOut?.(topicId) ?? false,
+    obstacle: (step, variables) => world.obstacle?.(step, variables, now),
+  }
+}
+
+function engagement({ mailed, now, world }: Simulating, key: string) {
+  const at = mailed.get(key)
+  if (at === undefined) return undefined
+  const since = (after: number | undefined) => after !== undefined && now >= at + after
+  const clicked = since(world.clicks?.get(key))
+  // Who clicks has the mail open.
+  const opened = clicked || since(world.opens?.get(key))
+  return { opened, clicked, delivered: now > at, bounced: false }
+}
+
+function end(going: Simulating, stepId: number, status: EndStatus, reason: string): void {
+  tell(going, [{ stepId, at: going.now, result: `ended:${reason}` }])
+  const last = going.told.runs.at(-1)
+  if (last !== undefined) {
+    last.ended = { at: going.now, status, reason }
+  }
+  going.run = undefined
+}
+
+function tell(
+  { version, world, events, told }: Simulating,
+  entries: WalkedEntry[],
+  actions: Walked['actions'] = [],
+) {
+  for (const [index, { stepId, at, result, why, eventId }] of entries.entries()) {
+    const step = version.byId.get(stepId)?.step
+    const event = eventId === undefined ? undefined : events[eventId - 1]
+    const mail = actions.find((action) => action.kind === 'mail' && action.entry === index)
+    const sent = mail?.kind === 'mail' ? { step: mail.step, variables: mail.variables } : undefined
+    const stoppedBy = sent && world.wouldStop?.(sent.step, sent.variables, at)
+    told.lines.push({
+      at,
+      run: told.runs.length - 1,
+      step: step?.key ?? null,
+      type: step?.type ?? null,
+      result,
+      ...(why === undefined ? {} : { why }),
+      ...(event === undefined ? {} : { event }),
+      ...(sent === undefined ? {} : { mail: sent }),
+      ...(stoppedBy === undefined ? {} : { stoppedBy }),
+    })
+  }
+}
+
+/** How many of a cohort came to each result of each step, and to each end. */
+export interface CohortCounts {
+  contacts: number
+  started: number
+  steps: Map<string, Map<string, number>>
+  /** By status and reason, such as `exited:goal`; `running` for those under way at `until`. */
+  ends: Map<string, number>
+}
+
+/** The same for many contacts, each in a world of their own; only counts are kept. */
+export function simulateCohort(version: Compiled, worlds: Iterable<SimulatedWorld>): CohortCounts {
+  const counts: CohortCounts = { contacts: 0, started: 0, steps: new Map(), ends: new Map() }
+  for (const world of worlds) {
+    const { lines, runs } = simulate(version, world)
+    counts.contacts += 1
+    if (runs.length > 0) counts.started += 1
+    for (const { step, result } of lines) {
+      if (step === null) continue
+      const results = counts.steps.get(step) ?? new Map<string, number>()
+      counts.steps.set(step, results)
+      count(results, result)
+    }
+    for (const { ended } of runs) {
+      const reason = ended?.reason ? `:${ended.reason}` : ''
+      count(counts.ends, ended === null ? 'running' : `${ended.status}${reason}`)
+    }
+  }
+  return counts
+}
+
+const count = (counts: Map<string, number>, name: string) =>
+  counts.set(name, (counts.get(name) ?? 0) + 1)
