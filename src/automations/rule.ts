@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Comparison, Json, Operator, Rule } from './definition.js'
 import { type Facts, fieldOf, resolve } from './field.js'
 
@@ -73,8 +72,25 @@ const tests: Record<Operator, Test> = {
   is_empty: isEmpty,
 }
 
+/** Whether both are there and the same JSON value; the order of an object's names does not count. */
 function equals(actual: Json | undefined, value: Json | undefined): boolean {
-  return actual !== undefined && value !== undefined && isDeepStrictEqual(actual, value)
+  // Not by recursion: 16 KiB of payload hold arrays nested deeper than the stack.
+  const open = [[actual, value] as const]
+  for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
+    const [left, right] = pair
+    if (typeof left !== 'object' || left === null || typeof right !== 'object' || right === null) {
+      if (left === undefined || left !== right) return false
+      continue
+    }
+    const names = Object.keys(left)
+    if (Array.isArray(left) !== Array.isArray(right)) return false
+    if (names.length !== Object.keys(right).length) return false
+    for (const name of names) {
+      if (!Object.hasOwn(right, name)) return false
+      open.push([Reflect.get(left, name), Reflect.get(right, name)])
+    }
+  }
+  return true
 }
 
 function ordered(
