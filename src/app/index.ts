@@ -1,5 +1,7 @@
 import { hostname } from 'node:os'
 import { makeAuthenticate, type Principal } from '../accounts/index.js'
+import { makeVersions, nextDueAt, type Versions } from '../automations/index.js'
+import { automationRoutes } from '../automations/routes.js'
 import { loadPlans, type Plans, refuseUnknownPlans } from '../billing/index.js'
 import { billingRoutes } from '../billing/routes.js'
 import { campaignsWait } from '../broadcasts/index.js'
@@ -29,6 +31,7 @@ import {
   type Recorder,
 } from '../tracking/index.js'
 import { trackingRoutes } from '../tracking/routes.js'
+import { automationChores } from './automations.js'
 import { openControl } from './control.js'
 import { importSlot, openCrew } from './crew.js'
 import { makeDoorbell } from './doorbell.js'
@@ -150,8 +153,15 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     opened.push(() => control.close())
     const ring = makeDoorbell((due) => crew.ring(due))
 
-    const jobs = openJobs({ config, dataDir, ...shared, log, clock, ring })
+    const jobs = openJobs({
+      ...{ config, dataDir, ...shared, log, clock, ring },
+      onAutomated: () => void automateIfDue(),
+    })
     opened.push(() => jobs.close())
+    const automateIfDue = async () => {
+      const dueAt = await nextDueAt(store.read)
+      if (dueAt !== undefined && dueAt <= clock.now()) jobs.automate()
+    }
     const renderer = openRenderer({ log, clock })
     opened.push(() => renderer.close())
     const importer = openImporter({ dataDir, turns, slot: importSlot, log })
@@ -181,6 +191,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         everyMs: 60_000,
         run: (stop) => liftExpired({ store, clock, log }, stop),
       },
+      ...automationChores({ store, clock, automate: jobs.automate }),
       ...forwardingChores({ store, clock, log, config, backlog, ring }),
       ...protectionChores({ store, clock, log, config, backlog, ring, meter: metrics.meter }),
       ...retentionChores({ store, clock, plans }),
@@ -199,10 +210,13 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       importer,
       idempotency,
       expand: jobs.expand,
+      automate: jobs.automate,
+      versions: makeVersions(),
     })
     opened.push(() => privateServer.close(config.http.shutdownGrace))
     // What a stop or a kill has left half done.
     if (await campaignsWait({ store, clock })) jobs.expand()
+    await automateIfDue()
 
     notifier.ready()
     notifier.startWatchdog(() => crew.healthy())
@@ -265,6 +279,8 @@ interface Core {
   importer: Importer
   idempotency: Idempotency
   expand: () => void
+  automate: () => void
+  versions: Versions
 }
 
 async function openPrivateServer(
@@ -291,6 +307,7 @@ async function openPrivateServer(
   const sending = { ...core, log, retry, maxQueued, defaultCountry }
   emailRoutes(server.api, sending)
   broadcastRoutes(server.api, sending)
+  automationRoutes(server.api, core)
   billingRoutes(server.api, core)
   dashboardRoutes(server.pages, { store, clock, sandbox: config.outbound.route === 'sandbox' })
   openApiRoutes(server)

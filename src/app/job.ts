@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { systemClock } from '../clock/index.js'
+import { pause, systemClock } from '../clock/index.js'
 import type { StreamDue } from '../deliveries/index.js'
 import { openLog } from '../log/index.js'
 import { openStore } from '../store/index.js'
@@ -11,6 +11,8 @@ export type JobContext = Pick<ThreadContext, 'data' | 'store' | 'clock' | 'log'>
   /** Aborted when the appliance stops: the job is to end soon. */
   signal: AbortSignal
   ring(due: readonly StreamDue[]): void
+  /** Waits for so long, or until the main thread rings: there is something to do. */
+  rest(atMostMs: number): Promise<void>
 }
 
 /** From a job's thread; Bree knows the last by itself. */
@@ -29,14 +31,22 @@ export async function runJob(
   const onFault = endFromThread(name)
   const store = openStore({ dataDir, clock: systemClock, turns, slot, onFault })
   const cancelled = new AbortController()
+  let rung = new AbortController()
   port.on('message', (message) => {
     if (message === 'cancel') cancelled.abort()
+    rung.abort()
   })
+  const rest = async (atMostMs: number) => {
+    await pause(systemClock, atMostMs, rung.signal)
+    // A ring that came while the job was at work is of what it may have looked past.
+    rung = new AbortController()
+  }
   const tell = (report: JobReport) => port.postMessage(report)
   try {
     await work({
       ...{ data, store, log, clock: systemClock, signal: cancelled.signal },
       ring: (due) => tell({ kind: 'ring', due }),
+      rest,
     })
   } finally {
     await store.close()

@@ -6,13 +6,15 @@ import type { StreamDue } from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { forgetTurn } from '../store/index.js'
-import { expandSlot } from './crew.js'
+import { automateSlot, expandSlot } from './crew.js'
 import type { JobReport } from './job.js'
 
 /** Long work that comes now and then, each kind in a thread that lives while there is some. */
 export interface Jobs {
   /** Starts the expansion of campaigns; if it is under way, it is started again when it has ended. */
   expand(): void
+  /** Starts the engine of automations; if it is under way, it looks for what is due at once. */
+  automate(): void
   close(): Promise<void>
 }
 
@@ -24,48 +26,67 @@ export interface JobsOptions {
   log: Log
   clock: Clock
   ring: (due: readonly StreamDue[]) => void
+  /** The engine of automations has ended: whoever knows when the next step is due starts it again. */
+  onAutomated: () => void
 }
 
 // A job that does not end by then is terminated; its transactions are short, and begun anew.
 const closingMs = 10_000
-const path = fileURLToPath(new URL('../jobs/expand.js', import.meta.url))
+const pathOf = (name: JobName) => fileURLToPath(new URL(`../jobs/${name}.js`, import.meta.url))
+const slots = { expand: expandSlot, automate: automateSlot } as const
+type JobName = keyof typeof slots
+const names: readonly JobName[] = ['expand', 'automate']
 
 export function openJobs(options: JobsOptions): Jobs {
-  const { config, dataDir, turns, backlog, log, clock, ring } = options
-  const workerData = { config, dataDir, turns, backlog, slot: expandSlot }
-  let running = false
-  let again = false
+  const { config, dataDir, turns, backlog, log, clock, ring, onAutomated } = options
+  const running = new Set<JobName>()
+  const broken = new Set<string>()
+  let expandAgain = false
   let closing = false
   const bree = new Bree({
     root: false,
     doRootCheck: false,
     logger: { info() {}, warn() {}, error() {} },
-    errorHandler: (error) => log.error({ error }, 'The expansion of campaigns failed'),
+    errorHandler(error, { name }) {
+      broken.add(name)
+      log.error({ error, job: name }, 'A job failed')
+    },
     workerMessageHandler(data) {
       const message = data.message as JobReport
       if (message !== 'cancelled') ring(message.due)
     },
-    jobs: [{ name: 'expand', path, timeout: false, worker: { workerData, name: 'expand' } }],
+    jobs: names.map((name) => {
+      const workerData = { config, dataDir, turns, backlog, slot: slots[name] }
+      return { name, path: pathOf(name), timeout: false, worker: { workerData, name } }
+    }),
   })
-  bree.on('worker deleted', () => {
-    running = false
-    forgetTurn(turns, expandSlot)
-    if (again && !closing) start()
+  bree.on('worker deleted', (name: JobName) => {
+    running.delete(name)
+    forgetTurn(turns, slots[name])
+    // One that broke is begun anew when its chore looks, not at once and for ever.
+    if (closing || broken.delete(name)) return
+    if (name === 'automate') onAutomated()
+    else if (expandAgain) start('expand')
   })
-  const start = () => {
-    running = true
-    again = false
-    bree.run('expand').catch((error: unknown) => {
-      running = false
-      log.error({ error }, 'A job does not start')
+  const start = (name: JobName) => {
+    running.add(name)
+    if (name === 'expand') expandAgain = false
+    bree.run(name).catch((error: unknown) => {
+      running.delete(name)
+      log.error({ error, job: name }, 'A job does not start')
     })
   }
   return {
     expand() {
       if (closing) return
       // What it has read already it may not look at again.
-      if (running) again = true
-      else start()
+      if (running.has('expand')) expandAgain = true
+      else start('expand')
+    },
+    automate() {
+      if (closing) return
+      if (running.has('automate')) bree.workers.get('automate')?.postMessage('ring')
+      else start('automate')
     },
     async close() {
       closing = true

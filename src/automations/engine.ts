@@ -3,10 +3,11 @@ import type { Backlog, StreamDue } from '../deliveries/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { prepared, type Read, type Store } from '../store/index.js'
-import type { MailDeps } from './mails.js'
-import { ringOf } from './mails.js'
+import { makeMailTemplates } from './mail-template.js'
+import { type MailDeps, ringOf } from './mails.js'
 import { type Batch, type PlanDeps, planDue } from './plan.js'
 import { takePlans } from './take.js'
+import { makeVersions } from './versions.js'
 
 export interface EngineDeps extends Omit<PlanDeps, 'store'>, Pick<MailDeps, 'retry'> {
   store: Store
@@ -15,6 +16,12 @@ export interface EngineDeps extends Omit<PlanDeps, 'store'>, Pick<MailDeps, 'ret
   backlog: Backlog
   ring: (due: readonly StreamDue[]) => void
 }
+
+/** What an engine keeps of versions and templates, which it need not read for every run. */
+export const makeEngineMemory = () => ({
+  versions: makeVersions(),
+  templates: makeMailTemplates(),
+})
 
 /** Resolves when there may be something due: after so long, or sooner when somebody has rung. */
 export type Rest = (atMostMs: number) => Promise<void>

@@ -4,7 +4,7 @@ import { type DueRun, dueRuns, readSurroundings, type Surroundings, travellerOf 
 import { type Gate, type GateDeps, openGate, type Prepared, type SendStep } from './gate.js'
 import { stateOf } from './live.js'
 import { render } from './mail-template.js'
-import type { Obstacle } from './run.js'
+import type { Obstacle, RunState } from './run.js'
 import type { FrozenVersion, Versions } from './versions.js'
 import { type Walked, walk } from './walk.js'
 
@@ -30,7 +30,7 @@ export interface PlannedMail extends Prepared {
 
 /** What becomes of a run that is due. */
 export type Plan = { run: DueRun } & (
-  | { kind: 'go'; walked: Walked; mails: PlannedMail[] }
+  | { kind: 'go'; state: RunState; walked: Walked; mails: PlannedMail[] }
   | { kind: 'hold' }
   | { kind: 'cancel' }
   | { kind: 'fault'; error: unknown }
@@ -95,7 +95,7 @@ async function planRun(
   around: Surroundings,
   run: DueRun,
   now: number,
-): Promise<{ walked: Walked; mails: PlannedMail[] }> {
+): Promise<{ state: RunState; walked: Walked; mails: PlannedMail[] }> {
   const { row, contact, version } = run
   const state = stateOf(row, around.events)
   const trigger = around.events.get(row.trigger_event)
@@ -122,7 +122,7 @@ async function planRun(
   for (;;) {
     const walked = walkOnce()
     const mails = await planMails(deps, gate, version, contact?.email ?? '', walked)
-    if (!('fault' in mails)) return { walked, mails: mails.mails }
+    if (!('fault' in mails)) return { state, walked, mails: mails.mails }
     faults.set(mails.stepKey, { kind: 'failed', reason: mails.fault })
   }
 }

@@ -1,5 +1,6 @@
 import type { UpdateResult } from 'kysely'
 import { cell, prepared, rowsOf, type Store, type Tx } from '../store/index.js'
+import { advanced } from './advance.js'
 import { applyChanges } from './contact-change.js'
 import { type Ending, endingOf, endRuns } from './end.js'
 import { appended } from './history.js'
@@ -10,7 +11,6 @@ import type { Batch, Plan, PlannedMail } from './plan.js'
 import type { HistoryEntry } from './run.js'
 import { enqueueStepWebhooks } from './step-webhook.js'
 import { columnOf, makeTally, type Tally } from './tally.js'
-import type { Next } from './walk.js'
 
 export interface TakeDeps extends MailDeps {
   store: Pick<Store, 'write' | 'ids'>
@@ -184,31 +184,22 @@ async function writeNext(tx: Tx, plans: readonly Go[], now: number, tally: Tally
       })
       continue
     }
+    const after = advanced(plan.state, walked, now)
+    if (after === undefined) throw new Error('A run goes on that has ended')
     const status = next.kind === 'continue' ? 'running' : 'waiting'
     if (status !== row.status) {
       tally.run(row.automation_id, row.status, -1)
       tally.run(row.automation_id, status, 1)
     }
-    const waits = waitsJson(walked.waits)
-    const heard = Object.keys(walked.heard).length === 0 ? null : JSON.stringify(walked.heard)
+    const heard = Object.keys(after.heard).length === 0 ? null : JSON.stringify(after.heard)
     rows.push([
-      ...[row.id, next.stepId, dueAtOf(next, now), status, history, heard, waits],
-      ...[next.kind === 'park' ? next.waitEvent : null, enteredAtOf(plan, now)],
-      ...[next.kind === 'blocked' ? next.reason : null, walked.steps, walked.mails],
+      ...[row.id, after.stepId, after.dueAt, status, history, heard, waitsJson(after.waits)],
+      ...[next.kind === 'park' ? next.waitEvent : null, after.enteredAt],
+      ...[next.kind === 'blocked' ? next.reason : null, after.steps, after.mails],
     ])
   }
   if (rows.length > 0) await moveLive(tx, { json: JSON.stringify(rows), now })
   await endRuns(tx, endings, { at: now, tally })
-}
-
-const dueAtOf = (next: Exclude<Next, { kind: 'end' }>, now: number): number =>
-  next.kind === 'park' ? next.dueAt : next.kind === 'blocked' ? next.until : now
-
-/** When the run came to the delay or wait in which it is parked; one that was there stays there. */
-function enteredAtOf({ run: { row }, walked: { next, history } }: Go, now: number): number | null {
-  if (next.kind !== 'park') return null
-  const isStill = history.length === 0 && row.step_id === next.stepId
-  return isStill ? (row.entered_at ?? now) : now
 }
 
 /** The run's history, each mail with its id. */
@@ -294,14 +285,15 @@ async function writeOthers(
 export const pausedReason = 'the automation is paused'
 
 const putOff = prepared<{ json: string; now: number; faults: number }, UpdateResult>(
-  (db, { json, now, faults }) => db
-    .updateTable('automation_live')
-    .from(rowsOf(json))
-    .set((eb) => ({
-      due_at: cell<number>(1),
-      attempts: eb('attempts', '+', faults),
-      seq: eb('seq', '+', 1),
-      updated_at: now,
-    }))
-    .where('automation_live.id', '=', cell<string>(0)),
+  (db, { json, now, faults }) =>
+    db
+      .updateTable('automation_live')
+      .from(rowsOf(json))
+      .set((eb) => ({
+        due_at: cell<number>(1),
+        attempts: eb('attempts', '+', faults),
+        seq: eb('seq', '+', 1),
+        updated_at: now,
+      }))
+      .where('automation_live.id', '=', cell<string>(0)),
 )

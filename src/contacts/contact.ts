@@ -55,36 +55,46 @@ export async function addContact(
   { store, clock }: ContactDeps,
   accountId: string,
   given: NewContact,
+  options: AddOptions = {},
+): Promise<Added> {
+  const id = store.ids.uuid()
+  return await store.write((tx) =>
+    addContactIn(tx, { id, now: clock.now() }, accountId, given, options),
+  )
+}
+
+/** The same as a part of another write; `id` is the contact's if the account does not know the address. */
+export async function addContactIn(
+  tx: Tx,
+  { id, now }: { id: string; now: number },
+  accountId: string,
+  given: NewContact,
   { listId, ceiling = null, checkNew, by = 'api' }: AddOptions = {},
 ): Promise<Added> {
   const mailbox = parseMailbox(given.email)
   if (mailbox === undefined) throw new ApiError('validation_error', 'email is no address')
-  const id = store.ids.uuid()
   const { address: email } = mailbox
-  return await store.write(async (tx) => {
-    if (listId !== undefined) await requireList(tx, accountId, listId)
-    const now = clock.now()
-    const known = await findContact(tx, accountId, email)
-    if (known === undefined) {
-      checkNew?.()
-      await refuseBeyond(tx, accountId, ceiling)
-      await tx
-        .insertInto('contacts')
-        .values({ id, account_id: accountId, ...emptyRow(email, now), ...changesOf(given, {}) })
-        .execute()
-      await addToTotal(tx, accountId, 1)
-    } else {
-      await updateContact(tx, known, given)
-    }
-    const joined = listId !== undefined && (await joinList(tx, listId, known?.id ?? id, now))
-    if (known === undefined || joined) {
-      const detail = { by, ...(listId === undefined ? {} : { listId }) }
-      await recordConsent(tx, accountId, email, { at: now, kind: 'added', detail })
-    }
-    const contact = await findContact(tx, accountId, email)
-    if (contact === undefined) throw new Error('A contact is gone in the write that added it')
-    return { contact, added: known === undefined, joined }
-  })
+  if (listId !== undefined) await requireList(tx, accountId, listId)
+  const known = await findContact(tx, accountId, email)
+  if (known === undefined) {
+    checkNew?.()
+    await refuseBeyond(tx, accountId, ceiling)
+    await tx
+      .insertInto('contacts')
+      .values({ id, account_id: accountId, ...emptyRow(email, now), ...changesOf(given, {}) })
+      .execute()
+    await addToTotal(tx, accountId, 1)
+  } else {
+    await updateContact(tx, known, given)
+  }
+  const joined = listId !== undefined && (await joinList(tx, listId, known?.id ?? id, now))
+  if (known === undefined || joined) {
+    const detail = { by, ...(listId === undefined ? {} : { listId }) }
+    await recordConsent(tx, accountId, email, { at: now, kind: 'added', detail })
+  }
+  const contact = await findContact(tx, accountId, email)
+  if (contact === undefined) throw new Error('A contact is gone in the write that added it')
+  return { contact, added: known === undefined, joined }
 }
 
 /** Gives a contact the fields that are given, and leaves the others. */

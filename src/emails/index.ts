@@ -11,6 +11,7 @@ export {
   type Idempotency,
   idempotentRequest,
   makeIdempotency,
+  type Remember,
   replayHeaders,
 } from './idempotency.js'
 export { type InsertDeps, insertEmails, ringOf } from './insert.js'

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { ApiRoute } from '../http/index.js'
+import { automations } from './automations.js'
 import { billing } from './billing.js'
 import { broadcasts } from './broadcasts.js'
 import { commonRefusals, nowhere, shapeRefusal } from './common.js'
@@ -20,7 +21,9 @@ import { topics } from './topics.js'
 import { describeWebhooks, webhookSchemas, webhookTag } from './webhooks.js'
 
 /** Every domain with endpoints, in the order in which people read of them. */
-const descriptions: readonly Description[] = [emails, contacts, topics, broadcasts, billing, itself]
+const descriptions: readonly Description[] = [
+  ...[emails, contacts, topics, broadcasts, automations, billing, itself],
+]
 
 export interface Document {
   openapi: string

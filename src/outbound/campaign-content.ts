@@ -13,8 +13,11 @@ import { plainTextOf } from './plain-text.js'
 export interface CampaignMail {
   accountId: string
   bodyId: number
-  /** Liquid. */
+  /** Liquid, as is the text; null: that is made of the HTML. */
   html: string
+  text: string | null
+  /** What is merged, where it is not what is known of the contact now. */
+  variables?: object
 }
 
 /** A campaign's content as one recipient gets it. */
@@ -44,10 +47,10 @@ export function makeCampaignContent(
 ): CampaignContent {
   const compiled = new Map<number, Compiled>()
 
-  const compiledOf = ({ bodyId, html }: CampaignMail): Compiled => {
+  const compiledOf = ({ bodyId, html, text: own }: CampaignMail): Compiled => {
     const known = compiled.get(bodyId)
     if (known !== undefined) return known
-    const text = textTemplateOf(html)
+    const text = own ?? textTemplateOf(html)
     const parts = { html: mergePieces(html), text: mergePieces(text) }
     const pieces = parts.html && parts.text && { html: parts.html, text: parts.text }
     const fresh = { text, pieces }
@@ -60,8 +63,8 @@ export function makeCampaignContent(
   return async (mail, recipient) => {
     const { text, pieces } = compiledOf(mail)
     // Static content needs nobody's data.
-    if (pieces?.html.length === 1) return { html: mail.html, text }
-    const values = mergeValues(await contactFor(read, mail.accountId, recipient))
+    if (pieces?.html.length === 1 && pieces.text.length === 1) return { html: mail.html, text }
+    const values = mail.variables ?? mergeValues(await contactFor(read, mail.accountId, recipient))
     if (pieces !== undefined) {
       const html = mergeInto(pieces.html, values, escapeMerged)
       const plain = mergeInto(pieces.text, values)

@@ -9,7 +9,7 @@ import {
   unsubscribeHeaders,
   withFooter,
 } from '../preferences/index.js'
-import { prepared } from '../store/index.js'
+import { prepared, type Read } from '../store/index.js'
 import { topicName } from '../topics/index.js'
 import { makeTracker } from '../tracking/index.js'
 import { MailFault, makeCampaignContent } from './campaign-content.js'
@@ -49,6 +49,7 @@ interface StoredEmail {
   topic_id: string | null
   body_id: number | null
   broadcast_id: string | null
+  automation_step_id: number | null
 }
 
 interface Signing {
@@ -70,7 +71,7 @@ const storedEmail = prepared<{ emailId: string }, StoredEmail>((db, { emailId })
     .select(['emails.id', 'domain_id', 'from_header', 'to_list', 'reply_to', 'subject'])
     .select(['message_id', 'emails.created_at', 'scheduled_at', 'bodies.html', 'bodies.text'])
     .select(['account_id', 'accounts.name as account_name', 'type', 'topic_id'])
-    .select(['body_id', 'broadcast_id'])
+    .select(['body_id', 'broadcast_id', 'automation_step_id'])
     .where('emails.id', '=', emailId),
 )
 
@@ -116,8 +117,13 @@ export function makeComposer(
   const plainContentFor = async (email: StoredEmail, recipient: string) => {
     const { account_id: accountId, body_id: bodyId, broadcast_id: broadcastId } = email
     const html = email.html ?? ''
+    const { text } = email
     if (broadcastId !== null && bodyId !== null) {
-      return await campaignContent({ accountId, bodyId, html }, recipient)
+      return await campaignContent({ accountId, bodyId, html, text }, recipient)
+    }
+    if (email.automation_step_id !== null && bodyId !== null) {
+      const variables = await mergedAtStep(deps.store.read, email.id)
+      return await campaignContent({ accountId, bodyId, html, text, variables }, recipient)
     }
     return { html, text: email.text ?? textOf(email.id, html) }
   }
@@ -190,6 +196,16 @@ export function makeComposer(
     }
   }
 }
+
+/** What was known at the step of an automation that sent the mail. */
+async function mergedAtStep(read: Read, emailId: string): Promise<object> {
+  const [row] = await mergeOf(read, { emailId })
+  return row === undefined ? {} : JSON.parse(row.variables)
+}
+
+const mergeOf = prepared<{ emailId: string }, { variables: string }>((db, { emailId }) =>
+  db.selectFrom('email_merges').select('variables').where('email_id', '=', emailId),
+)
 
 // An account's mails have few senders.
 const senders = new Map<string, Mailbox>()

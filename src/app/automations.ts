@@ -1,0 +1,42 @@
+import { cancelArchived, nextDueAt } from '../automations/index.js'
+import type { Clock } from '../clock/index.js'
+import type { Store } from '../store/index.js'
+import type { Chore } from './housekeeping.js'
+
+// Runs that fall due sooner than the next look have an alarm of their own.
+const lookMs = 5_000
+
+/** What starts the engine when a step falls due, and ends what an archiving has left half done. */
+export function automationChores({
+  store,
+  clock,
+  automate,
+}: {
+  store: Store
+  clock: Clock
+  automate: () => void
+}): Chore[] {
+  return [
+    {
+      name: 'automations that are due',
+      everyMs: lookMs,
+      async run(signal) {
+        const dueAt = await nextDueAt(store.read)
+        const inMs = dueAt === undefined ? lookMs : dueAt - clock.now()
+        if (inMs <= 0) automate()
+        else if (inMs < lookMs) {
+          const cancel = clock.after(inMs, () => {
+            signal.removeEventListener('abort', cancel)
+            automate()
+          })
+          signal.addEventListener('abort', cancel, { once: true })
+        }
+      },
+    },
+    {
+      name: 'runs of archived automations',
+      everyMs: 30_000,
+      run: (signal) => cancelArchived({ store, clock }, signal),
+    },
+  ]
+}

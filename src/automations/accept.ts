@@ -1,0 +1,217 @@
+import {
+  type AccountBilling,
+  checkAdding,
+  checkOpen,
+  contactCeiling,
+  type Plans,
+} from '../billing/index.js'
+import type { Clock } from '../clock/index.js'
+import { addContactIn } from '../contacts/index.js'
+import { ApiError, messageOf } from '../errors/index.js'
+import { parseMailbox } from '../mime/index.js'
+import { cell, prepared, rowsOf, type Store, type Tx } from '../store/index.js'
+import type { Json } from './definition.js'
+import { ingestEvents, type NewEvent } from './ingest.js'
+import type { Traveller } from './run.js'
+import type { Started } from './triggers.js'
+import type { Versions } from './versions.js'
+
+/** An event as a client sends it; `shapes.ts` has let it through. */
+export interface EventInput {
+  event: string
+  contactId?: string | undefined
+  email?: string | undefined
+  payload?: Json | undefined
+  occurredAt?: string | undefined
+}
+
+/** What an event came to. */
+export interface AcceptedEvent {
+  event: string
+  contactId: string
+  contactCreated: boolean
+  started: number
+  resumed: number
+  automations: Started[]
+}
+
+export interface AcceptDeps {
+  store: Store
+  clock: Clock
+  plans: Plans
+  versions: Versions
+  /** There is something for the engine to do; losing a call costs some seconds. */
+  automate: () => void
+}
+
+/**
+ * Takes in events of an account, in order, all of them or none. An address that the account does not
+ * know becomes a contact on no list. Throws what is wrong with the first event, or, with `together`,
+ * a 422 that names all events that are wrong. `alongside` is written with them.
+ */
+export async function acceptEvents(
+  deps: AcceptDeps,
+  billing: AccountBilling,
+  inputs: readonly EventInput[],
+  {
+    together = false,
+    alongside = async () => {},
+  }: {
+    together?: boolean
+    alongside?: (tx: Tx, accepted: readonly AcceptedEvent[]) => Promise<void>
+  } = {},
+): Promise<AcceptedEvent[]> {
+  const { store, clock, versions, plans } = deps
+  checkOpen(billing)
+  const { accountId } = billing
+  const ids = inputs.map(() => store.ids.uuid())
+  const accepted = await store.write(async (tx) => {
+    const now = clock.now()
+    const whom = await findWhom(tx, accountId, inputs)
+    const errors: { index: number; error: string }[] = []
+    const events: (NewEvent & { created: boolean })[] = []
+    for (const [index, input] of inputs.entries()) {
+      try {
+        const found = whom(input)
+        const contact =
+          found ?? (await addStranger(tx, { id: ids[index] ?? '', now }, billing, plans, input))
+        events.push({ ...eventOf(input, contact, now), created: found === undefined })
+        if (found === undefined) whom.add(contact)
+      } catch (error) {
+        if (!together || !(error instanceof ApiError) || error.status >= 500) throw error
+        errors.push({ index, error: messageOf(error) })
+      }
+    }
+    if (errors.length > 0) throw invalidEvents(errors, inputs.length)
+    const heard = await ingestEvents(tx, { ids: store.ids, versions }, { accountId, now }, events)
+    const answers = events.map(({ name, contact, created }, index): AcceptedEvent => {
+      const { started = [], resumed = 0 } = heard[index] ?? {}
+      return {
+        event: name,
+        contactId: contact.id,
+        contactCreated: created,
+        started: started.filter((one) => one.started).length,
+        resumed,
+        automations: started,
+      }
+    })
+    await alongside(tx, answers)
+    return answers
+  })
+  if (accepted.some(({ started, resumed }) => started + resumed > 0)) deps.automate()
+  return accepted
+}
+
+/** Of a batch nothing is taken in if anything is wrong. */
+export const invalidEvents = (errors: { index: number; error: string }[], of: number) =>
+  new ApiError(
+    'validation_error',
+    `${errors.length} of ${of} events are invalid; nothing was taken in`,
+    { status: 422, fields: { errors } },
+  )
+
+function eventOf(input: EventInput, contact: Traveller, now: number): NewEvent {
+  const { event: name, payload, occurredAt } = input
+  const at = occurredAt === undefined ? undefined : Date.parse(occurredAt)
+  return {
+    contact,
+    name,
+    payload: payload === undefined ? null : JSON.stringify(payload),
+    ...(at === undefined ? {} : { occurredAt: Math.min(at, now) }),
+  }
+}
+
+/** Whom an event is about; undefined for an address that the account does not know. */
+interface Whom {
+  (input: EventInput): Traveller | undefined
+  add(contact: Traveller): void
+}
+
+/** Finds the contacts of all events, a query for those by id and one for those by address. */
+async function findWhom(tx: Tx, accountId: string, inputs: readonly EventInput[]): Promise<Whom> {
+  const ids = inputs.flatMap(({ contactId }) =>
+    contactId === undefined ? [] : [[contactId.toLowerCase()]],
+  )
+  const keys = inputs.flatMap(({ email }) => (email === undefined ? [] : [[keyOf(email)]]))
+  const byId = new Map<string, Traveller>()
+  const byKey = new Map<string, Traveller>()
+  const add = (contact: Traveller) => {
+    byId.set(contact.id, contact)
+    byKey.set(contact.email.toLowerCase(), contact)
+  }
+  if (ids.length > 0) {
+    const rows = await contactsById(tx, { accountId, json: JSON.stringify(ids) })
+    for (const row of rows) add(travellerOf(row))
+  }
+  if (keys.length > 0) {
+    const rows = await contactsByAddress(tx, { accountId, json: JSON.stringify(keys) })
+    for (const row of rows) add(travellerOf(row))
+  }
+  const find = ({ contactId, email }: EventInput) => {
+    if (contactId === undefined) return byKey.get(keyOf(email ?? ''))
+    const contact = byId.get(contactId.toLowerCase())
+    if (contact === undefined) throw new ApiError('not_found', 'No such contact')
+    if (email !== undefined && contact.email.toLowerCase() !== keyOf(email)) {
+      const message = 'contactId and email are of different contacts'
+      throw new ApiError('validation_error', message, { status: 422 })
+    }
+    return contact
+  }
+  return Object.assign(find, { add })
+}
+
+const keyOf = (email: string) => (parseMailbox(email)?.address ?? email).toLowerCase()
+
+async function addStranger(
+  tx: Tx,
+  made: { id: string; now: number },
+  billing: AccountBilling,
+  plans: Plans,
+  { email = '' }: EventInput,
+): Promise<Traveller> {
+  const { contact } = await addContactIn(
+    tx,
+    made,
+    billing.accountId,
+    { email },
+    {
+      ceiling: contactCeiling(plans, billing),
+      checkNew: () => checkAdding(billing),
+    },
+  )
+  const { id, firstName, lastName, phone, createdAt } = contact
+  return { id, email: contact.email, firstName, lastName, phone, metadata: {}, createdAt }
+}
+
+interface ContactColumns extends Omit<Traveller, 'metadata'> {
+  metadata: string | null
+}
+
+const travellerOf = ({ metadata, ...contact }: ContactColumns): Traveller => ({
+  ...contact,
+  metadata: metadata === null ? {} : JSON.parse(metadata),
+})
+
+const columns = [
+  ...(['contacts.id', 'email', 'first_name as firstName', 'last_name as lastName'] as const),
+  ...(['phone', 'metadata', 'created_at as createdAt'] as const),
+] as const
+
+const contactsById = prepared<{ accountId: string; json: string }, ContactColumns>(
+  (db, { accountId, json }) =>
+    db
+      .selectFrom(rowsOf(json))
+      .innerJoin('contacts', (join) => join.on('contacts.id', '=', cell<string>(0)))
+      .select(columns)
+      .where('account_id', '=', accountId),
+)
+
+const contactsByAddress = prepared<{ accountId: string; json: string }, ContactColumns>(
+  (db, { accountId, json }) =>
+    db
+      .selectFrom(rowsOf(json))
+      .innerJoin('contacts', (join) =>
+        join.on('account_id', '=', accountId).on('address', '=', cell<string>(0)),
+      )
+      .select(columns),
+)

@@ -1,0 +1,50 @@
+import type { Infer } from 'superstruct'
+import type { AccountBilling } from '../billing/index.js'
+import type { Remember } from '../emails/index.js'
+import { type AcceptDeps, type AcceptedEvent, acceptEvents, invalidEvents } from './accept.js'
+import { EventItem } from './shapes.js'
+
+export interface AcceptedBatch {
+  accepted: number
+  results: AcceptedEvent[]
+}
+
+/**
+ * Takes in up to 100 events, all of them or none; every item is looked at first, and all that are wrong
+ * are named in one 422. Resolves with what each came to, in their order.
+ */
+export async function acceptBatch(
+  deps: AcceptDeps,
+  billing: AccountBilling,
+  items: readonly unknown[],
+  remember: Remember<AcceptedBatch>,
+): Promise<AcceptedBatch> {
+  const events: Infer<typeof EventItem>[] = []
+  const errors: { index: number; error: string }[] = []
+  for (const [index, item] of items.entries()) {
+    const checked = checkedItem(item)
+    if ('error' in checked) errors.push({ index, error: checked.error })
+    else events.push(checked.event)
+  }
+  if (errors.length > 0) throw invalidEvents(errors, items.length)
+  const answer = (results: readonly AcceptedEvent[]) => ({
+    accepted: results.length,
+    results: [...results],
+  })
+  const results = await acceptEvents(deps, billing, events, {
+    together: true,
+    alongside: (tx, accepted) => remember(tx, answer(accepted)),
+  })
+  return answer(results)
+}
+
+/** An event, or the first thing wrong with it as a sentence that names the field. */
+function checkedItem(item: unknown): { event: Infer<typeof EventItem> } | { error: string } {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+    return { error: 'Expected an object with the fields of an event' }
+  }
+  const [error, event] = EventItem.validate(item)
+  if (error === undefined) return { event }
+  const [first = error] = error.failures()
+  return { error: `${first.path.join('.')}: ${first.message}` }
+}

@@ -1,0 +1,61 @@
+import { type AccountBilling, checkSending } from '../billing/index.js'
+import { findSenderDomain } from '../domains/index.js'
+import { ApiError, messageOf } from '../errors/index.js'
+import { parseMailbox } from '../mime/index.js'
+import type { Read } from '../store/index.js'
+import { findTemplate } from '../templates/index.js'
+import { findTopic } from '../topics/index.js'
+import { listEndpoints } from '../webhooks/index.js'
+import type { AutomationDefinition, SendConfig } from './definition.js'
+import type { StepFault } from './graph.js'
+
+/**
+ * What a definition names and the account has not: a template, a verified sender, a topic, a webhook
+ * endpoint. Throws the 402 of marketing mail without a plan.
+ */
+export async function checkEnabling(
+  read: Read,
+  billing: AccountBilling,
+  { steps }: AutomationDefinition,
+): Promise<StepFault[]> {
+  const faults: StepFault[] = []
+  let isMarketing = false
+  for (const { key, type, config } of steps) {
+    const say = (error: string) => faults.push({ key, error })
+    if (type === 'webhook') {
+      const endpoints = await listEndpoints(read, billing.accountId)
+      const isThere = endpoints.some(({ id }) => id === config.endpointId)
+      if (!isThere) say('endpointId: the account has no such webhook endpoint')
+    }
+    if (type !== 'send_email') continue
+    await checkSend(read, billing.accountId, config, say)
+    if (config.type !== 'transactional') isMarketing = true
+  }
+  // A pause passes; runs wait for that.
+  if (isMarketing && faults.length === 0) {
+    checkSending({ ...billing, paused: null, marketingPaused: null }, 'marketing')
+  }
+  return faults
+}
+
+async function checkSend(
+  read: Read,
+  accountId: string,
+  { template, templateVersion, from, topicId }: SendConfig,
+  say: (error: string) => void,
+): Promise<void> {
+  const missing = (error: unknown) => {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error
+    say(messageOf(error))
+  }
+  await findTemplate(read, accountId, template, templateVersion).catch(missing)
+  const mailbox = parseMailbox(from)
+  const domain = mailbox && (await findSenderDomain(read, accountId, mailbox.domain))
+  if (mailbox === undefined) say('from: expected "email@domain" or "Name <email@domain>"')
+  else if (domain?.status !== 'verified') {
+    say(`The sending domain ${mailbox.domain} is not verified for this account`)
+  }
+  if (topicId !== undefined) {
+    await findTopic(read, accountId, topicId.toLowerCase()).catch(missing)
+  }
+}

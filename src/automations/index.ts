@@ -1,0 +1,28 @@
+/**
+ * Automations: what an account's events set off, step by step, for each contact. What must hold: a run
+ * moves, and what it does is written, in one transaction; a contact has at most one live run of an
+ * automation; an event that came after a run began is never missed by its waits; every live run has a
+ * time to be looked at; who unsubscribes, bounces, complains or is deleted leaves all runs at once.
+ */
+export { type AcceptDeps, type AcceptedEvent, acceptEvents, type EventInput } from './accept.js'
+export {
+  type Automation,
+  type AutomationStatus,
+  findAnyAutomation,
+  findAutomation,
+  listAutomations,
+  readDefinition,
+} from './automation.js'
+export type { AutomationDefinition } from './definition.js'
+export { type EngineDeps, makeEngineMemory, nextDueAt, runAutomations } from './engine.js'
+export { findRun, listRuns, type Run, type RunStatus } from './runs.js'
+export {
+  archiveAutomation,
+  cancelArchived,
+  cancelRun,
+  createAutomation,
+  disableAutomation,
+  editAutomation,
+  enableAutomation,
+} from './state.js'
+export { makeVersions, type Versions } from './versions.js'

@@ -1,0 +1,175 @@
+import { ApiError } from '../errors/index.js'
+import { idsIn, type Read } from '../store/index.js'
+import { readHistory } from './live.js'
+import type { BlockedReason, EndStatus, HistoryEntry } from './run.js'
+
+export const liveStatuses = ['running', 'waiting'] as const
+export const endStatuses = ['completed', 'exited', 'failed', 'cancelled'] as const
+export type RunStatus = (typeof liveStatuses)[number] | EndStatus
+
+/** A run as it is told, whether it is under way or has ended. */
+export interface Run {
+  id: string
+  automationId: string
+  version: number
+  /** Null once the contact was deleted. */
+  contactId: string | null
+  email: string | null
+  status: RunStatus
+  reason: string | null
+  /** The key of the step at which it is or has ended. */
+  currentStep: string | null
+  startedAt: number
+  updatedAt: number
+  history: (Omit<HistoryEntry, 'stepId'> & { step: string | null })[]
+  /** What it waits for; null when it has ended, or goes on at once. */
+  waitingFor: Waiting | null
+}
+
+export interface Waiting {
+  kind: 'event' | 'delay' | 'held' | 'retry' | BlockedReason
+  /** The event's name; of what is held the reason. */
+  event?: string
+  reason?: string
+  /** Null: until an operator releases it. */
+  until: number | null
+}
+
+export interface RunsAsked {
+  statuses: readonly RunStatus[]
+  limit: number
+  /** Older than this run. */
+  before?: string | undefined
+}
+
+/** Runs of an automation, newest first, those under way and those that have ended in one order. */
+export async function listRuns(
+  read: Read,
+  automationId: string,
+  { statuses, limit, before }: RunsAsked,
+): Promise<Run[]> {
+  const live = liveStatuses.filter((status) => statuses.includes(status))
+  const ended = endStatuses.filter((status) => statuses.includes(status))
+  const rows: RunColumns[] = []
+  if (live.length > 0) {
+    rows.push(
+      ...(await liveColumns(read)
+        .where('automation_live.automation_id', '=', automationId)
+        .where('status', 'in', live)
+        .$if(before !== undefined, (query) => query.where('automation_live.id', '<', before ?? ''))
+        .orderBy('automation_live.id', 'desc')
+        .limit(limit)
+        .execute()),
+    )
+  }
+  if (ended.length > 0) {
+    rows.push(
+      ...(await endedColumns(read)
+        .where('automation_runs.automation_id', '=', automationId)
+        .where('status', 'in', ended)
+        .$if(before !== undefined, (query) => query.where('automation_runs.id', '<', before ?? ''))
+        .orderBy('automation_runs.id', 'desc')
+        .limit(limit)
+        .execute()),
+    )
+  }
+  const newest = rows.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit)
+  return await withSteps(read, newest)
+}
+
+/** A run of the account; throws a 404. */
+export async function findRun(read: Read, accountId: string, id: string): Promise<Run> {
+  const row =
+    (await liveColumns(read)
+      .where('automation_live.id', '=', id.toLowerCase())
+      .where('automation_live.account_id', '=', accountId)
+      .executeTakeFirst()) ??
+    (await endedColumns(read)
+      .where('automation_runs.id', '=', id.toLowerCase())
+      .where('automation_runs.account_id', '=', accountId)
+      .executeTakeFirst())
+  const [run] = row === undefined ? [] : await withSteps(read, [row])
+  if (run === undefined) throw new ApiError('not_found', 'No such run')
+  return run
+}
+
+interface RunColumns {
+  id: string
+  automation_id: string
+  version: number
+  contact_id: string | null
+  email: string | null
+  status: RunStatus
+  step_id: number
+  history: string
+  started_at: number
+  /** Of one that has ended. */
+  reason?: string | null
+  ended_at?: number
+  /** Of one that is under way. */
+  updated_at?: number
+  due_at?: number
+  wait_event?: string | null
+  blocked?: string | null
+  attempts?: number
+  held_reason?: string | null
+  entered_at?: number | null
+}
+
+const liveColumns = (read: Read) =>
+  read
+    .selectFrom('automation_live')
+    .leftJoin('contacts', 'contacts.id', 'automation_live.contact_id')
+    .select(['automation_live.id', 'automation_id', 'version', 'contact_id', 'contacts.email'])
+    .select(['status', 'step_id', 'history', 'started_at', 'updated_at'])
+    .select(['due_at', 'wait_event', 'blocked', 'attempts', 'held_reason', 'entered_at'])
+
+const endedColumns = (read: Read) =>
+  read
+    .selectFrom('automation_runs')
+    .leftJoin('contacts', 'contacts.id', 'automation_runs.contact_id')
+    .select(['automation_runs.id', 'automation_id', 'version', 'contact_id', 'contacts.email'])
+    .select(['status', 'reason', 'step_id', 'history', 'started_at', 'ended_at'])
+
+/** Runs with the keys of their steps in place of their ids: one query for all. */
+async function withSteps(read: Read, rows: readonly RunColumns[]): Promise<Run[]> {
+  const histories = rows.map((row) => readHistory(row.history, row.started_at))
+  const ids = new Set(rows.map((row) => row.step_id))
+  for (const entry of histories.flat()) ids.add(entry.stepId)
+  const steps =
+    ids.size === 0
+      ? []
+      : await read
+          .selectFrom('automation_steps')
+          .select(['id', 'key'])
+          .where('id', 'in', idsIn([...ids]))
+          .execute()
+  const keys = new Map(steps.map(({ id, key }) => [id, key]))
+  return rows.map((row, place) => ({
+    id: row.id,
+    automationId: row.automation_id,
+    version: row.version,
+    contactId: row.contact_id,
+    email: row.email,
+    status: row.status,
+    reason: row.reason ?? null,
+    currentStep: keys.get(row.step_id) ?? null,
+    startedAt: row.started_at,
+    updatedAt: row.ended_at ?? row.updated_at ?? row.started_at,
+    history: (histories[place] ?? []).map(({ stepId, ...entry }) => ({
+      step: keys.get(stepId) ?? null,
+      ...entry,
+    })),
+    waitingFor: waitingOf(row),
+  }))
+}
+
+function waitingOf(row: RunColumns): Waiting | null {
+  const { due_at: until, held_reason: held, blocked, wait_event: event, attempts = 0 } = row
+  if (until === undefined) return null
+  if (held != null) return { kind: 'held', reason: held, until: null }
+  if (blocked != null) return { kind: blocked as BlockedReason, until }
+  if (event != null) return { kind: 'event', event, until }
+  if (attempts > 0) return { kind: 'retry', until }
+  return row.entered_at == null ? null : { kind: 'delay', until }
+}

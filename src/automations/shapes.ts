@@ -1,0 +1,136 @@
+import { optional, refine, type, unknown } from 'superstruct'
+import { listOf, QueryInteger, rule, Uuid } from '../http/index.js'
+import { parseMailbox } from '../mime/index.js'
+import type { Json } from './definition.js'
+import { endStatuses, liveStatuses, type RunStatus } from './runs.js'
+
+/*
+ * What requests about automations and events look like. Every rule says in its message what it expects.
+ */
+export const AutomationParams = { params: type({ id: Uuid }), notFound: 'No such automation' }
+export const RunParams = { params: type({ id: Uuid }), notFound: 'No such run' }
+
+export const maxPage = 100
+export const usualPage = 20
+export const maxName = 200
+export const maxEvents = 100
+export const maxPayloadBytes = 16 * 1024
+
+const Name = rule<string>(
+  `a string of 1 to ${maxName} characters without control characters`,
+  (value) =>
+    typeof value === 'string' &&
+    value.trim() !== '' &&
+    [...value].length <= maxName &&
+    !/[\p{Cc}\p{Cs}]/u.test(value),
+)
+
+// Their contents have faults by step: `validate`.
+const Steps = rule<unknown[]>('an array of steps: { key, type, config }', Array.isArray)
+const Connections = rule<unknown[]>('an array of connections: { from, to, type }', Array.isArray)
+const Settings = rule<object>(
+  'an object',
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+)
+
+export const AutomationBody = type({
+  name: Name,
+  steps: Steps,
+  connections: Connections,
+  settings: optional(Settings),
+})
+
+export const ChangesBody = type({
+  name: optional(Name),
+  steps: optional(Steps),
+  connections: optional(Connections),
+  settings: optional(Settings),
+})
+
+const Cursor = rule<string>('what nextCursor said', (value) => typeof value === 'string')
+export const AutomationsQuery = type({
+  limit: optional(QueryInteger(1, maxPage)),
+  cursor: optional(Cursor),
+})
+
+export const runStatuses = [...liveStatuses, ...endStatuses] as const
+
+export const RunsQuery = type({
+  limit: optional(QueryInteger(1, maxPage)),
+  cursor: optional(Cursor),
+  status: optional(
+    rule<string>(
+      `one or more of ${runStatuses.join(', ')}, with commas between`,
+      (value) =>
+        typeof value === 'string' &&
+        value.split(',').every((one) => runStatuses.some((status) => status === one)),
+    ),
+  ),
+})
+
+/** The statuses that a query asks for; all without one. */
+export const statusesIn = (text: string | undefined): readonly RunStatus[] =>
+  text === undefined ? runStatuses : runStatuses.filter((one) => text.split(',').includes(one))
+
+const payload = rule<Json>(
+  `an object of at most ${maxPayloadBytes} bytes as JSON`,
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value) && fits(value),
+)
+
+function fits(value: object): boolean {
+  try {
+    return Buffer.byteLength(JSON.stringify(value)) <= maxPayloadBytes
+  } catch {
+    // Nested deeper than the stack.
+    return false
+  }
+}
+
+const eventFields = {
+  event: rule<string>(
+    'a string of 1 to 100 of A-Z, a-z, 0-9, "_", ".", ":" and "-"',
+    (value) => typeof value === 'string' && /^[A-Za-z0-9_.:-]{1,100}$/.test(value),
+  ),
+  contactId: optional(Uuid),
+  email: optional(
+    rule<string>(
+      'an address: "email@domain"',
+      (value) => typeof value === 'string' && parseMailbox(value) !== undefined,
+    ),
+  ),
+  payload: optional(payload),
+  occurredAt: optional(
+    rule<string>(
+      'a string: date and time in ISO 8601, such as "2026-11-22T10:00:00Z"',
+      (value) => typeof value === 'string' && isTime(value),
+    ),
+  ),
+}
+
+const isTime = (text: string) =>
+  /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/.test(text) &&
+  !Number.isNaN(Date.parse(text))
+
+export const EventBody = refine(type(eventFields), 'required', hasWhom)
+
+export const EventItem = refine(
+  type({
+    ...eventFields,
+    idempotencyKey: optional(
+      rule<string>(
+        'a string of 1 to 255 visible ASCII characters',
+        (value) => typeof value === 'string' && /^[\x21-\x7e]{1,255}$/.test(value),
+      ),
+    ),
+  }),
+  'required',
+  hasWhom,
+)
+
+export const EventsBody = type({ events: listOf(unknown(), maxEvents, 1) })
+
+function hasWhom({ contactId, email }: { contactId?: unknown; email?: unknown }) {
+  if (contactId !== undefined || email !== undefined) return true
+  const message = 'Expected contactId or email'
+  return { path: ['contactId'], key: 'contactId', value: undefined, type: 'string', message }
+}

@@ -1,0 +1,56 @@
+import type { Automation } from './automation.js'
+import type { AutomationDefinition } from './definition.js'
+import type { Run } from './runs.js'
+
+/** An automation as clients see it in a list. */
+export function shownAutomation(automation: Automation) {
+  const { id, name, status, version, enrolled, created_at, updated_at } = automation
+  const { running, waiting, completed, exited, failed, cancelled } = automation
+  return {
+    id,
+    name,
+    status,
+    version,
+    runs: { running, waiting, completed, exited, failed, cancelled },
+    enrolledContacts: enrolled,
+    createdAt: isoTime(created_at),
+    updatedAt: isoTime(updated_at),
+  }
+}
+
+/** The same with what it does. */
+export function shownDetail(automation: Automation, definition: AutomationDefinition) {
+  const { steps, connections, settings = {} } = definition
+  return { ...shownAutomation(automation), steps, connections, settings }
+}
+
+const messages = {
+  disabled: 'Automation disabled: no event starts it; runs under way finish',
+  enabled: 'Automation enabled: its event starts it from now on',
+  archived: 'Automation archived: its runs are cancelled',
+} as const
+
+/** What a change of state is answered with. */
+export function shownState({ id, status }: Automation) {
+  return { id, status, message: messages[status] }
+}
+
+export function shownMade({ id, name, status }: Automation) {
+  return { id, name, status, message: 'Automation created; enable it to let its event start it' }
+}
+
+export function shownRun(run: Run) {
+  const { startedAt, updatedAt, history, waitingFor, ...rest } = run
+  return {
+    ...rest,
+    startedAt: isoTime(startedAt),
+    updatedAt: isoTime(updatedAt),
+    waitingFor: waitingFor && {
+      ...waitingFor,
+      until: waitingFor.until === null ? null : isoTime(waitingFor.until),
+    },
+    history: history.map(({ at, ...entry }) => ({ ...entry, at: isoTime(at) })),
+  }
+}
+
+const isoTime = (ms: number) => new Date(ms).toISOString()

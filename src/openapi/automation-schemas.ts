@@ -1,0 +1,213 @@
+import { closed, count, orNull, type Schema, shaped, text, time, uuid } from './describe.js'
+
+/*
+ * The bodies of automations and events.
+ */
+const eventName = text('1 to 100 of A-Z, a-z, 0-9, `_`, `.`, `:` and `-`', {
+  pattern: '^[A-Za-z0-9_.:-]{1,100}$',
+})
+const name = text('For people', { minLength: 1, maxLength: 200 })
+const status = text('`disabled`: no event starts it; `archived`: for good', {
+  enum: ['disabled', 'enabled', 'archived'],
+})
+const runStatuses = ['running', 'waiting', 'completed', 'exited', 'failed', 'cancelled']
+const runStatus = text('`running` and `waiting` are under way', { enum: runStatuses })
+
+const eventFields: Record<string, Schema> = {
+  event: eventName,
+  contactId: uuid('The contact; this or `email`'),
+  email: text('An address; one that the account does not know becomes a contact on no list'),
+  payload: {
+    type: 'object',
+    description: 'What conditions and templates see as `event` and `trigger`; at most 16 KiB',
+  },
+  occurredAt: time('When it happened; older than 24 hours it starts nothing'),
+}
+
+const step = {
+  type: 'object',
+  description:
+    'A step. `config` by `type`: `trigger` { eventName, filter?, reentry? }; `send_email` { template, from, subject?, replyTo?, variables?, type?, topicId?, templateVersion? }; `delay` { duration } or { until: { time, days?, zone? } }; `wait_for_event` { eventName, filter?, timeout?, since? }; `condition` a rule; `contact_update` { firstName?, lastName?, metadata? }; `split` { branches: [{ key, percent }] }; `webhook` { endpointId, payload? }; `exit` { reason? }. Durations are ISO 8601 (`P3D`, `PT2H`), rules { field, operator, value } or { all | any: [rules] } or { not: rule }.',
+  properties: {
+    key: text('Names the step', { pattern: '^[a-z0-9_-]{1,64}$' }),
+    type: text('What it does', {
+      enum: [
+        ...['trigger', 'send_email', 'delay', 'wait_for_event', 'condition', 'contact_update'],
+        ...['split', 'webhook', 'exit'],
+      ],
+    }),
+    config: { type: 'object' },
+  },
+  required: ['key', 'type'],
+}
+
+const connection = {
+  type: 'object',
+  description: 'Leads from a step to the one after it.',
+  properties: {
+    from: text('The key of a step'),
+    to: text('The key of a step'),
+    type: text('Which of its ends', {
+      enum: [
+        ...['default', 'condition_met', 'condition_not_met', 'event_received', 'timeout'],
+        'branch',
+      ],
+    }),
+    branch: text('Of a split: the key of the branch'),
+  },
+  required: ['from', 'to', 'type'],
+}
+
+const settings = {
+  type: 'object',
+  description:
+    '`exitOn` [{ eventName, filter? }] ends a run wherever it is; `goal` { eventName, filter?, to? }; `timeZone`; `sendWindow` { from, to, days?, zone? }; `maxPerHour`; `onUnsubscribe` (`continue` where all mail is transactional)',
+}
+
+const graph: Record<string, Schema> = {
+  steps: { type: 'array', items: step, maxItems: 100 },
+  connections: { type: 'array', items: connection },
+  settings,
+}
+
+const summary: Record<string, Schema> = {
+  id: uuid('Stays the same'),
+  name,
+  status,
+  version: count('Of what it does now; runs go on in the version in which they began'),
+  runs: closed(Object.fromEntries(runStatuses.map((one) => [one, count(`Runs that are ${one}`)]))),
+  enrolledContacts: count('Contacts who have ever entered it'),
+  createdAt: time('When it was made'),
+  updatedAt: time('When it was last changed'),
+}
+
+const started = closed(
+  {
+    automationId: uuid('An enabled automation that the event can start'),
+    name,
+    started: { type: 'boolean', description: 'A run of the contact began' },
+    runId: orNull(uuid('The run that began, or the one that is under way')),
+    reason: text('Why none began', {
+      enum: [
+        ...['already_running', 'already_entered', 'too_soon', 'filtered', 'suppressed', 'too_old'],
+        'limit',
+      ],
+    }),
+  },
+  ['reason'],
+)
+
+const stateChange = (description: string) =>
+  closed({ id: uuid('As asked for'), status: text(description), message: text('For people') })
+
+export const automationSchemas: Record<string, Schema> = {
+  NewEvent: { type: 'object', properties: eventFields, required: ['event'] },
+  NewEvents: {
+    type: 'object',
+    properties: {
+      events: {
+        type: 'array',
+        minItems: 1,
+        maxItems: 100,
+        items: {
+          type: 'object',
+          properties: {
+            ...eventFields,
+            idempotencyKey: text('As the header `Idempotency-Key`, of this event alone', {
+              pattern: '^[\\x21-\\x7e]{1,255}$',
+            }),
+          },
+          required: ['event'],
+        },
+      },
+    },
+    required: ['events'],
+  },
+  EventAccepted: closed({
+    event: eventName,
+    contactId: uuid('Whose event it is'),
+    contactCreated: { type: 'boolean', description: 'The account did not know the address' },
+    started: count('Runs that began'),
+    resumed: count('Runs that were waiting for it and go on'),
+    automations: { type: 'array', items: started },
+  }),
+  EventsAccepted: closed({
+    accepted: count('Events that were taken in'),
+    results: { type: 'array', items: shaped('EventAccepted') },
+  }),
+  NewAutomation: {
+    type: 'object',
+    properties: { name, ...graph },
+    required: ['name', 'steps', 'connections'],
+  },
+  AutomationChanges: {
+    type: 'object',
+    description: 'What is not given stays; steps and connections are replaced wholly.',
+    properties: { name, ...graph },
+  },
+  AutomationCreated: closed({
+    id: uuid('For the other endpoints'),
+    name,
+    status,
+    message: text('For people'),
+  }),
+  AutomationState: stateChange('As it is now'),
+  RunState: stateChange('`cancelled`'),
+  Automation: closed(summary),
+  AutomationDetail: closed({ ...summary, ...graph }),
+  Automations: closed({
+    automations: { type: 'array', items: shaped('Automation') },
+    hasMore: { type: 'boolean' },
+    nextCursor: { type: ['string', 'null'], description: 'For `cursor`, to get the next page' },
+  }),
+  AutomationRun: closed({
+    id: uuid('Stays the same'),
+    automationId: uuid('Of which automation'),
+    version: count('In which of its versions'),
+    contactId: orNull(uuid('Of which contact; null once deleted')),
+    email: { type: ['string', 'null'], description: "The contact's address" },
+    status: runStatus,
+    reason: {
+      type: ['string', 'null'],
+      description: 'Of one that has ended: `unsubscribed`, `bounced`, `complained`, `deleted` …',
+    },
+    currentStep: { type: ['string', 'null'], description: 'Where it is or has ended' },
+    startedAt: time('When its event came'),
+    updatedAt: time('When it last moved'),
+    waitingFor: {
+      description: 'Null when it has ended, or goes on at once',
+      oneOf: [
+        { type: 'null' },
+        closed(
+          {
+            kind: text(
+              '`event`, `delay`, or why a step cannot be taken yet: `quota`, `paused`, `domain`, `plan`, `queue_full`, `window`, `cap`, `held`, `retry`',
+            ),
+            event: text('The event that it waits for'),
+            reason: text('Why it is held'),
+            until: orNull(time('Until then at the latest; null: until it is released')),
+          },
+          ['event', 'reason'],
+        ),
+      ],
+    },
+    history: {
+      type: 'array',
+      items: closed(
+        {
+          step: { type: ['string', 'null'], description: 'Null: some lines were left out' },
+          at: time('When'),
+          result: text('`sent`, `waited`, `received`, `timed_out`, `met`, `not_met` …'),
+          emailId: uuid('Of `sent`: the mail'),
+          eventId: count('Of `received`: the number of the event'),
+        },
+        ['emailId', 'eventId'],
+      ),
+    },
+  }),
+  AutomationRuns: closed({
+    runs: { type: 'array', items: shaped('AutomationRun') },
+    hasMore: { type: 'boolean' },
+    nextCursor: { type: ['string', 'null'], description: 'For `cursor`, to get the next page' },
+  }),
+}
