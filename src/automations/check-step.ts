@@ -16,6 +16,7 @@ import { pathFault, rule } from './check-rule.js'
 import { limits, type StepType } from './definition.js'
 import { durationMs, maxWaitMs } from './duration.js'
 import { isVariable } from './field.js'
+import { jsonBytes } from './json-bytes.js'
 import { isTimeOfDay, isZone } from './window.js'
 
 const maxReentryMs = 3_650 * 86_400_000
@@ -78,10 +79,7 @@ const taken = ['contact', 'event', 'trigger', 'waits']
 const values = (expected: string, refused: readonly string[] = []): Check => {
   const any = given(() => {})
   return (value, name, say) => {
-    if (
-      !isObject(value) ||
-      Buffer.byteLength(JSON.stringify(value)) > limits.contactMetadataBytes
-    ) {
+    if (!isObject(value) || jsonBytes(value) > limits.contactMetadataBytes) {
       say(`${name}: expected ${expected} of at most ${limits.contactMetadataBytes} bytes as JSON`)
       return
     }

@@ -5,6 +5,7 @@ import {
   type UpdateConfig,
   type Variable,
 } from './definition.js'
+import { jsonBytes } from './json-bytes.js'
 import type { Traveller } from './run.js'
 
 /** What `contact_update` changes; null takes a name away, or a key of metadata. */
@@ -43,7 +44,7 @@ export function changesOf(
 export function changed(contact: Traveller, changes: ContactChanges): Traveller | undefined {
   const merged = Object.entries({ ...contact.metadata, ...changes.metadata })
   const metadata = Object.fromEntries(merged.filter(([, value]) => value !== null))
-  if (Buffer.byteLength(JSON.stringify(metadata)) > limits.contactMetadataBytes) return undefined
+  if (jsonBytes(metadata) > limits.contactMetadataBytes) return undefined
   const { firstName = contact.firstName, lastName = contact.lastName } = changes
   return { ...contact, firstName, lastName, metadata }
 }

@@ -19,6 +19,7 @@ import {
   type Step,
 } from './definition.js'
 import { checkGraph, type StepFault } from './graph.js'
+import { jsonBytes } from './json-bytes.js'
 import { checkPaths } from './paths.js'
 import { isWindowEnd } from './window.js'
 
@@ -35,8 +36,7 @@ export function validate(given: unknown): Validated {
   const faults: StepFault[] = []
   const say = (error: string) => faults.push({ key: null, error })
   const fields = { steps: must(list), connections: must(list), settings: may(settings) }
-  const size = bytesOf(given)
-  if (size === undefined || size > limits.definitionBytes) {
+  if (jsonBytes(given) > limits.definitionBytes) {
     say(`The definition has at most ${limits.definitionBytes} bytes as JSON`)
     return { definition: undefined, faults }
   }
@@ -165,13 +165,4 @@ function settingFaults({ steps, settings = {} }: AutomationDefinition): StepFaul
     faults.push({ key: step.key, error })
   }
   return faults
-}
-
-function bytesOf(given: unknown): number | undefined {
-  try {
-    return Buffer.byteLength(JSON.stringify(given) ?? '')
-  } catch {
-    // Nested deeper than the stack.
-    return undefined
-  }
 }
