@@ -31,8 +31,6 @@ import {
 
 export type AutomationRouteDeps = AcceptDeps & { idempotency: Idempotency }
 
-const maxBatchBytes = 4 * 1024 * 1024
-
 export function automationRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
   eventRoutes(api, deps)
   definitionRoutes(api, deps)
@@ -58,8 +56,7 @@ function eventRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
     return reply(202, once.response, replayHeaders(once))
   })
 
-  const batch = { body: EventsBody, maxBodyBytes: maxBatchBytes }
-  api.post('/v1/events/batch', batch, async (request) => {
+  api.post('/v1/events/batch', { body: EventsBody }, async (request) => {
     const billing = await billingOf(request.account.accountId)
     const asked = idempotentRequest(request, '/v1/events/batch')
     const once = await deps.idempotency.once<object>(asked, (remember) =>

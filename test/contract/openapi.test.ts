@@ -14,9 +14,11 @@ import { packageFile } from '../../src/config/index.js'
 import { listLists } from '../../src/contacts/index.js'
 import { errorCatalogue } from '../../src/errors/index.js'
 import type { ApiRoute } from '../../src/http/index.js'
+import { silentLog } from '../../src/log/index.js'
 import { type Document, makeDocument } from '../../src/openapi/index.js'
 import type { Tx } from '../../src/store/index.js'
 import { suppress } from '../../src/suppression/index.js'
+import { openRenderer, putTemplate, type TemplateDraft } from '../../src/templates/index.js'
 import { FakeClock } from '../support/clock.js'
 import { contractOf, escaped, makeContract, type Observed } from '../support/contract.js'
 import { type Answer, type Posthorn, startPosthorn } from '../support/posthorn.js'
@@ -37,6 +39,12 @@ const list = await made('/v1/contacts/lists', 'Readers')
 const topic = await made('/v1/topics', 'News')
 const crowd = await made('/v1/contacts/lists', 'Crowd')
 await posthorn.call('POST', `/v1/contacts/${crowd}`, { body: { email: 'cy@example.com' } })
+const begin = { key: 'start', type: 'trigger', config: { eventName: 'signup' } }
+const automation = {
+  name: 'Welcome',
+  steps: [begin, { key: 'end', type: 'exit' }],
+  connections: [{ from: 'start', to: 'end', type: 'default' }],
+}
 const campaign = { listId: crowd, from: good.from, subject: 'x', html: '<p>x</p>' }
 
 /** A request to each endpoint that would do something, were it let through. */
@@ -66,6 +74,18 @@ const requests: Record<string, object | undefined> = {
   [`GET /v1/broadcasts/${nobody}`]: undefined,
   [`POST /v1/broadcasts/${nobody}/send`]: undefined,
   [`POST /v1/broadcasts/${nobody}/cancel`]: undefined,
+  'POST /v1/events/send': { event: 'signup', email: 'ann@example.com' },
+  'POST /v1/events/batch': { events: [{ event: 'signup', email: 'ann@example.com' }] },
+  'POST /v1/automations': automation,
+  'GET /v1/automations': undefined,
+  [`GET /v1/automations/${nobody}`]: undefined,
+  [`PATCH /v1/automations/${nobody}`]: { name: 'Other' },
+  [`POST /v1/automations/${nobody}/enable`]: undefined,
+  [`POST /v1/automations/${nobody}/disable`]: undefined,
+  [`POST /v1/automations/${nobody}/archive`]: undefined,
+  [`GET /v1/automations/${nobody}/runs`]: undefined,
+  [`GET /v1/automations/runs/${nobody}`]: undefined,
+  [`POST /v1/automations/runs/${nobody}/cancel`]: undefined,
   'GET /v1/billing/plans': undefined,
   'GET /v1/openapi.json': undefined,
 }
@@ -77,6 +97,9 @@ const contact = `POST /v1/contacts/${list}`
 const preview = 'POST /v1/broadcasts/preview'
 const testing = 'POST /v1/broadcasts/test'
 const creating = 'POST /v1/broadcasts'
+const eventSending = 'POST /v1/events/send'
+const eventBatch = 'POST /v1/events/batch'
+const automating = 'POST /v1/automations'
 const importing = `${contact}/import`
 const multipart = { 'content-type': 'multipart/form-data; boundary=x' }
 const csv = (text: string, type = 'text/csv') =>
@@ -277,7 +300,7 @@ t.test('keys and bodies', async (t) => {
     await answers(t, one, { body: '{' }, 400, 'validation_error')
     const headers = { 'content-type': 'text/plain' }
     await answers(t, one, { headers }, 415, 'unsupported_media_type')
-    const large = Buffer.alloc((one.endsWith('batch') ? 32 : 10) * 1024 * 1024 + 1, ' ')
+    const large = Buffer.alloc((one.endsWith('emails/batch') ? 32 : 10) * 1024 * 1024 + 1, ' ')
     await answers(t, one, { body: large }, 413, 'validation_error')
   }
 })
@@ -399,6 +422,8 @@ t.test('an import that breaks off tells what is in', async (t) => {
   }
 })
 
+const renderer = openRenderer({ log: silentLog, clock })
+t.teardown(() => renderer.close())
 const plans = loadPlans(packageFile('config/plans.toml'))
 const marketingPlan = (name?: string) =>
   write((tx) =>
@@ -461,8 +486,78 @@ t.test('campaigns', async (t) => {
   await write((tx) => tx.deleteFrom('broadcast_tests').execute())
 })
 
+const saveTemplate = (draft: TemplateDraft) => {
+  const { store, accountId } = posthorn
+  return putTemplate({ store, clock, renderer }, accountId, draft)
+}
+const automationOf = async (t: Test, more: object = {}) => {
+  const { json } = await answers(t, automating, { body: { ...automation, ...more } }, 201)
+  return json.id as string
+}
+const mailing = (config: object) => ({
+  steps: [
+    { key: 'start', type: 'trigger', config: { eventName: 'bought' } },
+    { key: 'mail', type: 'send_email', config: { template: 'x', from: good.from, ...config } },
+  ],
+  connections: [{ from: 'start', to: 'mail', type: 'default' }],
+})
+
+t.test('automations', async (t) => {
+  const id = await automationOf(t)
+  const at = `/v1/automations/${id}`
+  await answers(t, `GET ${at}`, {}, 200)
+  await answers(t, 'GET /v1/automations?limit=1', {}, 200)
+  await answers(t, 'GET /v1/automations?limit=0', {}, 400)
+  await answers(t, 'GET /v1/automations?cursor=x', {}, 400, 'validation_error')
+  await answers(t, `PATCH ${at}`, { body: { name: 'Other' } }, 200)
+  await answers(t, `PATCH ${at}`, { body: { steps: [] } }, 422, 'validation_error')
+  await answers(t, automating, { body: { ...automation, steps: [] } }, 422, 'validation_error')
+  await answers(t, `POST ${at}/enable`, {}, 200)
+  await answers(t, `PATCH ${at}`, { body: { name: 'Other' } }, 422, 'validation_error')
+
+  const { json } = await answers(t, eventSending, {}, 202)
+  t.match(json, { started: 1, contactCreated: true })
+  await answers(t, eventBatch, {}, 202)
+  const [{ runId }] = json.automations
+  await answers(t, `GET ${at}/runs?status=running,waiting`, {}, 200)
+  await answers(t, `GET ${at}/runs?status=lost`, {}, 400)
+  await answers(t, `GET ${at}/runs?cursor=x`, {}, 400, 'validation_error')
+  await answers(t, `GET /v1/automations/runs/${runId}`, {}, 200)
+  await answers(t, `POST /v1/automations/runs/${runId}/cancel`, {}, 200)
+  await answers(t, `POST /v1/automations/runs/${runId}/cancel`, {}, 409, 'conflict')
+
+  const unknown = { event: 'signup', contactId: nobody }
+  await answers(t, eventSending, { body: unknown }, 404, 'not_found')
+  const differing = { event: 'signup', contactId: json.contactId, email: 'cy@example.com' }
+  await answers(t, eventSending, { body: differing }, 422, 'validation_error')
+  await answers(t, eventBatch, { body: { events: [unknown] } }, 422, 'validation_error')
+
+  await answers(t, `POST ${at}/disable`, {}, 200)
+  await answers(t, `POST ${at}/archive`, {}, 200)
+  for (const change of ['enable', 'disable']) {
+    await answers(t, `POST ${at}/${change}`, {}, 409, 'conflict')
+  }
+  await answers(t, `PATCH ${at}`, { body: { name: 'Other' } }, 409, 'conflict')
+
+  const lacking = await automationOf(t, mailing({ template: 'none' }))
+  await answers(t, `POST /v1/automations/${lacking}/enable`, {}, 422, 'validation_error')
+  const crowded = await automationOf(t)
+  await write(async (tx) => {
+    for (let n = 0; n < 50; n++) {
+      const row = { account_id: posthorn.accountId, event: 'signup', version: 1 }
+      await tx
+        .insertInto('automation_triggers')
+        .values({ ...row, automation_id: `${n}` })
+        .execute()
+    }
+  })
+  await answers(t, `POST /v1/automations/${crowded}/enable`, {}, 422, 'validation_error')
+  await write((tx) => tx.deleteFrom('automation_triggers').execute())
+})
+
 t.test('idempotency', async (t) => {
-  for (const one of [send, 'POST /v1/emails/batch', creating, testing]) {
+  const repeatable = [send, 'POST /v1/emails/batch', creating, testing, eventSending, eventBatch]
+  for (const one of [...repeatable, automating]) {
     await answers(t, one, { headers: { 'idempotency-key': 'a b' } }, 400, 'validation_error')
     // Until one comes while another is being committed.
     let headers = {}
@@ -473,7 +568,7 @@ t.test('idempotency', async (t) => {
     }
     t.equal((await ask(one, { headers })).headers.get('idempotency-replay'), 'true')
     const other = { ...requests[one], subject: 'y' }
-    const body = one.endsWith('batch') ? { emails: [good] } : other
+    const body = one.endsWith('emails/batch') ? { emails: [good] } : other
     await answers(t, one, { headers, body }, 409, 'invalid_idempotent_request')
   }
 })
@@ -486,6 +581,12 @@ t.test('what an account may not do', async (t) => {
   await marketingPlan()
   for (const one of campaigns) await answers(t, one, {}, 402, 'marketing_subscription_required')
   await answers(t, send, { body: marketing }, 402, 'marketing_subscription_required')
+  const template = { slug: 'x', subject: 'x', html: 'x' }
+  await saveTemplate(template)
+  const mailer = await automationOf(t, mailing({}))
+  const enable = `POST /v1/automations/${mailer}/enable`
+  const rename = `PATCH /v1/automations/${mailer}`
+  await answers(t, enable, {}, 402, 'marketing_subscription_required')
   await marketingPlan('Marketing Free')
   await answers(t, send, { body: { ...marketing, topicId: nobody } }, 404, 'not_found')
   await answers(t, send, { body: { ...marketing, topicId: topic } }, 409, 'conflict')
@@ -507,23 +608,29 @@ t.test('what an account may not do', async (t) => {
   await answers(t, contact, { body: another }, 403, 'plan_limit_exceeded')
   const full = csv('email\nanother@x.test\n')
   await answers(t, importing, { body: full }, 403, 'plan_limit_exceeded')
+  const stranger = { event: 'signup', email: another.email }
+  await answers(t, eventSending, { body: stranger }, 403, 'plan_limit_exceeded')
   await write((tx) => setBillingState(tx, id, 'past_due'))
   for (const one of [contact, importing]) {
     // Told before the body is looked at.
     const body = one === contact ? another : '{'
     await answers(t, one, { body }, 403, 'subscription_past_due')
   }
+  await answers(t, eventSending, { body: stranger }, 403, 'subscription_past_due')
   const known = { body: { email: 'Cy@example.com', firstName: 'Cy' } }
   await answers(t, contact, known, 201)
   await answers(t, contact, known, 200)
   await write((tx) => setBillingState(tx, id, 'active'))
 
-  const adding = [...taking.filter((one) => one.startsWith('POST')), importing, draft]
+  const adding = [...taking.filter((one) => one.startsWith('POST')), importing, draft, enable]
+  const renamed = { body: { name: 'Other' } }
   await write((tx) => suspend(tx, id, 'abuse'))
   for (const one of adding) await answers(t, one, {}, 403, 'account_suspended')
+  await answers(t, rename, renamed, 403, 'account_suspended')
   await write((tx) => unsuspend(tx, id))
   await write((tx) => setBillingState(tx, id, 'expired'))
   for (const one of adding) await answers(t, one, {}, 403, 'subscription_expired')
+  await answers(t, rename, renamed, 403, 'subscription_expired')
   await write((tx) => setBillingState(tx, id, 'active'))
 
   await write((tx) => setPlan(tx, id, findPlan(plans.email, 'Free')))
