@@ -155,7 +155,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
 
     const jobs = openJobs({
       ...{ config, dataDir, ...shared, log, clock, ring },
-      onAutomated: () => void automateIfDue(),
+      onAutomated: () =>
+        automateIfDue().catch((error: unknown) => log.error({ error }, 'Automations wait')),
     })
     opened.push(() => jobs.close())
     const automateIfDue = async () => {
