@@ -15,6 +15,9 @@ export const controlSocket = (dataDir: string) => join(dataDir, 'control.sock')
 /** What refusals mean: the rules that come with Posthorn and, over them, the operator's. */
 export const bounceRuleFiles = (dataDir: string) => layered('bounce-rules.toml', dataDir)
 
+/** Whose complaints count: the feedback loops that come with Posthorn and, over them, the operator's. */
+export const feedbackLoopFiles = (dataDir: string) => layered('feedback-loops.toml', dataDir)
+
 /** Who opens and clicks without reading: what comes with Posthorn and, over it, the operator's. */
 export const trackingAgentFiles = (dataDir: string) => layered('tracking-agents.toml', dataDir)
 

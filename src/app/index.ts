@@ -19,7 +19,7 @@ import type { Log } from '../log/index.js'
 import { openApiRoutes } from '../openapi/routes.js'
 import { makePreferenceLinks, makeUnsubscribeLinks } from '../preferences/index.js'
 import { preferenceRoutes } from '../preferences/routes.js'
-import { loadBounceRules } from '../reports/index.js'
+import { loadBounceRules, loadFeedbackLoops } from '../reports/index.js'
 import { emptyWal, makeTurns, migrateStore, openStore, type Store } from '../store/index.js'
 import { liftExpired } from '../suppression/index.js'
 import { openRenderer, type Renderer } from '../templates/index.js'
@@ -37,7 +37,13 @@ import { importSlot, openCrew } from './crew.js'
 import { makeDoorbell } from './doorbell.js'
 import { makeEffects } from './effects.js'
 import { openEnd } from './fault.js'
-import { bounceRuleFiles, plansFile, readAgain, trackingAgentFiles } from './files.js'
+import {
+  bounceRuleFiles,
+  feedbackLoopFiles,
+  plansFile,
+  readAgain,
+  trackingAgentFiles,
+} from './files.js'
 import { forwardingChores } from './forwarding.js'
 import { startHousekeeping } from './housekeeping.js'
 import { openJobs } from './jobs.js'
@@ -142,6 +148,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const plans = loadPlans(plansFile(dataDir))
     await refuseUnknownPlans(store.read, plans)
     loadBounceRules(bounceRuleFiles(dataDir))
+    loadFeedbackLoops(feedbackLoopFiles(dataDir))
     await holdOldMail({ store, clock, log })
     const backlogMemory = makeBacklogMemory()
     const backlog = joinBacklog(backlogMemory)

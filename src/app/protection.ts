@@ -3,7 +3,13 @@ import type { Config } from '../config/index.js'
 import type { Backlog, StreamDue } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
-import { announceOnce, countPaused, forgetIdle, highestRates } from '../protection/index.js'
+import {
+  announceOnce,
+  countPaused,
+  forgetAddresses,
+  forgetIdle,
+  highestRates,
+} from '../protection/index.js'
 import type { Store } from '../store/index.js'
 import type { Chore } from './housekeeping.js'
 import { withOperatorPost } from './operator-post.js'
@@ -39,8 +45,11 @@ export function protectionChores(deps: Deps): Chore[] {
     {
       name: 'old counts of protection',
       everyMs: 600_000,
-      run: () =>
-        store.write((tx) => forgetIdle(tx, { now: clock.now(), windowMs: settings.window })),
+      async run(signal) {
+        const window = { now: clock.now(), windowMs: settings.window }
+        await store.write((tx) => forgetIdle(tx, window))
+        while (!signal.aborted && (await store.write((tx) => forgetAddresses(tx, window))) > 0) {}
+      },
     },
   ]
 }

@@ -22,7 +22,6 @@ export async function followBroadcasts(tx: Tx, events: readonly MailEvent[]): Pr
   const emailIds = JSON.stringify([...new Set(concerned.map(({ emailId }) => emailId))])
   const mails = new Map((await mailsOf(tx, { emailIds })).map((mail) => [mail.id, mail]))
   if (mails.size === 0) return
-  const history = await endsOf(tx, { emailIds })
   const changes = new Map<string, Change>()
   const firsts = new Set<string>()
   for (const event of concerned) {
@@ -31,10 +30,8 @@ export async function followBroadcasts(tx: Tx, events: readonly MailEvent[]): Pr
     const change = changes.get(mail.broadcastId) ?? noChange()
     changes.set(mail.broadcastId, change)
     const { type } = event
-    if (isCounter(type)) {
-      const earlier = history.filter(({ emailId }) => emailId === event.emailId)
-      move(change, earlier.at(-2)?.type, type)
-    } else if (isFirst(mail, event) && !firsts.has(`${mail.id} ${type}`)) {
+    if (isCounter(type)) move(change, event.before, type)
+    else if (isFirst(mail, event) && !firsts.has(`${mail.id} ${type}`)) {
       // Two of the same millisecond are both at the first time.
       firsts.add(`${mail.id} ${type}`)
       change[type === 'opened' ? 'opened' : 'clicked']++
@@ -52,10 +49,10 @@ const noChange = (): Change => ({
   ...{ opened: 0, clicked: 0 },
 })
 
-/** A report that comes late takes a mail from one counter to another. */
-function move(change: Change, before: EventType | undefined, after: Counter): void {
-  if (before !== undefined && isCounter(before)) change[before]--
-  else change.waiting--
+/** A report that comes late takes a mail from one counter to another; any other ends its waiting. */
+function move(change: Change, before: MailEvent['before'], after: Counter): void {
+  if (before === undefined) change.waiting--
+  else if (before !== 'cancelled') change[before]--
   change[after]++
 }
 
@@ -82,16 +79,6 @@ const mailsOf = prepared<{ emailIds: string }, CampaignMail>((db, { emailIds }) 
     .select((eb) => eb.ref('broadcast_id').$notNull().as('broadcastId'))
     .where('id', 'in', idsOf(emailIds))
     .where('broadcast_id', 'is not', null),
-)
-
-const endsOf = prepared<{ emailIds: string }, { emailId: string; type: EventType }>(
-  (db, { emailIds }) =>
-    db
-      .selectFrom('events')
-      .select(['email_id as emailId', 'type'])
-      .where('email_id', 'in', idsOf(emailIds))
-      .where('type', 'in', counters)
-      .orderBy('id'),
 )
 
 const count = prepared<Change & { id: string }, UpdateResult>((db, change) =>

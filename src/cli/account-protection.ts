@@ -151,8 +151,9 @@ const jsonOfEntry = ({ at, totals, ...rest }: AuditEntry) => ({
   totals: nested(totals),
 })
 
-const nested = ({ recipients, bounces, complaints, ...rest }: Totals) => ({
-  ...{ recipients, bounces, complaints },
+const nested = ({ recipients, bounces, complaints, unproved, ...rest }: Totals) => ({
+  // The audit log has older entries.
+  ...{ recipients, bounces, complaints, unproved: unproved ?? 0 },
   marketing: {
     recipients: rest.marketing_recipients,
     bounces: rest.marketing_bounces,
@@ -170,6 +171,11 @@ function sayStanding({ name }: Account, standing: Standing, days: number): void 
     'Counted over': `${Number(days.toFixed(1))} days, since the last clearing`,
     'All mail': inWords(totals),
     'Of it marketing': inWords(nested(totals).marketing),
+    ...(totals.unproved === 0
+      ? {}
+      : {
+          Unproved: `${totals.unproved} more complaints, from no known feedback loop: in no rate`,
+        }),
   })
   if (providers.length === 0) return
   say()

@@ -1,5 +1,11 @@
 import type { Command } from 'commander'
-import { bounceRuleFiles, plansFile, shapingFiles, trackingAgentFiles } from '../app/files.js'
+import {
+  bounceRuleFiles,
+  feedbackLoopFiles,
+  plansFile,
+  shapingFiles,
+  trackingAgentFiles,
+} from '../app/files.js'
 import {
   checkSmartHosts,
   environmentName,
@@ -8,6 +14,7 @@ import {
   settings,
 } from '../config/index.js'
 import { readCertificate } from '../inbound/index.js'
+import { loadFeedbackLoops } from '../reports/index.js'
 import { loadTrackingAgents } from '../tracking/index.js'
 import { bounceRulesOf } from './bounce.js'
 import { remark, say, sayJson } from './output.js'
@@ -20,7 +27,7 @@ export function configCommands(program: Command): void {
   config
     .command('check')
     .description(
-      'check the settings, plans, shaping, bounce rules and tracking agents, as the start does',
+      'check the settings, plans, shaping, bounce rules, feedback loops and tracking agents, as the start does',
     )
     .addHelpText(
       'after',
@@ -32,6 +39,7 @@ export function configCommands(program: Command): void {
       plansOf(place)
       await shapingOf(place)
       bounceRulesOf(place)
+      loadFeedbackLoops(feedbackLoopFiles(place.dataDir))
       loadTrackingAgents(trackingAgentFiles(place.dataDir))
       readCertificate(values.inbound.tls)
       checkSmartHosts(values.outbound.failover.smartHosts, process.env)
@@ -55,6 +63,7 @@ export function configCommands(program: Command): void {
         plansFile(place.dataDir),
         ...shapingFiles(place.dataDir),
         ...bounceRuleFiles(place.dataDir),
+        ...feedbackLoopFiles(place.dataDir),
         ...trackingAgentFiles(place.dataDir),
       ]
       for (const file of data) {

@@ -91,11 +91,19 @@ function asked(name: string, count: number, firstAt: string | null, events: read
   return { [name]: `${count}${first}${more}` }
 }
 
-/** What was concluded from the reply, and by which rule; of an open or click who asked, and for what. */
+/**
+ * What was concluded from the reply, and by which rule; of an open or click who asked, and for what; of
+ * a complaint whether it provably comes from a feedback loop.
+ */
 function meaning({ type, detail }: MailEvent): string {
   if (type === 'opened' || type === 'clicked') {
     const who = detail?.machine ? `[machine: ${detail.sign ?? 'unknown'}]` : detail?.userAgent
     return [detail?.url, who].filter(Boolean).join('  ')
+  }
+  if (type === 'complained') {
+    const { feedbackType, evidence } = detail ?? {}
+    const proof = evidence === undefined ? 'unproved' : `proved, ${evidence}`
+    return `[${[feedbackType, proof].filter(Boolean).join(', ')}]`
   }
   const { bounceType, bounceClass, rule } = detail ?? {}
   const words = [bounceType, bounceClass, rule === undefined ? undefined : `rule ${rule}`]

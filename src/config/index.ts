@@ -178,8 +178,10 @@ export const settings = {
     forwardTo: mailAddress(''),
     keepMails: integer(1_000, 1, 100_000),
     maxWaiting: integer(100_000, 1, 10_000_000),
+    maxWaitingMib: integer(2_048, 16, 1_048_576),
     maxConnections: integer(500, 1, 20_000),
     connectionsPerAddress: integer(20, 1, 20_000),
+    connectionsPerNetwork: integer(50, 1, 20_000),
     idleTimeout: duration('5m', '1s', '1h'),
     sessionTimeout: duration('30m', '1s', '24h'),
     tls: {

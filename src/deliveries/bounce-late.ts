@@ -2,6 +2,7 @@ import { sql, type UpdateResult } from 'kysely'
 import type { EventDetail, LandEvents } from '../events/index.js'
 import { prepared, type Tx } from '../store/index.js'
 import type { Past } from './past.js'
+import { reportedOf, setReported } from './reported.js'
 
 export interface LateBounce {
   /** What the report says that a server has said. */
@@ -13,16 +14,18 @@ export interface LateBounce {
 
 /**
  * A report of failure has come about a delivery that was accepted: it is `bounced`, and so is its mail
- * once no delivery waits. One that is `bounced` already bounces again where the report says worse than
- * those before (a vague one must not shield a dead address). Any other delivery is left as it is.
+ * once no delivery waits. One that a report has told to be `bounced` bounces again where the next one
+ * says worse (a vague one must not shield a dead address). Any other delivery is left as it is.
  * Returns whether it was one.
  */
 export async function bounceLate(tx: Tx, past: Past, bounce: LateBounce): Promise<boolean> {
   const { status } = past
   const { reply, detail, now, land } = bounce
-  if (status === 'bounced') {
-    if (!(await isWorse(tx, past, detail))) return false
-  } else if (status !== 'delivered' && status !== 'relayed') return false
+  if (status !== 'delivered' && status !== 'relayed' && status !== 'bounced') return false
+  const reported = await reportedOf(tx, past.id)
+  const isWorse = reported.bounce >= 0 && severity(detail) > reported.bounce
+  if (status === 'bounced' && !isWorse) return false
+  await setReported(tx, past.id, { ...reported, bounce: severity(detail) })
   await endAsBounced(tx, { id: past.id, reply, now })
   if (status !== 'bounced') {
     await countBounce(tx, {
@@ -32,30 +35,13 @@ export async function bounceLate(tx: Tx, past: Past, bounce: LateBounce): Promis
     })
   }
   const { id: deliveryId, accountId, emailId, recipient } = past
-  const of = { accountId, emailId, deliveryId, recipient, class: past.class }
+  const of = { accountId, emailId, deliveryId, recipient, class: past.class, before: status }
   await land(tx, [{ ...of, type: 'bounced', at: now, reply, detail }])
   return true
 }
 
-/** What was told of it may be forgotten: then nothing is new. */
-async function isWorse(tx: Tx, past: Past, detail: EventDetail): Promise<boolean> {
-  const told = await bouncesTold(tx, { emailId: past.emailId, deliveryId: past.id })
-  const before = told.map((event) => severity(JSON.parse(event.detail ?? '{}') as EventDetail))
-  return before.length > 0 && severity(detail) > Math.max(...before)
-}
-
 const severity = ({ suppress }: EventDetail) =>
   suppress === 'now' ? 2 : suppress === 'repeated' ? 1 : 0
-
-const bouncesTold = prepared<{ emailId: string; deliveryId: number }, { detail: string | null }>(
-  (db, { emailId, deliveryId }) =>
-    db
-      .selectFrom('events')
-      .select('detail')
-      .where('email_id', '=', emailId)
-      .where('delivery_id', '=', deliveryId)
-      .where('type', '=', 'bounced'),
-)
 
 const endAsBounced = prepared<{ id: number; reply: string; now: number }, UpdateResult>(
   (db, { id, reply, now }) =>

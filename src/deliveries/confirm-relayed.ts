@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { LandEvents } from '../events/index.js'
 import type { Tx } from '../store/index.js'
-import { pastClass } from './past.js'
+import { classOfType } from './past.js'
 
 export interface Confirmation {
   deliveryId: number
@@ -40,9 +40,8 @@ export async function confirmRelayed(tx: Tx, confirmation: Confirmation): Promis
     .returning(['account_id', 'type'])
     .executeTakeFirst()
   if (email === undefined) return true
-  const known = { emailId, deliveryId, type: email.type }
-  const of = { accountId: email.account_id, emailId, class: await pastClass(tx, known) }
+  const of = { accountId: email.account_id, emailId, class: classOfType(email.type) }
   const event = { ...of, deliveryId, recipient, at: now, reply, detail: null }
-  await land(tx, [{ ...event, type: 'delivered' }])
+  await land(tx, [{ ...event, type: 'delivered', before: 'relayed' }])
   return true
 }

@@ -18,7 +18,7 @@ export async function findPast(tx: Tx, id: number): Promise<Past | undefined> {
   const [ended] = await endedOf(tx, { id })
   if (ended === undefined) return undefined
   const { type, ...past } = ended
-  return { ...past, id, class: await pastClass(tx, { ...past, deliveryId: id, type }) }
+  return { ...past, id, class: classOfType(type) }
 }
 
 const waitingOf = prepared<{ id: number }, Omit<Past, 'id' | 'status'>>((db, { id }) =>
@@ -64,24 +64,6 @@ const deliveriesWith = prepared<
     .unionAll(db.selectFrom('queue').select(columns).where('email_id', 'in', email))
 })
 
-/** The class in which it was queued, as its events tell. */
-export async function pastClass(
-  tx: Tx,
-  delivery: { emailId: string; deliveryId: number; type: 'transactional' | 'marketing' },
-): Promise<QueueClass> {
-  const { emailId, deliveryId, type } = delivery
-  const [event] = await classTold(tx, { emailId, deliveryId })
-  // The events of an old mail may be gone.
-  const usual = type === 'marketing' ? queueClass.campaign : queueClass.transactional
-  return event?.class ?? usual
-}
-
-const classTold = prepared<{ emailId: string; deliveryId: number }, { class: QueueClass }>(
-  (db, { emailId, deliveryId }) =>
-    db
-      .selectFrom('events')
-      .select('class')
-      .where('email_id', '=', emailId)
-      .where('delivery_id', '=', deliveryId)
-      .limit(1),
-)
+/** The class in which mail of a type is queued, which an ended delivery no longer tells. */
+export const classOfType = (type: 'transactional' | 'marketing'): QueueClass =>
+  type === 'marketing' ? queueClass.campaign : queueClass.transactional

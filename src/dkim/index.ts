@@ -5,6 +5,7 @@
  * be added afterwards. Nothing may be changed in a message once it is signed; only dot-stuffing comes
  * later.
  */
+export { excessOf, headerOf } from './excess.js'
 export { type DkimAlgorithm, type DkimKey, generateDkimKeyPair, makeDkimKey } from './key.js'
 export {
   type DkimPublicKey,

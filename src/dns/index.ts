@@ -13,6 +13,7 @@ export {
 } from './address.js'
 export { type CacheLimits, cachingResolver } from './cache.js'
 export { answerLookup, hostAddresses, pinned } from './host.js'
+export { nodeLookup } from './node-lookup.js'
 export {
   type Answer,
   canonicalName,

@@ -1,11 +1,12 @@
 import {
   classNameOf,
+  classOfType,
   enqueue,
   type NewDelivery,
   recordSuppressed,
   type StreamDue,
 } from '../deliveries/index.js'
-import { preparedInsert, queueClass, type Tx } from '../store/index.js'
+import { preparedInsert, type Tx } from '../store/index.js'
 import type { EmailDeps } from './deps.js'
 import type { PreparedEmail } from './prepare.js'
 
@@ -54,8 +55,7 @@ export function ringOf(emails: readonly PreparedEmail[]): StreamDue[] {
   )
 }
 
-const classOf = ({ row }: PreparedEmail) =>
-  row.type === 'marketing' ? queueClass.campaign : queueClass.transactional
+const classOf = ({ row }: PreparedEmail) => classOfType(row.type)
 
 function deliveriesOf(deps: InsertDeps, email: PreparedEmail): NewDelivery[] {
   const { row, recipients, dueAt } = email

@@ -1,4 +1,4 @@
-import type { EventRow, QueueClass } from '../store/index.js'
+import type { DeliveryRow, EventRow, QueueClass } from '../store/index.js'
 
 export type EventType = EventRow['type']
 
@@ -14,6 +14,11 @@ export interface MailEvent {
   /** What a server answered, or our own sentence. */
   reply: string | null
   detail: EventDetail | null
+  /**
+   * Of an event that ends a delivery which had ended already: how it had. Effects go by it, for the
+   * log may have forgotten; it is not kept.
+   */
+  before?: DeliveryRow['status']
 }
 
 /** What an event tells beyond its reply; kept as JSON. */
@@ -27,6 +32,8 @@ export interface EventDetail {
   suppress?: 'now' | 'repeated'
   /** Of a complaint: what the feedback loop calls it (RFC 5965), e.g. `abuse`. */
   feedbackType?: string
+  /** Of a complaint: what proves that a feedback loop has sent it. Without it no rate counts it. */
+  evidence?: string
   /** Of an open or click: a machine asked, by what `sign`; it counts for nothing. */
   machine?: true
   sign?: string

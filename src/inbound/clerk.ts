@@ -4,6 +4,7 @@ import { messageOf } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
+import { simulatorDomain } from '../simulator/index.js'
 import { isPassing, type Store, type Tx, writeApart } from '../store/index.js'
 import { type Conclusion, conclude, inBrief } from './conclude.js'
 import { parkReport } from './parked.js'
@@ -93,10 +94,10 @@ export function startClerk(deps: ClerkDeps): { ring(): void; close(): Promise<vo
     }
     const mails = await spool.next(mailsAtOnce, new Set([...inHand, ...stuck]))
     if (mails.length === 0 && inHand.size === 0) {
-      const due = (await spool.nextDue(stuck)) ?? Number.POSITIVE_INFINITY
+      const due = spool.nextDue(stuck) ?? Number.POSITIVE_INFINITY
       return await sleep(Math.min(pollMs, due - clock.now()))
     }
-    const outcomes = await reader.read(mails.map(({ raw }) => raw))
+    const outcomes = await reader.read(mails)
     await writing
     if (closed) return
     for (const { id } of mails) inHand.add(id)
@@ -138,8 +139,8 @@ async function settleOrPark(
       parkReport(tx, mail.id, parking),
     )
     if (left.length > 0) throw cause
-    const { id, remoteAddress } = mail
-    const told = { id, remoteAddress, cause: parking.fault }
+    const { id, envelope } = mail
+    const told = { id, remoteAddress: envelope.remoteAddress, cause: parking.fault }
     if (faults.length > 0) {
       log.error(
         told,
@@ -161,17 +162,21 @@ async function settleOne(
 ): Promise<void> {
   if (outcome?.kind === 'read') return await file(deps, mail, outcome.reading)
   if (outcome?.kind !== 'broken off') return
-  const { store, clock, log, meter, spool } = deps
+  const { store, log, meter, spool } = deps
   const again = mail.tries === 0
-  await store.write(async (tx) => {
-    if (again) await spool.putOff(tx, mail, clock.now() + brokenOffMs)
-    else await spool.remove(tx, mail)
-  })
-  if (again) return
+  if (again) return await putOff(deps, mail, brokenOffMs)
+  await store.write((tx) => spool.remove(tx, mail))
   spool.forget(mail)
   meter.count('posthorn_reports_total', { outcome: 'unreadable' })
-  const { recipients, remoteAddress } = mail
+  const { recipients } = mail
+  const { remoteAddress } = mail.envelope
   log.warn({ recipients, remoteAddress, cause: outcome.why }, 'A report could not be read')
+}
+
+async function putOff({ store, clock, spool }: Desk, mail: SpooledMail, delayMs: number) {
+  const dueAt = clock.now() + delayMs
+  await store.write((tx) => spool.putOff(tx, mail, dueAt))
+  spool.postponed(mail, dueAt)
 }
 
 interface Filed {
@@ -183,26 +188,34 @@ interface Filed {
 }
 
 async function file(deps: Desk, mail: SpooledMail, reading: Reading): Promise<void> {
-  const { store, clock, spool } = deps
+  const { store, spool } = deps
   const delay = putOffMs[mail.tries]
+  if (delay !== undefined && reading.evidence?.kind === 'unknown') {
+    return await putOff(deps, mail, delay)
+  }
   const filed = await store.write(async (tx) => {
     const found = await concludeAll(deps, tx, mail, reading)
     if (delay !== undefined && found.some(({ conclusion }) => conclusion === 'too early')) {
-      await spool.putOff(tx, mail, clock.now() + delay)
-      return undefined
+      return 'too early'
     }
     if (!(await spool.remove(tx, mail))) return undefined
-    const claimed = found.find(({ conclusion }) => conclusion === 'unproven')
+    const claimed = found.find(isDoubtful)
     if (claimed !== undefined && deps.mayKeep.take('all')) {
-      const subject = `Unproven report about the mail to ${claimed.recipient}`
-      await spool.leaveToOperator(tx, mail, subject)
+      const what = claimed.conclusion === 'unproven' ? 'Unproven report' : 'Unproved complaint'
+      await spool.leaveToOperator(tx, mail, `${what} about the mail to ${claimed.recipient}`)
     }
     return found
   })
-  if (filed === undefined) return
+  if (filed === 'too early') return await putOff(deps, mail, delay ?? 0)
   spool.forget(mail)
+  if (filed === undefined) return
   tell(deps, mail, reading, filed)
 }
+
+/** What an operator may want to look at: a forgery, or a feedback loop that is not on the list. */
+const isDoubtful = ({ conclusion, recipient }: Filed) =>
+  conclusion === 'unproven' ||
+  (conclusion === 'complained without proof' && !recipient.endsWith(`@${simulatorDomain}`))
 
 async function concludeAll(
   { returnPaths, land, clock }: ClerkDeps,
@@ -225,7 +238,7 @@ async function concludeAll(
 
 function tell(
   { log, meter }: ClerkDeps,
-  { recipients, remoteAddress }: SpooledMail,
+  { recipients, envelope: { remoteAddress } }: SpooledMail,
   reading: Reading,
   filed: readonly Filed[],
 ): void {

@@ -1,7 +1,14 @@
-import { bounceLate, confirmRelayed, type Past } from '../deliveries/index.js'
+import { createHash } from 'node:crypto'
+import {
+  bounceLate,
+  confirmRelayed,
+  type Past,
+  reportedOf,
+  setReported,
+} from '../deliveries/index.js'
 import type { LandEvents, MailEvent } from '../events/index.js'
-import type { ReportedRecipient, Verdict } from '../reports/index.js'
-import { prepared, type Tx } from '../store/index.js'
+import type { Evidence, ReportedRecipient, Verdict } from '../reports/index.js'
+import type { Tx } from '../store/index.js'
 import { suppress } from '../suppression/index.js'
 import type { Reading } from './reading.js'
 
@@ -11,6 +18,7 @@ export type Conclusion =
   | 'delayed'
   | 'delivered'
   | 'complained'
+  | 'complained without proof'
   | 'unsubscribed'
   /** It was so already, or it is none of our concern. */
   | 'nothing'
@@ -29,12 +37,12 @@ interface Deps {
 export async function conclude(
   tx: Tx,
   past: Past,
-  { report, verdicts }: Reading,
+  { report, verdicts, evidence }: Reading,
   deps: Deps,
 ): Promise<Conclusion> {
   if (report.kind === 'arf') {
     const { means, type } = report.feedback
-    if (means === 'complaint') return await complain(tx, past, type, deps)
+    if (means === 'complaint') return await complain(tx, past, type, evidence, deps)
     if (means === 'unsubscribe') return await unsubscribe(tx, past, deps)
     return 'nothing'
   }
@@ -112,26 +120,40 @@ const replyOf = ({ diagnostic, status, remoteMta }: ReportedRecipient): string =
   return words.replace(/\p{Cc}+/gu, ' ')
 }
 
+// A server that warns once a day for the usual five days tells of it five times; more is no news.
+const maxDelays = 5
+
 async function noteDelay(
   tx: Tx,
   past: Past,
   { reply, verdict }: { reply: string; verdict: Verdict },
   { land, now }: Deps,
 ): Promise<Conclusion> {
-  if (await isTold(tx, past, 'deferred', reply)) return 'nothing'
+  const reported = await reportedOf(tx, past.id)
+  const { delays } = reported
+  const cause = createHash('sha256').update(reply).digest('base64url').slice(0, 12)
+  if (delays.length >= maxDelays || delays.includes(cause)) return 'nothing'
+  await setReported(tx, past.id, { ...reported, delays: [...delays, cause] })
   const { class: bounceClass, rule } = verdict
   await land(tx, [{ ...eventOf(past, 'deferred', now), reply, detail: { bounceClass, rule } }])
   return 'delayed'
 }
 
-/** A complaint is one however the delivery ended: whoever complains has got the mail. */
+/**
+ * A complaint is one however the delivery ended: whoever complains has got the mail. It suppresses the
+ * address also without proof, as only its own servers have the return path; a proof may come later.
+ */
 async function complain(
   tx: Tx,
   past: Past,
   feedbackType: string,
+  evidence: Evidence | undefined,
   { land, now }: Deps,
 ): Promise<Conclusion> {
-  if (await isTold(tx, past, 'complained')) return 'nothing'
+  const proved = evidence?.kind === 'proved'
+  const reported = await reportedOf(tx, past.id)
+  if (reported.complaint >= (proved ? 2 : 1)) return 'nothing'
+  await setReported(tx, past.id, { ...reported, complaint: proved ? 2 : 1 })
   const { accountId, emailId, recipient: email } = past
   await suppress(
     tx,
@@ -139,12 +161,15 @@ async function complain(
     { email, emailId, reason: 'complaint', detail: `Reported as ${feedbackType}` },
     now,
   )
-  await land(tx, [{ ...eventOf(past, 'complained', now), detail: { feedbackType } }])
-  return 'complained'
+  const detail = { feedbackType, ...(proved ? { evidence: evidence.by } : {}) }
+  await land(tx, [{ ...eventOf(past, 'complained', now), detail }])
+  return proved ? 'complained' : 'complained without proof'
 }
 
 async function unsubscribe(tx: Tx, past: Past, { land, now }: Deps): Promise<Conclusion> {
-  if (await isTold(tx, past, 'unsubscribed')) return 'nothing'
+  const reported = await reportedOf(tx, past.id)
+  if (reported.unsubscribed === 1) return 'nothing'
+  await setReported(tx, past.id, { ...reported, unsubscribed: 1 })
   const { accountId, emailId, recipient: email } = past
   const detail = 'Reported by the mailbox provider'
   await suppress(tx, accountId, { email, emailId, reason: 'unsubscribe', detail }, now)
@@ -163,21 +188,3 @@ const eventOf = (past: Past, type: MailEvent['type'], at: number): MailEvent => 
   reply: null,
   detail: null,
 })
-
-/** Whether such an event has landed for the delivery, with this reply if one is given. */
-async function isTold(tx: Tx, past: Past, type: MailEvent['type'], reply?: string) {
-  const told = await repliesTold(tx, { emailId: past.emailId, deliveryId: past.id, type })
-  return told.some((event) => reply === undefined || event.reply === reply)
-}
-
-const repliesTold = prepared<
-  { emailId: string; deliveryId: number; type: MailEvent['type'] },
-  { reply: string | null }
->((db, { emailId, deliveryId, type }) =>
-  db
-    .selectFrom('events')
-    .select('reply')
-    .where('email_id', '=', emailId)
-    .where('delivery_id', '=', deliveryId)
-    .where('type', '=', type),
-)

@@ -1,11 +1,13 @@
 import type { Socket } from 'node:net'
-import ipaddr from 'ipaddr.js'
 import { canonicalAddress } from '../dns/index.js'
+import { networkOf, sourceOf } from './network.js'
 
-/** Who may be connected: at most so many at once, so many from one address, and not for ever. */
+/** Who may be connected: at most so many at once, so many from one place, and not for ever. */
 export interface Gate {
   /** Takes a new connection in and counts it until it leaves; false: it has to go. */
   admit(socket: Socket): boolean
+  /** The client has got on: a command that was taken, or a good piece of a mail. */
+  advanced(peer: Peer): void
   /** The connection from there has ended: a socket under TLS does not say so itself. */
   left(peer: Peer): void
   readonly connections: number
@@ -18,6 +20,9 @@ interface Peer {
 }
 
 interface Session {
+  source: string
+  network: string
+  advancedAt: number
   hangUp(): void
   cancelLimit(): void
 }
@@ -25,36 +30,74 @@ interface Session {
 export interface GateOptions {
   connections: number
   perAddress: number
+  perNetwork: number
+  /** How long a client may be silent where there is room. */
+  idleMs: number
+  now(): number
   /** Ends a session that lasts too long; the returned function takes it back. */
   limit(end: () => void): () => void
 }
 
+// As Postfix under stress (STRESS_README): 10 s in place of 5 minutes, for who gets on nowhere.
+const crowdedShare = 0.5
+const fullShare = 0.9
+const crowdedFactor = 1 / 10
+const fullFactor = 1 / 30
+
 /**
- * When all places are taken, a newcomer gets the one of the oldest connection of whoever has most of
- * them, so that it takes as many attackers as there are places to lock anybody out.
+ * From half of the places on, who has not got on for a while loses its own to a newcomer: a tenth of
+ * the usual patience, and a thirtieth when nearly all are taken. Bytes alone do not count, so
+ * dripping does not help. When all places are taken, the newcomer gets the oldest one of the network
+ * that has most, so that it takes as many networks as there are places to lock anybody out.
  */
 export function makeGate(options: GateOptions): Gate {
-  const sources = new Map<string, Map<string, Session>>()
+  const { connections, perAddress, perNetwork, now } = options
+  const networks = new Map<string, Map<string, Session>>()
   let count = 0
+  let sweptAt = Number.NEGATIVE_INFINITY
 
+  const inNetwork = (network: string) => networks.get(network) ?? new Map<string, Session>()
   const left = (peer: Peer) => {
-    const source = sourceOf(peer.remoteAddress ?? '')
-    const sessions = sources.get(source)
+    const network = networkOf(peer.remoteAddress ?? '')
+    const sessions = networks.get(network)
     const session = sessions?.get(nameOf(peer))
     if (sessions === undefined || session === undefined) return
     session.cancelLimit()
     sessions.delete(nameOf(peer))
     count--
-    if (sessions.size === 0) sources.delete(source)
+    if (sessions.size === 0) networks.delete(network)
   }
-  const makeRoomFor = (source: string): boolean => {
-    const heaviest = [...sources.values()].reduce((most, next) =>
-      next.size > most.size ? next : most,
-    )
-    const [oldest] = heaviest.values()
-    if (oldest === undefined || heaviest.size <= (sources.get(source)?.size ?? 0) + 1) return false
+  /** Takes a place from the address that has most of the network's, unless it is no better off. */
+  const takeFrom = (network: string, source: string | undefined): boolean => {
+    const all = [...inNetwork(network).values()]
+    const had = (of: string) => all.filter((session) => session.source === of)
+    const heaviest = all.map((session) => had(session.source)).reduce(longer, [])
+    const [oldest] = heaviest
+    const own = source === undefined ? -1 : had(source).length
+    if (oldest === undefined || heaviest.length <= own + 1) return false
     oldest.hangUp()
     return true
+  }
+  const makeRoomFor = (network: string, source: string): boolean => {
+    const [name, heaviest] = [...networks].reduce((most, next) =>
+      next[1].size > most[1].size ? next : most,
+    )
+    return heaviest.size > inNetwork(network).size + 1
+      ? takeFrom(name, undefined)
+      : takeFrom(network, source)
+  }
+  const sweep = () => {
+    const share = count / connections
+    // Looking at all of them costs a little; a second is short beside any patience.
+    if (share < crowdedShare || now() - sweptAt < 1_000) return
+    sweptAt = now()
+    const factor = share < fullShare ? crowdedFactor : fullFactor
+    const since = now() - options.idleMs * factor
+    for (const sessions of [...networks.values()]) {
+      for (const { advancedAt, hangUp } of [...sessions.values()]) {
+        if (advancedAt <= since) hangUp()
+      }
+    }
   }
 
   return {
@@ -62,24 +105,33 @@ export function makeGate(options: GateOptions): Gate {
       return count
     },
     left,
+    advanced(peer) {
+      const session = networks.get(networkOf(peer.remoteAddress ?? ''))?.get(nameOf(peer))
+      if (session !== undefined) session.advancedAt = now()
+    },
     closeAll() {
-      for (const sessions of [...sources.values()]) {
+      for (const sessions of [...networks.values()]) {
         for (const { hangUp } of [...sessions.values()]) hangUp()
       }
     },
     admit(socket) {
-      const { remoteAddress, remotePort } = socket
+      const { remoteAddress = '', remotePort } = socket
       const peer = { remoteAddress, remotePort }
-      const source = sourceOf(remoteAddress ?? '')
-      if ((sources.get(source)?.size ?? 0) >= options.perAddress) return false
-      if (count >= options.connections && !makeRoomFor(source)) return false
+      const source = sourceOf(remoteAddress)
+      const network = networkOf(remoteAddress)
+      sweep()
+      const beside = inNetwork(network)
+      const ofSource = [...beside.values()].filter((session) => session.source === source)
+      if (ofSource.length >= perAddress) return false
+      if (beside.size >= perNetwork && !takeFrom(network, source)) return false
+      if (count >= connections && !makeRoomFor(network, source)) return false
       const hangUp = () => {
         left(peer)
         socket.destroy()
       }
-      const sessions = sources.get(source) ?? new Map<string, Session>()
       const cancelLimit = options.limit(hangUp)
-      sources.set(source, sessions.set(nameOf(peer), { hangUp, cancelLimit }))
+      const session = { source, network, advancedAt: now(), hangUp, cancelLimit }
+      networks.set(network, inNetwork(network).set(nameOf(peer), session))
       count++
       socket.once('close', () => left(peer))
       return true
@@ -87,12 +139,7 @@ export function makeGate(options: GateOptions): Gate {
   }
 }
 
+const longer = (most: Session[], next: Session[]) => (next.length > most.length ? next : most)
+
 const nameOf = ({ remoteAddress, remotePort }: Peer) =>
   `${canonicalAddress(remoteAddress ?? '')} ${remotePort}`
-
-/** Whom an address belongs to: a /64 is one subscriber's (RFC 6177), however many addresses it has. */
-export function sourceOf(address: string): string {
-  const plain = canonicalAddress(address)
-  if (!ipaddr.IPv6.isValid(plain)) return plain
-  return `${ipaddr.IPv6.networkAddressFromCIDR(`${plain.replace(/%.*$/, '')}/64`)}/64`
-}

@@ -1,4 +1,5 @@
 import type { SMTPServerDataStream } from 'smtp-server'
+import type { Room } from './room.js'
 
 /** What a client is told instead of a 250, e.g. `550 5.1.1 No such mailbox`. */
 export class Refusal extends Error {
@@ -10,26 +11,6 @@ export class Refusal extends Error {
     this.name = 'Refusal'
     this.codes = reply.slice(0, 9)
     this.responseCode = Number(reply.slice(0, 3))
-  }
-}
-
-/** The bytes that all mails together may take while they arrive. */
-export interface Room {
-  take(bytes: number): boolean
-  release(bytes: number): void
-}
-
-export function makeRoom(maxBytes: number): Room {
-  let held = 0
-  return {
-    take(bytes) {
-      if (held + bytes > maxBytes) return false
-      held += bytes
-      return true
-    },
-    release(bytes) {
-      held -= bytes
-    },
   }
 }
 
@@ -48,29 +29,36 @@ export interface Collected {
  */
 export function collect(
   stream: SMTPServerDataStream,
-  { room, keepBytes }: { room: Room; keepBytes: number },
+  options: {
+    room: Room
+    network: string
+    keepBytes: number
+    /** Called after each `progressBytes` of it. */
+    advanced(): void
+  },
 ): Promise<Collected> {
+  const { room, network, keepBytes, advanced } = options
   return new Promise((resolve, reject) => {
     let chunks: Buffer[] = []
     let held = 0
     let sizeBytes = 0
     let refusal: Refusal | undefined
-    const release = () => {
-      room.release(held)
-      held = 0
-    }
+    const place = room.begin(network, () => drop('452 4.3.1 Too much mail at once'))
+    const release = () => place.leave()
     const drop = (reply: string) => {
       refusal ??= new Refusal(reply)
       chunks = []
       release()
     }
     stream.on('data', (chunk: Buffer) => {
+      const pieces = Math.floor(sizeBytes / progressBytes)
       sizeBytes += chunk.length
+      if (Math.floor(sizeBytes / progressBytes) > pieces) advanced()
       if (refusal !== undefined) return
       if (stream.sizeExceeded) return drop('552 5.3.4 The message is too large')
       const kept = chunk.subarray(0, keepBytes - held)
       if (kept.length === 0) return
-      if (!room.take(kept.length)) return drop('452 4.3.1 Too much mail at once')
+      if (!place.take(kept.length)) return drop('452 4.3.1 Too much mail at once')
       held += kept.length
       // A copy: the chunk's memory is the connection's.
       chunks.push(Buffer.from(kept))
@@ -79,6 +67,7 @@ export function collect(
       const raw = Buffer.concat(chunks)
       if (refusal === undefined && isGoingInCircles(raw)) drop('554 5.4.6 Too many hops')
       if (refusal !== undefined) return reject(refusal)
+      place.arrived()
       resolve({ raw, sizeBytes, release })
     })
     // After an end this changes nothing; without one the client has gone.
@@ -91,6 +80,9 @@ export function collect(
     stream.once('close', gone)
   })
 }
+
+// In the 10 s of patience with who is slow when it is crowded: Postfix's smtpd_min_data_rate, 500 B/s.
+const progressBytes = 5_000
 
 const maxHops = 100
 

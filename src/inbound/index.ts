@@ -1,11 +1,12 @@
 import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { ReturnPaths } from '../deliveries/index.js'
+import type { Resolver } from '../dns/index.js'
 import { messageOf } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
-import { loadBounceRules } from '../reports/index.js'
+import { loadBounceRules, loadFeedbackLoops } from '../reports/index.js'
 import type { Store } from '../store/index.js'
 import { readCertificate } from './certificate.js'
 import { startClerk } from './clerk.js'
@@ -49,14 +50,17 @@ export interface InboundDeps {
   hosts: readonly string[]
   /** After a delivery was accepted, reports about it are taken for so long. */
   tokenLifeMs: number
-  /** The bounce rules, read by the thread that reads reports. */
+  /** The bounce rules and the feedback loops, read by the thread that reads reports. */
   ruleFiles(): readonly string[]
+  loopFiles(): readonly string[]
+  /** For the signatures and senders of complaints. */
+  resolver: Resolver
   land: LandEvents
 }
 
 export interface Inbound {
   readonly port: number
-  /** Reads the TLS files and the bounce rules again; bad ones change nothing and are told. */
+  /** Reads the TLS files, the bounce rules and the feedback loops again; bad ones change nothing and are told. */
   reload(): void
   close(): Promise<void>
 }
@@ -65,8 +69,8 @@ export interface Inbound {
 export async function openInbound(deps: InboundDeps): Promise<Inbound> {
   const { store, clock, log, config, returnPaths } = deps
   const spool = await openSpool(deps, {
-    waiting: config.maxWaiting,
-    waitingPerAddress: Math.ceil(config.maxWaiting / 10),
+    mails: config.maxWaiting,
+    bytes: config.maxWaitingMib * 2 ** 20,
   })
   const reader = makeReader(deps)
   const listener: Listener = await openListener({
@@ -96,13 +100,17 @@ export async function openInbound(deps: InboundDeps): Promise<Inbound> {
       log.error({ cause: messageOf(error) }, 'The new file is not used')
     }
   }
-  const trimming = startTrimming({ store, clock, log }, config.keepMails)
+  const trimming = startTrimming(
+    { store, clock, log },
+    { keep: config.keepMails, tokenLifeMs: deps.tokenLifeMs },
+  )
   return {
     port: listener.port,
     reload() {
       // Here too, as a thread that cannot start would tell of it much later.
       attempt(() => {
         loadBounceRules(deps.ruleFiles())
+        loadFeedbackLoops(deps.loopFiles())
         reader.renew()
       })
       attempt(() => {

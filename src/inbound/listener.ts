@@ -5,10 +5,13 @@ import { OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import type { Certificate } from './certificate.js'
-import { type Gate, makeGate, sourceOf } from './gate.js'
-import { collect, makeRoom, Refusal } from './incoming.js'
+import { type Gate, makeGate } from './gate.js'
+import { collect, Refusal } from './incoming.js'
 import type { Welcome } from './mailboxes.js'
+import { networkOf } from './network.js'
 import { makeQuota } from './quota.js'
+import { makeRoom } from './room.js'
+import { boundSessions } from './session-bounds.js'
 import { examinedBytes, type Spool } from './spool.js'
 
 export interface ListenerDeps {
@@ -32,6 +35,7 @@ export interface ListenerConfig {
   name: string
   maxConnections: number
   connectionsPerAddress: number
+  connectionsPerNetwork: number
   idleTimeout: number
   sessionTimeout: number
 }
@@ -51,11 +55,17 @@ const maxMessages = 100
 const maxRecipients = 100
 const maxCommandBytes = 2 * 1024
 const maxRefusals = 20
+// Of any kind: who is asked to come again later, and goes on all the same, is no mail server.
+const maxRefusedCommands = 50
 // Of mails while they arrive; reports take half a mebibyte each at most.
-const maxHeldBytes = 64 * 1024 * 1024
-// To the operator from one address: a person writes less, and no flood pushes others' mail out.
+const maxHeldBytes = { all: 64 * 1024 * 1024, perNetwork: 24 * 1024 * 1024 }
+// To the operator from one network: a person writes less, and no flood pushes others' mail out.
 const operatorMailsPerHour = 20
+const operatorBytesPerHour = 40 * 1024 * 1024
+// From one mail to the next; one for the most recipients needs about as many as these have.
+const maxReplies = maxRecipients + 50
 const closeTimeoutMs = 2_000
+const noRoom = '452 4.3.1 Your reports are still being read, try again later'
 
 /** What a session has been told so far. */
 interface Course {
@@ -70,10 +80,15 @@ export async function openListener(deps: ListenerDeps): Promise<Listener> {
   const { SMTPServer } = await import('smtp-server')
   const { config, clock, log, spool } = deps
   const room = makeRoom(maxHeldBytes)
-  const quota = makeQuota(clock, { most: operatorMailsPerHour, windowMs: 3_600_000 })
+  const windowMs = 3_600_000
+  const quota = makeQuota(clock, { most: operatorMailsPerHour, windowMs })
+  const bytesQuota = makeQuota(clock, { most: operatorBytesPerHour, windowMs })
   const gate = makeGate({
     connections: config.maxConnections,
     perAddress: config.connectionsPerAddress,
+    perNetwork: config.connectionsPerNetwork,
+    idleMs: config.idleTimeout,
+    now: () => clock.now(),
     limit: (end) => clock.after(config.sessionTimeout, end),
   })
   const courses = new WeakMap<SMTPServerSession, Course>()
@@ -87,8 +102,9 @@ export async function openListener(deps: ListenerDeps): Promise<Listener> {
     courseOf(session).welcomed.clear()
     if (session.transaction > maxMessages) throw new Refusal('421 4.7.0 Enough for one connection')
     if (!spool.hasRoom(session.remoteAddress)) {
-      throw new Refusal('452 4.3.1 Your reports are still being read, try again later')
+      throw new Refusal(noRoom)
     }
+    gate.advanced(session)
   }
 
   const judge = async ({ address }: SMTPServerAddress, session: SMTPServerSession) => {
@@ -99,10 +115,11 @@ export async function openListener(deps: ListenerDeps): Promise<Listener> {
       if (++course.refusals > maxRefusals) throw new Refusal('421 4.7.0 Too many bad recipients')
       throw new Refusal(welcome.reply)
     }
-    if (welcome.kind === 'operator' && !quota.take(sourceOf(session.remoteAddress))) {
+    if (welcome.kind === 'operator' && !quota.take(networkOf(session.remoteAddress))) {
       throw new Refusal('450 4.7.1 Too much mail for the operator, try again in an hour')
     }
     course.welcomed.set(address, welcome)
+    gate.advanced(session)
   }
 
   const receive = async (stream: SMTPServerDataStream, session: SMTPServerSession) => {
@@ -119,20 +136,29 @@ export async function openListener(deps: ListenerDeps): Promise<Listener> {
     ]
     const operator = addressed('operator')
     const keepBytes = operator.length > 0 ? maxMessageBytes : examinedBytes
-    const { raw, sizeBytes, release } = await collect(stream, { room, keepBytes })
+    const { remoteAddress } = session
+    const network = networkOf(remoteAddress)
+    const advanced = () => gate.advanced(session)
+    const { raw, sizeBytes, release } = await collect(stream, {
+      ...{ room, network, keepBytes, advanced },
+    })
     try {
-      await spool.keep({
-        remoteAddress: session.remoteAddress,
-        mailFrom: sender,
+      if (operator.length > 0 && !bytesQuota.take(network, raw.length)) {
+        throw new Refusal('452 4.7.1 Too much mail for the operator, try again in an hour')
+      }
+      const kept = await spool.keep({
+        envelope: { remoteAddress, mailFrom: sender, helo: session.hostNameAppearsAs || '' },
         reports: addressed('report'),
         operator,
         raw,
         sizeBytes,
         forward: deps.mayForward(sender),
       })
+      if (!kept) throw new Refusal(noRoom)
     } finally {
       release()
     }
+    advanced()
     deps.ring()
   }
 
@@ -159,6 +185,11 @@ export async function openListener(deps: ListenerDeps): Promise<Listener> {
     onMailFrom: (_address, session, done) => answer(begin(session), done, deps),
     onRcptTo: (address, session, done) => answer(judge(address, session), done, deps),
     onData: (stream, session, done) => answer(receive(stream, session), done, deps),
+  })
+  boundSessions(server, {
+    refused: maxRefusedCommands,
+    replies: maxReplies,
+    ended: () => deps.meter.count(refusals, { reply: '421 4.7.0' }),
   })
   // Clients that vanish or fail a handshake; nothing that an operator could do about.
   server.on('error', (error) => log.debug({ error }, 'Inbound connection failed'))

@@ -7,8 +7,8 @@ const maxSources = 10_000
 export function makeQuota(clock: Clock, { most, windowMs }: { most: number; windowMs: number }) {
   const windows = new Map<string, { began: number; taken: number }>()
   return {
-    /** False: the source has had all of its own. */
-    take(source: string): boolean {
+    /** False: the source has had all of its own, or so much is not left of it. */
+    take(source: string, wanted = 1): boolean {
       const now = clock.now()
       let window = windows.get(source)
       if (window === undefined || now - window.began >= windowMs) {
@@ -19,8 +19,8 @@ export function makeQuota(clock: Clock, { most, windowMs }: { most: number; wind
         const [oldest] = windows.keys()
         if (windows.size > maxSources && oldest !== undefined) windows.delete(oldest)
       }
-      if (window.taken >= most) return false
-      window.taken++
+      if (window.taken + wanted > most) return false
+      window.taken += wanted
       return true
     },
   }

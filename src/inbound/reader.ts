@@ -1,6 +1,9 @@
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '../clock/index.js'
+import type { Resolver } from '../dns/index.js'
 import type { Log } from '../log/index.js'
+import type { Envelope } from '../reports/index.js'
+import { makeAnswering } from './questions.js'
 import type { ReaderData, ReaderOrder, ReaderReport, Reading } from './reading.js'
 
 /** What became of a mail that was given to be read. */
@@ -11,9 +14,14 @@ export type Outcome =
   /** Another one ended the thread before. */
   | { kind: 'not reached' }
 
+export interface ArrivedMail {
+  raw: Buffer
+  envelope: Envelope
+}
+
 export interface Reader {
   /** One call at a time. Never rejects; an outcome for each mail, in their order. */
-  read(raws: readonly Buffer[]): Promise<Outcome[]>
+  read(mails: readonly ArrivedMail[]): Promise<Outcome[]>
   /** What is read from now on is judged by the rules' files as they are now. */
   renew(): void
   close(): Promise<void>
@@ -22,7 +30,10 @@ export interface Reader {
 export interface ReaderDeps {
   clock: Clock
   log: Log
+  /** Asked on behalf of the thread. */
+  resolver: Resolver
   ruleFiles(): readonly string[]
+  loopFiles(): readonly string[]
   /** The thread's file; tests have others. */
   entry?: URL
 }
@@ -36,7 +47,8 @@ const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 1
 
 /** Hostile mail is taken apart in a thread that may be lost: with time and memory bounded. */
 export function makeReader(deps: ReaderDeps): Reader {
-  const { clock, log, entry = threadEntry } = deps
+  const { clock, log, resolver, entry = threadEntry } = deps
+  const questions = makeAnswering(resolver, clock)
   let thread: Worker | undefined
   let stale = false
 
@@ -49,14 +61,19 @@ export function makeReader(deps: ReaderDeps): Reader {
     if (stale) await end()
     stale = false
     if (thread !== undefined) return thread
-    const workerData: ReaderData = { ruleFiles: deps.ruleFiles() }
+    const workerData: ReaderData = { ruleFiles: deps.ruleFiles(), loopFiles: deps.loopFiles() }
     const started = new Worker(entry, { name: 'reading', workerData, resourceLimits })
     // Without a listener an error would end this thread as well.
     started.on('error', () => {})
     started.once('exit', () => {
       if (thread === started) thread = undefined
     })
-    const ended = await watched(started, clock, startTimeoutMs, (report) => report.kind === 'ready')
+    const ended = await watched(
+      started,
+      clock,
+      startTimeoutMs,
+      async (report) => report.kind === 'ready',
+    )
     if (ended !== undefined) {
       await started.terminate()
       throw new Error(`The thread that reads reports cannot start: ${ended}`)
@@ -66,22 +83,31 @@ export function makeReader(deps: ReaderDeps): Reader {
   }
 
   return {
-    async read(raws) {
-      const outcomes: Outcome[] = raws.map(() => ({ kind: 'not reached' }))
-      if (raws.length === 0) return outcomes
+    async read(mails) {
+      const outcomes: Outcome[] = mails.map(() => ({ kind: 'not reached' }))
+      if (mails.length === 0) return outcomes
       const worker = await ready()
-      for (const [at, raw] of raws.entries()) {
+      const order = (one: ReaderOrder, moved: ArrayBuffer[] = []) => worker.postMessage(one, moved)
+      for (const [at, { raw, envelope }] of mails.entries()) {
         // A copy that goes over: the buffer may be part of a larger one.
         const copy = new Uint8Array(raw)
-        worker.postMessage({ at, raw: copy } satisfies ReaderOrder, [copy.buffer])
+        order({ kind: 'mail', at, raw: copy, envelope }, [copy.buffer])
       }
       let next = 0
-      const why = await watched(worker, clock, readTimeoutMs, (report) => {
+      questions.nextMail()
+      const listen = async (report: ReaderReport) => {
+        if (report.kind === 'question') {
+          const answer = await questions.answer(report.question, report.name)
+          order({ kind: 'answer', id: report.id, answer })
+          return false
+        }
         if (report.kind !== 'read') return false
         outcomes[report.at] = { kind: 'read', reading: report.reading }
         next = report.at + 1
-        return next === raws.length
-      })
+        questions.nextMail()
+        return next === mails.length
+      }
+      const why = await watched(worker, clock, readTimeoutMs, listen)
       if (why !== undefined) {
         outcomes[next] = { kind: 'broken off', why }
         log.warn({ cause: why }, 'Reading a report was broken off')
@@ -98,25 +124,34 @@ export function makeReader(deps: ReaderDeps): Reader {
 
 /**
  * Listens to a thread until `isLast` says so of a report; resolves with undefined then, or with why
- * there is no more: it has died, or was silent for longer than `silenceMs`.
+ * there is no more: it has died, or was silent for longer than `silenceMs`. While `isLast` works on a
+ * report the thread waits for us, and its silence is not counted.
  */
 function watched(
   worker: Worker,
   clock: Clock,
   silenceMs: number,
-  isLast: (report: ReaderReport) => boolean,
+  isLast: (report: ReaderReport) => Promise<boolean>,
 ): Promise<string | undefined> {
   return new Promise((resolve) => {
     const late = () => done('it takes too long')
+    let ended = false
+    let working = 0
     let cancel = clock.after(silenceMs, late)
-    const listen = (report: ReaderReport) => {
+    const listen = async (report: ReaderReport) => {
       cancel()
-      if (isLast(report)) done(undefined)
-      else cancel = clock.after(silenceMs, late)
+      working++
+      const last = await isLast(report)
+      working--
+      if (ended) return
+      if (last) return done(undefined)
+      cancel()
+      if (working === 0) cancel = clock.after(silenceMs, late)
     }
     const fail = (error: Error) => done(error.message)
     const exit = () => done('the thread has ended')
     const done = (why: string | undefined) => {
+      ended = true
       cancel()
       worker.off('message', listen)
       worker.off('exit', exit)

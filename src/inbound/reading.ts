@@ -1,8 +1,14 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import type { Answer, Resolver } from '../dns/index.js'
 import {
   type BounceRules,
   classify,
+  type Envelope,
+  type Evidence,
+  evidenceOf,
+  type FeedbackLoop,
   loadBounceRules,
+  loadFeedbackLoops,
   type Report,
   readReport,
   saidOf,
@@ -14,42 +20,95 @@ export interface Reading {
   report: Report
   /** Of a DSN: one for each of its recipients. */
   verdicts: Verdict[]
+  /** Of a complaint. */
+  evidence?: Evidence
 }
+
+/** A question to the DNS, which only the thread that started this one may ask. */
+export type DnsQuestion = 'txt' | 'a' | 'aaaa' | 'mx' | 'cname'
 
 /** From the thread that reads. */
-export type ReaderReport = { kind: 'ready' } | { kind: 'read'; at: number; reading: Reading }
+export type ReaderReport =
+  | { kind: 'ready' }
+  | { kind: 'read'; at: number; reading: Reading }
+  | { kind: 'question'; id: number; question: DnsQuestion; name: string }
 
-/** To it; `at` comes back with the answer. */
-export interface ReaderOrder {
-  at: number
-  raw: Uint8Array
-}
+/** To it; `at` and `id` come back with the answer. */
+export type ReaderOrder =
+  | { kind: 'mail'; at: number; raw: Uint8Array; envelope: Envelope }
+  | { kind: 'answer'; id: number; answer: Answer<unknown> }
 
 export interface ReaderData {
   ruleFiles: readonly string[]
+  loopFiles: readonly string[]
 }
 
 /** The whole life of the thread that reads: one mail after another, in the order in which they come. */
 export function serveReadings(): void {
   const port = parentPort
   if (port === null) throw new Error("This is a worker thread's entry, not a program")
-  const rules = loadBounceRules((workerData as ReaderData).ruleFiles)
+  const { ruleFiles, loopFiles } = workerData as ReaderData
+  const rules = loadBounceRules(ruleFiles)
+  const loops = loadFeedbackLoops(loopFiles)
+  const dns = resolverOver((report) => port.postMessage(report))
   let last: Promise<void> = Promise.resolve()
-  port.on('message', ({ at, raw }: ReaderOrder) => {
+  port.on('message', (order: ReaderOrder) => {
+    if (order.kind === 'answer') return dns.answered(order)
+    const { at, raw, envelope } = order
     last = last.then(async () => {
-      const reading = await readOne(rules, Buffer.from(raw.buffer, raw.byteOffset, raw.length))
+      const mail = Buffer.from(raw.buffer, raw.byteOffset, raw.length)
+      const reading = await readOne({ rules, loops, resolver: dns.resolver }, mail, envelope)
       port.postMessage({ kind: 'read', at, reading } satisfies ReaderReport)
     })
   })
   port.postMessage({ kind: 'ready' } satisfies ReaderReport)
 }
 
-async function readOne(rules: BounceRules, raw: Buffer): Promise<Reading> {
+async function readOne(
+  deps: { rules: BounceRules; loops: readonly FeedbackLoop[]; resolver: Resolver },
+  raw: Buffer,
+  envelope: Envelope,
+): Promise<Reading> {
+  const { rules, loops, resolver } = deps
   const report = await readReport(raw)
+  if (report.kind === 'arf' && report.feedback.means === 'complaint') {
+    const evidence = await evidenceOf({ loops, raw, envelope, resolver })
+    return { report, verdicts: [], evidence }
+  }
   if (report.kind !== 'dsn') return { report, verdicts: [] }
   const { recipients, reportingMta } = report
   return {
     report,
     verdicts: recipients.map((recipient) => classify(rules, saidOf(recipient, reportingMta))),
+  }
+}
+
+/** Asks the thread that started this one: it has the resolver, its cache and its limits. */
+function resolverOver(post: (report: ReaderReport) => void) {
+  const waiting = new Map<number, (answer: Answer<unknown>) => void>()
+  let asked = 0
+  const ask =
+    <T>(question: DnsQuestion) =>
+    (name: string) =>
+      new Promise<Answer<T>>((resolve) => {
+        const id = asked++
+        waiting.set(id, resolve as (answer: Answer<unknown>) => void)
+        post({ kind: 'question', id, question, name })
+      })
+  const resolver: Resolver = {
+    txt: ask('txt'),
+    a: ask('a'),
+    aaaa: ask('aaaa'),
+    mx: ask('mx'),
+    cname: ask('cname'),
+    // RFC 7208 §5.5: not to be used.
+    ptr: async () => ({ kind: 'none' }),
+  }
+  return {
+    resolver,
+    answered({ id, answer }: { id: number; answer: Answer<unknown> }) {
+      waiting.get(id)?.(answer)
+      waiting.delete(id)
+    },
   }
 }

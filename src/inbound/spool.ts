@@ -1,13 +1,14 @@
+import type { Selectable } from 'kysely'
 import type { Clock } from '../clock/index.js'
 import { glimpseHeader } from '../mime/index.js'
-import { idsIn, preparedInsert, type Store, type Tx } from '../store/index.js'
-import { sourceOf } from './gate.js'
+import type { Envelope } from '../reports/index.js'
+import { type InboundSpoolRow, idsIn, preparedInsert, type Store, type Tx } from '../store/index.js'
+import { networkOf } from './network.js'
+import { makeWaitingList } from './waiting-list.js'
 
 /** A mail that has arrived whole. */
 export interface Arrival {
-  remoteAddress: string
-  /** Empty for the null sender. */
-  mailFrom: string
+  envelope: Envelope
   /** Return paths and feedback addresses it was accepted for. */
   reports: readonly string[]
   /** postmaster@ and abuse@ addresses it was accepted for. */
@@ -21,7 +22,7 @@ export interface Arrival {
 export interface SpooledMail {
   id: number
   receivedAt: number
-  remoteAddress: string
+  envelope: Envelope
   /** Throws when what is stored is broken. */
   readonly recipients: string[]
   /** How often it was put off. */
@@ -33,18 +34,20 @@ export interface SpooledMail {
 export interface Spool {
   /** Whether another one may come from there: who sends a flood waits for it to be read. */
   hasRoom(remoteAddress: string): boolean
-  /** Resolves once it is on disk. */
-  keep(arrival: Arrival): Promise<void>
-  /** Those that are due, the oldest first, but for those in hand. */
+  /** Resolves once it is on disk; false: there is no room for it any more, and nothing was kept. */
+  keep(arrival: Arrival): Promise<boolean>
+  /** Those that are due, networks in turn, of each the oldest first, but for those in hand. */
   next(count: number, inHand: ReadonlySet<number>): Promise<SpooledMail[]>
   /** When the first one falls due, but for `except`; undefined when none waits. */
-  nextDue(except: ReadonlySet<number>): Promise<number | undefined>
+  nextDue(except: ReadonlySet<number>): number | undefined
   /** Takes in again those that the operator wants read again. */
   takeBack(): Promise<void>
   /** In the transaction that brings about what follows from it; `forget` after its commit. */
   remove(tx: Tx, mail: SpooledMail): Promise<boolean>
-  putOff(tx: Tx, mail: SpooledMail, dueAt: number): Promise<void>
   forget(mail: SpooledMail): void
+  /** In a transaction; `postponed` after its commit. */
+  putOff(tx: Tx, mail: SpooledMail, dueAt: number): Promise<void>
+  postponed(mail: SpooledMail, dueAt: number): void
   /** Keeps one with the operator's mail, under a subject of ours. */
   leaveToOperator(tx: Tx, mail: SpooledMail, subject: string): Promise<void>
 }
@@ -55,111 +58,109 @@ const insertSource = preparedInsert('operator_mail_sources')
 
 export async function openSpool(
   { store, clock }: { store: Store; clock: Clock },
-  limits: { waiting: number; waitingPerAddress: number },
+  limits: { mails: number; bytes: number },
 ): Promise<Spool> {
-  const waiting = new Map<string, number>()
-  let total = 0
-  const count = (remoteAddress: string, by: 1 | -1) => {
-    const source = sourceOf(remoteAddress)
-    const left = (waiting.get(source) ?? 0) + by
-    if (left > 0) waiting.set(source, left)
-    else waiting.delete(source)
-    total += by
-  }
+  const list = makeWaitingList(limits)
   const left = await store.read
     .selectFrom('inbound_spool')
-    .select('remote_address')
+    .select(['id', 'due_at', 'remote_address'])
+    .select(({ fn }) => fn<number>('length', ['raw']).as('bytes'))
     .where('parked_at', 'is', null)
+    .orderBy('id')
     .execute()
-  for (const row of left) count(row.remote_address, 1)
+  for (const { id, due_at: dueAt, remote_address: from, bytes } of left) {
+    list.add(networkOf(from), { id, dueAt, bytes })
+  }
+
+  const write = async (tx: Tx, arrival: Arrival, id: number, glimpse: Glimpse) => {
+    const { envelope, reports, operator, raw } = arrival
+    const now = clock.now()
+    if (reports.length > 0) {
+      await insertSpooled(tx, {
+        id,
+        received_at: now,
+        due_at: now,
+        remote_address: envelope.remoteAddress,
+        mail_from: envelope.mailFrom,
+        helo: envelope.helo,
+        recipients: JSON.stringify(reports),
+        tries: 0,
+        raw: raw.subarray(0, examinedBytes),
+      })
+    }
+    for (const recipient of operator) {
+      const mailId = store.ids.serial()
+      await insertMail(tx, {
+        id: mailId,
+        received_at: now,
+        recipient,
+        mail_from: envelope.mailFrom,
+        header_from: glimpse.from,
+        subject: glimpse.subject,
+        remote_address: envelope.remoteAddress,
+        size_bytes: arrival.sizeBytes,
+        to_forward: arrival.forward ? 1 : 0,
+      })
+      await insertSource(tx, { id: mailId, raw })
+    }
+  }
 
   return {
-    hasRoom: (remoteAddress) =>
-      total < limits.waiting &&
-      (waiting.get(sourceOf(remoteAddress)) ?? 0) < limits.waitingPerAddress,
+    hasRoom: (remoteAddress) => list.hasRoom(networkOf(remoteAddress), 0),
     async keep(arrival) {
-      const { remoteAddress, reports, operator, raw } = arrival
-      const now = clock.now()
-      const glimpse = operator.length > 0 ? await glimpseHeader(raw) : { from: '', subject: '' }
-      await store.write(async (tx) => {
-        if (reports.length > 0) {
-          await insertSpooled(tx, {
-            id: store.ids.serial(),
-            received_at: now,
-            due_at: now,
-            remote_address: remoteAddress,
-            recipients: JSON.stringify(reports),
-            tries: 0,
-            raw: raw.subarray(0, examinedBytes),
-          })
-        }
-        for (const recipient of operator) {
-          const id = store.ids.serial()
-          await insertMail(tx, {
-            id,
-            received_at: now,
-            recipient,
-            mail_from: arrival.mailFrom,
-            header_from: glimpse.from,
-            subject: glimpse.subject,
-            remote_address: remoteAddress,
-            size_bytes: arrival.sizeBytes,
-            to_forward: arrival.forward ? 1 : 0,
-          })
-          await insertSource(tx, { id, raw })
-        }
-      })
-      if (reports.length > 0) count(remoteAddress, 1)
+      const { envelope, reports, operator, raw } = arrival
+      const network = networkOf(envelope.remoteAddress)
+      const bytes = reports.length > 0 ? Math.min(raw.length, examinedBytes) : 0
+      if (bytes > 0 && !list.hasRoom(network, bytes)) return false
+      const id = store.ids.serial()
+      // In the list before it is on disk, so that others see its share taken; due once it is.
+      if (reports.length > 0) list.add(network, { id, dueAt: Number.POSITIVE_INFINITY, bytes })
+      try {
+        const glimpse = operator.length > 0 ? await glimpseHeader(raw) : noGlimpse
+        await store.write((tx) => write(tx, arrival, id, glimpse))
+      } catch (error) {
+        list.remove(network, id)
+        throw error
+      }
+      list.setDue(network, id, clock.now())
+      return true
     },
     async next(most, inHand) {
+      const due = list.due(most, clock.now(), inHand)
+      if (due.length === 0) return []
       const rows = await store.read
         .selectFrom('inbound_spool')
         .selectAll()
-        .where('due_at', '<=', clock.now())
-        .where('id', 'not in', idsIn([...inHand]))
-        .orderBy('due_at')
-        .orderBy('id')
-        .limit(most)
+        .where('id', 'in', idsIn(due.map(({ id }) => id)))
         .execute()
-      return rows.map((row) => ({
-        id: row.id,
-        receivedAt: row.received_at,
-        remoteAddress: row.remote_address,
-        // Not here, where a broken one would keep the others from being read.
-        get recipients() {
-          return JSON.parse(row.recipients) as string[]
-        },
-        tries: row.tries,
-        raw: row.raw,
-      }))
+      const found = new Map(rows.map((row) => [row.id, row]))
+      return due.flatMap(({ id, network }) => {
+        const row = found.get(id)
+        if (row !== undefined) return [fromRow(row)]
+        // Somebody else has deleted it.
+        list.remove(network, id)
+        return []
+      })
     },
-    async nextDue(except) {
-      const first = await store.read
-        .selectFrom('inbound_spool')
-        .select('due_at')
-        .where('id', 'not in', idsIn([...except]))
-        .orderBy('due_at')
-        .limit(1)
-        .executeTakeFirst()
-      return first?.due_at
-    },
+    nextDue: (except) => list.nextDue(except),
     async takeBack() {
       const found = store.read
         .selectFrom('inbound_spool')
         .select(['id', 'remote_address'])
+        .select(({ fn }) => fn<number>('length', ['raw']).as('bytes'))
         .where('parked_at', 'is not', null)
         .where('fault', 'is', null)
-      for (const { id, remote_address } of await found.execute()) {
-        const waits = { parked_at: null, due_at: clock.now(), tries: 0 }
+      for (const { id, remote_address: from, bytes } of await found.execute()) {
+        const dueAt = clock.now()
         const { numUpdatedRows } = await store.write((tx) =>
           tx
             .updateTable('inbound_spool')
-            .set(waits)
+            .set({ parked_at: null, due_at: dueAt, tries: 0 })
             .where('id', '=', id)
             .where('parked_at', 'is not', null)
             .executeTakeFirstOrThrow(),
         )
-        if (numUpdatedRows > 0) count(remote_address, 1)
+        if (numUpdatedRows > 0) list.add(networkOf(from), { id, dueAt, bytes })
       }
     },
     async putOff(tx, { id, tries }, dueAt) {
@@ -176,17 +177,19 @@ export async function openSpool(
         .executeTakeFirstOrThrow()
       return numDeletedRows > 0
     },
-    forget: ({ remoteAddress }) => count(remoteAddress, -1),
-    async leaveToOperator(tx, { recipients, receivedAt, remoteAddress, raw }, subject) {
+    forget: ({ id, envelope }) => list.remove(networkOf(envelope.remoteAddress), id),
+    postponed: ({ id, envelope }, dueAt) =>
+      list.setDue(networkOf(envelope.remoteAddress), id, dueAt),
+    async leaveToOperator(tx, { recipients, receivedAt, envelope, raw }, subject) {
       const id = store.ids.serial()
       await insertMail(tx, {
         id,
         received_at: receivedAt,
         recipient: recipients[0] ?? '',
-        mail_from: '',
+        mail_from: envelope.mailFrom,
         header_from: '',
         subject,
-        remote_address: remoteAddress,
+        remote_address: envelope.remoteAddress,
         size_bytes: raw.length,
         to_forward: 0,
       })
@@ -194,6 +197,21 @@ export async function openSpool(
     },
   }
 }
+
+type Glimpse = Awaited<ReturnType<typeof glimpseHeader>>
+const noGlimpse: Glimpse = { from: '', subject: '' }
+
+const fromRow = (row: Selectable<InboundSpoolRow>): SpooledMail => ({
+  id: row.id,
+  receivedAt: row.received_at,
+  envelope: { remoteAddress: row.remote_address, mailFrom: row.mail_from, helo: row.helo },
+  // Not here, where a broken one would keep the others from being read.
+  get recipients() {
+    return JSON.parse(row.recipients) as string[]
+  },
+  tries: row.tries,
+  raw: row.raw,
+})
 
 /** notes/mta.md §3: what a report says is in its beginning. */
 export const examinedBytes = 512 * 1024

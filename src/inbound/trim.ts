@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import type { Clock } from '../clock/index.js'
+import { forgetReported } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
-import type { Store } from '../store/index.js'
+import { firstSerialAt, type Store } from '../store/index.js'
 
 const everyMs = 60_000
 // Of them all, so that no flood fills the disk.
@@ -9,15 +10,25 @@ const maxBytes = 512 * 1024 * 1024
 // A row may be a mail of 20 MiB.
 const batch = 20
 
-/** Now and then deletes the operator's oldest mails: beyond the `keep` newest, or half a gibibyte. */
-export function startTrimming(deps: { store: Store; clock: Clock; log: Log }, keep: number) {
+// Each a few bytes.
+const reportedBatch = 500
+
+/**
+ * Now and then deletes the operator's oldest mails (beyond the `keep` newest, or half a gibibyte), and
+ * what reports told of deliveries that are older than `tokenLifeMs`: no other report will come.
+ */
+export function startTrimming(
+  deps: { store: Store; clock: Clock; log: Log },
+  { keep, tokenLifeMs }: { keep: number; tokenLifeMs: number },
+) {
   const { store, clock, log } = deps
   let running: Promise<void> = Promise.resolve()
   let stopped = false
   let cancel = () => {}
   const plan = () => {
     cancel = clock.after(everyMs, () => {
-      running = trim(store, keep, () => stopped)
+      running = trimReported(store, clock.now() - tokenLifeMs, () => stopped)
+        .then(() => trim(store, keep, () => stopped))
         .catch((error: unknown) => log.error({ error }, 'Old mail could not be deleted'))
         .then(() => {
           if (!stopped) plan()
@@ -65,5 +76,11 @@ async function trim(store: Store, keep: number, isStopped: () => boolean): Promi
         .executeTakeFirstOrThrow(),
     )
     deleted = Number(result.numDeletedRows)
+  }
+}
+
+async function trimReported(store: Store, until: number, isStopped: () => boolean): Promise<void> {
+  for (let deleted = reportedBatch; deleted === reportedBatch && !isStopped(); ) {
+    deleted = await store.write((tx) => forgetReported(tx, firstSerialAt(until), reportedBatch))
   }
 }

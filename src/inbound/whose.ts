@@ -3,7 +3,7 @@ import type { Report } from '../reports/index.js'
 import type { Tx } from '../store/index.js'
 
 /** The deliveries that a report is about, and whether it shows that it may speak of them. */
-export interface Reported {
+export interface Concerned {
   deliveries: Past[]
   proven: boolean
 }
@@ -25,7 +25,7 @@ export async function deliveriesReported(
     recipients: readonly string[]
     report: Report
   },
-): Promise<Reported> {
+): Promise<Concerned> {
   const signed = (addresses: readonly string[]) =>
     addresses.map(returnPaths.deliveryOf).filter((id): id is number => id !== undefined)
   const addressed = signed(recipients)

@@ -1,8 +1,8 @@
-import { sql } from 'kysely'
 import { applianceAccountId } from '../accounts/index.js'
 import type { MailEvent } from '../events/index.js'
 import { simulatorDomain } from '../simulator/index.js'
 import { type DeliveryRow, idsOf, prepared, queueClass, type Tx } from '../store/index.js'
+import { isFirstInWindow } from './once.js'
 import { providerOf } from './providers.js'
 import type { ProtectionSettings } from './thresholds.js'
 import type { Totals } from './window.js'
@@ -16,89 +16,70 @@ export interface Counted {
   recipients: 0 | 1
   bounces: 0 | 1
   complaints: 0 | 1
+  /** Complaints that nothing proves: shown, and in no rate. */
+  unproved: 0 | 1
   marketing: boolean
 }
 
 const ends: readonly MailEvent['type'][] = ['delivered', 'relayed', 'bounced']
 
 /**
- * Those of `events`, which are in the log already, that count, in their order. A recipient counts
- * once: what is told later of the same delivery (a bounce after the 250, a second report) adds no
- * recipient, and nothing counts twice.
+ * Those of `events` that count, in their order. A recipient counts once, with the first end of the
+ * delivery: a bounce after the 250 adds none. Of an address one hard bounce and one proved complaint
+ * count in a window, however many of its mails bounce and however often it complains.
  */
 export async function countedOf(
   tx: Tx,
   events: readonly MailEvent[],
-  { countSimulator }: Pick<ProtectionSettings, 'countSimulator'>,
+  settings: Pick<ProtectionSettings, 'countSimulator' | 'window'>,
 ): Promise<Counted[]> {
   const told = events.filter(
     (event) =>
       (ends.includes(event.type) || event.type === 'complained') &&
       event.accountId !== applianceAccountId &&
-      (countSimulator || !event.recipient?.toLowerCase().endsWith(`@${simulatorDomain}`)),
+      (settings.countSimulator || !isSimulated(event)),
   )
   if (told.length === 0) return []
-  const { times, hardBounces } = await timesTold(tx, told)
   const remotes = await remotesOf(tx, told)
-  return told.flatMap((event) => {
-    const { type, recipient, deliveryId, detail } = event
-    const remote = remotes.get(deliveryId) ?? null
-    const once = (types: readonly MailEvent['type'][]) =>
-      types.includes(type) && times(event, types) <= 1 ? 1 : 0
+  const all: Counted[] = []
+  for (const event of told) {
     const counted: Counted = {
       accountId: event.accountId,
       at: event.at,
-      provider: recipient === null ? undefined : providerOf(recipient, remote),
-      recipients: once(ends),
-      // A refusal that nobody has classified is a hard one; a soft one told before does not excuse it.
-      bounces: type === 'bounced' && !isSoft(detail) && hardBounces(event) <= 1 ? 1 : 0,
-      complaints: once(['complained']),
+      provider: providerIn(event, remotes.get(event.deliveryId) ?? null),
+      recipients: ends.includes(event.type) && event.before === undefined ? 1 : 0,
+      ...{ bounces: 0, complaints: 0, unproved: 0 },
       // Campaigns and automations: what a pause of marketing stops.
       marketing: event.class !== queueClass.transactional,
     }
-    return counted.recipients + counted.bounces + counted.complaints > 0 ? [counted] : []
-  })
-}
-
-/** How often events of these types are in the log for the delivery of `event`, itself included. */
-async function timesTold(tx: Tx, events: readonly MailEvent[]) {
-  const emails = JSON.stringify([...new Set(events.map(({ emailId }) => emailId))])
-  const rows = await toldOf(tx, { emails })
-  const key = (deliveryId: number | null, type: string) => `${deliveryId} ${type}`
-  const counts = new Map(rows.map((row) => [key(row.delivery_id, row.type), row]))
-  const all = ({ deliveryId }: MailEvent, types: readonly MailEvent['type'][]) =>
-    types.flatMap((type) => counts.get(key(deliveryId, type)) ?? [])
-  return {
-    times: (event: MailEvent, types: readonly MailEvent['type'][]) =>
-      event.deliveryId === null ? 1 : all(event, types).reduce((sum, { count }) => sum + count, 0),
-    hardBounces: (event: MailEvent) =>
-      all(event, ['bounced']).reduce((sum, { count, soft }) => sum + count - soft, 0),
+    const fault = faultOf(event)
+    if (fault !== undefined && (await isFirstInWindow(tx, event, fault, settings.window))) {
+      counted[counterOfFault[fault]] = 1
+    }
+    if (counted.recipients + counted.bounces + counted.complaints + counted.unproved > 0) {
+      all.push(counted)
+    }
   }
+  return all
 }
 
-const isSoft = (detail: MailEvent['detail']) => detail?.bounceType === 'Transient'
+const counterOfFault = { bounce: 'bounces', complaint: 'complaints', unproved: 'unproved' } as const
 
-interface Told {
-  delivery_id: number
-  type: MailEvent['type']
-  count: number
-  /** Of these the bounces that say nothing lasting. */
-  soft: number
+/** What an event says against its account. */
+function faultOf(event: MailEvent): keyof typeof counterOfFault | undefined {
+  const { type, detail } = event
+  // A refusal that nobody has classified is a hard one.
+  if (type === 'bounced') return detail?.bounceType === 'Transient' ? undefined : 'bounce'
+  if (type !== 'complained') return undefined
+  // The simulator has no key that could sign; where it counts at all, its word is enough.
+  return detail?.evidence !== undefined || isSimulated(event) ? 'complaint' : 'unproved'
 }
 
-const soft = sql<number>`sum(case when detail like '%"bounceType":"Transient"%' then 1 else 0 end)`
+const isSimulated = ({ recipient }: MailEvent) =>
+  recipient?.toLowerCase().endsWith(`@${simulatorDomain}`) === true
 
-const toldOf = prepared<{ emails: string }, Told>((db, { emails }) =>
-  db
-    .selectFrom('events')
-    .select(({ fn }) => ['delivery_id', 'type', fn.countAll<number>().as('count')])
-    .select(soft.as('soft'))
-    .where('email_id', 'in', idsOf(emails))
-    .where('type', 'in', [...ends, 'complained'])
-    .where('delivery_id', 'is not', null)
-    .groupBy(['delivery_id', 'type'])
-    .$castTo<Told>(),
-)
+const providerIn = ({ recipient }: MailEvent, remote: string | null) =>
+  recipient === null ? undefined : providerOf(recipient, remote)
 
 /** Which MX answered last, by delivery. */
 async function remotesOf(tx: Tx, events: readonly MailEvent[]) {
@@ -116,13 +97,14 @@ export const totalsOf = ({
   recipients,
   bounces,
   complaints,
+  unproved,
   marketing,
 }: Counted): Partial<Totals> =>
   marketing
     ? {
-        ...{ recipients, bounces, complaints },
+        ...{ recipients, bounces, complaints, unproved },
         marketing_recipients: recipients,
         marketing_bounces: bounces,
         marketing_complaints: complaints,
       }
-    : { recipients, bounces, complaints }
+    : { recipients, bounces, complaints, unproved }

@@ -8,6 +8,7 @@
 export { type AuditAction, type AuditEntry, readAudit } from './audit.js'
 export { makeProtection } from './follow.js'
 export { announceOnce, type Notice } from './notices.js'
+export { forgetAddresses } from './once.js'
 export { pauseByOperator, unpause } from './operator.js'
 export { type ProviderTotals, readProviders } from './providers.js'
 export { countPaused, highestRates, readStanding, type Standing } from './standing.js'

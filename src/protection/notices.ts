@@ -69,7 +69,7 @@ function noticeOf(entry: AuditEntry, settings: ProtectionSettings): Notice {
     `By:          ${who}${note === null ? '' : `: ${note}`}`,
     `Counted:     recipients of the last ${Number(days.toFixed(1))} days, since the last clearing`,
     `Bounces:     ${of(totals.bounces, totals.recipients)}`,
-    `Complaints:  ${of(totals.complaints, totals.recipients)}`,
+    `Complaints:  ${of(totals.complaints, totals.recipients)}${totals.unproved ? `, and ${totals.unproved} that nothing proves` : ''}`,
     `Marketing:   ${of(totals.marketing_bounces, totals.marketing_recipients)} bounced, ${of(totals.marketing_complaints, totals.marketing_recipients)} complained`,
     `Thresholds:  ${reason}s warn at ${shownRate(warn / 1e6)}, pause at ${shownRate(pause / 1e6)}`,
     '',

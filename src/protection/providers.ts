@@ -75,7 +75,7 @@ export async function countByProvider(
   const sums = new Map<string, ProviderTotals>()
   for (const one of counted) {
     const { provider } = one
-    if (provider === undefined) continue
+    if (provider === undefined || one.recipients + one.bounces + one.complaints === 0) continue
     const sum = sums.get(provider) ?? { provider, recipients: 0, bounces: 0, complaints: 0 }
     addUp(sum, one)
     sums.set(provider, sum)

@@ -10,12 +10,13 @@ export type Alarm = 'pause' | 'pause marketing' | 'warn'
 export const counterOf = { bounce: 'bounces', complaint: 'complaints' } as const
 
 /**
- * decisions.md, 'Account protection': rates mean something from `minRecipients` on; a pause, of
- * everything or of marketing, takes at least `minimum` bounces or complaints. A warning comes from
- * marketing mail when the rate of that mail alone calls for it.
+ * decisions.md, 'Account protection': rates mean something from `minRecipients` on; a pause of
+ * everything takes at least `minimum` bounces or complaints. A warning comes from marketing mail, and
+ * pauses it, when the rate of that mail alone calls for it: with `minimum` bounces, but with a single
+ * complaint, as mailbox providers look at those from the first one on.
  */
 export function alarmOf(
-  totals: Totals,
+  totals: Omit<Totals, 'unproved'>,
   reason: PauseReason,
   settings: ProtectionSettings,
 ): Alarm | undefined {
@@ -26,7 +27,8 @@ export function alarmOf(
   if (count >= minimum && reaches(count, recipients, pause)) return 'pause'
   if (!reaches(count, recipients, warn)) return undefined
   const { marketing_recipients: mailed, [`marketing_${counter}` as const]: ofMarketing } = totals
-  const fromMarketing = ofMarketing >= minimum && reaches(ofMarketing, mailed, warn)
+  const enough = reason === 'complaint' ? 1 : minimum
+  const fromMarketing = ofMarketing >= enough && reaches(ofMarketing, mailed, warn)
   return fromMarketing ? 'pause marketing' : 'warn'
 }
 

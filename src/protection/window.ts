@@ -21,6 +21,7 @@ export const counters = [
   'marketing_recipients',
   'marketing_bounces',
   'marketing_complaints',
+  'unproved',
 ] as const
 
 export const noTotals = (): Totals => ({
@@ -30,6 +31,7 @@ export const noTotals = (): Totals => ({
   marketing_recipients: 0,
   marketing_bounces: 0,
   marketing_complaints: 0,
+  unproved: 0,
 })
 
 export function addTo(totals: Totals, added: Partial<Totals>): void {
@@ -47,7 +49,7 @@ export async function sumWindow(
   return row ?? noTotals()
 }
 
-const hoursOf = (windowMs: number) => Math.ceil(windowMs / hourMs)
+export const hoursOf = (windowMs: number) => Math.ceil(windowMs / hourMs)
 
 const sumOf = prepared<{ accountId: string; after: number }, Totals>((db, { accountId, after }) =>
   db
@@ -77,9 +79,16 @@ export async function forgetOld(
     .execute()
 }
 
+const tables = [
+  'protection',
+  'protection_hours',
+  'protection_providers',
+  'protection_addresses',
+] as const
+
 /** Starts the account's counts anew. */
 export async function forgetAll(tx: Tx, accountId: string): Promise<void> {
-  for (const table of ['protection', 'protection_hours', 'protection_providers'] as const) {
+  for (const table of tables) {
     await tx.deleteFrom(table).where('account_id', '=', accountId).execute()
   }
 }

@@ -6,6 +6,9 @@
  */
 export { classify, type Said, saidInReply, verdictOf } from './classify.js'
 export { saidOf } from './dsn.js'
+export { type Envelope, type Evidence, evidenceOf } from './evidence.js'
+export type { FeedbackLoop } from './feedback-loops.js'
+export { loadFeedbackLoops } from './feedback-loops-file.js'
 export { readReport } from './read.js'
 export type { Action, Feedback, Original, Report, ReportedRecipient } from './report.js'
 export type { BounceRules } from './rules.js'

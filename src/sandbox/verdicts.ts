@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
-import type { Resolver } from '../dns/index.js'
+import { excessOf, headerOf } from '../dkim/index.js'
+import { nodeLookup, type Resolver } from '../dns/index.js'
 import type { Log } from '../log/index.js'
-import { mailauthLookup } from './lookup.js'
 
 /** What a receiver would write into Authentication-Results (RFC 8601), a row's `verdicts` as JSON. */
 export interface Verdicts {
@@ -41,11 +41,6 @@ export interface CheckedMail {
   helo: string
 }
 
-// Each signature costs a look-up and a verification; real mail has one to five.
-const maxSignatures = 20
-// mailauth's time grows with the square of a field's lines: 300,000 of them take it minutes.
-const maxHeaderBytes = 128 * 1024
-const maxHeaderLines = 2_000
 const sliceBytes = 64 * 1024
 
 /** The checks never reject: a mail that cannot be checked gets verdicts that say so. */
@@ -53,13 +48,10 @@ export function makeChecks(
   resolver: Resolver,
   log: Log,
 ): (mail: CheckedMail, raw: Buffer) => Promise<Verdicts> {
-  const lookup = mailauthLookup(resolver)
+  const lookup = nodeLookup(resolver)
   return async (mail, raw) => {
-    const header = headerOf(raw)
-    if (isTooLarge(header)) return unchecked('permerror', 'the header is too large')
-    if (countSignatures(header) > maxSignatures) {
-      return unchecked('permerror', 'too many signatures')
-    }
+    const excess = excessOf(headerOf(raw))
+    if (excess !== undefined) return unchecked('permerror', excess)
     try {
       // With the first mail: loading it takes a third of a second of the appliance's start.
       const { authenticate } = await import('mailauth')
@@ -126,18 +118,6 @@ function unchecked(result: string, info: string): Verdicts {
 /** All of it comes out of the mail, which may be hostile. */
 function short(text: string | undefined): string {
   return (text ?? '').slice(0, 500)
-}
-
-function headerOf(raw: Buffer): string {
-  const end = raw.indexOf('\r\n\r\n')
-  return raw.toString('latin1', 0, end === -1 ? raw.length : end)
-}
-
-const isTooLarge = (header: string) =>
-  header.length > maxHeaderBytes || header.split('\n', maxHeaderLines + 1).length > maxHeaderLines
-
-function countSignatures(header: string): number {
-  return header.match(/^dkim-signature[ \t]*:/gim)?.length ?? 0
 }
 
 /** Hashing 25 MiB takes a while: between slices the thread takes mail. */

@@ -24,6 +24,7 @@ import * as queueExpiry from './migrations/0020-queue-expiry.js'
 import * as tracking from './migrations/0021-tracking.js'
 import * as preferences from './migrations/0022-preferences.js'
 import * as broadcasts from './migrations/0023-broadcasts.js'
+import * as reports from './migrations/0024-reports.js'
 import * as appliance from './migrations/0025-appliance.js'
 import * as parkedReports from './migrations/0026-parked-reports.js'
 import * as automations from './migrations/0030-automations.js'
@@ -52,6 +53,7 @@ const migrations: Record<string, Migration> = {
   '0021-tracking': tracking,
   '0022-preferences': preferences,
   '0023-broadcasts': broadcasts,
+  '0024-reports': reports,
   '0025-appliance': appliance,
   '0026-parked-reports': parkedReports,
   '0030-automations': automations,

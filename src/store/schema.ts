@@ -40,10 +40,12 @@ export interface Tables {
   protection: ProtectionRow
   protection_hours: ProtectionHourRow
   protection_providers: ProtectionProviderRow
+  protection_addresses: ProtectionAddressRow
   protection_audit: ProtectionAuditRow
   egress: EgressRow
   egress_unreached: EgressUnreachedRow
   inbound_spool: InboundSpoolRow
+  delivery_reports: DeliveryReportsRow
   operator_mails: OperatorMailRow
   operator_mail_sources: OperatorMailSourceRow
   webhook_endpoints: WebhookEndpointRow
@@ -450,12 +452,28 @@ export interface SiteStateRow {
   updated_at: number
 }
 
+/** What reports have told of a delivery, so that the next one changes only what is new. */
+export interface DeliveryReportsRow {
+  delivery_id: number
+  /** JSON array: a hash of each cause for which it was said to be delayed. */
+  delays: string
+  /** -1: no report of failure yet; else what the worst one does to the address: 0 nothing … 2 at once. */
+  bounce: number
+  /** 0: none; 1: without proof; 2: proved. */
+  complaint: 0 | 1 | 2
+  unsubscribed: 0 | 1
+}
+
 /** A mail that came to a return path or the feedback address and is not yet read; then it is gone. */
 export interface InboundSpoolRow {
   /** Rises with the time of arrival. */
   id: number
   received_at: number
   remote_address: string
+  /** Empty for the null sender. */
+  mail_from: string
+  /** How the client called itself. */
+  helo: string
   /** JSON array of the addresses it was accepted for. */
   recipients: string
   /** When it is to be read. */
@@ -533,8 +551,9 @@ export interface EventRow {
 interface ProtectionCounts {
   /** Whose server has decided: delivered, relayed or bounced. */
   recipients: number
-  /** Permanent ones. */
+  /** Permanent ones; an address once in the window. */
   bounces: number
+  /** Those that were proved; an address once in the window. */
   complaints: number
 }
 
@@ -543,6 +562,8 @@ export interface ProtectionTotals extends ProtectionCounts {
   marketing_recipients: number
   marketing_bounces: number
   marketing_complaints: number
+  /** Complaints without proof: they are shown, no rate has them. */
+  unproved: number
 }
 
 /** An account's totals over the window that ends with `hour` (hours since 1970). */
@@ -564,6 +585,15 @@ export interface ProtectionProviderRow extends ProtectionCounts {
   /** Days since 1970. */
   day: number
   provider: string
+}
+
+/** Whose bounce or complaint is counted; another of the same kind counts once `hour` has slid out. */
+export interface ProtectionAddressRow {
+  account_id: string
+  kind: 'bounce' | 'complaint' | 'unproved'
+  /** A hash of it: nobody needs to read it here. */
+  address: string
+  hour: number
 }
 
 export interface ProtectionAuditRow {

@@ -1,5 +1,6 @@
 import { makeEffects } from '../app/effects.js'
-import { bounceRuleFiles } from '../app/files.js'
+import { bounceRuleFiles, feedbackLoopFiles } from '../app/files.js'
+import { openResolver } from '../app/resolver.js'
 import { runThread } from '../app/thread.js'
 import { makeReturnPaths } from '../deliveries/index.js'
 import { openInbound } from '../inbound/index.js'
@@ -24,6 +25,8 @@ await runThread('inbound', async ({ data, store, clock, log, key, meter }) => {
     // notes/mta.md §3: reports come up to 60 days after the last attempt. A scheduled mail leaves up
     // to 90 days after it was accepted.
     ruleFiles: () => bounceRuleFiles(data.dataDir),
+    loopFiles: () => feedbackLoopFiles(data.dataDir),
+    resolver: openResolver(data.config.dns, clock),
     land: makeEffects(data.config, data.dataDir),
     tokenLifeMs: maxAge + (60 + 90) * dayMs,
   })

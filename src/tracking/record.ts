@@ -1,7 +1,7 @@
 import { sql, type UpdateResult } from 'kysely'
-import { pastClass } from '../deliveries/index.js'
+import { classOfType } from '../deliveries/index.js'
 import type { LandEvents, MailEvent } from '../events/index.js'
-import { cell, prepared, type QueueClass, queueClass, rowsOf, type Tx } from '../store/index.js'
+import { cell, prepared, type QueueClass, rowsOf, type Tx } from '../store/index.js'
 import type { Allowance } from './allowance.js'
 import { machineVisit } from './judge.js'
 import type { HitKind } from './machines.js'
@@ -42,7 +42,7 @@ export async function recordVisits(
       emailId: visit.emailId,
       deliveryId: visit.deliveryId,
       recipient: sent.recipient,
-      class: await classOf(tx, visit, sent),
+      class: classOf(sent),
     }
     for (const kind of kinds) {
       for (const hit of toldHits(deps.allowance, visit, kind, machine[kind])) {
@@ -138,7 +138,6 @@ const countVisits = prepared<{ json: string }, UpdateResult>((db, { json }) =>
 interface SentCopy {
   deliveryId: number
   type: 'transactional' | 'marketing'
-  broadcastId: string | null
   recipient: string | null
   endedAt: number | null
   lastAttemptAt: number | null
@@ -146,12 +145,7 @@ interface SentCopy {
 }
 
 /** The class in which it was queued. */
-async function classOf(tx: Tx, visit: Visit, sent: SentCopy): Promise<QueueClass> {
-  if (sent.class !== null) return sent.class
-  if (sent.broadcastId !== null) return queueClass.campaign
-  if (sent.type === 'transactional') return queueClass.transactional
-  return await pastClass(tx, { ...visit, type: sent.type })
-}
+const classOf = (sent: SentCopy): QueueClass => sent.class ?? classOfType(sent.type)
 
 /** What is known of copies; asked with their account, which the token names. */
 const sentCopies = prepared<{ json: string }, SentCopy>((db, { json }) =>
@@ -166,7 +160,7 @@ const sentCopies = prepared<{ json: string }, SentCopy>((db, { json }) =>
     .leftJoin('queue', (join) =>
       join.on('queue.id', '=', cell<number>(2)).onRef('queue.email_id', '=', 'emails.id'),
     )
-    .select([cell<number>(2).as('deliveryId'), 'emails.type', 'broadcast_id as broadcastId'])
+    .select([cell<number>(2).as('deliveryId'), 'emails.type'])
     .select(['ended_at as endedAt', 'last_attempt_at as lastAttemptAt', 'class'])
     .select(({ fn }) => fn.coalesce('deliveries.recipient', 'queue.recipient').as('recipient')),
 )

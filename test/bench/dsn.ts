@@ -46,13 +46,15 @@ const workedOff = async () => {
 
 // What an appliance that was down for a while finds: half of them.
 const half = Math.floor(count / 2)
-const limits = { waiting: count, waitingPerAddress: count }
+// One network has a tenth of it.
+const limits = { mails: 10 * count, bytes: Number.MAX_SAFE_INTEGER }
 const spool = await openSpool({ store, clock: systemClock }, limits)
-const envelope = { remoteAddress: '192.0.2.1', mailFrom: '', operator: [], forward: false }
+const envelope = { remoteAddress: '192.0.2.1', mailFrom: '', helo: '' }
+const arrival = { envelope, operator: [], forward: false }
 for (let i = 0; i < half; i++) {
   const raw = Buffer.from(message(i))
   const reports = [returnPaths[i] ?? '']
-  await spool.keep({ ...envelope, reports, raw, sizeBytes: raw.length })
+  await spool.keep({ ...arrival, reports, raw, sizeBytes: raw.length })
 }
 const reading = measure()
 const inbound = await startInbound(bench.t, { store })

@@ -1,6 +1,9 @@
 import t from 'tap'
-import { bounceLate, type Claimed, findPast } from '../../src/deliveries/index.js'
-import type { MailEvent } from '../../src/events/index.js'
+import { followBroadcasts } from '../../src/broadcasts/index.js'
+import { loadConfig } from '../../src/config/index.js'
+import { bounceLate, type Claimed, confirmRelayed, findPast } from '../../src/deliveries/index.js'
+import { type EventDetail, type MailEvent, makeLandEvents } from '../../src/events/index.js'
+import { makeProtection } from '../../src/protection/index.js'
 import { queueClass } from '../../src/store/index.js'
 import { openCampaigns } from '../support/campaigns.js'
 import { FakeClock } from '../support/clock.js'
@@ -59,6 +62,39 @@ t.test('a report that comes late moves a mail from one counter to another', asyn
     await bounceLate(tx, past, { reply: '550 no', detail: {}, now: clock.now(), land })
   })
   t.match(await rig.find(id), { status: 'sent', delivered: 1, bounced: 1, waiting: 0 })
+})
+
+t.test('a report that comes after the log has forgotten counts as before', async (t) => {
+  const rig = await openCampaigns(t)
+  const { store, clock } = rig
+  const land = makeLandEvents([
+    followBroadcasts,
+    makeProtection(loadConfig({ env: {} }).protection),
+  ])
+  await rig.addMany(3)
+  const { id } = await rig.create()
+  await rig.expand()
+  const sent = await rig.deliver(({ recipient }) =>
+    recipient[1] === '1' ? 'relayed' : 'delivered',
+  )
+  const [one, two] = ['0', '1'].map((n) => sent.find(({ recipient }) => recipient[1] === n))
+  await store.write((tx) => tx.deleteFrom('events').execute())
+  const change = (of: Claimed | undefined, detail: EventDetail) =>
+    store.write(async (tx) => {
+      const past = await findPast(tx, of?.id ?? 0)
+      if (past === undefined) throw new Error('no past')
+      if (past.status === 'relayed') {
+        await confirmRelayed(tx, { deliveryId: past.id, reply: null, now: clock.now(), land })
+      } else await bounceLate(tx, past, { reply: '550 no', detail, now: clock.now(), land })
+    })
+  await change(one, {})
+  await store.write((tx) => tx.deleteFrom('events').execute())
+  t.match(await rig.find(id), { delivered: 1, relayed: 1, bounced: 1, waiting: 0 })
+  await change(one, { suppress: 'now' })
+  await change(two, {})
+  t.match(await rig.find(id), { delivered: 2, relayed: 0, bounced: 1, waiting: 0 })
+  const counts = await store.read.selectFrom('protection').selectAll().executeTakeFirst()
+  t.match(counts, { recipients: 0, bounces: 1, marketing_bounces: 1 }, 'nobody was mailed anew')
 })
 
 t.test('opens and clicks count once a mail, and only those of people', async (t) => {

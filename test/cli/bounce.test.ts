@@ -77,7 +77,14 @@ t.test('reports that cannot be filed are shown, read again and dropped', async (
   t.match(await place.run('bounce', 'parked'), { stdout: 'Nothing is parked\n' })
   const now = Date.now()
   for (const id of [1, 2, 3]) {
-    const row = { received_at: now, due_at: now, remote_address: '192.0.2.1', tries: 0 }
+    const row = {
+      received_at: now,
+      due_at: now,
+      remote_address: '192.0.2.1',
+      tries: 0,
+      mail_from: '',
+      helo: '',
+    }
     const raw = Buffer.from(`Subject: ${id}\n`)
     await store.write(async (tx) => {
       const recipients = '["x@y.test"]'

@@ -330,6 +330,8 @@ t.test('a bounce and a complaint to its own listener', async (t) => {
         id: 1,
         received_at: Date.now() + 60_000,
         due_at: 0,
+        mail_from: '',
+        helo: '',
         remote_address: '127.0.0.1',
         recipients: '["feedback@mail.posthorn.test"]',
         tries: 0,

@@ -23,10 +23,11 @@ const unread: Outcome = {
 t.test('a mail that ends its reader is tried once more, then given up; others go on', async (t) => {
   const clock = new FakeClock()
   const store = await openTestStore(t, { clock })
-  const spool = await openSpool({ store, clock }, { waiting: 3, waitingPerAddress: 3 })
+  const spool = await openSpool({ store, clock }, { mails: 30, bytes: 2 ** 20 })
   const keep = (text: string) =>
     spool.keep({
-      ...{ remoteAddress: '192.0.2.1', mailFrom: '', reports: ['x@y.test'], operator: [] },
+      envelope: { remoteAddress: '192.0.2.1', mailFrom: '', helo: '' },
+      ...{ reports: ['x@y.test'], operator: [] },
       ...{ raw: Buffer.from(text), sizeBytes: 4, forward: false },
     })
   const batches: string[][] = []
@@ -34,11 +35,11 @@ t.test('a mail that ends its reader is tried once more, then given up; others go
     ...{ store, clock, log: silentLog, meter: silentMeter, spool, returnPaths },
     land: makeLandEvents([]),
     reader: {
-      async read(raws) {
-        if (raws.length > 0) batches.push(raws.map((raw) => raw.toString()))
-        const at = raws.findIndex((raw) => raw.toString() === 'bomb')
-        if (at < 0) return raws.map(() => unread)
-        return raws.map((_, i) =>
+      async read(mails) {
+        if (mails.length > 0) batches.push(mails.map(({ raw }) => raw.toString()))
+        const at = mails.findIndex(({ raw }) => raw.toString() === 'bomb')
+        if (at < 0) return mails.map(() => unread)
+        return mails.map((_, i) =>
           i < at ? unread : i > at ? { kind: 'not reached' } : { kind: 'broken off', why: 'boom' },
         )
       },

@@ -1,11 +1,18 @@
 import t from 'tap'
-import { settle } from '../../src/deliveries/index.js'
+import { setReported, settle } from '../../src/deliveries/index.js'
 import { makeLandEvents } from '../../src/events/index.js'
 import { listOperatorMails } from '../../src/inbound/index.js'
-import type { DeliveryRow, EmailRow, Store } from '../../src/store/index.js'
+import {
+  type DeliveryRow,
+  type EmailRow,
+  firstSerialAt,
+  type Store,
+} from '../../src/store/index.js'
+import { FakeClock } from '../support/clock.js'
+import { collectStatements, planOf } from '../support/statements.js'
 import { openTestStore } from '../support/store.js'
 import { arf, dsn, makePast, stateOf } from './mails.js'
-import { type StartedInbound, startInbound } from './start.js'
+import { dayMs, type StartedInbound, startInbound } from './start.js'
 
 /** Resolves once nothing is left to be read. */
 async function readAll({ store }: StartedInbound): Promise<void> {
@@ -187,7 +194,74 @@ t.test('a vague report does not shield a dead address from a clear one', async (
   t.match(deliveries, [{ status: 'bounced', reply: /User unknown/ }])
   t.match(suppressions, [{ address: 'a@one.test', reason: 'bounce', scope: 'all' }])
   const counts = await store.read.selectFrom('protection').selectAll().execute()
-  t.match(counts, [{ recipients: 1, bounces: 1 }], 'one recipient, one bounce')
+  t.match(counts, [{ recipients: 0, bounces: 1 }], 'one bounce; it was counted as delivered before')
+})
+
+t.test('of delay reports five causes are noted for a delivery, however many come', async (t) => {
+  const { store, past, inbound, report } = await open(t)
+  const mail = await past.mail({ 'a@one.test': 'delivered', 'b@one.test': 'waiting' })
+  const delay = (n: number) =>
+    dsn({
+      ...{ recipient: 'a@one.test', action: 'delayed', status: '4.4.1' },
+      diagnostic: `451 4.4.1 no answer since ${n} h`,
+    })
+  for (const [at, { returnPath }] of mail.deliveries.entries()) {
+    await Promise.all(Array.from({ length: 12 }, (_, n) => inbound.give(delay(n), returnPath)))
+    await readAll(inbound)
+    const { events } = await stateOf(store)
+    t.equal(events.length, 5 * (at + 1))
+    await report(delay(0), returnPath)
+    await report(delay(99), returnPath)
+  }
+  const { events, emails } = await stateOf(store)
+  t.same(new Set(events.map(({ type }) => type)), new Set(['deferred']))
+  t.equal(events.length, 10)
+  t.match(emails, [{ status: 'sent', delivered: 1 }])
+})
+
+t.test('no report makes a write look for what came of the mail before', async (t) => {
+  const { store, past, report } = await open(t)
+  const reports = [
+    dsn({ recipient: 'a@one.test', action: 'delayed', status: '4.4.1' }),
+    arf({ recipient: 'a@one.test' }),
+    arf({ recipient: 'a@one.test', type: 'opt-out' }),
+    dsn({ recipient: 'a@one.test', status: '5.0.0', diagnostic: '550 No' }),
+    dsn({ recipient: 'a@one.test' }),
+    dsn({ recipient: 'a@one.test', diagnostic: '552 5.2.2 Mailbox full' }),
+    dsn({ recipient: 'a@one.test', action: 'delivered', status: '2.0.0' }),
+  ]
+  const mail = await past.mail({ 'a@one.test': 'relayed' }, { type: 'marketing' })
+  const statements = collectStatements(t)
+  for (const one of reports) await report(one, mail.deliveries[0]?.returnPath ?? '')
+  // The spool itself is not searched in a write; what ends as suppressed is another's to test.
+  const own = /from "(?:inbound_spool|operator_mails|suppressions|soft_bounces)"/
+  const queries = [...statements].filter(
+    (text) => /^(?:select|update|delete|with)/i.test(text) && !own.test(text),
+  )
+  t.ok(queries.some((text) => text.includes('delivery_reports')))
+  for (const text of queries) {
+    t.notMatch(text, /from "events"/, 'the log is not looked at')
+    const plan = await planOf(store.read, text)
+    t.notMatch(plan.join(), /SCAN (?!json_each)\w+/, text)
+  }
+})
+
+t.test('what reports told goes when no other one will come', async (t) => {
+  const clock = new FakeClock()
+  const store = await openTestStore(t, { clock })
+  const told = { delays: [], bounce: 2, complaint: 0, unsubscribed: 0 } as const
+  const [old, young] = [66, 64].map((days) => firstSerialAt(clock.now() - days * dayMs))
+  await store.write(async (tx) => {
+    for (const id of [old, young]) await setReported(tx, id ?? 0, { ...told, delays: [] })
+  })
+  await startInbound(t, { reads: false, store, clock })
+  const left = async () =>
+    (await store.read.selectFrom('delivery_reports').selectAll().execute()).map(
+      ({ delivery_id }) => delivery_id,
+    )
+  await clock.advance(60_000)
+  while ((await left()).length > 1) await new Promise((resolve) => setTimeout(resolve, 5))
+  t.same(await left(), [young])
 })
 
 t.test('one of several recipients: the others stay as they are', async (t) => {
@@ -237,14 +311,17 @@ t.test('only a token says which mail it is; our own message id proves nothing', 
   const two = await past.mail({ 'c@one.test': 'delivered', 'd@one.test': 'delivered' })
   const { messageId } = two
   await report(arf({ recipient: 'hidden', messageId }), to)
-  t.same(await listOperatorMails(store.read, 9), [], 'of several recipients none is guessed')
+  const subjects = async () =>
+    (await listOperatorMails(store.read, 99)).map(({ subject }) => subject)
+  const unproved = 'Unproved complaint about the mail to a@one.test'
+  t.same(await subjects(), [unproved], 'of several recipients none is guessed')
   for (const forgery of [arf, dsn])
     await report(forgery({ recipient: 'D@one.test', messageId }), to)
   t.equal((await state()).events.length, 1)
   const kept = { subject: 'Unproven report about the mail to d@one.test', recipient: to }
-  t.match(await listOperatorMails(store.read, 9), [kept, kept])
+  t.match(await listOperatorMails(store.read, 9), [kept, kept, { subject: unproved }])
   const again = arf({ recipient: 'd@one.test', messageId })
-  await Promise.all(Array.from({ length: 19 }, () => inbound.give(again, to)))
+  await Promise.all(Array.from({ length: 18 }, () => inbound.give(again, to)))
   await readAll(inbound)
   t.equal((await listOperatorMails(store.read, 99)).length, 20, 'so many an hour')
   const [, ofD] = two.deliveries
@@ -284,7 +361,7 @@ t.test('the same reports again, one by one or at once, change nothing', async (t
   for (const [message, to] of reports) await report(message, to)
   t.same(await stateOf(store), before)
   const counts = await store.read.selectFrom('protection').selectAll().execute()
-  t.match(counts, [{ recipients: 2, bounces: 1, complaints: 1 }], 'rates neither')
+  t.match(counts, [{ recipients: 0, bounces: 1, complaints: 0, unproved: 1 }], 'rates neither')
 })
 
 t.test('a bounce that comes before its 250 is on disk waits for it', async (t) => {

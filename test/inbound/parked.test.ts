@@ -22,10 +22,11 @@ import { returnPaths } from './start.js'
 async function open(t: Test, { letters, waiting = 500 }: { letters: number; waiting?: number }) {
   const clock = new FakeClock()
   const store = await openTestStore(t, { clock })
-  const spool = await openSpool({ store, clock }, { waiting, waitingPerAddress: waiting })
+  const spool = await openSpool({ store, clock }, { mails: 10 * waiting, bytes: 2 ** 30 })
   const keep = (text: string) =>
     spool.keep({
-      ...{ remoteAddress: '192.0.2.1', mailFrom: '', reports: ['x@y.test'], operator: [] },
+      envelope: { remoteAddress: '192.0.2.1', mailFrom: '', helo: '' },
+      ...{ reports: ['x@y.test'], operator: [] },
       ...{ raw: Buffer.from(text), sizeBytes: 4, forward: false },
     })
   for (let n = 0; n < letters; n++) await keep(`letter ${n}`)

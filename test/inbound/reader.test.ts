@@ -5,6 +5,7 @@ import { systemClock } from '../../src/clock/index.js'
 import { packageFile } from '../../src/config/index.js'
 import { makeReader, type Outcome } from '../../src/inbound/reader.js'
 import { silentLog } from '../../src/log/index.js'
+import { fakeResolver } from '../support/resolver.js'
 
 const hostile = new URL('../support/hostile-reading.js', import.meta.url)
 
@@ -12,17 +13,23 @@ function open(t: { teardown(close: () => unknown): void }, entry?: URL) {
   let ruleFiles = [packageFile('config/bounce-rules.toml')]
   const reader = makeReader({
     ...{ clock: systemClock, log: silentLog, ruleFiles: () => ruleFiles },
+    ...{ resolver: fakeResolver(), loopFiles: () => [] },
     ...(entry === undefined ? {} : { entry }),
   })
   t.teardown(() => reader.close())
   return {
     reader,
-    read: (...mails: string[]) => reader.read(mails.map((mail) => Buffer.from(mail))),
+    read: (...mails: string[]) => reader.read(mails.map((mail) => arrived(Buffer.from(mail)))),
     setRules(files: string[]) {
       ruleFiles = files
     },
   }
 }
+
+const arrived = (raw: Buffer) => ({
+  raw,
+  envelope: { remoteAddress: '192.0.2.1', mailFrom: '', helo: 'client.test' },
+})
 
 const kinds = (outcomes: readonly Outcome[]) => outcomes.map(({ kind }) => kind)
 
@@ -60,7 +67,7 @@ t.test('it reads every form of report that there is a fixture of', async (t) => 
   const { reader } = open(t)
   const dir = 'test/fixtures/reports'
   const files = readdirSync(dir).filter((name) => name.endsWith('.eml'))
-  const outcomes = await reader.read(files.map((name) => readFileSync(join(dir, name))))
+  const outcomes = await reader.read(files.map((name) => arrived(readFileSync(join(dir, name)))))
   t.ok(files.length > 20)
   t.same(new Set(kinds(outcomes)), new Set(['read']))
   const verdicts = outcomes.flatMap((one) => (one.kind === 'read' ? one.reading.verdicts : []))

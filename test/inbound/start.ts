@@ -3,11 +3,13 @@ import { makeEffects } from '../../src/app/effects.js'
 import { type Clock, systemClock } from '../../src/clock/index.js'
 import { type Config, loadConfig, makeApplianceKey, packageFile } from '../../src/config/index.js'
 import { makeReturnPaths } from '../../src/deliveries/index.js'
+import type { Resolver } from '../../src/dns/index.js'
 import { openInbound } from '../../src/inbound/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { silentMeter } from '../../src/metrics/index.js'
 import type { Store } from '../../src/store/index.js'
 import { Talk } from '../sandbox/talk.js'
+import { fakeResolver } from '../support/resolver.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
 
 export const returnPaths = makeReturnPaths(makeApplianceKey(Buffer.alloc(32, 7)))
@@ -23,7 +25,12 @@ export interface StartedInbound {
   /** What the listener says to a newcomer. */
   greeting(from?: string): Promise<string>
   /** Gives a mail in over SMTP and resolves with the last reply. */
-  give(message: string | Buffer, recipients: string | string[], from?: string): Promise<string>
+  give(
+    message: string | Buffer,
+    recipients: string | string[],
+    from?: string,
+    address?: string,
+  ): Promise<string>
   /** What it has counted, as `name label`, and logged. */
   counted: Map<string, number>
   told: object[]
@@ -39,6 +46,9 @@ export async function startInbound(
     config?: Partial<Config['inbound']>
     /** False: the thread that reads cannot start, so what arrives stays in the spool. */
     reads?: boolean
+    resolver?: Resolver
+    /** The file of feedback loops. */
+    loopFile?: string
   } = {},
 ): Promise<StartedInbound> {
   const { clock = systemClock } = options
@@ -64,6 +74,8 @@ export async function startInbound(
     ruleFiles: () => [
       options.reads === false ? '/nowhere' : packageFile('config/bounce-rules.toml'),
     ],
+    loopFiles: () => [options.loopFile ?? packageFile('config/feedback-loops.toml')],
+    resolver: options.resolver ?? fakeResolver(),
     land: makeEffects(loadConfig({ env: {} }), makeTempDir(t)),
   })
   let closed: Promise<void> | undefined
@@ -81,8 +93,8 @@ export async function startInbound(
     reload: inbound.reload,
     talk,
     greeting: async (from) => (await Talk.greeted(t, inbound.port, from)).greeting,
-    async give(message, recipients, from = '') {
-      const client = await talk()
+    async give(message, recipients, from = '', address = '127.0.0.1') {
+      const client = await talk(address)
       await client.say('EHLO client.test')
       await client.say(`MAIL FROM:<${from}>`)
       for (const recipient of [recipients].flat()) {

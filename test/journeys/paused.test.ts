@@ -117,5 +117,5 @@ function firstPause(events: readonly Pick<MailEvent, 'type'>[]) {
     if (type === 'bounced') totals.bounces++
     if (alarmOf({ ...totals, ...marketing }, 'bounce', protection) === 'pause') break
   }
-  return { ...totals, ...marketing }
+  return { ...totals, ...marketing, unproved: 0 }
 }

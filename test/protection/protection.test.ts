@@ -14,6 +14,7 @@ import {
   alarmOf,
   announceOnce,
   countPaused,
+  forgetAddresses,
   forgetIdle,
   highestRates,
   makeProtection,
@@ -44,9 +45,10 @@ async function openAccount(t: Test, options: { dataDir?: string; countSimulator?
     deliveries++
     return {
       ...{ accountId, emailId: `email-${deliveries}`, deliveryId: deliveries, class: 0 },
-      ...{ recipient: 'a@one.test', at: clock.now(), reply: null, detail: null },
+      ...{ recipient: `a${deliveries}@one.test`, at: clock.now(), reply: null, detail: null },
       type: kind === 'soft' ? 'bounced' : kind,
       ...(kind === 'bounced' ? { detail: { bounceType: 'Permanent' } } : {}),
+      ...(kind === 'complained' ? { detail: { feedbackType: 'abuse', evidence: 'a loop' } } : {}),
       ...(kind === 'soft' ? { detail: { bounceType: 'Transient' } } : {}),
       ...own,
     }
@@ -71,7 +73,7 @@ async function openAccount(t: Test, options: { dataDir?: string; countSimulator?
 }
 
 const totals = (
-  [recipients, bounces, complaints]: readonly number[],
+  [recipients, bounces, complaints, unproved]: readonly number[],
   [mailed, bouncedMarketing, complainedMarketing]: readonly number[] = [],
 ) => ({
   recipients: recipients ?? 0,
@@ -80,6 +82,7 @@ const totals = (
   marketing_recipients: mailed ?? 0,
   marketing_bounces: bouncedMarketing ?? 0,
   marketing_complaints: complainedMarketing ?? 0,
+  unproved: unproved ?? 0,
 })
 
 t.test('rates call for what decisions.md says, and for nothing one event before', async (t) => {
@@ -112,7 +115,10 @@ t.test('rates call for what decisions.md says, and for nothing one event before'
     [[1_000, 0, 5], [], undefined, 'pause'],
     [[200, 0, 2], [], undefined, 'warn'],
     [[200, 0, 3], [], undefined, 'pause'],
-    [[1_000, 0, 2], [1_000, 0, 2], undefined, 'warn'],
+    [[1_000, 0, 2], [1_000, 0, 2], undefined, 'pause marketing'],
+    [[1_000, 0, 1], [1_000, 0, 1], undefined, 'pause marketing'],
+    [[1_001, 0, 1], [1_001, 0, 1], undefined, undefined],
+    [[1_000, 0, 1], [999, 0, 0], undefined, 'warn'],
     [[1_000, 0, 3], [1_000, 0, 3], undefined, 'pause marketing'],
     [[3_000, 0, 3], [], undefined, 'warn'],
     [[3_001, 0, 3], [], undefined, undefined],
@@ -227,22 +233,76 @@ t.test('what is older than the window slides out by the hour', async (t) => {
 
 t.test('a recipient counts once, whatever is told of him later', async (t) => {
   const rig = await openAccount(t)
-  const of = (deliveryId: number) => ({ deliveryId, emailId: 'one' })
-  for (const kind of ['deferred', 'delivered', 'bounced', 'bounced', 'complained'] as const) {
-    await rig.lands(1, kind, of(1))
-  }
+  const of = (deliveryId: number) => ({
+    ...{ deliveryId, emailId: 'one', recipient: `r${deliveryId}@one.test` },
+  })
+  const after = (before: NonNullable<MailEvent['before']>) => ({ ...of(1), before })
+  await rig.lands(1, 'deferred', of(1))
+  await rig.lands(1, 'delivered', of(1))
+  await rig.lands(1, 'bounced', after('delivered'))
+  await rig.lands(1, 'bounced', after('bounced'))
+  await rig.lands(1, 'complained', of(1))
   t.same((await rig.standing()).totals, totals([1, 1, 1]), 'a bounce after the 250, told twice')
   await rig.lands(1, 'complained', of(1))
   t.same((await rig.standing()).totals, totals([1, 1, 1]), 'a complaint told twice')
   await rig.lands(1, 'relayed', of(2))
-  await rig.lands(1, 'delivered', of(2))
+  await rig.lands(1, 'delivered', { ...of(2), before: 'relayed' })
   t.same((await rig.standing()).totals, totals([2, 1, 1]), 'a smart host that reports')
   await rig.lands(1, 'soft', of(3))
   await rig.lands(1, 'failed', of(4))
   t.same((await rig.standing()).totals, totals([3, 1, 1]), 'a soft bounce is no hard one')
   await rig.lands(1, 'bounced', { ...of(5), detail: null })
-  await rig.lands(1, 'complained', { deliveryId: null, recipient: null })
+  const detail = { evidence: 'a loop' }
+  await rig.lands(1, 'complained', { deliveryId: null, recipient: null, detail })
   t.same((await rig.standing()).totals, totals([4, 2, 2]))
+})
+
+t.test('who bounces or complains counts once in the window, by however many mails', async (t) => {
+  const rig = await openAccount(t)
+  await rig.lands(250, 'delivered')
+  await rig.lands(3, 'complained', { recipient: 'angry@one.test' })
+  await rig.lands(1, 'complained', { recipient: 'Angry@One.test' })
+  await rig.lands(30, 'bounced', { recipient: 'gone@one.test' })
+  t.same((await rig.standing()).totals, totals([280, 1, 1]))
+  t.same(await rig.actions(), ['warned complaint'], 'one of 250 warns, and pauses nothing')
+  await rig.clock.advance(7 * dayMs - hourMs)
+  await rig.lands(1, 'bounced', { recipient: 'gone@one.test' })
+  t.same((await rig.standing()).totals, totals([281, 1, 1]))
+  await rig.clock.advance(hourMs)
+  await rig.lands(1, 'bounced', { recipient: 'gone@one.test' })
+  t.same((await rig.standing()).totals, totals([2, 1]), 'as all else it slides out')
+  await rig.store.write((tx) =>
+    pauseByOperator(tx, { ...rig.order(), reason: 'bounce', marketing: false }),
+  )
+  await rig.store.write((tx) => unpause(tx, rig.order()))
+  await rig.lands(1, 'bounced', { recipient: 'gone@one.test' })
+  t.same((await rig.standing()).totals, totals([1, 1]), 'a clearing forgets them too')
+  const kept = await rig.store.read.selectFrom('protection_addresses').selectAll().execute()
+  t.equal(kept.length, 1)
+  t.notMatch(JSON.stringify(kept), 'one.test', 'nobody can read who it was')
+  const window = { now: rig.clock.now() + 7 * dayMs, windowMs: settings.window }
+  t.equal(await rig.store.write((tx) => forgetAddresses(tx, window)), 1)
+  t.equal(await rig.store.write((tx) => forgetAddresses(tx, window)), 0)
+})
+
+t.test('a complaint that nothing proves is shown, and is in no rate', async (t) => {
+  const rig = await openAccount(t)
+  await rig.lands(250, 'delivered')
+  const detail = { feedbackType: 'abuse' }
+  await rig.lands(50, 'complained', { detail })
+  await rig.lands(3, 'complained', { detail, recipient: 'angry@one.test' })
+  t.same((await rig.standing()).totals, totals([250, 0, 0, 51]))
+  t.same(await rig.actions(), [])
+  await rig.lands(1, 'complained', { recipient: 'angry@one.test' })
+  t.same((await rig.standing()).totals, totals([250, 0, 1, 51]), 'a proof may come later')
+})
+
+t.test('a single complaint of a campaign pauses marketing from 0.1 % on', async (t) => {
+  const rig = await openAccount(t)
+  await rig.lands(1_000, 'delivered', { class: 2 })
+  await rig.lands(1, 'complained', { class: 2 })
+  t.same(await rig.pauses(), { paused: null, marketingPaused: 'complaint' })
+  t.same(await rig.actions(), ['marketing_paused complaint'])
 })
 
 t.test('the simulator and the appliance’s own mail count for nobody', async (t) => {
@@ -254,7 +314,11 @@ t.test('the simulator and the appliance’s own mail count for nobody', async (t
   t.same(await rig.store.read.selectFrom('protection').selectAll().execute(), [])
   t.same(await readAudit(rig.store.read, { accountId: undefined, limit: 9 }), [])
   const counting = await openAccount(t, { countSimulator: true })
-  await counting.lands(200, 'bounced', { recipient })
+  await counting.landAll(
+    Array.from({ length: 200 }, (_, i) =>
+      counting.event('bounced', { recipient: `bounced+${i}@Simulator.posthorn.test` }),
+    ),
+  )
   t.same(await counting.actions(), ['paused bounce'])
 })
 
@@ -278,7 +342,8 @@ t.test('providers have counts of their own, and only so many', async (t) => {
   const rig = await openAccount(t)
   await rig.lands(3, 'delivered', { recipient: 'a@gmail.com' })
   await rig.lands(1, 'complained', { recipient: 'a@googlemail.com' })
-  await rig.lands(2, 'bounced', { recipient: 'a@hotmail.co.uk' })
+  await rig.lands(1, 'bounced', { recipient: 'a@hotmail.co.uk' })
+  await rig.lands(1, 'bounced', { recipient: 'b@hotmail.co.uk' })
   t.same((await rig.standing()).providers, [
     { provider: 'Google', recipients: 3, bounces: 0, complaints: 1 },
     { provider: 'Microsoft', recipients: 2, bounces: 2, complaints: 0 },
@@ -294,7 +359,7 @@ t.test('providers have counts of their own, and only so many', async (t) => {
   )
   const hosted = { deliveryId: 77_000, emailId: 'hosted', recipient: 'a@firm.test' }
   await rig.lands(1, 'delivered', hosted)
-  await rig.lands(1, 'bounced', hosted)
+  await rig.lands(1, 'bounced', { ...hosted, before: 'delivered' })
   t.match((await rig.standing()).providers[1], { provider: 'Microsoft', recipients: 3, bounces: 3 })
   await rig.landAll(
     Array.from({ length: 400 }, (_, i) => rig.event('delivered', { recipient: `a@d${i}.test` })),

@@ -29,6 +29,13 @@ function makeModel() {
   let paused = false
   let marketingPaused = false
   let warnedAt: Record<string, number> = {}
+  const seenAt = new Map<string, number>()
+  /** An address, and what it did: once in the window. */
+  const firstOf = (fact: string, hour: number) => {
+    if ((seenAt.get(fact) ?? Number.NEGATIVE_INFINITY) > hour - 7 * 24) return false
+    seenAt.set(fact, hour)
+    return true
+  }
   const first = (fact: string) => !told.has(fact) && told.add(fact) !== undefined
 
   const totals = (now: number): Totals => {
@@ -43,14 +50,17 @@ function makeModel() {
       marketing_recipients: sum('marketing_recipients'),
       marketing_bounces: sum('marketing_bounces'),
       marketing_complaints: sum('marketing_complaints'),
+      unproved: 0,
     }
   }
   const count = ({ type, deliveryId, detail, at, ...event }: MailEvent) => {
     const isEnd = ends.includes(type)
     const recipients = isEnd && first(`end of ${deliveryId}`) ? 1 : 0
     const isHard = type === 'bounced' && detail?.bounceType === 'Permanent'
-    const bounces = isHard && first(`bounce of ${deliveryId}`) ? 1 : 0
-    const complaints = type === 'complained' && first(`complaint of ${deliveryId}`) ? 1 : 0
+    const hour = Math.floor(at / hourMs)
+    const bounces = isHard && firstOf(`bounce of ${event.recipient}`, hour) ? 1 : 0
+    const complaints =
+      type === 'complained' && firstOf(`complaint of ${event.recipient}`, hour) ? 1 : 0
     if (recipients + bounces + complaints === 0) return false
     const adds: Partial<Totals> = { recipients, bounces, complaints }
     if (event.class > 0) {
@@ -88,6 +98,7 @@ function makeModel() {
     },
     clear() {
       counted = []
+      seenAt.clear()
       warnedAt = {}
       paused = false
       marketingPaused = false
@@ -106,6 +117,7 @@ t.test('weeks of mail are counted as if each event were looked at again', async 
     const land = makeLandEvents([makeProtection(settings)])
     const model = makeModel()
     let deliveries = 0
+    const ended = new Set<number | null>()
     let badness = 0
     const someEvent = (): MailEvent => {
       const isLate = random() < 0.1 && deliveries > 0
@@ -116,8 +128,10 @@ t.test('weeks of mail are counted as if each event were looked at again', async 
       const bounceType = random() < 0.1 ? 'Transient' : 'Permanent'
       return {
         ...{ accountId, emailId: `email-${deliveryId}`, deliveryId, reply: null, type },
-        ...{ class: deliveryId % 2 === 0 ? 2 : 0, at: clock.now(), recipient: 'a@one.test' },
-        detail: type === 'bounced' ? { bounceType } : null,
+        // Some have several mails.
+        ...{ class: deliveryId % 2 === 0 ? 2 : 0, at: clock.now() },
+        recipient: `a${deliveryId % 3 === 0 ? deliveryId % 50 : deliveryId}@one.test`,
+        detail: type === 'bounced' ? { bounceType } : complains ? { evidence: 'a loop' } : null,
       }
     }
     for (let step = 0; step < 80; step++) {
@@ -125,7 +139,14 @@ t.test('weeks of mail are counted as if each event were looked at again', async 
       await clock.advance(random() < 0.5 ? below(20 * 60_000) : below(20 * hourMs))
       // No delivery twice in a transaction: each report is one of its own.
       const batch = Array.from({ length: 1 + below(40) }, someEvent)
-      const distinct = [...new Map(batch.map((event) => [event.deliveryId, event])).values()]
+      const distinct = [...new Map(batch.map((event) => [event.deliveryId, event])).values()].map(
+        (event): MailEvent => {
+          if (!ends.includes(event.type)) return event
+          const isAgain = ended.has(event.deliveryId)
+          ended.add(event.deliveryId)
+          return isAgain ? { ...event, before: 'delivered' } : event
+        },
+      )
       await store.write((tx) => land(tx, distinct))
       for (const event of distinct) model.land(event)
       const now = clock.now()

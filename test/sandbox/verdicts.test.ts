@@ -2,8 +2,8 @@ import { generateKeyPairSync } from 'node:crypto'
 import { dkimSign } from 'mailauth'
 import t from 'tap'
 import type { Resolver } from '../../src/dns/index.js'
+import { nodeLookup } from '../../src/dns/index.js'
 import { listMessages } from '../../src/sandbox/index.js'
-import { mailauthLookup } from '../../src/sandbox/lookup.js'
 import { FakeClock } from '../support/clock.js'
 import { fakeResolver } from '../support/resolver.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
@@ -204,7 +204,7 @@ t.test('a database that fails for a moment does not end the checking', async (t)
 })
 
 t.test('our resolver answers mailauth as Node would', async (t) => {
-  const lookup = mailauthLookup(fakeResolver(records))
+  const lookup = nodeLookup(fakeResolver(records))
   t.same(await lookup('_dmarc.example.test', 'TXT'), [['v=DMARC1; p=reject']])
   t.same(await lookup('strict.test', 'MX'), [{ exchange: 'mx.strict.test', priority: 1 }])
   t.same(await lookup('host.strict.test', 'A'), ['192.0.2.2'])

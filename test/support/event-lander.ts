@@ -25,7 +25,11 @@ async function landForEver({ dataDir, accountId, turns, slot }: Data): Promise<v
       land(tx, [
         {
           ...{ accountId, emailId: `${slot}-${i}`, deliveryId: i * 3 + slot, class: 0, at },
-          ...{ recipient: 'a@one.test', reply: null, type: bounced ? 'bounced' : 'delivered' },
+          ...{
+            recipient: `a${slot}-${i}@one.test`,
+            reply: null,
+            type: bounced ? 'bounced' : 'delivered',
+          },
           detail: bounced ? { bounceType: 'Permanent' } : null,
         },
       ]),

@@ -4,7 +4,9 @@ import type { ReaderOrder } from '../../src/inbound/reading.js'
 // In place of the thread that reads reports: does what the mail says.
 if (JSON.stringify(workerData).includes('broken')) throw new Error('broken rules')
 const eaten: unknown[] = []
-parentPort?.on('message', ({ at, raw }: ReaderOrder) => {
+parentPort?.on('message', (order: ReaderOrder) => {
+  if (order.kind !== 'mail') return
+  const { at, raw } = order
   const text = Buffer.from(raw).toString()
   if (text === 'hang') for (;;);
   if (text === 'eat') for (;;) eaten.push(new Array(1_000).fill(text))

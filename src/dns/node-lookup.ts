@@ -1,12 +1,12 @@
-import type { Answer, Resolver } from '../dns/index.js'
+import type { Answer, Resolver } from './resolver.js'
 
 type Records = string[] | string[][] | { exchange: string; priority: number }[]
 
 /**
- * Our resolver in the shape that mailauth wants, `dns.promises.resolve`: records as Node gives them,
- * errors with its codes. No PTR: RFC 7208 §5.5 asks domains not to use that mechanism.
+ * A resolver in the shape that mailauth wants, Node's `dns.promises.resolve`: records as Node gives
+ * them, errors with its codes. No PTR: RFC 7208 §5.5 asks domains not to use that mechanism.
  */
-export function mailauthLookup(
+export function nodeLookup(
   resolver: Resolver,
 ): (name: string, type: string) => Promise<string[] | string[][]> {
   return async (name, type) => {

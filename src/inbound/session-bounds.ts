@@ -1,0 +1,43 @@
+import type { SMTPServer } from 'smtp-server'
+
+type Connection = SMTPServer['connections'] extends Set<infer C> ? C : never
+
+export interface SessionBounds {
+  /** Commands of a session that are refused, for whatever reason. */
+  refused: number
+  /** Replies from one mail to the next, good ones too. */
+  replies: number
+  /** Called when a session is ended for it. */
+  ended(): void
+}
+
+/**
+ * smtp-server bounds unknown commands alone: a client may be refused, or say NOOP, for as long as it
+ * likes. All that it answers goes through a connection's `send`, which is counted here.
+ */
+export function boundSessions(server: SMTPServer, bounds: SessionBounds): void {
+  const connect = server.connect.bind(server)
+  server.connect = (socket, options) => {
+    connect(socket, options)
+    const added = [...server.connections].find((connection) => connection._socket === socket)
+    if (added !== undefined) boundReplies(added, bounds)
+  }
+}
+
+function boundReplies(connection: Connection, bounds: SessionBounds): void {
+  const send = connection.send.bind(connection)
+  let refused = 0
+  let replies = 0
+  let ended = false
+  connection.send = (code, data, context) => {
+    if (ended) return
+    replies = context === 'DATA_OK' ? 0 : replies + 1
+    if (code >= 400) refused++
+    const tooMany =
+      refused > bounds.refused ? 'refused commands' : replies > bounds.replies ? 'commands' : ''
+    if (code === 421 || tooMany === '') return send(code, data, context)
+    ended = true
+    bounds.ended()
+    send(421, `4.7.0 Too many ${tooMany}`, false)
+  }
+}

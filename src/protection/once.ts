@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto'
+import type { MailEvent } from '../events/index.js'
+import { type ProtectionAddressRow, prepared, type Tx } from '../store/index.js'
+import { hourOf, hoursOf } from './window.js'
+
+/**
+ * decisions.md, 'Account protection': an address counts once in the window. Takes it into account, and
+ * tells whether it was not there yet; what is of no address counts each time. One query.
+ */
+export async function isFirstInWindow(
+  tx: Tx,
+  { accountId, recipient, at }: MailEvent,
+  kind: ProtectionAddressRow['kind'],
+  windowMs: number,
+): Promise<boolean> {
+  if (recipient === null) return true
+  const address = createHash('sha256').update(recipient.toLowerCase()).digest('base64url')
+  const hour = hourOf(at)
+  const row = { account_id: accountId, kind, address: address.slice(0, 22), hour }
+  return (await enter(tx, { ...row, before: hour - hoursOf(windowMs) })).length > 0
+}
+
+/** Returns a row where there was none, or one that had slid out of the window. */
+const enter = prepared<ProtectionAddressRow & { before: number }, { hour: number }>((db, values) =>
+  db
+    .insertInto('protection_addresses')
+    .values({
+      account_id: values.account_id,
+      kind: values.kind,
+      address: values.address,
+      hour: values.hour,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account_id', 'kind', 'address'])
+        .doUpdateSet({ hour: values.hour })
+        .where('protection_addresses.hour', '<=', values.before),
+    )
+    .returning('hour'),
+)
+
+// A write of some milliseconds.
+const mostAtOnce = 500
+
+/** Deletes some of those that have slid out of the window; returns how many. */
+export async function forgetAddresses(
+  tx: Tx,
+  { now, windowMs }: { now: number; windowMs: number },
+): Promise<number> {
+  const old = await tx
+    .selectFrom('protection_addresses')
+    .select(['account_id', 'kind', 'address'])
+    .where('hour', '<=', hourOf(now) - hoursOf(windowMs))
+    .limit(mostAtOnce)
+    .execute()
+  for (const row of old) await remove(tx, row)
+  return old.length
+}
+
+const remove = prepared<Omit<ProtectionAddressRow, 'hour'>, unknown>((db, values) =>
+  db
+    .deleteFrom('protection_addresses')
+    .where('account_id', '=', values.account_id)
+    .where('kind', '=', values.kind)
+    .where('address', '=', values.address),
+)
