@@ -89,6 +89,26 @@ export const bounceForms: readonly BounceForm[] = [
       'running the courier mail server',
     ],
   },
+  { name: 'DragonFly', marks: ['this is the dragonfly mail agent'] },
+  { name: 'Smail', marks: ['- message log follows: -', '- failed addresses follow: -'] },
+  { name: 'm-FILTER', marks: ['-------server message'] },
+  {
+    name: 'KDDI',
+    marks: ['was rejected by a remote mail server', 'your mail sent on:', 'メールのあて先が不明'],
+  },
+  {
+    name: 'Messaging Server',
+    marks: [
+      'your message cannot be delivered to the following recipients',
+      'your message is being returned; it has been enqueued and undeliverable',
+    ],
+  },
+  {
+    name: 'Post.Office',
+    marks: ['this message was undeliverable due to the following reason'],
+  },
+  { name: 'MDaemon', marks: ['the attached message had permanent fatal delivery errors'] },
+  { name: 'Notes', loose: true, marks: ['------- failure reasons'] },
   { name: 'Domino', loose: true, marks: ['was not delivered to', 'delivery failure report'] },
   { name: 'OpenSMTPD', marks: ['this is the mailer-daemon, please do not reply'] },
   { name: 'GroupWise', loose: true, marks: ['was undeliverable to the following'] },
@@ -100,6 +120,13 @@ export const bounceForms: readonly BounceForm[] = [
     marks: [
       'the response from the remote server was',
       'remote server returned',
+      'error message below:',
+      'failed recipients',
+      'unable to deliver message to',
+      'unable to deliver mail',
+      'message could not be delivered to',
+      'mail could not be delivered to',
+      'following addresses had',
       'could not be delivered to the following recipient',
       'could not be delivered to the following address',
       'could not be delivered to one or more recipients',
@@ -124,6 +151,24 @@ export const bounceForms: readonly BounceForm[] = [
   },
 ]
 
+/** It has arrived. */
+export const successMarks: readonly string[] = [
+  'enclosed is the mail delivery report that you requested',
+  'was successfully delivered',
+  'has been successfully delivered',
+  'was successfully relayed',
+]
+
+/** It will not be tried again, though the report says that it was late. */
+export const finalMarks: readonly string[] = [
+  'this is a permanent error',
+  'failed permanently',
+  'permanent fatal errors',
+  'not going to try again',
+  'have given up',
+  'has been removed from the mail queue',
+]
+
 /** It will be tried again: no bounce, whatever it quotes. */
 export const delayMarks: readonly string[] = [
   'this is a warning only',
@@ -132,6 +177,7 @@ export const delayMarks: readonly string[] = [
   'has not yet been delivered to one or more',
   'has been delayed',
   'delivery is delayed',
+  'message is delayed for more than',
   'delivery incomplete',
   'transient non-fatal errors',
   'will be retried',

@@ -1,4 +1,4 @@
-import { occursIn, wordsOf } from './pattern.js'
+import { occursIn, withoutLinks, wordsOf } from './pattern.js'
 import type { BounceRules, CodeRule, TextRule } from './rules.js'
 import type { ClassEffect, Retry, Verdict } from './verdict.js'
 
@@ -20,8 +20,13 @@ export function classify(rules: BounceRules, said: Said): Verdict {
   const words = wordsOf(said.text)
   const temporary = said.code > 0 ? said.code < 500 : said.status?.startsWith('4') === true
   const code = said.code > 0 ? String(said.code) : temporary ? '4' : '5'
-  const fits = (rule: TextRule) =>
-    code.startsWith(rule.code) && rule.patterns.some((pattern) => occursIn(pattern, words))
+  const fits = ({ code: beginning, patterns, unless }: TextRule) => {
+    // Nobody tries again: a 4yz that a report of a failure quotes was the last word.
+    if (!code.startsWith(beginning) && !(said.final && beginning === '5')) return false
+    if (!patterns.some((pattern) => occursIn(pattern, words))) return false
+    const others = unless.length > 0 ? withoutLinks(words) : words
+    return !unless.some((pattern) => occursIn(pattern, others))
+  }
   const rule =
     providerTexts(rules, said.host).find(fits) ??
     rules.text.find(fits) ??

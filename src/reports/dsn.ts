@@ -2,6 +2,7 @@ import { type Said, statusIn } from './classify.js'
 import { addressIn, afterType, type Fields, fieldBlocks } from './fields.js'
 import type { Message } from './message.js'
 import { textBeforeOriginal } from './original.js'
+import { codeIn, ownReply } from './own-reply.js'
 import type { Action, ReportedRecipient } from './report.js'
 
 export interface DeliveryStatus {
@@ -61,8 +62,7 @@ function readRecipient(fields: Fields): ReportedRecipient {
     .slice(0, maxDiagnostic)
   // RFC 3464 §2.3.4 allows a comment after it: `5.0.0 (permanent failure)`.
   const given = /^[245]\.\d{1,3}\.\d{1,3}(?!\d)/.exec(fields.get('status') ?? '')?.[0] ?? ''
-  // What the server said is more than what the reporter made of it.
-  const status = /^$|\.0\.0$/.test(given) ? (statusIn(diagnostic) ?? given) : given
+  const status = statusOf(given, diagnostic)
   return {
     action: actionIn(fields.get('action'), status),
     status,
@@ -71,6 +71,17 @@ function readRecipient(fields: Fields): ReportedRecipient {
     originalRecipient: unescaped(addressIn(fields.get('original-recipient'))),
     finalRecipient: unescaped(addressIn(fields.get('final-recipient'))),
   }
+}
+
+/** What the server said is more than what the reporter made of it. */
+export function statusOf(given: string, diagnostic: string): string {
+  const own = ownReply(diagnostic)
+  const said = statusIn(own, codeIn(own))
+  if (said === undefined) return given
+  // `4.4.7`: it has waited for too long, and why is what the server said last.
+  const isVague = /^$|\.0\.0$|^[45]\.4\.7$/.test(given)
+  // A reporter that passes on more than its own words has made the status from less.
+  return isVague || (own !== diagnostic && !said.endsWith('.0.0')) ? said : given
 }
 
 const actions: Readonly<Record<string, Action>> = {
@@ -114,10 +125,10 @@ function unescaped(address: string): string {
  */
 export function saidOf(recipient: ReportedRecipient, reporter: string): Said {
   const { action, diagnostic, status, remoteMta } = recipient
-  const code = Number(/(?<![\d.])[45]\d\d(?=[- ]|$)/.exec(diagnostic)?.[0] ?? 0)
+  const text = ownReply(diagnostic)
   return {
-    text: diagnostic,
-    code,
+    text,
+    code: codeIn(text),
     status: status || (action === 'delayed' ? '4.0.0' : undefined),
     host: remoteMta || reporter || undefined,
     // RFC 3464 §2.3.3: `failed` is final, with 4.y.z as well (it was tried for days).

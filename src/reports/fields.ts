@@ -7,22 +7,31 @@ const maxValueChars = 2_000
 
 /**
  * Splits a report's body into its blocks (RFC 3464 §2.1: separated by empty lines), unfolded. Lines
- * that are no field are passed over: some programs put text between them.
+ * that are no field are passed over: some programs put text between them. Others leave out the empty
+ * lines, so a second recipient begins a block as well.
  */
 export function fieldBlocks(body: string): Fields[] {
   const blocks: Fields[] = []
   for (const paragraph of body.split(/\n[ \t]*\n/, maxBlocks)) {
-    const fields = new Map<string, string>()
+    let fields = new Map<string, string>()
     for (const line of unfolded(paragraph)) {
       const match = /^[ \t]?([A-Za-z][A-Za-z0-9-]{0,60})[ \t]*:(.*)$/s.exec(line)
       const name = match?.[1]?.toLowerCase()
-      if (name === undefined || fields.has(name) || fields.size === maxFields) continue
+      if (name === undefined) continue
+      if (fields.has(name) && opensRecipient.has(name) && blocks.length < maxBlocks) {
+        blocks.push(fields)
+        fields = new Map()
+      }
+      if (fields.has(name) || fields.size === maxFields) continue
       fields.set(name, (match?.[2] ?? '').trim().slice(0, maxValueChars))
     }
     if (fields.size > 0) blocks.push(fields)
   }
   return blocks
 }
+
+// RFC 3464 §2.3: each of them stands once in a recipient's block, and one of them at its beginning.
+const opensRecipient = new Set(['original-recipient', 'final-recipient', 'action'])
 
 function unfolded(paragraph: string): string[] {
   const lines: string[] = []
@@ -36,11 +45,37 @@ function unfolded(paragraph: string): string[] {
   return lines
 }
 
+const address = /(?:"(?:[^"\\\n]|\\.){1,62}"|[^\s<>()"',;:@[\]]{1,64})@([^\s<>()"',;:@[\]]{1,253})/
+
 /** `rfc822; a@b` → `a@b` (RFC 3464 §2.1.2); '' where there is no address. */
 export function addressIn(value: string | undefined): string {
-  const text = (value ?? '').slice(0, 1_000)
-  const found = /[^\s<>()"',;:@[\]]{1,64}@[^\s<>()"',;:@[\]]{1,253}/.exec(text)?.[0]
-  return (found ?? '').replace(/\.$/, '')
+  const found = address.exec((value ?? '').slice(0, 1_000))
+  if (found === null) return ''
+  const given = found[1] ?? ''
+  const domain = domainIn(given)
+  return domain === '' ? '' : `${found[0].slice(0, -given.length)}${domain}`
+}
+
+/** All of them, each once, in the order in which they stand there. */
+export function addressesIn(value: string, most: number): string[] {
+  const found = new Set<string>()
+  for (const [text] of value.slice(0, maxAddressChars).matchAll(everyAddress)) {
+    const one = addressIn(text)
+    if (one !== '') found.add(one)
+    if (found.size === most) break
+  }
+  return [...found]
+}
+
+const maxAddressChars = 20_000
+const everyAddress = new RegExp(address, 'g')
+
+/** Without what a sentence in whatever language appends to it: `example.com。`, `example.com様`. */
+function domainIn(text: string): string {
+  const name = /^[\p{L}\p{M}\p{N}._-]+/u.exec(text)?.[0] ?? ''
+  // A top-level domain in Latin letters ends where another script begins.
+  const latin = /^(?:.*\.)?[a-z][a-z0-9-]*(?=[^\p{Script=Latin}\p{M}\p{N}.-])/iu.exec(name)?.[0]
+  return (latin?.includes('.') ? latin : name).replace(/[.-]+$/, '')
 }
 
 /** `smtp; 550 …` or `dns; mx.example.com (192.0.2.1)` without what stands before the semicolon. */

@@ -41,23 +41,28 @@ export async function openMessage(raw: Buffer): Promise<Message> {
   try {
     const mail = await PostalMime.parse(Buffer.from(source, 'latin1'), limits)
     const parts = mail.attachments.slice(0, maxParts)
+    const text = withLineFeeds(mail.text || withoutTags(mail.html ?? ''))
+    // A relay has written another boundary into the header: nothing is found, but all is there.
+    const isLost = text.trim() === '' && parts.length === 0
     return {
       header: headerReader(mail.headers),
-      text: withLineFeeds(mail.text || withoutTags(mail.html ?? '')),
+      text: isLost ? rawBody(source) : text,
       parts: parts.map(({ mimeType, content }) => ({ type: mimeType, body: textOf(content) })),
       source,
     }
   } catch {
     // Too deep or too many headers: what a line of it says can be found all the same.
     const headers = [...(fieldBlocks(source)[0] ?? [])].map(([key, value]) => ({ key, value }))
-    const text = source.slice(Math.max(0, source.indexOf('\n\n')))
-    return { header: headerReader(headers), text, parts: [], source }
+    return { header: headerReader(headers), text: rawBody(source), parts: [], source }
   }
 }
 
+const rawBody = (source: string) => source.slice(Math.max(0, source.indexOf('\n\n')))
+
 /** Cut where the bounds are reached; every line end (CRLF, CR, LF, mixed) becomes LF. */
 function bounded(text: string): string {
-  const source = text.replace(/\r\r?\n|\r/g, '\n')
+  // Empty lines before the header would end it.
+  const source = text.replace(/\r\r?\n|\r/g, '\n').replace(/^(?:[ \t]{0,1000}\n){1,1000}/, '')
   let lines = 0
   let delimiters = 0
   for (let at = 0; at < source.length; lines++) {
@@ -91,12 +96,27 @@ const withLineFeeds = (text: string) => text.replace(/\r\r?\n|\r/g, '\n')
 
 /** Enough to find words in it. */
 function withoutTags(html: string): string {
-  return html
+  return withoutStyles(html)
     .replace(/<(?:br|p|div|tr|li|h\d)\b[^<>]{0,500}>/gi, '\n')
     .replace(/<[^<>]{0,2000}>/g, ' ')
     .replace(/&lt;/g, '<')
     .replace(/&gt;/g, '>')
     .replace(/&nbsp;/g, ' ')
     .replace(/&#39;|&apos;|&rsquo;/g, "'")
+    .replace(/&quot;/g, '"')
     .replace(/&amp;/g, '&')
+}
+
+/** A style sheet is longer than what a report says. Walked through once, whatever is left open. */
+function withoutStyles(html: string): string {
+  const lower = html.toLowerCase()
+  let kept = ''
+  let from = 0
+  for (let at = lower.indexOf('<style'); at >= 0; at = lower.indexOf('<style', from)) {
+    const end = lower.indexOf('</style', at)
+    if (end < 0) break
+    kept += html.slice(from, at)
+    from = end
+  }
+  return kept + html.slice(from)
 }

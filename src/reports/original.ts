@@ -1,4 +1,4 @@
-import { addressIn, type Fields, fieldBlocks } from './fields.js'
+import { addressesIn, addressIn, type Fields, fieldBlocks } from './fields.js'
 import type { Message } from './message.js'
 import type { Original } from './report.js'
 
@@ -11,18 +11,52 @@ const returned = [
 ]
 
 // What programs write before the message that they give back as text.
-const marker =
-  /^[ \t>]*(?:-{2,}[ \t]*(?:Original message|Original mail|Message header|Below this line is|This is a copy of|Returned message|Unsent message|Undelivered message|Message Text|The body of)|Original message headers:|Possibly truncated original message|Original message follows|Received:)/im
+const marker = new RegExp(
+  [
+    // `----- Original message follows -----`, `|---- Message text follows: ----|`, `---Original mail info`.
+    String.raw`^[ \t>|]*(?:-{2,}[ \t]*(?:Original|Message header|Below this line is|This is a copy of|Returned (?:message|mail)|Unsent message|Undelivered message|Message Text|START OF RETURNED|The body of)`,
+    'Original message headers?:',
+    'Possibly truncated original message',
+    'Original message follows',
+    'Message headers follow',
+    'Below (?:is|the next line is) a copy of the',
+    'Your message reads',
+    // A part of a mail whose boundaries are lost.
+    'Content-Type:[ \\t]*(?:message/rfc822|text/rfc822-headers)',
+    'Received:)',
+  ].join('|'),
+  'im',
+)
 
 /** The message that a report is about, as far as it was returned. */
 export function readOriginal(message: Message): Original {
-  for (const { type, body } of message.parts) {
-    if (returned.includes(type)) return from(fieldBlocks(headerOf(body))[0], message)
+  const fields = returnedFields(message)
+  // RFC 3834 §3.1.5 and most MTAs: a response refers to what it responds to.
+  const reference = message.header('in-reply-to') || message.header('references')
+  return {
+    messageId: idIn(fields?.get('message-id') ?? '') || idIn(reference),
+    to: addressIn(fields?.get('to')),
+    subject: (fields?.get('subject') ?? '').slice(0, 998),
   }
-  const text = textAfterMarker(message.text)
-  const block = fieldBlocks(text).find((fields) => fields.has('message-id'))
-  return from(block, message)
 }
+
+/** Whom the returned message was for; '' where it was for several or its header does not say. */
+export function onlyRecipient(message: Message): string {
+  const fields = returnedFields(message)
+  const named = addressesIn(`${fields?.get('to') ?? ''}, ${fields?.get('cc') ?? ''}`, 2)
+  return named.length === 1 ? (named[0] ?? '') : ''
+}
+
+function returnedFields(message: Message): Fields | undefined {
+  for (const { type, body } of message.parts) {
+    if (returned.includes(type)) return fieldBlocks(headerOf(body))[0]
+  }
+  const blocks = fieldBlocks(textAfterMarker(message.text))
+  return blocks.find((fields) => fields.has('message-id')) ?? blocks.find(isHeader)
+}
+
+/** Some give back a few lines of the header only. */
+const isHeader = (fields: Fields) => fields.has('from') && fields.has('to') && fields.has('subject')
 
 /** What the report itself says, without the message that it gives back. */
 export function textBeforeOriginal(text: string): string {
@@ -33,16 +67,6 @@ export function textBeforeOriginal(text: string): string {
 function textAfterMarker(text: string): string {
   const at = text.search(marker)
   return at < 0 ? text : text.slice(at)
-}
-
-function from(fields: Fields | undefined, message: Message): Original {
-  // RFC 3834 §3.1.5 and most MTAs: a response refers to what it responds to.
-  const reference = message.header('in-reply-to') || message.header('references')
-  return {
-    messageId: idIn(fields?.get('message-id') ?? '') || idIn(reference),
-    to: addressIn(fields?.get('to')),
-    subject: (fields?.get('subject') ?? '').slice(0, 998),
-  }
 }
 
 const idIn = (value: string) => /<([^<>\s]{1,500})>/.exec(value)?.[1] ?? ''

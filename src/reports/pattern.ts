@@ -1,8 +1,14 @@
-/** A text to look for: parts that must occur in this order, `*` between them. */
-export type Pattern = readonly string[]
+/** A text to look for. */
+export interface Pattern {
+  /** They must occur in this order, `*` between them. */
+  parts: readonly string[]
+  /** What a word begins with wherever the first part is found; undefined where that is not known. */
+  beginning: string | undefined
+}
 
 const maxChars = 1_000
 const maxPatternChars = 200
+const isWord = /^[a-z0-9]..$/s
 
 /** Undefined for a pattern that is empty or too long. */
 export function makePattern(text: string): Pattern | undefined {
@@ -11,16 +17,42 @@ export function makePattern(text: string): Pattern | undefined {
     .split('*')
     .map((part) => part.trim())
     .filter((part) => part !== '')
-  return parts.length > 0 ? parts : undefined
+  const [first] = parts
+  if (first === undefined) return undefined
+  const beginning = first.slice(0, beginningChars)
+  return { parts, beginning: isWord.test(beginning) ? beginning : undefined }
 }
 
 /**
  * What patterns are compared with: the first 1,000 characters in lower case, without addresses, as
  * `disabled@example.com` says nothing about its mailbox.
  */
-export function wordsOf(text: string): string {
+export function wordsOf(text: string): Words {
   const said = text.slice(0, maxChars).replace(leadingCode, '')
-  return normal(said.replace(address, '<>').replace(repeatedCode, ' '))
+  return indexed(normal(said.replace(address, '<>').replace(repeatedCode, ' ')))
+}
+
+/** Without links: what their addresses spell is not what the server says. */
+export const withoutLinks = ({ text }: Words): Words =>
+  indexed(text.replace(/https?:\/\/\S{1,1000}/g, ''))
+
+export interface Words {
+  text: string
+  /** How its words begin: of several hundred patterns, few begin so. */
+  beginnings: ReadonlySet<string>
+}
+
+const beginningChars = 3
+
+function indexed(text: string): Words {
+  const beginnings = new Set<string>()
+  let inWord = false
+  for (let at = 0; at < text.length; at++) {
+    const isIn = isLetter(text.charCodeAt(at))
+    if (isIn && !inWord) beginnings.add(text.slice(at, at + beginningChars))
+    inWord = isIn
+  }
+  return { text, beginnings }
 }
 
 /**
@@ -28,10 +60,11 @@ export function wordsOf(text: string): string {
  * no pair of them takes longer than one walk through the words for each part. A part is anchored at
  * the beginning of a word: `full` is not found in `grateful`.
  */
-export function occursIn(pattern: Pattern, words: string): boolean {
+export function occursIn({ beginning, parts }: Pattern, { text, beginnings }: Words): boolean {
+  if (beginning !== undefined && !beginnings.has(beginning)) return false
   let from = 0
-  for (const part of pattern) {
-    const at = wordStart(part, words, from)
+  for (const part of parts) {
+    const at = wordStart(part, text, from)
     if (at < 0) return false
     from = at + part.length
   }

@@ -1,10 +1,10 @@
 import { readFeedback } from './arf.js'
 import { autoReplyOf } from './auto-reply.js'
-import { readDeliveryStatus } from './dsn.js'
+import { readDeliveryStatus, statusOf } from './dsn.js'
 import { type Message, openMessage } from './message.js'
 import { readOriginal } from './original.js'
 import { causeFor, readPlainBounce } from './plain-bounce.js'
-import type { Report } from './report.js'
+import type { Report, ReportedRecipient } from './report.js'
 import { tokensIn } from './tokens.js'
 
 /**
@@ -29,12 +29,7 @@ function readBody(message: Message): Body {
   if (status !== undefined) {
     const failed = status.recipients.filter(({ action }) => action === 'failed')
     const recipients = status.recipients.map((recipient) =>
-      recipient.action !== 'failed' || recipient.diagnostic !== ''
-        ? recipient
-        : {
-            ...recipient,
-            diagnostic: causeFor(message, recipient.finalRecipient, failed.length === 1),
-          },
+      completed(recipient, message, failed.length === 1),
     )
     return { kind: 'dsn', form: 'RFC 3464', reportingMta: status.reportingMta, recipients }
   }
@@ -46,4 +41,26 @@ function readBody(message: Message): Body {
   const why = autoReplyOf(message)
   if (why !== undefined) return { kind: 'auto-reply', why }
   return { kind: 'not-a-report', why: 'It has no form of a bounce, complaint or automatic answer' }
+}
+
+/** With what the readable part says where the part for machines leaves out the cause or the recipient. */
+function completed(
+  recipient: ReportedRecipient,
+  message: Message,
+  alone: boolean,
+): ReportedRecipient {
+  const { action, diagnostic, finalRecipient, originalRecipient, remoteMta, status } = recipient
+  const isNamed = finalRecipient !== '' || originalRecipient !== ''
+  const isTold = diagnostic !== '' && isNamed
+  if (isTold || (action !== 'failed' && action !== 'delayed')) return recipient
+  const cause = causeFor(message, finalRecipient || originalRecipient, alone)
+  if (cause === undefined) return recipient
+  const told = diagnostic || cause.diagnostic
+  return {
+    ...recipient,
+    status: statusOf(status, told),
+    diagnostic: told,
+    remoteMta: remoteMta || cause.host,
+    finalRecipient: isNamed ? finalRecipient : cause.address,
+  }
 }

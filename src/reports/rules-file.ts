@@ -145,7 +145,7 @@ class FileReader {
     const fields: Given = isTable(given) ? given : {}
     const { name, code = '' } = fields
     const place = `[[${table}]] ${typeof name === 'string' ? shown(name) : index + 1}`
-    this.knownKeys(place, fields, ['name', 'class', 'patterns', 'code'])
+    this.knownKeys(place, fields, ['name', 'class', 'patterns', 'unless', 'code'])
     if (typeof name !== 'string' || name === '') {
       return this.problem(`${place}: name: ${shown(name)} given, expected a text`)
     }
@@ -153,9 +153,19 @@ class FileReader {
       return this.problem(`${place}: code: ${shown(code)} given, expected a text such as "5"`)
     }
     const found = this.className(`${place}: class`, fields.class)
-    const patterns = this.#patterns(place, fields.patterns)
-    if (found === undefined || patterns === undefined) return undefined
-    return { name, class: found, code, patterns, shown: `${table} "${name}" of ${this.#file}` }
+    const patterns = this.#patterns(`${place}: patterns`, fields.patterns)
+    const none: Pattern[] = []
+    const unless =
+      fields.unless === undefined ? none : this.#patterns(`${place}: unless`, fields.unless)
+    if (found === undefined || patterns === undefined || unless === undefined) return undefined
+    return {
+      name,
+      class: found,
+      code,
+      patterns,
+      unless,
+      shown: `${table} "${name}" of ${this.#file}`,
+    }
   }
 
   #patterns(place: string, given: unknown): Pattern[] | undefined {
@@ -165,7 +175,7 @@ class FileReader {
     if (good.length > 0 && good.length === texts.length) return good
     const bad = texts[patterns.indexOf(undefined)] ?? given
     return this.problem(
-      `${place}: patterns: ${shown(bad)} given, expected a list of texts of up to 200 characters`,
+      `${place}: ${shown(bad)} given, expected a list of texts of up to 200 characters`,
     )
   }
 

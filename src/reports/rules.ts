@@ -24,6 +24,8 @@ export interface TextRule {
   readonly class: BounceClass
   /** One of them has to occur. */
   readonly patterns: readonly Pattern[]
+  /** None of them may occur. */
+  readonly unless: readonly Pattern[]
   /** How the reply's code begins; '' for any. */
   readonly code: string
   /** What it is called in a verdict. */

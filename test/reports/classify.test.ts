@@ -10,6 +10,7 @@ import {
   classify,
   loadBounceRules,
   saidInReply,
+  saidOf,
   type Verdict,
 } from '../../src/reports/index.js'
 import { makeTempDir } from '../support/store.js'
@@ -102,6 +103,61 @@ const truth: readonly (readonly [string, BounceClass, string?])[] = [
   ['550 5.5.1 x', 'protocol'],
   ['503 bad sequence of commands', 'protocol'],
   ['451 4.4.2 x', 'unreachable'],
+  // Of the session or of a time, under whatever status: nothing is said of this recipient.
+  ['550 5.1.1 Too many invalid recipients', 'throttled'],
+  ['550 Too many unknown users in this session', 'throttled'],
+  ['550 5.1.1 You have sent to too many recipients this hour', 'throttled'],
+  ['550 5.1.1 Daily limit of recipients reached: daily quota exceeded', 'throttled'],
+  // 'No such user' beside something else that explains the refusal.
+  ['550 5.1.1 Relaying denied: no such user or domain here', 'routing'],
+  ['554 5.1.1 no such user, and this is not an open relay', 'routing'],
+  ['554 5.1.1 mail forwarding loop, no such user', 'routing'],
+  ['550 5.1.1 Message content rejected; no such user', 'content'],
+  ['550 5.1.1 no such user for this content', 'content'],
+  ['550 5.1.1 user unknown; message looks like spam', 'content'],
+  ['550 5.1.1 User unknown temporarily', 'busy'],
+  ['550 5.2.1 Mailbox temporarily disabled', 'busy'],
+  ['550 5.1.1 Sender rejected: user unknown', 'sender-authentication'],
+  ['550 5.1.2 Host not found, try again', 'unreachable'],
+  ['550 Client host unknown: your host has no name', 'unknown'],
+  // Where a link says so, it is no word of the server.
+  ['550 5.1.1 User unknown, see http://help.test/spam_relay_content', 'bad-mailbox'],
+  // Domains that take no mail.
+  ['550 5.4.4 Invalid domain', 'bad-domain'],
+  ['553 5.1.2 We were unable to find the recipient domain', 'bad-domain'],
+  ['550 Sorry, I could not find a mail exchanger or IP address. (#5.4.4)', 'bad-domain'],
+  ['550 5.1.2 No MX record found for domain', 'bad-domain'],
+  ['554 5.1.0 The domain has a Null MX', 'bad-domain'],
+  ['550 Host/domain does not accept mail', 'bad-domain'],
+  ['550 Illegal host/domain name found', 'bad-domain'],
+  ['550 Nonexistent domain', 'bad-domain'],
+  ['553 gone.test does not exist', 'bad-domain'],
+  ['550 5.1.2 Host unknown', 'bad-domain'],
+  // Exchange and Hotmail.
+  ['550 5.4.1 Recipient address rejected: Access denied. AS(201806281)', 'bad-mailbox'],
+  ['550 5.1.1 RESOLVER.ADR.ExRecipNotFound; not found', 'bad-mailbox'],
+  ['550 5.7.1 RESOLVER.RST.AuthRequired; authentication required', 'sender-authentication'],
+  ['550 5.2.3 RESOLVER.RST.RecipSizeLimit; message too large', 'too-large'],
+  ['550 Requested action not taken: mailbox unavailable (-1:1:-1)', 'bad-mailbox', outlook],
+  // No longer there.
+  ['550 Mailbox is frozen', 'disabled'],
+  ['550 Account blocked', 'disabled'],
+  ['554 <a@b.test> is no longer valid', 'disabled'],
+  ['550 Your account is blocked', 'unknown'],
+  // Full, in older words.
+  ['550 User mailbox exceeds allowed size', 'mailbox-full'],
+  ['550 mailbox is full: retry timeout exceeded', 'mailbox-full'],
+  ['550 maildir delivery failed: userdisk quota exceeded', 'mailbox-full'],
+  ['550 User has too many messages on the server', 'mailbox-full'],
+  // Policy, authentication, names of hosts.
+  ['550 5.7.1 Message rejected due to local policy', 'content'],
+  ['554 5.7.1 Email rejected for policy reasons', 'content'],
+  ['550 5.7.1 Delivery not authorized, message refused', 'blocked'],
+  ['530 5.7.0 Authentication required', 'sender-authentication'],
+  ['550 5.7.1 Multiple authentication checks failed', 'sender-authentication'],
+  ['551 Server access forbidden by invalid RDNS record', 'sender-authentication'],
+  ['550 domain [b.test] mismatches client ip 192.0.2.1', 'sender-authentication'],
+  ['550 5.2.0 Mail rejete. Mail rejected. ofr_506 [506]', 'content', 'smtp-in.orange.fr'],
   // A 5yz alone proves nothing.
   ['550 x', 'unknown'],
   ['550 5.7.1 x', 'unknown'],
@@ -168,6 +224,46 @@ t.test('a final report of class 4 counts as final', async (t) => {
   t.match(classify(shippedRules, { ...said, status: '4.2.2' }), { suppress: false, soft: true })
 })
 
+t.test('the last words of a report that is final count as final', async (t) => {
+  const said = { host: undefined, status: '4.0.0', final: true }
+  const rule = (text: string, code = 0) => classify(shippedRules, { ...said, text, code })
+  t.match(rule('lookup of gone.test responded with code NXDOMAIN'), {
+    class: 'bad-domain',
+    suppress: true,
+  })
+  t.match(rule('450 4.0.0 user unknown', 450), { class: 'bad-mailbox', suppress: true })
+  t.match(rule('450 4.0.0 greylisted', 450), { class: 'busy', suppress: false })
+  const live = saidInReply('450 4.0.0 user unknown')
+  t.match(live && classify(shippedRules, live), { suppress: false }, 'but none of a live 4yz')
+})
+
+t.test('what a gateway writes around a reply is not the reply', async (t) => {
+  const about = (diagnostic: string) =>
+    classify(
+      shippedRules,
+      saidOf(
+        {
+          action: 'failed',
+          status: '',
+          diagnostic,
+          remoteMta: '',
+          originalRecipient: '',
+          finalRecipient: 'a@b.test',
+        },
+        'gw.test',
+      ),
+    ).class
+  for (const [diagnostic, expected] of [
+    ["5.1.0 - Unknown address error 550-'5.7.1 content refused' (delivery attempts: 0)", 'content'],
+    ["5.1.0 - Unknown address error 550-'No such user here' (delivery attempts: 0)", 'bad-mailbox'],
+    ['550 5.1.351 Remote server returned unknown recipient -> 550 5.7.1 spam', 'content'],
+    ['host mx.unknown.user.test said: 554 5.7.1 Relay access denied', 'routing'],
+    ['timeout after 550 seconds', 'unknown'],
+  ] as const) {
+    t.equal(about(diagnostic), expected, diagnostic)
+  }
+})
+
 t.test('what an address says is not what the server says', async (t) => {
   t.equal(verdictOn('550 5.0.0 <disabled@spam.test> x').class, 'unknown')
   t.equal(verdictOn('550 5.0.0 user.unknown@x.test is not for you').class, 'unknown')
@@ -208,6 +304,7 @@ patterns = ["word"]
 name = "any"
 class = "routing"
 patterns = ["word * end", "word"]
+unless = ["but * not"]
 [status]
 "5.1.1" = "bad-mailbox"
 "x.1.1" = "busy"
@@ -223,6 +320,8 @@ patterns = ["word * end", "word"]
     verdictOn(reply, host, rules).rule.replace(/of .*\//, 'of ')
   t.equal(rule('550 5.1.1 a word', 'MX.P.test.'), 'providers.p.text "theirs" of rules.toml')
   t.equal(rule('550 5.1.1 a word', 'evilp.test'), 'text "any" of rules.toml')
+  t.equal(rule('550 5.1.1 a word, but it is not'), 'status 5.1.1 of rules.toml', 'unless')
+  t.equal(rule('550 5.1.1 a word, http://but/not'), 'text "any" of rules.toml', 'links say nothing')
   t.equal(rule('550 5.1.1 x', 'p.test'), 'status 5.1.1 of rules.toml')
   t.equal(rule('450 4.1.1 x'), 'status x.1.1 of rules.toml')
   t.equal(rule('550 5.1.9 x'), 'status 5.1.x of rules.toml')
@@ -280,6 +379,7 @@ suppress = "maybe"
 name = "a"
 class = "bad"
 patterns = []
+unless = "x"
 colour = 1
 [status]
 "5.1" = "content"
@@ -299,6 +399,7 @@ colour = 1
         'text.. "a": colour: no such key',
         'text.. "a": class: "bad" given',
         'text.. "a": patterns: .. given, expected a list',
+        'text.. "a": unless: "x" given, expected a list',
         'status.: "5.1" given, expected a code',
         'status. 5.1.1: 1 given',
         'code.: "250" given',

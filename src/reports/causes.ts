@@ -1,0 +1,123 @@
+import { repliesIn } from './dialogue.js'
+import { type Entry, entriesIn } from './entries.js'
+import { addressesIn } from './fields.js'
+import type { Message } from './message.js'
+import { onlyRecipient, textBeforeOriginal } from './original.js'
+
+/** A failed recipient ('' when it is not named) and what a bounce in words says about it. */
+export interface Cause {
+  address: string
+  /** The server's reply, else the report's words; at most 1,000 characters, '' when it says nothing. */
+  diagnostic: string
+  /** The server that said so; '' when not told. */
+  host: string
+}
+
+const maxText = 32 * 1024
+const maxLines = 400
+const maxRecipients = 100
+const maxDiagnostic = 1_000
+
+/** Of a report's text at least one: a report without a recipient is about the one for whom the returned message was. */
+export function causesIn(message: Message, text: string): Cause[] {
+  const lines = text.split('\n', maxLines)
+  const replies = repliesIn(lines)
+  const entries = failedIn(message, lines, [...replies.keys()])
+  // Sendmail's subject says the cause, and some who took its form over say it nowhere else.
+  const named = /^returned mail: ((?:user|host) unknown)$/i.exec(message.header('subject'))?.[1]
+  return entries.map(({ address, lines: behind }) => {
+    const alone = entries.length === 1
+    // The last one of a list has what comes after the list behind it.
+    const own = untilHeading(behind)
+    const replied = replies.get(address.toLowerCase())
+    // Some name the recipients after the reply, in a paragraph of their own. Where there are others,
+    // it may be the reply to another one.
+    const reply = replyIn(own) ?? replied?.reply ?? (alone ? (replyIn(lines) ?? named) : undefined)
+    return {
+      address,
+      diagnostic:
+        reply ?? (wordsIn(own) || (alone ? wordsIn(untilHeading(lines)) || wordsIn(lines) : '')),
+      host: hostIn(own.join('\n')) || (replied?.host ?? ''),
+    }
+  })
+}
+
+/** Without the next section, the dialogue and what gateways append: `****`, `____`. */
+function untilHeading(lines: readonly string[]): readonly string[] {
+  const at = lines.findIndex((line) => /^[ \t]*(?:-{3,}|={3,}|_{3,}|\*{3,}|>>>|<<<)/.test(line))
+  return at < 0 ? lines : lines.slice(0, at)
+}
+
+/** What a report says in words, without the message that it gives back. */
+export const reportText = ({ text }: Message) => textBeforeOriginal(text.slice(0, maxText))
+
+/** Whether it names an address other than its reader's and its author's. */
+export const namesRecipients = (message: Message, text: string) =>
+  listedIn(message, text.split('\n', maxLines)).length > 0
+
+function failedIn(message: Message, lines: readonly string[], replied: readonly string[]) {
+  const entries = listedIn(message, lines)
+  if (entries.length > 0) return entries
+  const named = addressesIn(message.header('x-failed-recipients'), maxRecipients)
+  const addresses = [named, replied].find(({ length }) => length > 0) ?? [onlyRecipient(message)]
+  return addresses.slice(0, maxRecipients).map((address) => ({ address, lines: [] }))
+}
+
+function listedIn(message: Message, lines: readonly string[]): Entry[] {
+  const { header } = message
+  const named = addressesIn(header('x-failed-recipients'), maxRecipients)
+  const only = onlyRecipient(message)
+  // A report greets its reader and says whom to ask: neither is a failed recipient, unless somebody
+  // has written to himself.
+  const others = new Set(addressesIn(`${header('to')}, ${header('from')}`, maxRecipients))
+  const isOther = (address: string) =>
+    others.has(address) && address !== only && !named.includes(address)
+  const dialogue = lines.findIndex((line) => /^[ \t>*]*-{2,}[ \t]*transcript of/i.test(line))
+  return entriesIn(dialogue < 0 ? lines : lines.slice(0, dialogue), isOther)
+}
+
+/** What the server said, from its code to the end of the paragraph. */
+function replyIn(lines: readonly string[]): string | undefined {
+  const text = unquoted(lines)
+  const reply = replyStart.exec(text)
+  if (reply === null) return undefined
+  const opened = reply[1] ?? ''
+  const cause = oneLine(text.slice(reply.index + opened.length).split(/\n\s*\n/, 1))
+    // `(550) User unknown`, `[550] …`
+    .replace(/^([45]\d\d)[)\]]:?/, '$1')
+  // What was opened before the code is closed after it: `(reason: 550 …)`, `returned '550 …'`.
+  if (opened === '[') return cause.replace(/\]$/, '')
+  const closes = /^[("'<]$/.test(opened) || !cause.includes('(')
+  return closes ? cause.replace(/[)'"]$/, '') : cause
+}
+
+const wordsIn = (lines: readonly string[]) =>
+  oneLine(
+    unquoted(lines)
+      .trim()
+      .split(/\n\s*\n/)
+      .filter((paragraph) => /[\p{L}\p{N}]/u.test(paragraph))
+      .slice(0, maxParagraphs),
+  )
+
+// The first ones are often no more than a greeting and what was tried.
+const maxParagraphs = 4
+
+const unquoted = (lines: readonly string[]) =>
+  lines.map((line) => line.replace(/^[ \t>#]+/, '')).join('\n')
+
+const oneLine = (paragraphs: readonly string[]) =>
+  paragraphs.join(' ').replace(/\s+/g, ' ').trim().slice(0, maxDiagnostic)
+
+// `<<< 550 …`, `said: 550-5.1.1 …`, `#550 5.1.1 …`, `(reason: 552 …`, `554: delivery error`, `[550 …]`.
+// No `500 seconds`.
+const replyStart =
+  /(^|[\s:;#(<'"[])(?=[45]\d\d(?:[- ]#?[45]\.\d{1,3}\.\d{1,3}|[)\]](?![ \t]*\d)|[-: ] ?(?!(?:seconds?|minutes?|hours?|days?|messages?|recipients?)\b)[^\s\d]))/
+
+function hostIn(text: string): string {
+  const found =
+    /\b(?:host|talking to|server|server for the recipient domain [^\s]{1,253} by)[: ]+<?([a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,10})/i.exec(
+      text,
+    )
+  return found?.[1]?.toLowerCase() ?? ''
+}

@@ -1,0 +1,58 @@
+import { addressIn } from './fields.js'
+
+/** What an SMTP dialogue that a bounce quotes says of one recipient. */
+export interface Replied {
+  reply: string
+  /** The server that said so; '' when not told. */
+  host: string
+}
+
+const maxReply = 1_000
+
+/**
+ * Reads the dialogue (`>>> RCPT TO:<a@b>`, `<<< 550 …`, `550 <a@b>... User unknown`) as Sendmail and
+ * many after it quote it: by recipient, in lower case. A reply counts for the recipient that it names
+ * or that was asked for; what another one got says nothing of this one.
+ */
+export function repliesIn(lines: readonly string[]): Map<string, Replied> {
+  const replies = new Map<string, Replied>()
+  let asked = ''
+  let host = ''
+  let open: Replied | undefined
+  for (const line of lines) {
+    if (!dialogueLine.test(line)) continue
+    const text = line.slice(0, 1_000)
+    const talking = /\bwhile talking to <?([a-z0-9.-]{1,253})/i.exec(text)?.[1]
+    if (talking !== undefined) host = talking.toLowerCase().replace(/\.+$/, '')
+    const command = /^[ \t>]*>>>[ \t]*(.*)$/.exec(text)?.[1]
+    if (talking !== undefined || command !== undefined) {
+      asked = /^RCPT TO/i.test(command ?? '') ? addressIn(command).toLowerCase() : ''
+      open = undefined
+      continue
+    }
+    const said = replyLine.exec(text)
+    if (said === null) continue
+    const [, quoted, code = '', end, words = ''] = said
+    const named = addressBehindCode(words)
+    const about = named || (quoted === undefined ? '' : asked)
+    if (named === '' && open?.reply.startsWith(code)) {
+      open.reply = `${open.reply} ${code}${end}${words}`.slice(0, maxReply)
+    } else if (about !== '' && !replies.has(about)) {
+      open = { reply: `${code}${end}${words}`, host }
+      replies.set(about, open)
+    } else open = undefined
+  }
+  return replies
+}
+
+// Most lines of a report are none.
+const dialogueLine = /^[ \t>]*(?:>>>|<<<|[45]\d\d[- ])|\btalking to/i
+
+// `<<< 550-5.1.1 …`, `550 5.1.1 <a@b>... User unknown`.
+const replyLine = /^[ \t>]*(<<<[ \t]*)?([45]\d\d)([- ])(.*)$/
+
+/** `5.1.1 <a@b>... User unknown` is about a@b; an address that comes later may be anybody's. */
+function addressBehindCode(words: string): string {
+  const found = /^(?:[45]\.\d{1,3}\.\d{1,3}[ \t]+)?(<?[^\s<>]{1,64}@[^\s<>]{1,253}>?)/.exec(words)
+  return addressIn(found?.[1]).toLowerCase()
+}

@@ -1,0 +1,27 @@
+// `host mx.example[192.0.2.1] said: 550 …`, `Remote server returned … -> 550 …`,
+// `refused to talk to me: 421 …`, `returned '550 …`, `responded with: 550 …`.
+const quoting =
+  /(?:\bsaid:|->|\btalk to me:|\breturned:?|\bresponded(?: with)?:|\bresponse was:|\breplied:)[ \t]*['"<(]?(?=[45]\d\d(?:[ -]|: ))/g
+
+// Cisco's gateways and Amazon's: `5.1.0 - Unknown address error 550-'5.7.1 …' (delivery attempts: 0)`.
+const wrapped =
+  /(?:^|\s)[45]\.\d\.\d - [A-Za-z() ]{3,60} ([45]\d\d)-'(.*?)'?(?: \(delivery attempts: \d+\))?$/s
+
+/**
+ * What the last server in the chain has said, out of what gateways have written around it. Their own
+ * words are a guess: an `Unknown address error` stands before a refusal of the content as well.
+ */
+export function ownReply(diagnostic: string): string {
+  const inside = wrapped.exec(diagnostic)
+  if (inside !== null) return `${inside[1]} ${inside[2]}`
+  let from = 0
+  for (const match of diagnostic.matchAll(quoting)) from = match.index + match[0].length
+  return diagnostic.slice(from)
+}
+
+// Digits at the beginning, or after what opens a reply; no `timeout after 500 seconds`.
+const replyCode =
+  /(?<![\d.])([45]\d\d)(?=$|-|: ?| (?!(?:(?:milli)?seconds?|minutes?|hours?|days?|messages?|recipients?|mails?|[kmg]?b|bytes|times)\b))/i
+
+/** The code in a server's words; 0 where there is none. */
+export const codeIn = (reply: string): number => Number(replyCode.exec(reply)?.[1] ?? 0)
