@@ -61,8 +61,9 @@ export interface Ways extends Pick<DetourOptions, 'egress' | 'relays' | 'shaping
 // for it in their order (20 sites of 20 connections: 16 % more mails a second with it, Nov 2026).
 const maxComposing = 24
 const maxHeavyBytes = 256 * 1024 * 1024
-// KumoMTA's figures, where RFC 5321 §4.5.3.2 has minutes: for sites that nobody knows yet while others wait.
-const hurriedDeadlines = { connectMs: 15_000, bannerMs: 60_000, ehloMs: 60_000 }
+// For sites that nobody knows yet, while there are many of them: half of the usual, as most of those that do
+// not answer are dead.
+const hurriedDeadlines = { connectMs: 15_000 }
 
 export function makeAttempts(deps: OutboundDeps, { findRoute, berths, ...ways }: Ways): Attempts {
   const { clock, config, log } = deps
@@ -108,7 +109,7 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, berths, ...ways }:
   /** Straight to the recipient's servers. */
   const tryPrimary: DetourOptions['tryPrimary'] = async (
     claimed,
-    { site, source, hurried },
+    { site, source, hurried, signal, goesTo },
     route,
   ) => {
     if ('outcome' in route) {
@@ -128,7 +129,7 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, berths, ...ways }:
     const maxConnections = site.connections
     const limits = { site: route.site.key, maxConnections, messagesPerConnection, inside }
     const deadlines = hurried ? hurriedDeadlines : undefined
-    const target = { source, hosts, demandOf, ...limits, deadlines }
+    const target = { source, hosts, demandOf, ...limits, deadlines, signal, goesTo }
     let mail: Mail | undefined
     try {
       for (;;) {
@@ -141,12 +142,13 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, berths, ...ways }:
           connections.release(session, true)
           throw error
         })
-        const result = await session.connection.send(mail.envelope, mail.pieces)
+        const result = await session.connection.send(mail.envelope, mail.pieces, signal)
         const reached = session.reused ? undefined : true
         const finding = { ...describe(session, result, demand), reached }
         connections.release(session, result.kind !== 'lost' && result.reusable)
         // A session that ended while it was idle says nothing about this mail: take another one.
-        if (result.kind === 'lost' && !result.offered && session.reused) continue
+        const isUntried = result.kind === 'lost' && !result.offered && session.reused
+        if (isUntried && signal?.aborted !== true) continue
         return finding
       }
     } finally {

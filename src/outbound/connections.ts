@@ -21,6 +21,7 @@ export interface Session {
   /** `mx.example.com [192.0.2.1]`, for the record. */
   remote: string
   exchange: string
+  address: string
   /** Which sessions are alike: same site, same source, same hosts. */
   key: string
   berth: Berth
@@ -61,11 +62,15 @@ export interface Target {
   inside?: Inside | undefined
   /** Other than the usual ones. */
   deadlines?: Partial<Deadlines> | undefined
+  /** Gives up when it is aborted, with its reason. */
+  signal?: AbortSignal | undefined
+  /** Told each address before it is connected to, and that of an idle session that is taken. */
+  goesTo?: ((address: string) => void) | undefined
 }
 
 type Opened = Pick<
   Session,
-  'connection' | 'remote' | 'exchange' | 'demand' | 'before' | 'tlsFailed'
+  'connection' | 'remote' | 'exchange' | 'address' | 'demand' | 'before' | 'tlsFailed'
 >
 
 export type Acquired = { session: Session } | NotAcquired
@@ -201,16 +206,25 @@ export function openConnections(options: ConnectionOptions): Connections {
         if (bind === undefined) continue
         const port = target.inside?.port ?? options.port
         const { deadlines } = target
-        const from = { ...bind, heloName: source.heloName, port, ...(deadlines && { deadlines }) }
+        const { heloName } = source
+        const from = {
+          ...bind,
+          heloName,
+          port,
+          cut: target.signal,
+          ...(deadlines && { deadlines }),
+        }
+        target.goesTo?.(address)
         if (last !== undefined) before.push(`${last.remote}: ${failureText(last.failure)}`)
         const result = await connectHost(from, address, exchange, demand, before)
         if (result.kind === 'ready') {
           const { connection, clear: tlsFailed } = result
-          return { connection, remote, exchange, demand, before, tlsFailed }
+          return { connection, remote, exchange, address, demand, before, tlsFailed }
         }
         last = { failure: result, remote, demand, before }
         if (result.phase !== 'connect' && result.reply === undefined) silent++
-        if (silent >= maxSilent || dying.signal.aborted) return last
+        const isOver = dying.signal.aborted || target.signal?.aborted === true
+        if (silent >= maxSilent || isOver) return last
       }
     }
     return last ?? noneOfFamily(source, hosts)
@@ -223,6 +237,7 @@ export function openConnections(options: ConnectionOptions): Connections {
       const waiting = takeIdle(key, target.demandOf)
       if (waiting !== undefined) {
         waiting.reused = true
+        target.goesTo?.(waiting.address)
         return { session: waiting }
       }
       const berth = berths.take({ site, source: source.name, limit })
@@ -281,6 +296,7 @@ interface From {
   port: number
   localAddress?: string
   heloName: string
+  cut: AbortSignal | undefined
   deadlines?: Partial<Deadlines>
 }
 

@@ -11,6 +11,7 @@ import { makeAhead } from './ahead.js'
 import { makeAttempts } from './attempt.js'
 import { makeBerths } from './berths.js'
 import { claimApart } from './claim-apart.js'
+import { serverOf } from './connection-shares.js'
 import type { OutboundDeps } from './deps.js'
 import { explainGate, type LiveGate } from './explain-gate.js'
 import { type Lane, makeLanes, type Stream } from './lanes.js'
@@ -51,7 +52,7 @@ const retryWriteMs = 1_000
 const routeAgainMs = 300_000
 // So many destinations are looked up ahead of their turn, not a whole queue's.
 const routedAhead = 100
-// So many more of sites that do not answer, so that those behind them are found.
+// So many more of an account that wait for room in its share, so that those behind them are found.
 const mostParked = 1_000
 
 /**
@@ -63,7 +64,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const total = config.maxConnections
   const lanes = makeLanes()
   const berths = makeBerths(total, meter)
-  const paths = makePaths({ total, perClaim: maxPerClaim }, (gate, waiting) => {
+  const paths = makePaths({ total, perClaim: maxPerClaim, clock }, (gate, waiting) => {
     meter.count('posthorn_throttled_total', { gate })
     // Where it is connections that lack, one is free soon.
     if (gate === 'connections' || ahead.isEmpty()) return
@@ -93,8 +94,11 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const routing = makeRouting({
     findRoute,
     log,
-    onRouted(lane, site, streams) {
+    onRouted(lane, site, addresses, streams) {
       lane.site = site
+      const servers = addresses.map(serverOf)
+      // Where it last connected to is known better than the order in which its hosts come.
+      if (!servers.some((server) => server === lane.server)) lane.server = servers[0]
       lane.routedAt = clock.now()
       // A claim that was under way may have come to the end of one.
       for (const stream of streams) if (stream.state === 'due') standAt(stream, site)
@@ -147,8 +151,9 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     if (now < workedAt) paths.reopen()
     workedAt = now
     for (const stream of lanes.wake(now)) stand(stream, now)
-    routing.pump((of) => {
-      return !paths.isFull(of) && paths.inLine(of) < routedAhead && paths.parked(of) < mostParked
+    routing.pump((of, accountId) => {
+      const isAhead = paths.inLine(of) >= routedAhead || paths.parked(of, accountId) >= mostParked
+      return !paths.isFull(of) && !isAhead
     })
     const isReady = (stream: Stream, places: number) => places < ahead.left(stream)
     const wants = paths.wanted(now, claiming ? isReady : undefined)
@@ -245,7 +250,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
 
   const giveBack = (place: Place) => {
     place.withdraw()
-    paths.ended(place)
+    paths.withdrawn(place)
   }
 
   const run = (stream: Stream, delivery: Claimed, place: Place) => {

@@ -31,6 +31,8 @@ export interface Lane {
   readonly streams: Map<string, Stream>
   /** Where its mail goes, as far as it was looked up, and when that was. */
   site: Site | undefined
+  /** The server that its mail last connected to, or will first (`serverOf`). */
+  server: string | undefined
   routedAt: number
   usedAt: number
 }
@@ -78,7 +80,14 @@ export function makeLanes(): Lanes {
   const laneOf = (name: string): Lane => {
     let lane = lanes.get(name)
     if (lane === undefined) {
-      lane = { name, streams: new Map(), site: undefined, routedAt: 0, usedAt: 0 }
+      lane = {
+        name,
+        streams: new Map(),
+        site: undefined,
+        server: undefined,
+        routedAt: 0,
+        usedAt: 0,
+      }
       lanes.set(name, lane)
     }
     return lane

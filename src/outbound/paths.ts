@@ -1,9 +1,15 @@
+import type { Clock } from '../clock/index.js'
 import type { QueueClass } from '../store/index.js'
+import { askerOf, choose } from './choose.js'
+import { makeShares, type Refusal } from './connection-shares.js'
 import { classes, type Stream } from './lanes.js'
+import { makeParked } from './parked.js'
 import type { Gate, Place } from './places.js'
 import { type Held, keptFrom } from './shaping/index.js'
 import { makeTimeHeap } from './time-heap.js'
-import { makeUntried } from './untried.js'
+
+/** Streams by account, both in turn. */
+export type Due = Map<string, Set<Stream>>
 
 /** The way from one pool of source addresses to one site, and who stands in line there. */
 export interface Path {
@@ -12,7 +18,7 @@ export interface Path {
   readonly site: string
   readonly gate: Gate
   /** Due streams by class and account; both the accounts and the streams of each in turn. */
-  readonly due: Record<QueueClass, Map<string, Set<Stream>>>
+  readonly due: Record<QueueClass, Due>
   /** Why nothing of the class may start; undefined while it stands in line. */
   readonly held: Record<QueueClass, Held | undefined>
 }
@@ -33,6 +39,7 @@ export interface PathBounds {
   total: number
   /** The most deliveries that one claim asks for. */
   perClaim: number
+  clock: Pick<Clock, 'now'>
 }
 
 /** A gate has closed; who stands before it, by account. */
@@ -56,17 +63,19 @@ export interface Paths {
    * `may`: of which streams, by how many places each has been given already; by default of all.
    */
   wanted(now: number, may?: (stream: Stream, places: number) => boolean): Want[]
-  /** An attempt has ended, or no delivery was there for the place. */
+  /** An attempt has ended, after it came as far as the site. */
   ended(place: Place): void
+  /** Nothing began in the place, or it told nothing about the site. */
+  withdrawn(place: Place): void
   /** Something that holds many changed (a ration came, limits were raised): all ask again. */
   reopen(gate?: Held['gate']): void
   /** How many paths of the class stand in line. */
   inLine(of: QueueClass): number
-  /** How many wait until fewer attempts are under way at sites that have not answered yet. */
-  parked(of: QueueClass): number
+  /** At how many paths mail of the account waits for room in a share of the connections. */
+  parked(of: QueueClass, accountId: string): number
   /** True when nothing more of the class may start anywhere. */
   isFull(of: QueueClass): boolean
-  /** When the next closed gate opens; undefined for not known. */
+  /** When the next closed gate opens, or an attempt has had time enough; undefined for not known. */
   wakeAt(): number | undefined
   readonly inFlight: number
 }
@@ -75,40 +84,28 @@ export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
   const paths = new Map<string, Path>()
   const bySite = new Map<string, Set<Path>>()
   const lines: Record<QueueClass, Set<Path>> = { 0: new Set(), 1: new Set(), 2: new Set() }
-  /** Out of line for nothing but `untried`. */
-  const parked: typeof lines = { 0: new Set(), 1: new Set(), 2: new Set() }
-  const untried = makeUntried(bounds.total)
-  const tooMany: Held = {
-    gate: 'connections',
-    until: null,
-    why: `${untried.most} at most to places that have not answered yet`,
-  }
+  const shares = makeShares(bounds.total, bounds.clock)
+  const parked = makeParked()
+  /** Paths that are in line again as a share had room. */
+  const woken: Record<QueueClass, Map<Path, string>> = { 0: new Map(), 1: new Map(), 2: new Map() }
   const opening = makeTimeHeap<{ path: Path; of: QueueClass }>()
   let inFlight = 0
 
   const line = (path: Path, of: QueueClass) => {
-    parked[of].delete(path)
+    parked.remove(path, of)
     if (path.due[of].size > 0) lines[of].add(path)
   }
-  /** One of those that may go, for a place is free, or whoever had the last one makes no use of it. */
-  const unpark = () => {
-    for (const of of classes) {
-      for (const path of parked[of]) {
-        const accounts = [...path.due[of].keys()]
-        if (accounts.some((account) => untried.mayStart(of, account))) return line(path, of)
-      }
-    }
+  const wakeOne = (share: string) => {
+    const next = parked.next(share)
+    if (next === undefined) return
+    line(next.path, next.of)
+    woken[next.of].set(next.path, share)
   }
-  /** The place as it is taken; undefined, and it is given back, when it is one too many. */
-  const admit = (place: Place, of: QueueClass, accountId: string): Place | undefined => {
-    if (place.relay !== undefined || place.site.answers) return place
-    if (!untried.mayStart(of, accountId)) {
-      place.withdraw()
-      return undefined
-    }
-    const taken = untried.isCrowded() ? { ...place, hurried: true as const } : place
-    untried.started(taken, accountId)
-    return taken
+  /** It has left the line: the room for which it was woken is the next one's, unless it was used. */
+  const passOn = (path: Path, of: QueueClass, isUsed = (_share: string) => false) => {
+    const share = woken[of].get(path)
+    woken[of].delete(path)
+    if (share !== undefined && !isUsed(share)) wakeOne(share)
   }
   const hold = (path: Path, of: QueueClass, held: Held) => {
     lines[of].delete(path)
@@ -116,6 +113,22 @@ export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
     path.held[of] = held
     if (before?.gate !== held.gate) onHeld(held.gate, path.due[of])
     if (held.until !== null && before?.until !== held.until) opening.push(held.until, { path, of })
+  }
+  const park = (path: Path, of: QueueClass, refused: ReadonlyMap<string, Refusal>) => {
+    const [{ why } = { why: '' }] = refused.values()
+    hold(path, of, { gate: 'connections', until: null, why })
+    const waited = new Map([...refused].map(([account, { share }]) => [account, share]))
+    parked.add(path, of, waited)
+    passOn(path, of, (share) => [...waited.values()].includes(share))
+  }
+  const isWaiting = () =>
+    !parked.isEmpty() || classes.some((of) => lines[of].size > 0 && isFull(of))
+  const finish = (place: Place, tried: boolean) => {
+    inFlight--
+    const roomier = shares.ended(place, tried)
+    // Those who waited for it come before more of the same site.
+    if (!parked.isEmpty()) for (const share of roomier) wakeOne(share)
+    for (const path of bySite.get(place.siteKey) ?? []) for (const of of classes) line(path, of)
   }
   const wake = (now: number) => {
     for (let first = opening.first(); first && first.at <= now; first = opening.first()) {
@@ -136,10 +149,13 @@ export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
     const accounts = path.due[stream.class]
     const streams = accounts.get(stream.accountId)
     streams?.delete(stream)
-    if (streams?.size === 0) accounts.delete(stream.accountId)
+    if (streams?.size === 0) {
+      accounts.delete(stream.accountId)
+      parked.forget(path, stream.class, stream.accountId)
+    }
     if (accounts.size > 0) return
-    parked[stream.class].delete(path)
-    if (lines[stream.class].delete(path)) unpark()
+    lines[stream.class].delete(path)
+    passOn(path, stream.class)
     if (classes.some((of) => path.due[of].size > 0)) return
     paths.delete(path.key)
     const others = bySite.get(path.site)
@@ -160,7 +176,9 @@ export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
       const streams = accounts.get(stream.accountId) ?? new Set()
       accounts.set(stream.accountId, streams.add(stream))
       stream.path = path
-      if (path.held[stream.class] === undefined) lines[stream.class].add(path)
+      // Where others have no room in their shares, it may have some in its own.
+      const wasParked = parked.remove(path, stream.class)
+      if (wasParked || path.held[stream.class] === undefined) lines[stream.class].add(path)
     },
     leave,
     leaveAll() {
@@ -177,20 +195,21 @@ export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
       for (const of of classes) {
         for (const path of lines[of]) {
           if (left === 0 || isFull(of)) break
-          const stream = nextIn(path.due[of], (one) => may(one, wants.get(one)?.places.length ?? 0))
-          if (stream === undefined) continue
+          const isAsked = (one: Stream) => may(one, wants.get(one)?.places.length ?? 0)
+          if (!isAnyAsked(path.due[of], isAsked)) continue
           const free = path.gate.start(of)
           if ('gate' in free) {
             hold(path, of, free)
-            unpark()
+            passOn(path, of)
             continue
           }
-          const place = admit(free, of, stream.accountId)
-          if (place === undefined) {
-            hold(path, of, tooMany)
-            parked[of].add(path)
+          const { stream, refused } = choose(shares, path.due[of], free, isAsked)
+          if (stream === undefined) {
+            free.withdraw()
+            if (refused !== undefined) park(path, of, refused)
             continue
           }
+          const place = free.own ? free : shares.started(free, askerOf(stream, free))
           path.held[of] = undefined
           toTheEnd(path.due[of], stream)
           const want = wants.get(stream) ?? { stream, places: [] }
@@ -203,14 +222,11 @@ export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
           lines[of].add(path)
         }
       }
+      if (isWaiting()) shares.cut()
       return [...wants.values()]
     },
-    ended(place) {
-      inFlight--
-      // Those who waited for it come before more of the same site.
-      if (untried.ended(place)) unpark()
-      for (const path of bySite.get(place.siteKey) ?? []) for (const of of classes) line(path, of)
-    },
+    ended: (place) => finish(place, true),
+    withdrawn: (place) => finish(place, false),
     reopen(gate) {
       for (const path of paths.values()) {
         for (const of of classes) {
@@ -219,9 +235,12 @@ export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
       }
     },
     inLine: (of) => lines[of].size,
-    parked: (of) => parked[of].size,
+    parked: parked.count,
     isFull,
-    wakeAt: () => opening.first()?.at,
+    wakeAt() {
+      const at = Math.min(opening.first()?.at ?? never, isWaiting() ? shares.cutAt() : never)
+      return at === never ? undefined : at
+    },
     get inFlight() {
       return inFlight
     },
@@ -230,19 +249,17 @@ export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
 
 const makeDue = (): Path['due'] => ({ 0: new Map(), 1: new Map(), 2: new Map() })
 
-/** The next account's next stream of those that may. */
-function nextIn(
-  accounts: Map<string, Set<Stream>>,
-  may: (stream: Stream) => boolean,
-): Stream | undefined {
+const never = Number.POSITIVE_INFINITY
+
+function isAnyAsked(accounts: Due, isAsked: (stream: Stream) => boolean): boolean {
   for (const streams of accounts.values()) {
-    for (const stream of streams) if (may(stream)) return stream
+    for (const stream of streams) if (isAsked(stream)) return true
   }
-  return undefined
+  return false
 }
 
 /** Both the account and the stream go to the end of their turns. */
-function toTheEnd(accounts: Map<string, Set<Stream>>, stream: Stream): void {
+function toTheEnd(accounts: Due, stream: Stream): void {
   const streams = accounts.get(stream.accountId)
   if (streams === undefined) return
   accounts.delete(stream.accountId)

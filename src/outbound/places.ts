@@ -1,7 +1,7 @@
 import type { QueueClass } from '../store/index.js'
 import type { Relay, Relays } from './egress/index.js'
 import type { Pool, Source } from './pools.js'
-import type { Site } from './route.js'
+import { isInside, type Site } from './route.js'
 import type { Held, Shaping, Site as SiteState } from './shaping/index.js'
 
 /** Room for one attempt at a site from one source address. */
@@ -11,8 +11,14 @@ export interface Place {
   readonly source: Source
   /** The smart host whose room it is, on the failover way. */
   readonly relay?: Relay
+  /** Leads to servers of our own or of the operator's, which are in nobody's share. */
+  readonly own?: true
   /** Others wait for it to be told whether the site answers. */
   readonly hurried?: true
+  /** Aborted with a `TimeoutError` when it has lasted long and others wait for its connection. */
+  readonly signal?: AbortSignal
+  /** To be told the address that it connects to. */
+  readonly goesTo?: (address: string) => void
   /** Takes it back: nothing began there. */
   withdraw(): void
 }
@@ -43,7 +49,8 @@ export function openGate(shaping: Shaping, site: Site, pool: Pool): Gate {
             state.withdraw(of)
             count(pool, source, -1)
           }
-          return { site: state, siteKey: site.key, source, withdraw }
+          const own = isInside(site.key) && ({ own: true } as const)
+          return { site: state, siteKey: site.key, source, withdraw, ...own }
         }
         closed = soonest(closed, named(held, source))
       }
@@ -64,7 +71,7 @@ export function openRelayGate(relays: Relays, pool: Pool): Gate {
       if (source === undefined) throw new Error(`The pool ${pool.name} has no address`)
       const { room } = started
       const withdraw = () => room.withdraw(of)
-      return { site: room, siteKey: smartHosts, source, relay: started, withdraw }
+      return { site: room, siteKey: smartHosts, source, relay: started, own: true, withdraw }
     },
   }
 }

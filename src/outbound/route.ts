@@ -36,6 +36,8 @@ const siteNamed = (key: string): Site => ({
 export const sandboxSite = siteNamed('sandbox')
 export const simulatorSite = siteNamed('simulator')
 export const nowhere = siteNamed('nowhere')
+/** Its servers are part of the appliance. */
+export const isInside = (key: string) => key === sandboxSite.key || key === simulatorSite.key
 
 const dnsOf = 'dns of '
 /** A domain whose DNS fails is such a site of its own. */

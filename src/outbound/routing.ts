@@ -10,7 +10,7 @@ export interface Routing {
   /** Looks for the site of its lane; all streams that came meanwhile are told together. */
   add(stream: Stream): void
   /** Begins look-ups while there is room for them, in the order of classes. */
-  pump(isWanted: (of: QueueClass) => boolean): void
+  pump(isWanted: (of: QueueClass, accountId: string) => boolean): void
   /** True while the stream waits for its lane's site. */
   has(stream: Stream): boolean
 }
@@ -18,7 +18,8 @@ export interface Routing {
 export interface RoutingOptions {
   findRoute: FindRoute
   log: Log
-  onRouted(lane: Lane, site: Site, streams: readonly Stream[]): void
+  /** `servers`: its addresses, in their order. */
+  onRouted(lane: Lane, site: Site, servers: readonly string[], streams: readonly Stream[]): void
 }
 
 // DNS answers take up to seconds: enough at once that few slow ones hold up nobody.
@@ -45,19 +46,20 @@ export function makeRouting({ findRoute, log, onRouted }: RoutingOptions): Routi
     for (const stream of waiting.get(lane) ?? []) {
       for (const line of Object.values(lines)) remove(line[stream.class], stream)
     }
-    const site = await findRoute(lane.name).then(
-      (route) => route.site,
+    const { site, hosts } = await findRoute(lane.name).then(
+      (route) => ({ site: route.site, hosts: 'hosts' in route ? route.hosts : [] }),
       (error: unknown) => {
         // A bug; the attempt meets it again and says so in the delivery's own record.
         log.error({ lane: lane.name, cause: messageOf(error) }, 'A route could not be looked up')
-        return nowhere
+        return { site: nowhere, hosts: [] }
       },
     )
     underWay.delete(lane)
     if (isRetry) failing--
     const streams = [...(waiting.get(lane) ?? [])]
     waiting.delete(lane)
-    onRouted(lane, site, streams)
+    const servers = hosts.flatMap(({ addresses }) => addresses)
+    onRouted(lane, site, servers, streams)
   }
 
   return {
@@ -71,17 +73,18 @@ export function makeRouting({ findRoute, log, onRouted }: RoutingOptions): Routi
     pump(isWanted) {
       for (const of of classes) {
         const most = maxLookups - keptFrom(of, maxLookups)
-        const begin = (line: Line, mayBegin: () => boolean) => {
-          while (underWay.size < most && mayBegin()) {
-            const lane = nextIn(line)
+        const begin = (line: Line, mayBegin: (accountId: string) => boolean) => {
+          while (underWay.size < most) {
+            const lane = nextIn(line, mayBegin)
             if (lane === undefined) return
             if (!underWay.has(lane)) void lookUp(lane)
           }
         }
+        const isWantedOf = (accountId: string) => isWanted(of, accountId)
         // Where a site is known it is there in all likelihood: their mail waits behind nobody's.
         begin(lines.known[of], () => true)
-        begin(lines.fresh[of], () => isWanted(of))
-        begin(lines.failing[of], () => failing < maxFailing && isWanted(of))
+        begin(lines.fresh[of], isWantedOf)
+        begin(lines.failing[of], (accountId) => failing < maxFailing && isWantedOf(accountId))
       }
     },
     has: (stream) => waiting.get(stream.lane)?.has(stream) === true,
@@ -90,16 +93,17 @@ export function makeRouting({ findRoute, log, onRouted }: RoutingOptions): Routi
 
 const makeLines = (): Record<QueueClass, Line> => ({ 0: new Map(), 1: new Map(), 2: new Map() })
 
-/** Takes the next account's first lane; the account goes to the end. */
-function nextIn(line: Line): Lane | undefined {
-  const [first] = line
-  if (first === undefined) return undefined
-  const [account, lanes] = first
-  const [lane] = lanes
-  line.delete(account)
-  if (lane !== undefined) lanes.delete(lane)
-  if (lanes.size > 0) line.set(account, lanes)
-  return lane
+/** Takes the first lane of the next account that may; the account goes to the end. */
+function nextIn(line: Line, may: (accountId: string) => boolean): Lane | undefined {
+  for (const [account, lanes] of line) {
+    if (!may(account)) continue
+    const [lane] = lanes
+    line.delete(account)
+    if (lane !== undefined) lanes.delete(lane)
+    if (lanes.size > 0) line.set(account, lanes)
+    return lane
+  }
+  return undefined
 }
 
 function remove(line: Line, { accountId, lane }: Stream): void {

@@ -7,7 +7,7 @@ import { type Deadlines, defaultDeadlines, defaultLimits, type Limits } from './
 import { type RawReply, toReply } from './reply.js'
 import type { Loss, OpeningFailure, Phase } from './result.js'
 import { describeTls, startTls, type TlsOptions, type TlsSession } from './secure.js'
-import { isLoss, Wire } from './wire.js'
+import { breakOn, isLoss, Wire } from './wire.js'
 
 export interface SmtpConnectOptions {
   /** An IP address; names are the resolver's business. */
@@ -30,6 +30,8 @@ export interface SmtpConnectOptions {
   limits?: Partial<Limits>
   /** Gives up while connecting; a ready connection no longer heeds it. */
   signal?: AbortSignal
+  /** So does this one; its reason is told, as of a deadline that has passed. */
+  cut?: AbortSignal | undefined
 }
 
 export type ConnectResult = { kind: 'ready'; connection: SmtpConnection } | ConnectFailure
@@ -51,6 +53,7 @@ export async function connectSmtp(options: SmtpConnectOptions): Promise<ConnectR
   const giveUp = () => wire.break({ cause: 'given up by us', code: 'ABORT_ERR' })
   if (options.signal?.aborted === true) giveUp()
   options.signal?.addEventListener('abort', giveUp, { once: true })
+  const release = breakOn(options.cut, wire)
   let ready = false
   try {
     const session = await openSession(wire, options, deadlines)
@@ -67,6 +70,7 @@ export async function connectSmtp(options: SmtpConnectOptions): Promise<ConnectR
     }
   } finally {
     options.signal?.removeEventListener('abort', giveUp)
+    release()
     if (!ready) wire.break({ cause: 'never opened' })
   }
 }

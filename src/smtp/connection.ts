@@ -6,7 +6,7 @@ import { isEightBit, stuffDots } from './message.js'
 import type { SendResult } from './result.js'
 import type { TlsSession } from './secure.js'
 import { type Line, makeTurn, type Turn, transact } from './transaction.js'
-import type { Wire } from './wire.js'
+import { breakOn, type Wire } from './wire.js'
 
 /** A session that is ready for messages, one recipient each. */
 export interface SmtpConnection {
@@ -25,8 +25,10 @@ export interface SmtpConnection {
    *
    * May be called again before the last result is there: the messages go in order, and with
    * PIPELINING the next envelope travels with the end of the body before it.
+   *
+   * `cut` breaks the session while it is under way, with its reason, as a deadline that passes does.
    */
-  send(envelope: Envelope, message: readonly Buffer[]): Promise<SendResult>
+  send(envelope: Envelope, message: readonly Buffer[], cut?: AbortSignal): Promise<SendResult>
   /** Ends an idle session politely, without waiting. Messages under way are lost. */
   quit(): void
   /** Closes the socket at once, after `quit` too. */
@@ -75,7 +77,11 @@ class Connection implements SmtpConnection {
     return this.#line.wire.closed
   }
 
-  async send(envelope: Envelope, message: readonly Buffer[]): Promise<SendResult> {
+  async send(
+    envelope: Envelope,
+    message: readonly Buffer[],
+    cut?: AbortSignal,
+  ): Promise<SendResult> {
     const eightBit = isEightBit(message)
     let sizeBytes = 0
     for (const piece of message) sizeBytes += piece.length
@@ -83,10 +89,15 @@ class Connection implements SmtpConnection {
     const refusal = localRefusal(envelope, sizeBytes, eightBit, this.capabilities)
     if (refusal !== undefined) return { ...refusal, reusable: this.alive }
 
-    return await new Promise((resolve, reject) => {
-      const turn = makeTurn(commands, stuffDots(message), sizeBytes, { resolve, reject })
-      if (this.#turns.push(turn) === 1) void this.#work()
-    })
+    const release = breakOn(cut, this.#line.wire)
+    try {
+      return await new Promise((resolve, reject) => {
+        const turn = makeTurn(commands, stuffDots(message), sizeBytes, { resolve, reject })
+        if (this.#turns.push(turn) === 1) void this.#work()
+      })
+    } finally {
+      release()
+    }
   }
 
   quit(): void {

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import { messageOf } from '../errors/index.js'
 import type { Limits } from './limits.js'
 import { type RawReply, ReplyReader, toReply } from './reply.js'
 import type { Loss } from './result.js'
@@ -199,6 +200,15 @@ export class Wire {
       withinMs,
     )
   }
+}
+
+/** Breaks the wire when the signal is aborted, as a deadline does; the function returned takes that back. */
+export function breakOn(cut: AbortSignal | undefined, wire: Wire): () => void {
+  if (cut === undefined) return () => {}
+  const onAbort = () => wire.break({ cause: messageOf(cut.reason), code: 'ETIMEDOUT' })
+  if (cut.aborted) onAbort()
+  cut.addEventListener('abort', onAbort, { once: true })
+  return () => cut.removeEventListener('abort', onAbort)
 }
 
 const unsolicited = 'unsolicited reply (it came before its command)'

@@ -4,6 +4,7 @@ import { makePaths, type PathBounds, type Want } from '../../src/outbound/paths.
 import type { Gate, Place } from '../../src/outbound/places.js'
 import { type Held, reserveOf } from '../../src/outbound/shaping/index.js'
 import type { QueueClass } from '../../src/store/index.js'
+import { FakeClock } from '../support/clock.js'
 
 const transactional = 0
 const campaign = 2
@@ -31,7 +32,8 @@ function schedule(
   const { perSite = 10, siteOf = (lane) => lane, answers = () => true } = options
   const lanes = makeLanes()
   const gates: string[] = []
-  const paths = makePaths({ ...bounds, ...options }, (gate) => gates.push(gate))
+  const clock = new FakeClock(0)
+  const paths = makePaths({ ...bounds, clock, ...options }, (gate) => gates.push(gate))
   const busy = new Map<string, { all: number; bulk: number; closed?: Held }>()
   const at = (site: string) => {
     const known = busy.get(site) ?? { all: 0, bulk: 0 }
@@ -233,7 +235,7 @@ t.test('sites that have not answered yet leave room for those that have', async 
   t.equal(dead.length, 9, 'three quarters of three quarters of 16: they are of one account')
   t.ok(dead.at(-1)?.hurried, 'and some of them are told to hurry')
   t.equal(placesOf(begun, 'good').length, 2)
-  t.ok(paths.parked(transactional) > 10)
+  t.ok(paths.parked(transactional, 'x') > 10)
   t.equal(paths.inLine(transactional), 0, 'others are looked for')
 
   note(due('new', 'y', transactional, 99))

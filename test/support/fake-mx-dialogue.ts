@@ -98,8 +98,9 @@ export class Dialogue {
       case 'HELO':
         return await this.#answer(script.helo, '250 fake.example.test', argument)
       case 'STARTTLS':
-        if (await this.#answer220(script.startTls)) this.#secure()
-        return
+        if (!(await this.#answer220(script.startTls))) return
+        if (script.handshake === 'hang') return await this.#forever()
+        return this.#secure()
       case 'AUTH':
         return await this.#answer(script.auth, '235 2.7.0 welcome', argument)
       case 'MAIL':

@@ -51,6 +51,8 @@ export interface MxScript {
   helo?: Script
   /** A reply beginning with 220 is followed by the handshake. */
   startTls?: Script
+  /** STARTTLS is agreed to, and no handshake follows. */
+  handshake?: 'hang'
   auth?: Script
   mail?: Script
   rcpt?: Script

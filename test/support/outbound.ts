@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { loadPlans, openSubscription } from '../../src/billing/index.js'
+import { findPlan, loadPlans, openSubscription, setPlan } from '../../src/billing/index.js'
 import { followBroadcasts } from '../../src/broadcasts/index.js'
 import { type Clock, systemClock } from '../../src/clock/index.js'
 import { type Config, loadConfig, makeApplianceKey, packageFile } from '../../src/config/index.js'
@@ -42,7 +42,9 @@ export interface OutboundRig {
   resolver: FakeResolver
   dataDir: string
   /** Accepts a mail as the API would and rings the outbound side. */
-  send(body: Partial<SendInput> & Pick<SendInput, 'to'>): Promise<string>
+  send(body: Partial<SendInput> & Pick<SendInput, 'to'>, as?: string): Promise<string>
+  /** Another account, whose plan has no limit. */
+  addAccount(): Promise<string>
   email(id: string): Promise<EmailRecord>
   /** Resolves when `isSo` holds for the email; fails the test after `withinMs` of real time. */
   until(id: string, isSo: (email: EmailRecord) => boolean, withinMs?: number): Promise<EmailRecord>
@@ -110,11 +112,16 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
   const backlog = joinBacklog(makeBacklogMemory())
   const plans = loadPlans(packageFile('config/plans.toml'))
   const key = makeApplianceKey(Buffer.alloc(32, 7))
-  await store.write(async (tx) => {
-    await tx.insertInto('accounts').values({ id: accountId, name: 'Test', created_at: 0 }).execute()
-    await openSubscription(tx, accountId)
-  })
-  await addDomain({ store, clock, key }, accountId, 'sender.test', { trust: true })
+  const senders = new Map<string, string>()
+  const addAccount = async (id: string, sender: string) => {
+    await store.write(async (tx) => {
+      await tx.insertInto('accounts').values({ id, name: 'Test', created_at: 0 }).execute()
+      await openSubscription(tx, id)
+    })
+    await addDomain({ store, clock, key }, id, sender, { trust: true })
+    senders.set(id, `Sender <news@${sender}>`)
+  }
+  await addAccount(accountId, 'sender.test')
   const { outbound: defaults } = loadConfig({ env: {} })
   const config = {
     ...defaults,
@@ -172,7 +179,14 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
     mx,
     resolver,
     dataDir,
-    async send(body) {
+    async addAccount() {
+      const number = senders.size + 1
+      const id = `${accountId.slice(0, -4)}${String(number).padStart(4, '0')}`
+      await addAccount(id, `sender${number}.test`)
+      await store.write((tx) => setPlan(tx, id, findPlan(plans.email, 'Unlimited')))
+      return id
+    },
+    async send(body, as = accountId) {
       const { id } = await acceptEmail(
         {
           store,
@@ -186,8 +200,8 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
           ring: (due) => outbound?.ring(due),
           retry: config.retry,
         },
-        accountId,
-        { from: 'Sender <news@sender.test>', subject: 'Hello', html: '<p>Hello</p>', ...body },
+        as,
+        { from: senders.get(as) ?? '', subject: 'Hello', html: '<p>Hello</p>', ...body },
       )
       return id
     },
