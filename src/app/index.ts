@@ -180,12 +180,13 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       {
         name: 'deleted lists',
         everyMs: 10_000,
-        run: (stop) => removeDeletedLists({ store, clock }, stop),
+        run: (stop) => removeDeletedLists({ store, clock, log }, stop),
       },
       {
         name: 'expired deliveries',
         everyMs: 30_000,
-        run: (stop) => expireOverdue({ store, clock, backlog, land, gateOf: crew.gateOf }, stop),
+        run: (stop) =>
+          expireOverdue({ store, clock, log, backlog, land, gateOf: crew.gateOf }, stop),
       },
       {
         name: 'campaigns that wait',
@@ -202,7 +203,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       ...automationChores({ store, clock, automate: jobs.automate }),
       ...forwardingChores({ store, clock, log, config, backlog, ring }),
       ...protectionChores({ store, clock, log, config, backlog, ring, meter: metrics.meter }),
-      ...retentionChores({ store, clock, plans }),
+      ...retentionChores({ store, clock, log, plans }),
       ...webhookChores({ store, clock, log, config, backlog, ring, plans }),
     ])
     opened.push(() => housekeeping.stop())

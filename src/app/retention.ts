@@ -1,21 +1,33 @@
 import { type Plans, readBilling } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import { makeForgetEvents } from '../events/index.js'
-import type { Store } from '../store/index.js'
+import type { Log } from '../log/index.js'
+import { eachApart, type Store } from '../store/index.js'
 import type { Chore } from './housekeeping.js'
 
 const dayMs = 86_400_000
 
 /** Events go when the plan of their account no longer keeps them. */
-export function retentionChores(deps: { store: Store; clock: Clock; plans: Plans }): Chore[] {
-  const { store, clock, plans } = deps
-  const forget = makeForgetEvents(store, async () => {
+export function retentionChores(deps: {
+  store: Store
+  clock: Clock
+  log: Log
+  plans: Plans
+}): Chore[] {
+  const { store, clock, log, plans } = deps
+  const forget = makeForgetEvents({ store, log }, async () => {
     const accounts = await store.read.selectFrom('accounts').select('id').execute()
     const kept = new Map<string, number>()
-    for (const { id } of accounts) {
+    const read = async ({ id }: (typeof accounts)[number]) => {
       const { plan } = await readBilling(store.read, plans, id)
       kept.set(id, plan.retentionDays * dayMs)
     }
+    await eachApart(accounts, read, ({ id: accountId }, error) =>
+      log.error(
+        { error, accountId },
+        'How long events of an account are kept is unknown: they stay',
+      ),
+    )
     return kept
   })
   return [{ name: 'old events', everyMs: 60_000, run: (signal) => forget(clock.now(), signal) }]

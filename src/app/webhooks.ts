@@ -16,7 +16,7 @@ export function webhookChores(deps: OperatorPostDeps & { plans: Plans }): Chore[
     {
       name: 'old webhooks',
       everyMs: 60_000,
-      run: (signal) => forgetDeliveries({ store, plans, now: clock.now() }, signal),
+      run: (signal) => forgetDeliveries({ store, plans, log, now: clock.now() }, signal),
     },
   ]
 }

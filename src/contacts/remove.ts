@@ -1,6 +1,7 @@
 import { pause } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
-import { idsIn, type Store, type Tx } from '../store/index.js'
+import type { Log } from '../log/index.js'
+import { eachApart, idsIn, type Store, type Tx } from '../store/index.js'
 import type { ContactDeps } from './deps.js'
 import { keepOrigins } from './history.js'
 import { addToCount, requireList } from './list.js'
@@ -58,7 +59,7 @@ export async function deleteList(
 
 /** What deletions have left to do, one that a stop or a crash cut short included. */
 export async function removeDeletedLists(
-  { store, clock }: ContactDeps,
+  { store, clock, log }: ContactDeps & { log: Log },
   signal: AbortSignal,
 ): Promise<void> {
   const lists = await store.read
@@ -66,11 +67,14 @@ export async function removeDeletedLists(
     .select(['id', 'account_id'])
     .where('deleted_at', 'is not', null)
     .execute()
-  for (const { id, account_id } of lists) {
+  const remove = async ({ id, account_id }: (typeof lists)[number]) => {
     while (!signal.aborted && !(await takeSlice(store, account_id, id))) {
       await pause(clock, restMs, signal)
     }
   }
+  await eachApart(lists, remove, ({ id, account_id }, error) =>
+    log.error({ error, listId: id, accountId: account_id }, 'A deleted list cannot be removed'),
+  )
 }
 
 /** Resolves with whether nothing is left, the list itself included. */

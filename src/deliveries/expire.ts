@@ -1,11 +1,14 @@
 import type { Clock } from '../clock/index.js'
+import { messageOf } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
-import type { Store } from '../store/index.js'
+import type { Log } from '../log/index.js'
+import { type Store, type Tx, writeApart } from '../store/index.js'
 import type { Backlog } from './backlog.js'
 import { type StreamKey, stopOf } from './claim.js'
 import type { LiveGate } from './explain.js'
 import { fail } from './give-up.js'
 import { isInFlight } from './held.js'
+import { hold } from './hold.js'
 
 const perWrite = 200
 const why = 'Given up: it could not be delivered in its time'
@@ -13,6 +16,7 @@ const why = 'Given up: it could not be delivered in its time'
 export interface ExpireDeps {
   store: Store
   clock: Clock
+  log: Log
   backlog: Backlog
   land: LandEvents
   /** At which gate a stream's due mail stands, as the outbound threads know. */
@@ -38,7 +42,7 @@ export async function expireOverdue(deps: ExpireDeps, signal: AbortSignal): Prom
       .execute()
     if (rows.length === 0) return
     const stoodAt = new Map<string, string | undefined>()
-    const idsByWhy = new Map<string, number[]>()
+    const dying: Dying[] = []
     for (const { id, lane, class: of, account_id: accountId, due_at: dueAt } of rows) {
       const key = [lane, of, accountId].join(' ')
       // What was not due has its last reply to say why.
@@ -47,16 +51,45 @@ export async function expireOverdue(deps: ExpireDeps, signal: AbortSignal): Prom
       }
       const gate = dueAt <= now ? stoodAt.get(key) : undefined
       const words = gate === undefined ? why : `${why}. At the end: ${gate}`
-      idsByWhy.set(words, [...(idsByWhy.get(words) ?? []), id])
+      dying.push({ id, words })
     }
-    const ended = await store.write(async (tx) => {
-      let sum = 0
-      for (const [words, ids] of idsByWhy) sum += await fail(tx, ids, { why: words, now, land })
-      return sum
-    })
+    const { results, faults, left, cause } = await writeApart(store.write, dying, (tx, some) =>
+      failAll(tx, some, { now, land }),
+    )
+    const ended = results.reduce((sum, count) => sum + count, 0)
     backlog.change(-ended)
+    if (left.length > 0) throw cause
+    for (const { item, error } of faults) await holdUnending(deps, item.id, error)
     if (ended === 0) return
   }
+}
+
+interface Dying {
+  id: number
+  words: string
+}
+
+async function failAll(
+  tx: Tx,
+  dying: readonly Dying[],
+  how: { now: number; land: LandEvents },
+): Promise<number> {
+  const idsByWhy = new Map<string, number[]>()
+  for (const { id, words } of dying) idsByWhy.set(words, [...(idsByWhy.get(words) ?? []), id])
+  let sum = 0
+  for (const [why, ids] of idsByWhy) sum += await fail(tx, ids, { why, ...how })
+  return sum
+}
+
+/** What cannot be ended is left to the operator, or it would be tried again for good. */
+async function holdUnending({ store, clock, log }: ExpireDeps, id: number, fault: unknown) {
+  const cause = messageOf(fault)
+  const reason = `its time is over, and it cannot be ended: ${cause}`.slice(0, 500)
+  const now = clock.now()
+  const outcome = await writeApart(store.write, [id], (tx) => hold(tx, [id], { reason, now }))
+  if (outcome.left.length > 0) throw outcome.cause
+  const how = outcome.faults.length > 0 ? 'nor held' : "and is held: 'posthorn queue held'"
+  log.error({ deliveryId: id, cause }, `A delivery whose time is over cannot be ended, ${how}`)
 }
 
 async function gateIn({ store, gateOf }: ExpireDeps, stream: StreamKey) {

@@ -1,4 +1,5 @@
-import { idsIn, type Store } from '../store/index.js'
+import type { Log } from '../log/index.js'
+import { idsIn, type Store, writeApart } from '../store/index.js'
 
 /** How long each account's events are kept, as it stands now. */
 export type Retentions = () => Promise<ReadonlyMap<string, number>>
@@ -12,7 +13,7 @@ const rowsAtOnce = 500
  * row, once for each length of time, and remembers how far it came: what one account keeps long is not
  * walked over again and again for one that does not. After a restart it begins anew.
  */
-export function makeForgetEvents(store: Store, retentions: Retentions) {
+export function makeForgetEvents({ store, log }: ForgetDeps, retentions: Retentions) {
   const walks = new Map<number, Walk>()
 
   return async (now: number, signal: AbortSignal): Promise<void> => {
@@ -27,12 +28,17 @@ export function makeForgetEvents(store: Store, retentions: Retentions) {
       const isNew = [...those].some((id) => !before?.accounts.has(id))
       const walk = { accounts: those, cursor: isNew ? 0 : (before?.cursor ?? 0) }
       walks.set(keepMs, walk)
-      while (!signal.aborted && (await step(store, walk, now - keepMs))) {
+      while (!signal.aborted && (await step({ store, log }, walk, now - keepMs))) {
         // Others have their turn of the loop, as most steps only read.
         await new Promise((resolve) => setImmediate(resolve))
       }
     }
   }
+}
+
+interface ForgetDeps {
+  store: Store
+  log: Log
 }
 
 interface Walk {
@@ -42,7 +48,7 @@ interface Walk {
 }
 
 /** Goes on by some rows; whether there may be more that happened before `until`. */
-async function step(store: Store, walk: Walk, until: number): Promise<boolean> {
+async function step({ store, log }: ForgetDeps, walk: Walk, until: number): Promise<boolean> {
   const rows = await store.read
     .selectFrom('events')
     .select(['id', 'account_id', 'at'])
@@ -57,7 +63,13 @@ async function step(store: Store, walk: Walk, until: number): Promise<boolean> {
   const theirs = old.filter(({ account_id }) => walk.accounts.has(account_id)).map(({ id }) => id)
   for (let from = 0; from < theirs.length; from += rowsAWrite) {
     const ids = theirs.slice(from, from + rowsAWrite)
-    await store.write((tx) => tx.deleteFrom('events').where('id', 'in', idsIn(ids)).execute())
+    const { faults, left, cause } = await writeApart(store.write, ids, (tx, some) =>
+      tx.deleteFrom('events').where('id', 'in', idsIn(some)).execute(),
+    )
+    if (left.length > 0) throw cause
+    for (const { item, error } of faults) {
+      log.error({ error, event: item }, 'An old event cannot be deleted; it stays')
+    }
   }
   walk.cursor = old.at(-1)?.id ?? walk.cursor
   return old.length === rowsAtOnce

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { readContent } from '../mime/index.js'
-import type { OperatorMailRow, Store, Tx } from '../store/index.js'
+import { eachApart, type OperatorMailRow, type Store, type Tx } from '../store/index.js'
 import { makeQuota } from './quota.js'
 
 export interface ForwardDeps {
@@ -34,21 +34,27 @@ export function makeForwarding(deps: ForwardDeps): (signal: AbortSignal) => Prom
       .orderBy('operator_mails.id')
       .limit(perRun)
       .execute()
-    for (const { raw, ...row } of rows) {
+    const setForwarded = (tx: Tx, id: number) =>
+      tx
+        .updateTable('operator_mails')
+        .set({ to_forward: 0 })
+        .where('id', '=', id)
+        .where('to_forward', '=', 1)
+        .executeTakeFirstOrThrow()
+    const forward = async ({ raw, ...row }: (typeof rows)[number]) => {
       if (signal.aborted) return
       const leaves = quota.take('all')
       if (!leaves) log.warn({ id: row.id }, 'Too much mail to the operator: it is not sent on')
       const mail = leaves ? await noticeOf(row, raw) : undefined
       await store.write(async (tx) => {
-        const { numUpdatedRows } = await tx
-          .updateTable('operator_mails')
-          .set({ to_forward: 0 })
-          .where('id', '=', row.id)
-          .where('to_forward', '=', 1)
-          .executeTakeFirstOrThrow()
+        const { numUpdatedRows } = await setForwarded(tx, row.id)
         if (mail !== undefined && numUpdatedRows > 0) await post(tx, mail)
       })
     }
+    await eachApart(rows, forward, async ({ id }, error) => {
+      log.error({ error, id }, "A mail cannot be sent on; it is kept: 'posthorn postmaster list'")
+      await store.write((tx) => setForwarded(tx, id))
+    })
   }
 }
 

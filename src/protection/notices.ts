@@ -1,6 +1,6 @@
 import type { PauseReason } from '../billing/index.js'
 import type { Log } from '../log/index.js'
-import type { Store, Tx } from '../store/index.js'
+import { eachApart, type Store, type Tx } from '../store/index.js'
 import { type AuditEntry, byItself, setAnnounced, unannounced } from './audit.js'
 import { counterOf, type ProtectionSettings, rateOf, shownRate } from './thresholds.js'
 
@@ -25,7 +25,7 @@ export async function announceOnce(
   signal: AbortSignal,
 ): Promise<void> {
   const { store, log, settings, post } = deps
-  for (const entry of await unannounced(store.read, perRun)) {
+  const tell = async (entry: AuditEntry) => {
     if (signal.aborted) return
     const notice = noticeOf(entry, settings)
     await store.write(async (tx) => {
@@ -35,6 +35,12 @@ export async function announceOnce(
     const { accountId, account, action, reason, who, totals } = entry
     log.warn({ accountId, account, action, reason, who, ...totals }, notice.subject)
   }
+  await eachApart(await unannounced(store.read, perRun), tell, async (entry, error) => {
+    const { id, accountId, account, action, reason, who } = entry
+    const fields = { error, accountId, account, action, reason, who }
+    log.error(fields, 'No mail can be written about what happened to an account')
+    await store.write((tx) => setAnnounced(tx, id))
+  })
 }
 
 const reasonWords: Record<PauseReason, string> = {

@@ -1,7 +1,7 @@
 import { type Clock, pause } from '../clock/index.js'
 import type { Resolver } from '../dns/index.js'
 import type { Log } from '../log/index.js'
-import type { Store } from '../store/index.js'
+import { eachApart, idsIn, type Store } from '../store/index.js'
 import { trimMessages } from './keep.js'
 import { type CheckedMail, makeChecks } from './verdicts.js'
 
@@ -36,6 +36,8 @@ export async function startCaretaker(deps: CaretakerDeps): Promise<Caretaker> {
   const { store, clock, log } = deps
   const check = makeChecks(deps.resolver, log)
   const closing = new AbortController()
+  /** Those that met a fault of their own, until the next start. */
+  const faulty = new Set<number>()
   // Rung from the start: the last run may have left mails unchecked, or a larger `keepMessages`.
   let rings = 1
   let wake = () => {}
@@ -45,11 +47,17 @@ export async function startCaretaker(deps: CaretakerDeps): Promise<Caretaker> {
       .selectFrom('sandbox_messages as message')
       .select(['message.id', 'message.mail_from', 'message.remote_address', 'message.helo'])
       .where('message.verdicts', 'is', null)
+      .where('message.id', 'not in', idsIn([...faulty]))
       .orderBy('message.id')
       .limit(checksAtOnce)
       .execute()
-    await Promise.all(mails.map(checkOne))
+    await Promise.all(mails.map((mail) => eachApart([mail], checkOne, leave)))
     return mails.length
+  }
+
+  function leave({ id }: CheckedMail, error: unknown): void {
+    faulty.add(id)
+    log.error({ messageId: id, error }, 'What was found out about a sandbox mail cannot be written')
   }
 
   async function checkOne(mail: CheckedMail): Promise<void> {

@@ -25,7 +25,7 @@ export { prepared, preparedInsert } from './prepared.js'
 export * from './schema.js'
 export { forgetTurn, makeTurns } from './turns.js'
 export { emptyWal, walBytes } from './wal.js'
-export { writeApart } from './write-apart.js'
+export { eachApart, writeApart } from './write-apart.js'
 
 export type Read = Kysely<Tables>
 

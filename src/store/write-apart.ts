@@ -2,8 +2,10 @@ import { isPassing } from './fault.js'
 import type { Tx, Write } from './group-commit.js'
 
 /** What became of items that were to be written together. */
-export interface WrittenApart<T> {
+export interface WrittenApart<T, R = unknown> {
   written: T[]
+  /** What `work` said of them, a result a transaction. */
+  results: R[]
   /** Those that cannot be written, each for a reason of its own. */
   faults: { item: T; error: unknown }[]
   /** Not written, for a reason that passes (`cause`): to be written later. */
@@ -15,15 +17,15 @@ export interface WrittenApart<T> {
  * Writes items in one transaction; when one of them undoes it, each in a transaction of its own, so
  * that it keeps none of the others. Never rejects.
  */
-export async function writeApart<T>(
+export async function writeApart<T, R>(
   write: Write,
   items: readonly T[],
-  work: (tx: Tx, items: readonly T[]) => Promise<unknown>,
-): Promise<WrittenApart<T>> {
-  const outcome: WrittenApart<T> = { written: [], faults: [], left: [] }
+  work: (tx: Tx, items: readonly T[]) => Promise<R>,
+): Promise<WrittenApart<T, R>> {
+  const outcome: WrittenApart<T, R> = { written: [], results: [], faults: [], left: [] }
   const attempt = async (some: readonly T[]): Promise<void> => {
     try {
-      await write((tx) => work(tx, some))
+      outcome.results.push(await write((tx) => work(tx, some)))
       outcome.written.push(...some)
     } catch (error) {
       const [item, ...others] = some
@@ -36,4 +38,23 @@ export async function writeApart<T>(
   }
   if (items.length > 0) await attempt(items)
   return outcome
+}
+
+/**
+ * Does `work` for one item after another: a fault of an item's own is told to `onFault`, and the others go
+ * on. Rejects with a fault that passes, and then has left out the rest.
+ */
+export async function eachApart<T>(
+  items: Iterable<T>,
+  work: (item: T) => Promise<void>,
+  onFault: (item: T, error: unknown) => Promise<void> | void,
+): Promise<void> {
+  for (const item of items) {
+    try {
+      await work(item)
+    } catch (error) {
+      if (isPassing(error)) throw error
+      await onFault(item, error)
+    }
+  }
 }

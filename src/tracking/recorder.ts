@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
-import type { Store } from '../store/index.js'
+import { type Store, writeApart } from '../store/index.js'
 import { type Allowance, makeAllowance } from './allowance.js'
 import { type HitKind, makeMachineAsking, type TrackingAgents } from './machines.js'
 import { recordVisits } from './record.js'
@@ -65,14 +65,21 @@ export function openRecorder(deps: RecorderDeps): Recorder {
       due.slice(index * visitsAWrite, (index + 1) * visitsAWrite),
     )
     const writeSlice = async (slice: Visit[]) => {
-      try {
-        await store.write((tx) => recordVisits(tx, { land, allowance, machineWithinMs }, slice))
-      } catch (error) {
-        log.error({ error, visits: slice.length }, 'Opens and clicks could not be written')
-        // Tried again with the next ones, as far as there is room for both.
-        if (unwritten.length < maxUnwritten) unwritten.push(...slice)
-        else lost += slice.length
+      const { faults, left, cause } = await writeApart(store.write, slice, (tx, some) =>
+        recordVisits(tx, { land, allowance, machineWithinMs }, some),
+      )
+      for (const { item, error } of faults) {
+        const { emailId, deliveryId } = item
+        log.error(
+          { error, emailId, deliveryId },
+          'An open or click cannot be written; it is dropped',
+        )
       }
+      if (left.length === 0) return
+      log.error({ error: cause, visits: left.length }, 'Opens and clicks could not be written')
+      // Tried again with the next ones, as far as there is room for both.
+      if (unwritten.length < maxUnwritten) unwritten.push(...left)
+      else lost += left.length
     }
     await Promise.all(slices.map(writeSlice))
     if (lost > 0) log.warn({ lost }, 'Opens and clicks came faster than they can be written')

@@ -4,7 +4,7 @@ import { type Clock, pause } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
-import type { Read, Store } from '../store/index.js'
+import { eachApart, type Read, type Store } from '../store/index.js'
 import { type Delivering, openEndpointLine } from './deliver.js'
 import { type Lane, makeLane } from './lane.js'
 import { type Job, setAside } from './settle.js'
@@ -55,6 +55,8 @@ export async function openCourier(deps: CourierDeps): Promise<Courier> {
   setMaxListeners(0, ending.signal)
   const routes = new Map<string, Route>()
   const underWay = new Set<Promise<unknown>>()
+  /** Endpoints that met a fault of their own; each is told once. */
+  const faulty = new Set<string>()
   let refreshAt = 0
   let lastSeen = await lastJobId(store.read)
 
@@ -95,7 +97,11 @@ export async function openCourier(deps: CourierDeps): Promise<Courier> {
     }
     if (clock.now() >= refreshAt) {
       refreshAt = clock.now() + refreshEveryMs
-      for (const [id, route] of routes) await refresh(id, route)
+      await eachApart([...routes], refresh, ([id], error) => {
+        if (!faulty.has(id))
+          log.error({ error, endpoint: id }, 'An endpoint cannot be looked after')
+        faulty.add(id)
+      })
     }
     for (const [id, route] of routes) {
       const { lane, line } = route
@@ -108,7 +114,7 @@ export async function openCourier(deps: CourierDeps): Promise<Courier> {
   }
 
   /** Takes up what was changed of an endpoint; lets go of one that has nothing to do. */
-  const refresh = async (id: string, { lane, line, usedAt }: Route) => {
+  const refresh = async ([id, { lane, line, usedAt }]: [string, Route]) => {
     await line.refresh()
     if (!line.open) {
       lane.clear()

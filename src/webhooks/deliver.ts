@@ -1,11 +1,12 @@
 import type { Clock } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
+import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
-import type { Store, WebhookEndpointRow } from '../store/index.js'
+import { isPassing, type Store, type WebhookEndpointRow, writeApart } from '../store/index.js'
 import { secretsOf } from './endpoint.js'
-import { type Line, type LineDeps, openLine } from './post.js'
-import { deferJob, endJob, type Job, nextDue } from './settle.js'
+import { type Answer, type Line, type LineDeps, openLine } from './post.js'
+import { abandonJob, deferJob, endJob, type Job, nextDue } from './settle.js'
 import { signWebhook } from './signature.js'
 
 export interface DeliverDeps extends LineDeps {
@@ -44,12 +45,22 @@ export function openEndpointLine(deps: DeliverDeps, id: string): Delivering {
     return line.to
   }
 
+  const post = async (endpoint: WebhookEndpointRow, job: Job): Promise<Answer> => {
+    try {
+      const sentAt = clock.now()
+      // interface.md, 'Signature': `t` is of this attempt, the body of the first.
+      const secrets = secretsOf(key, endpoint, sentAt)
+      const signature = signWebhook(secrets, Math.floor(sentAt / 1_000), job.body)
+      return await lineTo(endpoint.url).post(job.body, signature)
+    } catch (error) {
+      // Its secret or URL is broken: an attempt that failed, so that it ends and somebody hears of it.
+      log.error({ error, endpoint: id }, 'A webhook cannot be sent')
+      return { kind: 'failed', error: `Internal error: ${messageOf(error)}` }
+    }
+  }
+
   const attempt = async (endpoint: WebhookEndpointRow, job: Job): Promise<Job | undefined> => {
-    const sentAt = clock.now()
-    // interface.md, 'Signature': `t` is of this attempt, the body of the first.
-    const secrets = secretsOf(key, endpoint, sentAt)
-    const signature = signWebhook(secrets, Math.floor(sentAt / 1_000), job.body)
-    const answer = await lineTo(endpoint.url).post(job.body, signature)
+    const answer = await post(endpoint, job)
     if (answer.kind === 'stopped') return job
     const isTaken = answer.kind === 'taken'
     const now = clock.now()
@@ -57,15 +68,39 @@ export function openEndpointLine(deps: DeliverDeps, id: string): Delivering {
     const dueAt = isTaken ? undefined : nextDue(attempts, now)
     const outcome = isTaken ? 'delivered' : dueAt === undefined ? 'failed' : 'deferred'
     meter.count('posthorn_webhook_attempts_total', { outcome })
-    if (dueAt !== undefined) {
-      await store.write((tx) => deferJob(tx, { id: job.id, attempts, dueAt }))
-      return { ...job, attempts, due_at: dueAt }
+    try {
+      if (dueAt !== undefined) {
+        await store.write((tx) => deferJob(tx, { id: job.id, attempts, dueAt }))
+        return { ...job, attempts, due_at: dueAt }
+      }
+      const how = { attempts, now, failedBefore }
+      const disabled = await store.write((tx) => endJob(tx, job, answer, how))
+      failedBefore = !isTaken
+      if (disabled) await read()
+    } catch (error) {
+      if (isPassing(error)) throw error
+      await abandon(job, answer, { attempts, now, fault: messageOf(error) })
     }
-    const how = { attempts, now, failedBefore }
-    const disabled = await store.write((tx) => endJob(tx, job, answer, how))
-    failedBefore = !isTaken
-    if (disabled) await read()
     return undefined
+  }
+
+  /** It must not go out again and again: it is over, in the log or at least in memory. */
+  const abandon = async (
+    job: Job,
+    answer: Exclude<Answer, { kind: 'stopped' }>,
+    how: { attempts: number; now: number; fault: string },
+  ) => {
+    const { faults, left, cause } = await writeApart(store.write, [job], (tx) =>
+      abandonJob(tx, job, answer, how),
+    )
+    if (left.length > 0) throw cause
+    const told = { endpoint: id, job: job.id, event: job.event, cause: how.fault }
+    log.error(
+      told,
+      faults.length > 0
+        ? 'What came of a webhook can be written in no way; it is left alone until the next start'
+        : "What came of a webhook cannot be written; it has ended: 'posthorn webhook deliveries'",
+    )
   }
 
   const read = async () => {

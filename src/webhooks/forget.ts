@@ -1,5 +1,6 @@
 import { type Plans, readBilling } from '../billing/index.js'
-import { idsIn, type Store } from '../store/index.js'
+import type { Log } from '../log/index.js'
+import { eachApart, idsIn, type Store } from '../store/index.js'
 
 const rowsAtOnce = 500
 
@@ -8,19 +9,19 @@ const rowsAtOnce = 500
  * those that were deleted. In slices, with a look at `signal` between them.
  */
 export async function forgetDeliveries(
-  { store, plans, now }: { store: Store; plans: Plans; now: number },
+  { store, plans, log, now }: { store: Store; plans: Plans; log: Log; now: number },
   signal: AbortSignal,
 ): Promise<void> {
   const endpoints = await store.read
     .selectFrom('webhook_endpoints')
     .select(['id', 'account_id', 'deleted_at'])
     .execute()
-  for (const { id, account_id, deleted_at } of endpoints) {
+  const forget = async ({ id, account_id, deleted_at }: (typeof endpoints)[number]) => {
     const { plan } = await readBilling(store.read, plans, account_id)
     const until = deleted_at === null ? now - plan.retentionDays * 86_400_000 : now + 1
     let gone = true
     while (gone && !signal.aborted) gone = await forgetSome(store, id, until)
-    if (deleted_at === null || signal.aborted) continue
+    if (deleted_at === null || signal.aborted) return
     // The courier has set aside what waited for it; what comes late is its next round's.
     await store.write((tx) =>
       tx
@@ -35,6 +36,9 @@ export async function forgetDeliveries(
         .execute(),
     )
   }
+  await eachApart(endpoints, forget, ({ id }, error) =>
+    log.error({ error, endpoint: id }, 'What went to a webhook long ago cannot be deleted'),
+  )
 }
 
 /** The oldest rows of an endpoint, as far as they ended before `until`; whether there may be more. */

@@ -1,5 +1,5 @@
 import type { Log } from '../log/index.js'
-import type { Store, Tx } from '../store/index.js'
+import { eachApart, type Store, type Tx } from '../store/index.js'
 
 /** Tells the operator, in the log and by `post`, of endpoints that were disabled; each once. */
 export async function announceDisabled(
@@ -22,8 +22,11 @@ export async function announceDisabled(
     .where('announced', '=', 0)
     .limit(50)
     .execute()
-  for (const { id, url, account, account_id, disabled_because, disabled_at } of rows) {
+  const setAnnounced = (tx: Tx, id: string) =>
+    tx.updateTable('webhook_endpoints').set({ announced: 1 }).where('id', '=', id).execute()
+  const tell = async (row: (typeof rows)[number]) => {
     if (signal.aborted) return
+    const { id, url, account, account_id, disabled_because, disabled_at } = row
     const subject = `Posthorn: a webhook of "${account ?? account_id}" is disabled`
     const text = [
       `The webhook to ${new URL(url).host} gets nothing any more: ${disabled_because}.`,
@@ -39,9 +42,14 @@ export async function announceDisabled(
       '',
     ].join('\n')
     await store.write(async (tx) => {
-      await tx.updateTable('webhook_endpoints').set({ announced: 1 }).where('id', '=', id).execute()
+      await setAnnounced(tx, id)
       await post(tx, { subject, text })
     })
     log.warn({ endpoint: id, accountId: account_id, url, because: disabled_because }, subject)
   }
+  await eachApart(rows, tell, async ({ id, account_id, disabled_because: because }, error) => {
+    const fields = { error, endpoint: id, accountId: account_id, because }
+    log.error(fields, 'A webhook is disabled, and no mail about it can be written')
+    await store.write((tx) => setAnnounced(tx, id))
+  })
 }

@@ -47,6 +47,26 @@ export async function endJob(
   return false
 }
 
+/** Puts a job into the log whose result cannot be written as it should be (`fault`), and counts nothing. */
+export async function abandonJob(
+  tx: Tx,
+  job: Job,
+  answer: Final,
+  { attempts, now, fault }: { attempts: number; now: number; fault: string },
+): Promise<void> {
+  const { due_at: _, ...kept } = job
+  if ((await deleteJob(tx, { id: job.id })).length === 0) return
+  await insertDelivery(tx, {
+    ...kept,
+    outcome: answer.kind === 'taken' ? 'delivered' : 'failed',
+    attempts,
+    status: 'status' in answer ? answer.status : null,
+    response: 'response' in answer ? answer.response : null,
+    error: `What came of it could not be written: ${fault}`,
+    ended_at: now,
+  })
+}
+
 async function countFailure(tx: Tx, id: string, error: string, now: number): Promise<boolean> {
   const row = await tx
     .updateTable('webhook_endpoints')

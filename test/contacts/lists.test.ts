@@ -11,8 +11,10 @@ import {
   removeDeletedLists,
   removeFromList,
 } from '../../src/contacts/index.js'
+import { silentLog } from '../../src/log/index.js'
 import { suppress } from '../../src/suppression/index.js'
 import { FakeClock } from '../support/clock.js'
+import { poison } from '../support/poison.js'
 import { openTestStore } from '../support/store.js'
 
 async function open(t: Test) {
@@ -185,10 +187,13 @@ t.test('a deletion that was cut short is finished later, and is not seen meanwhi
   await t.rejects(site.add(list, 'new@x.test'), { code: 'not_found' })
   const stopped = new AbortController()
   stopped.abort()
-  await removeDeletedLists(site, stopped.signal)
+  await removeDeletedLists({ ...site, log: silentLog }, stopped.signal)
   t.same(await site.counts(), { lists: [], contacts: 250 }, 'not while it stops')
   let done = false
-  const removal = removeDeletedLists(site, new AbortController().signal).finally(() => {
+  const removal = removeDeletedLists(
+    { ...site, log: silentLog },
+    new AbortController().signal,
+  ).finally(() => {
     done = true
   })
   while (!done) await site.clock.advance(20)
@@ -216,4 +221,15 @@ t.test('nobody passes the ceiling, however many come at once', async (t) => {
     'who is there already takes no place',
   )
   t.same(await site.counts(), { lists: [3], contacts: 3 })
+})
+
+t.test('a deleted list that cannot be removed keeps no other', async (t) => {
+  const site = await open(t)
+  const [bad, other] = [await site.list('A'), await site.list('B')]
+  await poison(site.store, 'delete on contact_lists', `old.id = '${bad}'`)
+  await site.store.write((tx) => tx.updateTable('contact_lists').set({ deleted_at: 1 }).execute())
+  await removeDeletedLists({ ...site, log: silentLog }, new AbortController().signal)
+  const left = await site.read.selectFrom('contact_lists').select('id').execute()
+  t.same(left, [{ id: bad }])
+  t.ok(other)
 })

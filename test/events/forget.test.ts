@@ -4,9 +4,11 @@ import { retentionChores } from '../../src/app/retention.js'
 import { findPlan, loadPlans, setPlan } from '../../src/billing/index.js'
 import { packageFile } from '../../src/config/index.js'
 import { makeForgetEvents } from '../../src/events/index.js'
+import { silentLog } from '../../src/log/index.js'
 import { cell } from '../../src/store/dialect.js'
 import { rowsOf, type Store } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
+import { poison } from '../support/poison.js'
 import { openTestStore } from '../support/store.js'
 
 const plans = loadPlans(packageFile('config/plans.toml'))
@@ -51,7 +53,7 @@ t.test('events go when the plan no longer keeps them', async (t) => {
   const { clock, store, account, left } = await start(t)
   const free = await account('Free', 'Free')
   const growth = await account('Growth', 'Growth')
-  const [chore] = retentionChores({ store, clock, plans })
+  const [chore] = retentionChores({ store, clock, log: silentLog, plans })
   const tidied = async () => {
     await chore?.run(new AbortController().signal)
     return await left()
@@ -101,7 +103,7 @@ t.test('it goes in short writes, and stops when it is told to', async (t) => {
     [id, 7 * day],
     [other, 200_000 * day],
   ])
-  const forget = makeForgetEvents(watched, async () => keeps)
+  const forget = makeForgetEvents({ store: watched, log: silentLog }, async () => keeps)
   writes = 2
   await forget(clock.now(), stopping.signal)
   t.ok((await left()).length >= 5_500, 'stopped between two steps')
@@ -116,4 +118,26 @@ t.test('it goes in short writes, and stops when it is told to', async (t) => {
   deleted = []
   await forget(clock.now(), new AbortController().signal)
   t.same(deleted, [], 'and nothing is left to do')
+})
+
+t.test('one event that cannot be deleted keeps no other', async (t) => {
+  const { clock, store, account, left } = await start(t)
+  const free = await account('Free', 'Free')
+  const now = clock.now()
+  await happen(store, free, 'bad', [now - 900 * day])
+  await happen(store, free, 'old', [now - 900 * day, now - 800 * day])
+  await happen(store, free, 'new', [now])
+  // An account of whose plan nothing is known stops nothing either.
+  const lost = await account('Lost', 'Free')
+  await store.write((tx) =>
+    tx
+      .updateTable('subscriptions')
+      .set({ plan_id: 'gone' })
+      .where('account_id', '=', lost)
+      .execute(),
+  )
+  await poison(store, 'delete on events', "old.email_id = 'bad'")
+  const [chore] = retentionChores({ store, clock, log: silentLog, plans })
+  await chore?.run(new AbortController().signal)
+  t.same(await left(), ['bad', 'new'])
 })

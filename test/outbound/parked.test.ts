@@ -1,7 +1,14 @@
 import t from 'tap'
 import { systemClock } from '../../src/clock/index.js'
-import { changeFitting, findDeliveries, giveUp, release } from '../../src/deliveries/index.js'
+import {
+  changeFitting,
+  expireOverdue,
+  findDeliveries,
+  giveUp,
+  release,
+} from '../../src/deliveries/index.js'
 import { makeLandEvents } from '../../src/events/index.js'
+import { silentLog } from '../../src/log/index.js'
 import { FakeClock } from '../support/clock.js'
 import { type OutboundRig, outboundRig } from '../support/outbound.js'
 import { poison } from '../support/poison.js'
@@ -88,4 +95,18 @@ t.test('where a hold cannot be written either, no further attempt is made', asyn
     'b@one.test',
     bad,
   ])
+})
+
+t.test('what cannot be ended when its time is over is held, and the others end', async (t) => {
+  const clock = new FakeClock()
+  const rig = await outboundRig(t, { clock, stopped: true })
+  const [id, other] = [await rig.send({ to: bad }), await rig.send({ to: 'a@one.test' })]
+  await poison(rig.store, 'insert on events', isBad)
+  await clock.advance(30 * 86_400_000)
+  const gateOf = async () => undefined
+  const deps = { ...rig, clock, log: silentLog, land: makeLandEvents([]), gateOf }
+  await expireOverdue(deps, new AbortController().signal)
+  t.match(await rig.email(other), { status: 'failed' })
+  t.match(await waiting(rig, id), { held: { reason: /cannot be ended: it is poisoned/ } })
+  t.equal(rig.backlog.size, 1)
 })

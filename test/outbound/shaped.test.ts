@@ -3,6 +3,7 @@ import t from 'tap'
 import { loadConfig } from '../../src/config/index.js'
 import { expireOverdue } from '../../src/deliveries/index.js'
 import { makeLandEvents } from '../../src/events/index.js'
+import { silentLog } from '../../src/log/index.js'
 import { FakeClock } from '../support/clock.js'
 import { leased, type OutboundRig, outboundRig, pass, shapedTo } from '../support/outbound.js'
 
@@ -119,7 +120,7 @@ t.test('mail that had no attempt in its time fails at a closed gate too', async 
   ]
   await rig.until(tried, ({ recipients }) => recipients[0]?.attempts === 1)
   const gateOf = async (stream: Parameters<typeof rig.gateOf>[0]) => rig.gateOf(stream)
-  const deps = { ...rig, clock, land: makeLandEvents([]), gateOf }
+  const deps = { ...rig, clock, log: silentLog, land: makeLandEvents([]), gateOf }
   await clock.advance(59 * minuteMs)
   await expireOverdue(deps, new AbortController().signal)
   t.equal((await rig.email(waiting)).status, 'queued')

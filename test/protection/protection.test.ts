@@ -7,6 +7,7 @@ import {
 } from '../../src/accounts/index.js'
 import { pausesOf } from '../../src/billing/index.js'
 import { loadConfig } from '../../src/config/index.js'
+import { ApiError } from '../../src/errors/index.js'
 import { type MailEvent, makeLandEvents } from '../../src/events/index.js'
 import { silentLog } from '../../src/log/index.js'
 import {
@@ -427,7 +428,8 @@ t.test('each change is announced once, in the transaction that remembers it', as
   const posted: Notice[] = []
   const deps = { store: rig.store, log: silentLog, settings }
   const { signal } = new AbortController()
-  const failing = { ...deps, post: () => Promise.reject(new Error('the disk is full')) }
+  const full = new ApiError('service_unavailable', 'the disk is full')
+  const failing = { ...deps, post: () => Promise.reject(full) }
   await t.rejects(announceOnce(failing, signal), { message: 'the disk is full' })
   const post = async (_tx: unknown, notice: Notice) => {
     posted.push(notice)
@@ -450,6 +452,23 @@ t.test('each change is announced once, in the transaction that remembers it', as
     subject: 'Posthorn: "Library" may send again',
     text: /^By: +ada: cleaned$/m,
   })
+})
+
+t.test('a notice that cannot be written keeps no other, and is told in the log', async (t) => {
+  const rig = await openAccount(t)
+  await rig.lands(950, 'delivered')
+  await rig.lands(100, 'bounced')
+  await rig.lands(10, 'bounced')
+  const [posted, told]: [string[], object[]] = [[], []]
+  const log = { ...silentLog, error: (fields: object) => void told.push(fields) }
+  const post = async (_tx: unknown, { subject }: Notice) => {
+    if (/nears a pause/.test(subject)) throw new Error('it is broken')
+    posted.push(subject)
+  }
+  const deps = { store: rig.store, log, settings, post }
+  for (let run = 0; run < 2; run++) await announceOnce(deps, new AbortController().signal)
+  t.same(posted, ['Posthorn: "Library" is paused: too many bounces'])
+  t.match(told, [{ action: 'warned', account: 'Library', error: { message: 'it is broken' } }])
 })
 
 t.test(

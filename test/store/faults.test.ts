@@ -1,5 +1,6 @@
 import t from 'tap'
-import { writeApart } from '../../src/store/index.js'
+import { ApiError } from '../../src/errors/index.js'
+import { eachApart, writeApart } from '../../src/store/index.js'
 import { poison } from '../support/poison.js'
 import { openTestStore } from '../support/store.js'
 
@@ -27,11 +28,12 @@ t.test('of what is written together the one at fault is told apart', async (t) =
     writeApart(store.write, ids, (tx, some) =>
       tx.insertInto('accounts').values(some.map(account)).execute(),
     )
-  const { written, faults, left } = await write(['a', 'bad', 'b'])
+  const { written, results, faults, left } = await write(['a', 'bad', 'b'])
   t.same(written, ['a', 'b'])
   t.match(faults, [{ item: 'bad', error: { message: 'it is poisoned' } }])
   t.same(left, [])
-  t.same(await write([]), { written: [], faults: [], left: [] })
+  t.equal(results.length, 2, 'a transaction each')
+  t.same(await write([]), { written: [], results: [], faults: [], left: [] })
 })
 
 t.test('what the storage refuses is left for later, all of it', async (t) => {
@@ -41,4 +43,19 @@ t.test('what the storage refuses is left for later, all of it', async (t) => {
     tx.insertInto('accounts').values(some.map(account)).execute(),
   )
   t.match(outcome, { written: [], faults: [], left: ['a', 'b'], cause: /not open/ })
+})
+
+t.test('of what is done one by one a fault stops nothing, and what passes stops all', async (t) => {
+  const [done, told]: [number[], number[]] = [[], []]
+  const busy = new ApiError('service_unavailable', 'The database cannot be written just now')
+  const work = async (item: number) => {
+    if (item === 2) throw new Error('broken')
+    if (item === 4) throw busy
+    done.push(item)
+  }
+  await t.rejects(
+    eachApart([1, 2, 3, 4, 5], work, (item) => void told.push(item)),
+    busy,
+  )
+  t.same([done, told], [[1, 3], [2]])
 })

@@ -1,10 +1,12 @@
 import t, { type Test } from 'tap'
 import { packageFile } from '../../src/config/index.js'
+import { ApiError } from '../../src/errors/index.js'
 import { makeLandEvents, readTimeline } from '../../src/events/index.js'
 import { type Log, silentLog } from '../../src/log/index.js'
 import { loadTrackingAgents, openRecorder } from '../../src/tracking/index.js'
 import { makeWebhookJobs } from '../../src/webhooks/index.js'
 import { FakeClock } from '../support/clock.js'
+import { poison } from '../support/poison.js'
 import { plans, webhookRig } from '../support/webhooks.js'
 
 const phone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) Mobile/15E148'
@@ -22,7 +24,10 @@ async function start(t: Test, options: { log?: Log; machineWithinMs?: number } =
   const recorder = openRecorder({
     store: {
       ...store,
-      write: (work) => (failing ? Promise.reject(new Error('disk full')) : store.write(work)),
+      write: (work) =>
+        failing
+          ? Promise.reject(new ApiError('service_unavailable', 'disk full'))
+          : store.write(work),
     },
     clock,
     log: options.log ?? silentLog,
@@ -269,4 +274,27 @@ t.test('what cannot be written is written later, and the end waits for it', asyn
   recorder.note(copy, opened)
   await rig.close()
   t.match(await rig.counts(), [2, 1], 'with what came since')
+})
+
+t.test('a visit that cannot be written is dropped, and takes no other with it', async (t) => {
+  const told: string[] = []
+  const log = { ...silentLog, error: (_: object, message: string) => void told.push(message) }
+  const rig = await start(t, { log })
+  const { clock, recorder, copy } = rig
+  const bad = await rig.mail()
+  await poison(rig.store, 'insert on events', `new.email_id = '${bad}'`)
+  recorder.note(await rig.deliver(bad, clock.now() - 60_000), opened)
+  recorder.note(copy, opened)
+  const until = async (isSo: () => Promise<boolean>) => {
+    while (!(await isSo())) {
+      await clock.advance(500)
+      await rig.settled()
+    }
+  }
+  await until(async () => (await rig.counts())[0] === 1)
+  await until(async () => told.length > 0)
+  await clock.advance(5_000)
+  await rig.settled()
+  t.same(told, ['An open or click cannot be written; it is dropped'], 'it is told once')
+  t.same((await rig.counts(bad))[0], 0)
 })

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import t from 'tap'
 import { setPlan } from '../../src/billing/index.js'
+import { silentLog } from '../../src/log/index.js'
 import {
   deleteEndpoint,
   disableEndpoint,
@@ -11,6 +12,7 @@ import {
   rotateSecret,
 } from '../../src/webhooks/index.js'
 import { FakeClock } from '../support/clock.js'
+import { poison } from '../support/poison.js'
 import { openReceiver } from '../support/receiver.js'
 import { testCertificates } from '../support/tls.js'
 import { key, plans, webhookRig } from '../support/webhooks.js'
@@ -254,17 +256,23 @@ t.test(
     t.equal((await log()).length, 45)
 
     await forgetDeliveries(
-      { store, plans, now: clock.now() + 89 * 86_400_000 },
+      { store, plans, log: silentLog, now: clock.now() + 89 * 86_400_000 },
       AbortSignal.abort(),
     )
     const signal = new AbortController().signal
-    await forgetDeliveries({ store, plans, now: clock.now() + 89 * 86_400_000 }, signal)
+    await forgetDeliveries(
+      { store, plans, log: silentLog, now: clock.now() + 89 * 86_400_000 },
+      signal,
+    )
     t.equal((await log()).length, 45, 'kept as long as the plan keeps its log')
-    await forgetDeliveries({ store, plans, now: clock.now() + 91 * 86_400_000 }, signal)
+    await forgetDeliveries(
+      { store, plans, log: silentLog, now: clock.now() + 91 * 86_400_000 },
+      signal,
+    )
     t.equal((await log()).length, 0)
     await deleteEndpoint({ store, clock }, accountId, id)
     await t.rejects(findEndpoint(store.read, accountId, id), { message: /^No webhook/ })
-    await forgetDeliveries({ store, plans, now: clock.now() }, signal)
+    await forgetDeliveries({ store, plans, log: silentLog, now: clock.now() }, signal)
     t.same(await store.read.selectFrom('webhook_endpoints').selectAll().execute(), [])
   },
 )
@@ -319,4 +327,67 @@ t.test('after a rotation both secrets sign for a while', async (t) => {
   t.same(after.rest, [after.of(rotated.secret)], 'and then the new one alone')
   const stored = await store.read.selectFrom('webhook_endpoints').selectAll().executeTakeFirst()
   t.notMatch(String(stored?.secret), secret.slice(6), 'sealed at rest')
+})
+
+t.test('a result that cannot be written sends no webhook twice, and no other waits', async (t) => {
+  const clock = new FakeClock()
+  const rig = await webhookRig(t, { clock })
+  const receiver = await openReceiver(t)
+  const { id } = await rig.endpoint(receiver.url)
+  const [bad, good] = [await rig.mail(), await rig.mail()]
+  await poison(rig.store, 'insert on webhook_deliveries', `new.email_id = '${bad}'`)
+  await rig.land(bad, 'delivered')
+  await rig.land(good, 'delivered')
+  await rig.courier()
+  // Longer than what was unwritten once waited for.
+  for (let passed = 0; passed < 20_000; passed += 200) {
+    await clock.advance(200)
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  t.same(receiver.received.map(({ json }) => json.emailId).sort(), [bad, good].sort())
+  t.match(
+    (await rig.deliveries(id)).filter(({ outcome }) => outcome === 'delivered'),
+    [{ emailId: good }],
+  )
+})
+
+t.test('what cannot be counted of a webhook ends in the log all the same', async (t) => {
+  const clock = new FakeClock()
+  const rig = await webhookRig(t, { clock })
+  const receiver = await openReceiver(t, { script: () => 410 })
+  const { id } = await rig.endpoint(receiver.url)
+  await poison(rig.store, 'update of failures on webhook_endpoints', `new.id = '${id}'`)
+  await rig.land(await rig.mail(), 'delivered')
+  await rig.courier()
+  const log = () => rig.deliveries(id, true)
+  while (!(await log()).some(({ outcome }) => outcome === 'failed')) {
+    await clock.advance(200)
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  const error = /could not be written: it is poisoned/
+  t.match(await log(), [{ outcome: 'failed', attempts: 5, status: 410, error }])
+  t.equal(receiver.received.length, 5)
+})
+
+t.test('an endpoint whose secret is broken fails by itself', async (t) => {
+  const clock = new FakeClock()
+  const rig = await webhookRig(t, { clock })
+  const receiver = await openReceiver(t)
+  const [broken, whole] = [await rig.endpoint(receiver.url), await rig.endpoint(receiver.url)]
+  await rig.store.write((tx) =>
+    tx
+      .updateTable('webhook_endpoints')
+      .set({ secret: Buffer.from('x') })
+      .where('id', '=', broken.id)
+      .execute(),
+  )
+  await rig.land(await rig.mail(), 'delivered')
+  await rig.courier()
+  const ended = async (id: string) => (await rig.deliveries(id))[0]
+  while ((await ended(broken.id))?.outcome !== 'failed') {
+    await clock.advance(200)
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  t.match(await ended(broken.id), { attempts: 5, error: /^Internal error: / })
+  t.match(await ended(whole.id), { outcome: 'delivered' })
 })
