@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { stoppedBy } from '../billing/index.js'
 import { ApiError, OperatorError } from '../errors/index.js'
 import type { BroadcastRow, Read } from '../store/index.js'
@@ -39,6 +39,12 @@ export async function listPaused(read: Read, accountId?: string): Promise<Broadc
     .orderBy('id')
     .execute()
 }
+
+/**
+ * Those of the index `broadcasts_unfinished`, in its own words: SQLite uses a partial index only where
+ * its condition is part of the query, and sees that in no value that is bound.
+ */
+export const isUnfinished = sql<boolean>`status in ('scheduled', 'sending')`
 
 /** Of these the ones whose account may send: the others wait for as long as it is stopped. */
 export async function ofFreeAccounts(read: Read, broadcasts: readonly Broadcast[]) {

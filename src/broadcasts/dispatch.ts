@@ -11,7 +11,7 @@ import type { Log } from '../log/index.js'
 import type { Read, Tx } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
 import { reachableNow } from './audience.js'
-import { type Broadcast, findBroadcast, ofFreeAccounts } from './broadcast.js'
+import { type Broadcast, findBroadcast, isUnfinished, ofFreeAccounts } from './broadcast.js'
 import type { BroadcastDeps } from './deps.js'
 import { pauseAtFault } from './fault.js'
 
@@ -147,6 +147,7 @@ export async function dueBroadcasts(read: Read, now: number): Promise<Broadcast[
   const due = await read
     .selectFrom('broadcasts')
     .selectAll()
+    .where(isUnfinished)
     .where('status', '=', 'scheduled')
     .where('scheduled_at', '<=', now)
     .orderBy('scheduled_at')

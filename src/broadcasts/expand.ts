@@ -16,7 +16,7 @@ import {
 } from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
 import { nextOfAudience } from './audience.js'
-import { type Broadcast, findBroadcast, ofFreeAccounts } from './broadcast.js'
+import { type Broadcast, findBroadcast, isUnfinished, ofFreeAccounts } from './broadcast.js'
 import type { BroadcastDeps } from './deps.js'
 import { audienceOf, dispatchDue, dueBroadcasts } from './dispatch.js'
 import { pauseAtFault } from './fault.js'
@@ -78,6 +78,7 @@ async function unexpanded(read: Read): Promise<Broadcast[]> {
   const sending = await read
     .selectFrom('broadcasts')
     .selectAll()
+    .where(isUnfinished)
     .where('status', '=', 'sending')
     .where('expanded', '=', 0)
     .orderBy('expanded_at')

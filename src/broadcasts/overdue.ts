@@ -3,7 +3,7 @@ import { maxOverdueMs } from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { isPassing, type Store } from '../store/index.js'
-import { ofFreeAccounts } from './broadcast.js'
+import { isUnfinished, ofFreeAccounts } from './broadcast.js'
 import { pauseBroadcast } from './stop.js'
 
 const missed = 'overdue by more than an hour when Posthorn started'
@@ -24,6 +24,7 @@ export async function pauseOverdue(deps: {
   const overdue = await deps.store.read
     .selectFrom('broadcasts')
     .selectAll()
+    .where(isUnfinished)
     .where(({ eb, or, and }) =>
       or([
         and([eb('status', '=', 'scheduled'), eb('scheduled_at', '<', before)]),

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { PauseReason } from '../billing/index.js'
 import type { ProtectionAuditRow, Read, Tx } from '../store/index.js'
 import type { Totals } from './window.js'
@@ -52,7 +53,8 @@ export async function readAudit(
 /** What the operator was not told of yet, the oldest first. */
 export async function unannounced(read: Read, limit: number): Promise<AuditEntry[]> {
   const rows = await entries(read)
-    .where('announced', '=', 0)
+    // A literal, or SQLite does not see that the index has all of them.
+    .where('announced', '=', sql.lit(0))
     .orderBy('protection_audit.id')
     .limit(limit)
     .execute()

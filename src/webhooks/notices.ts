@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Log } from '../log/index.js'
 import { eachApart, type Store, type Tx } from '../store/index.js'
 
@@ -19,7 +20,8 @@ export async function announceDisabled(
     .leftJoin('accounts', 'accounts.id', 'webhook_endpoints.account_id')
     .selectAll('webhook_endpoints')
     .select('accounts.name as account')
-    .where('announced', '=', 0)
+    // A literal, or SQLite does not see that the index has all of them.
+    .where('announced', '=', sql.lit(0))
     .limit(50)
     .execute()
   const setAnnounced = (tx: Tx, id: string) =>

@@ -1,0 +1,149 @@
+import Database from 'better-sqlite3'
+import t from 'tap'
+import { listUndelivered } from '../../src/broadcasts/index.js'
+import { loadConfig, makeApplianceKey } from '../../src/config/index.js'
+import { contactHistory, findByPhone } from '../../src/contacts/index.js'
+import {
+  expireOverdue,
+  firstDue,
+  holdOverdue,
+  joinBacklog,
+  makeBacklogMemory,
+  releaseLeases,
+} from '../../src/deliveries/index.js'
+import { makeIdempotency } from '../../src/emails/index.js'
+import { readTimeline } from '../../src/events/index.js'
+import { openSpool } from '../../src/inbound/spool.js'
+import { silentLog } from '../../src/log/index.js'
+import { saveSts } from '../../src/outbound/tls-policy/sts-cache.js'
+import { announceOnce, readAudit } from '../../src/protection/index.js'
+import { databaseFile } from '../../src/store/dialect.js'
+import type { Tx } from '../../src/store/index.js'
+import { liftExpired, suppressFailing } from '../../src/suppression/index.js'
+import { optOutCounts } from '../../src/topics/index.js'
+import {
+  addEndpoint,
+  announceDisabled,
+  listEndpoints,
+  readDeliveries,
+} from '../../src/webhooks/index.js'
+import { startSandbox } from '../sandbox/start.js'
+import { openCampaigns, plans } from '../support/campaigns.js'
+import { FakeClock } from '../support/clock.js'
+import { startPosthorn } from '../support/posthorn.js'
+import { makeTempDir, openTestStore } from '../support/store.js'
+
+/*
+ * An index costs every write, and one that no statement uses is for nothing: SQLite passes over a
+ * partial one where its condition comes as a bound value. So the statements that this process prepares
+ * are collected, while the parts of the appliance do what each index is there for, and then asked for their plans.
+ */
+const statements = new Set<string>()
+const { prototype } = Database
+const prepare = prototype.prepare as (source: string) => Database.Statement
+const recording = function (this: Database.Database, source: string) {
+  statements.add(source)
+  return prepare.call(this, source)
+}
+prototype.prepare = recording as typeof prototype.prepare
+
+const never = new AbortController().signal
+
+t.test('every index is used by a statement', async (t) => {
+  const dataDir = makeTempDir(t)
+  const posthorn = await startPosthorn(t, { dataDir })
+  const { store, accountId } = posthorn
+  const clock = new FakeClock()
+  const rig = await openCampaigns(t, { store, accountId, clock })
+  await rig.addMany(2)
+  const campaign = await rig.create()
+  await rig.expand()
+  const get = (path: string) => posthorn.call('GET', path)
+  const key = makeApplianceKey(Buffer.alloc(32))
+  const url = 'https://hooks.test/'
+  const endpoint = await addEndpoint({ store, clock, key }, plans, accountId, { url, events: [] })
+  const topic = await posthorn.call('POST', '/v1/topics', { body: { name: 'News' } })
+
+  // What clients ask for.
+  const mail = { from: 'a@sender.test', to: 'b@one.test', subject: 's', html: 'x' }
+  const sent = await posthorn.send(mail)
+  for (const path of [
+    ...['/v1/contacts/lists', '/v1/broadcasts', '/v1/topics', `/v1/emails/${sent.json.id}`],
+    `/v1/topics/${topic.json.id}/opt-outs`,
+  ]) {
+    t.equal((await get(path)).status, 200, path)
+  }
+  const test = { ...mail, listId: rig.listId, to: 'me@sender.test' }
+  t.equal((await posthorn.call('POST', '/v1/broadcasts/test', { body: test })).status, 200)
+  const [contact] = (await get(`/v1/contacts/${rig.listId}`)).json.contacts
+  const place = `/v1/contacts/${rig.listId}/${contact.id}`
+  t.equal((await posthorn.call('DELETE', place)).status, 200)
+  await findByPhone(store.read, accountId, '+4915112345678', 'DE').catch(() => {})
+
+  // What operators ask for.
+  t.equal((await fetch(posthorn.url)).status, 200)
+  await contactHistory(store.read, accountId, 'p0@d0.test')
+  await listUndelivered(store.read, campaign.id, 10)
+  await readTimeline(store.read, accountId, sent.json.id)
+  await readAudit(store.read, { accountId, limit: 10 })
+  await optOutCounts(store.read, [topic.json.id])
+  await listEndpoints(store.read, accountId)
+  await readDeliveries(store.read, accountId, endpoint.id, { failed: false, limit: 10 })
+
+  // What the appliance does by itself, now and then or in its threads.
+  const deps = { store, clock, log: silentLog }
+  const write = (work: (tx: Tx) => Promise<unknown>) => store.write(work)
+  const backlog = joinBacklog(makeBacklogMemory())
+  const gateOf = async () => undefined
+  await makeIdempotency(deps).sweep(never)
+  await expireOverdue({ ...deps, backlog, gateOf, land: rig.land }, never)
+  await holdOverdue(deps)
+  await write((tx) => releaseLeases(tx, 3, 0))
+  await firstDue(store.read, { lane: 'one.test', class: 0, accountId, now: 0 })
+  await liftExpired(deps, never)
+  const event = { accountId, emailId: 'm', deliveryId: 1, class: 0, at: 1, reply: null } as const
+  const full = { ...event, recipient: 'a@one.test', type: 'bounced' } as const
+  await write((tx) => suppressFailing(tx, [{ ...full, detail: { suppress: 'repeated' } }]))
+  const policy = { id: '1', mode: 'none', mx: [], maxAgeMs: 1, fetchedAt: 1, expiresAt: 2 } as const
+  await write((tx) => saveSts(tx, 'one.test', policy))
+  const post = async () => {}
+  await announceDisabled({ ...deps, post }, never)
+  const { protection: settings } = loadConfig({ env: {} })
+  await announceOnce({ ...deps, post, settings }, never)
+  const spool = await openSpool(deps, { waiting: 1, waitingPerAddress: 1 })
+  await spool.next(1, new Set())
+  await (await startSandbox(t, { store: await openTestStore(t) })).close()
+
+  const db = new Database(databaseFile(dataDir))
+  t.teardown(() => db.close())
+  const used = new Set<string>()
+  for (const text of statements) {
+    if (!/^(select|with|insert|update|delete)\b/i.test(text) || / max_page_count/.test(text))
+      continue
+    for (const [, name = ''] of planOf(db, text).matchAll(/USING (?:COVERING )?INDEX (\w+)/g)) {
+      used.add(name)
+    }
+  }
+  const there = prepare
+    .call(db, "select name from sqlite_schema where type = 'index' and sql is not null")
+    .pluck()
+    .all() as string[]
+  t.ok(there.length > 25)
+  t.same(
+    there.filter((name) => !used.has(name)),
+    [],
+    'indexes that nothing here uses',
+  )
+})
+
+function planOf(db: Database.Database, text: string): string {
+  try {
+    const values = text.split('?').slice(1)
+    const plan = prepare.call(db, `explain query plan ${text}`)
+    const rows = plan.all(...values.map(() => null)) as { detail: string }[]
+    return rows.map(({ detail }) => detail).join('\n')
+  } catch {
+    // Of another database: a lock file, one before its migration.
+    return ''
+  }
+}
