@@ -13,10 +13,10 @@ import {
 } from '../../src/deliveries/index.js'
 import { makeIdempotency } from '../../src/emails/index.js'
 import { readTimeline } from '../../src/events/index.js'
-import { openSpool } from '../../src/inbound/spool.js'
+import { listParkedReports } from '../../src/inbound/parked.js'
 import { silentLog } from '../../src/log/index.js'
 import { saveSts } from '../../src/outbound/tls-policy/sts-cache.js'
-import { announceOnce, readAudit } from '../../src/protection/index.js'
+import { announceOnce, forgetAddresses, readAudit } from '../../src/protection/index.js'
 import { databaseFile } from '../../src/store/dialect.js'
 import type { Tx } from '../../src/store/index.js'
 import { liftExpired, suppressFailing } from '../../src/suppression/index.js'
@@ -110,8 +110,8 @@ t.test('every index is used by a statement', async (t) => {
   await announceDisabled({ ...deps, post }, never)
   const { protection: settings } = loadConfig({ env: {} })
   await announceOnce({ ...deps, post, settings }, never)
-  const spool = await openSpool(deps, { waiting: 1, waitingPerAddress: 1 })
-  await spool.next(1, new Set())
+  await write((tx) => forgetAddresses(tx, { now: clock.now(), windowMs: 1 }))
+  await listParkedReports(store.read)
   await (await startSandbox(t, { store: await openTestStore(t) })).close()
 
   const db = new Database(databaseFile(dataDir))
@@ -130,7 +130,8 @@ t.test('every index is used by a statement', async (t) => {
     .all() as string[]
   t.ok(there.length > 25)
   t.same(
-    there.filter((name) => !used.has(name)),
+    // The engine of automations prepares its statements in a job's thread.
+    there.filter((name) => !used.has(name) && !name.startsWith('automation')),
     [],
     'indexes that nothing here uses',
   )
