@@ -32,7 +32,15 @@ export function accountProtectionCommands(account: Command): void {
   account
     .command('protection <account>')
     .description('show the bounce and complaint rates of an account')
-    .addHelpText('after', "\nExample:\n  $ posthorn account protection 'City library'")
+    .addHelpText(
+      'after',
+      `
+Complaints are in the rates when they provably come from a feedback loop (feedback-loops.toml), and an
+address once; others are shown as unproved.
+
+Example:
+  $ posthorn account protection 'City library'`,
+    )
     .action(async (idOrName: string, _options, command: Command) => {
       const place = placeOf(command)
       const { protection: settings } = settingsOf(place)

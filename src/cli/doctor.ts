@@ -42,6 +42,7 @@ Example:
 Complaints come to feedback@ at outbound.helo_name, once it is registered with the feedback loops:
   Microsoft (JMRP, SNDS)  https://sendersupport.olc.protection.outlook.com/snds/
   Yahoo (CFL)             https://senders.yahooinc.com/complaint-feedback-loop/
+Reports of others count once they are in a feedback-loops.toml of yours (config/feedback-loops.toml).
 Google has none for single complaints; its rates: https://postmaster.google.com`
 
 const colours = { ok: 'green', warn: 'yellow', fail: 'red' } as const

@@ -39,16 +39,15 @@ export function makeRoom({ all, perNetwork }: { all: number; perNetwork: number 
   }
   /** Frees what the oldest mail of the heaviest network holds; false when nobody holds more. */
   const displace = (network: string, bytes: number): boolean => {
-    const heaviest = [...byNetwork].reduce((most, next) => (next[1] > most[1] ? next : most), [
-      network,
-      of(network) + bytes,
-    ] as [string, number])
-    if (heaviest[0] === network) return false
-    const oldest = [...held].find(
-      (mail) => mail.network === heaviest[0] && mail.bytes > 0 && mail.lose !== undefined,
-    )
-    oldest?.lose?.()
-    return oldest !== undefined
+    let weight = of(network) + bytes
+    let victim: Held | undefined
+    for (const mail of held) {
+      if (mail.lose === undefined || mail.bytes === 0 || of(mail.network) <= weight) continue
+      weight = of(mail.network)
+      victim = mail
+    }
+    victim?.lose?.()
+    return victim !== undefined
   }
 
   return {

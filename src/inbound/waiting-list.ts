@@ -77,7 +77,7 @@ export function makeWaitingList(limits: { mails: number; bytes: number }) {
       for (let live = turns; live.length > 0 && found.length < most; ) {
         live = live.filter((turn) => found.length < most && take(turn))
       }
-      for (const { network } of turns) {
+      for (const { network } of found) {
         const own = networks.get(network)
         if (own === undefined) continue
         networks.delete(network)
