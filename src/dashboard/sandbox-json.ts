@@ -13,6 +13,7 @@ export function summaryJson(message: SandboxSummary) {
     helo: message.helo,
     tls: message.tls,
     sizeBytes: message.sizeBytes,
+    warnings: message.warnings,
     verdicts: message.verdicts ?? null,
   }
 }

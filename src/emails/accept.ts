@@ -1,4 +1,5 @@
 import { countMails, readBilling } from '../billing/index.js'
+import type { Mailbox } from '../mime/index.js'
 import type { Tx } from '../store/index.js'
 import { checkAgain } from './check-again.js'
 import type { EmailDeps } from './deps.js'
@@ -37,8 +38,15 @@ export async function acceptEmail(
   deps.backlog.change(email.recipients.length)
   deps.ring(ringOf([email]))
   const { length: recipients } = email.recipients
-  deps.log.info({ emailId: id, accountId, recipients, ...scheduled(accepted) }, 'Accepted')
+  const what = { emailId: id, accountId, recipients, ...scheduled(accepted) }
+  deps.log.info({ ...what, ...warned(email.recipients) }, 'Accepted')
   return accepted
+}
+
+/** What is odd about addresses that are taken all the same, for the log: without the addresses. */
+export function warned(recipients: readonly Mailbox[]): { warnings?: string[] } {
+  const warnings = new Set(recipients.flatMap(({ warning }) => warning ?? []))
+  return warnings.size > 0 ? { warnings: [...warnings] } : {}
 }
 
 const scheduled = ({ scheduledAt }: AcceptedEmail) =>

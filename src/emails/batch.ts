@@ -1,6 +1,6 @@
 import { checkSending, countBatch, readBilling } from '../billing/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
-import type { Alongside } from './accept.js'
+import { type Alongside, warned } from './accept.js'
 import { checkAgain } from './check-again.js'
 import type { EmailDeps } from './deps.js'
 import { insertEmails, ringOf } from './insert.js'
@@ -49,7 +49,8 @@ export async function acceptBatch(
   })
   deps.backlog.change(recipients)
   deps.ring(ringOf(emails))
-  deps.log.info({ accountId, emails: emails.length, recipients }, 'Batch accepted')
+  const odd = warned(emails.flatMap((email) => email.recipients))
+  deps.log.info({ accountId, emails: emails.length, recipients, ...odd }, 'Batch accepted')
   return accepted
 }
 

@@ -11,6 +11,8 @@ export interface Mailbox {
   domain: string
   /** The local part is not ASCII: it can only go to an MX that offers SMTPUTF8 (RFC 6531). */
   utf8Local: boolean
+  /** What RFC 5321 does not allow in it, though its servers take it; absent for all others. */
+  warning?: string
 }
 
 /** Characters (code points) of a display name. */
@@ -28,7 +30,12 @@ const atom =
   /^[\w!#$%&'*+\-/=?^`{|}~\u0080-\u{10ffff}]+(?:\.[\w!#$%&'*+\-/=?^`{|}~\u0080-\u{10ffff}]+)*$/u
 // Invisible or blank characters come from pasting, never from a postmaster; joiners are letters.
 const invisible = /\p{Z}|(?![\u200c\u200d])\p{Cf}/u
-const hostName = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+// An underscore is no part of a host name (RFC 952), but DNS has such names and mail goes there.
+const hostName = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+// Dots anywhere: docomo and KDDI gave out such addresses for years, and both take them in quotes.
+const dottedAtom = /^[\w!#$%&'*+\-/=?^`{|}~.]+$/
+const dottedDomains = /^(?:docomo\.ne\.jp|(?:[a-z0-9-]+\.)?ezweb\.ne\.jp|au\.com)$/
 
 /** Reads `a@b` or `Name <a@b>`; undefined if it is anything else. Linear in the input's length. */
 export function parseMailbox(input: string): Mailbox | undefined {
@@ -65,13 +72,27 @@ function readPhrase(text: string): { name: string; end: number } | undefined {
 
 function parseAddress(text: string): Mailbox | undefined {
   const at = text.lastIndexOf('@')
-  const local = canonicalLocal(text.slice(0, Math.max(at, 0)))
+  const given = text.slice(0, Math.max(at, 0))
   const domain = canonicalDomain(text.slice(at + 1))
-  if (local === undefined || domain === undefined) return undefined
+  if (domain === undefined) return undefined
+  const odd = dottedDomains.test(domain) && !atom.test(given) && dottedAtom.test(given)
+  const local = odd ? quote(given) : canonicalLocal(given)
+  if (local === undefined) return undefined
   const octets = Buffer.byteLength(local)
   if (octets > maxLocalOctets || octets + 1 + domain.length > maxPathOctets) return undefined
-  return { address: `${local}@${domain}`, local, domain, utf8Local: octets !== local.length }
+  const mailbox = {
+    address: `${local}@${domain}`,
+    local,
+    domain,
+    utf8Local: octets !== local.length,
+  }
+  const warning = odd ? dotsWarning : domain.includes('_') ? underscoreWarning : undefined
+  return warning === undefined ? mailbox : { ...mailbox, warning }
 }
+
+const dotsWarning =
+  'RFC 5321 §4.1.2: a dot at an end of the local part, or two in a row; it is sent in quotes'
+const underscoreWarning = 'RFC 5321 §2.3.5: an underscore in the domain name'
 
 /** RFC 5321 §4.1.2: `"bob"` and `bob` are one mailbox, so quotes stay only where they must. */
 function canonicalLocal(text: string): string | undefined {
@@ -89,8 +110,8 @@ function canonicalLocal(text: string): string | undefined {
 /** The host name in lower-case A-labels (RFC 5890), or undefined. */
 function canonicalDomain(text: string): string | undefined {
   // domainToASCII is the URL parser's: it reads %41, cuts at '/', and completes IPv4 numbers.
-  if (!/^[a-zA-Z0-9.\-\u0080-\u{10ffff}]+$/u.test(text)) return undefined
-  const name = /^(?!.*xn--)[a-z0-9.-]*$/.test(text) ? text : domainToASCII(text)
+  if (!/^[a-zA-Z0-9._\-\u0080-\u{10ffff}]+$/u.test(text)) return undefined
+  const name = /^(?!.*xn--)[a-z0-9._-]*$/.test(text) ? text : domainToASCII(text)
   return name.length <= 253 && hostName.test(name) ? name : undefined
 }
 

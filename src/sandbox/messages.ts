@@ -1,6 +1,7 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
 import { type Content, readContent } from '../mime/index.js'
 import type { SandboxMessageRow, Store } from '../store/index.js'
+import { warningsOf } from './addresses.js'
 import { deleteUpTo } from './keep.js'
 import { parseVerdicts, type Verdicts } from './verdicts.js'
 
@@ -19,6 +20,8 @@ export interface SandboxSummary {
   helo: string
   tls: boolean
   sizeBytes: number
+  /** Of recipients that RFC 5321 does not allow. */
+  warnings: string[]
   /** Undefined while the checks are still to come. */
   verdicts: Verdicts | undefined
 }
@@ -91,17 +94,19 @@ function matches(search: string): Expression<SqlBool> {
 }
 
 function summary(row: SandboxMessageRow): SandboxSummary {
+  const recipients = JSON.parse(row.rcpt_to) as string[]
   return {
     id: row.id,
     receivedAt: row.received_at,
     mailFrom: row.mail_from,
-    recipients: JSON.parse(row.rcpt_to) as string[],
+    recipients,
     subject: row.subject,
     from: row.header_from,
     remoteAddress: row.remote_address,
     helo: row.helo,
     tls: row.tls === 1,
     sizeBytes: row.size_bytes,
+    warnings: warningsOf(recipients),
     verdicts: parseVerdicts(row.verdicts),
   }
 }

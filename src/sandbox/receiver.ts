@@ -4,6 +4,7 @@ import type { Resolver } from '../dns/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import type { Store } from '../store/index.js'
+import { takeAllAddresses } from './addresses.js'
 import { startCaretaker } from './caretaker.js'
 import { collect, makeRoom, Refusal } from './incoming.js'
 import { keepMessage } from './keep.js'
@@ -80,6 +81,7 @@ export async function openSandboxReceiver(deps: SandboxReceiverDeps): Promise<Sa
       )
     },
   })
+  takeAllAddresses(server)
   // Clients that vanish or fail a handshake; nothing that an operator could do about.
   server.on('error', (error) => log.debug({ error }, 'Sandbox connection failed'))
 

@@ -67,6 +67,26 @@ t.test('a local part may be UTF-8 and says so', async (t) => {
   t.equal(parseMailbox('क्\u200dष@example.com')?.utf8Local, true, 'a joiner is part of a word')
 })
 
+t.test(
+  'what RFC 5321 forbids and the servers of a domain take is read, with a warning',
+  async (t) => {
+    for (const [input, address] of [
+      ['b..ob@docomo.ne.jp', '"b..ob"@docomo.ne.jp'],
+      ['.bob@Docomo.ne.jp', '".bob"@docomo.ne.jp'],
+      ['Bob <bob.@ezweb.ne.jp>', '"bob."@ezweb.ne.jp'],
+      ['bob.@ax.ezweb.ne.jp', '"bob."@ax.ezweb.ne.jp'],
+      ['b...b@au.com', '"b...b"@au.com'],
+    ] as const) {
+      t.match(parseMailbox(input), { address, warning: /§4\.1\.2/ }, input)
+      t.equal(parseMailbox(address)?.warning, undefined, 'in quotes it is as it should be')
+    }
+    for (const domain of ['a_b.example', '_a.example', 'a_.b.example']) {
+      t.match(parseMailbox(`bob@${domain}`), { domain, warning: /underscore/ })
+    }
+    t.notOk('warning' in (parseMailbox('b.ob@docomo.ne.jp') ?? {}))
+  },
+)
+
 t.test('what is no mailbox is refused', async (t) => {
   const inputs = [
     '',
@@ -81,7 +101,10 @@ t.test('what is no mailbox is refused', async (t) => {
     'bob@a..example',
     'bob@-a.example',
     'bob@a-.example',
-    'bob@a_b.example',
+    'bob@a.ex_ample',
+    '..@example.com',
+    'b..ob@docomo.ne.jp.example',
+    'b..o b@docomo.ne.jp',
     `bob@${'a'.repeat(64)}.example`,
     'bob@[192.0.2.1]',
     'bob@192.0.2.1',

@@ -79,6 +79,33 @@ t.test('it takes every recipient, the null sender, and non-ASCII addresses', asy
   t.match(second?.recipients, ['büro@exämple.test'])
 })
 
+t.test(
+  'every valid quoted local part is taken, and what real servers take beyond that',
+  async (t) => {
+    const sandbox = await startSandbox(t)
+    const client = await sandbox.talk()
+    await client.say('EHLO client.test')
+    t.match(await client.say('MAIL FROM:<"b ob"@x.test> SIZE=100'), /^250 /)
+    const good = ['"a b"', '"a@b"', '"a> <b"', '"a..b"', '" "', '"a\\"b\\\\"', '"a\\@b"'].map(
+      (local) => `${local}@x.test`,
+    )
+    const odd = ['a..b@docomo.ne.jp', '.a@docomo.ne.jp', 'a.@ezweb.ne.jp', 'a@b_c.test']
+    for (const address of [...good, ...odd]) {
+      t.match(await client.say(`RCPT TO:<${address}> NOTIFY=NEVER`), /^250 /, address)
+    }
+    for (const bad of ['a..b@x.test', 'a b@x.test', '"a b@x.test', 'a@b@x.test']) {
+      t.match(await client.say(`RCPT TO:<${bad}>`), /^501 /, bad)
+    }
+    t.match(await client.say('RCPT TO:<"a b"@x.test> NOTIFY='), /^501 /, 'a bad parameter')
+    await client.say('DATA')
+    t.match(await client.say('Subject: 1\r\n\r\nx\r\n.'), /^250 /)
+    const [mail] = await listMessages(sandbox.store, { limit: 1 })
+    t.match(mail, { mailFrom: '"b ob"@x.test', recipients: [...good, ...odd] })
+    t.equal(mail?.warnings.length, 4)
+    t.match(mail?.warnings[0], /^a\.\.b@docomo\.ne\.jp: RFC 5321 §4\.1\.2/)
+  },
+)
+
 t.test('several mails share a connection, pipelined', async (t) => {
   const sandbox = await startSandbox(t)
   const client = await sandbox.talk()
