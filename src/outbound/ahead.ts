@@ -1,4 +1,4 @@
-import type { Clock } from '../clock/index.js'
+import { type Clock, pause } from '../clock/index.js'
 import { type Claimed, unclaim } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
 import type { Store } from '../store/index.js'
@@ -28,6 +28,8 @@ export interface Ahead {
   isEmpty(): boolean
   /** Gives back what is left of the streams, and claims no more of them than there are places for a while. */
   giveBack(streams: Iterable<Stream>): void
+  /** Gives back one that was begun, and that no server was offered. */
+  giveBackBegun(stream: Stream, delivery: Claimed): Promise<void>
   /** Gives all back. */
   close(): Promise<void>
 }
@@ -66,11 +68,41 @@ const most = 100
 const keptMs = 1_000
 // After something was given back: a site with a rate has its gate closed most of the time.
 const pauseMs = 1_000
+const retryWriteMs = 1_000
 
 export function makeAhead(options: AheadOptions): Ahead {
   const { store, clock, log, thread, onExhausted, onReturned } = options
   const kept = new Map<Stream, Kept>()
   const paces = new WeakMap<Stream, Pace>()
+
+  /** By their ids: those that are being given back. */
+  const returning = new Set<number>()
+  const underWay = new Set<Promise<boolean>>()
+  const closing = new AbortController()
+
+  const tryToUnclaim = async (rows: readonly Claimed[]): Promise<boolean> => {
+    for (const { id } of rows) returning.add(id)
+    for (;;) {
+      try {
+        await store.write((tx) => unclaim(tx, rows, thread))
+        break
+      } catch (error) {
+        log.error({ error, deliveries: rows.length }, 'Deliveries could not be given back')
+        // The next start of the thread takes them.
+        if (closing.signal.aborted) return false
+        await pause(clock, retryWriteMs, closing.signal)
+      }
+    }
+    for (const { id } of rows) returning.delete(id)
+    return true
+  }
+
+  /** Makes them due again as they were; tried until it is written, as they are leased for long. */
+  const unclaimAll = async (rows: readonly Claimed[]): Promise<boolean> => {
+    const done = tryToUnclaim(rows)
+    underWay.add(done)
+    return await done.finally(() => underWay.delete(done))
+  }
 
   const drop = (stream: Stream, { cancel, exhausted }: Kept) => {
     cancel()
@@ -84,13 +116,7 @@ export function makeAhead(options: AheadOptions): Ahead {
     drop(stream, found)
     paces.set(stream, { begun: 0, since: clock.now() + pauseMs, perMs: 0 })
     const { rows } = found
-    try {
-      await store.write((tx) => unclaim(tx, rows, thread))
-    } catch (error) {
-      // They are leased still; the next start of the thread takes them, or the end of the lease.
-      log.error({ error, deliveries: rows.length }, 'Deliveries could not be given back')
-      return
-    }
+    if (!(await unclaimAll(rows))) return
     onReturned(stream, Math.min(...rows.map(({ dueAt }) => dueAt)))
   }
 
@@ -123,7 +149,8 @@ export function makeAhead(options: AheadOptions): Ahead {
       if (pace !== undefined) pace.begun++
     },
     left: (stream) => kept.get(stream)?.rows.length ?? 0,
-    holds: (stream, id) => kept.get(stream)?.rows.some((row) => row.id === id) === true,
+    holds: (stream, id) =>
+      returning.has(id) || kept.get(stream)?.rows.some((row) => row.id === id) === true,
     isLow(stream) {
       const { rows, size, exhausted } = kept.get(stream) ?? none
       return exhausted === undefined && rows.length < size / 2
@@ -133,8 +160,13 @@ export function makeAhead(options: AheadOptions): Ahead {
     giveBack(streams) {
       for (const stream of streams) void giveBack(stream)
     },
+    async giveBackBegun(stream, delivery) {
+      if (await unclaimAll([delivery])) onReturned(stream, delivery.dueAt)
+    },
     async close() {
+      closing.abort()
       await Promise.all([...kept.keys()].map(giveBack))
+      await Promise.all(underWay)
     },
   }
 }

@@ -35,7 +35,8 @@ export interface Attempts {
 }
 
 export interface Attempted {
-  settlement: Settlement
+  /** Undefined: our stop broke it off before any server had an answer; the mail counts as not tried. */
+  settlement: Settlement | undefined
   /** What it tells about the site; undefined when it never got there. */
   site: SiteOutcome | undefined
 }
@@ -208,7 +209,11 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, berths, ...ways }:
         const reply = `Internal error: ${messageOf(error).slice(0, 200)}`
         return { kind: 'deferred', reply, class: 'unknown' }
       })
-      return { settlement: settle(claimed, startedAt, finding), site: finding.site }
+      const { site } = finding
+      // What a server may have, or has spoken of, is not as it was.
+      const isToldNothing = finding.kind === 'deferred' && !finding.doubt && !site?.reply
+      const isBrokenOff = stopFetching.signal.aborted && isToldNothing
+      return { settlement: isBrokenOff ? undefined : settle(claimed, startedAt, finding), site }
     },
   }
 }

@@ -1,17 +1,10 @@
 import type { Claimed } from '../deliveries/index.js'
 import type { Envelope } from '../smtp/index.js'
-import type { QueueClass } from '../store/index.js'
 import type { Finding } from './attempt.js'
 import type { Egress, Offered, ProbeOutcome, Relay, Relays } from './egress/index.js'
 import { openGate, type Place } from './places.js'
 import { nowhere, type Route } from './route.js'
-import {
-  automationsFor,
-  type Policy,
-  type Shaping,
-  type SiteOutcome,
-  type Site as SiteState,
-} from './shaping/index.js'
+import { automationsFor, type Policy, type Shaping, type SiteOutcome } from './shaping/index.js'
 
 /** A message ready for the wire, with its envelope. */
 export interface Mail {
@@ -66,7 +59,8 @@ export function makeDetour(options: DetourOptions): Detour {
       if (finding.doubt) return finding
       return refused || finding.kind === 'deferred' ? undefined : finding
     } finally {
-      endIn(direct.site, claimed.class, site)
+      if (site === undefined) direct.withdraw()
+      else direct.ended(site)
       taken?.ended(outcome)
     }
   }
@@ -97,16 +91,11 @@ export function makeDetour(options: DetourOptions): Detour {
         site = turned.site
         return { ...turned, site: finding.site }
       } finally {
-        endIn(relay.room, claimed.class, site)
+        if (site === undefined) relay.room.withdraw(claimed.class)
+        else relay.room.ended(claimed.class, site)
       }
     },
   }
-}
-
-/** Gives room back; without an outcome, it was not used. */
-function endIn(room: SiteState, of: QueueClass, outcome: SiteOutcome | undefined): void {
-  if (outcome === undefined) room.withdraw(of)
-  else room.ended(of, outcome)
 }
 
 /** The receiver's words are those for which the shaping says 'failover'. */

@@ -201,7 +201,9 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
         const isOurs = (id: number) => inFlight.has(id) || ahead.holds(stream, id) || stuck.has(id)
         const taken = found.filter(({ id }) => !isOurs(id))
         stream.claiming = false
-        const more = taken.slice(places.length)
+        // After a stop nothing begins any more: `close` gives it back.
+        const begun = closing ? [] : taken.slice(0, places.length)
+        const more = taken.slice(begun.length)
         if (more.length + ahead.left(stream) > 0) {
           // With some left it stays in line, though the table may have no more of it.
           if (exhausted !== undefined) stream.claiming = true
@@ -215,7 +217,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
           routing.add(stream)
         }
         for (const [j, place] of places.entries()) {
-          const delivery = taken[j]
+          const delivery = begun[j]
           if (delivery !== undefined) run(stream, delivery, place)
           else giveBack(place)
         }
@@ -261,8 +263,15 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
       // What we broke off ourselves says nothing about the site.
       if (site === undefined || closing) giveBack(place)
       else {
-        place.site.ended(key.class, site)
+        place.ended(site)
         paths.ended(place)
+      }
+      if (settlement === undefined) {
+        void ahead.giveBackBegun(stream, delivery).finally(() => {
+          inFlight.delete(delivery.id)
+          if (inFlight.size === 0) onIdle()
+        })
+        return
       }
       recorder.record(settlement, (how) => {
         inFlight.delete(delivery.id)

@@ -2,7 +2,7 @@ import type { QueueClass } from '../store/index.js'
 import type { Relay, Relays } from './egress/index.js'
 import type { Pool, Source } from './pools.js'
 import { isInside, type Site } from './route.js'
-import type { Held, Shaping, Site as SiteState } from './shaping/index.js'
+import type { Held, Shaping, SiteOutcome, Site as SiteState } from './shaping/index.js'
 
 /** Room for one attempt at a site from one source address. */
 export interface Place {
@@ -21,6 +21,8 @@ export interface Place {
   readonly goesTo?: (address: string) => void
   /** Takes it back: nothing began there. */
   withdraw(): void
+  /** Tells the site how the attempt ended, and gives the room back. */
+  ended(outcome: SiteOutcome): void
 }
 
 /** The site key of the failover way: all sites' mail stands in one line there. */
@@ -43,14 +45,15 @@ export function openGate(shaping: Shaping, site: Site, pool: Pool): Gate {
         const state = shaping.site(site, source.name)
         const held = state.mayStart(of)
         if (held === undefined) {
-          state.started(of)
+          const taken = state.started(of)
           count(pool, source, 1)
           const withdraw = () => {
-            state.withdraw(of)
+            state.withdraw(of, taken)
             count(pool, source, -1)
           }
+          const ended = (outcome: SiteOutcome) => state.ended(of, outcome, taken)
           const own = isInside(site.key) && ({ own: true } as const)
-          return { site: state, siteKey: site.key, source, withdraw, ...own }
+          return { site: state, siteKey: site.key, source, withdraw, ended, ...own }
         }
         closed = soonest(closed, named(held, source))
       }
@@ -71,7 +74,8 @@ export function openRelayGate(relays: Relays, pool: Pool): Gate {
       if (source === undefined) throw new Error(`The pool ${pool.name} has no address`)
       const { room } = started
       const withdraw = () => room.withdraw(of)
-      return { site: room, siteKey: smartHosts, source, relay: started, own: true, withdraw }
+      const ended = (outcome: SiteOutcome) => room.ended(of, outcome)
+      return { site: room, siteKey: smartHosts, source, relay: started, own: true, withdraw, ended }
     },
   }
 }

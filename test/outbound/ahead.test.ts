@@ -3,6 +3,7 @@ import { type Claimed, claim } from '../../src/deliveries/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { type Ahead, makeAhead } from '../../src/outbound/ahead.js'
 import { makeLanes } from '../../src/outbound/lanes.js'
+import type { Store } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { openTestStore } from '../support/store.js'
 
@@ -11,7 +12,16 @@ const thread = 3
 
 /** A stream of ten deliveries, due at 1 to 10, of which as many as said are claimed. */
 async function rigOf(t: Test) {
-  const store = await openTestStore(t)
+  const opened = await openTestStore(t)
+  const failing = { writes: 0 }
+  const store: Store = {
+    ...opened,
+    read: opened.read,
+    async write(work) {
+      if (failing.writes-- > 0) throw new Error('The disk is full')
+      return await opened.write(work)
+    },
+  }
   const clock = new FakeClock(1_000)
   await store.write(async (tx) => {
     for (let id = 1; id <= 10; id++) {
@@ -39,7 +49,7 @@ async function rigOf(t: Test) {
     },
   })
   return {
-    ...{ store, clock, stream, ahead, told },
+    ...{ store, clock, stream, ahead, told, failing },
     /** Resolves when some have been given back. */
     given: () =>
       new Promise<void>((resolve) => {
@@ -129,6 +139,31 @@ t.test('a stream whose gate has closed is claimed by places alone for a while', 
   for (let i = 0; i < 50; i++) ahead.began(stream)
   await clock.advance(1_000)
   t.equal(ahead.wanted(stream), 0)
+})
+
+t.test('what could not be given back is tried again until it is', async (t) => {
+  const { ahead, stream, take, failing, clock, given, waiting } = await rigOf(t)
+  const claimed = await take(10)
+  ahead.keep(stream, claimed, undefined)
+  failing.writes = 2
+  let isBack = false
+  void given().then(() => {
+    isBack = true
+  })
+  ahead.giveBack([stream])
+  t.ok(ahead.holds(stream, 1), 'nobody claims them meanwhile')
+  t.equal((await waiting()).length, 0)
+  while (!isBack) await clock.advance(1_000)
+  t.equal((await waiting()).length, 10)
+  t.notOk(ahead.holds(stream, 1))
+})
+
+t.test('a stop waits for no disk: the next start takes what stays leased', async (t) => {
+  const { ahead, stream, take, failing, waiting } = await rigOf(t)
+  ahead.keep(stream, await take(10), undefined)
+  failing.writes = 3
+  await ahead.close()
+  t.equal((await waiting()).length, 0)
 })
 
 t.test('at the end all is given back, but not what another has taken since', async (t) => {

@@ -8,7 +8,7 @@ import { makeTimeHeap } from '../../src/outbound/time-heap.js'
 import type { QueueClass, QueueRow } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { fakeMx } from '../support/fake-mx.js'
-import { outboundRig, pass, shapedTo } from '../support/outbound.js'
+import { type OutboundRig, outboundRig, pass, shapedTo } from '../support/outbound.js'
 import { openTestStore } from '../support/store.js'
 
 t.test('a site that answers nothing holds up no other', async (t) => {
@@ -71,6 +71,39 @@ t.test('what was in flight at a stop is claimed again at the next start', async 
     status: 'sent',
     recipients: [{ status: 'deferred', reply: /may have taken the message/ }],
   })
+})
+
+t.test('a stop during a claim leaves the mail as it was, not as a failed attempt', async (t) => {
+  const clock = new FakeClock()
+  const rig = await outboundRig(t, { clock })
+  const id = await rig.send({ to: 'a@one.test' })
+  // Before the claim gets its turn, which begins once the way is known.
+  let release = () => {}
+  const blocked = rig.store.write(() => new Promise<void>((resolve) => (release = resolve)))
+  await new Promise((resolve) => setImmediate(resolve))
+  const stopped = rig.stop(1_000)
+  await clock.advance(1_000)
+  release()
+  await blocked
+  await stopped
+  const untouched = { lease: null, attempts: 0, due_at: clock.now() - 1_000, last_reply: null }
+  t.same(await queued(rig), [untouched])
+  t.equal(rig.mx.sessions.length, 0)
+  await rig.start()
+  await rig.becomes(id, 'delivered')
+})
+
+t.test('what a stop breaks off before its dot is as it was', async (t) => {
+  const clock = new FakeClock()
+  const rig = await outboundRig(t, { clock, script: { banner: 'hang' } })
+  await rig.send({ to: 'a@one.test' })
+  await rig.mx.waitUntil(() => rig.mx.sessions.length > 0)
+  await clock.advance(5_000)
+  const stopped = rig.stop(1_000)
+  await clock.advance(1_000)
+  await stopped
+  const untouched = { lease: null, attempts: 0, due_at: clock.now() - 6_000, last_reply: null }
+  t.same(await queued(rig), [untouched])
 })
 
 t.test('a clock set forward by hours lets nobody have a mail twice', async (t) => {
@@ -282,3 +315,8 @@ t.test('return paths name their delivery, and only ours do', async (t) => {
     t.equal(paths.deliveryOf(bad), undefined)
   }
 })
+
+async function queued({ store }: OutboundRig) {
+  const rows = store.read.selectFrom('queue')
+  return await rows.select(['lease', 'attempts', 'due_at', 'last_reply']).execute()
+}

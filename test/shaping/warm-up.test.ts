@@ -161,10 +161,31 @@ t.test('what did not leave is given back, and a claim that fails is made again',
   t.equal(warmUp.wait(campaign, clock.now()), 'asking')
   await clock.advance(0)
   t.equal(warmUp.wait(campaign, clock.now()), 0)
-  warmUp.take(campaign)
+  const taken = warmUp.take(campaign)
   t.equal(warmUp.wait(campaign, clock.now()), 'asking')
-  warmUp.giveBack(campaign)
+  warmUp.giveBack(taken)
   t.equal(warmUp.wait(campaign, clock.now()), 0)
+})
+
+t.test('what is given back after midnight is none of the new day', async (t) => {
+  const clock = new FakeClock(Date.parse('2026-11-21T23:59:00Z'))
+  const warmUp = makeWarmUp({
+    clock,
+    threads: 1,
+    claim: async () => ({ messages: 1, limited: true }),
+    onRation() {},
+  })
+  const ration = async () => {
+    t.equal(warmUp.wait(campaign, clock.now()), 'asking')
+    await clock.advance(0)
+    t.equal(warmUp.wait(campaign, clock.now()), 0)
+    return warmUp.take(campaign)
+  }
+  const yesterdays = await ration()
+  await clock.advance(120_000)
+  await ration()
+  warmUp.giveBack(yesterdays)
+  t.equal(warmUp.wait(campaign, clock.now()), 'asking')
 })
 
 t.test('a warmed address is unlimited, and its days still count', async (t) => {
@@ -206,8 +227,8 @@ t.test('a site waits for the ration, then for the next day', async (t) => {
   t.match(site.mayStart(campaign), { gate: 'warm-up', until: null })
   await clock.advance(0)
   t.equal(site.mayStart(campaign), undefined)
-  site.started(campaign)
-  site.ended(campaign, { kind: 'connect-failed', cause: 'refused' })
+  const taken = site.started(campaign)
+  site.ended(campaign, { kind: 'connect-failed', cause: 'refused' }, taken)
   await clock.advance(1_000)
   t.equal(site.mayStart(campaign), undefined, 'given back, as nothing left the address')
   site.started(campaign)

@@ -5,7 +5,7 @@ import { park } from './parking.js'
 import type { Policy } from './policy.js'
 import { type ActiveAction, firstWords, Reactions, type SiteAction } from './reactions.js'
 import { afterOne, beforeOne, rateOf, reserveOf, waitFor } from './throttle.js'
-import { noWarmUp, type WarmUp } from './warm-up.js'
+import { noWarmUp, type Taken, type WarmUp } from './warm-up.js'
 
 export type Gate = 'suspended' | 'connections' | 'warm-up' | 'rate'
 
@@ -139,31 +139,32 @@ export class Site {
     return { gate: 'rate', until: now + wait, why: rate + because }
   }
 
-  started(klass: QueueClass): void {
+  /** Returns what it took of the day's ration, for `withdraw` or `ended`. */
+  started(klass: QueueClass): Taken | undefined {
     const now = this.#now()
     this.#usedAt = now
     this.#inFlight++
     if (klass !== queueClass.transactional) this.#bulkInFlight++
     this.#paidUntil = afterOne(rateOf(this.#messagesPerMinute(now)), this.#paidUntil, now)
-    this.#options.warmUp?.take(klass)
+    return this.#options.warmUp?.take(klass)
   }
 
   /** Takes `started` back: there was no mail, or it did not get as far as a connection. */
-  withdraw(klass: QueueClass): void {
+  withdraw(klass: QueueClass, taken?: Taken): void {
     this.#inFlight--
     if (klass !== queueClass.transactional) this.#bulkInFlight--
     this.#paidUntil = beforeOne(rateOf(this.#messagesPerMinute(this.#now())), this.#paidUntil)
-    this.#options.warmUp?.giveBack(klass)
+    if (taken) this.#options.warmUp?.giveBack(taken)
   }
 
-  ended(klass: QueueClass, outcome: SiteOutcome): void {
+  ended(klass: QueueClass, outcome: SiteOutcome, taken?: Taken): void {
     const now = this.#now()
     const inTheWay = this.#full(klass, now) !== undefined
     this.#usedAt = now
     this.#inFlight--
     if (klass !== queueClass.transactional) this.#bulkInFlight--
     this.#answers = outcome.kind !== 'connect-failed' || outcome.reply !== undefined
-    if (outcome.kind === 'connect-failed') this.#options.warmUp?.giveBack(klass)
+    if (outcome.kind === 'connect-failed' && taken) this.#options.warmUp?.giveBack(taken)
     const suspended = outcome.kind !== 'delivered' && this.#listen(outcome.reply, now)
     // What began before a suspension tells what is known already.
     if (suspended || now < (this.#suspension?.until ?? 0)) return

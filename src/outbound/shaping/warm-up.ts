@@ -6,9 +6,14 @@ import { dayOf } from './ramp.js'
 export interface WarmUp {
   /** 0; the ms until the next day; `asking` until `onRation` is called. */
   wait(klass: QueueClass, now: number): number | 'asking'
-  take(klass: QueueClass): void
-  /** The mail did not leave: the connection failed. */
-  giveBack(klass: QueueClass): void
+  take(klass: QueueClass): Taken
+  /** The mail did not leave: the connection failed. What was taken on another day is over. */
+  giveBack(taken: Taken): void
+}
+
+/** What a mail took of a day's ration. */
+export interface Taken {
+  left: number
 }
 
 export interface RationRequest {
@@ -40,7 +45,7 @@ const retryMs = 1_000
 const dayMs = 86_400_000
 
 /** For sources that need none: the sandbox, `outbound.warm_up = "off"`. */
-export const noWarmUp: WarmUp = { wait: () => 0, take() {}, giveBack() {} }
+export const noWarmUp: WarmUp = { wait: () => 0, take: () => ({ left: 0 }), giveBack() {} }
 
 /** Fetches rations as they are needed and hands them out. */
 export function makeWarmUp({ clock, threads, claim, onRation }: WarmUpOptions): WarmUp {
@@ -88,16 +93,17 @@ export function makeWarmUp({ clock, threads, claim, onRation }: WarmUpOptions): 
       return 'asking'
     },
     take(klass) {
-      purseOf(klass).left--
+      const purse = purseOf(klass)
+      purse.left--
+      return purse
     },
-    giveBack(klass) {
-      purseOf(klass).left++
+    giveBack(taken) {
+      taken.left++
     },
   }
 }
 
-interface Purse {
-  left: number
+interface Purse extends Taken {
   /** Nothing more is to be had today. */
   spent: boolean
   asking: boolean
