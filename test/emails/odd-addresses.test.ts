@@ -25,7 +25,7 @@ t.test(
     t.match(records, [{ warnings }, { warnings }, {}])
     t.notOk('warnings' in (records[2] ?? {}))
     t.notMatch(JSON.stringify(records), /docomo|d_e/)
-    const rows = await rig.store.read.selectFrom('deliveries').select('recipient').execute()
+    const rows = await rig.store.read.selectFrom('queue').select('recipient').execute()
     const recipients = new Set(rows.map(({ recipient }) => recipient))
     t.same(recipients, new Set(['"a..b"@docomo.ne.jp', 'c@d_e.test', 'f@g.test']))
   },
