@@ -2,7 +2,7 @@ import { type Clock, pause } from '../clock/index.js'
 import type { Backlog, StreamDue } from '../deliveries/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
-import { prepared, type Read, type Store } from '../store/index.js'
+import { isPassing, prepared, type Read, type Store } from '../store/index.js'
 import { makeMailTemplates } from './mail-template.js'
 import { type MailDeps, ringOf } from './mails.js'
 import { type Batch, type PlanDeps, planDue } from './plan.js'
@@ -32,23 +32,36 @@ const perBatch = 200
 const idleMs = 60_000
 // After a fault of the storage.
 const faultPauseMs = 1_000
+// An account of whose runs nothing can be planned.
+const restMs = 60_000
 
 /**
  * Runs what is due of all automations, accounts in turn, until nothing has been due for a minute nor
  * will be within another, or `signal` is aborted. A step is one transaction, so that a kill at any
- * point leaves each run before or behind it.
+ * point leaves each run before or behind it. An account that meets a fault of its own rests for a minute,
+ * and the others go on.
  */
 export async function runAutomations(
   deps: EngineDeps,
   signal: AbortSignal,
   rest: Rest,
 ): Promise<void> {
-  const { clock, store } = deps
+  const { clock, store, log } = deps
+  /** Accounts at fault, and until when they rest. */
+  const resting = new Map<string, number>()
   for (let idleSince = clock.now(); !signal.aborted; ) {
-    const accounts = await dueAccounts(store.read, clock.now())
+    const due = await dueAccounts(store.read, clock.now())
+    const accounts = due.filter((id) => (resting.get(id) ?? 0) <= clock.now())
     for (const accountId of accounts) {
       if (signal.aborted) return
-      await runSome(deps, accountId)
+      try {
+        await runSome(deps, accountId)
+        resting.delete(accountId)
+      } catch (error) {
+        if (isPassing(error)) throw error
+        log.error({ accountId, error }, 'Automations of an account cannot go on; again in a minute')
+        resting.set(accountId, clock.now() + restMs)
+      }
       idleSince = clock.now()
     }
     if (accounts.length > 0) continue
@@ -56,7 +69,7 @@ export async function runAutomations(
     const next = await nextDueAt(store.read)
     const waitMs = Math.min(idleSince + idleMs - now, (next ?? Number.POSITIVE_INFINITY) - now)
     if (now - idleSince >= idleMs) return
-    await rest(Math.max(1, waitMs))
+    await rest(Math.max(resting.size > 0 ? faultPauseMs : 1, waitMs))
   }
 }
 
@@ -69,7 +82,7 @@ export async function runSome(deps: EngineDeps, accountId: string): Promise<bool
   try {
     return await take(deps, accountId, batch, now)
   } catch (error) {
-    if (isPassing(error)) {
+    if (mayPass(error)) {
       log.warn({ accountId, reason: messageOf(error) }, 'Steps of automations wait')
       await pause(clock, faultPauseMs)
       return false
@@ -103,7 +116,7 @@ async function takeSingly(
     try {
       moved = (await take(deps, accountId, { gate, plans: [plan] }, now)) || moved
     } catch (error) {
-      if (isPassing(error)) continue
+      if (mayPass(error)) continue
       const fault = { kind: 'fault', run: plan.run, error } as const
       moved = (await take(deps, accountId, { gate, plans: [fault] }, now)) || moved
     }
@@ -112,7 +125,7 @@ async function takeSingly(
 }
 
 // A cap that was reached since the plan was made, or a storage that cannot be written just now.
-const isPassing = (error: unknown) => error instanceof ApiError
+const mayPass = (error: unknown) => error instanceof ApiError || isPassing(error)
 
 /** Accounts with something due, the longest due first: two searches of an index for each. */
 async function dueAccounts(read: Read, now: number): Promise<string[]> {

@@ -55,9 +55,15 @@ export async function planDue(
   if (rows.length === 0) return undefined
   const states = await standingsOf(read, [...new Set(rows.map((row) => row.automation_id))])
   const runs: DueRun[] = []
+  const broken: Plan[] = []
   for (const row of rows) {
     const version = await deps.versions(read, row.automation_id, row.version)
-    runs.push({ row, contact: travellerOf(row), version })
+    try {
+      runs.push({ row, contact: travellerOf(row), version })
+    } catch (error) {
+      // What is stored of the contact is broken.
+      broken.push({ kind: 'fault', run: { row, contact: undefined, version }, error })
+    }
   }
   const versions = [...new Set(runs.map(({ version }) => version))]
   const gate = await openGate({ ...deps, read }, accountId, versions, now)
@@ -75,7 +81,7 @@ export async function planDue(
       return { kind: 'fault', run, error }
     }
   })
-  return { gate, plans: await Promise.all(plans) }
+  return { gate, plans: [...broken, ...(await Promise.all(plans))] }
 }
 
 async function standingsOf(read: Read, ids: readonly string[]) {
