@@ -1,5 +1,6 @@
 import type { SelectQueryBuilder } from 'kysely'
 import { type Clock, pause } from '../clock/index.js'
+import { messageOf, OperatorError } from '../errors/index.js'
 import type { Tables } from '../store/index.js'
 import {
   firstSerialAt,
@@ -8,6 +9,7 @@ import {
   queueClass,
   type Read,
   type Store,
+  writeApart,
 } from '../store/index.js'
 import type { Changes } from './hold.js'
 
@@ -85,7 +87,8 @@ const idsPerRead = 20_000
 
 /**
  * Changes all that fits, in short transactions: `change` gets the ids and must look again whether each
- * is still as it wants it. Deliveries that come meanwhile may be left out.
+ * is still as it wants it. Deliveries that come meanwhile may be left out. One that cannot be changed keeps
+ * no other from it: it is told at the end, by an OperatorError.
  */
 export async function changeFitting(
   { store, clock }: { store: Store; clock: Clock },
@@ -94,6 +97,7 @@ export async function changeFitting(
   onProgress: (seen: number) => void = () => {},
 ): Promise<Changes & { seen: number }> {
   const total = { seen: 0, changed: 0, inFlight: 0 }
+  const unchanged: { item: number; error: unknown }[] = []
   for (let after = -1; ; ) {
     const rows = await fitting(store.read.selectFrom('queue').select('queue.id'), filter)
       .where('queue.id', '>', after)
@@ -103,14 +107,27 @@ export async function changeFitting(
     for (let start = 0; start < rows.length; start += idsPerWrite) {
       if (total.seen > 0) await pause(clock, breatheMs)
       const ids = rows.slice(start, start + idsPerWrite).map(({ id }) => id)
-      const { changed, inFlight } = await store.write((tx) => change(tx, ids, clock.now()))
+      const { results, faults, left, cause } = await writeApart(store.write, ids, (tx, some) =>
+        change(tx, some, clock.now()),
+      )
+      if (left.length > 0) throw cause
+      unchanged.push(...faults)
       total.seen += ids.length
-      total.changed += changed
-      total.inFlight += inFlight
+      for (const { changed, inFlight } of results) {
+        total.changed += changed
+        total.inFlight += inFlight
+      }
       onProgress(total.seen)
     }
     const last = rows.at(-1)
-    if (last === undefined || rows.length < idsPerRead) return total
+    if (last === undefined || rows.length < idsPerRead) break
     after = last.id
   }
+  const [fault] = unchanged
+  if (fault === undefined) return total
+  const others = unchanged.length === 1 ? '' : ` and ${unchanged.length - 1} others`
+  throw new OperatorError(
+    `Delivery ${fault.item}${others} cannot be changed, all else is (${total.changed}): ${messageOf(fault.error)}`,
+    { cause: fault.error },
+  )
 }

@@ -24,6 +24,7 @@ import { makeLandEvents, readTimeline } from '../../src/events/index.js'
 import { firstSerialAt } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { type OutboundRig, outboundRig, type RigOptions } from '../support/outbound.js'
+import { poison } from '../support/poison.js'
 
 const hourMs = 3_600_000
 const land = makeLandEvents([])
@@ -425,4 +426,19 @@ t.test('what a smart host took on stays sent until a report says more', async (t
     events.map(({ type }) => type),
     ['sent', 'relayed', 'delivered', 'relayed', 'delivered', 'delivered'],
   )
+})
+
+t.test('a delivery that cannot be changed keeps no other from it, and is named', async (t) => {
+  const { rig, clock, store, only } = await open(t)
+  const ids = [await rig.send({ to: 'bad@x.test' }), await rig.send({ to: 'good@x.test' })]
+  const [bad, good] = [await only(ids[0] ?? ''), await only(ids[1] ?? '')]
+  await poison(store, 'update on queue', `old.id = ${bad.id}`)
+  const held = changeFitting({ store, clock }, {}, (tx, some, now) =>
+    hold(tx, some, { reason, now }),
+  )
+  await t.rejects(held, {
+    name: 'OperatorError',
+    message: `Delivery ${bad.id} cannot be changed, all else is (1): it is poisoned`,
+  })
+  t.equal((await only(good.emailId)).held?.reason, reason)
 })
