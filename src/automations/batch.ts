@@ -1,6 +1,6 @@
 import type { Infer } from 'superstruct'
 import type { AccountBilling } from '../billing/index.js'
-import type { Remember } from '../emails/index.js'
+import { check, type Remember, ShapeError } from '../http/index.js'
 import { type AcceptDeps, type AcceptedEvent, acceptEvents, invalidEvents } from './accept.js'
 import { EventItem } from './shapes.js'
 
@@ -17,7 +17,7 @@ export async function acceptBatch(
   deps: AcceptDeps,
   billing: AccountBilling,
   items: readonly unknown[],
-  remember: Remember<AcceptedBatch>,
+  remember: Remember,
 ): Promise<AcceptedBatch> {
   const events: Infer<typeof EventItem>[] = []
   const errors: { index: number; error: string }[] = []
@@ -33,18 +33,20 @@ export async function acceptBatch(
   })
   const results = await acceptEvents(deps, billing, events, {
     together: true,
-    alongside: (tx, accepted) => remember(tx, answer(accepted)),
+    alongside: (tx, accepted) => remember(tx, answer(accepted), 202),
   })
   return answer(results)
 }
 
-/** An event, or the first thing wrong with it as a sentence that names the field. */
+/** An event, or one sentence about each field of it that is wrong. */
 function checkedItem(item: unknown): { event: Infer<typeof EventItem> } | { error: string } {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) {
     return { error: 'Expected an object with the fields of an event' }
   }
-  const [error, event] = EventItem.validate(item)
-  if (error === undefined) return { event }
-  const [first = error] = error.failures()
-  return { error: `${first.path.join('.')}: ${first.message}` }
+  try {
+    return { event: check(item, EventItem) }
+  } catch (error) {
+    if (error instanceof ShapeError) return { error: error.message }
+    throw error
+  }
 }

@@ -1,9 +1,8 @@
 import type { Principal } from '../accounts/index.js'
 import { readBilling } from '../billing/index.js'
-import { type Idempotency, idempotentRequest, replayHeaders } from '../emails/index.js'
-import { type Api, reply } from '../http/index.js'
+import { type Api, type Remember, reply } from '../http/index.js'
 import { cursorOf, idInCursor } from '../store/index.js'
-import { type AcceptDeps, type AcceptedEvent, acceptEvents } from './accept.js'
+import { type AcceptDeps, acceptEvents } from './accept.js'
 import { findAutomation, listAutomations, readDefinition } from './automation.js'
 import { acceptBatch } from './batch.js'
 import { findRun, listRuns } from './runs.js'
@@ -21,6 +20,7 @@ import {
 } from './shapes.js'
 import { shownAutomation, shownDetail, shownMade, shownRun, shownState } from './shown.js'
 import {
+  type Alongside,
   archiveAutomation,
   cancelRun,
   createAutomation,
@@ -29,7 +29,10 @@ import {
   enableAutomation,
 } from './state.js'
 
-export type AutomationRouteDeps = AcceptDeps & { idempotency: Idempotency }
+export type AutomationRouteDeps = AcceptDeps
+
+const automationsOf = (accountId: string) => `automations ${accountId}`
+const runsOf = (automationId: string) => `runs ${automationId}`
 
 export function automationRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
   eventRoutes(api, deps)
@@ -41,28 +44,18 @@ export function automationRoutes(api: Api<Principal>, deps: AutomationRouteDeps)
 function eventRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
   const billingOf = (accountId: string) => readBilling(deps.store.read, deps.plans, accountId)
 
-  api.post('/v1/events/send', { body: EventBody }, async (request) => {
-    const billing = await billingOf(request.account.accountId)
-    const asked = idempotentRequest(request, '/v1/events/send')
-    const once = await deps.idempotency.once<AcceptedEvent>(asked, async (remember) => {
-      const [accepted] = await acceptEvents(deps, billing, [request.body], {
-        alongside: async (tx, [one]) => {
-          if (one !== undefined) await remember(tx, one)
-        },
-      })
-      if (accepted === undefined) throw new Error('An event has come to nothing')
-      return accepted
+  api.post('/v1/events/send', { body: EventBody }, async ({ account, body, remember }) => {
+    const billing = await billingOf(account.accountId)
+    const [accepted] = await acceptEvents(deps, billing, [body], {
+      alongside: (tx, [one]) => remember(tx, one, 202),
     })
-    return reply(202, once.response, replayHeaders(once))
+    if (accepted === undefined) throw new Error('An event has come to nothing')
+    return reply(202, accepted)
   })
 
-  api.post('/v1/events/batch', { body: EventsBody }, async (request) => {
-    const billing = await billingOf(request.account.accountId)
-    const asked = idempotentRequest(request, '/v1/events/batch')
-    const once = await deps.idempotency.once<object>(asked, (remember) =>
-      acceptBatch(deps, billing, request.body.events, remember),
-    )
-    return reply(202, once.response, replayHeaders(once))
+  api.post('/v1/events/batch', { body: EventsBody }, async ({ account, body, remember }) => {
+    const billing = await billingOf(account.accountId)
+    return reply(202, await acceptBatch(deps, billing, body.events, remember))
   })
 }
 
@@ -70,27 +63,24 @@ function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void 
   const { read } = deps.store
   const billingOf = (accountId: string) => readBilling(read, deps.plans, accountId)
 
-  api.post('/v1/automations', { body: AutomationBody }, async (request) => {
-    const billing = await billingOf(request.account.accountId)
-    const { name, steps, connections, settings } = request.body
-    const asked = idempotentRequest(request, '/v1/automations')
-    const once = await deps.idempotency.once<object>(asked, async (remember) =>
-      shownMade(
-        await createAutomation(deps, billing, { name, steps, connections, settings }, (tx, made) =>
-          remember(tx, shownMade(made)),
-        ),
-      ),
+  api.post('/v1/automations', { body: AutomationBody }, async ({ account, body, remember }) => {
+    const billing = await billingOf(account.accountId)
+    const { name, steps, connections, settings } = body
+    const given = { name, steps, connections, settings }
+    const made = await createAutomation(deps, billing, given, (tx, made) =>
+      remember(tx, shownMade(made), 201),
     )
-    return reply(201, once.response, replayHeaders(once))
+    return reply(201, shownMade(made))
   })
 
   api.get(
     '/v1/automations',
     { query: AutomationsQuery },
     async ({ account: { accountId }, query: { limit = usualPage, cursor } }) => {
-      const before = cursor === undefined ? undefined : idInCursor(cursor)
+      const scope = automationsOf(accountId)
+      const before = cursor === undefined ? undefined : idInCursor(cursor, scope)
       const found = await listAutomations(read, accountId, { limit: limit + 1, before })
-      const { page, ...more } = pageOf(found, limit)
+      const { page, ...more } = pageOf(found, limit, scope)
       return { automations: page.map(shownAutomation), ...more }
     },
   )
@@ -119,27 +109,32 @@ function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void 
 }
 
 function stateRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
+  const remembered =
+    (remember: Remember): Alongside =>
+    (tx, automation) =>
+      remember(tx, shownState(automation))
+
   api.post(
     '/v1/automations/:id/enable',
     AutomationParams,
-    async ({ account: { accountId }, params: { id } }) => {
+    async ({ account: { accountId }, params: { id }, remember }) => {
       const billing = await readBilling(deps.store.read, deps.plans, accountId)
-      return shownState(await enableAutomation(deps, billing, id))
+      return shownState(await enableAutomation(deps, billing, id, remembered(remember)))
     },
   )
 
   api.post(
     '/v1/automations/:id/disable',
     AutomationParams,
-    async ({ account: { accountId }, params: { id } }) =>
-      shownState(await disableAutomation(deps, accountId, id)),
+    async ({ account: { accountId }, params: { id }, remember }) =>
+      shownState(await disableAutomation(deps, accountId, id, remembered(remember))),
   )
 
   api.post(
     '/v1/automations/:id/archive',
     AutomationParams,
-    async ({ account: { accountId }, params: { id } }) =>
-      shownState(await archiveAutomation(deps, accountId, id)),
+    async ({ account: { accountId }, params: { id }, remember }) =>
+      shownState(await archiveAutomation(deps, accountId, id, remembered(remember))),
   )
 }
 
@@ -152,9 +147,9 @@ function runRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
     async ({ account: { accountId }, params: { id }, query }) => {
       const { limit = usualPage, cursor, status } = query
       await findAutomation(read, accountId, id)
-      const before = cursor === undefined ? undefined : idInCursor(cursor)
+      const before = cursor === undefined ? undefined : idInCursor(cursor, runsOf(id))
       const asked = { statuses: statusesIn(status), limit: limit + 1, before }
-      const { page, ...more } = pageOf(await listRuns(read, id, asked), limit)
+      const { page, ...more } = pageOf(await listRuns(read, id, asked), limit, runsOf(id))
       return { runs: page.map(shownRun), ...more }
     },
   )
@@ -169,18 +164,19 @@ function runRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
   api.post(
     '/v1/automations/runs/:id/cancel',
     RunParams,
-    async ({ account: { accountId }, params: { id } }) => {
-      await cancelRun(deps, accountId, id)
-      return { id, status: 'cancelled', message: 'Run cancelled' }
+    async ({ account: { accountId }, params: { id }, remember }) => {
+      const answer = { id, status: 'cancelled', message: 'Run cancelled' }
+      await cancelRun(deps, accountId, id, (tx) => remember(tx, answer))
+      return answer
     },
   )
 }
 
 /** A page of what was found, which has one more where more is to come. */
-function pageOf<T extends { id: string }>(found: readonly T[], limit: number) {
+function pageOf<T extends { id: string }>(found: readonly T[], limit: number, scope: string) {
   const page = found.slice(0, limit)
   const hasMore = found.length > limit
   const last = page.at(-1)
-  const nextCursor = hasMore && last !== undefined ? cursorOf(last.id) : null
+  const nextCursor = hasMore && last !== undefined ? cursorOf(last.id, scope) : null
   return { page, hasMore, nextCursor }
 }

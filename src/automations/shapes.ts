@@ -1,5 +1,5 @@
 import { optional, refine, type, unknown } from 'superstruct'
-import { listOf, QueryInteger, rule, Uuid } from '../http/index.js'
+import { BodyId, listOf, QueryInteger, rule, Uuid } from '../http/index.js'
 import { parseMailbox } from '../mime/index.js'
 import type { Json } from './definition.js'
 import { endStatuses, liveStatuses, type RunStatus } from './runs.js'
@@ -91,7 +91,7 @@ const eventFields = {
     'a string of 1 to 100 of A-Z, a-z, 0-9, "_", ".", ":" and "-"',
     (value) => typeof value === 'string' && /^[A-Za-z0-9_.:-]{1,100}$/.test(value),
   ),
-  contactId: optional(Uuid),
+  contactId: optional(BodyId),
   email: optional(
     rule<string>(
       'an address: "email@domain"',

@@ -21,6 +21,10 @@ export interface StateDeps {
   clock: Clock
 }
 
+/** What is written with a change, and of what it came to. */
+export type Alongside = (tx: Tx, automation: Automation) => Promise<void>
+const nothing: Alongside = async () => {}
+
 export interface NewAutomation {
   name: string
   steps: unknown
@@ -33,7 +37,7 @@ export async function createAutomation(
   { store, clock }: StateDeps,
   billing: AccountBilling,
   { name, ...given }: NewAutomation,
-  alongside: (tx: Tx, made: Automation) => Promise<void> = async () => {},
+  alongside: Alongside = nothing,
 ): Promise<Automation> {
   checkOpen(billing)
   const definition = definitionIn(given)
@@ -142,6 +146,7 @@ export async function enableAutomation(
   { store, clock }: StateDeps,
   billing: AccountBilling,
   id: string,
+  alongside: Alongside = nothing,
 ): Promise<Automation> {
   checkOpen(billing)
   const { accountId } = billing
@@ -162,7 +167,7 @@ export async function enableAutomation(
       .values({ account_id: accountId, event, automation_id: automation.id, version })
       .execute()
     await setStatus(tx, automation.id, 'enabled', now)
-    return await findAutomation(tx, accountId, id)
+    return await changed(tx, automation, alongside)
   })
 }
 
@@ -227,6 +232,7 @@ export async function disableAutomation(
   { store, clock }: StateDeps,
   accountId: string,
   id: string,
+  alongside: Alongside = nothing,
 ): Promise<Automation> {
   return await store.write(async (tx) => {
     const automation = await findAutomation(tx, accountId, id)
@@ -234,8 +240,14 @@ export async function disableAutomation(
     if (automation.status === 'disabled') return automation
     await stopStarting(tx, automation)
     await setStatus(tx, automation.id, 'disabled', clock.now())
-    return await findAutomation(tx, accountId, id)
+    return await changed(tx, automation, alongside)
   })
+}
+
+async function changed(tx: Tx, { account_id, id }: Automation, alongside: Alongside) {
+  const automation = await findAutomation(tx, account_id, id)
+  await alongside(tx, automation)
+  return automation
 }
 
 async function stopStarting(tx: Tx, { account_id, id }: Automation): Promise<void> {
@@ -266,6 +278,7 @@ export async function archiveAutomation(
   deps: StateDeps,
   accountId: string,
   id: string,
+  alongside: Alongside = nothing,
 ): Promise<Automation> {
   const { store, clock } = deps
   const archived = await store.write(async (tx) => {
@@ -273,7 +286,7 @@ export async function archiveAutomation(
     if (automation.status === 'archived') return automation
     await stopStarting(tx, automation)
     await setStatus(tx, automation.id, 'archived', clock.now())
-    return await findAutomation(tx, accountId, id)
+    return await changed(tx, automation, alongside)
   })
   for (let taken = 0; taken < atOnce; taken += perWrite) {
     if (await cancelSlice(deps, archived.id)) break
@@ -324,10 +337,14 @@ export async function cancelRun(
   { store, clock }: StateDeps,
   accountId: string,
   runId: string,
+  alongside: (tx: Tx) => Promise<void> = async () => {},
 ): Promise<void> {
   await store.write(async (tx) => {
     const row = await liveRow(tx, accountId, runId)
-    if (row !== undefined) return await cancelRows(tx, [row], 'api', clock.now())
+    if (row !== undefined) {
+      await cancelRows(tx, [row], 'api', clock.now())
+      return await alongside(tx)
+    }
     const ended = await tx
       .selectFrom('automation_runs')
       .select('status')

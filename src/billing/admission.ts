@@ -53,7 +53,7 @@ export function marketingStop({
 }
 
 // The reason is the operator's note, not the client's business.
-const suspendedMessage = 'The account is suspended; contact the operator'
+export const suspendedMessage = 'The account is suspended; contact the operator'
 
-const pausedMessage = (what: string, reason: 'bounce' | 'complaint') =>
+export const pausedMessage = (what: string, reason: 'bounce' | 'complaint') =>
   `${what} paused because of ${reason}s. The operator has to clear it`

@@ -22,7 +22,7 @@ export {
   giveBackCampaignMails,
   refuseCampaignMails,
 } from './quota.js'
-export { pausesOf, stoppedAccounts, stoppedBy } from './stopped.js'
+export { pausesOf, stoppedAccounts, stoppedBy, stoppedForClient } from './stopped.js'
 export {
   clearPauses,
   openSubscription,

@@ -1,11 +1,12 @@
 import { prepared, type Read, type SubscriptionRow } from '../store/index.js'
+import { type MailType, pausedMessage, suspendedMessage } from './admission.js'
 import type { PauseReason } from './billing.js'
 
 /** Why an account's mail of this type does not leave now, as a sentence; undefined when it may. */
 export async function stoppedBy(
   read: Read,
   accountId: string,
-  type: 'transactional' | 'marketing',
+  type: MailType,
 ): Promise<string | undefined> {
   const [row] = await stopsOf(read, { accountId })
   if (row === undefined) return undefined
@@ -13,6 +14,20 @@ export async function stoppedBy(
   if (row.paused !== null) return `The account is paused because of ${row.paused}s`
   if (type === 'transactional' || row.marketing_paused === null) return undefined
   return `The account's marketing mail is paused because of ${row.marketing_paused}s`
+}
+
+/** The same in words for the account itself: an operator's note is not its business. */
+export async function stoppedForClient(
+  read: Read,
+  accountId: string,
+  type: MailType,
+): Promise<string | undefined> {
+  const [row] = await stopsOf(read, { accountId })
+  if (row === undefined) return undefined
+  if (row.suspended_reason !== null) return suspendedMessage
+  if (row.paused !== null) return pausedMessage('All sending is', row.paused)
+  if (type === 'transactional' || row.marketing_paused === null) return undefined
+  return pausedMessage('Marketing is', row.marketing_paused)
 }
 
 /** The accounts whose mail does not leave now: `all` of it, or what is no transactional mail. */

@@ -93,7 +93,7 @@ export async function checkBroadcast(
   const { store, clock, renderer } = deps
   const { accountId } = billing
   checkSending(billing, 'marketing')
-  const scheduledAt = parseScheduledAt(input.scheduledAt, clock.now())
+  const scheduledAt = parseScheduledAt(input.scheduledAt, clock.now(), Number.POSITIVE_INFINITY)
   const { domainId } = await verifiedSender(store.read, accountId, input.from)
   const topicId = input.topicId?.toLowerCase() ?? null
   if (topicId !== null) await findTopic(store.read, accountId, topicId)

@@ -61,12 +61,13 @@ export async function checkStanding(
 
 /**
  * Dispatches a draft, or schedules one that has a time to come; throws as `createBroadcast` does, and
- * a 409 for what is no draft.
+ * a 409 for what is no draft. `alongside` is written with it.
  */
 export async function sendDraft(
   deps: Pick<BroadcastDeps, 'store' | 'clock' | 'plans' | 'expand'>,
   billing: AccountBilling,
   id: string,
+  alongside: (tx: Tx, sent: Broadcast) => Promise<void> = async () => {},
 ): Promise<Broadcast> {
   const { store, clock } = deps
   const { accountId } = billing
@@ -84,7 +85,9 @@ export async function sendDraft(
       const scheduled = { status: 'scheduled', audience } as const
       await tx.updateTable('broadcasts').set(scheduled).where('id', '=', draft.id).execute()
     }
-    return await findBroadcast(tx, accountId, id)
+    const changed = await findBroadcast(tx, accountId, id)
+    await alongside(tx, changed)
+    return changed
   })
   if (sent.status === 'sending') deps.expand()
   return sent

@@ -1,12 +1,7 @@
 import type { Principal } from '../accounts/index.js'
 import { checkOpen, marketingStop, readBilling } from '../billing/index.js'
-import {
-  type EmailDeps,
-  type Idempotency,
-  idempotentRequest,
-  replayHeaders,
-} from '../emails/index.js'
-import { type Api, reply } from '../http/index.js'
+import { type EmailDeps, refuseForeignFields } from '../emails/index.js'
+import type { Api } from '../http/index.js'
 import { cursorOf, idInCursor } from '../store/index.js'
 import { findBroadcast, listBroadcasts } from './broadcast.js'
 import { createBroadcast } from './create.js'
@@ -27,7 +22,9 @@ import { cancelBroadcast } from './stop.js'
 import { sendTest } from './test-send.js'
 import { marketingUsage } from './usage.js'
 
-export type BroadcastRouteDeps = BroadcastDeps & EmailDeps & { idempotency: Idempotency }
+export type BroadcastRouteDeps = BroadcastDeps & EmailDeps
+
+const scopeOf = (accountId: string) => `broadcasts ${accountId}`
 
 // interface.md, Limits.
 const maxRecipientsShown = 1_000
@@ -46,35 +43,27 @@ export function broadcastRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): 
     },
   )
 
-  api.post('/v1/broadcasts/test', { body: TestBody }, async (request) => {
-    const billing = await billingOf(request.account.accountId)
-    const asked = idempotentRequest(request, '/v1/broadcasts/test')
-    const once = await deps.idempotency.once<object>(asked, (remember) =>
-      sendTest(deps, billing, request.body, remember),
-    )
-    return reply(200, once.response, replayHeaders(once))
+  api.post('/v1/broadcasts/test', { body: TestBody }, async ({ account, body, remember }) => {
+    refuseForeignFields(body)
+    return await sendTest(deps, await billingOf(account.accountId), body, remember)
   })
 
-  api.post('/v1/broadcasts', { body: BroadcastBody }, async (request) => {
-    const billing = await billingOf(request.account.accountId)
-    const { draft = false, ...input } = request.body
-    const asked = idempotentRequest(request, '/v1/broadcasts')
-    const once = await deps.idempotency.once<object>(asked, async (remember) =>
-      shownMade(
-        await createBroadcast(deps, billing, input, {
-          draft,
-          alongside: (tx, made) => remember(tx, shownMade(made)),
-        }),
-      ),
-    )
-    return reply(200, once.response, replayHeaders(once))
+  api.post('/v1/broadcasts', { body: BroadcastBody }, async ({ account, body, remember }) => {
+    refuseForeignFields(body)
+    const { draft = false, ...input } = body
+    const billing = await billingOf(account.accountId)
+    const made = await createBroadcast(deps, billing, input, {
+      draft,
+      alongside: (tx, made) => remember(tx, shownMade(made)),
+    })
+    return shownMade(made)
   })
 
   api.get(
     '/v1/broadcasts',
     { query: BroadcastsQuery },
     async ({ account: { accountId }, query: { limit = usualPage, cursor } }) => {
-      const before = cursor === undefined ? undefined : idInCursor(cursor)
+      const before = cursor === undefined ? undefined : idInCursor(cursor, scopeOf(accountId))
       const found = await listBroadcasts(read, accountId, { limit: limit + 1, before })
       const stop = marketingStop(await billingOf(accountId))
       const now = deps.clock.now()
@@ -84,7 +73,7 @@ export function broadcastRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): 
       return {
         broadcasts: page.map((broadcast) => shownBroadcast(broadcast, stop, now)),
         hasMore,
-        nextCursor: hasMore && last !== undefined ? cursorOf(last.id) : null,
+        nextCursor: hasMore && last !== undefined ? cursorOf(last.id, scopeOf(accountId)) : null,
       }
     },
   )
@@ -105,16 +94,20 @@ export function broadcastRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): 
   api.post(
     '/v1/broadcasts/:id/send',
     BroadcastParams,
-    async ({ account: { accountId }, params: { id } }) =>
-      shownMade(await sendDraft(deps, await billingOf(accountId), id)),
+    async ({ account: { accountId }, params: { id }, remember }) => {
+      const billing = await billingOf(accountId)
+      const sent = await sendDraft(deps, billing, id, (tx, sent) => remember(tx, shownMade(sent)))
+      return shownMade(sent)
+    },
   )
 
   api.post(
     '/v1/broadcasts/:id/cancel',
     BroadcastParams,
-    async ({ account: { accountId }, params: { id } }) => {
-      const { status } = await cancelBroadcast(deps, accountId, id)
-      return { id, status, message: 'Campaign cancelled' }
+    async ({ account: { accountId }, params: { id }, remember }) => {
+      const answer = { id, status: 'cancelled', message: 'Campaign cancelled' }
+      await cancelBroadcast(deps, accountId, id, (tx) => remember(tx, answer))
+      return answer
     },
   )
 }

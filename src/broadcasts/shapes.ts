@@ -1,6 +1,6 @@
 import { boolean, optional, type } from 'superstruct'
 import { Content, Recipient, ReplyTo, ScheduledAt, Sender } from '../emails/index.js'
-import { described, QueryInteger, rule, Uuid } from '../http/index.js'
+import { BodyId, described, QueryInteger, rule, Uuid } from '../http/index.js'
 
 /*
  * What requests about campaigns look like. Every rule says in its message what it expects.
@@ -18,14 +18,14 @@ export const BroadcastsQuery = type({
   cursor: optional(rule<string>('what nextCursor said', (value) => typeof value === 'string')),
 })
 
-export const PreviewBody = type({ listId: Uuid, topicId: optional(Uuid) })
+export const PreviewBody = type({ listId: BodyId, topicId: optional(BodyId) })
 
 const campaign = {
-  listId: Uuid,
+  listId: BodyId,
   from: Sender,
   subject: line(maxSubject),
   html: Content(1),
-  topicId: optional(Uuid),
+  topicId: optional(BodyId),
   name: optional(line(maxName)),
   replyTo: optional(ReplyTo),
   scheduledAt: optional(ScheduledAt),

@@ -11,9 +11,14 @@ interface StopDeps {
   clock: Clock
 }
 
-/** Cancels a draft or a scheduled campaign; throws a 409 for any other. */
-export async function cancelBroadcast(deps: StopDeps, accountId: string, id: string) {
-  return await deps.store.write(async (tx) => {
+/** Cancels a draft or a scheduled campaign; throws a 409 for any other. `alongside` is written with it. */
+export async function cancelBroadcast(
+  deps: StopDeps,
+  accountId: string,
+  id: string,
+  alongside: (tx: Tx) => Promise<void> = async () => {},
+): Promise<void> {
+  await deps.store.write(async (tx) => {
     const { status, sent_at } = await findBroadcast(tx, accountId, id)
     // A scheduled one that was paused before its time has sent nothing either.
     const begun = status !== 'paused' || sent_at !== null
@@ -21,7 +26,7 @@ export async function cancelBroadcast(deps: StopDeps, accountId: string, id: str
       throw new ApiError('conflict', cannotCancel[status])
     }
     await setStatus(tx, id, { status: 'cancelled', ended_at: deps.clock.now() })
-    return await findBroadcast(tx, accountId, id)
+    await alongside(tx)
   })
 }
 

@@ -37,6 +37,7 @@ export function emailCommands(program: Command): void {
         To: email.to,
         Subject: email.subject,
         Status: email.status,
+        ...(email.held === null ? {} : { Held: heldSince(email.held) }),
         'Message-ID': email.messageId,
         Accepted: email.createdAt,
         ...(email.scheduledAt === null ? {} : { 'Scheduled for': email.scheduledAt }),
@@ -51,6 +52,9 @@ export function emailCommands(program: Command): void {
       )
     })
 }
+
+const heldSince = ({ since, reason }: NonNullable<EmailRecord['held']>) =>
+  since === null ? reason : `${reason} (since ${since})`
 
 /**
  * From its acceptance on, in the order of time: events, and beside them what ended without one, for

@@ -65,7 +65,10 @@ does not wait for the end of a suspension: one message tries the site at once.`,
     help: `$ posthorn queue hold --domain example.com --reason 'their postmaster asked'
 
 Mail that is accepted later is not held.`,
-    reason: { about: 'why, for whoever looks at it later', fallback: 'held by the operator' },
+    reason: {
+      about: 'why, for whoever looks at it later, the sender too',
+      fallback: 'held by the operator',
+    },
     done: (deliveries) => `${deliveries} held. 'posthorn queue release' lets them go on`,
     only: { held: false },
     apply: hold,

@@ -25,8 +25,8 @@ export interface BatchCounts {
   imported: number
   /** Were on the list already, by an earlier row or before. */
   skipped: number
-  /** Cannot take their metadata beside what is known. */
-  invalid: number
+  /** Lines that cannot take their metadata beside what is known. */
+  invalid: number[]
   /** The ceiling was met before the last of them. */
   full: boolean
 }
@@ -38,7 +38,7 @@ export interface BatchCounts {
 export async function addBatch(tx: Tx, batch: Batch): Promise<BatchCounts> {
   const { accountId, listId, importId, newId, now } = batch
   const { rows, full } = await belowCeiling(tx, batch)
-  const counts: BatchCounts = { imported: 0, skipped: 0, invalid: 0, full }
+  const counts: BatchCounts = { imported: 0, skipped: 0, invalid: [], full }
   const byAddress = new Map<string, { id: string; row: ImportedRow }>()
   for (const row of rows) {
     const address = addressKey(row.email)
@@ -64,7 +64,7 @@ export async function addBatch(tx: Tx, batch: Batch): Promise<BatchCounts> {
     const row = byAddress.get(address)?.row
     if (listed !== null || row === undefined) counts.skipped++
     else if (await joinKnown(tx, batch, row)) counts.imported++
-    else counts.invalid++
+    else counts.invalid.push(row.line)
   }
   return counts
 }

@@ -40,6 +40,8 @@ export interface AddOptions {
   checkNew?: () => void
   /** For the consent record: a request of the API (the default), or an operator's command. */
   by?: 'api' | 'command'
+  /** Written with it. */
+  alongside?: (tx: Tx, added: Added) => Promise<void>
 }
 
 export interface Added {
@@ -69,7 +71,7 @@ export async function addContactIn(
   { id, now }: { id: string; now: number },
   accountId: string,
   given: NewContact,
-  { listId, ceiling = null, checkNew, by = 'api' }: AddOptions = {},
+  { listId, ceiling = null, checkNew, by = 'api', alongside }: AddOptions = {},
 ): Promise<Added> {
   const mailbox = parseMailbox(given.email)
   if (mailbox === undefined) throw new ApiError('validation_error', 'email is no address')
@@ -94,7 +96,9 @@ export async function addContactIn(
   }
   const contact = await findContact(tx, accountId, email)
   if (contact === undefined) throw new Error('A contact is gone in the write that added it')
-  return { contact, added: known === undefined, joined }
+  const done = { contact, added: known === undefined, joined }
+  await alongside?.(tx, done)
+  return done
 }
 
 /** Gives a contact the fields that are given, and leaves the others. */

@@ -1,6 +1,6 @@
 import { parseMailbox } from '../mime/index.js'
 import type { NewContact } from './contact.js'
-import { isName, mergedMetadata } from './fields.js'
+import { isName, maxMetadataBytes, maxNameLength, mergedMetadata } from './fields.js'
 import { toE164 } from './phone.js'
 
 /**
@@ -49,22 +49,29 @@ export function readHeader(cells: readonly string[]): Columns | string {
   }
 }
 
-/** A row's contact; undefined if it has no valid address, or what cannot be kept. */
+/** A row's contact; or why there is none: no valid address, or what cannot be kept. */
 export function readRow(
   columns: Columns,
   cells: readonly string[],
   defaultCountry: string,
-): NewContact | undefined {
-  if (cells.some((cell) => cell.includes('\0'))) return undefined
+): NewContact | string {
+  if (cells.some((cell) => cell.includes('\0'))) return 'it has a NUL character'
   // Whatever has slipped, it may have slipped into the wrong column.
-  if (cells.length > columns.count && cells.slice(columns.count).some(isFilled)) return undefined
+  if (cells.length > columns.count && cells.slice(columns.count).some(isFilled)) {
+    return `it has ${cells.length} cells, the header ${columns.count}`
+  }
   const cell = (at: number | undefined) => (at === undefined ? '' : (cells[at]?.trim() ?? ''))
   const mailbox = parseMailbox(cell(columns.email))
-  if (mailbox === undefined) return undefined
+  if (mailbox === undefined) {
+    const given = cell(columns.email)
+    return given === '' ? 'it has no email' : `email ${shown(given)} is no address`
+  }
   const contact: NewContact = { email: mailbox.address }
   for (const field of ['firstName', 'lastName'] as const) {
     const name = cell(columns[field])
-    if (!isName(name)) return undefined
+    if (!isName(name)) {
+      return `${field} has over ${maxNameLength} characters, or a control character`
+    }
     if (name !== '') contact[field] = name
   }
   const own = jsonObject(cell(columns.metadata))
@@ -81,7 +88,8 @@ export function readRow(
   const metadata = { ...Object.fromEntries(texts), ...own }
   if (Object.keys(metadata).length === 0) return contact
   contact.metadata = metadata
-  return mergedMetadata({}, metadata) === undefined ? undefined : contact
+  if (mergedMetadata({}, metadata) !== undefined) return contact
+  return `the cells that go into metadata have over ${maxMetadataBytes} bytes`
 }
 
 function jsonObject(cell: string): Record<string, unknown> | undefined {

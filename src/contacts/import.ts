@@ -4,6 +4,7 @@ import { addBatch, type BatchCounts, type ImportedRow } from './bulk.js'
 import { type CsvBreak, readCsv } from './csv-records.js'
 import { type Columns, readHeader, readRow } from './csv-row.js'
 import type { ContactDeps } from './deps.js'
+import { maxMetadataBytes } from './fields.js'
 import { requireList } from './list.js'
 import { ceilingReached } from './total.js'
 
@@ -14,6 +15,13 @@ export interface ImportCounts {
   skipped: number
   /** Rows without a valid address, or with what cannot be kept. */
   invalid: number
+  /** The first of these rows, by the line on which they begin, and why. */
+  refused: RefusedLine[]
+}
+
+export interface RefusedLine {
+  line: number
+  reason: string
 }
 
 export interface ImportOptions {
@@ -28,6 +36,7 @@ export interface ImportOptions {
 }
 
 export const maxImportRows = 1_000_000
+export const maxRefusedLines = 100
 // Some 5 ms of the turn to write (2026-11-21), for which clients wait: 100 rows cost 15 % more CPU a
 // row, 500 hold the turn for 15 ms.
 const perWrite = 200
@@ -46,7 +55,7 @@ export async function importContacts(
   file: AsyncIterable<Uint8Array>,
   { listId, ceiling, file: name, defaultCountry, maxRows = maxImportRows }: ImportOptions,
 ): Promise<ImportCounts> {
-  const counts: ImportCounts = { imported: 0, skipped: 0, invalid: 0 }
+  const counts: ImportCounts = { imported: 0, skipped: 0, invalid: 0, refused: [] }
   let batch: ImportedRow[] = []
   let importId: number | undefined
   // A batch met the ceiling or failed: those behind it must leave nothing.
@@ -81,7 +90,7 @@ export async function importContacts(
       const done = await underWay.shift()
       counts.imported += done?.imported ?? 0
       counts.skipped += done?.skipped ?? 0
-      counts.invalid += done?.invalid ?? 0
+      for (const line of done?.invalid ?? []) refuseLine(counts, { line, reason: tooMuchKnown })
       if (done?.full && ceiling !== null) throw ceilingReached(ceiling, { ...counts })
     }
   }
@@ -114,7 +123,7 @@ export async function importContacts(
       }
       if (rows++ === maxRows) return await breakOff({ line, reason: `over ${maxRows} rows` })
       const contact = readRow(columns, cells, defaultCountry)
-      if (contact === undefined) counts.invalid++
+      if (typeof contact === 'string') refuseLine(counts, { line, reason: contact })
       else if (batch.push({ ...contact, line }) === perWrite) await write(maxUnderWay)
     }
     await write()
@@ -129,6 +138,18 @@ export async function importContacts(
   } finally {
     await Promise.allSettled(underWay)
   }
+}
+
+const tooMuchKnown = `metadata, with what is known already, has over ${maxMetadataBytes} bytes`
+
+/** In the order of lines: what the database refuses is known some batches later than what the file does. */
+function refuseLine(counts: ImportCounts, refused: RefusedLine): void {
+  counts.invalid++
+  const last = counts.refused.at(-1)
+  if (counts.refused.length === maxRefusedLines && refused.line > (last?.line ?? 0)) return
+  counts.refused.push(refused)
+  counts.refused.sort((a, b) => a.line - b.line)
+  counts.refused.length = Math.min(counts.refused.length, maxRefusedLines)
 }
 
 /** What the rows' origin is looked up by. */

@@ -11,19 +11,20 @@ export interface ContactList {
 
 export const maxListNameLength = 100
 
-/** Names need not differ. */
+/** Names need not differ. `alongside` is written with it. */
 export async function createList(
   { store, clock }: ContactDeps,
   accountId: string,
   name: string,
+  alongside: (tx: Tx, list: ContactList) => Promise<void> = async () => {},
 ): Promise<ContactList> {
   const list = { id: store.ids.uuid(), name: name.trim(), contactCount: 0, createdAt: clock.now() }
   if (!isListName(list.name)) {
     const message = `name has 1 to ${maxListNameLength} characters and no control characters`
     throw new ApiError('validation_error', message)
   }
-  await store.write((tx) =>
-    tx
+  await store.write(async (tx) => {
+    await tx
       .insertInto('contact_lists')
       .values({
         id: list.id,
@@ -32,8 +33,9 @@ export async function createList(
         created_at: list.createdAt,
         deleted_at: null,
       })
-      .execute(),
-  )
+      .execute()
+    await alongside(tx, list)
+  })
   return list
 }
 

@@ -37,7 +37,10 @@ export async function listMembers(
     .where('list_members.list_id', '=', list.id)
     .orderBy('list_members.contact_id', 'desc')
     .limit(limit + 1)
-  if (cursor !== undefined) query = query.where('list_members.contact_id', '<', idInCursor(cursor))
+  const scope = `contacts ${list.id}`
+  if (cursor !== undefined) {
+    query = query.where('list_members.contact_id', '<', idInCursor(cursor, scope))
+  }
   if (email !== undefined) query = query.where('contacts.address', '=', addressKey(email.trim()))
   const contacts = (await query.execute()).map(toContact)
   const page = contacts.slice(0, limit)
@@ -52,6 +55,6 @@ export async function listMembers(
       const known = reasons.get(addressKey(contact.email))
       return { ...contact, suppressed: strength.find((reason) => known?.has(reason)) ?? null }
     }),
-    nextCursor: contacts.length > limit && last !== undefined ? cursorOf(last.id) : null,
+    nextCursor: contacts.length > limit && last !== undefined ? cursorOf(last.id, scope) : null,
   }
 }

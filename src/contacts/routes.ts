@@ -8,17 +8,18 @@ import {
 } from '../billing/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Api, reply } from '../http/index.js'
-import { addContact } from './contact.js'
+import { addContact, type Contact } from './contact.js'
 import type { ContactDeps } from './deps.js'
 import type { Importer } from './importer.js'
 import { createList, listLists, requireList } from './list.js'
 import { listMembers, type Member } from './members.js'
+import { toE164 } from './phone.js'
 import { deleteList, removeFromList } from './remove.js'
 import {
-  ContactBody,
   ContactParams,
   ContactsParams,
   ContactsQuery,
+  contactBody,
   ListBody,
   ListParams,
   usualPage,
@@ -45,9 +46,11 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
     })),
   }))
 
-  api.post('/v1/contacts/lists', { body: ListBody }, async ({ account, body }) => {
+  api.post('/v1/contacts/lists', { body: ListBody }, async ({ account, body, remember }) => {
     checkOpen(await billingOf(account.accountId))
-    const { id, name } = await createList(deps, account.accountId, body.name)
+    const { id, name } = await createList(deps, account.accountId, body.name, (tx, { id, name }) =>
+      remember(tx, { id, name }, 201),
+    )
     return reply(201, { id, name })
   })
 
@@ -68,20 +71,20 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
 
   api.post(
     '/v1/contacts/:listId',
-    { ...ContactsParams, body: ContactBody },
-    async ({ account: { accountId }, params: { listId }, body }) => {
+    { ...ContactsParams, body: contactBody(deps.defaultCountry) },
+    async ({ account: { accountId }, params: { listId }, body, remember }) => {
       const billing = await billingOf(accountId)
       checkOpen(billing)
       const ceiling = contactCeiling(deps.plans, billing)
       const checkNew = () => checkAdding(billing)
-      const { email, firstName, lastName, metadata } = body
-      const given = { email, firstName, lastName, metadata }
+      const { email, firstName, lastName, phone, metadata } = body
+      const number = phone === undefined ? undefined : toE164(phone, deps.defaultCountry)
+      const given = { email, firstName, lastName, phone: number, metadata }
       const { contact, joined } = await addContact(deps, accountId, given, {
-        listId,
-        ceiling,
-        checkNew,
+        ...{ listId, ceiling, checkNew },
+        alongside: (tx, { contact, joined }) => remember(tx, added(contact), statusOf(joined)),
       })
-      return reply(joined ? 201 : 200, { id: contact.id, email: contact.email })
+      return reply(statusOf(joined), added(contact))
     },
   )
 
@@ -111,6 +114,9 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
     },
   )
 }
+
+const added = ({ id, email }: Contact) => ({ id, email })
+const statusOf = (joined: boolean) => (joined ? 201 : 200)
 
 const maxFileName = 255
 

@@ -3,6 +3,7 @@ import { QueryInteger, rule, Uuid } from '../http/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { isName, maxMetadataBytes, maxNameLength, mergedMetadata } from './fields.js'
 import { isListName, maxListNameLength } from './list.js'
+import { toE164 } from './phone.js'
 
 /*
  * What requests about contacts look like. Every rule says in its message what it expects.
@@ -35,21 +36,29 @@ const Name = rule<string>(
   (value) => typeof value === 'string' && isName(value),
 )
 
-export const ContactBody = type({
-  email: rule<string>(
-    'an address: "email@domain"',
-    (value) => typeof value === 'string' && parseMailbox(value) !== undefined,
-  ),
-  firstName: optional(Name),
-  lastName: optional(Name),
-  metadata: optional(
-    rule<Record<string, unknown>>(
-      `an object of at most ${maxMetadataBytes} bytes as JSON`,
-      (value) =>
-        typeof value === 'object' &&
-        value !== null &&
-        !Array.isArray(value) &&
-        mergedMetadata({}, value as Record<string, unknown>) !== undefined,
+const Metadata = rule<Record<string, unknown>>(
+  `an object of at most ${maxMetadataBytes} bytes as JSON`,
+  (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    mergedMetadata({}, value as Record<string, unknown>) !== undefined,
+)
+
+/** `defaultCountry`: of phone numbers without an international prefix; ISO 3166. */
+export const contactBody = (defaultCountry: string) =>
+  type({
+    email: rule<string>(
+      'an address: "email@domain"',
+      (value) => typeof value === 'string' && parseMailbox(value) !== undefined,
     ),
-  ),
-})
+    firstName: optional(Name),
+    lastName: optional(Name),
+    phone: optional(
+      rule<string>(
+        `a phone number, of ${defaultCountry} or with + and country code`,
+        (value) => typeof value === 'string' && toE164(value, defaultCountry) !== undefined,
+      ),
+    ),
+    metadata: optional(Metadata),
+  })

@@ -7,6 +7,8 @@ export interface RecipientStatus {
   nextAttemptAt: number | null
   reply: string | null
   updatedAt: number | null
+  /** It waits until the operator releases it. */
+  held: { since: number; reason: string } | null
 }
 
 /** Every recipient of an email in the order given, waiting or ended. */
@@ -20,6 +22,7 @@ export async function readRecipients(read: Read, emailId: string): Promise<Recip
       'due_at',
       'lease',
       'held_at',
+      'held_reason',
       'last_reply',
       'last_attempt_at',
     ])
@@ -40,6 +43,7 @@ export async function readRecipients(read: Read, emailId: string): Promise<Recip
       nextAttemptAt: row.lease === null && row.held_at === null ? row.due_at : null,
       reply: row.last_reply,
       updatedAt: row.last_attempt_at,
+      held: row.held_at === null ? null : { since: row.held_at, reason: row.held_reason ?? '' },
     })),
     ...ended.map((row) => ({
       id: row.id,
@@ -49,6 +53,7 @@ export async function readRecipients(read: Read, emailId: string): Promise<Recip
       nextAttemptAt: null,
       reply: row.reply,
       updatedAt: row.ended_at,
+      held: null,
     })),
   ]
   return all.sort((a, b) => a.id - b.id).map(({ id: _, ...recipient }) => recipient)

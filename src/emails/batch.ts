@@ -1,10 +1,12 @@
 import { checkSending, countBatch, readBilling } from '../billing/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
+import { check, ShapeError } from '../http/index.js'
 import { type Alongside, warned } from './accept.js'
 import { checkAgain } from './check-again.js'
 import type { EmailDeps } from './deps.js'
+import { foreignFields } from './foreign-fields.js'
 import { insertEmails, ringOf } from './insert.js'
-import { type Draft, draftEmail, prepareEmails, type Senders } from './prepare.js'
+import { type Draft, draftEmail, FaultyDraft, prepareEmails, type Senders } from './prepare.js'
 import { SendBody, type SendInput } from './send-body.js'
 
 export const maxBatch = 100
@@ -31,7 +33,8 @@ export async function acceptBatch(
       drafts.push(await draftEmail(deps, billing, checkedItem(item), now, senders))
     } catch (error) {
       if (!(error instanceof ApiError) || error.status >= 500) throw error
-      errors.push({ index, error: messageOf(error) })
+      const faults = error instanceof FaultyDraft ? error.faults : [error]
+      errors.push({ index, error: faults.map(messageOf).join('; ') })
     }
   }
   if (errors.length > 0) {
@@ -54,13 +57,19 @@ export async function acceptBatch(
   return accepted
 }
 
-/** The first thing wrong with an item's shape, as a sentence that names the field. */
+/** An item of the right shape; throws one sentence about each field that is wrong. */
 function checkedItem(item: unknown): SendInput {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) {
     throw new ApiError('validation_error', 'Expected an object with the fields of a send')
   }
-  const [error, valid] = SendBody.validate(item)
-  if (error === undefined) return valid
-  const [first = error] = error.failures()
-  throw new ApiError('validation_error', `${first.path.join('.')}: ${first.message}`)
+  const foreign = foreignFields(item)
+  try {
+    const valid = check(item, SendBody)
+    if (foreign === undefined) return valid
+  } catch (error) {
+    if (!(error instanceof ShapeError)) throw error
+    const more = foreign === undefined ? '' : `; ${foreign}`
+    throw new ApiError('validation_error', `${error.message}${more}`)
+  }
+  throw new ApiError('validation_error', foreign)
 }

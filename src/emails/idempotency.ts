@@ -1,98 +1,79 @@
-import { createHash } from 'node:crypto'
 import type { Principal } from '../accounts/index.js'
 import type { Clock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
-import type { ApiRequest } from '../http/index.js'
-import type { Store, Tx } from '../store/index.js'
+import { type Once, type Remember, type Repeats, reply } from '../http/index.js'
+import type { Store } from '../store/index.js'
 
 /**
- * `Idempotency-Key` (`interface.md`, Idempotency behaviour). The key's row is committed with the
- * mail, so a crash leaves either both or neither; a key in flight lives in memory alone, so none can
- * stay 'running'. Only successes are remembered.
+ * `Idempotency-Key` (`interface.md`, Idempotency behaviour), for every POST of the API. The key's row
+ * is committed with the effect, so a crash leaves either both or neither; a key in flight lives in
+ * memory alone, so none can stay 'running'. Only successes are remembered.
  */
-export interface Idempotency {
-  /**
-   * Runs `work` unless the key has succeeded within 24 hours. `work` calls `remember` inside its own
-   * transaction with what it is going to answer.
-   */
-  once<T>(request: IdempotentRequest, work: (remember: Remember<T>) => Promise<T>): Promise<Once<T>>
+export interface Idempotency extends Repeats<Principal> {
   /** Deletes what is older than 24 hours, in small bits. Returns when there is no more. */
   sweep(signal: AbortSignal): Promise<void>
 }
 
-export interface IdempotentRequest {
-  accountId: string
-  key: string | undefined
-  /** Another path counts as another body. */
-  path: string
-  rawBody: Buffer
-}
-
-export type Remember<T> = (tx: Tx, response: T) => Promise<void>
-export type Once<T> = { response: T; replayed: boolean }
-
-/** What `once` looks at in a request to this path. */
-export const idempotentRequest = (
-  request: ApiRequest<Principal, unknown, unknown, unknown>,
-  path: string,
-): IdempotentRequest => ({
-  accountId: request.account.accountId,
-  key: request.header('idempotency-key'),
-  path,
-  rawBody: request.rawBody,
-})
-
-/** Tells a client that the answer is one that was given before. */
-export const replayHeaders = ({ replayed }: Once<unknown>): Record<string, string> =>
-  replayed ? { 'Idempotency-Replay': 'true' } : {}
-
 const lifetimeMs = 86_400_000
 const rowsPerSweep = 500
-const visibleAscii = /^[\x21-\x7e]{1,255}$/
 
 export function makeIdempotency({ store, clock }: { store: Store; clock: Clock }): Idempotency {
-  const inFlight = new Map<string, string>()
+  /** By account and key; undefined for a file, of which more is known once it was read. */
+  const inFlight = new Map<string, string | undefined>()
+
+  const find = async (accountId: string, key: string) =>
+    await store.read
+      .selectFrom('idempotency_keys')
+      .select(['fingerprint', 'status', 'response'])
+      .where('account_id', '=', accountId)
+      .where('key', '=', key)
+      .where('created_at', '>', clock.now() - lifetimeMs)
+      .executeTakeFirst()
 
   return {
-    async once<T>(request: IdempotentRequest, work: (remember: Remember<T>) => Promise<T>) {
-      const { accountId, key, path, rawBody } = request
-      if (key === undefined) return { response: await work(async () => {}), replayed: false }
-      if (!visibleAscii.test(key)) {
-        const message = 'Idempotency-Key: expected 1 to 255 visible ASCII characters'
-        throw new ApiError('validation_error', message)
-      }
-      const fingerprint = createHash('sha256').update(`${path}\n`).update(rawBody).digest('base64')
+    async once({ account: { accountId }, key, fingerprint }, work): Promise<Once> {
+      const known = typeof fingerprint === 'string' ? fingerprint : undefined
       const name = `${accountId} ${key}`
-      const running = inFlight.get(name)
-      if (running !== undefined) {
-        if (running !== fingerprint) throw usedOtherwise()
+      if (inFlight.has(name)) {
+        const running = inFlight.get(name)
+        if (known !== undefined && running !== undefined && running !== known) throw usedOtherwise()
         const message = 'A request with this Idempotency-Key is still running'
         throw new ApiError('concurrent_idempotent_request', message)
       }
+      const remember = async (
+        print: string,
+        [tx, body, status = 200]: Parameters<Remember>,
+      ): Promise<void> => {
+        const row = { fingerprint: print, status, response: JSON.stringify(body) }
+        const kept = { ...row, created_at: clock.now() }
+        await tx
+          .insertInto('idempotency_keys')
+          .values({ account_id: accountId, key, ...kept })
+          // What is there has expired.
+          .onConflict((oc) => oc.columns(['account_id', 'key']).doUpdateSet(kept))
+          .execute()
+      }
       // From here on every other request with the key is refused, until this one is on disk.
-      inFlight.set(name, fingerprint)
+      inFlight.set(name, known)
       try {
-        const known = await store.read
-          .selectFrom('idempotency_keys')
-          .select(['fingerprint', 'response'])
-          .where('account_id', '=', accountId)
-          .where('key', '=', key)
-          .where('created_at', '>', clock.now() - lifetimeMs)
-          .executeTakeFirst()
-        if (known !== undefined) {
-          if (known.fingerprint !== fingerprint) throw usedOtherwise()
-          return { response: JSON.parse(known.response) as T, replayed: true }
+        const earlier = await find(accountId, key)
+        if (earlier !== undefined) {
+          const given = typeof fingerprint === 'string' ? fingerprint : await fingerprint()
+          if (earlier.fingerprint !== given) throw usedOtherwise()
+          return { reply: reply(earlier.status, JSON.parse(earlier.response)), replayed: true }
         }
-        const remember: Remember<T> = async (tx, response) => {
-          const row = { fingerprint, response: JSON.stringify(response), created_at: clock.now() }
-          await tx
-            .insertInto('idempotency_keys')
-            .values({ account_id: accountId, key, ...row })
-            // What is there has expired.
-            .onConflict((oc) => oc.columns(['account_id', 'key']).doUpdateSet(row))
-            .execute()
+        let isKept = false
+        const made = await work(async (...answer) => {
+          if (known === undefined) return
+          await remember(known, answer)
+          isKept = true
+        })
+        if (!isKept) {
+          // A look that changes nothing, or an import, which as a whole has no one transaction.
+          const given = typeof fingerprint === 'string' ? fingerprint : await fingerprint()
+          await store.write((tx) => remember(given, [tx, made.body, made.status]))
         }
-        return { response: await work(remember), replayed: false }
+        return { reply: made, replayed: false }
       } finally {
         inFlight.delete(name)
       }

@@ -7,13 +7,8 @@ export { type AcceptedEmail, acceptEmail } from './accept.js'
 export { acceptBatch, maxBatch } from './batch.js'
 export { cancelScheduled } from './cancel.js'
 export type { EmailDeps } from './deps.js'
-export {
-  type Idempotency,
-  idempotentRequest,
-  makeIdempotency,
-  type Remember,
-  replayHeaders,
-} from './idempotency.js'
+export { refuseForeignFields } from './foreign-fields.js'
+export { type Idempotency, makeIdempotency } from './idempotency.js'
 export { type InsertDeps, insertEmails, ringOf } from './insert.js'
 export { insertNotice } from './notice.js'
 export { type PreparedEmail, verifiedSender } from './prepare.js'

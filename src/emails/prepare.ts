@@ -1,7 +1,7 @@
 import { type AccountBilling, checkSending } from '../billing/index.js'
 import { blockedAmong } from '../deliveries/index.js'
 import { findSenderDomain, verifiedDomains } from '../domains/index.js'
-import { ApiError } from '../errors/index.js'
+import { ApiError, messageOf } from '../errors/index.js'
 import { type Mailbox, parseMailbox } from '../mime/index.js'
 import type { EmailRow, Read } from '../store/index.js'
 import { findTemplate, renderTemplate } from '../templates/index.js'
@@ -52,15 +52,25 @@ export async function draftEmail(
   const topicId = input.topicId?.toLowerCase()
   refuseOverload(deps)
   checkSending(billing, type)
-  if (topicId !== undefined && type === 'transactional') {
-    const message = 'topicId goes with type "marketing" alone'
-    throw new ApiError('validation_error', message, { status: 422 })
+  const faults: ApiError[] = []
+  const tried = async <T>(look: () => T | Promise<T>): Promise<T | undefined> => {
+    try {
+      return await look()
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status >= 500) throw error
+      faults.push(error)
+      return undefined
+    }
   }
-  const scheduledAt = parseScheduledAt(input.scheduledAt, now)
-  const sender = await verifiedSender(deps.store.read, accountId, input.from, senders)
-  const { given, mailboxes } = distinctRecipients(input.to)
-  if (topicId !== undefined) await findTopic(deps.store.read, accountId, topicId)
-  const content = await contentOf(deps, accountId, input)
+  await tried(() => checkTopic(deps, accountId, type, topicId))
+  const scheduledAt = await tried(() => parseScheduledAt(input.scheduledAt, now))
+  const sender = await tried(() => verifiedSender(deps.store.read, accountId, input.from, senders))
+  const recipients = await tried(() => distinctRecipients(input.to))
+  const content = await tried(() => contentOf(deps, accountId, input))
+  if (sender === undefined || recipients === undefined || content === undefined || faults[0]) {
+    throw new FaultyDraft(faults)
+  }
+  const { given, mailboxes } = recipients
   const id = deps.store.ids.uuid()
   return {
     html: content.html,
@@ -88,6 +98,28 @@ export async function draftEmail(
       sent_at: null,
       created_at: now,
     },
+  }
+}
+
+/** What a single send is told of is the first fault; a batch tells them all. */
+export class FaultyDraft extends ApiError {
+  constructor(readonly faults: readonly ApiError[]) {
+    const [first] = faults
+    super(first?.code ?? 'validation_error', messageOf(first), first)
+  }
+}
+
+async function checkTopic(
+  { store }: EmailDeps,
+  accountId: string,
+  type: SendInput['type'],
+  topicId: string | undefined,
+): Promise<void> {
+  if (topicId === undefined) return
+  if (type === 'marketing') await findTopic(store.read, accountId, topicId)
+  else {
+    const message = 'topicId goes with type "marketing" alone'
+    throw new ApiError('validation_error', message, { status: 422 })
   }
 }
 
@@ -185,11 +217,7 @@ async function contentOf(
     throw new ApiError('validation_error', message, { status: 422 })
   }
   const template = await findTemplate(deps.store.read, accountId, slug)
-  const rendered = await renderTemplate(deps.renderer, template, {
-    variables,
-    ...(subject === undefined ? {} : { subject }),
-  })
-  return { ...rendered, text: rendered.text ?? text ?? null }
+  return await renderTemplate(deps.renderer, template, { variables, subject, text })
 }
 
 /** The recipients in order, each mailbox once; their texts as given for the record. */

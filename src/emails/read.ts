@@ -1,3 +1,4 @@
+import { stoppedForClient } from '../billing/index.js'
 import { type RecipientStatus, readRecipients } from '../deliveries/index.js'
 import { ApiError, OperatorError } from '../errors/index.js'
 import type { EmailStatus, Read } from '../store/index.js'
@@ -21,10 +22,19 @@ export interface EmailRecord {
   messageId: string
   provider: 'primary' | 'failover'
   metadata: unknown
-  recipients: (Omit<RecipientStatus, 'nextAttemptAt' | 'updatedAt'> & {
+  /** Some of it waits until the operator lets it go: all that the account sends, or this mail. */
+  held: Held | null
+  recipients: (Omit<RecipientStatus, 'nextAttemptAt' | 'updatedAt' | 'held'> & {
     nextAttemptAt: string | null
     updatedAt: string | null
+    held: Held | null
   })[]
+}
+
+interface Held {
+  /** Null where the whole account is stopped. */
+  since: string | null
+  reason: string
 }
 
 export async function readEmail(read: Read, accountId: string, id: string): Promise<EmailRecord> {
@@ -35,7 +45,14 @@ export async function readEmail(read: Read, accountId: string, id: string): Prom
     .where('account_id', '=', accountId)
     .executeTakeFirst()
   if (row === undefined) throw new ApiError('not_found', 'No such email')
-  const recipients = await readRecipients(read, id)
+  const recipients = (await readRecipients(read, id)).map((recipient) => ({
+    ...recipient,
+    nextAttemptAt: iso(recipient.nextAttemptAt),
+    updatedAt: iso(recipient.updatedAt),
+    held: recipient.held && { ...recipient.held, since: iso(recipient.held.since) },
+  }))
+  const stop = row.waiting === 0 ? undefined : await stoppedForClient(read, accountId, row.type)
+  const heldOne = recipients.find(({ held }) => held !== null)?.held ?? null
   return {
     id: row.id,
     from: row.from_header,
@@ -54,11 +71,8 @@ export async function readEmail(read: Read, accountId: string, id: string): Prom
     messageId: row.message_id,
     provider: row.provider,
     metadata: row.metadata === null ? null : JSON.parse(row.metadata),
-    recipients: recipients.map((recipient) => ({
-      ...recipient,
-      nextAttemptAt: iso(recipient.nextAttemptAt),
-      updatedAt: iso(recipient.updatedAt),
-    })),
+    held: stop === undefined ? heldOne : { since: null, reason: stop },
+    recipients,
   }
 }
 

@@ -7,8 +7,15 @@ const maxAheadMs = 90 * 86_400_000
 const iso =
   /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+-]\d{2}:?\d{2})?$/i
 
-/** The time at which a mail shall leave, or undefined for at once; throws `validation_error`. */
-export function parseScheduledAt(text: string | undefined, now: number): number | undefined {
+/**
+ * The time at which a mail shall leave, or undefined for at once; throws `validation_error`. Sends have
+ * a bound of 90 days, campaigns none (interface.md, Limits).
+ */
+export function parseScheduledAt(
+  text: string | undefined,
+  now: number,
+  aheadMs: number = maxAheadMs,
+): number | undefined {
   if (text === undefined) return undefined
   const at = parseIso(text)
   if (at === undefined) {
@@ -19,7 +26,7 @@ export function parseScheduledAt(text: string | undefined, now: number): number 
   if (at <= now) {
     throw new ApiError('validation_error', 'scheduledAt is in the past: expected a future time')
   }
-  if (at > now + maxAheadMs) {
+  if (at > now + aheadMs) {
     const message = 'scheduledAt is too far ahead: expected a time within the next 90 days'
     throw new ApiError('validation_error', message)
   }

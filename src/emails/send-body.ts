@@ -1,18 +1,10 @@
-import {
-  array,
-  define,
-  dynamic,
-  type Infer,
-  optional,
-  refine,
-  type Struct,
-  type,
-} from 'superstruct'
+import { array, dynamic, type Infer, optional, refine, type Struct, type } from 'superstruct'
+import { BodyId, rule } from '../http/index.js'
 import { parseMailbox } from '../mime/index.js'
 
 /*
  * The body of a send, field by field. Every rule says in its message what it expects, because that
- * is what the client reads; what was given is never echoed. Limits: decisions.md, 'Sending'.
+ * is what the client reads, with the beginning of what was given. Limits: decisions.md, 'Sending'.
  */
 export const maxRecipients = 50
 export const maxContentBytes = 2 * 1024 * 1024
@@ -20,7 +12,6 @@ export const maxSubjectBytes = 998
 export const maxMetadataBytes = 16 * 1024
 export const maxVariablesBytes = 256 * 1024
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 // mta.md §4.1: no control character reaches a header, whatever the composer would do with it.
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
@@ -80,8 +71,6 @@ const Type = rule<'transactional' | 'marketing'>(
   (value) => value === 'transactional' || value === 'marketing',
 )
 
-const TopicId = rule<string>('a UUID', (value) => typeof value === 'string' && uuid.test(value))
-
 export const Metadata = rule<Record<string, unknown>>(
   `an object of at most ${maxMetadataBytes} bytes as JSON`,
   (value) => isObject(value) && jsonBytes(value) <= maxMetadataBytes,
@@ -104,7 +93,7 @@ const Fields = type({
   scheduledAt: optional(ScheduledAt),
   metadata: optional(Metadata),
   type: optional(Type),
-  topicId: optional(TopicId),
+  topicId: optional(BodyId),
 })
 
 export type SendInput = Infer<typeof Fields>
@@ -115,10 +104,6 @@ export const SendBody = refine(Fields, 'required', (body) => {
   const message = 'Expected a string beside html'
   return { path: ['subject'], key: 'subject', value: undefined, type: Subject.type, message }
 })
-
-function rule<T>(expected: string, holds: (value: unknown) => boolean): Struct<T, null> {
-  return define<T>(expected, (value) => holds(value) || `Expected ${expected}`)
-}
 
 export function filled(expected: string): Struct<string, null> {
   return rule<string>(expected, isFilled)

@@ -1,6 +1,6 @@
 import { type Infer, optional, refine, type } from 'superstruct'
 import { findByPhone } from '../contacts/index.js'
-import { acceptEmail } from './accept.js'
+import { type AcceptedEmail, type Alongside, acceptEmail } from './accept.js'
 import type { EmailDeps } from './deps.js'
 import { Content, filled, Metadata, Recipient, ReplyTo, Sender, Subject } from './send-body.js'
 
@@ -22,24 +22,17 @@ export const UssdBody = refine(Fields, 'required', (body) => {
   return { path: ['to'], key: 'to', value: undefined, type: Recipient.type, message }
 })
 
-/** Takes the mail in as any other transactional one; resolves with its id. */
+/** Takes the mail in as any other transactional one. */
 export async function acceptUssd(
   deps: EmailDeps,
   accountId: string,
   { phoneNumber, to, ...mail }: Infer<typeof Fields>,
-): Promise<string> {
+  alongside?: Alongside<AcceptedEmail>,
+): Promise<AcceptedEmail> {
   const recipient =
     to ??
     (await findByPhone(deps.store.read, accountId, phoneNumber ?? '', deps.defaultCountry)).email
   const { from, subject, html, text, replyTo, metadata } = mail
-  const { id } = await acceptEmail(deps, accountId, {
-    from,
-    to: recipient,
-    subject,
-    html,
-    text,
-    replyTo,
-    metadata,
-  })
-  return id
+  const input = { from, to: recipient, subject, html, text, replyTo, metadata }
+  return await acceptEmail(deps, accountId, input, alongside)
 }

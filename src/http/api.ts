@@ -9,9 +9,10 @@ import { noBytes } from './incoming-body.js'
 import { check, convert } from './issues.js'
 import { parseJsonObject, requireJsonType } from './json-body.js'
 import { type RateLimiter, refuseExcess, type Standing, standingHeaders } from './rate-limit.js'
-import { Reply } from './reply.js'
+import { checkedKey, jsonFingerprint, type Remember, type Repeats } from './repeats.js'
+import { noHeaders, Reply, reply } from './reply.js'
 import { decodeParams, decodeQuery, type Endpoint, paramNames, type RouteTable } from './routes.js'
-import { openUpload, type Upload } from './upload.js'
+import { openDigestedUpload, type Upload } from './upload.js'
 
 type Strings = Record<string, string>
 
@@ -40,6 +41,11 @@ export interface ApiRequest<Account, Params, Query, Body> {
   form: Form
   /** Begins to read the body of a route with `upload`, up to the file. Called once, if at all. */
   upload(): Promise<Upload>
+  /**
+   * Of a POST: keeps its answer for repeats with the same `Idempotency-Key`. A handler with an effect
+   * calls it in the transaction of the effect, with what it is going to answer.
+   */
+  remember: Remember
   rawBody: Buffer
   requestId: string
   remoteAddress: string
@@ -90,6 +96,7 @@ export interface ApiSettings<P> {
   context: ServerContext
   maxBodyBytes: number
   authenticate: ((authorization: string | undefined) => Promise<P>) | undefined
+  repeats: Repeats<P> | undefined
   rateKey: (principal: P) => string
   /** Counts requests by key, and those without a valid one by address. */
   clients: RateLimiter
@@ -98,8 +105,26 @@ export interface ApiSettings<P> {
 
 type Admission<P> = { headers: Strings } & ({ account: P } | { refusal: unknown })
 
-export function makeApi<P>(settings: ApiSettings<P>, routes: RouteTable): Api<P> {
+/** The rate-limit headers of answers that have nothing to do with what is asked. Never rejects. */
+export interface ApiStanding {
+  /** By key where there is a good one, which is counted all the same, and else by address. */
+  ofCaller(exchange: Exchange): Promise<Strings>
+  ofStranger(exchange: Exchange): Strings
+}
+
+export function makeApi<P>(settings: ApiSettings<P>, routes: RouteTable): Api<P> & ApiStanding {
   const added: ApiRoute[] = []
+  const standing: ApiStanding = {
+    ofStranger: (exchange) =>
+      standingHeaders(settings.strangers.take(addressKey(exchange.remoteAddress))),
+    async ofCaller(exchange) {
+      const { authenticate } = settings
+      if (authenticate === undefined || exchange.header('authorization') === undefined) {
+        return standing.ofStranger(exchange)
+      }
+      return (await admit(settings, exchange)).headers
+    },
+  }
   const adder =
     (method: string): AddRoute<P> =>
     <Params, Query, Body>(
@@ -112,13 +137,21 @@ export function makeApi<P>(settings: ApiSettings<P>, routes: RouteTable): Api<P>
       if (secured && settings.authenticate === undefined) {
         throw new Error(`${method} ${path} needs a server with authenticate`)
       }
-      const endpoint = makeEndpoint(settings, secured, path, shape, handler)
+      const endpoint = makeEndpoint(
+        { ...settings, standing },
+        secured,
+        method,
+        path,
+        shape,
+        handler,
+      )
       routes.add(method, path, endpoint)
       const { maxBodyBytes } = endpoint
       const body = shape.form || shape.upload ? 'form' : shape.body && 'json'
       added.push({ method, path, auth: secured, body, maxBodyBytes })
     }
   return {
+    ...standing,
     routes: added,
     get: adder('GET'),
     post: adder('POST'),
@@ -129,45 +162,54 @@ export function makeApi<P>(settings: ApiSettings<P>, routes: RouteTable): Api<P>
 }
 
 function makeEndpoint<P, Params, Query, Body>(
-  settings: ApiSettings<P>,
+  settings: ApiSettings<P> & { standing: ApiStanding },
   secured: boolean,
+  method: string,
   path: string,
   shape: Shape<Params, Query, Body>,
   handler: ApiHandler<never, Params, Query, Body>,
 ): Endpoint {
   const names = paramNames(path)
   const { log } = settings.context
+  const repeats = method === 'POST' && secured ? settings.repeats : undefined
 
-  /** Where no key is looked at; every response of a path that wants one has these headers. */
-  function strangerHeaders(exchange: Exchange): Strings {
-    if (!secured) return {}
-    return standingHeaders(settings.strangers.take(addressKey(exchange.remoteAddress)))
-  }
-
-  async function answer(exchange: Exchange, raw: string[], account: unknown, headers: Strings) {
+  async function answer(exchange: Exchange, raw: string[], account: unknown): Promise<Reply> {
     const { head } = exchange
-    const rawBody = shape.upload ? noBytes : await exchange.readBody()
+    const key = repeats && checkedKey(head.headers.get('idempotency-key'))
+    const looked = shape.body !== undefined || shape.form === true
+    const rawBody = shape.upload ? noBytes : await exchange.readBody(looked ? 'inflated' : 'sent')
     const contentType = head.headers.get('content-type')
     if (shape.body !== undefined) requireJsonType(contentType)
-    const request: ApiRequest<unknown, Params, Query, Body> = {
-      account,
-      form: shape.form ? parseForm(rawBody, contentType) : emptyForm,
-      params: paramsOf(shape, names, raw),
-      query: shape.query
-        ? convert(decodeQuery(head.query), shape.query)
-        : (decodeQuery(head.query) as Query),
-      body: shape.body ? check(parseJsonObject(rawBody), shape.body) : (undefined as Body),
-      upload: () => openUpload(exchange.bodyPieces(), contentType, shape.upload),
-      rawBody,
-      requestId: exchange.requestId,
-      get remoteAddress() {
-        return exchange.remoteAddress
-      },
-      header: (name) => head.headers.get(name),
+    const body = shape.body && parseJsonObject(rawBody)
+    const file = shape.upload ? openDigestedUpload(exchange, contentType, shape.upload) : undefined
+    const work = async (remember: Remember) => {
+      const request: ApiRequest<unknown, Params, Query, Body> = {
+        account,
+        form: shape.form ? parseForm(rawBody, contentType) : emptyForm,
+        params: paramsOf(shape, names, raw),
+        query: shape.query
+          ? convert(decodeQuery(head.query), shape.query)
+          : (decodeQuery(head.query) as Query),
+        body: shape.body ? check(body, shape.body) : (undefined as Body),
+        upload: () => (file === undefined ? Promise.reject(noUpload(path)) : file.open()),
+        remember,
+        rawBody,
+        requestId: exchange.requestId,
+        get remoteAddress() {
+          return exchange.remoteAddress
+        },
+        header: (name) => exchange.header(name),
+      }
+      const result = await handler(request as ApiRequest<never, Params, Query, Body>)
+      return result instanceof Reply ? result : reply(200, result)
     }
-    const result = await handler(request as ApiRequest<never, Params, Query, Body>)
-    if (!(result instanceof Reply)) return jsonResponse(200, result, headers)
-    return jsonResponse(result.status, result.body, { ...result.headers, ...headers })
+    if (key === undefined || repeats === undefined) return await work(async () => {})
+    const asked = head.path.replace(/\/$/, '')
+    const fingerprint =
+      file === undefined ? jsonFingerprint(asked, body, rawBody) : () => file.fingerprint(asked)
+    const once = await repeats.once({ account: account as P, key, fingerprint }, work)
+    if (!once.replayed) return once.reply
+    return reply(once.reply.status, once.reply.body, { 'Idempotency-Replay': 'true' })
   }
 
   return {
@@ -175,29 +217,37 @@ function makeEndpoint<P, Params, Query, Body>(
     bodyInPieces: shape.upload !== undefined,
 
     async serve(exchange, raw) {
-      const admission = secured ? await admit(settings, exchange) : open
+      const admission = secured ? await admit(settings, exchange) : unsecured(settings, exchange)
+      const { headers } = admission
       try {
         if ('refusal' in admission) throw admission.refusal
-        return await answer(exchange, raw, admission.account, admission.headers)
+        const { status, body, headers: own } = await answer(exchange, raw, admission.account)
+        return jsonResponse(status, body, own === noHeaders ? headers : { ...own, ...headers })
       } catch (error) {
         logUnexpected(log, exchange.requestId, path, error)
-        return errorResponse(error, admission.headers)
+        return errorResponse(error, headers)
       }
     },
 
-    refuse(exchange, error) {
-      return errorResponse(error, strangerHeaders(exchange))
+    async refuse(exchange, error) {
+      return errorResponse(error, await settings.standing.ofCaller(exchange))
     },
 
-    turnDown(exchange, allow) {
-      const headers = { Allow: allow, ...strangerHeaders(exchange) }
+    async turnDown(exchange, allow) {
+      const headers = { Allow: allow, ...(await settings.standing.ofCaller(exchange)) }
       if (exchange.head.method === 'OPTIONS') return { status: 204, headers, body: '' }
       return errorResponse(methodNotAllowed(exchange, allow), headers)
     },
   }
 }
 
-const open: Admission<undefined> = { headers: {}, account: undefined }
+const noUpload = (path: string) => new Error(`${path} takes no upload`)
+
+/** A path for everybody tells the address's standing, and does not count. */
+function unsecured<P>(settings: ApiSettings<P>, exchange: Exchange): Admission<undefined> {
+  const standing = settings.strangers.look(addressKey(exchange.remoteAddress))
+  return { headers: standingHeaders(standing), account: undefined }
+}
 
 /** Authenticates, then counts: by key, or by address where there is no valid one. Never rejects. */
 async function admit<P>(settings: ApiSettings<P>, exchange: Exchange): Promise<Admission<P>> {

@@ -1,4 +1,5 @@
 import { ApiError } from '../errors/index.js'
+import type { ApiStanding } from './api.js'
 import type { ServerContext } from './context.js'
 import { Exchange } from './exchange.js'
 import { errorResponse } from './failure.js'
@@ -22,11 +23,19 @@ type Dispatch = (
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
+export interface DispatchSettings {
+  /** Names in lower case; undefined: any. */
+  allowedHosts: ReadonlySet<string> | undefined
+  /** Where no route has a limit of its own. */
+  maxBodyBytes: number
+  /** The rate-limit headers of an answer under `/v1` that no route gives. */
+  standing: ApiStanding
+}
+
 /** What uWS calls with every request: from a native callback to exactly one response. */
 export function makeDispatch(
   context: ServerContext,
-  allowedHosts: ReadonlySet<string> | undefined,
-  maxBodyBytes: number,
+  { allowedHosts, maxBodyBytes, standing }: DispatchSettings,
 ): Dispatch {
   async function respond(
     exchange: Exchange,
@@ -61,7 +70,8 @@ export function makeDispatch(
     const exchange = new Exchange(response, readHead(request), context)
     const { head } = exchange
     // DNS rebinding borrows a browser's way in; the API wants a key, which no browser has.
-    const open = head.path.startsWith('/v1/') ? undefined : allowedHosts
+    const isApi = head.path.startsWith('/v1/')
+    const open = isApi ? undefined : allowedHosts
     const fault = head.fault ?? (open && hostFault(head, open))
     if (fault !== undefined) {
       // Not at once: while this request waits, uWS closes the connection instead of reading on,
@@ -69,7 +79,10 @@ export function makeDispatch(
       setImmediate(() => {
         // uWS cannot end a response without a body and its connection with it.
         if (head.method === 'HEAD') exchange.drop()
-        else void respond(exchange, route, Promise.resolve(faultResponse(fault)))
+        else {
+          const headers = isApi ? standing.ofStranger(exchange) : {}
+          void respond(exchange, route, Promise.resolve(faultResponse(fault, headers)))
+        }
       })
       return
     }
@@ -84,15 +97,24 @@ export function makeDispatch(
       const raw = Array.from({ length: count - 1 }, (_, index) => request.getParameter(index))
       void respond(exchange, route, endpoint.serve(exchange, raw))
     } else {
-      void respond(exchange, route, Promise.resolve(turnDown(exchange, route)))
+      void respond(exchange, route, turnDown(exchange, route, standing))
     }
   }
 }
 
-function turnDown(exchange: Exchange, route: Route | undefined): Outgoing {
+async function turnDown(
+  exchange: Exchange,
+  route: Route | undefined,
+  standing: ApiStanding,
+): Promise<Outgoing> {
   const [endpoint] = route?.methods.values() ?? []
-  if (route !== undefined && endpoint !== undefined) return endpoint.turnDown(exchange, route.allow)
+  if (route !== undefined && endpoint !== undefined) {
+    return await endpoint.turnDown(exchange, route.allow)
+  }
   const error = new ApiError('not_found', 'Nothing is found at this path')
+  if (exchange.head.path.startsWith('/v1/')) {
+    return errorResponse(error, await standing.ofCaller(exchange))
+  }
   const wantsHtml = exchange.header('accept')?.includes('text/html') === true
   return wantsHtml ? renderError(error, exchange.requestId) : errorResponse(error)
 }
@@ -103,7 +125,7 @@ function leaving(): ApiError {
   })
 }
 
-function faultResponse({ status, message }: Fault): Outgoing {
+function faultResponse({ status, message }: Fault, headers: Record<string, string>): Outgoing {
   const code = status === 421 ? 'forbidden' : 'validation_error'
-  return { ...errorResponse(new ApiError(code, message, { status })), close: true }
+  return { ...errorResponse(new ApiError(code, message, { status }), headers), close: true }
 }

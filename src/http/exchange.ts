@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { ApiError } from '../errors/index.js'
+import { inflate, inflatePieces, isGzipped, mostInflated, tooLarge } from './content-coding.js'
 import type { ServerContext } from './context.js'
 import { announcesBody, declaredBytes, type Head, type NativeResponse } from './guard.js'
 import { IncomingBody, noBytes } from './incoming-body.js'
@@ -53,19 +54,35 @@ export class Exchange {
     this.#native.onData((chunk, last) => body.receive(chunk, last))
   }
 
-  /** The whole body, empty if there is none. Throws what the client is to be told. */
-  async readBody(): Promise<Buffer> {
+  /**
+   * The whole body, inflated unless nobody will look at it (`as: 'sent'`), empty if there is none.
+   * Throws what the client is to be told.
+   */
+  async readBody(as: 'sent' | 'inflated' = 'inflated'): Promise<Buffer> {
     const body = this.#body
     if (body === undefined) return noBytes
+    const gzipped = as === 'inflated' && isGzipped(this.header('content-encoding'))
     if (!body.whole) await body.arrived()
     refuseUnfit(body)
     // Gone: nobody will read the answer, but the pipeline has to end.
     if (!body.whole) throw didNotArrive()
+    if (gzipped && body.bytes().length > 0) {
+      const most = mostInflated(body.bytes().length, body.limitBytes)
+      await body.replace((bytes) => inflate(bytes, body.limitBytes), most)
+      refuseUnfit(body)
+    }
     return body.bytes()
   }
 
   /** The body piece by piece while it arrives, at the pace of who asks. Throws like `readBody`. */
-  async *bodyPieces(): AsyncGenerator<Buffer> {
+  bodyPieces(): AsyncGenerator<Buffer> {
+    const pieces = this.#pieces()
+    const limitBytes = this.#body?.limitBytes ?? 0
+    if (!isGzipped(this.header('content-encoding'))) return pieces
+    return inflatePieces(pieces, limitBytes)
+  }
+
+  async *#pieces(): AsyncGenerator<Buffer> {
     const body = this.#body
     while (body !== undefined) {
       const bytes = await body.take()
@@ -153,12 +170,7 @@ export class Exchange {
 }
 
 function refuseUnfit(body: IncomingBody): void {
-  if (body.tooLarge) {
-    throw new ApiError('validation_error', `The body is over ${body.limitBytes} bytes`, {
-      status: 413,
-      fields: { max: body.limitBytes },
-    })
-  }
+  if (body.tooLarge) throw tooLarge(body.limitBytes)
   if (body.crowdedOut) {
     const message = 'Too many large requests at once; try again in a moment'
     throw new ApiError('service_unavailable', message, { headers: { 'Retry-After': '1' } })

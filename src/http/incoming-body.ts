@@ -103,6 +103,29 @@ export class IncomingBody {
     return this.#kept.subarray(0, this.#keptBytes)
   }
 
+  /**
+   * Puts what `change` makes of the whole body in its place, for which room for `mostBytes` is kept
+   * meanwhile; where there is none, it is crowded out.
+   */
+  async replace(change: (bytes: Buffer) => Promise<Buffer>, mostBytes: number): Promise<void> {
+    const memory = this.#memory
+    if (memory.usedBytes + mostBytes > memory.maxBytes) {
+      this.crowdedOut = true
+      this.discard()
+      return
+    }
+    memory.usedBytes += mostBytes
+    try {
+      const changed = await change(this.bytes())
+      // The client may have left meanwhile, and with it what was kept.
+      if (this.gone) return
+      this.#hold(changed)
+      this.#keptBytes = changed.byteLength
+    } finally {
+      memory.usedBytes -= mostBytes
+    }
+  }
+
   /** What has arrived since the last call, as soon as that is something; empty at the end. */
   async take(): Promise<Buffer> {
     await this.#wait(() => this.#keptBytes > 0 || this.whole || this.tooLarge || this.crowdedOut)

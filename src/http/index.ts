@@ -1,7 +1,8 @@
 /**
  * HTTP for the API and for pages; the only folder that knows hyper-express and uWS.
- * Owns the listener, the pipeline (guard → request id → authenticate → rate limit → body → shape →
- * handler → errors) and every defect of the library: see `README.md` for each and what a client sees.
+ * Owns the listener, the pipeline (guard → request id → authenticate → rate limit → body → repeats →
+ * shape → handler → errors) and every defect of the library: see `README.md` for each and what a client
+ * sees.
  * Must hold: one response for each request or a closed connection; no line end in a header; no
  * request is served whose length is in doubt; nothing waits without bound for a client.
  * It knows no accounts: `app` hands it `authenticate`.
@@ -13,7 +14,8 @@ export type { Issue } from './issues.js'
 export { check, ShapeError } from './issues.js'
 export type { Page, PageHandler, PageRequest, PageShape, Pages } from './pages.js'
 export { makeRateLimiter, type RateLimit, refuseExcess } from './rate-limit.js'
+export type { Once, Remember, Repeats } from './repeats.js'
 export { Reply, reply } from './reply.js'
 export { type HttpServer, type HttpServerOptions, openHttpServer } from './server.js'
-export { described, listOf, QueryFlag, QueryInteger, rule, Uuid } from './structs.js'
+export { BodyId, described, listOf, QueryFlag, QueryInteger, rule, Uuid } from './structs.js'
 export type { Upload } from './upload.js'

@@ -1,4 +1,5 @@
-import type { Failure, Struct } from 'superstruct'
+import { type Failure, Struct } from 'superstruct'
+import { quoted } from './quoted.js'
 
 /** One thing wrong with a request, as the contract shows it (`interface.md`, Body shapes). */
 export interface Issue {
@@ -13,27 +14,62 @@ const maxIssues = 50
 const maxMessage = 300
 const maxPathPart = 100
 
-/** A body or query that does not have the shape that its route asks for. */
+/** A body or query that does not have the shape that its route asks for; `message` tells all of it. */
 export class ShapeError extends Error {
   readonly issues: Issue[]
 
   constructor(issues: Issue[]) {
-    super('The request does not have the expected shape')
+    super(issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '))
     this.name = 'ShapeError'
     this.issues = issues
   }
 }
 
-/** Throws a `ShapeError` unless `value` has the shape; unlike `convert` it copies nothing. */
+/**
+ * Throws a `ShapeError` unless `value` has the shape. A null in an optional field is left out of what
+ * it answers with; else it copies nothing, unlike `convert`.
+ */
 export function check<T>(value: unknown, struct: Struct<T, unknown>): T {
+  const given = withoutNulls(value, struct)
   try {
-    const [error, valid] = struct.validate(value)
+    const [error, valid] = struct.validate(given)
     if (error === undefined) return valid
   } catch {
     // superstruct prints what it refuses, and `{ "toString": 1 }` has no way of being printed.
-    throw new ShapeError(issuesOf(failuresIn(withoutPrinters(value), struct, [], [])))
+    throw new ShapeError(issuesOf(failuresIn(withoutPrinters(given), struct, [], [])))
   }
-  throw new ShapeError(issuesOf(failuresIn(value, struct, [], [])))
+  throw new ShapeError(issuesOf(failuresIn(given, struct, [], [])))
+}
+
+/**
+ * decisions.md, Errors: null in an optional field means absent, in objects within objects and lists
+ * too. What a client's own data hold (`metadata`) has no fields here and stays as it is.
+ */
+function withoutNulls(value: unknown, { schema }: { schema: unknown }): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (schema instanceof Struct) {
+    return Array.isArray(value) ? mapped(value, (item) => withoutNulls(item, schema)) : value
+  }
+  if (Array.isArray(value) || typeof schema !== 'object' || schema === null) return value
+  const given = value as Record<string, unknown>
+  let copy: Record<string, unknown> | undefined
+  for (const [name, field] of Object.entries(schema)) {
+    if (!(field instanceof Struct) || !Object.hasOwn(given, name)) continue
+    const one = given[name]
+    const absent = one === null && field.is(undefined) && !field.is(null)
+    const inner = absent ? undefined : withoutNulls(one, field)
+    if (inner === one) continue
+    copy ??= { ...given }
+    if (absent) delete copy[name]
+    else copy[name] = inner
+  }
+  return copy ?? given
+}
+
+/** The same array where nothing changes: most have many items and no null. */
+function mapped(items: unknown[], change: (item: unknown) => unknown): unknown[] {
+  const changed = items.map(change)
+  return changed.some((item, at) => item !== items[at]) ? changed : items
 }
 
 /** The same for strings from a path or a query, which the struct may turn into other types. */
@@ -89,14 +125,17 @@ function issuesOf(failures: Iterable<Failure>): Issue[] {
 
 function toIssue(failure: Failure): Issue {
   const missing = failure.value === undefined
-  // The library's messages end in the value, which may be long or private.
-  const expectation = failure.message.split(/,? but received/)[0] ?? ''
+  // The library's messages end in the whole value, which may be long or private.
+  const expectation = failure.message.split(/,? but received/)[0]?.slice(0, maxMessage) ?? ''
+  const path = failure.path.map((part) => String(part).slice(0, maxPathPart))
   return {
     code: codeOf(failure, missing),
     expected: typeNames[failure.type] ?? failure.type,
     received: kindOf(failure.value),
-    path: failure.path.map((part) => String(part).slice(0, maxPathPart)),
-    message: `${missing ? 'Required. ' : ''}${expectation.slice(0, maxMessage)}`,
+    path,
+    message: missing
+      ? `Required. ${expectation}`
+      : `${expectation}, but got ${quoted(failure.value, path.at(-1))}`,
   }
 }
 

@@ -18,7 +18,15 @@ export interface Standing {
 }
 
 export interface RateLimiter {
+  /** Counts a request. */
   take(key: string): Standing
+  /** Where the key stands, without counting. */
+  look(key: string): Standing
+}
+
+interface Window {
+  count: number
+  resetAt: number
 }
 
 const unlimited = 2 ** 31 - 1
@@ -35,35 +43,44 @@ export function makeRateLimiter(
 ): RateLimiter {
   const limit = requests === 0 ? unlimited : requests
   // In the order in which the windows end: a Map keeps the order of insertion.
-  const windows = new Map<string, { count: number; resetAt: number }>()
+  const windows = new Map<string, Window>()
 
   function forget(now: number): void {
     for (const [key, window] of windows) {
-      const ends = window.resetAt > now && window.resetAt <= now + windowMs
-      if (ends && windows.size < maxKeys) return
+      if (lasts(window, now) && windows.size < maxKeys) return
       windows.delete(key)
     }
   }
+
+  // One that ends later than any could is from before the clock was set back.
+  const lasts = ({ resetAt }: Window, now: number) => resetAt > now && resetAt <= now + windowMs
+
+  const standing = ({ count, resetAt }: Window, now: number): Standing => ({
+    allowed: count <= limit,
+    limit,
+    remaining: Math.max(0, limit - count),
+    resetAt,
+    retryAfterSeconds: Math.max(1, Math.ceil((resetAt - now) / 1000)),
+  })
 
   return {
     take(key) {
       const now = clock.now()
       let window = windows.get(key)
-      // One that ends later than any could is from before the clock was set back.
-      if (window === undefined || window.resetAt <= now || window.resetAt > now + windowMs) {
+      if (window === undefined || !lasts(window, now)) {
         windows.delete(key)
         forget(now)
         window = { count: 0, resetAt: now + windowMs }
         windows.set(key, window)
       }
       window.count++
-      return {
-        allowed: window.count <= limit,
-        limit,
-        remaining: Math.max(0, limit - window.count),
-        resetAt: window.resetAt,
-        retryAfterSeconds: Math.max(1, Math.ceil((window.resetAt - now) / 1000)),
-      }
+      return standing(window, now)
+    },
+    look(key) {
+      const now = clock.now()
+      const window = windows.get(key)
+      if (window !== undefined && lasts(window, now)) return standing(window, now)
+      return standing({ count: 0, resetAt: now + windowMs }, now)
     },
   }
 }

@@ -9,12 +9,15 @@ export interface Outgoing {
   close?: boolean
 }
 
+/** Shared, so that the many answers without headers of their own can be told. */
+export const noHeaders: Record<string, string> = {}
+
 /** What an API handler returns to answer with something else than 200 and its bare value. */
 export class Reply {
   constructor(
     readonly status: number,
     readonly body: unknown,
-    readonly headers: Record<string, string> = {},
+    readonly headers: Record<string, string> = noHeaders,
   ) {}
 }
 

@@ -9,9 +9,9 @@ export interface Endpoint {
   /** Never rejects for what a client did: errors come back rendered. */
   serve(exchange: Exchange, rawParams: string[]): Promise<Outgoing>
   /** An error that has nothing to do with what is asked. */
-  refuse(exchange: Exchange, error: unknown): Outgoing
+  refuse(exchange: Exchange, error: unknown): Outgoing | Promise<Outgoing>
   /** The answer to OPTIONS and to methods that the path does not know. */
-  turnDown(exchange: Exchange, allow: string): Outgoing
+  turnDown(exchange: Exchange, allow: string): Outgoing | Promise<Outgoing>
 }
 
 /** A path with its methods; `GET` also answers `HEAD`. */

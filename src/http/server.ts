@@ -8,7 +8,8 @@ import { type Answered, type ServerContext, Work } from './context.js'
 import { makeDispatch } from './dispatch.js'
 import { makePages, type Pages } from './pages.js'
 import { makeRateLimiter, type RateLimit } from './rate-limit.js'
-import { RouteTable } from './routes.js'
+import type { Repeats } from './repeats.js'
+import { type Route, RouteTable } from './routes.js'
 
 export interface HttpServerOptions<P> {
   host: string
@@ -22,6 +23,8 @@ export interface HttpServerOptions<P> {
   maxBodyMemoryBytes?: number
   /** Throws an `ApiError` missing_api_key or invalid_api_key. Not called on paths with `auth: false`. */
   authenticate?: (authorization: string | undefined) => Promise<P>
+  /** Answers repeats of a POST with the same `Idempotency-Key`. Default: the header says nothing. */
+  repeats?: Repeats<P>
   /** What requests are counted by. Default: everybody together. */
   rateKey?: (principal: P) => string
   /** Of the API, by key. Default 100 in 60 s; 0 requests = no limit. */
@@ -78,6 +81,7 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
       context,
       maxBodyBytes,
       authenticate: options.authenticate,
+      repeats: options.repeats,
       rateKey: options.rateKey ?? (() => ''),
       clients: makeRateLimiter(rateLimit, clock),
       strangers: makeRateLimiter(rateLimit, clock),
@@ -87,7 +91,7 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
   const pageLimiter = options.pageRateLimit && makeRateLimiter(options.pageRateLimit, clock)
   const allowedHosts =
     options.allowedHosts && new Set(options.allowedHosts.map((h) => h.toLowerCase()))
-  const dispatch = makeDispatch(context, allowedHosts, maxBodyBytes)
+  const dispatch = makeDispatch(context, { allowedHosts, maxBodyBytes, standing: api })
   let closed: Promise<void> | undefined
 
   async function shut(graceMs: number): Promise<void> {
@@ -115,10 +119,8 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
     pages: makePages(context, pageLimiter, routes),
     async listen() {
       if (options.port !== 0) await probe(host, options.port)
-      for (const route of routes.freeze()) {
-        native.uws_instance.any(route.pattern, (response, request) =>
-          dispatch(response, request, route),
-        )
+      for (const [pattern, route] of withTrailingSlashes(routes.freeze())) {
+        native.uws_instance.any(pattern, (response, request) => dispatch(response, request, route))
       }
       native.uws_instance.any('/*', (response, request) => dispatch(response, request, undefined))
       try {
@@ -134,6 +136,18 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
       return closed
     },
   }
+}
+
+/**
+ * In the API a trailing slash means the same; of a page it would lead relative links astray. A Map, as
+ * uWS ends the process over a pattern that is added twice.
+ */
+function withTrailingSlashes(routes: Iterable<Route>): Map<string, Route> {
+  const all = new Map([...routes].map((route) => [route.pattern, route]))
+  for (const [pattern, route] of [...all]) {
+    if (pattern.startsWith('/v1/')) all.set(pattern.replace(/\/?$/, '/'), route)
+  }
+  return all
 }
 
 /**

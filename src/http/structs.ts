@@ -66,12 +66,18 @@ export function QueryInteger(least: number, most: number): Struct<number, null> 
   return described(struct, `a whole number from ${least} to ${most}`)
 }
 
-/** A switch in a query: `?includeArchived=true`. Anything but true and false is refused. */
+/** A switch in a query: `?includeArchived=true`, or `=1`. Anything else is refused. */
 export const QueryFlag = described(
   coerce(
     define<boolean>('boolean', (value) => typeof value === 'boolean'),
-    enums(['true', 'false']),
-    (text) => text === 'true',
+    enums(['true', '1', 'false', '0']),
+    (text) => text === 'true' || text === '1',
   ),
   'true or false',
 )
+
+/**
+ * An id in a body, in lower case or not: what is no UUID is the id of nothing, and so a 404 when it is
+ * looked for, like one that does not exist (`decisions.md`, Names).
+ */
+export const BodyId = rule<string>('a UUID', (value) => typeof value === 'string')

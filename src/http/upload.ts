@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import { ApiError } from '../errors/index.js'
+import type { Exchange } from './exchange.js'
 import { noBytes } from './incoming-body.js'
 import { delimiterOf, malformed, maxHeaderBytes, maxParts, readPartHead } from './multipart.js'
 
@@ -10,8 +12,42 @@ export interface Upload {
   bytes: AsyncIterable<Buffer>
 }
 
+/** A file that is hashed while it is read: boundaries differ from request to request, the file does not. */
+export interface DigestedUpload {
+  open(): Promise<Upload>
+  /** Of a path and the whole file, what nobody has read of it included. */
+  fingerprint(path: string): Promise<string>
+}
+
+export function openDigestedUpload(
+  exchange: Exchange,
+  contentType: string | undefined,
+  field: string,
+): DigestedUpload {
+  const hash = createHash('sha256')
+  let upload: Upload | undefined
+  async function* digested(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const piece of bytes) {
+      hash.update(piece)
+      yield piece
+    }
+  }
+  const open = async () => {
+    const opened = await openUpload(exchange.bodyPieces(), contentType, field)
+    upload = { ...opened, bytes: digested(opened.bytes) }
+    return upload
+  }
+  return {
+    open,
+    async fingerprint(path) {
+      for await (const _ of (upload ?? (await open())).bytes);
+      return hash.copy().update(`\n${path}`).digest('base64')
+    },
+  }
+}
+
 /** Reads a multipart/form-data body up to the file in `field`; what comes before it is passed over. */
-export async function openUpload(
+async function openUpload(
   pieces: AsyncGenerator<Buffer>,
   contentType = '',
   field = 'file',

@@ -139,18 +139,6 @@ const invalidEvents = refusal(
     example: { errors: [{ index: 1, error: 'No such contact' }] },
   },
 )
-const keyInUse = refusal(
-  'concurrent_idempotent_request',
-  'A request with this key is still running',
-  'A request with this Idempotency-Key is still running',
-)
-const keyOfOther = refusal(
-  'invalid_idempotent_request',
-  'The key was used with another body',
-  'This Idempotency-Key was used with another request body',
-)
-const repeats = [keyInUse, keyOfOther]
-
 const stateAnswer = (status: string, message: string) => ({
   status: 200,
   when: 'As it is now; a repeat changes nothing',
@@ -171,16 +159,14 @@ export const automations: Description = {
       summary: 'Tell what a contact did',
       description:
         'Wakes the runs that wait for the event, and starts the enabled automations that begin with it. A contact who is under way in one gets no second run of it.',
-      idempotent: true,
       body: { shape: 'NewEvent', examples: [{ when: 'A sign-up', value: event }] },
       answers: [{ status: 202, when: 'It is taken in', shape: 'EventAccepted', value: accepted }],
-      refusals: [noSuchContact, differ, tooManyContacts, pastDue, ...accountRefusals, ...repeats],
+      refusals: [noSuchContact, differ, tooManyContacts, pastDue, ...accountRefusals],
     },
     'POST /v1/events/batch': {
       id: 'sendEvents',
       summary: 'Tell what contacts did, 100 events at a time',
       description: 'All events are taken in, in their order, or none.',
-      idempotent: true,
       body: { shape: 'NewEvents', examples: [{ when: 'A sign-up', value: { events: [event] } }] },
       answers: [
         {
@@ -190,13 +176,12 @@ export const automations: Description = {
           value: { accepted: 1, results: [accepted] },
         },
       ],
-      refusals: [invalidEvents, ...accountRefusals, ...repeats],
+      refusals: [invalidEvents, ...accountRefusals],
     },
     'POST /v1/automations': {
       id: 'createAutomation',
       summary: 'Make an automation',
       description: 'It is always disabled.',
-      idempotent: true,
       body: {
         shape: 'NewAutomation',
         examples: [{ when: 'A welcome', value: { name, steps, connections } }],
@@ -214,7 +199,7 @@ export const automations: Description = {
           },
         },
       ],
-      refusals: [invalid('Steps or connections are wrong'), ...accountRefusals, ...repeats],
+      refusals: [invalid('Steps or connections are wrong'), ...accountRefusals],
     },
     'GET /v1/automations': {
       id: 'listAutomations',
@@ -232,9 +217,14 @@ export const automations: Description = {
         },
       ],
       refusals: [
-        refusal('validation_error', 'The cursor is none', 'cursor is none that was given out', {
-          status: 400,
-        }),
+        refusal(
+          'validation_error',
+          'The cursor is none of this list',
+          'The cursor does not belong to this list',
+          {
+            status: 400,
+          },
+        ),
       ],
     },
     'GET /v1/automations/:id': {
@@ -313,9 +303,14 @@ export const automations: Description = {
       ],
       refusals: [
         noSuchAutomation,
-        refusal('validation_error', 'The cursor is none', 'cursor is none that was given out', {
-          status: 400,
-        }),
+        refusal(
+          'validation_error',
+          'The cursor is none of this list',
+          'The cursor does not belong to this list',
+          {
+            status: 400,
+          },
+        ),
       ],
     },
     'GET /v1/automations/runs/:id': {

@@ -1,4 +1,5 @@
 import { closed, count, orNull, type Schema, shaped, text, time, uuid } from './describe.js'
+import { unknownFields } from './email-schemas.js'
 
 const status = (only: string): Schema => ({ const: only })
 const line = (description: string) => text(description, { minLength: 1, maxLength: 200 })
@@ -17,7 +18,7 @@ const fields = {
   name: line('For yourself; recipients never see it'),
   replyTo: text('Where answers go', { examples: ['help@example.com'] }),
   scheduledAt: text(
-    'When to dispatch it: ISO 8601, in the future and at most 90 days ahead; UTC if it has no zone',
+    'When to dispatch it: ISO 8601, in the future, however far ahead; UTC if it has no zone',
     { examples: ['2026-12-24T18:00:00Z'] },
   ),
 }
@@ -47,7 +48,7 @@ const recipients = count('Who gets it')
 export const broadcastSchemas: Record<string, Schema> = {
   NewBroadcast: {
     type: 'object',
-    description: 'Unknown fields are ignored.',
+    description: `${unknownFields}.`,
     properties: {
       ...fields,
       draft: { type: 'boolean', description: 'Keeps it until it is sent by its own endpoint' },
@@ -56,7 +57,7 @@ export const broadcastSchemas: Record<string, Schema> = {
   },
   TestBroadcast: {
     type: 'object',
-    description: 'The campaign, and whom to send it to. Unknown fields are ignored.',
+    description: `The campaign, and whom to send it to. ${unknownFields}.`,
     properties: {
       ...fields,
       to: text('A mailbox on a verified domain of the account', {

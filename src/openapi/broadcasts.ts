@@ -2,8 +2,8 @@ import { accountRefusals } from './account-refusals.js'
 import { broadcastSchemas } from './broadcast-schemas.js'
 import { count, type Description, orNull, refusal, text } from './describe.js'
 import {
-  badTime,
-  keyRefusals,
+  badCampaignTime,
+  foreignFields,
   marketingRefusals,
   quotaRefusals,
   senderRefusals,
@@ -92,12 +92,12 @@ const isSending = { status: 200, when: 'It is being sent', shape: 'BroadcastSend
 const isScheduled = { status: 200, when: 'It is scheduled', shape: 'BroadcastScheduled' }
 const contentRefusals = [
   ...senderRefusals,
-  badTime,
+  badCampaignTime,
+  foreignFields,
   ...marketingRefusals,
   noSuchList,
   archived,
   doesNotRender,
-  ...keyRefusals,
   ...sendingRefusals,
 ]
 
@@ -135,7 +135,6 @@ export const broadcasts: Description = {
       summary: 'Send a campaign to yourself',
       description:
         'The mail that recipients would get, with the data of the contact if `to` is one. At most 20 in any 60 minutes. It counts as a single mail of the email plan, and in no campaign’s figures.',
-      idempotent: true,
       body: {
         shape: 'TestBroadcast',
         examples: [{ when: 'To a mailbox', value: { ...campaign, to: 'me@example.com' } }],
@@ -168,7 +167,6 @@ export const broadcasts: Description = {
       summary: 'Make a campaign',
       description:
         'Without `scheduledAt` it is dispatched at once. The audience is looked at again at dispatch, and every recipient once more when their mail leaves.',
-      idempotent: true,
       body: {
         shape: 'NewBroadcast',
         examples: [
@@ -213,7 +211,11 @@ export const broadcasts: Description = {
         },
       ],
       refusals: [
-        refusal('validation_error', 'The cursor is none', 'cursor is none that was given out'),
+        refusal(
+          'validation_error',
+          'The cursor is none of this list',
+          'The cursor does not belong to this list',
+        ),
       ],
     },
     'GET /v1/broadcasts/plan/usage': {

@@ -8,6 +8,7 @@ export function commonRefusals(route: ApiRoute): Refusal[] {
     ...(route.body === 'form' ? formRefusals : []),
     ...(route.body === undefined ? [] : bodyRefusals(route.maxBodyBytes)),
     ...(route.auth ? keyRefusals : []),
+    ...(route.auth && route.method === 'POST' ? repeatRefusals : []),
     stopping,
   ]
 }
@@ -32,7 +33,7 @@ export const shapeRefusal: Refusal = {
             expected: text('The type or rule'),
             received: text('The type that was given; `undefined` for none'),
             path: { type: 'array', items: { type: 'string' }, description: 'Leads to the field' },
-            message: text('What is expected there'),
+            message: text('What is expected there, and the beginning of what came'),
           }),
         },
         name: { const: 'StructError' },
@@ -56,8 +57,15 @@ export const shapeRefusal: Refusal = {
   },
 }
 
+const codingRefusal = refusal(
+  'unsupported_media_type',
+  'The Content-Encoding is another than gzip',
+  'Send the body gzipped or without a coding',
+)
+
 const jsonRefusals: Refusal[] = [
   shapeRefusal,
+  refusal('validation_error', 'The body is gzipped badly', 'The body is not valid gzip'),
   refusal(
     'validation_error',
     'The body is not a JSON object',
@@ -68,6 +76,7 @@ const jsonRefusals: Refusal[] = [
     'The body is not declared as JSON',
     'Send the body as application/json in UTF-8',
   ),
+  codingRefusal,
 ]
 
 const formRefusals: Refusal[] = [
@@ -81,6 +90,7 @@ const formRefusals: Refusal[] = [
     'The body is not declared as a form',
     'Send the body as multipart/form-data',
   ),
+  codingRefusal,
 ]
 
 const bodyRefusals = (maxBodyBytes: number): Refusal[] => [
@@ -103,6 +113,25 @@ const keyRefusals: Refusal[] = [
   refusal('invalid_api_key', 'The key is garbled, unknown or deleted', 'Unauthorized'),
   refusal('rate_limit_exceeded', 'Too many requests', 'Too many requests; try again later'),
   refusal('application_error', 'A fault of the service', 'Something went wrong on our side'),
+]
+
+/** Of every POST: `Idempotency-Key`. */
+const repeatRefusals: Refusal[] = [
+  refusal(
+    'validation_error',
+    'The Idempotency-Key is malformed',
+    'Idempotency-Key: expected 1 to 255 visible ASCII characters',
+  ),
+  refusal(
+    'concurrent_idempotent_request',
+    'The first request with the key is still running',
+    'A request with this Idempotency-Key is still running',
+  ),
+  refusal(
+    'invalid_idempotent_request',
+    'The key was used for something else',
+    'This Idempotency-Key was used with another request body',
+  ),
 ]
 
 const stopping = refusal(

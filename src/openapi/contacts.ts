@@ -30,12 +30,22 @@ const importCounts = {
   imported: count('Rows that put somebody on the list'),
   skipped: count('Rows of those who are on it already, by an earlier row or before'),
   invalid: count('Rows without a valid address, or with what cannot be kept'),
+  refused: {
+    type: 'array',
+    maxItems: 100,
+    description: 'The first 100 of these rows',
+    items: closed({
+      line: count('Where the row begins, from 1', { minimum: 1 }),
+      reason: text('Why, for people'),
+    }),
+  },
 }
+const refused = [{ line: 12, reason: 'email "ann@" is no address' }]
 
 const importCutOff = {
   shape: 'ImportCutOff',
   fields: importCounts,
-  example: { imported: 400, skipped: 0, invalid: 1 },
+  example: { imported: 400, skipped: 0, invalid: 1, refused },
 }
 
 export const contacts: Description = {
@@ -82,6 +92,9 @@ export const contacts: Description = {
         email: text('The address', { examples: ['ann@example.org'] }),
         firstName: name('First name'),
         lastName: name('Last name'),
+        phone: text('By which USSD finds the contact, in any notation', {
+          examples: ['08031234567'],
+        }),
         metadata,
       },
       required: ['email'],
@@ -180,13 +193,17 @@ export const contacts: Description = {
               },
             ],
             hasMore: true,
-            nextCursor: 'AaH8kpkVdTOClgpb59HC8w',
+            nextCursor: 'AaH8kpkVdTOClgpb59HC8xVb7aI',
           },
         },
       ],
       refusals: [
         noSuchList,
-        refusal('validation_error', 'The cursor is none', 'cursor is none that was given out'),
+        refusal(
+          'validation_error',
+          'The cursor is none of this list',
+          'The cursor does not belong to this list',
+        ),
       ],
     },
     'POST /v1/contacts/:listId': {
@@ -238,7 +255,7 @@ export const contacts: Description = {
       id: 'importContacts',
       summary: 'Put the contacts of a CSV file on a list',
       description:
-        'UTF-8, or UTF-16 with a byte order mark; comma, semicolon or tab; at most 64 MiB and 1,000,000 rows. The first line names the columns: `email`, and if wanted `firstName`, `lastName`, `phone`, in any case; all others go into the metadata, over which a JSON object in a column `metadata` is laid; `unsubscribedAt` and `createdAt`, which an export has, are passed over. It is read while it arrives: what is counted as imported is in, even if the rest is refused or the connection breaks. A Content-Length that is too large is refused before anything is read. Importing the same file again skips those.',
+        'UTF-8, or UTF-16 with a byte order mark; comma, semicolon or tab; at most 64 MiB and 1,000,000 rows. The first line names the columns: `email`, and if wanted `firstName`, `lastName`, `phone`, in any case; all others go into the metadata, over which a JSON object in a column `metadata` is laid; `unsubscribedAt` and `createdAt`, which an export has, are passed over. It is read while it arrives: what is counted as imported is in, even if the rest is refused or the connection breaks. A Content-Length that is too large is refused before anything is read. Importing the same file again skips those; with an `Idempotency-Key` it answers as the first time, once that has come to its end.',
       params: { listId: 'The UUID of the list' },
       body: { shape: 'CsvUpload', examples: [] },
       answers: [
@@ -246,7 +263,7 @@ export const contacts: Description = {
           status: 200,
           when: 'The whole file was read',
           shape: 'Imported',
-          value: { imported: 960, skipped: 38, invalid: 2 },
+          value: { imported: 960, skipped: 38, invalid: 1, refused },
         },
       ],
       refusals: [
@@ -258,7 +275,7 @@ export const contacts: Description = {
           {
             shape: 'BrokenCsv',
             fields: { line: count('Where it breaks', { minimum: 1 }), ...importCounts },
-            example: { line: 17, imported: 15, skipped: 0, invalid: 0 },
+            example: { line: 17, imported: 15, skipped: 0, invalid: 0, refused: [] },
           },
         ),
         refusal(
@@ -281,7 +298,7 @@ export const contacts: Description = {
             status: 413,
             shape: 'ImportTooLarge',
             fields: { max: count('Bytes that a body may have'), ...importCounts },
-            example: { max: 67_174_400, imported: 240_000, skipped: 0, invalid: 12 },
+            example: { max: 67_174_400, imported: 240_000, skipped: 0, invalid: 1, refused },
           },
         ),
         refusal(
@@ -291,7 +308,7 @@ export const contacts: Description = {
           {
             shape: 'ImportFull',
             fields: importCounts,
-            example: { imported: 500, skipped: 3, invalid: 0 },
+            example: { imported: 500, skipped: 3, invalid: 0, refused: [] },
           },
         ),
         refusal(

@@ -22,7 +22,6 @@ export interface Operation {
   params?: Record<string, string>
   /** After the `?`, by name; none is required. */
   query?: Record<string, Schema>
-  idempotent?: true
   /** JSON, or a form where the route takes one; that needs no examples. */
   body?: { shape: string; examples: Example[] }
   answers: Answer[]
@@ -107,7 +106,12 @@ export const time = (description: string): Schema => text(description, { format:
 export const shaped = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 
 /** The same, or null. */
-export const orNull = ({ type, ...rest }: Schema): Schema => ({ type: [type, 'null'], ...rest })
+export const orNull = (schema: Schema): Schema => {
+  const { type, enum: values, ...rest } = schema
+  if (type === undefined) return { anyOf: [schema, { type: 'null' }] }
+  const enumerated = Array.isArray(values) ? { enum: [...values, null] } : {}
+  return { type: [type, 'null'], ...enumerated, ...rest }
+}
 
 const message = text('For people; its wording may change. Branch on `code`.')
 

@@ -10,6 +10,7 @@ import {
   type Description,
   type Example,
   type Operation,
+  orNull,
   type Refusal,
   type Schema,
   shaped,
@@ -66,7 +67,7 @@ export function makeDocument(
         },
       },
       headers: responseHeaders,
-      responses: mapped(nowhere, (refusal) => response(false, [refusal], schemas)),
+      responses: mapped(nowhere, (refusal) => response([refusal], schemas)),
       schemas: { ...schemas, ...webhookSchemas },
     },
   }
@@ -80,7 +81,10 @@ function describePaths(
   const paths: Document['paths'] = {}
   const left = new Set(routes.filter(({ path }) => path.startsWith('/v1/')))
   for (const { tag, operations, schemas: own } of described) {
-    for (const [name, schema] of Object.entries(own)) addSchema(schemas, name, schema)
+    const taken = new Set(Object.values(operations).map(({ body }) => body?.shape))
+    for (const [name, schema] of Object.entries(own)) {
+      addSchema(schemas, name, taken.has(name) ? withNulls(schema) : schema)
+    }
     for (const [name, operation] of Object.entries(operations)) {
       const route = routes.find(({ method, path }) => `${method} ${path}` === name)
       if (route === undefined) throw new Error(`${name} is described, but there is no such route`)
@@ -110,20 +114,23 @@ function describeRoute(
   const all: (Answer | Refusal)[] = [...operation.answers, ...refusals]
   for (const status of [...new Set(all.map((one) => one.status))].sort()) {
     const those = all.filter((one) => one.status === status)
-    responses[status] = response(route.auth, those, schemas, operation.idempotent)
+    responses[status] = response(those, schemas, isIdempotent(route))
   }
   return {
     operationId: operation.id,
     summary: operation.summary,
     ...(operation.description === undefined ? {} : { description: operation.description }),
     ...(route.auth ? {} : { security: [] }),
-    ...parameters(operation),
+    ...parameters(route, operation),
     ...(operation.body === undefined ? {} : { requestBody: requestBody(route, operation.body) }),
     responses,
   }
 }
 
-function parameters({ params = {}, query = {}, idempotent }: Operation): Schema {
+// As `http` has it: every POST with a key to tell accounts by.
+const isIdempotent = ({ method, auth }: ApiRoute) => method === 'POST' && auth
+
+function parameters(route: ApiRoute, { params = {}, query = {} }: Operation): Schema {
   const all = [
     ...Object.entries(params).map(([name, description]) => ({
       name,
@@ -133,7 +140,7 @@ function parameters({ params = {}, query = {}, idempotent }: Operation): Schema 
       schema: { type: 'string', format: 'uuid' },
     })),
     ...Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema })),
-    ...(idempotent ? [idempotencyKey] : []),
+    ...(isIdempotent(route) ? [idempotencyKey] : []),
   ]
   return all.length === 0 ? {} : { parameters: all }
 }
@@ -142,7 +149,7 @@ const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'A repeat with the same key and body within 24 hours gets the first answer again and sends nothing.',
+    'A repeat with the same key and body within 24 hours gets the first answer again and does nothing. JSON that differs in order and white space alone is the same body; of an import the file counts.',
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
   example: 'order-4711',
 }
@@ -159,12 +166,29 @@ function requestBody(
   return { required: true, content: { [type]: content } }
 }
 
+/** What a client may send: null in an optional field means absent, at every depth. */
+function withNulls(schema: Schema): Schema {
+  const { properties, items, required } = schema
+  const needed = new Set(required as string[] | undefined)
+  return {
+    ...schema,
+    ...(properties !== undefined && {
+      properties: Object.fromEntries(
+        Object.entries(properties as Record<string, Schema>).map(([name, inner]) => [
+          name,
+          needed.has(name) ? withNulls(inner) : orNull(withNulls(inner)),
+        ]),
+      ),
+    }),
+    ...(items !== undefined && { items: withNulls(items as Schema) }),
+  }
+}
+
 /** One status: each shape that its body can have, an example of each case, and its headers. */
 function response(
-  limited: boolean,
   those: readonly (Answer | Refusal)[],
   schemas: Record<string, Schema>,
-  idempotent?: true,
+  idempotent = false,
 ): Schema {
   const status = those[0]?.status ?? 0
   const refusals = those.filter((one) => 'code' in one)
@@ -177,7 +201,7 @@ function response(
       ...(refusals.length === 0 ? [] : ['']),
       ...refusals.map(({ code, when }) => `- \`${code}\`: ${when}`),
     ].join('\n'),
-    headers: headersOf(status, limited, idempotent),
+    headers: headersOf(status, idempotent),
     content: {
       'application/json': {
         schema: shapes.length === 1 ? shapes[0] : { oneOf: shapes },
@@ -188,11 +212,11 @@ function response(
   }
 }
 
-function headersOf(status: number, limited: boolean, idempotent?: true): Schema {
+function headersOf(status: number, idempotent: boolean): Schema {
   const names = [
     'X-Request-Id',
-    ...(limited ? ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] : []),
-    ...(status === 200 && idempotent ? ['Idempotency-Replay'] : []),
+    ...['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'],
+    ...(status < 300 && idempotent ? ['Idempotency-Replay'] : []),
     ...(status === 401 ? ['WWW-Authenticate'] : []),
     ...(status === 405 ? ['Allow'] : []),
     ...(status === 429 ? ['Retry-After'] : []),

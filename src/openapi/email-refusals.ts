@@ -45,10 +45,26 @@ export const tooManyRecipients = refusal(
   },
 )
 
+const pastTime = 'scheduledAt is in the past: expected a future time'
+
 export const badTime = refusal(
   'validation_error',
   '`scheduledAt` is not a time, or in the past, or more than 90 days ahead',
-  'scheduledAt is in the past: expected a future time',
+  pastTime,
+)
+
+/** Campaigns may be scheduled for any time to come. */
+export const badCampaignTime = refusal(
+  'validation_error',
+  '`scheduledAt` is not a time, or in the past',
+  pastTime,
+)
+
+export const foreignFields = refusal(
+  'validation_error',
+  'Fields that other mail APIs know, and that are not supported yet: `cc`, `bcc`, `attachments`, `headers`, `tags`, `reply_to` (write `replyTo`)',
+  'These fields are not supported: cc, reply_to; write replyTo for the address that answers go to. Nothing was sent',
+  { status: 422 },
 )
 
 /** What may be wrong with the account, the queue or the disk. */
@@ -187,7 +203,7 @@ export const invalidItems = refusal(
           type: 'object',
           properties: {
             index: count('Its place in `emails`, from 0'),
-            error: text('The first thing that is wrong with it'),
+            error: text('Everything that is wrong with it, beginning with its fields'),
           },
           required: ['index', 'error'],
           additionalProperties: false,
@@ -196,27 +212,13 @@ export const invalidItems = refusal(
     },
     example: {
       errors: [
-        { index: 1, error: 'subject: Expected a string beside html' },
+        {
+          index: 1,
+          error:
+            'to: Required. Expected an address; subject: Required. Expected a string beside html',
+        },
         { index: 7, error: 'The sending domain news.example.com is not verified for this account' },
       ],
     },
   },
 )
-
-export const keyRefusals: Refusal[] = [
-  refusal(
-    'validation_error',
-    'The Idempotency-Key is malformed',
-    'Idempotency-Key: expected 1 to 255 visible ASCII characters',
-  ),
-  refusal(
-    'concurrent_idempotent_request',
-    'The first request with the key is still running',
-    'A request with this Idempotency-Key is still running',
-  ),
-  refusal(
-    'invalid_idempotent_request',
-    'The key was used for something else',
-    'This Idempotency-Key was used with another request body',
-  ),
-]

@@ -8,6 +8,9 @@ import {
 } from '../emails/index.js'
 import { closed, count, orNull, type Schema, shaped, text, time, uuid } from './describe.js'
 
+export const unknownFields =
+  'Unknown fields are ignored, but those that other mail APIs know and that would change what is sent are a 422'
+
 /*
  * Requests are open, as unknown fields are ignored; answers are closed. Where a limit is one of
  * bytes, `maxLength` says what can be said of it in characters.
@@ -35,20 +38,33 @@ const plainText = (description: string) => text(description, { maxLength: maxCon
 const replyTo = address('Where answers go', 'help@example.com')
 const metadata = json('Kept with the email and given back', maxMetadataBytes)
 
+/** These fields are there, and none of them null. */
+const alternative = (title: string, ...required: string[]): Schema => ({
+  ...{ type: 'object', title, required },
+  properties: Object.fromEntries(required.map((name) => [name, { type: 'string' }])),
+})
+
 const send: Schema = {
   type: 'object',
-  description: 'Exactly one of `html` and `template`. Unknown fields are ignored.',
+  description: `Exactly one of \`html\` and \`template\`. ${unknownFields}.`,
   properties: {
     from,
     to: {
       description: 'Everybody sees everybody. Duplicates are mailed once',
       oneOf: [recipient, { type: 'array', items: recipient, minItems: 1, maxItems: maxRecipients }],
     },
-    subject: subject("Needed with `html`; with `template` it takes the place of the template's"),
+    subject: subject(
+      "Needed with `html`; with `template` it is Liquid and takes the place of the template's",
+    ),
     html,
     template: text('The slug of a saved template', { examples: ['welcome'] }),
-    variables: json("The template's", maxVariablesBytes),
-    text: plainText('Made from the HTML if absent. A template that has a text part wins'),
+    variables: json(
+      "The template's; those that it uses within `if`, `unless` and `case` alone may be missing",
+      maxVariablesBytes,
+    ),
+    text: plainText(
+      'Made from the HTML if absent. Beside a template it is Liquid too, at most 256 KiB; a template that has a text part wins',
+    ),
     replyTo,
     scheduledAt: text(
       'When to send it: ISO 8601, in the future and at most 90 days ahead; UTC if it has no zone',
@@ -65,16 +81,12 @@ const send: Schema = {
     metadata,
   },
   required: ['from', 'to'],
-  oneOf: [
-    { type: 'object', title: 'Raw HTML', required: ['html'] },
-    { type: 'object', title: 'From a template', required: ['template'] },
-  ],
-  dependentRequired: { html: ['subject'] },
+  oneOf: [alternative('Raw HTML', 'html', 'subject'), alternative('From a template', 'template')],
 }
 
 const ussd: Schema = {
   type: 'object',
-  description: 'At least one of `to` and `phoneNumber`; `to` wins. Unknown fields are ignored.',
+  description: `At least one of \`to\` and \`phoneNumber\`; \`to\` wins. ${unknownFields}.`,
   properties: {
     from,
     to: recipient,
@@ -88,10 +100,7 @@ const ussd: Schema = {
     metadata: { ...metadata, examples: [{ ussd: { sessionId: 'ATUid_1' } }] },
   },
   required: ['from', 'subject', 'html'],
-  anyOf: [
-    { type: 'object', title: 'To an address', required: ['to'] },
-    { type: 'object', title: 'By phone number', required: ['phoneNumber'] },
-  ],
+  anyOf: [alternative('To an address', 'to'), alternative('By phone number', 'phoneNumber')],
 }
 
 const emailStatus = text('Never leaves `cancelled` or `suppressed` (nobody is left to mail)', {
@@ -106,6 +115,14 @@ const emailStatus = text('Never leaves `cancelled` or `suppressed` (nobody is le
     'cancelled',
     'suppressed',
   ],
+})
+
+const held = (description: string): Schema => ({
+  ...closed({
+    since: orNull(time('Null where the whole account is stopped')),
+    reason: text('Why, in a sentence'),
+  }),
+  description,
 })
 
 const email = closed({
@@ -130,6 +147,9 @@ const email = closed({
     description: '`failover`: it went by the other path during an incident',
   },
   metadata: orNull({ type: 'object', description: 'As given' }),
+  held: orNull(
+    held('All that the account sends waits, or some of this mail, until the operator lets it go'),
+  ),
   recipients: {
     type: 'array',
     description: 'Each with its own fate, in the order given',
@@ -157,6 +177,7 @@ const emailRecipient = closed({
   nextAttemptAt: orNull(time('Null while one is under way, and at the end')),
   reply: orNull(text("The last reply of the recipient's server, word for word")),
   updatedAt: orNull(time('Of the last attempt, or of the end')),
+  held: orNull(held('It waits until the operator lets it go')),
 })
 
 export const emailSchemas: Record<string, Schema> = {

@@ -3,8 +3,8 @@ import { type Description, refusal } from './describe.js'
 import {
   badTime,
   batchQuotaRefusals,
+  foreignFields,
   invalidItems,
-  keyRefusals,
   marketingRefusals,
   quotaRefusals,
   senderRefusals,
@@ -35,7 +35,6 @@ export const emails: Description = {
     'POST /v1/emails/send': {
       id: 'sendEmail',
       summary: 'Send an email',
-      idempotent: true,
       body: {
         shape: 'Send',
         examples: [
@@ -97,7 +96,7 @@ export const emails: Description = {
         ...quotaRefusals,
         ...marketingRefusals,
         ...templateRefusals,
-        ...keyRefusals,
+        foreignFields,
         ...sendingRefusals,
       ],
     },
@@ -107,7 +106,6 @@ export const emails: Description = {
       summary: `Send up to ${maxBatch} emails`,
       description:
         'All or nothing: every mail is checked, and the caps for all of them together, before any is queued.',
-      idempotent: true,
       body: {
         shape: 'Batch',
         examples: [
@@ -127,7 +125,7 @@ export const emails: Description = {
           value: { queued: 2, ids: [id, '01a1fc92-9915-7533-8296-0a5be7d1c2f3'] },
         },
       ],
-      refusals: [invalidItems, ...batchQuotaRefusals, ...keyRefusals, ...sendingRefusals],
+      refusals: [invalidItems, ...batchQuotaRefusals, ...sendingRefusals],
     },
 
     'POST /v1/emails/ussd': {
@@ -160,6 +158,7 @@ export const emails: Description = {
       refusals: [
         ...senderRefusals,
         refusal('not_found', 'No contact has the phone number', 'No contact has this phone number'),
+        foreignFields,
         ...quotaRefusals,
         ...sendingRefusals,
       ],
@@ -193,6 +192,7 @@ export const emails: Description = {
               messageId: `<${id}@example.com>`,
               provider: 'primary',
               metadata: { order: 4711 },
+              held: null,
               recipients: [
                 {
                   email: 'ann@example.org',
@@ -201,6 +201,7 @@ export const emails: Description = {
                   nextAttemptAt: null,
                   reply: '250 2.0.0 OK: queued as 4Xyz',
                   updatedAt: '2026-11-21T12:00:00.412Z',
+                  held: null,
                 },
               ],
             },

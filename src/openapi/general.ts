@@ -5,10 +5,17 @@ import type { Schema } from './describe.js'
 export const welcome = `Posthorn signs mail and delivers it straight to the recipients' servers.
 
 Every request but those marked public carries \`Authorization: Bearer <API key>\`. Bodies are JSON in
-UTF-8; fields that are not known are ignored. Times are ISO 8601 in UTC, ids are UUIDs, and an id of
-another account is one that does not exist.
+UTF-8, gzipped if you like (\`Content-Encoding: gzip\`; the limits hold for what is inflated). Null in an
+optional field means absent. Fields that are not known are ignored, but \`cc\`, \`bcc\`, \`attachments\`,
+\`headers\`, \`tags\` and \`reply_to\` of a mail are a 422. Times are ISO 8601 in UTC, ids are UUIDs; an id
+of another account, or that is no UUID, is one that does not exist. A slash at the end of a path says
+nothing.
+
+Every POST takes an \`Idempotency-Key\`: 1 to 255 visible ASCII characters. A repeat within 24 hours gets
+the first answer again, with \`Idempotency-Replay: true\`; only successes are remembered.
 
 A key may make a number of requests a minute; the \`X-RateLimit-*\` headers count them on every answer.
+Where there is no good key they are those of the client's address.
 \`X-Request-Id\` is what to quote when asking for help. A path that does not exist is a 404, a method
 that a path does not know a 405 with \`Allow\`.
 
@@ -37,7 +44,10 @@ const seconds = { type: 'integer', minimum: 1 }
 
 export const responseHeaders: Record<string, Schema> = {
   'X-Request-Id': header('Names this request in the log', { type: 'string', format: 'uuid' }),
-  'X-RateLimit-Limit': header('Requests a key may make in a window of 60 seconds', wholeNumber),
+  'X-RateLimit-Limit': header(
+    'Requests a key, or an address without one, may make in a window of 60 seconds',
+    wholeNumber,
+  ),
   'X-RateLimit-Remaining': header('Requests left in this window', wholeNumber),
   'X-RateLimit-Reset': header('When the window ends, in Unix seconds', wholeNumber),
   'Idempotency-Replay': header(

@@ -76,7 +76,9 @@ export const topics: Description = {
     'GET /v1/topics': {
       id: 'listTopics',
       summary: 'List the topics',
-      query: { includeArchived: { type: 'boolean', default: false } },
+      query: {
+        includeArchived: { type: 'boolean', default: false, description: '`1` and `0` too' },
+      },
       answers: [{ status: 200, when: 'Topics', shape: 'Topics', value: { topics: [example] } }],
       refusals: [],
     },

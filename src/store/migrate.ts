@@ -27,6 +27,7 @@ import * as broadcasts from './migrations/0023-broadcasts.js'
 import * as reports from './migrations/0024-reports.js'
 import * as appliance from './migrations/0025-appliance.js'
 import * as parkedReports from './migrations/0026-parked-reports.js'
+import * as idempotentStatus from './migrations/0027-idempotent-status.js'
 import * as automations from './migrations/0030-automations.js'
 
 /** In order, forward only; a released one is never edited. */
@@ -56,6 +57,7 @@ const migrations: Record<string, Migration> = {
   '0024-reports': reports,
   '0025-appliance': appliance,
   '0026-parked-reports': parkedReports,
+  '0027-idempotent-status': idempotentStatus,
   '0030-automations': automations,
 }
 

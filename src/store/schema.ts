@@ -275,6 +275,8 @@ export interface IdempotencyKeyRow {
   key: string
   /** SHA-256 of path and body, in base64. */
   fingerprint: string
+  /** Of the answer: 200 or 201. */
+  status: number
   /** JSON. */
   response: string
   created_at: number

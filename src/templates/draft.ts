@@ -2,7 +2,7 @@ import { ApiError } from '../errors/index.js'
 import type { TemplateDraft } from './template.js'
 
 // What is larger is no mail that a reader would see whole (Gmail clips at 102 KB), and takes long to parse.
-const maxSourceBytes = 256 * 1024
+export const maxSourceBytes = 256 * 1024
 const maxSubjectBytes = 4096
 
 /** Throws a 422 `validation_error` that names the field, unless the draft has the shape of a template. */

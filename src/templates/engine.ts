@@ -1,4 +1,4 @@
-import { Context, defaultOperators, Liquid, type Template } from 'liquidjs'
+import { Context, defaultOperators, type Emitter, Liquid, type Template } from 'liquidjs'
 import type { Budget } from './budget.js'
 import { boundFilters, boundOperators } from './filters.js'
 
@@ -14,12 +14,14 @@ export interface Engine {
 
 // They read files or other templates; the tables that show it are liquidjs' own.
 const fileTags = ['include', 'render', 'layout', 'block']
+// interface.md, variables: what stands inside them is not required, whether they are taken or not.
+const conditionalTags = ['if', 'unless', 'case']
 // Parsing a tag costs about 25 µs at first (2026-11-21): more would come near the limit of time.
 const maxTags = 1_000
 
 /**
- * Liquid as decisions.md has it: strict variables and filters, conditions lenient, own properties
- * only, no files. `escapes`: what is put out is HTML-escaped, but for `| raw`.
+ * Liquid as decisions.md has it: strict variables and filters, lenient in and within conditions, own
+ * properties only, no files. `escapes`: what is put out is HTML-escaped, but for `| raw`.
  * liquidjs' own limits leave gaps, each of which could take the whole process down with one huge
  * allocation: what is written by `capture`, static text in loops, filters that make text longer,
  * arrays that turn into text. All of them draw on the one budget here. It reaches into liquidjs'
@@ -40,6 +42,7 @@ export function makeEngine(budget: Budget, { escapes }: { escapes: boolean }): E
     locale: 'en-US',
   })
   for (const name of fileTags) delete engine.tags[name]
+  for (const name of conditionalTags) makeLenient(engine, name)
   boundFilters(engine, budget)
   const { renderer } = engine
   const { renderTemplates } = renderer
@@ -61,6 +64,25 @@ export function makeEngine(budget: Budget, { escapes }: { escapes: boolean }): E
       return String(engine.renderSync(parsed, context))
     },
   }
+}
+
+/** Within the tag, its conditions and all its branches, a missing variable renders as nothing. */
+function makeLenient(engine: Liquid, name: string): void {
+  const Strict = engine.tags[name]
+  if (Strict === undefined) throw new Error(`liquidjs has no tag "${name}"`)
+  const { render }: { render: (context: Context, emitter: Emitter) => Generator } = Strict.prototype
+  class Lenient extends Strict {
+    *render(context: Context, emitter: Emitter): Generator {
+      const { strictVariables } = context
+      context.strictVariables = false
+      try {
+        return yield* render.call(this, context, emitter)
+      } finally {
+        context.strictVariables = strictVariables
+      }
+    }
+  }
+  engine.registerTag(name, Lenient)
 }
 
 function makeEmitter(budget: Budget) {

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Store } from '../store/index.js'
-import { checkDraft } from './draft.js'
+import { checkDraft, maxSourceBytes } from './draft.js'
 import type { Rendered, RenderJob, RenderOutcome, TemplateFault } from './job.js'
 import type { Renderer } from './renderer.js'
 import { saveVersion, type Template, type TemplateDraft } from './template.js'
@@ -10,7 +10,9 @@ const maxVariableBytes = 256 * 1024
 
 export interface RenderInput {
   /** Takes the place of the template's subject, Liquid and all. */
-  subject?: string
+  subject?: string | undefined
+  /** Liquid for the text part of a template that has none. */
+  text?: string | undefined
   variables: Readonly<Record<string, unknown>>
 }
 
@@ -32,13 +34,20 @@ export async function renderTemplate(
 export async function tryRender(
   renderer: Renderer,
   template: Template,
-  { subject, variables }: RenderInput,
+  { subject, text, variables }: RenderInput,
 ): Promise<Extract<RenderOutcome, { kind: 'rendered' | 'failed' }>> {
   const json = variablesJson(variables)
   if (typeof json !== 'string') return { kind: 'failed', fault: json }
+  const own = sources(template)
+  const given = text === undefined || own.text !== null ? null : { key: null, liquid: text }
+  if (given !== null && Buffer.byteLength(given.liquid) > maxSourceBytes) {
+    const message = `the given text has more than ${maxSourceBytes} bytes`
+    return { kind: 'failed', fault: { kind: 'limit', part: 'text', message } }
+  }
   const outcome = await renderer.render({
-    ...sources(template),
+    ...own,
     ...(subject === undefined ? {} : { subject: { key: null, liquid: subject } }),
+    text: own.text ?? given,
     variables: json,
   })
   if (outcome.kind === 'unavailable') throw unavailable(outcome.cause)

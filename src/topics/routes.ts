@@ -59,11 +59,15 @@ export function topicRoutes(api: Api<Principal>, deps: TopicRouteDeps): void {
     },
   )
 
-  api.post('/v1/topics', { body: TopicBody }, async ({ account: { accountId }, body }) => {
+  api.post('/v1/topics', { body: TopicBody }, async ({ account, body, remember }) => {
+    const { accountId } = account
     checkOpen(await readBilling(read, deps.plans, accountId))
     const { name, description, position } = body
-    const topic = await createTopic(deps, accountId, { name, description, position })
-    return reply(201, { id: topic.id, name: topic.name, message: 'Topic created' })
+    const given = { name, description, position }
+    const topic = await createTopic(deps, accountId, given, (tx, topic) =>
+      remember(tx, created(topic), 201),
+    )
+    return reply(201, created(topic))
   })
 
   api.patch(
@@ -89,6 +93,8 @@ export function topicRoutes(api: Api<Principal>, deps: TopicRouteDeps): void {
     }
   })
 }
+
+const created = ({ id, name }: Topic) => ({ id, name, message: 'Topic created' })
 
 const shown = (topic: Topic, left: ReadonlyMap<string, number>) => ({
   id: topic.id,

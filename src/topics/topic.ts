@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
-import type { Read, Store, TopicRow } from '../store/index.js'
+import type { Read, Store, TopicRow, Tx } from '../store/index.js'
 
 export interface Topic {
   id: string
@@ -27,11 +27,15 @@ export interface TopicChanges {
 export const maxNameLength = 60
 export const maxDescriptionLength = 200
 
-/** Makes a topic; a name that the account has already, archived or not, is a conflict. */
+/**
+ * Makes a topic; a name that the account has already, archived or not, is a conflict. `alongside` is
+ * written with it.
+ */
 export async function createTopic(
   { store, clock }: { store: Store; clock: Clock },
   accountId: string,
   given: NewTopic,
+  alongside: (tx: Tx, topic: Topic) => Promise<void> = async () => {},
 ): Promise<Topic> {
   const topic: Topic = {
     id: store.ids.uuid(),
@@ -42,8 +46,8 @@ export async function createTopic(
     createdAt: clock.now(),
   }
   refuseFraction(topic.position)
-  const { numInsertedOrUpdatedRows } = await store.write((tx) =>
-    tx
+  await store.write(async (tx) => {
+    const { numInsertedOrUpdatedRows } = await tx
       .insertInto('topics')
       .values({
         id: topic.id,
@@ -56,9 +60,10 @@ export async function createTopic(
         created_at: topic.createdAt,
       })
       .onConflict((conflict) => conflict.columns(['account_id', 'name_key']).doNothing())
-      .executeTakeFirstOrThrow(),
-  )
-  if (numInsertedOrUpdatedRows === 0n) throw taken(topic.name)
+      .executeTakeFirstOrThrow()
+    if (numInsertedOrUpdatedRows === 0n) throw taken(topic.name)
+    await alongside(tx, topic)
+  })
   return topic
 }
 

@@ -155,7 +155,7 @@ t.test('an export is what an import takes back', async (t) => {
   await t.rejects(site.export('nonsense'), { code: 'not_found' })
   t.comment('elsewhere: whether somebody may be mailed is not for a file to say')
   const { id } = await createList(site, stranger, 'Again')
-  const counts = { imported: 4, skipped: 0, invalid: 0 }
+  const counts = { imported: 4, skipped: 0, invalid: 0, refused: [] }
   t.same(await site.import(all, 'all.csv', id, stranger), counts)
   t.equal(await site.export(undefined, stranger), all.replace('1970-01-01T00:00:00.000Z', ''))
   t.same(

@@ -178,7 +178,7 @@ t.test('imports at once share the thread, and a mail is accepted meanwhile', asy
   const [first, second, third] = (await all).map(({ json }) => json)
   t.equal(first.imported + third.imported, 4_000)
   t.equal(first.skipped + third.skipped, 4_000)
-  t.same(second, { imported: 4_000, skipped: 0, invalid: 0 })
+  t.match(second, { imported: 4_000, skipped: 0, invalid: 0 })
   t.same([await countOf(a), await countOf(b)], [4_000, 4_000])
 })
 
@@ -193,7 +193,7 @@ t.test('a client that leaves in the middle leaves whole batches', async (t) => {
   // The batch of 200 after these may be on its way to the disk.
   const { json } = await upload(id, `email\n${rows(0, 3_300)}`)
   t.match(String(json.skipped), /^3[02]00$/)
-  t.same(json, { imported: 3_300 - json.skipped, skipped: json.skipped, invalid: 0 })
+  t.match(json, { imported: 3_300 - json.skipped, skipped: json.skipped, invalid: 0 })
   const { members } = await listMembers(store.read, accountId, id, { limit: 1, email: 'r0@x.test' })
   t.equal(members.length, 1)
 })

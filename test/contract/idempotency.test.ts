@@ -1,6 +1,7 @@
 // interface.md: Idempotency behaviour; decisions.md: idempotency.
 import t from 'tap'
 import { makeIdempotency } from '../../src/emails/index.js'
+import { reply } from '../../src/http/index.js'
 import { FakeClock } from '../support/clock.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { openTestStore } from '../support/store.js'
@@ -90,15 +91,18 @@ t.test('it expires after 24 hours, and old rows are swept', async (t) => {
   const store = await openTestStore(t, { clock })
   const idempotency = makeIdempotency({ store, clock })
   let runs = 0
-  const once = () =>
-    idempotency.once(
-      { accountId: 'a', key: 'k', path: '/p', rawBody: Buffer.from('x') },
+  const account = { accountId: 'a', keyId: 'k' }
+  const once = async () => {
+    const { reply: answer, replayed } = await idempotency.once(
+      { account, key: 'k', fingerprint: 'x' },
       async (remember) => {
         runs++
         await store.write((tx) => remember(tx, runs))
-        return runs
+        return reply(200, runs)
       },
     )
+    return { response: answer.body, replayed }
+  }
   t.same(await once(), { response: 1, replayed: false })
   await clock.advance(86_399_000)
   t.same(await once(), { response: 1, replayed: true })

@@ -264,7 +264,8 @@ t.test('successes', async (t) => {
   await answers(t, contact, {}, 201)
   const added = (await answers(t, contact, {}, 200)).json
   const imported = await answers(t, importing, { body: csv('email\nbob@x.test\nnobody\n') }, 200)
-  t.same(imported.json, { imported: 1, skipped: 0, invalid: 1 })
+  const refused = [{ line: 3, reason: 'email "nobody" is no address' }]
+  t.same(imported.json, { imported: 1, skipped: 0, invalid: 1, refused })
   await answers(t, 'GET /v1/contacts/lists', {}, 200)
   await answers(t, `GET /v1/contacts/${list}?limit=1`, {}, 200)
   await answers(t, `DELETE /v1/contacts/${list}/${added.id}`, {}, 200)
@@ -336,6 +337,9 @@ t.test('what is wrong with a mail', async (t) => {
   const templated = { ...good, html: undefined, template: 'none' }
   await answers(t, send, { body: templated }, 404, 'not_found')
   await answers(t, send, { body: { ...good, template: 'x' } }, 422, 'validation_error')
+  for (const one of [send, 'POST /v1/emails/ussd']) {
+    await answers(t, one, { body: { ...good, cc: 'x@y.test' } }, 422, 'validation_error')
+  }
   const emails = [good, { ...good, from: 'nobody' }]
   await answers(t, 'POST /v1/emails/batch', { body: { emails } }, 422, 'validation_error')
   for (const one of secured.filter((one) => one.includes(nobody))) {
@@ -463,6 +467,7 @@ t.test('campaigns', async (t) => {
     await answers(t, one, given({ from: 'a@b.test' }), 400, 'domain_not_verified')
     await answers(t, one, given({ scheduledAt: 'soon' }), 400, 'validation_error')
     await answers(t, one, given({ html: '{{' }), 422, 'validation_error')
+    await answers(t, one, given({ tags: ['a'] }), 422, 'validation_error')
     await answers(t, one, given({ topicId: nobody }), 404, 'not_found')
     await answers(t, one, given({ topicId: topic }), 409, 'conflict')
   }
@@ -555,23 +560,59 @@ t.test('automations', async (t) => {
   await write((tx) => tx.deleteFrom('automation_triggers').execute())
 })
 
+/** The id of a run that waits. */
+async function runOf(t: Test, round: number): Promise<string> {
+  const eventName = `begun-${round}`
+  const id = await automationOf(t, {
+    steps: [
+      { ...begin, config: { eventName } },
+      { key: 'wait', type: 'delay', config: { duration: 'P1D' } },
+      { key: 'end', type: 'exit' },
+    ],
+    connections: [
+      { from: 'start', to: 'wait', type: 'default' },
+      { from: 'wait', to: 'end', type: 'default' },
+    ],
+  })
+  await answers(t, `POST /v1/automations/${id}/enable`, {}, 200)
+  const body = { event: eventName, email: 'ann@example.com' }
+  return (await answers(t, eventSending, { body }, 202)).json.automations[0].runId
+}
+
+/** A request that succeeds each time that it is asked anew. */
+async function anew(t: Test, one: string, round: number): Promise<[one: string, given: Given]> {
+  if (one.includes('/runs/')) return [one.replace(nobody, await runOf(t, round)), {}]
+  if (one.includes('/automations/')) return [one.replace(nobody, await automationOf(t)), {}]
+  if (one.includes(nobody)) return [one.replace(/.*(?=\/)/, await draftOf(t)), {}]
+  if (one === 'POST /v1/topics') return [one, { body: { name: `Topic ${round}` } }]
+  return [one, {}]
+}
+
 t.test('idempotency', async (t) => {
-  const repeatable = [send, 'POST /v1/emails/batch', creating, testing, eventSending, eventBatch]
-  for (const one of [...repeatable, automating]) {
+  for (const one of secured.filter((one) => one.startsWith('POST'))) {
     await answers(t, one, { headers: { 'idempotency-key': 'a b' } }, 400, 'validation_error')
     // Until one comes while another is being committed.
     let headers = {}
+    let [asked, given]: [string, Given] = [one, {}]
     for (let concurrent = false, round = 0; !concurrent && round < 50; round++) {
-      headers = { 'idempotency-key': `${one.length}-${round}` }
-      const race = await Promise.all(Array.from({ length: 10 }, () => ask(one, { headers })))
+      headers = { 'idempotency-key': `${one.replaceAll(' ', '-')}-${round}` }
+      ;[asked, given] = await anew(t, one, round)
+      const race = await Promise.all(
+        Array.from({ length: 10 }, () => ask(asked, { ...given, headers: { ...headers } })),
+      )
       concurrent = race.some(({ json }) => json.code === 'concurrent_idempotent_request')
+      const fresh = race.filter(({ status, headers }) => status < 300 && !headers.has(replay))
+      t.equal(fresh.length, 1, one)
     }
-    t.equal((await ask(one, { headers })).headers.get('idempotency-replay'), 'true')
-    const other = { ...requests[one], subject: 'y' }
-    const body = one.endsWith('emails/batch') ? { emails: [good] } : other
-    await answers(t, one, { headers, body }, 409, 'invalid_idempotent_request')
+    const repeated = await ask(asked, { ...given, headers: { ...headers } })
+    t.equal(repeated.headers.get(replay), 'true')
+    t.ok(repeated.status < 300)
+    const other = { ...requests[one], another: 1 }
+    const body = one === importing ? csv('email\nzoe@x.test\n') : other
+    await answers(t, asked, { headers, body }, 409, 'invalid_idempotent_request')
   }
 })
+const replay = 'idempotency-replay'
 
 t.test('what an account may not do', async (t) => {
   const id = posthorn.accountId

@@ -84,7 +84,7 @@ t.test('both or neither of html and template: 422', async (t) => {
 })
 
 t.test('variables that are no object, or too many: 400', async (t) => {
-  for (const variables of [null, 1, 'x', [], { x: 'y'.repeat(256 * 1024) }]) {
+  for (const variables of [1, 'x', [], { x: 'y'.repeat(256 * 1024) }]) {
     const { status, json } = await posthorn.send({ ...good, variables })
     t.equal(status, 400)
     t.same(json.error.issues[0].path, ['variables'])

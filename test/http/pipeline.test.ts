@@ -1,4 +1,4 @@
-import { array, number, optional, record, size, string, type, union } from 'superstruct'
+import { array, nullable, number, optional, record, size, string, type, union } from 'superstruct'
 import t from 'tap'
 import { ApiError } from '../../src/errors/index.js'
 import {
@@ -115,11 +115,17 @@ t.test('401 says whether a key was sent and nothing else', async (t) => {
   t.equal((await app.call('GET', '/mails/x', { key: null })).status, 401)
 })
 
-t.test('a path without authentication needs no key and has no rate limit', async (t) => {
-  const response = await app.call('GET', '/plans', { key: null })
-  t.same(response.json, { open: true })
-  t.equal(response.headers.get('x-ratelimit-limit'), null)
-})
+t.test(
+  'a path without authentication needs no key, and shows the rate limit without counting',
+  async (t) => {
+    const response = await app.call('GET', '/plans', { key: null })
+    t.same(response.json, { open: true })
+    for (let i = 0; i < 2; i++) {
+      const { headers } = await app.call('GET', '/plans', { key: null })
+      t.equal(headers.get('x-ratelimit-remaining'), headers.get('x-ratelimit-limit'))
+    }
+  },
+)
 
 t.test('every response has a request id of its own', async (t) => {
   const over = 'x'.repeat(6000)
@@ -197,35 +203,36 @@ t.test('a schema failure has the contract’s shape', async (t) => {
           expected: 'string',
           received: 'string',
           path: ['from'],
-          message: 'Expected a string of 1 to 20 characters',
+          message: 'Expected a string of 1 to 20 characters, but got ""',
         },
         {
           code: 'invalid_type',
           expected: 'union',
           received: 'array',
           path: ['to'],
-          message: 'Expected the value to satisfy a union of `string | array`',
+          message:
+            'Expected the value to satisfy a union of `string | array`, but got an array of 1 item',
         },
         {
           code: 'invalid_type',
           expected: 'string',
           received: 'number',
           path: ['to', '0'],
-          message: 'Expected a string',
+          message: 'Expected a string, but got 1',
         },
         {
           code: 'invalid_size',
           expected: 'string',
           received: 'string',
           path: ['subject'],
-          message: 'Expected a string with a length between `1` and `10`',
+          message: `Expected a string with a length between \`1\` and \`10\`, but got "${'x'.repeat(60)}"… (500 characters)`,
         },
         {
           code: 'invalid_type',
           expected: 'number',
           received: 'string',
           path: ['position'],
-          message: 'Expected a number',
+          message: 'Expected a number, but got "first"',
         },
       ],
     },
@@ -241,13 +248,55 @@ t.test('a missing field is required', async (t) => {
   })
 })
 
-t.test('a message never repeats the value', async (t) => {
-  const secret = 'hunter2-hunter2-hunter2'
-  const body = { from: secret, to: { secret }, subject: [secret], labels: { a: secret } }
+t.test('a message quotes the beginning of what came, on one line, and no secret', async (t) => {
+  const body = {
+    from: `a\r\n\u0000\ud800 ${'x'.repeat(200)}`,
+    to: { password: 'hunter2' },
+    subject: ['hunter2'],
+    labels: { token: 'hunter2', a: 'sent with ph_abcdefghijklmnop' },
+    position: null,
+  }
   const response = await app.call('POST', '/mails', { body })
-  t.equal(issues(response).length, 4)
-  t.notMatch(response.text, /hunter2/)
+  t.same(
+    issues(response).map(({ path, message }) => [path.join('.'), message.split('but got ')[1]]),
+    [
+      ['from', `"a\\r\\n\\u0000\ufffd ${'x'.repeat(54)}"… (206 characters)`],
+      ['to', 'an object of 1 field'],
+      ['subject', 'an array of 1 item'],
+      ['labels.token', 'a text that is not shown'],
+      ['labels.a', '"sent with ph_…"'],
+    ],
+  )
+  t.notMatch(response.text, /hunter2|abcdef/)
 })
+
+t.test(
+  'null in an optional field means absent, in objects within objects and lists too',
+  async (t) => {
+    const Inner = type({ must: string(), may: optional(string()) })
+    const Nullish = type({
+      name: optional(string()),
+      data: optional(record(string(), nullable(string()))),
+      inner: optional(Inner),
+      list: optional(listOf(Inner, 3)),
+    })
+    const { call } = await startServer(t, ({ api }) =>
+      api.patch('/x', { body: Nullish }, ({ body }) => ({ names: Object.keys(body), body })),
+    )
+    const body = {
+      name: null,
+      data: { own: null },
+      inner: { must: 'a', may: null },
+      list: [{ must: 'b' }, { must: 'c', may: null }],
+    }
+    t.same((await call('PATCH', '/x', { body })).json, {
+      names: ['data', 'inner', 'list'],
+      body: { data: { own: null }, inner: { must: 'a' }, list: [{ must: 'b' }, { must: 'c' }] },
+    })
+    const missing = await call('PATCH', '/x', { body: { inner: { must: null } } })
+    t.match(issues(missing), [{ path: ['inner', 'must'], received: 'null' }])
+  },
+)
 
 t.test('values that cannot be printed are refused like others', async (t) => {
   const hostile = { toString: 1, valueOf: null }
@@ -275,7 +324,7 @@ t.test(
         expected: 'array',
         received: 'array',
         path: ['sizes'],
-        message: 'Expected an array of at most 1000 items',
+        message: 'Expected an array of at most 1000 items, but got an array of 1001 items',
       },
     ])
   },
@@ -449,8 +498,14 @@ t.test('mistakes in adding routes show at start', async (t) => {
   await server.close(0)
 })
 
-function issues(response: Called): Record<string, unknown>[] {
-  const error = response.json.error as { issues?: Record<string, unknown>[] } | undefined
+interface ShownIssue {
+  path: string[]
+  message: string
+  [field: string]: unknown
+}
+
+function issues(response: Called): ShownIssue[] {
+  const error = response.json.error as { issues?: ShownIssue[] } | undefined
   return error?.issues ?? []
 }
 

@@ -57,7 +57,7 @@ t.test(`kill -9 at ${kills} moments of an import leaves whole batches, in order`
   }
   const posthorn = await serve(t, dataDir, {})
   const { id } = await listOn(posthorn.url)
-  t.same(await upload(posthorn.url, id), { imported: rows - held, skipped: held, invalid: 0 })
+  t.match(await upload(posthorn.url, id), { imported: rows - held, skipped: held, invalid: 0 })
   t.equal((await listOn(posthorn.url)).contactCount, rows)
   t.equal(await posthorn.kill('SIGTERM'), 0)
   t.equal(await check(), rows)

@@ -99,7 +99,7 @@ export function makeContract(document: Document): Contract {
     fault,
     check(observed) {
       const method = observed.method === 'HEAD' ? 'GET' : observed.method
-      const pathname = observed.path.replace(/\?.*$/, '')
+      const pathname = observed.path.replace(/\/?(\?.*)?$/, '')
       const found = paths.find(({ pattern }) => pattern.test(pathname))
       const operation = found?.operations[method.toLowerCase()]
       const response =

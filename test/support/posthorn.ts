@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { stringify } from 'smol-toml'
 import type { Test } from 'tap'
 import { createAccount, createKey } from '../../src/accounts/index.js'
@@ -126,7 +127,8 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
     const text = await response.text()
     const { status, headers } = response
     if (path.startsWith('/v1/')) {
-      const sent = raw ? parsed(String(given.body)) : given.body
+      const coding = given.headers?.['content-encoding'] ?? 'identity'
+      const sent = raw ? parsed(decoded(given.body, coding)) : given.body
       contract ??= await contractOf(appliance.privateUrl)
       contract.check({ method, path, sent, status, text, header: (name) => headers.get(name) })
     }
@@ -157,6 +159,16 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
     },
   }
   return posthorn
+}
+
+/** What a raw body says; empty where its coding is none or garbled. */
+function decoded(body: CallOptions['body'], coding: string): string {
+  if (!(body instanceof Buffer) || !/gzip/i.test(coding)) return String(body)
+  try {
+    return gunzipSync(body).toString()
+  } catch {
+    return ''
+  }
 }
 
 function parsed(text: string): unknown {

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import { ApiError } from '../errors/index.js'
+import type { Tx } from '../store/index.js'
+import type { Reply } from './reply.js'
+
+/** Answers repeats of a request with the same `Idempotency-Key`; `app` hands it in, as `authenticate`. */
+export interface Repeats<P> {
+  /**
+   * Runs `work` unless the key has succeeded before; then it resolves with that answer. Throws a 409
+   * while the first request with the key is running, and when it was used for another request.
+   */
+  once(asked: KeyedRequest<P>, work: (remember: Remember) => Promise<Reply>): Promise<Once>
+}
+
+export interface KeyedRequest<P> {
+  account: P
+  key: string
+  /** The same for requests that ask for the same; a file has to be read before that is known. */
+  fingerprint: string | (() => Promise<string>)
+}
+
+/**
+ * Keeps the answer in the transaction of what it tells of, so that a crash leaves both or neither.
+ * Does nothing for a request without a key.
+ */
+export type Remember = (tx: Tx, body: unknown, status?: number) => Promise<void>
+
+export interface Once {
+  reply: Reply
+  replayed: boolean
+}
+
+const visibleAscii = /^[\x21-\x7e]{1,255}$/
+
+/** The request's key, or undefined without one; throws a 400 for what can be none. */
+export function checkedKey(key: string | undefined): string | undefined {
+  if (key === undefined || visibleAscii.test(key)) return key
+  throw new ApiError(
+    'validation_error',
+    'Idempotency-Key: expected 1 to 255 visible ASCII characters',
+  )
+}
+
+/** Of a path and a JSON body: equal for bodies of equal values, however they are written. */
+export function jsonFingerprint(path: string, body: unknown, rawBody: Buffer): string {
+  const hash = createHash('sha256').update(`${path}\n`)
+  try {
+    return hash.copy().update(canonical(body)).digest('base64')
+  } catch {
+    // Nested deeper than the stack: such a body is compared as it is written.
+    return hash.update(rawBody).digest('base64')
+  }
+}
+
+/** JSON with the names of each object in order: `1.0` and `1` are one number, and so are their texts. */
+const canonical = (body: unknown): string =>
+  JSON.stringify(body, (_, value: unknown) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+    const names = Object.keys(value).sort()
+    const sorted: Record<string, unknown> = Object.create(null)
+    for (const name of names) sorted[name] = (value as Record<string, unknown>)[name]
+    return sorted
+  })
