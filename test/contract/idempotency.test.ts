@@ -1,5 +1,8 @@
 // interface.md: Idempotency behaviour; decisions.md: idempotency.
+import { sql } from 'kysely'
 import t from 'tap'
+import { findPlan, loadPlans, setMarketingPlan } from '../../src/billing/index.js'
+import { packageFile } from '../../src/config/index.js'
 import { makeIdempotency } from '../../src/emails/index.js'
 import { reply } from '../../src/http/index.js'
 import { FakeClock } from '../support/clock.js'
@@ -41,6 +44,160 @@ t.test('another body, or another path: 409 invalid_idempotent_request', async (t
   ]) {
     t.match(answer, { status: 409, json: { code: 'invalid_idempotent_request', error: String } })
   }
+})
+
+t.test('JSON that differs in order and white space alone is the same request', async (t) => {
+  const { from, to, subject, html } = good
+  const sent = (text: string, key = 'order-json') =>
+    posthorn.call('POST', '/v1/emails/send', { body: text, headers: { 'idempotency-key': key } })
+  const metadata = '{"n":1,"deep":{"a":[{"x":1,"y":2}],"b":null}}'
+  const fields = { from, to, subject, html }
+  const text = (more: string) => JSON.stringify(fields).replace(/}$/, `,"metadata":${more}}`)
+  const first = await sent(text(metadata))
+  t.equal(first.status, 200)
+  for (const same of [
+    text('{ "deep" : {"b":null, "a":[ {"y":2,"x":1} ]},\n"n": 1.0 }'),
+    text('{"n":10e-1,"deep":{"a":[{"x":1,"y":2}],"b":null}}'),
+    // JSON.parse takes the last of two.
+    text('{"n":2,"n":1,"deep":{"a":[{"x":1,"y":2}],"b":null}}'),
+    text(metadata).replace('"x"', '"\\u0078"'),
+  ]) {
+    const again = await sent(same)
+    t.same([again.status, again.json], [200, first.json], same)
+    t.equal(again.headers.get('idempotency-replay'), 'true')
+  }
+  for (const other of ['{"n":1,"deep":{"a":[{"x":2,"y":1}],"b":null}}', '{"n":"1"}', '{}', '[]']) {
+    t.equal((await sent(text(other))).status, 409, other)
+  }
+  const slashed = { body: text(metadata), headers: { 'idempotency-key': 'order-json' } }
+  t.equal((await posthorn.call('POST', '/v1/emails/send/', slashed)).status, 200)
+
+  t.comment('what is nested deeper than the stack is compared as it is written')
+  const deep = `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
+  t.equal((await sent(text(deep), 'deep')).status, 400, 'too deep for metadata')
+  const nested = `${JSON.stringify(fields).slice(0, -1)},"more":${deep}}`
+  t.equal((await sent(nested, 'deep')).status, 200)
+  t.equal((await sent(nested, 'deep')).headers.get('idempotency-replay'), 'true')
+  t.equal((await sent(` ${nested}`, 'deep')).status, 409)
+})
+
+const list = (await posthorn.call('POST', '/v1/contacts/lists', { body: { name: 'All' } })).json.id
+await posthorn.call('POST', `/v1/contacts/${list}`, { body: { email: 'cy@x.test' } })
+const plans = loadPlans(packageFile('config/plans.toml'))
+await posthorn.store.write((tx) =>
+  setMarketingPlan(tx, posthorn.accountId, findPlan(plans.marketing, 'Marketing Plus')),
+)
+const campaign = { listId: list, from: good.from, subject: 'x', html: '<p>x</p>' }
+const draft = async () =>
+  (await posthorn.call('POST', '/v1/broadcasts', { body: { ...campaign, draft: true } })).json.id
+
+t.test('every POST takes a key, and replays status and answer', async (t) => {
+  for (const [status, path, body] of [
+    [200, '/v1/emails/ussd', good],
+    [201, '/v1/contacts/lists', { name: 'Twins' }],
+    [201, `/v1/contacts/${list}`, { email: 'once@x.test' }],
+    [201, '/v1/topics', { name: 'Once' }],
+    [200, '/v1/broadcasts/preview', { listId: list }],
+    [200, '/v1/broadcasts/test', { ...campaign, to: 'me@sender.test' }],
+    [200, '/v1/broadcasts', { ...campaign, draft: true }],
+    [200, `/v1/broadcasts/${await draft()}/send`, undefined],
+    [200, `/v1/broadcasts/${await draft()}/cancel`, undefined],
+  ] as const) {
+    const once = () =>
+      posthorn.call('POST', path, {
+        ...(body === undefined ? {} : { body }),
+        headers: { 'idempotency-key': `every${path}` },
+      })
+    const first = await once()
+    t.equal(first.status, status, path)
+    t.equal(first.headers.get('idempotency-replay'), null)
+    const again = await once()
+    t.same([again.status, again.json], [status, first.json], path)
+    t.equal(again.headers.get('idempotency-replay'), 'true', path)
+  }
+  const { json } = await posthorn.call('GET', '/v1/contacts/lists')
+  const twins = json.lists.filter(({ name }: { name: string }) => name === 'Twins')
+  t.equal(twins.length, 1)
+})
+
+t.test('an import with a key is done once, whatever its boundary', async (t) => {
+  const upload = (boundary: string, rows: string, key = 'import-1') => {
+    const head = 'Content-Disposition: form-data; name="file"; filename="a.csv"'
+    return posthorn.call('POST', `/v1/contacts/${list}/import`, {
+      body: `--${boundary}\r\n${head}\r\n\r\nemail\n${rows}\r\n--${boundary}--`,
+      headers: {
+        'content-type': `multipart/form-data; boundary=${boundary}`,
+        'idempotency-key': key,
+      },
+    })
+  }
+  const rows = 'i1@x.test\ni2@x.test\nnobody\n'
+  const first = await upload('one', rows)
+  t.match(first.json, { imported: 2, skipped: 0, invalid: 1 })
+  const again = await upload('another', rows)
+  t.same(again.json, first.json)
+  t.equal(again.headers.get('idempotency-replay'), 'true')
+  t.match(await upload('one', 'i3@x.test\n'), { status: 409 })
+  const { json } = await posthorn.call('GET', `/v1/contacts/${list}?email=i3@x.test`)
+  t.same(json.contacts, [], 'nothing of another file is read')
+  t.match(await upload('one', `${rows}"open`, 'import-2'), { status: 400 })
+  t.match(await upload('one', rows, 'import-2'), { status: 200, json: { skipped: 2 } })
+  const race = await Promise.all(['x', 'y', 'z'].map((b) => upload(b, 'i4@x.test\n', 'import-3')))
+  t.equal(
+    race.filter(({ status, json }) => status === 200 && json.imported === 1).length >= 1,
+    true,
+  )
+  for (const { status, json } of race) {
+    t.ok(status === 409 || json.imported === 1, 'none tells of another import')
+  }
+})
+
+t.test('the key is committed with the effect: neither is there without the other', async (t) => {
+  const { store } = posthorn
+  const counts = async () => {
+    const tables = ['emails', 'contact_lists', 'contacts', 'topics', 'broadcasts'] as const
+    const rows = await Promise.all(
+      tables.map((table) =>
+        store.read
+          .selectFrom(table)
+          .select((eb) => eb.fn.countAll<number>().as('rows'))
+          .executeTakeFirstOrThrow(),
+      ),
+    )
+    const drafts = await store.read
+      .selectFrom('broadcasts')
+      .select('id')
+      .where('status', '=', 'draft')
+      .execute()
+    return [...rows.map(({ rows }) => rows), drafts.length]
+  }
+  const [sent, cancelled] = [await draft(), await draft()]
+  await store.write((tx) =>
+    sql`create trigger no_key before insert on idempotency_keys begin select raise(abort, 'no key'); end`.execute(
+      tx,
+    ),
+  )
+  const before = await counts()
+  for (const [path, body] of [
+    ['/v1/emails/send', good],
+    ['/v1/emails/batch', { emails: [good] }],
+    ['/v1/emails/ussd', good],
+    ['/v1/contacts/lists', { name: 'Lost' }],
+    [`/v1/contacts/${list}`, { email: 'lost@x.test' }],
+    ['/v1/topics', { name: 'Lost' }],
+    ['/v1/broadcasts/test', { ...campaign, to: 'me@sender.test' }],
+    ['/v1/broadcasts', campaign],
+    [`/v1/broadcasts/${sent}/send`, undefined],
+    [`/v1/broadcasts/${cancelled}/cancel`, undefined],
+  ] as const) {
+    const answer = await posthorn.call('POST', path, {
+      ...(body === undefined ? {} : { body }),
+      headers: { 'idempotency-key': 'lost' },
+    })
+    t.ok(answer.status >= 500, `${path} ${answer.status}`)
+    t.same(await counts(), before, path)
+  }
+  await store.write((tx) => sql`drop trigger no_key`.execute(tx))
 })
 
 t.test('100 identical requests at once: exactly one mail', async (t) => {

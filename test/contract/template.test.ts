@@ -62,8 +62,27 @@ t.test(
     t.match(json, { code: 'validation_error', error: /name/ })
     t.notOk('errors' in json)
     t.equal((await posthorn.send({ ...good, variables: { name: 'x' } })).status, 200)
+    await save('taken', '<p>{% if true %}{{ plan }}{% elsif x %}{{ y }}{% endif %}.</p>')
+    const taken = await posthorn.send({ ...good, template: 'taken' })
+    t.match(await bodyOf(taken.json.id), { html: '<p>.</p>' }, 'taken or not')
   },
 )
+
+t.test('a text beside a template without one is rendered too', async (t) => {
+  const mail = { ...good, template: 'plain' }
+  const text = 'Hi {{ name }}{% if plan %}, {{ plan }}{% endif %} <b>'
+  const { json } = await posthorn.send({ ...mail, text, subject: 'For {{ name }}' })
+  t.match(await bodyOf(json.id), { subject: 'For Ann & Bob', text: 'Hi Ann & Bob <b>' })
+  const raw = await posthorn.send({ ...good, template: undefined, html: 'x', subject: 'x', text })
+  t.match(await bodyOf(raw.json.id), { text }, 'beside HTML it is as given')
+  for (const [bad, error] of [
+    ['{{ gone }}', /"gone" is missing \(text, line 1/],
+    ['{% if %}', /syntax error.*\(text/],
+    ['x'.repeat(256 * 1024 + 1), /the given text has more than 262144 bytes \(text\)/],
+  ] as const) {
+    t.match(await posthorn.send({ ...mail, text: bad }), { status: 422, json: { error } })
+  }
+})
 
 t.test("an unknown slug, one in other case and another account's: 404", async (t) => {
   for (const template of ['nope', 'Welcome', 'WELCOME', '../x', 'x'.repeat(1_000)]) {
