@@ -1,24 +1,22 @@
 import { checkSending, countBatch, readBilling } from '../billing/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
-import { check, ShapeError } from '../http/index.js'
 import { type Alongside, warned } from './accept.js'
 import { checkAgain } from './check-again.js'
 import type { EmailDeps } from './deps.js'
-import { foreignFields } from './foreign-fields.js'
 import { insertEmails, ringOf } from './insert.js'
 import { type Draft, draftEmail, FaultyDraft, prepareEmails, type Senders } from './prepare.js'
-import { SendBody, type SendInput } from './send-body.js'
+import type { SendInput } from './send-body.js'
 
 export const maxBatch = 100
 
 /**
- * Takes all the mails in or none: every item is checked first, and all that are wrong are named in
- * one 422. Resolves with the ids in input order once everything is on disk.
+ * Takes all the mails in or none: every item is checked first, and all that are wrong, or were found so
+ * by whoever read them, are named in one 422. Resolves with the ids in input order once everything is on disk.
  */
 export async function acceptBatch(
   deps: EmailDeps,
   accountId: string,
-  items: readonly unknown[],
+  items: readonly (SendInput | ApiError)[],
   alongside: Alongside<{ ids: string[] }> = async () => {},
 ): Promise<{ ids: string[] }> {
   const now = deps.clock.now()
@@ -30,7 +28,8 @@ export async function acceptBatch(
   const errors: { index: number; error: string }[] = []
   for (const [index, item] of items.entries()) {
     try {
-      drafts.push(await draftEmail(deps, billing, checkedItem(item), now, senders))
+      if (item instanceof ApiError) throw item
+      drafts.push(await draftEmail(deps, billing, item, now, senders))
     } catch (error) {
       if (!(error instanceof ApiError) || error.status >= 500) throw error
       const faults = error instanceof FaultyDraft ? error.faults : [error]
@@ -55,21 +54,4 @@ export async function acceptBatch(
   const odd = warned(emails.flatMap((email) => email.recipients))
   deps.log.info({ accountId, emails: emails.length, recipients, ...odd }, 'Batch accepted')
   return accepted
-}
-
-/** An item of the right shape; throws one sentence about each field that is wrong. */
-function checkedItem(item: unknown): SendInput {
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) {
-    throw new ApiError('validation_error', 'Expected an object with the fields of a send')
-  }
-  const foreign = foreignFields(item)
-  try {
-    const valid = check(item, SendBody)
-    if (foreign === undefined) return valid
-  } catch (error) {
-    if (!(error instanceof ShapeError)) throw error
-    const more = foreign === undefined ? '' : `; ${foreign}`
-    throw new ApiError('validation_error', `${error.message}${more}`)
-  }
-  throw new ApiError('validation_error', foreign)
 }

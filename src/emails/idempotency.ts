@@ -1,7 +1,7 @@
 import type { Principal } from '../accounts/index.js'
 import type { Clock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
-import { type Once, type Remember, type Repeats, reply } from '../http/index.js'
+import type { Once, Remember, Repeats } from '../http/index.js'
 import type { Store } from '../store/index.js'
 
 /**
@@ -60,10 +60,11 @@ export function makeIdempotency({ store, clock }: { store: Store; clock: Clock }
         if (earlier !== undefined) {
           const given = typeof fingerprint === 'string' ? fingerprint : await fingerprint()
           if (earlier.fingerprint !== given) throw usedOtherwise()
-          return { reply: reply(earlier.status, JSON.parse(earlier.response)), replayed: true }
+          const { status, response } = earlier
+          return { status, body: JSON.parse(response), replayed: true }
         }
         let isKept = false
-        const made = await work(async (...answer) => {
+        const { status, body } = await work(async (...answer) => {
           if (known === undefined) return
           await remember(known, answer)
           isKept = true
@@ -71,9 +72,9 @@ export function makeIdempotency({ store, clock }: { store: Store; clock: Clock }
         if (!isKept) {
           // A look that changes nothing, or an import, which as a whole has no one transaction.
           const given = typeof fingerprint === 'string' ? fingerprint : await fingerprint()
-          await store.write((tx) => remember(given, [tx, made.body, made.status]))
+          await store.write((tx) => remember(given, [tx, body, status]))
         }
-        return { reply: made, replayed: false }
+        return { status, body, replayed: false }
       } finally {
         inFlight.delete(name)
       }

@@ -3,6 +3,7 @@ import type { Principal } from '../accounts/index.js'
 import { type Api, listOf, Uuid } from '../http/index.js'
 import { type AcceptedEmail, acceptEmail } from './accept.js'
 import { acceptBatch, maxBatch } from './batch.js'
+import { itemOf } from './batch-item.js'
 import { cancelScheduled } from './cancel.js'
 import type { EmailDeps } from './deps.js'
 import { refuseForeignFields } from './foreign-fields.js'
@@ -25,7 +26,8 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
 
   const batch = { body: BatchBody, maxBodyBytes: maxBatchBytes }
   api.post('/v1/emails/batch', batch, async ({ account, body, remember }) => {
-    const { ids } = await acceptBatch(deps, account.accountId, body.emails, (tx, { ids }) =>
+    const items = body.emails.map(itemOf)
+    const { ids } = await acceptBatch(deps, account.accountId, items, (tx, { ids }) =>
       remember(tx, batchAnswer(ids)),
     )
     return batchAnswer(ids)

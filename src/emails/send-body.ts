@@ -1,5 +1,13 @@
-import { array, dynamic, type Infer, optional, refine, type Struct, type } from 'superstruct'
-import { BodyId, rule } from '../http/index.js'
+import {
+  array,
+  define,
+  dynamic,
+  type Infer,
+  optional,
+  refine,
+  type Struct,
+  type,
+} from 'superstruct'
 import { parseMailbox } from '../mime/index.js'
 
 /*
@@ -71,6 +79,9 @@ const Type = rule<'transactional' | 'marketing'>(
   (value) => value === 'transactional' || value === 'marketing',
 )
 
+// What is no UUID is the id of nothing: a 404 when the topic is looked for (`decisions.md`, Names).
+const TopicId = rule<string>('a UUID', (value) => typeof value === 'string')
+
 export const Metadata = rule<Record<string, unknown>>(
   `an object of at most ${maxMetadataBytes} bytes as JSON`,
   (value) => isObject(value) && jsonBytes(value) <= maxMetadataBytes,
@@ -93,7 +104,7 @@ const Fields = type({
   scheduledAt: optional(ScheduledAt),
   metadata: optional(Metadata),
   type: optional(Type),
-  topicId: optional(BodyId),
+  topicId: optional(TopicId),
 })
 
 export type SendInput = Infer<typeof Fields>
@@ -104,6 +115,10 @@ export const SendBody = refine(Fields, 'required', (body) => {
   const message = 'Expected a string beside html'
   return { path: ['subject'], key: 'subject', value: undefined, type: Subject.type, message }
 })
+
+function rule<T>(expected: string, holds: (value: unknown) => boolean): Struct<T, null> {
+  return define<T>(expected, (value) => holds(value) || `Expected ${expected}`)
+}
 
 export function filled(expected: string): Struct<string, null> {
   return rule<string>(expected, isFilled)

@@ -208,8 +208,8 @@ function makeEndpoint<P, Params, Query, Body>(
     const fingerprint =
       file === undefined ? jsonFingerprint(asked, body, rawBody) : () => file.fingerprint(asked)
     const once = await repeats.once({ account: account as P, key, fingerprint }, work)
-    if (!once.replayed) return once.reply
-    return reply(once.reply.status, once.reply.body, { 'Idempotency-Replay': 'true' })
+    const { status, body: told, replayed } = once
+    return reply(status, told, replayed ? { 'Idempotency-Replay': 'true' } : noHeaders)
   }
 
   return {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ApiError } from '../errors/index.js'
 import type { Tx } from '../store/index.js'
-import type { Reply } from './reply.js'
 
 /** Answers repeats of a request with the same `Idempotency-Key`; `app` hands it in, as `authenticate`. */
 export interface Repeats<P> {
@@ -9,7 +8,7 @@ export interface Repeats<P> {
    * Runs `work` unless the key has succeeded before; then it resolves with that answer. Throws a 409
    * while the first request with the key is running, and when it was used for another request.
    */
-  once(asked: KeyedRequest<P>, work: (remember: Remember) => Promise<Reply>): Promise<Once>
+  once(asked: KeyedRequest<P>, work: (remember: Remember) => Promise<Success>): Promise<Once>
 }
 
 export interface KeyedRequest<P> {
@@ -25,10 +24,13 @@ export interface KeyedRequest<P> {
  */
 export type Remember = (tx: Tx, body: unknown, status?: number) => Promise<void>
 
-export interface Once {
-  reply: Reply
-  replayed: boolean
+/** A success as it is kept: its status and JSON. */
+export interface Success {
+  status: number
+  body: unknown
 }
+
+export type Once = Success & { replayed: boolean }
 
 const visibleAscii = /^[\x21-\x7e]{1,255}$/
 

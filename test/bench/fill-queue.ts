@@ -51,7 +51,7 @@ export async function fillQueue(dataDir: string, filling: Filling): Promise<numb
     ring: () => {},
     retry: outbound.retry,
   }
-  const type = filling.class === 0 ? 'transactional' : 'marketing'
+  const type = filling.class === 0 ? ('transactional' as const) : ('marketing' as const)
   const { html, text } = benchContent()
   const mail = { from: 'Bench <bench@example.test>', subject: name, type, html, text }
   for (let i = 0; i < deliveries; ) {

@@ -4,7 +4,6 @@ import t from 'tap'
 import { findPlan, loadPlans, setMarketingPlan } from '../../src/billing/index.js'
 import { packageFile } from '../../src/config/index.js'
 import { makeIdempotency } from '../../src/emails/index.js'
-import { reply } from '../../src/http/index.js'
 import { FakeClock } from '../support/clock.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { openTestStore } from '../support/store.js'
@@ -250,15 +249,15 @@ t.test('it expires after 24 hours, and old rows are swept', async (t) => {
   let runs = 0
   const account = { accountId: 'a', keyId: 'k' }
   const once = async () => {
-    const { reply: answer, replayed } = await idempotency.once(
+    const { body: response, replayed } = await idempotency.once(
       { account, key: 'k', fingerprint: 'x' },
       async (remember) => {
         runs++
         await store.write((tx) => remember(tx, runs))
-        return reply(200, runs)
+        return { status: 200, body: runs }
       },
     )
-    return { response: answer.body, replayed }
+    return { response, replayed }
   }
   t.same(await once(), { response: 1, replayed: false })
   await clock.advance(86_399_000)
