@@ -70,7 +70,7 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, berths, ...ways }:
   const { clock, config, log } = deps
   const signer = openSigner()
   const bottleneck = makeBottleneck(maxComposing)
-  const heavyRoom = makeHeavyRoom(maxHeavyBytes)
+  const heavyRoom = makeHeavyRoom(maxHeavyBytes, clock)
   const compose = makeComposer(deps, makeReturnPaths(deps.key), signer)
   const retry: RetryPolicies = { ...config.retry, random: deps.random }
   const connections = openConnections({
@@ -92,25 +92,27 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, berths, ...ways }:
     return await detour.byRelay(claimed, place, relay, route)
   }
 
-  const prepare = async (claimed: Claimed): Promise<Mail> => {
+  const prepare = async (claimed: Claimed, giveUp?: Place['giveUp']): Promise<Mail> => {
     for (;;) {
       const { returnPath, smtpUtf8, pieces } = await bottleneck(claimed.class, () =>
         compose(claimed),
       )
       const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0)
-      if (heavyRoom.enter(bytes)) {
+      const { accountId } = claimed
+      const done = heavyRoom.enter({ bytes, accountId, giveUp })
+      if (done !== undefined) {
         const envelope = { from: returnPath, to: claimed.recipient, smtpUtf8 }
-        return { envelope, pieces, done: () => heavyRoom.leave(bytes) }
+        return { envelope, pieces, done }
       }
       // What was composed is dropped: it would take the room that it waits for.
-      await heavyRoom.untilFree()
+      await heavyRoom.untilFree(accountId)
     }
   }
 
   /** Straight to the recipient's servers. */
   const tryPrimary: DetourOptions['tryPrimary'] = async (
     claimed,
-    { site, source, hurried, signal, goesTo },
+    { site, source, hurried, signal, goesTo, giveUp },
     route,
   ) => {
     if ('outcome' in route) {
@@ -139,7 +141,7 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, berths, ...ways }:
         const { session } = acquired
         const demand = demandOf(session.exchange) ?? usualDemand
         // Not sooner: thousands of places where nobody answers cost no message each.
-        mail ??= await prepare(claimed).catch((error: unknown) => {
+        mail ??= await prepare(claimed, giveUp).catch((error: unknown) => {
           connections.release(session, true)
           throw error
         })

@@ -157,8 +157,7 @@ export function makeShares(total: number, clock: Pick<Clock, 'now'>): Shares {
     const most = own.length - half(holder.limits.slow)
     for (const { stop, since } of waited.slice(0, Math.max(0, most))) {
       const seconds = Math.round((now - since) / 1000)
-      const why = `given up after ${seconds} s, as other mail waits for a connection`
-      stop.abort(new DOMException(why, 'TimeoutError'))
+      abort(stop, `given up after ${seconds} s, as other mail waits for a connection`)
     }
   }
   const crowded = (): Holder[] => {
@@ -213,7 +212,9 @@ export function makeShares(total: number, clock: Pick<Clock, 'now'>): Shares {
         lane.server = to
       }
       const hurried = !answers && all.slow > half(slow)
-      const taken = { ...place, ...(hurried && { hurried }), signal: stop.signal, goesTo }
+      const giveUp = (why: string) => abort(stop, why)
+      const given = { signal: stop.signal, goesTo, giveUp }
+      const taken = { ...place, ...(hurried && { hurried }), ...given }
       holds.set(taken, hold)
       return taken
     },
@@ -263,6 +264,9 @@ export function serverOf(address: string): string {
   if (!ipaddr.IPv6.isValid(address)) return address
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${address.replace(/%.*$/, '')}/64`)}/64`
 }
+
+const abort = (stop: AbortController, why: string) =>
+  stop.abort(new DOMException(why, 'TimeoutError'))
 
 const never = Number.POSITIVE_INFINITY
 const slowly = ' slow'

@@ -17,6 +17,8 @@ export interface Place {
   readonly hurried?: true
   /** Aborted with a `TimeoutError` when it has lasted long and others wait for its connection. */
   readonly signal?: AbortSignal
+  /** Aborts it, in these words. */
+  readonly giveUp?: (why: string) => void
   /** To be told the address that it connects to. */
   readonly goesTo?: (address: string) => void
   /** Takes it back: nothing began there. */

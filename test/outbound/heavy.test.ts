@@ -1,31 +1,83 @@
 import t from 'tap'
-import { lightBytes, makeHeavyRoom } from '../../src/outbound/heavy.js'
+import { type HeavyRoom, lightBytes, makeHeavyRoom } from '../../src/outbound/heavy.js'
+import { FakeClock } from '../support/clock.js'
 
 const mb = 1024 * 1024
 
+function rigOf(mostBytes = 10 * mb) {
+  const clock = new FakeClock()
+  const room: HeavyRoom = makeHeavyRoom(mostBytes, clock)
+  const told: string[] = []
+  const enter = (bytes: number, accountId = 'x') =>
+    room.enter({ bytes, accountId, giveUp: (why) => told.push(`${accountId}: ${why}`) })
+  return { clock, room, told, enter }
+}
+
 t.test('large messages wait for room, small ones never', async (t) => {
-  const room = makeHeavyRoom(10 * mb)
-  t.ok(room.enter(6 * mb))
-  t.notOk(room.enter(6 * mb))
-  t.ok(room.enter(4 * mb))
-  for (let i = 0; i < 1_000; i++) t.ok(room.enter(lightBytes))
-  const woken: number[] = []
-  for (const who of [1, 2]) void room.untilFree().then(() => woken.push(who))
-  room.leave(lightBytes)
+  const { room, enter } = rigOf()
+  const leave = enter(6 * mb)
+  t.notOk(enter(6 * mb, 'y'))
+  t.ok(enter(4 * mb, 'y'))
+  let leaveLight = () => {}
+  for (let i = 0; i < 1_000; i++) {
+    const light = enter(lightBytes)
+    if (light === undefined) t.fail('small ones pass')
+    else leaveLight = light
+  }
+  const woken: string[] = []
+  for (const who of ['a', 'b']) void room.untilFree(who).then(() => woken.push(who))
+  leaveLight()
   await Promise.resolve()
   t.same(woken, [])
-  room.leave(6 * mb)
+  leave?.()
+  leave?.()
   await Promise.resolve()
-  t.same(woken, [1], 'one after the other')
-  t.ok(room.enter(5 * mb))
+  t.same(woken, ['a'], 'one after the other')
+  t.ok(enter(5 * mb, 'a'))
   await Promise.resolve()
-  t.same(woken, [1, 2], 'there may be room for more')
+  t.same(woken, ['a', 'b'], 'there may be room for more')
 })
 
 t.test('one that is larger than all of it has to leave too', async (t) => {
-  const room = makeHeavyRoom(10 * mb)
-  t.ok(room.enter(40 * mb))
-  t.notOk(room.enter(mb))
-  room.leave(40 * mb)
-  t.ok(room.enter(mb))
+  const { enter } = rigOf()
+  const leave = enter(40 * mb)
+  t.notOk(enter(mb, 'y'))
+  leave?.()
+  t.ok(enter(mb, 'y'))
 })
+
+t.test('one account has half of it, and waits behind nobody that has none', async (t) => {
+  const { room, enter } = rigOf()
+  const leave = enter(3 * mb)
+  t.ok(enter(2 * mb))
+  t.notOk(enter(mb), 'its half is used')
+  const woken: string[] = []
+  for (const who of ['x', 'y']) void room.untilFree(who).then(() => woken.push(who))
+  const leaveOther = enter(mb, 'z')
+  await Promise.resolve()
+  t.same(woken, ['y'])
+  leave?.()
+  leaveOther?.()
+  await Promise.resolve()
+  t.same(woken, ['y', 'x'])
+})
+
+t.test(
+  'while others wait, who has held it for a minute gives up, of whoever has most',
+  async (t) => {
+    const { room, enter, clock, told } = rigOf()
+    const small = enter(2 * mb, 'small')
+    const leaves = [enter(2 * mb), enter(2 * mb), enter(4 * mb, 'y')]
+    t.notOk(leaves.includes(undefined))
+    await clock.advance(600_000)
+    t.same(told, [], 'nobody waits')
+    const woken = room.untilFree('z')
+    await clock.advance(2_000)
+    t.match(told, [/^x: given up after 601 s, as other large mail waits for room$/, /./])
+    small?.()
+    await woken
+    const before = told.length
+    await clock.advance(60_000)
+    t.equal(told.length, before)
+  },
+)
