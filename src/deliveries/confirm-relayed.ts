@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { LandEvents } from '../events/index.js'
 import type { Tx } from '../store/index.js'
-import { classOfType } from './past.js'
+import { classOfMail } from './past.js'
 
 export interface Confirmation {
   deliveryId: number
@@ -37,10 +37,10 @@ export async function confirmRelayed(tx: Tx, confirmation: Confirmation): Promis
         else status end`,
     })
     .where('id', '=', emailId)
-    .returning(['account_id', 'type'])
+    .returning(['account_id', 'type', 'automation_step_id as stepId'])
     .executeTakeFirst()
   if (email === undefined) return true
-  const of = { accountId: email.account_id, emailId, class: classOfType(email.type) }
+  const of = { accountId: email.account_id, emailId, class: classOfMail(email) }
   const event = { ...of, deliveryId, recipient, at: now, reply, detail: null }
   await land(tx, [{ ...event, type: 'delivered', before: 'relayed' }])
   return true

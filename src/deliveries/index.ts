@@ -42,7 +42,7 @@ export {
 } from './inspect.js'
 export { holdOverdue, maxOverdueMs, type Overdue } from './overdue.js'
 export { park } from './park.js'
-export { classOfType, deliveriesOf, findPast, type Past } from './past.js'
+export { classOfMail, deliveriesOf, findPast, type MailKind, type Past } from './past.js'
 export { type RecipientStatus, readRecipients } from './recipients.js'
 export { forgetReported, type Reported, reportedOf, setReported } from './reported.js'
 export { makeReturnPaths, type ReturnPaths } from './return-path.js'

@@ -17,8 +17,8 @@ export async function findPast(tx: Tx, id: number): Promise<Past | undefined> {
   if (waiting !== undefined) return { ...waiting, id, status: 'waiting' }
   const [ended] = await endedOf(tx, { id })
   if (ended === undefined) return undefined
-  const { type, ...past } = ended
-  return { ...past, id, class: classOfType(type) }
+  const { type, stepId, ...past } = ended
+  return { ...past, id, class: classOfMail({ type, stepId }) }
 }
 
 const waitingOf = prepared<{ id: number }, Omit<Past, 'id' | 'status'>>((db, { id }) =>
@@ -28,14 +28,14 @@ const waitingOf = prepared<{ id: number }, Omit<Past, 'id' | 'status'>>((db, { i
     .where('id', '=', id),
 )
 
-type Ended = Omit<Past, 'id' | 'class'> & { type: 'transactional' | 'marketing' }
+type Ended = Omit<Past, 'id' | 'class'> & MailKind
 
 const endedOf = prepared<{ id: number }, Ended>((db, { id }) =>
   db
     .selectFrom('deliveries')
     .innerJoin('emails', 'emails.id', 'deliveries.email_id')
     .select(['email_id as emailId', 'account_id as accountId', 'recipient', 'type'])
-    .select('deliveries.status')
+    .select(['deliveries.status', 'automation_step_id as stepId'])
     .where('deliveries.id', '=', id),
 )
 
@@ -64,6 +64,15 @@ const deliveriesWith = prepared<
     .unionAll(db.selectFrom('queue').select(columns).where('email_id', 'in', email))
 })
 
-/** The class in which mail of a type is queued, which an ended delivery no longer tells. */
-export const classOfType = (type: 'transactional' | 'marketing'): QueueClass =>
-  type === 'marketing' ? queueClass.campaign : queueClass.transactional
+/** What tells a mail's class when no delivery of it waits any more. */
+export interface MailKind {
+  type: 'transactional' | 'marketing'
+  /** Of the automation that it is of; null for any other mail. */
+  stepId: number | null
+}
+
+/** The class in which a mail is queued: an ended delivery does not tell, and the log forgets. */
+export function classOfMail({ type, stepId }: MailKind): QueueClass {
+  if (type === 'transactional') return queueClass.transactional
+  return stepId === null ? queueClass.campaign : queueClass.automation
+}

@@ -1,6 +1,6 @@
 import {
   classNameOf,
-  classOfType,
+  classOfMail,
   enqueue,
   type NewDelivery,
   recordSuppressed,
@@ -55,7 +55,7 @@ export function ringOf(emails: readonly PreparedEmail[]): StreamDue[] {
   )
 }
 
-const classOf = ({ row }: PreparedEmail) => classOfType(row.type)
+const classOf = ({ row }: PreparedEmail) => classOfMail({ type: row.type, stepId: null })
 
 function deliveriesOf(deps: InsertDeps, email: PreparedEmail): NewDelivery[] {
   const { row, recipients, dueAt } = email

@@ -1,18 +1,15 @@
 import type { Server, Socket } from 'node:net'
-import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { Clock } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import type { Certificate } from './certificate.js'
 import { type Gate, makeGate } from './gate.js'
-import { collect, Refusal } from './incoming.js'
+import { Refusal } from './incoming.js'
 import type { Welcome } from './mailboxes.js'
-import { networkOf } from './network.js'
-import { makeQuota } from './quota.js'
-import { makeRoom } from './room.js'
 import { boundSessions } from './session-bounds.js'
-import { examinedBytes, type Spool } from './spool.js'
+import type { Spool } from './spool.js'
+import { makeTransactions, maxMessageBytes } from './transaction.js'
 
 export interface ListenerDeps {
   clock: Clock
@@ -50,39 +47,19 @@ export interface Listener {
 }
 
 // notes/mta.md §3, 'Limits'.
-const maxMessageBytes = 20 * 1024 * 1024
-const maxMessages = 100
 const maxRecipients = 100
 const maxCommandBytes = 2 * 1024
-const maxRefusals = 20
 // Of any kind: who is asked to come again later, and goes on all the same, is no mail server.
 const maxRefusedCommands = 50
-// Of mails while they arrive; reports take half a mebibyte each at most.
-const maxHeldBytes = { all: 64 * 1024 * 1024, perNetwork: 24 * 1024 * 1024 }
-// To the operator from one network: a person writes less, and no flood pushes others' mail out.
-const operatorMailsPerHour = 20
-const operatorBytesPerHour = 40 * 1024 * 1024
 // From one mail to the next; one for the most recipients needs about as many as these have.
 const maxReplies = maxRecipients + 50
 const closeTimeoutMs = 2_000
-const noRoom = '452 4.3.1 Your reports are still being read, try again later'
-
-/** What a session has been told so far. */
-interface Course {
-  /** By the recipient as it was given. */
-  welcomed: Map<string, Welcome & { address: string }>
-  refusals: number
-}
 
 /** Listens. Throws an `OperatorError` if it can't. */
 export async function openListener(deps: ListenerDeps): Promise<Listener> {
   // Loaded by those who listen alone: the command line opens this folder's door too.
   const { SMTPServer } = await import('smtp-server')
-  const { config, clock, log, spool } = deps
-  const room = makeRoom(maxHeldBytes)
-  const windowMs = 3_600_000
-  const quota = makeQuota(clock, { most: operatorMailsPerHour, windowMs })
-  const bytesQuota = makeQuota(clock, { most: operatorBytesPerHour, windowMs })
+  const { config, clock, log } = deps
   const gate = makeGate({
     connections: config.maxConnections,
     perAddress: config.connectionsPerAddress,
@@ -91,76 +68,7 @@ export async function openListener(deps: ListenerDeps): Promise<Listener> {
     now: () => clock.now(),
     limit: (end) => clock.after(config.sessionTimeout, end),
   })
-  const courses = new WeakMap<SMTPServerSession, Course>()
-  const courseOf = (session: SMTPServerSession): Course => {
-    const course = courses.get(session) ?? { welcomed: new Map(), refusals: 0 }
-    courses.set(session, course)
-    return course
-  }
-
-  const begin = async (session: SMTPServerSession) => {
-    courseOf(session).welcomed.clear()
-    if (session.transaction > maxMessages) throw new Refusal('421 4.7.0 Enough for one connection')
-    if (!spool.hasRoom(session.remoteAddress)) {
-      throw new Refusal(noRoom)
-    }
-    gate.advanced(session)
-  }
-
-  const judge = async ({ address }: SMTPServerAddress, session: SMTPServerSession) => {
-    const course = courseOf(session)
-    const welcome = await deps.welcome(address)
-    if (welcome.kind === 'refused') {
-      // Whoever tries so many is guessing.
-      if (++course.refusals > maxRefusals) throw new Refusal('421 4.7.0 Too many bad recipients')
-      throw new Refusal(welcome.reply)
-    }
-    if (welcome.kind === 'operator' && !quota.take(networkOf(session.remoteAddress))) {
-      throw new Refusal('450 4.7.1 Too much mail for the operator, try again in an hour')
-    }
-    course.welcomed.set(address, welcome)
-    gate.advanced(session)
-  }
-
-  const receive = async (stream: SMTPServerDataStream, session: SMTPServerSession) => {
-    const { welcomed } = courseOf(session)
-    const { mailFrom, rcptTo } = session.envelope
-    const sender = mailFrom === false ? '' : mailFrom.address
-    const addressed = (kind: Welcome['kind']) => [
-      ...new Set(
-        rcptTo
-          .map(({ address }) => welcomed.get(address))
-          .filter((welcome) => welcome?.kind === kind)
-          .map((welcome) => welcome?.address ?? ''),
-      ),
-    ]
-    const operator = addressed('operator')
-    const keepBytes = operator.length > 0 ? maxMessageBytes : examinedBytes
-    const { remoteAddress } = session
-    const network = networkOf(remoteAddress)
-    const advanced = () => gate.advanced(session)
-    const { raw, sizeBytes, release } = await collect(stream, {
-      ...{ room, network, keepBytes, advanced },
-    })
-    try {
-      if (operator.length > 0 && !bytesQuota.take(network, raw.length)) {
-        throw new Refusal('452 4.7.1 Too much mail for the operator, try again in an hour')
-      }
-      const kept = await spool.keep({
-        envelope: { remoteAddress, mailFrom: sender, helo: session.hostNameAppearsAs || '' },
-        reports: addressed('report'),
-        operator,
-        raw,
-        sizeBytes,
-        forward: deps.mayForward(sender),
-      })
-      if (!kept) throw new Refusal(noRoom)
-    } finally {
-      release()
-    }
-    advanced()
-    deps.ring()
-  }
+  const { begin, judge, receive } = makeTransactions({ ...deps, gate })
 
   const server = new SMTPServer({
     name: config.name,

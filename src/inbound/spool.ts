@@ -61,48 +61,9 @@ export async function openSpool(
   limits: { mails: number; bytes: number },
 ): Promise<Spool> {
   const list = makeWaitingList(limits)
-  const left = await store.read
-    .selectFrom('inbound_spool')
-    .select(['id', 'due_at', 'remote_address'])
-    .select(({ fn }) => fn<number>('length', ['raw']).as('bytes'))
-    .where('parked_at', 'is', null)
-    .orderBy('id')
-    .execute()
+  const left = await spooled(store).where('parked_at', 'is', null).orderBy('id').execute()
   for (const { id, due_at: dueAt, remote_address: from, bytes } of left) {
     list.add(networkOf(from), { id, dueAt, bytes })
-  }
-
-  const write = async (tx: Tx, arrival: Arrival, id: number, glimpse: Glimpse) => {
-    const { envelope, reports, operator, raw } = arrival
-    const now = clock.now()
-    if (reports.length > 0) {
-      await insertSpooled(tx, {
-        id,
-        received_at: now,
-        due_at: now,
-        remote_address: envelope.remoteAddress,
-        mail_from: envelope.mailFrom,
-        helo: envelope.helo,
-        recipients: JSON.stringify(reports),
-        tries: 0,
-        raw: raw.subarray(0, examinedBytes),
-      })
-    }
-    for (const recipient of operator) {
-      const mailId = store.ids.serial()
-      await insertMail(tx, {
-        id: mailId,
-        received_at: now,
-        recipient,
-        mail_from: envelope.mailFrom,
-        header_from: glimpse.from,
-        subject: glimpse.subject,
-        remote_address: envelope.remoteAddress,
-        size_bytes: arrival.sizeBytes,
-        to_forward: arrival.forward ? 1 : 0,
-      })
-      await insertSource(tx, { id: mailId, raw })
-    }
   }
 
   return {
@@ -110,14 +71,15 @@ export async function openSpool(
     async keep(arrival) {
       const { envelope, reports, operator, raw } = arrival
       const network = networkOf(envelope.remoteAddress)
-      const bytes = reports.length > 0 ? Math.min(raw.length, examinedBytes) : 0
-      if (bytes > 0 && !list.hasRoom(network, bytes)) return false
+      const bytes = Math.min(raw.length, examinedBytes)
+      if (reports.length > 0 && !list.hasRoom(network, bytes)) return false
       const id = store.ids.serial()
       // In the list before it is on disk, so that others see its share taken; due once it is.
       if (reports.length > 0) list.add(network, { id, dueAt: Number.POSITIVE_INFINITY, bytes })
       try {
         const glimpse = operator.length > 0 ? await glimpseHeader(raw) : noGlimpse
-        await store.write((tx) => write(tx, arrival, id, glimpse))
+        const now = clock.now()
+        await store.write((tx) => writeArrival(tx, arrival, { ids: store.ids, id, now, glimpse }))
       } catch (error) {
         list.remove(network, id)
         throw error
@@ -144,12 +106,7 @@ export async function openSpool(
     },
     nextDue: (except) => list.nextDue(except),
     async takeBack() {
-      const found = store.read
-        .selectFrom('inbound_spool')
-        .select(['id', 'remote_address'])
-        .select(({ fn }) => fn<number>('length', ['raw']).as('bytes'))
-        .where('parked_at', 'is not', null)
-        .where('fault', 'is', null)
+      const found = spooled(store).where('parked_at', 'is not', null).where('fault', 'is', null)
       for (const { id, remote_address: from, bytes } of await found.execute()) {
         const dueAt = clock.now()
         const { numUpdatedRows } = await store.write((tx) =>
@@ -195,6 +152,35 @@ export async function openSpool(
       })
       await insertSource(tx, { id, raw })
     },
+  }
+}
+
+const spooled = ({ read }: Store) =>
+  read
+    .selectFrom('inbound_spool')
+    .select(['id', 'due_at', 'remote_address'])
+    .select(({ fn }) => fn<number>('length', ['raw']).as('bytes'))
+
+async function writeArrival(
+  tx: Tx,
+  { envelope, reports, operator, raw, sizeBytes, forward }: Arrival,
+  { ids, id, now, glimpse }: { ids: Store['ids']; id: number; now: number; glimpse: Glimpse },
+): Promise<void> {
+  const from = { remote_address: envelope.remoteAddress, mail_from: envelope.mailFrom }
+  if (reports.length > 0) {
+    await insertSpooled(tx, {
+      ...{ id, received_at: now, due_at: now, ...from, helo: envelope.helo, tries: 0 },
+      recipients: JSON.stringify(reports),
+      raw: raw.subarray(0, examinedBytes),
+    })
+  }
+  for (const recipient of operator) {
+    const mailId = ids.serial()
+    await insertMail(tx, {
+      ...{ id: mailId, received_at: now, recipient, ...from, size_bytes: sizeBytes },
+      ...{ header_from: glimpse.from, subject: glimpse.subject, to_forward: forward ? 1 : 0 },
+    })
+    await insertSource(tx, { id: mailId, raw })
   }
 }
 

@@ -1,5 +1,5 @@
 import { sql, type UpdateResult } from 'kysely'
-import { classOfType } from '../deliveries/index.js'
+import { classOfMail, type MailKind } from '../deliveries/index.js'
 import type { LandEvents, MailEvent } from '../events/index.js'
 import { cell, prepared, type QueueClass, rowsOf, type Tx } from '../store/index.js'
 import type { Allowance } from './allowance.js'
@@ -135,9 +135,8 @@ const countVisits = prepared<{ json: string }, UpdateResult>((db, { json }) =>
     .where('emails.id', '=', cell<string>(0)),
 )
 
-interface SentCopy {
+interface SentCopy extends MailKind {
   deliveryId: number
-  type: 'transactional' | 'marketing'
   recipient: string | null
   endedAt: number | null
   lastAttemptAt: number | null
@@ -145,7 +144,7 @@ interface SentCopy {
 }
 
 /** The class in which it was queued. */
-const classOf = (sent: SentCopy): QueueClass => sent.class ?? classOfType(sent.type)
+const classOf = (sent: SentCopy): QueueClass => sent.class ?? classOfMail(sent)
 
 /** What is known of copies; asked with their account, which the token names. */
 const sentCopies = prepared<{ json: string }, SentCopy>((db, { json }) =>
@@ -160,7 +159,7 @@ const sentCopies = prepared<{ json: string }, SentCopy>((db, { json }) =>
     .leftJoin('queue', (join) =>
       join.on('queue.id', '=', cell<number>(2)).onRef('queue.email_id', '=', 'emails.id'),
     )
-    .select([cell<number>(2).as('deliveryId'), 'emails.type'])
+    .select([cell<number>(2).as('deliveryId'), 'emails.type', 'automation_step_id as stepId'])
     .select(['ended_at as endedAt', 'last_attempt_at as lastAttemptAt', 'class'])
     .select(({ fn }) => fn.coalesce('deliveries.recipient', 'queue.recipient').as('recipient')),
 )

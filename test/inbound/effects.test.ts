@@ -284,6 +284,25 @@ t.test('one of several recipients: the others stay as they are', async (t) => {
   t.equal(await statusOf(store, open2.id), 'sent', 'until no delivery waits')
 })
 
+t.test('what comes late is of the class in which its mail was queued', async (t) => {
+  const { store, past, report } = await open(t)
+  for (const [name, kind] of [
+    ['receipt', {}],
+    ['step', { type: 'marketing', stepId: 7 }],
+    ['notice', { stepId: 7 }],
+    ['campaign', { type: 'marketing' }],
+  ] as const) {
+    const recipient = `${name}@one.test`
+    const mail = await past.mail({ [recipient]: 'delivered' }, kind)
+    await report(dsn({ recipient }), mail.deliveries[0]?.returnPath ?? '')
+  }
+  const { events } = await stateOf(store)
+  t.same(
+    events.map((event) => event.class),
+    [0, 1, 0, 2],
+  )
+})
+
 t.test('only a token says which mail it is; our own message id proves nothing', async (t) => {
   const { store, past, inbound, report } = await open(t)
   const to = 'feedback@bounce.sender.test'

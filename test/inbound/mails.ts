@@ -22,7 +22,10 @@ export async function makePast(store: Store) {
     accountId: account.id,
     async mail(
       recipients: Readonly<Record<string, Status>>,
-      { type = 'transactional' }: Partial<Pick<EmailRow, 'type'>> = {},
+      {
+        type = 'transactional',
+        stepId = null,
+      }: Partial<Pick<EmailRow, 'type'>> & { stepId?: number | null } = {},
     ): Promise<PastMail> {
       const id = store.ids.uuid()
       const deliveries = Object.keys(recipients).map((recipient) => {
@@ -48,6 +51,7 @@ export async function makePast(store: Store) {
           .insertInto('emails')
           .values({
             ...{ id, account_id: account.id, domain_id: domainId, body_id: null, type },
+            automation_step_id: stepId,
             ...{ from_header: 'a@sender.test', to_list: JSON.stringify(Object.keys(recipients)) },
             ...{ reply_to: null, subject: 'Your receipt', topic_id: null, metadata: null },
             ...{ message_id: `<${id}@sender.test>`, provider: 'primary', waiting: are('waiting') },

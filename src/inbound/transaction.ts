@@ -1,0 +1,111 @@
+import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
+import type { Clock } from '../clock/index.js'
+import type { Gate } from './gate.js'
+import { collect, Refusal } from './incoming.js'
+import type { Welcome } from './mailboxes.js'
+import { networkOf } from './network.js'
+import { makeQuota } from './quota.js'
+import { makeRoom } from './room.js'
+import { examinedBytes, type Spool } from './spool.js'
+
+export interface TransactionDeps {
+  clock: Clock
+  spool: Spool
+  gate: Gate
+  welcome(recipient: string): Promise<Welcome>
+  /** Called after each report that was kept. */
+  ring(): void
+  /** Whether what comes for the operator is to be sent on. */
+  mayForward(mailFrom: string): boolean
+}
+
+// notes/mta.md §3, 'Limits'.
+export const maxMessageBytes = 20 * 1024 * 1024
+const maxMessages = 100
+const maxRefusals = 20
+// Of mails while they arrive; reports take half a mebibyte each at most.
+const maxHeldBytes = { all: 64 * 1024 * 1024, perNetwork: 24 * 1024 * 1024 }
+// To the operator from one network: a person writes less, and no flood pushes others' mail out.
+const operatorMailsPerHour = 20
+const operatorBytesPerHour = 40 * 1024 * 1024
+const noRoom = '452 4.3.1 Your reports are still being read, try again later'
+
+/** What a session has been told so far. */
+interface Course {
+  /** By the recipient as it was given. */
+  welcomed: Map<string, Welcome & { address: string }>
+  refusals: number
+}
+
+/** What MAIL, RCPT and DATA come to. Each resolves when its command is taken, or rejects with a `Refusal`. */
+export function makeTransactions(deps: TransactionDeps) {
+  const { clock, spool, gate } = deps
+  const room = makeRoom(maxHeldBytes)
+  const windowMs = 3_600_000
+  const quota = makeQuota(clock, { most: operatorMailsPerHour, windowMs })
+  const bytesQuota = makeQuota(clock, { most: operatorBytesPerHour, windowMs })
+  const courses = new WeakMap<SMTPServerSession, Course>()
+  const courseOf = (session: SMTPServerSession): Course => {
+    const course = courses.get(session) ?? { welcomed: new Map(), refusals: 0 }
+    courses.set(session, course)
+    return course
+  }
+
+  return {
+    async begin(session: SMTPServerSession): Promise<void> {
+      courseOf(session).welcomed.clear()
+      if (session.transaction > maxMessages) {
+        throw new Refusal('421 4.7.0 Enough for one connection')
+      }
+      if (!spool.hasRoom(session.remoteAddress)) throw new Refusal(noRoom)
+      gate.advanced(session)
+    },
+    async judge({ address }: SMTPServerAddress, session: SMTPServerSession): Promise<void> {
+      const course = courseOf(session)
+      const welcome = await deps.welcome(address)
+      if (welcome.kind === 'refused') {
+        // Whoever tries so many is guessing.
+        if (++course.refusals > maxRefusals) throw new Refusal('421 4.7.0 Too many bad recipients')
+        throw new Refusal(welcome.reply)
+      }
+      if (welcome.kind === 'operator' && !quota.take(networkOf(session.remoteAddress))) {
+        throw new Refusal('450 4.7.1 Too much mail for the operator, try again in an hour')
+      }
+      course.welcomed.set(address, welcome)
+      gate.advanced(session)
+    },
+    async receive(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<void> {
+      const { welcomed } = courseOf(session)
+      const { remoteAddress, envelope, hostNameAppearsAs } = session
+      const mailFrom = envelope.mailFrom === false ? '' : envelope.mailFrom.address
+      const given = envelope.rcptTo.map(({ address }) => welcomed.get(address))
+      const addressed = (kind: Welcome['kind']) => [
+        ...new Set(given.flatMap((welcome) => (welcome?.kind === kind ? [welcome.address] : []))),
+      ]
+      const operator = addressed('operator')
+      const keepBytes = operator.length > 0 ? maxMessageBytes : examinedBytes
+      const network = networkOf(remoteAddress)
+      const advanced = () => gate.advanced(session)
+      const arriving = { room, network, keepBytes, advanced }
+      const { raw, sizeBytes, release } = await collect(stream, arriving)
+      try {
+        if (operator.length > 0 && !bytesQuota.take(network, raw.length)) {
+          throw new Refusal('452 4.7.1 Too much mail for the operator, try again in an hour')
+        }
+        const kept = await spool.keep({
+          envelope: { remoteAddress, mailFrom, helo: hostNameAppearsAs || '' },
+          reports: addressed('report'),
+          operator,
+          raw,
+          sizeBytes,
+          forward: deps.mayForward(mailFrom),
+        })
+        if (!kept) throw new Refusal(noRoom)
+      } finally {
+        release()
+      }
+      advanced()
+      deps.ring()
+    },
+  }
+}
