@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { suppress, suppressionsOf } from '../../src/suppression/index.js'
+import { runCli } from '../cli/run.js'
 import { FakeClock } from '../support/clock.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { makeTempDir } from '../support/store.js'
@@ -12,6 +13,24 @@ t.test('bad bounce rules stop the start, and say what is wrong', async (t) => {
   await t.rejects(startPosthorn(t, { dataDir }), {
     message:
       /^Bad bounce rules \(.+bounce-rules\.toml\):\n {2}\[code\] 550: "gone" given, expected/,
+  })
+})
+
+t.test('bad feedback loops stop the start, and say what is wrong', async (t) => {
+  const dataDir = makeTempDir(t)
+  const file = join(dataDir, 'feedback-loops.toml')
+  writeFileSync(file, '[[loops]]\nname = "Mine"\nnetworks = ["everywhere"]\n')
+  const message =
+    /^Bad feedback loops \(.+feedback-loops\.toml\):\n {2}\[\[loops\]\] "Mine": networks: \["everywhere"\] given, expected a list/
+  await t.rejects(startPosthorn(t, { dataDir }), { message })
+  const env = { POSTHORN_DATA: dataDir }
+  const { status, stderr } = await runCli(['config', 'check'], { env })
+  t.equal(status, 1)
+  t.match(stderr.replace(/^error: /, ''), message)
+  writeFileSync(file, '[[loops]]\nname = "Mine"\nnetworks = ["192.0.2.0/24"]\n')
+  t.match(await runCli(['config', 'check'], { env }), {
+    status: 0,
+    stdout: /config\/feedback-loops\.toml is good\n.*feedback-loops\.toml is good\n/,
   })
 })
 

@@ -60,6 +60,12 @@ t.test('a bounce and a complaint come back through the whole appliance', async (
   ])
   t.equal((await posthorn.email(annoyed)).status, 'delivered')
   t.equal((await posthorn.email(await send('complained'))).status, 'suppressed')
+  const options = { env: { POSTHORN_DATA: posthorn.dataDir } }
+  const { stdout } = await runCli(['email', 'show', annoyed], options)
+  t.match(stdout, /complained +complained@simulator\.posthorn\.test +\[abuse, unproved\]/)
+  const standing = await jsonOf(t, ['account', 'protection', posthorn.accountId], options)
+  t.match(standing, { totals: { complaints: 0, unproved: 0 } }, 'the simulator never counts')
+  t.same(await jsonOf(t, ['postmaster', 'list'], options), [], 'nor does it bother the operator')
 })
 
 t.test('mail to abuse@ is sent on, but not what would go in circles', async (t) => {
