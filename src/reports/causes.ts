@@ -18,7 +18,10 @@ const maxLines = 400
 const maxRecipients = 100
 const maxDiagnostic = 1_000
 
-/** Of a report's text at least one: a report without a recipient is about the one for whom the returned message was. */
+/**
+ * What a report's text says of each recipient, at least of one: where it names none, it is about the
+ * one for whom the returned message was.
+ */
 export function causesIn(message: Message, text: string): Cause[] {
   const lines = text.split('\n', maxLines)
   const replies = repliesIn(lines)

@@ -73,7 +73,7 @@ function isBySystem({ header }: Message, isFailing: boolean): boolean {
 const mailSystem =
   /mailer-?daemon|post_?master|mail(?:er)?[ _](?:delivery|deliver|system|server|service|administrator)|system administrator|mdaemon@|microsoftexchange[0-9a-f]{32}@|delivery (?:subsystem|system|agent)|<>$/i
 const failing =
-  /undeliver|returned mail|(?:delivery (?:status notification|notification|failure|failed|has failed|problem|error)|error during delivery)|(?:failure|failed|error) (?:notice|notification)|user unknown|mail (?:failure|failed|error|system error|could not be)|could not be delivered|cannot be delivered|unable to deliver|not delivered|return(?:ed|ing)(?: message)? to sender|non[- ]remis|unzustellbar|no se puede entregar|nondeliverable|メールエラー|エラー通知|配信不能|配信できません|送信できません|宛先不明|退信|投递失败/i
+  /undeliver|returned mail|(?:delivery (?:status notification|notification|failure|failed|has failed|problem|error)|error during delivery|error sending your (?:e-?)?mail)|(?:failure|failed|error) (?:notice|notification)|user unknown|mail (?:failure|failed|error|system error|could not be)|could not be delivered|cannot be delivered|unable to deliver|not delivered|return(?:ed|ing)(?: message)? to sender|non[- ]remis|unzustellbar|no se puede entregar|nondeliverable|メールエラー|エラー通知|配信不能|配信できません|送信できません|宛先不明|退信|投递失败/i
 
 const flat = (text: string) =>
   text

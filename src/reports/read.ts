@@ -5,6 +5,7 @@ import { type Message, openMessage } from './message.js'
 import { readOriginal } from './original.js'
 import { causeFor, readPlainBounce } from './plain-bounce.js'
 import type { Report, ReportedRecipient } from './report.js'
+import { readSesNotification } from './ses-notification.js'
 import { tokensIn } from './tokens.js'
 
 /**
@@ -32,6 +33,10 @@ function readBody(message: Message): Body {
       completed(recipient, message, failed.length === 1),
     )
     return { kind: 'dsn', form: 'RFC 3464', reportingMta: status.reportingMta, recipients }
+  }
+  const bounced = readSesNotification(message)
+  if (bounced !== undefined) {
+    return { kind: 'dsn', form: 'Amazon SES', reportingMta: '', recipients: bounced }
   }
   const complaint = readFeedback(message)
   if (complaint !== undefined) return { kind: 'arf', ...complaint }

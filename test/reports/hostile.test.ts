@@ -90,6 +90,12 @@ t.test('mail made to cost much costs little', async (t) => {
     'encoded words': `Subject: ${'=?utf-8?Q?a?= '.repeat(100_000)}\n\n`,
     fields: `${head}\n${'Final-Recipient: rfc822; a@x.test\nAction: failed\n\n'.repeat(100_000)}`,
     'continued field': `${head}\nFinal-Recipient: a@x.test\nDiagnostic-Code: x\n${' y\n'.repeat(900_000)}`,
+    notification: `${head}\n"notificationType":"Bounce"${'{"emailAddress":"a@x.test"'.repeat(90_000)}`,
+    brackets: `${head}\n${postfix}${'[550 '.repeat(400_000)}`,
+    dialogue: `${head}\n${postfix}${'>>> RCPT TO:<a@x.test>\n<<< 550-x\n'.repeat(90_000)}`,
+    labels: `${head}\n${postfix}${'delivered to a '.repeat(200_000)}`,
+    styles: `${head}Content-Type: text/html\n\n${'<style'.repeat(300_000)}`,
+    prefixes: `${head}\n${postfix}<a@x.test>: ${"5.1.0 - Unknown address error 550-'".repeat(60_000)}`,
     markers: `${head}\n${'-'.repeat(1_000_000)}`,
     tokens: `${head}\n${'baaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'.repeat(60_000)}`,
   })) {
