@@ -50,15 +50,14 @@ export async function readAudit(
   return rows.map(toEntry)
 }
 
-/** What the operator was not told of yet, the oldest first. */
-export async function unannounced(read: Read, limit: number): Promise<AuditEntry[]> {
-  const rows = await entries(read)
+/** What the operator was not told of yet, the oldest first, as rows: one may be broken. */
+export async function unannounced(read: Read, limit: number): Promise<AuditRow[]> {
+  return await entries(read)
     // A literal, or SQLite does not see that the index has all of them.
     .where('announced', '=', sql.lit(0))
     .orderBy('protection_audit.id')
     .limit(limit)
     .execute()
-  return rows.map(toEntry)
 }
 
 export async function setAnnounced(tx: Tx, id: number): Promise<void> {
@@ -72,9 +71,9 @@ const entries = (read: Read) =>
     .selectAll('protection_audit')
     .select('accounts.name as account')
 
-type Row = Omit<ProtectionAuditRow, 'id'> & { id: number; account: string | null }
+export type AuditRow = Omit<ProtectionAuditRow, 'id'> & { id: number; account: string | null }
 
-const toEntry = (row: Row): AuditEntry => ({
+export const toEntry = (row: AuditRow): AuditEntry => ({
   id: row.id,
   accountId: row.account_id,
   account: row.account ?? row.account_id,

@@ -1,7 +1,14 @@
 import type { PauseReason } from '../billing/index.js'
 import type { Log } from '../log/index.js'
 import { eachApart, type Store, type Tx } from '../store/index.js'
-import { type AuditEntry, byItself, setAnnounced, unannounced } from './audit.js'
+import {
+  type AuditEntry,
+  type AuditRow,
+  byItself,
+  setAnnounced,
+  toEntry,
+  unannounced,
+} from './audit.js'
 import { counterOf, type ProtectionSettings, rateOf, shownRate } from './thresholds.js'
 
 export interface Notice {
@@ -25,8 +32,9 @@ export async function announceOnce(
   signal: AbortSignal,
 ): Promise<void> {
   const { store, log, settings, post } = deps
-  const tell = async (entry: AuditEntry) => {
+  const tell = async (row: AuditRow) => {
     if (signal.aborted) return
+    const entry = toEntry(row)
     const notice = noticeOf(entry, settings)
     await store.write(async (tx) => {
       await setAnnounced(tx, entry.id)
@@ -35,8 +43,8 @@ export async function announceOnce(
     const { accountId, account, action, reason, who, totals } = entry
     log.warn({ accountId, account, action, reason, who, ...totals }, notice.subject)
   }
-  await eachApart(await unannounced(store.read, perRun), tell, async (entry, error) => {
-    const { id, accountId, account, action, reason, who } = entry
+  await eachApart(await unannounced(store.read, perRun), tell, async (row, error) => {
+    const { id, account_id: accountId, account, action, reason, who } = row
     const fields = { error, accountId, account, action, reason, who }
     log.error(fields, 'No mail can be written about what happened to an account')
     await store.write((tx) => setAnnounced(tx, id))

@@ -110,3 +110,17 @@ t.test('what cannot be ended when its time is over is held, and the others end',
   t.match(await waiting(rig, id), { held: { reason: /cannot be ended: it is poisoned/ } })
   t.equal(rig.backlog.size, 1)
 })
+
+t.test('what was learned of a site and cannot be read stops no start', async (t) => {
+  const rig = await outboundRig(t, { stopped: true })
+  const row = { site: 'mx.test', source: '127.0.0.1', thread: 0, updated_at: 1 }
+  await rig.store.write((tx) =>
+    tx
+      .insertInto('site_states')
+      .values({ ...row, learned: '{' })
+      .execute(),
+  )
+  await rig.start()
+  await rig.becomes(await rig.send({ to: 'a@one.test' }), 'delivered')
+  t.same(await rig.store.read.selectFrom('site_states').selectAll().execute(), [])
+})

@@ -5,6 +5,7 @@ import type { Resolver } from '../../src/dns/index.js'
 import { nodeLookup } from '../../src/dns/index.js'
 import { listMessages } from '../../src/sandbox/index.js'
 import { FakeClock } from '../support/clock.js'
+import { poison } from '../support/poison.js'
 import { fakeResolver } from '../support/resolver.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
 import { startSandbox } from './start.js'
@@ -201,6 +202,25 @@ t.test('a database that fails for a moment does not end the checking', async (t)
   await sandbox.send(plain)
   await clock.advance(5_000)
   t.equal((await sandbox.checked(1))[0]?.verdicts?.dkim[0]?.result, 'none')
+})
+
+t.test('one mail whose check cannot be written down keeps no other unchecked', async (t) => {
+  const store = await openTestStore(t)
+  const heal = await poison(store, 'update on sandbox_messages', "old.mail_from = 'bad@x.test'")
+  const sandbox = await startSandbox(t, { store })
+  // More than are checked together.
+  for (let n = 0; n < 5; n++) await sandbox.send(plain, undefined, 'bad@x.test')
+  await sandbox.send(plain)
+  const checked = async () => {
+    const messages = await listMessages(store, { limit: 10 })
+    return messages.filter(({ verdicts }) => verdicts !== undefined)
+  }
+  while ((await checked()).length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  t.equal((await checked()).length, 1)
+  await sandbox.close()
+  await heal()
+  const next = await startSandbox(t, { store })
+  t.equal((await next.checked(6)).length, 6, 'the next start checks them')
 })
 
 t.test('our resolver answers mailauth as Node would', async (t) => {

@@ -32,7 +32,10 @@ export async function saveLearned(
   }
 }
 
-/** What any thread knew: a suspension that one heard of is one for all that start. */
+/**
+ * What any thread knew: a suspension that one heard of is one for all that start. A row that is broken is
+ * left out: what it knew is learned again.
+ */
 export async function readLearned(read: Read, site?: string): Promise<StoredLearned[]> {
   const rows = await read
     .selectFrom('site_states')
@@ -42,14 +45,19 @@ export async function readLearned(read: Read, site?: string): Promise<StoredLear
     .orderBy('source')
     .orderBy('thread')
     .execute()
-  return rows.map(({ site: key, source, thread, learned, updated_at }) => ({
-    site: key,
-    source,
-    thread,
+  return rows.flatMap(({ site: key, source, thread, updated_at: updatedAt, ...row }) => {
+    const learned = parsed(row.learned)
+    return learned === undefined ? [] : [{ site: key, source, thread, learned, updatedAt }]
+  })
+}
+
+function parsed(learned: string): Learned | undefined {
+  try {
     // Only `saveLearned` writes it.
-    learned: JSON.parse(learned) as Learned,
-    updatedAt: updated_at,
-  }))
+    return JSON.parse(learned) as Learned
+  } catch {
+    return undefined
+  }
 }
 
 export interface StoredLearned extends LearnedRow {

@@ -12,14 +12,16 @@ export interface StsPolicy {
   expiresAt: number
 }
 
+/** A row that is broken is as none: the policy is fetched again. */
 export async function readSts(read: Read, domain: string): Promise<StsPolicy | undefined> {
   const row = await read
     .selectFrom('mta_sts')
     .selectAll()
     .where('domain', '=', domain)
     .executeTakeFirst()
-  return (
-    row && {
+  if (row === undefined) return undefined
+  try {
+    return {
       id: row.policy_id,
       mode: row.mode,
       mx: JSON.parse(row.mx) as string[],
@@ -27,7 +29,9 @@ export async function readSts(read: Read, domain: string): Promise<StsPolicy | u
       fetchedAt: row.fetched_at,
       expiresAt: row.expires_at,
     }
-  )
+  } catch {
+    return undefined
+  }
 }
 
 /** Keeps a policy in the place of the one before, and drops those of all domains that ran out. */
