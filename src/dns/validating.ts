@@ -62,7 +62,7 @@ export function validatingResolver(options: ValidatingResolverOptions): Validate
         exchange: canonicalName(data.exchange),
         preference: data.preference ?? 0,
       })),
-    a: (name) => lookUp(name, 'A', ({ data }) => data),
+    a: (name) => lookUp(name, 'A', ({ data }) => readAddress(data)),
     tlsa: (name) =>
       lookUp(name, 'TLSA', ({ data }) => ({
         usage: data.usage,
@@ -71,6 +71,12 @@ export function validatingResolver(options: ValidatingResolverOptions): Validate
         data: Buffer.from(data.certificate),
       })),
   }
+}
+
+/** Of a packet that ends inside an address dns-packet makes 'undefined.undefined…'. */
+function readAddress(data: string): string {
+  if (isIP(data) !== 4) throw new Error('the answer is malformed')
+  return data
 }
 
 const rcodes: Record<number, string> = { 1: 'FORMERR', 2: 'SERVFAIL', 4: 'NOTIMP', 5: 'REFUSED' }

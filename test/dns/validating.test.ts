@@ -122,6 +122,17 @@ t.test('a signed answer is secure, one without AD is not', async (t) => {
   t.ok(sources.size > 1)
 })
 
+t.test('an answer that ends inside an address is a failed look-up', async (t) => {
+  const { server } = await dnsServer(t, (query) => {
+    const row: Answer = { type: 'A', name: 'cut.test', ttl: 60, data: '192.0.2.1' }
+    const questions = query.questions ?? []
+    const whole = encode({ type: 'response', id: query.id ?? 0, questions, answers: [row] })
+    return [{ raw: whole.subarray(0, -3) }]
+  })
+  const dns = validatingResolver({ clock: systemClock, server })
+  t.match(await dns.a('cut.test'), { kind: 'failed', cause: 'DNS: the answer is malformed' })
+})
+
 t.test('a null MX has an empty exchange', async (t) => {
   const data = { preference: 0, exchange: '.' }
   const { server } = await dnsServer(t, () => [

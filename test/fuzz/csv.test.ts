@@ -1,20 +1,23 @@
 // Random files, written by the rules of RFC 4180 in some encoding and cut anywhere, are read back.
 import t from 'tap'
+import { createAccount } from '../../src/accounts/index.js'
+import { systemClock } from '../../src/clock/index.js'
 import { readCsv } from '../../src/contacts/csv-records.js'
+import {
+  createList,
+  type ImportCounts,
+  importContacts,
+  requireList,
+} from '../../src/contacts/index.js'
+import { ApiError } from '../../src/errors/index.js'
+import { openTestStore } from '../support/store.js'
+import { fuzz, piecesOf, type Random, randomOf, roundsOf } from './driver.js'
 
-const files = Number(process.env.POSTHORN_FUZZ ?? 300)
+const store = await openTestStore(t)
+const deps = { store, clock: systemClock }
+const { id: accountId } = await createAccount(deps, 'City')
+const files = roundsOf(300)
 const alphabet = [...'ab ,;\t"\n\r\'é😀0@', '\r\n', '""', ' "', '\u00a0']
-
-/** Numbers that are the same for the same seed (mulberry32). */
-function random(seed: number) {
-  let state = seed
-  return (below: number) => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
-  }
-}
 
 function encoded(text: string, encoding: number): Buffer {
   if (encoding === 0) return Buffer.from(text)
@@ -26,13 +29,13 @@ function encoded(text: string, encoding: number): Buffer {
 
 t.test(`${files} files are read as they were written`, async (t) => {
   for (let seed = 1; seed <= files; seed++) {
-    const complaint = await readBack(random(seed))
+    const complaint = await readBack(randomOf(seed))
     if (complaint !== undefined) t.fail(`seed ${seed}: ${complaint}`)
   }
   t.pass('all of them')
 })
 
-async function readBack(upTo: (below: number) => number): Promise<string | undefined> {
+async function readBack(upTo: Random): Promise<string | undefined> {
   const delimiter = [',', ';', '\t'][upTo(3)] ?? ','
   const lineEnd = ['\n', '\r\n', '\r'][upTo(3)] ?? '\n'
   const width = 2 + upTo(4)
@@ -59,7 +62,7 @@ async function readBack(upTo: (below: number) => number): Promise<string | undef
 
 t.test('no bytes make it throw, or read for ever', async (t) => {
   for (let seed = 1; seed <= files; seed++) {
-    const upTo = random(seed)
+    const upTo = randomOf(seed)
     const length = upTo(400)
     const bytes = Buffer.from(Array.from({ length }, () => [upTo(256), 34, 10, 44][upTo(4)] ?? 0))
     let records = 0
@@ -72,10 +75,47 @@ t.test('no bytes make it throw, or read for ever', async (t) => {
   t.pass('all of them')
 })
 
-async function* inPieces(bytes: Buffer, upTo: (below: number) => number) {
-  for (let at = 0; at < bytes.length; ) {
-    const end = at + 1 + upTo(40)
-    yield bytes.subarray(at, end)
-    at = end
+const importTokens = [
+  ...[',', ';', '"', '""', '\n', '\r\n', '\r', ' ', '@', '\0', '\xff', '{', '+49151', 'a@b.test'],
+  ...['email', 'metadata', ',,', '{"a":1}', 'a@b.test\n', '"a@c.test","x\ny"\n', '\t'],
+]
+const importSeeds = [
+  'email,firstName,phone,metadata\na@b.test,Ann,+4915112345678,"{""a"":1}"\nc@d.test,,,\nA@B.test,,,\n',
+  'email\na@b.test\nnobody\n\nb@b.test\n',
+  'Email;town\r\nx@y.test;Lagos\r\n"z@y.test";"a;b"\r\n',
+]
+
+const corpus = { seeds: importSeeds, tokens: importTokens, maxBytes: 2_000 }
+
+// Every row that is read is counted once, whatever is in it, also where the file breaks off.
+fuzz('CSV imports', 250, corpus, async (input, upTo) => {
+  const bytes = Buffer.from(input, 'latin1')
+  let rows = 0
+  for await (const record of readCsv(inPieces(bytes, upTo))) {
+    if ('reason' in record) break
+    rows++
   }
+  const { id: listId } = await createList(deps, accountId, 'Readers')
+  const { refused, counts } = await importTo(listId, inPieces(bytes, upTo))
+  const { imported = 0, skipped = 0, invalid = 0 } = counts
+  const all = imported + skipped + invalid
+  // The first is the header; without a good one nothing is looked at.
+  if (all !== rows - 1 && !(refused && all === 0)) return `${all} of ${rows} records counted`
+  const { contactCount } = await requireList(store.read, accountId, listId)
+  return contactCount === imported ? undefined : `${contactCount} on the list, not ${imported}`
+})
+
+async function importTo(listId: string, file: AsyncIterable<Uint8Array>) {
+  const options = { listId, ceiling: null, file: 'a.csv', defaultCountry: 'DE' }
+  try {
+    const counts: Partial<ImportCounts> = await importContacts(deps, accountId, file, options)
+    return { refused: false, counts }
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error
+    return { refused: true, counts: error.fields as Partial<ImportCounts> }
+  }
+}
+
+async function* inPieces(bytes: Buffer, upTo: Random) {
+  yield* piecesOf(bytes, upTo)
 }
