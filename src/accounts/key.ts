@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { checkAdding, type Plans, readBilling } from '../billing/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { Read } from '../store/index.js'
 import type { AccountDeps } from './account.js'
@@ -14,11 +15,15 @@ export interface ApiKey {
 
 const prefix = 'ph_'
 
-/** Makes a key; `key` is seen here and never again. */
+/**
+ * Makes a key; `key` is seen here and never again. Throws an `ApiError` where the account may add nothing,
+ * if it is held to `plans`.
+ */
 export async function createKey(
   { store, clock }: AccountDeps,
   accountId: string,
   name: string,
+  { plans }: { plans?: Plans | undefined } = {},
 ): Promise<{ id: string; key: string; last4: string }> {
   const trimmed = name.trim()
   if (trimmed === '' || trimmed.length > 100 || /\p{Cc}/u.test(trimmed)) {
@@ -27,8 +32,9 @@ export async function createKey(
   const key = prefix + randomBytes(32).toString('base64url')
   const id = store.ids.uuid()
   const last4 = key.slice(-4)
-  await store.write((tx) =>
-    tx
+  await store.write(async (tx) => {
+    if (plans !== undefined) checkAdding(await readBilling(tx, plans, accountId))
+    await tx
       .insertInto('api_keys')
       .values({
         id,
@@ -40,8 +46,8 @@ export async function createKey(
         last_used_at: null,
         deleted_at: null,
       })
-      .execute(),
-  )
+      .execute()
+  })
   return { id, key, last4 }
 }
 

@@ -1,4 +1,11 @@
 import type { Command } from 'commander'
+import {
+  type AccountBilling,
+  checkAdding,
+  contactCeiling,
+  type Plans,
+  readBilling,
+} from '../billing/index.js'
 import type { ConsentEvent } from '../consent/index.js'
 import {
   addContact,
@@ -11,6 +18,7 @@ import {
 import { OperatorError } from '../errors/index.js'
 import type { Read } from '../store/index.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
+import { forceOption, plansUnlessForced, withForceHint } from './limits.js'
 import { jsonTime, say, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 
@@ -20,6 +28,7 @@ interface Options {
   lastName?: string
   phone?: string
   list?: string
+  force?: boolean
 }
 
 export function contactCommands(program: Command): void {
@@ -35,6 +44,7 @@ export function contactCommands(program: Command): void {
     .option('--first-name <name>', 'first name')
     .option('--last-name <name>', 'last name')
     .option('--phone <number>', 'phone number, by which USSD finds the contact')
+    .addOption(forceOption())
     .addHelpText(
       'after',
       '\nExample:\n  $ posthorn contact add ada@example.com --phone 08031234567',
@@ -46,7 +56,9 @@ export function contactCommands(program: Command): void {
       const { contact, added } = await withStore(place, async (deps) => {
         const { id } = await chosenAccount(deps.store.read, options.account)
         const given = { email, firstName, lastName, phone }
-        return addContact(deps, id, given, { by: 'command' })
+        const plans = plansUnlessForced(place, options)
+        const limits = plans && limitsOf(plans, await readBilling(deps.store.read, plans, id))
+        return withForceHint(() => addContact(deps, id, given, { by: 'command', ...limits }))
       })
       if (place.json) return sayJson({ ...shown(contact), added })
       say(`${contact.email} is ${added ? 'added' : 'updated'}: ${contact.id}`)
@@ -94,6 +106,12 @@ export function contactCommands(program: Command): void {
       )
     })
 }
+
+/** What an API client meets: one who is known already gets new fields whatever the plan. */
+const limitsOf = (plans: Plans, billing: AccountBilling) => ({
+  ceiling: contactCeiling(plans, billing),
+  checkNew: () => checkAdding(billing),
+})
 
 async function listOf(read: Read, accountId: string, named: string): Promise<string> {
   const lists = await listLists(read, accountId)

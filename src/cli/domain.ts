@@ -14,6 +14,7 @@ import {
 } from '../domains/index.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { recordsInJson, sayChecks, sayRecords } from './domain-records.js'
+import { forceOption, plansUnlessForced, withForceHint } from './limits.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 import { domainTrackingCommand } from './tracking.js'
@@ -21,6 +22,7 @@ import { domainTrackingCommand } from './tracking.js'
 interface DomainOptions {
   account?: string
   trust?: boolean
+  force?: boolean
 }
 
 const trustText = 'take it as verified by your word (sandbox, split-horizon DNS)'
@@ -35,6 +37,7 @@ export function domainCommands(program: Command): void {
     .description('add a domain, make its DKIM keys, show the DNS records to publish')
     .addOption(accountOption())
     .option('--trust', trustText)
+    .addOption(forceOption())
     .addHelpText('after', '\nExample:\n  $ posthorn domain add example.com')
     .action(async (name: string, options: DomainOptions, command: Command) => {
       const place = placeOf(command)
@@ -42,7 +45,9 @@ export function domainCommands(program: Command): void {
       const added = await withStore(place, async (deps) => {
         const account = await chosenAccount(deps.store.read, options.account)
         const key = openApplianceKey(applianceKeyFile(place.dataDir))
-        return addDomain({ ...deps, key }, account.id, name, { trust: options.trust === true })
+        const plans = plansUnlessForced(place, options)
+        const given = { trust: options.trust === true, plans }
+        return withForceHint(() => addDomain({ ...deps, key }, account.id, name, given))
       })
       const records = domainRecords(added, recordSettings(settings))
       if (place.json) return sayJson({ ...shown(added), ...recordsInJson(records) })

@@ -1,11 +1,13 @@
 import type { Command } from 'commander'
 import { createKey, deleteKey, listKeys } from '../accounts/index.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
+import { forceOption, plansUnlessForced, withForceHint } from './limits.js'
 import { jsonTime, remark, say, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
 
 interface KeyOptions {
   account?: string
+  force?: boolean
 }
 
 export function keyCommands(program: Command): void {
@@ -15,6 +17,7 @@ export function keyCommands(program: Command): void {
     .command('create <name>')
     .description('make an API key and show it, this once')
     .addOption(accountOption())
+    .addOption(forceOption())
     .addHelpText(
       'after',
       "\nExample:\n  $ posthorn key create 'Web shop'\n  $ KEY=$(posthorn key create ci --json | jq -r .key)",
@@ -23,7 +26,9 @@ export function keyCommands(program: Command): void {
       const place = placeOf(command)
       const made = await withStore(place, async (deps) => {
         const { id: accountId } = await chosenAccount(deps.store.read, options.account)
-        return { accountId, ...(await createKey(deps, accountId, name)) }
+        const plans = plansUnlessForced(place, options)
+        const key = await withForceHint(() => createKey(deps, accountId, name, { plans }))
+        return { accountId, ...key }
       })
       if (place.json) return sayJson({ ...made, name: name.trim() })
       say(made.key)

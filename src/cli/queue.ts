@@ -118,8 +118,8 @@ Scheduled mail that is overdue by more than an hour when Posthorn starts is held
 restored, copied or asleep for long must not mail old things by surprise. So is a delivery that cannot be
 claimed, or whose result cannot be written: WHY says what is wrong, 'posthorn queue show' what the server
 answered. 'posthorn queue release' sends it (again), 'posthorn queue fail' discards it. Campaigns that are
-overdue like that, that could not go on, or that an operator has paused are shown below: 'posthorn broadcast
-resume' and 'posthorn broadcast cancel' are for them.`,
+overdue like that, that could not go on, or that an operator has paused are shown below (with --json under
+"campaigns", beside "deliveries"): 'posthorn broadcast resume' and 'posthorn broadcast cancel' are for them.`,
     )
     .action(async (options: ListOptions, command: Command) => {
       const place = placeOf(command)
@@ -131,19 +131,22 @@ resume' and 'posthorn broadcast cancel' are for them.`,
         'WAS DUE': shownTime(delivery.held?.dueAt ?? null),
         WHY: oneLine(delivery.held?.reason ?? ''),
       }))
-      if (!place.json) await sayPausedCampaigns(place, options)
+      if (!place.json) sayPausedCampaigns(await pausedCampaigns(place, options))
     })
 
   deliveryCommands(queue)
   changeCommands(queue)
 }
 
-async function sayPausedCampaigns(place: Place, options: ListOptions): Promise<void> {
-  const paused = await withStore(place, async ({ store: { read }, clock }) => {
+/** With whatever else is held. */
+const pausedCampaigns = async (place: Place, options: ListOptions) =>
+  await withStore(place, async ({ store: { read }, clock }) => {
     const { accountId, broadcastId } = await filterOf(read, options, clock.now())
     const found = await listPaused(read, accountId)
     return broadcastId === undefined ? found : found.filter(({ id }) => id === broadcastId)
   })
+
+function sayPausedCampaigns(paused: Awaited<ReturnType<typeof pausedCampaigns>>): void {
   if (paused.length === 0) return
   say()
   sayTable(
@@ -158,6 +161,16 @@ async function sayPausedCampaigns(place: Place, options: ListOptions): Promise<v
   )
   remark("'posthorn broadcast resume ID' lets one go on, 'posthorn broadcast cancel ID' ends it")
 }
+
+const campaignForMachines = (campaign: Awaited<ReturnType<typeof pausedCampaigns>>[number]) => ({
+  id: campaign.id,
+  accountId: campaign.account_id,
+  name: campaign.name,
+  subject: campaign.subject,
+  status: campaign.status,
+  dueAt: jsonTime(campaign.scheduled_at ?? campaign.created_at),
+  reason: campaign.reason,
+})
 
 const nothingWaits = 'Nothing waits'
 
@@ -180,11 +193,14 @@ async function sayList(
   const shown = found.slice(0, options.limit)
   const gateOf = await liveGates(place, shown, now)
   if (place.json) {
-    sayJson(
-      shown.map((delivery) =>
-        waitingForMachines(delivery, aroundOf(delivery), now, gateOf(delivery)),
-      ),
+    const deliveries = shown.map((delivery) =>
+      waitingForMachines(delivery, aroundOf(delivery), now, gateOf(delivery)),
     )
+    if (!more.held) sayJson(deliveries)
+    else {
+      const campaigns = (await pausedCampaigns(place, options)).map(campaignForMachines)
+      sayJson({ deliveries, campaigns })
+    }
   } else {
     const rows = shown.map((delivery) => row(delivery, aroundOf(delivery), now, gateOf(delivery)))
     const none = more.held ? 'Nothing is held' : nothingWaits

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { domainToASCII } from 'node:url'
+import { checkAdding, type Plans, readBilling } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import { generateDkimKeyPair } from '../dkim/index.js'
-import { OperatorError } from '../errors/index.js'
-import type { DkimKeyRow, DomainRow, Read, Store } from '../store/index.js'
+import { ApiError, OperatorError } from '../errors/index.js'
+import type { DkimKeyRow, DomainRow, Read, Store, Tx } from '../store/index.js'
 
 export interface DomainDeps {
   store: Store
@@ -35,13 +36,14 @@ export interface Domain {
 
 /**
  * Adds a domain to an account with an RSA and an Ed25519 key pair. `trust` takes it as verified by
- * the operator's word (sandbox, split-horizon DNS).
+ * the operator's word (sandbox, split-horizon DNS). Throws an `ApiError` where the account may add
+ * nothing, or no more domains, if it is held to `plans`.
  */
 export async function addDomain(
   { store, clock, key }: DomainDeps & { key: ApplianceKey },
   accountId: string,
   name: string,
-  options: { trust?: boolean } = {},
+  options: { trust?: boolean; plans?: Plans | undefined } = {},
 ): Promise<Domain> {
   const ascii = checkedName(name)
   const trusted = options.trust === true
@@ -87,10 +89,27 @@ export async function addDomain(
       .where('name', '=', ascii)
       .executeTakeFirst()
     if (twin !== undefined) throw new OperatorError(`The account has the domain ${ascii} already`)
+    if (options.plans !== undefined) await refuseBeyondPlan(tx, options.plans, accountId)
     await tx.insertInto('domains').values(row).execute()
     await tx.insertInto('dkim_keys').values(keys).execute()
   })
   return toDomain(row, keys)
+}
+
+/** Counted inside the write: two who add at once meet the ceiling too. */
+async function refuseBeyondPlan(tx: Tx, plans: Plans, accountId: string): Promise<void> {
+  const billing = await readBilling(tx, plans, accountId)
+  checkAdding(billing)
+  const { name, domains: most } = billing.plan
+  if (most === null) return
+  const { held } = await tx
+    .selectFrom('domains')
+    .select((eb) => eb.fn.countAll<number>().as('held'))
+    .where('account_id', '=', accountId)
+    .executeTakeFirstOrThrow()
+  if (held < most) return
+  const message = `The plan ${name} allows ${most === 1 ? '1 domain' : `${most} domains`}`
+  throw new ApiError('plan_limit_exceeded', message)
 }
 
 export async function listDomains(read: Read, accountId: string): Promise<Domain[]> {

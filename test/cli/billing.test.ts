@@ -97,3 +97,33 @@ t.test('topics and contacts are added and refused', async (t) => {
   t.match(stdout, /^email,firstName,lastName,phone,[^\n]*\r\nada@x\.test,[^\n]*\+2348031234567/)
   await refused(/No list "Readers"; there are: none/, 'contacts', 'export', '--list', 'Readers')
 })
+
+t.test('what is added by command follows the subscription, but for --force', async (t) => {
+  const { run, json, refused } = await openPlace(t)
+  await json('account', 'create', 'City')
+  await json('account', 'create', 'Shop')
+  const shop = ['--account', 'Shop']
+  await json('domain', 'add', 'one.test', ...shop)
+  const oneDomain = /error: The plan Free allows 1 domain; --force adds it all the same/
+  await refused(oneDomain, 'domain', 'add', 'two.test', ...shop)
+  t.match(await json('domain', 'add', 'two.test', '--force', ...shop), { name: 'two.test' })
+  for (const name of ['a.test', 'b.test']) await json('domain', 'add', name, '--account', 'City')
+  await json('account', 'set-plan', 'Shop', 'Growth')
+  await json('domain', 'add', 'three.test', ...shop)
+
+  await json('contact', 'add', 'known@x.test', ...shop)
+  await json('account', 'set-billing-state', 'Shop', 'past_due')
+  const pastDue = /error: The renewal failed: nothing can be added until it is paid.*; --force adds/
+  const adding = [
+    ['domain', 'add', 'four.test'],
+    ['key', 'create', 'web'],
+    ['contact', 'add', 'new@x.test'],
+  ]
+  for (const command of adding) await refused(pastDue, ...command, ...shop)
+  t.match(await json('contact', 'add', 'known@x.test', '--first-name', 'Ann', ...shop), {
+    ...{ added: false, firstName: 'Ann' },
+  })
+  for (const command of adding) t.match(await run(...command, '--force', ...shop), { status: 0 })
+  await json('account', 'set-billing-state', 'Shop', 'expired')
+  await refused(/The subscription has ended.*; --force/, 'key', 'create', 'web', ...shop)
+})

@@ -42,6 +42,13 @@ t.test('campaigns are sent, shown, paused, resumed and cancelled', async (t) => 
     /WHY\n(\d+ .+ campaign .+ is paused\n){4}\nPAUSED CAMPAIGN .+\n.+ News .+ wrong link/,
   )
   t.match(await run('queue', 'held', '--account', 'City'), { stderr: /posthorn broadcast resume/ })
+  t.match(await json('queue', 'held', '--account', 'City'), {
+    deliveries: Array(4).fill({ held: { reason: / is paused$/ } }),
+    campaigns: [{ id, accountId, name: 'Week 47', status: 'paused', reason: 'wrong link' }],
+  })
+  t.match(await json('queue', 'held', '--limit', '1'), {
+    ...{ deliveries: { length: 1 }, campaigns: { length: 1 } },
+  })
   await refused(/No campaign/, 'queue', 'list', '--campaign', nobody)
   t.match(await run('broadcast', 'resume', id), { stdout: /^It goes on; 4 mails released/ })
 

@@ -1,0 +1,25 @@
+import { Option } from 'commander'
+import { plansFile } from '../app/files.js'
+import { loadPlans, type Plans } from '../billing/index.js'
+import { ApiError, OperatorError } from '../errors/index.js'
+import type { Place } from './place.js'
+
+/** For commands that add something to an account, which its subscription may forbid. */
+export const forceOption = () =>
+  new Option('--force', 'add it even if the plan or the state of the subscription forbids it')
+
+/** The plans to hold an addition to; none with `--force`, the operator's word. */
+export const plansUnlessForced = (
+  place: Place,
+  { force }: { force?: boolean },
+): Plans | undefined => (force ? undefined : loadPlans(plansFile(place.dataDir)))
+
+/** Runs what adds, and tells of `--force` where the account's subscription refuses it. */
+export async function withForceHint<T>(add: () => Promise<T>): Promise<T> {
+  try {
+    return await add()
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 403) throw error
+    throw new OperatorError(`${error.message}; --force adds it all the same`)
+  }
+}
