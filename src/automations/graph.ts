@@ -1,3 +1,4 @@
+import { shown } from './check-fields.js'
 import { edgeName } from './compile.js'
 import type { AutomationDefinition, Connection, EdgeType, Step } from './definition.js'
 import { durationMs, usualTimeout } from './duration.js'
@@ -50,21 +51,23 @@ function edgeFaults(steps: Step[], connections: Connection[]): StepFault[] {
   const faults: StepFault[] = []
   for (const { from, to, type, branch } of connections) {
     const source = byKey.get(from)
-    const say = (error: string) => faults.push({ key: from, error })
-    if (source === undefined) say(`A connection comes from "${from}", which is no step`)
-    else if (!byKey.has(to)) say(`A connection goes to "${to}", which is no step`)
+    const say = (error: string) => faults.push({ key: source?.key ?? null, error })
+    if (source === undefined) say(`A connection comes from "${shown(from)}", which is no step`)
+    else if (!byKey.has(to)) say(`A connection goes to "${shown(to)}", which is no step`)
     else {
       const allowed = edgesOf[source.type]
       if (!allowed.includes(type)) {
         const has = allowed.length === 0 ? 'none' : allowed.map((name) => `"${name}"`).join(' and ')
         say(`A connection of type "${type}" cannot leave a ${source.type} step, which has ${has}`)
       } else if (source.type === 'split' && !source.config.branches.some((b) => b.key === branch)) {
-        say(`A connection leaves by the branch "${branch ?? ''}", which the split does not have`)
+        say(
+          `A connection leaves by the branch "${shown(branch ?? '')}", which the split does not have`,
+        )
       } else if (type !== 'branch' && branch !== undefined) {
         say(`A connection of type "${type}" has no branch`)
       }
       const edge = `${from} ${edgeName(type, branch)}`
-      if (taken.has(edge)) say(`Two connections leave by "${edgeName(type, branch)}"`)
+      if (taken.has(edge)) say(`Two connections leave by "${shown(edgeName(type, branch))}"`)
       taken.add(edge)
     }
   }

@@ -28,7 +28,8 @@ export function changesOf(
     const value = given === undefined ? undefined : resolve(given)
     if (value === undefined) continue
     if (value !== null && !isName(value)) return undefined
-    changes[name === 'firstName' ? 'firstName' : 'lastName'] = value
+    const kept = value?.replace(/\s+/g, ' ').trim() || null
+    changes[name === 'firstName' ? 'firstName' : 'lastName'] = kept
   }
   if (metadata !== undefined) {
     const values = Object.entries(metadata).flatMap(([name, given]) => {
