@@ -137,7 +137,13 @@ function finish({ actions, history, heard, waits, steps, mails }: Going, next: N
 }
 
 /** What ends a run wherever it is. */
-function leaving({ version, run, known, now, at, steps }: Going): Next | undefined {
+function leaving(state: Going): Next | undefined {
+  const end = endOf(state)
+  if (end !== undefined) note(state, `ended:${end.reason}`)
+  return end
+}
+
+function endOf({ version, run, known, now, at, steps }: Going): Ended | undefined {
   const departed = known.contact === undefined ? 'deleted' : known.departed
   if (departed !== undefined && !staysOn(version, departed)) return exit(at, departed)
   if (now - run.startedAt > limits.runAgeMs) return exit(at, 'expired')
@@ -355,14 +361,16 @@ function noteBlocked(state: Going, reason: BlockedReason): void {
   if (last?.stepId !== state.at.id || last.result !== result) note(state, result)
 }
 
-const exit = (at: CompiledStep, reason: string): Next => ({
+type Ended = Next & { kind: 'end' }
+
+const exit = (at: CompiledStep, reason: string): Ended => ({
   kind: 'end',
   stepId: at.id,
   status: 'exited',
   reason,
 })
 
-const fail = (at: CompiledStep, reason: string): Next => ({
+const fail = (at: CompiledStep, reason: string): Ended => ({
   kind: 'end',
   stepId: at.id,
   status: 'failed',
