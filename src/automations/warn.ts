@@ -1,0 +1,37 @@
+import { pathFault } from './check-rule.js'
+import type { AutomationDefinition, SendConfig } from './definition.js'
+import { type StepFault, stepsBefore } from './graph.js'
+
+/**
+ * What need not be wrong, but will fail when the step runs if it is: variables that a template needs
+ * and that its step cannot know. `requiredBy` says which paths the template of a send cannot be
+ * rendered without; undefined where that is not known.
+ */
+export function warningsOf(
+  definition: AutomationDefinition,
+  requiredBy: (send: SendConfig) => readonly string[] | undefined,
+): StepFault[] {
+  const before = stepsBefore(definition)
+  return definition.steps.flatMap((step) => {
+    if (step.type !== 'send_email') return []
+    const { variables = {}, template } = step.config
+    const possible = before.get(step.key) ?? new Set<string>()
+    const lacking = new Set(
+      (requiredBy(step.config) ?? []).filter((path) => !isKnown(path, variables, possible)),
+    )
+    return [...lacking].map((path) => {
+      const error = `Template "${template}" needs "${path}", which this step does not know`
+      return { key: step.key, error: `${error}: give it in "variables"` }
+    })
+  })
+}
+
+function isKnown(path: string, variables: object, before: ReadonlySet<string>): boolean {
+  const [root = '', key = ''] = path.split('.')
+  if (Object.hasOwn(variables, root)) return true
+  if (root === 'waits') return before.has(key)
+  if (root === 'contact' && (key === '' || path === 'contact.metadata')) return true
+  return (
+    root !== 'email' && (root === 'event' || root === 'trigger' || pathFault(path) === undefined)
+  )
+}

@@ -1,0 +1,316 @@
+import t from 'tap'
+import type { AutomationDefinition } from '../../src/automations/definition.js'
+import { validate } from '../../src/automations/validate.js'
+import { warningsOf } from '../../src/automations/warn.js'
+
+const trigger = { key: 'start', type: 'trigger', config: { eventName: 'user.signup' } }
+const send = {
+  key: 'hello',
+  type: 'send_email',
+  config: { template: 'welcome', from: 'Us <us@sender.example>' },
+}
+const wait = { key: 'paid', type: 'wait_for_event', config: { eventName: 'order.paid' } }
+const exit = { key: 'out', type: 'exit' }
+const edge = (from: string, to: string, type = 'default', branch?: string) => ({
+  ...{ from, to, type },
+  ...(branch === undefined ? {} : { branch }),
+})
+
+/** Steps one after the other by default edges. */
+function line(...steps: { key: string; type: string; config?: unknown }[]) {
+  const all = [trigger, ...steps]
+  const connections = steps.map(({ key }, index) => edge(all[index]?.key ?? '', key))
+  return { steps: all, connections }
+}
+const faults = (given: unknown) =>
+  validate(given).faults.map(({ key, error }) => `${key}: ${error}`)
+
+t.test('a whole definition passes, and a config that may be empty is filled in', async (t) => {
+  const given = {
+    steps: [
+      {
+        ...trigger,
+        config: {
+          eventName: 'user.signup',
+          filter: { field: 'contact.metadata.plan', operator: 'in', value: ['free', 'pro'] },
+          reentry: { after: 'P30D' },
+        },
+      },
+      {
+        ...send,
+        config: {
+          ...send.config,
+          subject: 'Hello {{ contact.firstName }}',
+          replyTo: 'help@sender.example',
+          variables: { cart: { var: 'trigger.cart' }, n: 1, list: [1] },
+          topicId: '0197f1c8-9b5c-7ea2-8a9e-4c1a3f0d2b11',
+          templateVersion: 3,
+        },
+      },
+      {
+        ...wait,
+        config: {
+          eventName: 'order.paid',
+          filter: {
+            all: [
+              { field: 'event.cart', operator: 'eq', value: { var: 'trigger.cart' } },
+              { not: { field: 'email.hello.opened', operator: 'eq', value: true } },
+            ],
+          },
+          timeout: 'P3D',
+          since: 'step',
+        },
+      },
+      {
+        key: 'pause',
+        type: 'delay',
+        config: { until: { time: '09:00', days: [1], zone: 'contact' } },
+      },
+      {
+        key: 'note',
+        type: 'contact_update',
+        config: { firstName: { var: 'waits.paid.name' }, metadata: { paid: true, old: null } },
+      },
+      {
+        key: 'arms',
+        type: 'split',
+        config: {
+          branches: [
+            { key: 'a', percent: 33.4 },
+            { key: 'b', percent: 66.6 },
+          ],
+        },
+      },
+      { key: 'hook', type: 'webhook', config: { endpointId: 'e1', payload: { n: 1 } } },
+      exit,
+    ],
+    connections: [
+      edge('start', 'hello'),
+      edge('hello', 'paid'),
+      edge('paid', 'note', 'event_received'),
+      edge('paid', 'pause', 'timeout'),
+      edge('pause', 'hello'),
+      edge('note', 'arms'),
+      edge('arms', 'hook', 'branch', 'a'),
+      edge('arms', 'out', 'branch', 'b'),
+    ],
+    settings: {
+      exitOn: [{ eventName: 'account.closed' }],
+      goal: { eventName: 'order.paid', to: 'out' },
+      timeZone: 'Africa/Lagos',
+      sendWindow: { from: '08:00', to: '20:00', days: [1, 2, 3, 4, 5] },
+      maxPerHour: 500,
+      onUnsubscribe: 'exit',
+    },
+  }
+  t.same(faults(given), [])
+  t.same(validate(given).definition?.steps.at(-1), { ...exit, config: {} })
+})
+
+t.test('what is no definition, and steps that are none, are said', async (t) => {
+  for (const [given, expected] of [
+    [null, 'null: definition: expected an object'],
+    [{ steps: [] }, 'null: definition.connections is missing'],
+    [{ steps: 1, connections: [] }, 'null: definition.steps: expected an array'],
+    [{ steps: [], connections: [] }, 'null: There is no trigger'],
+    [{ steps: [5], connections: [] }, /^null: steps\[0\]: expected a "key"/],
+    [{ steps: [{ key: 'A b' }], connections: [] }, /^null: steps\[0\]: expected a "key"/],
+    [{ ...line(), extra: 1 }, 'null: definition.extra is no field of this kind'],
+    [line({ key: 'x', type: 'toString' }), /^x: type: expected one of trigger/],
+    [
+      { ...line(), connections: [edge('start', 'hello', 'else')] },
+      /^start: .*type: expected one of/,
+    ],
+  ] as const) {
+    t.match(faults(given), [expected], JSON.stringify(given))
+  }
+})
+
+t.test('each step’s config is held against its type', async (t) => {
+  const rows: [string, unknown, string | RegExp][] = [
+    ['send_email', {}, 'template is missing'],
+    ['send_email', { ...send.config, template: 'No' }, /template: expected the slug/],
+    ['send_email', { ...send.config, from: 'nobody' }, /from: expected an address/],
+    ['send_email', { ...send.config, subject: 'a\r\nBcc: x@y.z' }, /subject: expected/],
+    ['send_email', { ...send.config, variables: { contact: 1 } }, /have a "contact" already/],
+    ['send_email', { ...send.config, variables: { x: { var: 'nothing' } } }, /begins with none of/],
+    ['send_email', { ...send.config, type: 'bulk' }, /type: expected "marketing" or/],
+    ['send_email', { ...send.config, delay: 'P1D' }, 'delay is no field of this kind'],
+    [
+      'send_email',
+      { ...send.config, type: 'transactional', topicId: '0197f1c8-9b5c-7ea2-8a9e-4c1a3f0d2b11' },
+      'topicId: only marketing mail belongs to a topic',
+    ],
+    ['delay', {}, 'expected either "duration" or "until"'],
+    ['delay', { duration: 'P1M' }, /duration: expected an ISO 8601 duration/],
+    ['delay', { duration: 'P91D' }, /at most 90 days/],
+    ['delay', { duration: 'PT0S' }, /duration: expected/],
+    [
+      'delay',
+      { duration: 'P1D', until: { time: '09:00' } },
+      'expected either "duration" or "until"',
+    ],
+    ['delay', { until: { time: '24:00' } }, /until.time: expected a time/],
+    ['delay', { until: { time: '09:00', zone: '+01:00' } }, /until.zone: expected a time zone/],
+    ['delay', { until: { time: '09:00', days: [0] } }, /until.days: expected/],
+    ['delay', { until: { time: '09:00', days: [] } }, /until.days: expected/],
+    ['wait_for_event', { eventName: 'a b' }, /eventName: expected 1 to 100/],
+    ['wait_for_event', { eventName: 'x', timeout: 'P1Y' }, /timeout: expected/],
+    ['wait_for_event', { eventName: 'x', since: 'ever' }, /since: expected "run" or "step"/],
+    ['condition', {}, /config: expected { field, operator, value }/],
+    ['condition', { field: 'contact.age', operator: 'exists' }, /"contact.age" is none of/],
+    ['condition', { field: 'event.x', operator: 'like', value: 1 }, /operator: expected one of eq/],
+    ['condition', { field: 'event.x', operator: 'eq' }, /eq needs a value/],
+    ['condition', { field: 'event.x', operator: 'exists', value: true }, /exists has no value/],
+    ['condition', { field: 'event.x', operator: 'in', value: 1 }, /in needs an array/],
+    ['condition', { field: 'event.x', operator: 'gt', value: true }, /gt needs a number or a date/],
+    ['condition', { all: [] }, /all: expected an array of rules/],
+    ['condition', { all: [{ field: 'event.x', operator: 'exists' }], any: [] }, /more than "all"/],
+    ['condition', { field: 'email.hello.read', operator: 'exists' }, /none of email.KEY.opened/],
+    ['condition', { field: 'event..x', operator: 'exists' }, /has an empty part/],
+    ['contact_update', {}, /expected at least one of/],
+    ['contact_update', { firstName: 'a\u0000' }, /firstName: expected null or a name/],
+    ['contact_update', { email: 'x@y.z' }, 'email is no field of this kind'],
+    ['split', { branches: [{ key: 'a', percent: 100 }] }, /2 to 20/],
+    [
+      'split',
+      {
+        branches: [
+          { key: 'a', percent: 50 },
+          { key: 'a', percent: 40 },
+        ],
+      },
+      /the same key/,
+    ],
+    ['exit', { reason: 5 }, /reason: expected/],
+  ]
+  for (const [type, config, expected] of rows) {
+    const { faults } = validate(line({ key: 'x', type, config }))
+    t.equal(faults[0]?.key, 'x', `${type} ${JSON.stringify(config)}`)
+    t.match(faults[0]?.error, expected, `${type} ${JSON.stringify(config)}`)
+  }
+})
+
+t.test('connections lead from steps to steps, by the edges of their types', async (t) => {
+  const rows: [object[], object[], (string | RegExp)[]][] = [
+    [[], [edge('start', 'gone')], ['start: A connection goes to "gone", which is no step']],
+    [
+      [exit],
+      [edge('start', 'out'), edge('gone', 'out')],
+      [/^null: A connection comes from "gone"/],
+    ],
+    [
+      [exit],
+      [edge('start', 'out'), edge('out', 'start')],
+      [/^out: .*exit step, which has none/, /^start: No/],
+    ],
+    [
+      [send, exit],
+      [edge('start', 'hello'), edge('hello', 'out', 'timeout')],
+      [/^hello: .*"default"$/],
+    ],
+    [
+      [send, exit],
+      [edge('start', 'hello'), edge('start', 'out')],
+      ['start: Two connections leave by "default"'],
+    ],
+    [[exit], [], ['start: The trigger is connected to no step']],
+    [[{ ...trigger, key: 'two' }], [edge('start', 'two')], [/^two: There is a trigger already/]],
+    [[send, exit], [edge('start', 'hello')], ['out: No way leads from the trigger to this step']],
+  ]
+  for (const [steps, connections, expected] of rows) {
+    const found = faults({ steps: [trigger, ...steps], connections })
+    t.match(found, expected, JSON.stringify(connections))
+    if (expected.length > 0) t.equal(found.length, expected.length)
+  }
+  const again = faults({ steps: [trigger, exit, exit], connections: [] })
+  t.same(again, ['out: Another step has the same key'])
+})
+
+t.test('a loop needs time or an event', async (t) => {
+  const step = (type: string, config: object) => ({ key: 'pause', type, config })
+  const loop = (pause: object, type = 'default') =>
+    faults({
+      steps: [trigger, send, pause],
+      connections: [edge('start', 'hello'), edge('hello', 'pause'), edge('pause', 'hello', type)],
+    })
+  const error =
+    'A loop ("hello", "pause") needs a delay or a timeout of at least a minute, or a wait for an event'
+  const spins = [`hello: ${error}`, `pause: ${error}`]
+  t.same(loop(step('contact_update', { firstName: 'x' })), spins)
+  t.same(loop(step('delay', { duration: 'PT59S' })), spins)
+  t.same(loop(step('delay', { duration: 'PT1M' })), [])
+  t.same(loop(step('delay', { until: { time: '09:00' } })), [])
+  t.same(loop(step('wait_for_event', { eventName: 'x', timeout: 'PT1S' }), 'event_received'), [])
+  t.same(loop(step('wait_for_event', { eventName: 'x', timeout: 'PT1S' }), 'timeout'), spins)
+  t.same(loop(step('wait_for_event', { eventName: 'x' }), 'timeout'), [])
+})
+
+t.test('a field can exist only after the step that it comes from', async (t) => {
+  const asks = (field: string) => ({
+    key: 'ask',
+    type: 'condition',
+    config: { field, operator: 'exists' },
+  })
+  const before = (field: string) => ({
+    steps: [trigger, asks(field), wait, send],
+    connections: [
+      edge('start', 'ask'),
+      edge('ask', 'paid', 'condition_met'),
+      edge('paid', 'hello', 'event_received'),
+    ],
+  })
+  t.same(faults(before('waits.paid.total')), [
+    'ask: field "waits.paid.total": no way leads from "paid" to this step',
+  ])
+  t.same(faults(before('email.hello.opened')), [
+    'ask: field "email.hello.opened": no way leads from "hello" to this step',
+  ])
+  t.same(faults(before('waits.hello.x')), [
+    'ask: field "waits.hello.x": "hello" is no wait_for_event step',
+  ])
+  t.same(faults(before('trigger.x')), [])
+  const { steps, connections } = before('waits.paid.total')
+  // By a way back it can.
+  t.same(faults({ steps, connections: [...connections, edge('hello', 'ask')] }), [])
+  const first = { ...trigger, config: { eventName: 'x', filter: asks('waits.paid.x').config } }
+  t.match(faults({ ...before('trigger.x'), steps: [first, asks('trigger.x'), wait, send] }), [
+    /^start: field "waits.paid.x": no way/,
+  ])
+})
+
+t.test('settings fit the steps', async (t) => {
+  const settings = (given: object) => faults({ ...line(send, exit), settings: given })
+  t.match(settings({ colour: 1 }), [/settings.colour is no field/])
+  t.match(settings({ timeZone: 'Nowhere' }), [/settings.timeZone: expected a time zone/])
+  t.match(settings({ maxPerHour: 0 }), [/maxPerHour: expected/])
+  t.match(settings({ exitOn: [{}] }), [/exitOn\[0\].eventName is missing/])
+  t.match(settings({ goal: { eventName: 'x', to: 'gone' } }), [/goal.to: "gone" is no step/])
+  t.match(settings({ goal: { eventName: 'x', to: 'start' } }), [/goal.to: "start" is the trigger/])
+  t.match(settings({ sendWindow: { from: '09:00', to: '09:00' } }), [/closes when it opens/])
+  t.same(settings({ sendWindow: { from: '00:00', to: '24:00' } }), [])
+  t.match(settings({ onUnsubscribe: 'continue' }), [/^hello: .*not transactional/])
+  // A step to which only the goal leads is reached.
+  const { steps, connections } = line(send)
+  const goal = { goal: { eventName: 'x', to: 'out' } }
+  t.same(faults({ steps: [...steps, exit], connections, settings: goal }), [])
+})
+
+t.test('what a template needs and its step cannot know is a warning', async (t) => {
+  const { definition } = validate({
+    ...line({ ...send, config: { ...send.config, variables: { cart: 1 } } }),
+  })
+  const warned = (...paths: string[]) =>
+    warningsOf(definition as AutomationDefinition, () => paths).map(
+      ({ key, error }) => `${key} ${error}`,
+    )
+  t.same(
+    warned('cart.items', 'contact.firstName', 'contact.metadata.x', 'trigger.a', 'event.b'),
+    [],
+  )
+  t.same(warned('firstName', 'waits.paid.x', 'contact.age', 'firstName'), [
+    'hello Template "welcome" needs "firstName", which this step does not know: give it in "variables"',
+    'hello Template "welcome" needs "waits.paid.x", which this step does not know: give it in "variables"',
+    'hello Template "welcome" needs "contact.age", which this step does not know: give it in "variables"',
+  ])
+})
