@@ -3,7 +3,7 @@ import { compile } from '../../src/automations/compile.js'
 import type { AutomationDefinition } from '../../src/automations/definition.js'
 import { explainRun } from '../../src/automations/explain.js'
 import { startRun } from '../../src/automations/run.js'
-import { simulate, simulateCohort } from '../../src/automations/simulate.js'
+import { type SimulatedWorld, simulate, simulateCohort } from '../../src/automations/simulate.js'
 import { day, hour, startName } from '../support/automations.js'
 
 const start = Date.parse('2026-11-30T09:00:00Z')
@@ -115,23 +115,26 @@ t.test('a simulation tells when, what, why and with which mail, and where it sta
 })
 
 t.test('a cohort counts the results of each step', async (t) => {
-  const worlds = Array.from({ length: 100 }, (_, index) => ({
-    contact: contact(`c${index}`),
-    happenings: [
-      { at: start, kind: 'event' as const, name: startName, payload: { n: index } },
-      ...(index % 4 === 0
-        ? [
-            {
-              at: start + hour,
-              kind: 'event' as const,
-              name: 'order.paid',
-              payload: { total: index },
-            },
-          ]
-        : []),
-    ],
-    until: start + 60 * day,
-  }))
+  const worlds = Array.from(
+    { length: 100 },
+    (_, index): SimulatedWorld => ({
+      contact: contact(`c${index}`),
+      happenings: [
+        { at: start, kind: 'event', name: startName, payload: { n: index } },
+        ...(index % 4 === 0
+          ? [
+              {
+                at: start + hour,
+                kind: 'event',
+                name: 'order.paid',
+                payload: { total: index },
+              },
+            ]
+          : []),
+      ],
+      until: start + 60 * day,
+    }),
+  )
   const { contacts, started, steps, ends } = simulateCohort(version, worlds)
   t.same([contacts, started], [100, 100])
   t.same(Object.fromEntries(steps.get('paid') ?? []), { received: 25, timed_out: 75 })
