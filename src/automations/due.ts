@@ -1,16 +1,10 @@
-import { cell, idsOf, prepared, type Read, rowsOf } from '../store/index.js'
+import { cell, prepared, type Read, rowsOf } from '../store/index.js'
 import { type SuppressionReason, suppressionsAmong } from '../suppression/index.js'
 import { optedOutAmong } from '../topics/index.js'
 import { departureOf } from './departed.js'
-import {
-  type EventColumns,
-  eventsById,
-  eventsOf,
-  type LiveRow,
-  readHistory,
-  toEvent,
-} from './live.js'
-import type { Departure, Engagement, StoredEvent, Traveller } from './run.js'
+import { type Engagements, readEngagement } from './engagement.js'
+import { type EventColumns, eventsById, eventsOf, type LiveRow, toEvent } from './live.js'
+import type { Departure, StoredEvent, Traveller } from './run.js'
 import type { FrozenVersion } from './versions.js'
 
 /** A run that is due, with its contact as read. */
@@ -58,7 +52,7 @@ export interface Surroundings {
   events: ReadonlyMap<number, StoredEvent>
   departed(contact: Traveller): Departure | undefined
   nextEvent(contactId: string, name: string, after: number): StoredEvent | undefined
-  mail(row: LiveRow, version: FrozenVersion, stepKey: string): Engagement | undefined
+  mail: Engagements
   optedOut(contact: Traveller, topicId: string): boolean
 }
 
@@ -74,20 +68,14 @@ export async function readSurroundings(
   )
   const reasons = await reasonsOf(read, accountId, addresses)
   const later = await laterEvents(read, runs)
-  const mails = await mailsOf(read, runs)
+  const mail = await readEngagement(read, runs)
   const left = await leftTopics(read, accountId, runs, addresses)
   return {
     events,
     departed: ({ email }) => departureOf(reasons.get(email.toLowerCase())),
     nextEvent: (contactId, name, after) =>
       later.get(`${contactId} ${name}`)?.find(({ id }) => id > after),
-    mail(row, { compiled }, stepKey) {
-      const stepId = compiled.byKey.get(stepKey)?.id
-      const sent = readHistory(row.history, row.started_at)
-        .reverse()
-        .find((entry) => entry.stepId === stepId && entry.emailId !== undefined)
-      return mails.get(sent?.emailId ?? '')
-    },
+    mail,
     optedOut: ({ email }, topicId) => left.get(topicId.toLowerCase())?.has(email) ?? false,
   }
 }
@@ -132,43 +120,6 @@ const eventsAfter = prepared<{ json: string }, EventColumns & { contactId: strin
       )
       .select(['events.id', 'name', 'payload', 'at', 'contact_id as contactId'])
       .orderBy('events.id'),
-)
-
-/** What became of the mails that conditions ask about. */
-async function mailsOf(read: Read, runs: readonly DueRun[]): Promise<Map<string, Engagement>> {
-  const ids = runs
-    .filter(({ version }) => version.asksOfMail)
-    .flatMap(({ row }) => readHistory(row.history, row.started_at))
-    .flatMap(({ emailId }) => (emailId === undefined ? [] : [emailId]))
-  if (ids.length === 0) return new Map()
-  const rows = await mailsAmong(read, { ids: JSON.stringify(ids) })
-  return new Map(
-    rows.map((mail) => [
-      mail.id,
-      {
-        opened: mail.openedAt !== null,
-        clicked: mail.clickedAt !== null,
-        delivered: mail.delivered > 0,
-        bounced: mail.bounced > 0,
-      },
-    ]),
-  )
-}
-
-interface Mail {
-  id: string
-  openedAt: number | null
-  clickedAt: number | null
-  delivered: number
-  bounced: number
-}
-
-// Opens and clicks of machines are not counted there.
-const mailsAmong = prepared<{ ids: string }, Mail>((db, { ids }) =>
-  db
-    .selectFrom('emails')
-    .select(['id', 'opened_at as openedAt', 'clicked_at as clickedAt', 'delivered', 'bounced'])
-    .where('id', 'in', idsOf(ids)),
 )
 
 async function leftTopics(

@@ -2,12 +2,14 @@ import type { ExpressionBuilder, UpdateResult } from 'kysely'
 import type { Ids } from '../store/index.js'
 import { cell, prepared, rowsOf, type Tables, type Tx } from '../store/index.js'
 import { type Ending, endingOf, endRuns } from './end.js'
+import { readEngagement } from './engagement.js'
 import { hears } from './exit-rules.js'
-import { eventsById, eventsOf, type LiveRow, stateOf } from './live.js'
+import { appended } from './history.js'
+import { eventsById, eventsOf, historyJson, type LiveRow, stateOf } from './live.js'
 import type { StoredEvent, Traveller } from './run.js'
 import { makeTally, type Tally } from './tally.js'
 import { type Started, startRuns } from './triggers.js'
-import type { Versions } from './versions.js'
+import type { FrozenVersion, Versions } from './versions.js'
 import { wakes } from './walk.js'
 
 export interface IngestDeps {
@@ -50,13 +52,33 @@ export async function ingestEvents(
 ): Promise<Heard[]> {
   const taken = await storeEvents(tx, accountId, now, events)
   const tally = makeTally()
-  const resumed = await resolveWaits(tx, deps.versions, taken, now, tally)
-  const started = await startRuns(tx, deps, { accountId, now, tally }, taken)
+  const heard = new Map<TakenEvent, Heard>()
+  for (const round of roundsOf(taken)) {
+    const resumed = await resolveWaits(tx, deps.versions, round, now, tally)
+    const started = await startRuns(tx, deps, { accountId, now, tally }, round)
+    for (const [place, event] of round.entries()) {
+      heard.set(event, { resumed: resumed[place] ?? 0, started: started[place] ?? [] })
+    }
+  }
   await tally.write(tx)
-  return taken.map((_, place) => ({
-    resumed: resumed[place] ?? 0,
-    started: started[place] ?? [],
-  }))
+  return taken.map((event) => heard.get(event) ?? { resumed: 0, started: [] })
+}
+
+/**
+ * Events in rounds, each with at most one of a contact: what an event ends or starts, the contact's
+ * next one finds so. Almost always it is a single round.
+ */
+function roundsOf(events: readonly TakenEvent[]): TakenEvent[][] {
+  const rounds: TakenEvent[][] = []
+  const earlier = new Map<string, number>()
+  for (const event of events) {
+    const place = earlier.get(event.contact.id) ?? 0
+    earlier.set(event.contact.id, place + 1)
+    const round = rounds[place] ?? []
+    round.push(event)
+    rounds[place] = round
+  }
+  return rounds
 }
 
 // Rising ids are given here, in the one write at a time: an event's place tells what came before it.
@@ -105,7 +127,10 @@ const insertEvents = prepared<{ json: string; accountId: string; now: number }, 
       ),
 )
 
-/** Wakes runs that are parked on these events, and ends those whose exit rules name them. */
+/**
+ * Wakes runs that are parked on these events, of which each contact has one, and ends or moves those
+ * whose exit rules or goal name them.
+ */
 async function resolveWaits(
   tx: Tx,
   versions: Versions,
@@ -120,21 +145,33 @@ async function resolveWaits(
   const runs = new Map(rows.map((row) => [row.id, row]))
   const known = await eventsById(tx, rows.flatMap(eventsOf))
   const woken = new Map<string, number>()
-  const moved = new Map<string, { stepId: number; heard: string }>()
+  const moved = new Map<string, unknown[]>()
   const endings = new Map<string, Ending>()
+  const frozen = new Map<LiveRow, FrozenVersion>()
+  for (const row of runs.values()) {
+    frozen.set(row, await versions(tx, row.automation_id, row.version))
+  }
+  const mailOf = await readEngagement(
+    tx,
+    [...frozen].map(([row, version]) => ({ row, version })),
+  )
   for (const [place, event] of taken.entries()) {
-    for (const row of runs.values()) {
-      if (row.contact_id !== event.contact.id || endings.has(row.id) || moved.has(row.id)) continue
-      const { compiled } = await versions(tx, row.automation_id, row.version)
+    for (const [row, version] of frozen) {
+      if (row.contact_id !== event.contact.id) continue
+      const { compiled } = version
       const state = stateOf(row, known)
       const trigger = known.get(row.trigger_event)
       if (trigger === undefined) continue
-      const facts = { contact: event.contact, trigger, mail: () => undefined }
+      const mail = (key: string) => mailOf(row, version, key)
+      const facts = { contact: event.contact, trigger, mail }
       const heard = hears(compiled, state, facts, event.stored)
       if (heard?.kind === 'exit') endings.set(row.id, endingOf(row, 'exited', heard.reason, now))
       else if (heard?.kind === 'goal') {
-        moved.set(row.id, { stepId: heard.stepId, heard: JSON.stringify(heard.heard) })
-      } else if (row.wait_event === event.name && !woken.has(row.id)) {
+        const { stepId } = heard
+        const line = { stepId: row.step_id, at: now, result: 'goal', eventId: event.stored.id }
+        const history = historyJson(appended(state.history, [line]), row.started_at)
+        moved.set(row.id, [row.id, stepId, JSON.stringify(heard.heard), history])
+      } else if (row.wait_event === event.name) {
         if (!wakes(compiled, state, facts, event.stored)) continue
         woken.set(row.id, event.stored.id)
         resumed[place] = (resumed[place] ?? 0) + 1
@@ -142,11 +179,9 @@ async function resolveWaits(
     }
   }
   await endRuns(tx, [...endings.values()], { at: now, tally })
-  const going = [...woken].filter(([id]) => !endings.has(id) && !moved.has(id))
-  if (going.length > 0) await wake(tx, { json: JSON.stringify(going), now })
-  const jumps = [...moved].map(([id, { stepId, heard }]) => [id, stepId, heard])
-  if (jumps.length > 0) await jump(tx, { json: JSON.stringify(jumps), now })
-  for (const id of [...going.map(([one]) => one), ...moved.keys()]) {
+  if (woken.size > 0) await wake(tx, { json: JSON.stringify([...woken]), now })
+  if (moved.size > 0) await jump(tx, { json: JSON.stringify([...moved.values()]), now })
+  for (const id of [...woken.keys(), ...moved.keys()]) {
     const row = runs.get(id)
     if (row === undefined || row.status === 'running') continue
     tally.run(row.automation_id, 'waiting', -1)
@@ -201,6 +236,7 @@ const jump = prepared<{ json: string; now: number }, UpdateResult>((db, { json, 
       ...lookedAt(eb, now),
       step_id: cell<number>(1),
       heard: cell<string>(2),
+      history: cell<string>(3),
       entered_at: null,
       woken_by: null,
       blocked: null,
