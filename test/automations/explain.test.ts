@@ -3,7 +3,12 @@ import { compile } from '../../src/automations/compile.js'
 import type { AutomationDefinition } from '../../src/automations/definition.js'
 import { explainRun } from '../../src/automations/explain.js'
 import { startRun } from '../../src/automations/run.js'
-import { type SimulatedWorld, simulate, simulateCohort } from '../../src/automations/simulate.js'
+import {
+  type Happening,
+  type SimulatedWorld,
+  simulate,
+  simulateCohort,
+} from '../../src/automations/simulate.js'
 import { day, hour, startName } from '../support/automations.js'
 
 const start = Date.parse('2026-11-30T09:00:00Z')
@@ -114,6 +119,13 @@ t.test('a simulation tells when, what, why and with which mail, and where it sta
   t.match(half.runs, [{ ended: null, state: { stepId: 3, dueAt: start + 2 * day } }])
 })
 
+const paid = (total: number): Happening => ({
+  at: start + hour,
+  kind: 'event',
+  name: 'order.paid',
+  payload: { total },
+})
+
 t.test('a cohort counts the results of each step', async (t) => {
   const worlds = Array.from(
     { length: 100 },
@@ -121,16 +133,7 @@ t.test('a cohort counts the results of each step', async (t) => {
       contact: contact(`c${index}`),
       happenings: [
         { at: start, kind: 'event', name: startName, payload: { n: index } },
-        ...(index % 4 === 0
-          ? [
-              {
-                at: start + hour,
-                kind: 'event',
-                name: 'order.paid',
-                payload: { total: index },
-              },
-            ]
-          : []),
+        ...(index % 4 === 0 ? [paid(index)] : []),
       ],
       until: start + 60 * day,
     }),

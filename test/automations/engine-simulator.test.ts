@@ -1,0 +1,163 @@
+// automations.md §4, row 20: the engine and the simulator tell the same of the same.
+import t from 'tap'
+import type { EventInput } from '../../src/automations/accept.js'
+import { compile } from '../../src/automations/compile.js'
+import type { AutomationDefinition, JsonObject } from '../../src/automations/definition.js'
+import { appended } from '../../src/automations/history.js'
+import type { Run } from '../../src/automations/runs.js'
+import { type Happening, type Simulation, simulate } from '../../src/automations/simulate.js'
+import { validate } from '../../src/automations/validate.js'
+import { mergeInto, mergePieces } from '../../src/templates/index.js'
+import { openEngine } from '../support/automation-engine.js'
+import {
+  chance,
+  day,
+  randomDefinition,
+  randomEvents,
+  randomMetadata,
+} from '../support/automations.js'
+
+const rounds = Number(process.env.POSTHORN_FUZZ ?? 40)
+const subject = 'n={{ n | default: "none" }} plan={{ contact.metadata.plan | default: "-" }}'
+const horizonMs = 40 * day
+const openedAfterMs = 1
+
+type Rig = Awaited<ReturnType<typeof openEngine>>
+type EventHappening = Happening & { kind: 'event' }
+
+interface Story {
+  definition: AutomationDefinition
+  contacts: { id: string; email: string; firstName: string | null; metadata: JsonObject }[]
+  /** For each contact. */
+  events: EventHappening[][]
+  from: number
+}
+
+t.test('the same history from the engine and the simulator', { timeout: 300_000 }, async (t) => {
+  const rig = await openEngine(t)
+  await rig.template('plain', subject)
+  await rig.template('liquid', `{% if true %}${subject}{% endif %}`)
+  let told = 0
+  for (let seed = 1; told < rounds; seed += 1) {
+    const story = await drawn(rig, seed)
+    if (story === undefined) continue
+    told += 1
+    const id = await rig.enable(story.definition)
+    await live(rig, story)
+    const runs = await rig.runs(id)
+    for (const [index, contact] of story.contacts.entries()) {
+      const simulated = simulate(compile(story.definition, { seed: id }), {
+        contact: { lastName: null, phone: null, createdAt: story.from, ...contact },
+        happenings: story.events[index] ?? [],
+        opens: new Map(story.definition.steps.map(({ key }) => [key, openedAfterMs])),
+        until: story.from + horizonMs,
+      })
+      const own = runs.filter(({ contactId }) => contactId === contact.id)
+      const real = await Promise.all(own.map((run) => toldOfRun(rig, run)))
+      const same = t.same(real, toldOfSimulation(simulated), `seed ${seed}, contact ${index}`)
+      if (!same) return t.comment(JSON.stringify(story, null, 1))
+    }
+    await rig.archive(id)
+  }
+  return undefined
+})
+
+/** A story by its seed; undefined if its definition is not valid. */
+async function drawn(rig: Rig, seed: number): Promise<Story | undefined> {
+  const given = chance(seed)
+  const { definition } = validate(
+    randomDefinition(given, {
+      templates: ['plain', 'plain', 'liquid'],
+      from: 'a@sender.test',
+      settings: true,
+      engagement: true,
+    }),
+  )
+  if (definition === undefined) return undefined
+  const from = rig.clock.now()
+  const contacts: Story['contacts'] = []
+  const events: EventHappening[][] = []
+  for (let index = 1 + given.upTo(4); index > 0; index -= 1) {
+    const metadata = randomMetadata(given)
+    const more = { metadata, ...(given.once(2) ? { firstName: 'Ada' } : {}) }
+    const { id, email, firstName } = await rig.contact(`c${seed}-${index}@example.test`, more)
+    contacts.push({ id, email, firstName, metadata })
+    events.push(randomEvents(given, from + given.upTo(day)))
+  }
+  return { definition, contacts, events, from }
+}
+
+/** Lets it happen: what comes at the same ms comes in one batch, and before what is due then. */
+async function live(rig: Rig, { contacts, events, from }: Story): Promise<void> {
+  const all = events.flatMap((own, index) =>
+    own.map((happening) => ({ ...happening, contactId: contacts[index]?.id ?? '' })),
+  )
+  rig.step = async () => {
+    await rig.settle()
+    await open(rig)
+  }
+  for (const at of [...new Set(all.map((one) => one.at))].sort((a, b) => a - b)) {
+    if (at > from + horizonMs) break
+    await rig.passUntil(at)
+    const batch = all
+      .filter((one) => one.at === at)
+      .map(({ contactId, name: event, payload }): EventInput => ({ contactId, event, payload }))
+    await rig.accept(...batch)
+    await rig.step()
+  }
+  await rig.passUntil(from + horizonMs + 1)
+}
+
+/** All mail that has been made is delivered and read. */
+async function open({ store, clock }: Rig): Promise<void> {
+  await store.write(async (tx) => {
+    await tx
+      .updateTable('emails')
+      .set({ opened_at: clock.now(), delivered: 1 })
+      .where('opened_at', 'is', null)
+      .execute()
+  })
+}
+
+async function toldOfRun({ store }: Rig, run: Run) {
+  const { status, reason, startedAt, updatedAt, history } = run
+  const ids = history.flatMap(({ emailId }) => (emailId === undefined ? [] : [emailId]))
+  const mails = new Map<string, string>()
+  if (ids.length > 0) {
+    const rows = await store.read
+      .selectFrom('emails')
+      .select(['id', 'subject'])
+      .where('id', 'in', ids)
+      .execute()
+    for (const { id, subject } of rows) mails.set(id, subject)
+  }
+  const isLive = status === 'running' || status === 'waiting'
+  return {
+    startedAt,
+    end: isLive ? null : `${status} ${reason} ${updatedAt}`,
+    lines: history.map(({ step, at, result, emailId = '' }) =>
+      [step, at - startedAt, result, mails.get(emailId)].join(' '),
+    ),
+  }
+}
+
+function toldOfSimulation({ lines, runs }: Simulation) {
+  const pieces = mergePieces(subject) ?? []
+  return runs.map(({ startedAt, ended }, index) => {
+    const own = lines.filter(({ run }) => run === index)
+    // Shortened as it is kept, each line by its place.
+    const kept = appended(
+      [],
+      own.map(({ at, result }, place) => ({ stepId: place + 1, at, result })),
+    )
+    return {
+      startedAt,
+      end: ended === null ? null : `${ended.status} ${ended.reason} ${ended.at}`,
+      lines: kept.map(({ stepId, at, result }) => {
+        const { step = null, mail } = own[stepId - 1] ?? {}
+        const line = mail === undefined ? undefined : mergeInto(pieces, mail.variables)
+        return [step, at - startedAt, result, line].join(' ')
+      }),
+    }
+  })
+}
