@@ -1,3 +1,4 @@
+import { makeFollowAutomations } from '../automations/index.js'
 import { loadPlans } from '../billing/index.js'
 import { followBroadcasts } from '../broadcasts/index.js'
 import type { Config } from '../config/index.js'
@@ -11,5 +12,7 @@ import { plansFile } from './files.js'
 export function makeEffects(config: Config, dataDir: string): LandEvents {
   const webhookJobs = makeWebhookJobs(loadPlans(plansFile(dataDir)))
   const protection = makeProtection(config.protection)
-  return makeLandEvents([suppressFailing, protection, followBroadcasts, webhookJobs])
+  return makeLandEvents([
+    ...[suppressFailing, protection, followBroadcasts, makeFollowAutomations(), webhookJobs],
+  ])
 }

@@ -11,7 +11,8 @@ import { ApiError, messageOf } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { cell, prepared, rowsOf, type Store, type Tx } from '../store/index.js'
 import type { Json } from './definition.js'
-import { ingestEvents, type NewEvent } from './ingest.js'
+import { type Heard, ingestEvents, type NewEvent } from './ingest.js'
+import { findRepeats } from './repeats.js'
 import type { Traveller } from './run.js'
 import type { Started } from './triggers.js'
 import type { Versions } from './versions.js'
@@ -23,6 +24,8 @@ export interface EventInput {
   email?: string | undefined
   payload?: Json | undefined
   occurredAt?: string | undefined
+  /** Of an event of a batch: again under this key, it is the same event. */
+  idempotencyKey?: string | undefined
 }
 
 /** What an event came to. */
@@ -68,14 +71,21 @@ export async function acceptEvents(
   const accepted = await store.write(async (tx) => {
     const now = clock.now()
     const whom = await findWhom(tx, accountId, inputs)
+    const repeats = await findRepeats(tx, accountId, inputs, now)
     const errors: { index: number; error: string }[] = []
-    const events: (NewEvent & { created: boolean })[] = []
+    const events: (NewEvent & { index: number; created: boolean })[] = []
+    const repeated = new Map<number, { answer: AcceptedEvent } | { place: number }>()
     for (const [index, input] of inputs.entries()) {
       try {
+        const before = repeats.of(input, index)
+        if (before !== undefined) {
+          repeated.set(index, before)
+          continue
+        }
         const found = whom(input)
         const contact =
           found ?? (await addStranger(tx, { id: ids[index] ?? '', now }, billing, plans, input))
-        events.push({ ...eventOf(input, contact, now), created: found === undefined })
+        events.push({ ...eventOf(input, contact, now), index, created: found === undefined })
         if (found === undefined) whom.add(contact)
       } catch (error) {
         if (!together || !(error instanceof ApiError) || error.status >= 500) throw error
@@ -84,22 +94,36 @@ export async function acceptEvents(
     }
     if (errors.length > 0) throw invalidEvents(errors, inputs.length)
     const heard = await ingestEvents(tx, { ids: store.ids, versions }, { accountId, now }, events)
-    const answers = events.map(({ name, contact, created }, index): AcceptedEvent => {
-      const { started = [], resumed = 0 } = heard[index] ?? {}
-      return {
-        event: name,
-        contactId: contact.id,
-        contactCreated: created,
-        started: started.filter((one) => one.started).length,
-        resumed,
-        automations: started,
-      }
+    const fresh = new Map(
+      events.map((event, place) => [event.index, answerOf(event, heard[place])] as const),
+    )
+    for (const [index, answer] of fresh) await repeats.keep(tx, inputs[index] ?? answer, answer)
+    const answers = inputs.map((_, index): AcceptedEvent => {
+      const before = repeated.get(index)
+      const place = before !== undefined && 'place' in before ? before.place : index
+      const answer = before !== undefined && 'answer' in before ? before.answer : fresh.get(place)
+      if (answer === undefined) throw new Error('An event has come to nothing')
+      return answer
     })
     await alongside(tx, answers)
     return answers
   })
   if (accepted.some(({ started, resumed }) => started + resumed > 0)) deps.automate()
   return accepted
+}
+
+function answerOf(
+  { name, contact, created }: NewEvent & { created: boolean },
+  { started = [], resumed = 0 }: Partial<Heard> = {},
+): AcceptedEvent {
+  return {
+    event: name,
+    contactId: contact.id,
+    contactCreated: created,
+    started: started.filter((one) => one.started).length,
+    resumed,
+    automations: started,
+  }
 }
 
 /** Of a batch nothing is taken in if anything is wrong. */

@@ -14,7 +14,8 @@ export {
   readDefinition,
 } from './automation.js'
 export type { AutomationDefinition } from './definition.js'
-export { type EngineDeps, makeEngineMemory, nextDueAt, runAutomations } from './engine.js'
+export { type EngineDeps, makeEngineMemory, nextDueAt, runAutomations, runSome } from './engine.js'
+export { makeFollowAutomations } from './follow.js'
 export { findRun, listRuns, type Run, type RunStatus } from './runs.js'
 export {
   archiveAutomation,

@@ -1,8 +1,8 @@
 import type { UpdateResult } from 'kysely'
+import { columnOf, type Ending, endingOf, endRuns, makeTally, type Tally } from '../runs/index.js'
 import { cell, prepared, rowsOf, type Store, type Tx } from '../store/index.js'
 import { advanced } from './advance.js'
 import { applyChanges } from './contact-change.js'
-import { type Ending, endingOf, endRuns } from './end.js'
 import { appended } from './history.js'
 import { holdLive } from './hold.js'
 import { historyJson, readHistory, waitsJson } from './live.js'
@@ -10,7 +10,6 @@ import { insertMails, type MailDeps, refusedMails } from './mails.js'
 import type { Batch, Plan, PlannedMail } from './plan.js'
 import type { HistoryEntry } from './run.js'
 import { enqueueStepWebhooks } from './step-webhook.js'
-import { columnOf, makeTally, type Tally } from './tally.js'
 
 export interface TakeDeps extends MailDeps {
   store: Pick<Store, 'write' | 'ids'>

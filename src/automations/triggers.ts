@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
+import type { Tally } from '../runs/index.js'
 import { cell, prepared, rowsOf, type Tx } from '../store/index.js'
 import { suppressionsAmong } from '../suppression/index.js'
 import { departureOf } from './departed.js'
 import { type Refusal, refusalOf } from './entry.js'
 import type { IngestDeps, TakenEvent } from './ingest.js'
 import { historyJson } from './live.js'
-import type { Tally } from './tally.js'
+import { staysOn } from './walk.js'
 
 /** What an event came to in an automation that it can start. */
 export interface Started {
@@ -38,6 +39,7 @@ interface NewRun {
   stepId: number
   event: TakenEvent
   listens: readonly string[]
+  outlives: 0 | 1
 }
 
 // Automations that set each other off by what their mail brings about (automations.md §3.8).
@@ -98,7 +100,9 @@ export async function startRuns(
       }
       const id = ids.uuid()
       const stepId = version.compiled.trigger.id
-      begun.push({ id, trigger, stepId, event, listens: version.listens })
+      const { listens } = version
+      const outlives = staysOn(version.compiled, 'unsubscribed') ? 1 : 0
+      begun.push({ id, trigger, stepId, event, listens, outlives })
       live.set(pair, id)
       entries.set(pair, entered(entry, now))
       if (entry === undefined) tally.run(automationId, 'enrolled', 1)
@@ -131,7 +135,7 @@ async function insertRuns(
   entries: ReadonlyMap<string, Entry>,
   now: number,
 ): Promise<void> {
-  const rows = begun.map(({ id, trigger: { automationId, version }, stepId, event }) => {
+  const rows = begun.map(({ id, trigger: { automationId, version }, stepId, event, outlives }) => {
     const {
       runs = 1,
       hourAt = 0,
@@ -139,7 +143,7 @@ async function insertRuns(
     } = entries.get(pairOf({ contactId: event.contact.id, automationId })) ?? {}
     return [
       ...[id, automationId, version, event.contact.id, stepId, event.stored.id],
-      ...[runs, hourAt, hourRuns],
+      ...[runs, hourAt, hourRuns, outlives],
     ]
   })
   const json = JSON.stringify(rows)
@@ -201,7 +205,7 @@ const insertLive = prepared<
     .columns([
       ...(['id', 'account_id', 'automation_id', 'version', 'contact_id', 'step_id'] as const),
       ...(['trigger_event', 'seq', 'status', 'due_at', 'attempts', 'steps', 'mails'] as const),
-      ...(['history', 'started_at', 'updated_at'] as const),
+      ...(['history', 'started_at', 'updated_at', 'outlives'] as const),
     ])
     .expression((eb) =>
       eb
@@ -223,6 +227,7 @@ const insertLive = prepared<
           eb.val(history).as('history'),
           eb.val(now).as('started_at'),
           eb.val(now).as('updated_at'),
+          cell<0 | 1>(9).as('outlives'),
         ]),
     ),
 )

@@ -1,7 +1,8 @@
 import { pause } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
-import { eachApart, idsIn, type Store, type Tx } from '../store/index.js'
+import { forgetContacts } from '../runs/index.js'
+import { eachApart, idsIn, type Tx } from '../store/index.js'
 import type { ContactDeps } from './deps.js'
 import { keepOrigins } from './history.js'
 import { addToCount, requireList } from './list.js'
@@ -16,7 +17,7 @@ const atOnce = 5_000
 
 /** Takes a contact off a list; one who is then on no list is deleted. Suppression remains. */
 export async function removeFromList(
-  { store }: ContactDeps,
+  { store, clock }: ContactDeps,
   accountId: string,
   listId: string,
   contactId: string,
@@ -31,7 +32,7 @@ export async function removeFromList(
       .executeTakeFirstOrThrow()
     if (numDeletedRows === 0n) throw new ApiError('not_found', 'No such contact on the list')
     await addToCount(tx, list.id, -1)
-    await deleteListless(tx, accountId, [contactId])
+    await deleteListless(tx, accountId, [contactId], clock.now())
   })
 }
 
@@ -53,7 +54,7 @@ export async function deleteList(
       .execute()
   })
   for (let taken = 0; taken < atOnce; taken += perWrite) {
-    if (await takeSlice(store, accountId, listId)) return
+    if (await takeSlice({ store, clock }, accountId, listId)) return
   }
 }
 
@@ -68,7 +69,7 @@ export async function removeDeletedLists(
     .where('deleted_at', 'is not', null)
     .execute()
   const remove = async ({ id, account_id }: (typeof lists)[number]) => {
-    while (!signal.aborted && !(await takeSlice(store, account_id, id))) {
+    while (!signal.aborted && !(await takeSlice({ store, clock }, account_id, id))) {
       await pause(clock, restMs, signal)
     }
   }
@@ -78,7 +79,11 @@ export async function removeDeletedLists(
 }
 
 /** Resolves with whether nothing is left, the list itself included. */
-function takeSlice(store: Store, accountId: string, listId: string): Promise<boolean> {
+function takeSlice(
+  { store, clock }: ContactDeps,
+  accountId: string,
+  listId: string,
+): Promise<boolean> {
   return store.write(async (tx) => {
     const members = await tx
       .selectFrom('list_members')
@@ -93,7 +98,7 @@ function takeSlice(store: Store, accountId: string, listId: string): Promise<boo
       .where('list_id', '=', listId)
       .where('contact_id', 'in', idsIn(ids))
       .execute()
-    await deleteListless(tx, accountId, ids)
+    await deleteListless(tx, accountId, ids, clock.now())
     if (ids.length === perWrite) return false
     await tx.deleteFrom('contact_lists').where('id', '=', listId).execute()
     return true
@@ -101,8 +106,8 @@ function takeSlice(store: Store, accountId: string, listId: string): Promise<boo
 }
 
 /** By their ids alone, which come from a list of the account: with it SQLite would read all it has. */
-async function deleteListless(tx: Tx, accountId: string, ids: readonly string[]): Promise<void> {
-  const { numDeletedRows } = await tx
+async function deleteListless(tx: Tx, accountId: string, ids: readonly string[], now: number) {
+  const deleted = await tx
     .deleteFrom('contacts')
     .where('id', 'in', idsIn(ids))
     .where((eb) =>
@@ -115,6 +120,12 @@ async function deleteListless(tx: Tx, accountId: string, ids: readonly string[])
         ),
       ),
     )
-    .executeTakeFirstOrThrow()
-  await addToTotal(tx, accountId, -Number(numDeletedRows))
+    .returning('id')
+    .execute()
+  await addToTotal(tx, accountId, -deleted.length)
+  await forgetContacts(
+    tx,
+    deleted.map(({ id }) => id),
+    now,
+  )
 }

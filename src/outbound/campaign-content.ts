@@ -16,8 +16,8 @@ export interface CampaignMail {
   /** Liquid, as is the text; null: that is made of the HTML. */
   html: string
   text: string | null
-  /** What is merged, where it is not what is known of the contact now. */
-  variables?: object
+  /** What is merged, where it is not what is known of the contact now; null: that was deleted. */
+  variables?: object | null
 }
 
 /** A campaign's content as one recipient gets it. */

@@ -198,9 +198,9 @@ export function makeComposer(
 }
 
 /** What was known at the step of an automation that sent the mail. */
-async function mergedAtStep(read: Read, emailId: string): Promise<object> {
+async function mergedAtStep(read: Read, emailId: string): Promise<object | null> {
   const [row] = await mergeOf(read, { emailId })
-  return row === undefined ? {} : JSON.parse(row.variables)
+  return row === undefined ? null : JSON.parse(row.variables)
 }
 
 const mergeOf = prepared<{ emailId: string }, { variables: string }>((db, { emailId }) =>

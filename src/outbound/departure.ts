@@ -11,7 +11,8 @@ const suppressed = (why: string): Outcome => ({ kind: 'suppressed', reply: `Not 
  */
 export async function stopAtDeparture(read: Read, claimed: Claimed): Promise<Outcome | undefined> {
   const { accountId, recipient, emailId, attempts } = claimed
-  const marketing = claimed.class === queueClass.campaign
+  // Of campaigns and automations; what is transactional is of neither.
+  const marketing = claimed.class !== queueClass.transactional
   const [mail] = marketing
     ? await marketingMail(read, { emailId, address: recipient.toLowerCase() })
     : []
@@ -50,6 +51,9 @@ const marketingMail = prepared<{ emailId: string; address: string }, MarketingMa
           .on('contacts.address', '=', address),
       )
       .select(['emails.topic_id as topicId', 'broadcasts.status'])
-      .select(sql<0 | 1>`broadcast_id is not null and contacts.id is null`.as('deleted'))
+      .select(
+        sql<0 | 1>`coalesce(broadcast_id, automation_step_id) is not null
+        and contacts.id is null`.as('deleted'),
+      )
       .where('emails.id', '=', emailId),
 )

@@ -23,6 +23,9 @@ export interface LastIds {
   uuidMs: number
 }
 
+/** A UUIDv7 of this time (ms), for who has no `Ids` at hand: it needs no thread's number. */
+export const newUuid = (now: number): string => v7({ msecs: now })
+
 const epochMs = Date.UTC(2025, 0, 1)
 const perMs = 256
 const slots = 16

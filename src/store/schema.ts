@@ -62,6 +62,7 @@ export interface Tables {
   automation_runs: AutomationRunRow
   automation_entries: AutomationEntryRow
   automation_listens: AutomationListenRow
+  automation_forgotten: AutomationForgottenRow
   email_merges: EmailMergeRow
 }
 
@@ -864,7 +865,9 @@ export interface AutomationLiveRow {
   /** Steps that were run and mails that were sent, against endless loops. */
   steps: number
   mails: number
-  /** JSON, as `automations/history.ts` has it. */
+  /** 1: it goes on when its contact unsubscribes. */
+  outlives: 0 | 1
+  /** JSON, as `automations/live.ts` has it. */
   history: string
   started_at: number
   updated_at: number
@@ -905,6 +908,11 @@ export interface AutomationListenRow {
   contact_id: string
   event: string
   run_id: string
+}
+
+/** A contact who is deleted, some of whose events are still to go. */
+export interface AutomationForgottenRow {
+  contact_id: string
 }
 
 /** What is merged into a mail when it leaves; gone when its delivery has ended. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { type ConsentKind, recordConsent } from '../consent/index.js'
+import { type LeaveReason, leaveRuns } from '../runs/index.js'
 import type { SuppressionRow, Tx } from '../store/index.js'
 
 export type SuppressionReason = SuppressionRow['reason']
@@ -37,7 +38,8 @@ const lasts = sql`(suppressions.expires_at is not null
 
 /**
  * Records that an address must not be mailed; resolves with whether anything is new. The same
- * reason again keeps the first record, but for what gets stronger: its scope, and when it ends.
+ * reason again keeps the first record, but for what gets stronger: its scope, and when it ends. What
+ * is new ends the runs of automations that the address's contact is in.
  */
 export async function suppress(
   tx: Tx,
@@ -69,6 +71,7 @@ export async function suppress(
     .returning('address')
     .execute()
   if (changed.length === 0) return false
+  await leaveRuns(tx, accountId, { address: given.email, reason: leaving[given.reason], at: now })
   await recordConsent(tx, accountId, given.email, {
     at: now,
     kind: kinds[given.reason],
@@ -78,6 +81,13 @@ export async function suppress(
     },
   })
   return true
+}
+
+const leaving: Record<SuppressionReason, LeaveReason> = {
+  unsubscribe: 'unsubscribed',
+  bounce: 'bounced',
+  complaint: 'complained',
+  manual: 'suppressed',
 }
 
 const kinds: Record<SuppressionReason, ConsentKind> = {

@@ -6,6 +6,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await addDefinitions(db)
   await addEvents(db)
   await addRuns(db)
+  await addForgotten(db)
   await addMail(db)
 }
 
@@ -135,6 +136,7 @@ async function addRuns({ schema }: Kysely<unknown>): Promise<void> {
     .addColumn('attempts', 'integer', (c) => c.notNull())
     .addColumn('steps', 'integer', (c) => c.notNull())
     .addColumn('mails', 'integer', (c) => c.notNull())
+    .addColumn('outlives', 'integer', (c) => c.notNull())
     .addColumn('history', 'text', (c) => c.notNull())
     .addColumn('started_at', 'integer', (c) => c.notNull())
     .addColumn('updated_at', 'integer', (c) => c.notNull())
@@ -208,6 +210,15 @@ async function addRuns({ schema }: Kysely<unknown>): Promise<void> {
     .addColumn('event', 'text', (c) => c.notNull())
     .addColumn('run_id', 'text', (c) => c.notNull())
     .addPrimaryKeyConstraint('automation_listens_pk', ['contact_id', 'event', 'run_id'])
+    .modifyEnd(sql`${withoutRowid}, ${strict}`)
+    .execute()
+}
+
+/** Contacts who are deleted, some of whose events are still there. */
+async function addForgotten({ schema }: Kysely<unknown>): Promise<void> {
+  await schema
+    .createTable('automation_forgotten')
+    .addColumn('contact_id', 'text', (c) => c.primaryKey())
     .modifyEnd(sql`${withoutRowid}, ${strict}`)
     .execute()
 }

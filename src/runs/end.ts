@@ -1,7 +1,7 @@
-import { cell, idsOf, prepared, rowsOf, type Tx } from '../store/index.js'
-import { historyJson, readHistory } from './live.js'
-import type { EndStatus, HistoryEntry } from './run.js'
+import { type AutomationRunRow, cell, idsOf, prepared, rowsOf, type Tx } from '../store/index.js'
 import type { Tally } from './tally.js'
+
+export type EndStatus = AutomationRunRow['status']
 
 /** A live run that ends, and all that is told of it. */
 export interface Ending {
@@ -9,7 +9,7 @@ export interface Ending {
   stepId: number
   status: EndStatus
   reason: string | null
-  /** JSON (`historyJson`). */
+  /** JSON: an array of [step, ms since the start, result, the mail's or the event's id]. */
   history: string
 }
 
@@ -92,8 +92,7 @@ export interface EndingRow {
 
 /** The end of a run that something outside of it has ended: its last line says why. */
 export function endingOf(row: EndingRow, status: EndStatus, reason: string, at: number): Ending {
-  const last: HistoryEntry = { stepId: row.step_id, at, result: `ended:${reason}` }
-  const entries = [...readHistory(row.history, row.started_at), last]
-  const history = historyJson(entries, row.started_at)
-  return { id: row.id, stepId: row.step_id, status, reason, history }
+  const lines = JSON.parse(row.history) as unknown[]
+  lines.push([row.step_id, at - row.started_at, `ended:${reason}`])
+  return { id: row.id, stepId: row.step_id, status, reason, history: JSON.stringify(lines) }
 }

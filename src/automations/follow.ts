@@ -1,0 +1,176 @@
+import type { Effect, EventType, MailEvent } from '../events/index.js'
+import { makeTally, type Tally } from '../runs/index.js'
+import { cell, idsOf, newUuid, prepared, rowsOf, type Tx } from '../store/index.js'
+import type { JsonObject } from './definition.js'
+import { ingestEvents, type NewEvent } from './ingest.js'
+import type { Traveller } from './run.js'
+import { makeVersions } from './versions.js'
+
+// What ends a delivery: nothing is merged into its mail any more.
+const ends: readonly EventType[] = ['delivered', 'relayed', 'bounced', 'failed', 'suppressed']
+const visits: readonly EventType[] = ['opened', 'clicked']
+const told: readonly EventType[] = [...ends, ...visits, 'unsubscribed']
+
+/** The appliance's own events, which automations may begin with (automations.md §3.3). */
+const systemEvents: Partial<Record<EventType, string>> = {
+  opened: '$email.opened',
+  clicked: '$email.clicked',
+  bounced: '$email.bounced',
+}
+
+/**
+ * An effect of events: the counters of steps follow what becomes of their mails, whose merged values
+ * are forgotten when they have left; and automations that begin with an open, click or bounce are
+ * started. Machines never count.
+ */
+export function makeFollowAutomations(): Effect {
+  const versions = makeVersions()
+  return async (tx, events) => {
+    const concerned = events.filter(({ type }) => told.includes(type))
+    if (concerned.length === 0) return
+    await countForSteps(tx, concerned)
+    await startBySystemEvents(tx, concerned, versions)
+  }
+}
+
+interface StepMail {
+  id: string
+  stepId: number
+  openedAt: number | null
+  clickedAt: number | null
+}
+
+async function countForSteps(tx: Tx, events: readonly MailEvent[]): Promise<void> {
+  const emailIds = JSON.stringify([...new Set(events.map(({ emailId }) => emailId))])
+  const mails = new Map((await stepMails(tx, { emailIds })).map((mail) => [mail.id, mail]))
+  if (mails.size === 0) return
+  const tally = makeTally()
+  const firsts = new Set<string>()
+  const ended: string[] = []
+  for (const event of events) {
+    const mail = mails.get(event.emailId)
+    if (mail === undefined) continue
+    const { type } = event
+    if (ends.includes(type)) ended.push(mail.id)
+    if (type === 'bounced') await countBounce(tx, mail, tally)
+    else if (type === 'delivered' || type === 'unsubscribed') tally.step(mail.stepId, type)
+    else if ((type === 'opened' || type === 'clicked') && isFirst(mail, event)) {
+      // Two of the same millisecond are both at the first time.
+      if (!firsts.has(`${mail.id} ${type}`)) tally.step(mail.stepId, type)
+      firsts.add(`${mail.id} ${type}`)
+    }
+  }
+  if (ended.length > 0) await forgetMerges(tx, { emailIds: JSON.stringify(ended) })
+  await tally.write(tx)
+}
+
+/** A report that comes late takes back that it was delivered. */
+async function countBounce(tx: Tx, { id, stepId }: StepMail, tally: Tally): Promise<void> {
+  const earlier = await deliveredBefore(tx, { emailId: id })
+  if (earlier.length > 0) tally.step(stepId, 'delivered', -1)
+  tally.step(stepId, 'bounced')
+}
+
+const isFirst = (mail: StepMail, { type, at, detail }: MailEvent) =>
+  detail?.machine !== true && (type === 'opened' ? mail.openedAt : mail.clickedAt) === at
+
+const stepMails = prepared<{ emailIds: string }, StepMail>((db, { emailIds }) =>
+  db
+    .selectFrom('emails')
+    .select(['id', 'opened_at as openedAt', 'clicked_at as clickedAt'])
+    .select((eb) => eb.ref('automation_step_id').$notNull().as('stepId'))
+    .where('id', 'in', idsOf(emailIds))
+    .where('automation_step_id', 'is not', null),
+)
+
+const deliveredBefore = prepared<{ emailId: string }, { id: number }>((db, { emailId }) =>
+  db
+    .selectFrom('events')
+    .select('id')
+    .where('email_id', '=', emailId)
+    .where('type', '=', 'delivered')
+    .limit(1),
+)
+
+const forgetMerges = prepared<{ emailIds: string }, unknown>((db, { emailIds }) =>
+  db.deleteFrom('email_merges').where('email_id', 'in', idsOf(emailIds)),
+)
+
+/** Of each account's events those that some enabled automation begins with. */
+async function startBySystemEvents(
+  tx: Tx,
+  events: readonly MailEvent[],
+  versions: ReturnType<typeof makeVersions>,
+): Promise<void> {
+  const byPeople = events.filter(
+    ({ type, recipient, detail }) =>
+      systemEvents[type] !== undefined && recipient !== null && detail?.machine !== true,
+  )
+  for (const accountId of new Set(byPeople.map((event) => event.accountId))) {
+    const theirs = byPeople.filter((event) => event.accountId === accountId)
+    const names = [...new Set(theirs.map(({ type }) => systemEvents[type] ?? ''))]
+    const heard = await listenedTo(tx, {
+      accountId,
+      names: JSON.stringify(names.map((name) => [name])),
+    })
+    const wanted = theirs.filter(({ type }) =>
+      heard.some((one) => one.event === systemEvents[type]),
+    )
+    if (wanted.length === 0) continue
+    const contacts = await contactsOf(tx, accountId, wanted)
+    const news = wanted.flatMap((event): NewEvent[] => {
+      const contact = contacts.get(event.recipient?.toLowerCase() ?? '')
+      if (contact === undefined) return []
+      const { url } = event.detail ?? {}
+      const payload: JsonObject = { emailId: event.emailId, ...(url === undefined ? {} : { url }) }
+      const name = systemEvents[event.type] ?? ''
+      return [{ contact, name, payload: JSON.stringify(payload), depth: 1 }]
+    })
+    if (news.length === 0) continue
+    const now = Math.max(...wanted.map(({ at }) => at))
+    const ids = { uuid: () => newUuid(now) }
+    await ingestEvents(tx, { ids, versions }, { accountId, now }, news)
+  }
+}
+
+// Also what runs wait for; names beginning with `$` are in few definitions.
+const listenedTo = prepared<{ accountId: string; names: string }, { event: string }>(
+  (db, { accountId, names }) =>
+    db
+      .selectFrom(rowsOf(names))
+      .innerJoin('automation_triggers as triggers', (join) =>
+        join.on('triggers.account_id', '=', accountId).on('triggers.event', '=', cell<string>(0)),
+      )
+      .select('triggers.event')
+      .distinct(),
+)
+
+async function contactsOf(
+  tx: Tx,
+  accountId: string,
+  events: readonly MailEvent[],
+): Promise<Map<string, Traveller>> {
+  const keys = [...new Set(events.map(({ recipient }) => recipient?.toLowerCase() ?? ''))]
+  const rows = await contactsAt(tx, { accountId, keys: JSON.stringify(keys) })
+  return new Map(
+    rows.map(({ address, metadata, ...contact }) => [
+      address,
+      { ...contact, metadata: metadata === null ? {} : JSON.parse(metadata) },
+    ]),
+  )
+}
+
+interface ContactColumns extends Omit<Traveller, 'metadata'> {
+  address: string
+  metadata: string | null
+}
+
+const contactsAt = prepared<{ accountId: string; keys: string }, ContactColumns>(
+  (db, { accountId, keys }) =>
+    db
+      .selectFrom('contacts')
+      .select(['id', 'email', 'first_name as firstName', 'last_name as lastName', 'phone'])
+      .select(['metadata', 'created_at as createdAt', 'address'])
+      .where('account_id', '=', accountId)
+      .where('address', 'in', idsOf(keys)),
+)

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto'
+import { ApiError } from '../errors/index.js'
+import { idsOf, prepared, preparedInsert, type Tx } from '../store/index.js'
+import type { AcceptedEvent, EventInput } from './accept.js'
+
+/** Events of a batch that have come before, each under a key of its own. */
+export interface Repeats {
+  /**
+   * What the event came to when it came first, or the place in this batch of the one that it repeats;
+   * undefined for one that is new. Throws for a key that was used for another event.
+   */
+  of(input: EventInput, place: number): { answer: AcceptedEvent } | { place: number } | undefined
+  /** Keeps what a new event came to, for 24 hours. */
+  keep(tx: Tx, input: EventInput, answer: AcceptedEvent): Promise<void>
+}
+
+const lifetimeMs = 86_400_000
+
+/** Looks for the keys of a batch among those of requests, in its transaction. */
+export async function findRepeats(
+  tx: Tx,
+  accountId: string,
+  inputs: readonly EventInput[],
+  now: number,
+): Promise<Repeats> {
+  const keys = inputs.flatMap(({ idempotencyKey: key }) => (key === undefined ? [] : [key]))
+  const rows =
+    keys.length === 0
+      ? []
+      : await keysAmong(tx, { accountId, keys: JSON.stringify(keys), since: now - lifetimeMs })
+  const known = new Map(rows.map((row) => [row.key, row]))
+  const here = new Map<string, { place: number; fingerprint: string }>()
+  return {
+    of(input, place) {
+      const { idempotencyKey: key } = input
+      if (key === undefined) return undefined
+      const fingerprint = fingerprintOf(input)
+      const before = known.get(key)
+      const first = here.get(key)
+      if ((before ?? first ?? { fingerprint }).fingerprint !== fingerprint) {
+        const message = 'This idempotencyKey was used with another event'
+        throw new ApiError('invalid_idempotent_request', message)
+      }
+      if (before !== undefined) return { answer: JSON.parse(before.response) as AcceptedEvent }
+      if (first !== undefined) return { place: first.place }
+      here.set(key, { place, fingerprint })
+      return undefined
+    },
+    async keep(tx, input, answer) {
+      const { idempotencyKey: key } = input
+      if (key === undefined) return
+      // What is still there has expired.
+      await forgetKey(tx, { accountId, key })
+      const row = { fingerprint: fingerprintOf(input), response: JSON.stringify(answer) }
+      await insertKey(tx, { account_id: accountId, key, ...row, created_at: now })
+    },
+  }
+}
+
+function fingerprintOf({ event, contactId, email, payload, occurredAt }: EventInput): string {
+  const told = JSON.stringify([event, contactId, email, payload, occurredAt])
+  return createHash('sha256').update(`event of a batch\n${told}`).digest('base64')
+}
+
+interface Known {
+  key: string
+  fingerprint: string
+  response: string
+}
+
+const keysAmong = prepared<{ accountId: string; keys: string; since: number }, Known>(
+  (db, { accountId, keys, since }) =>
+    db
+      .selectFrom('idempotency_keys')
+      .select(['key', 'fingerprint', 'response'])
+      .where('account_id', '=', accountId)
+      .where('key', 'in', idsOf(keys))
+      .where('created_at', '>', since),
+)
+
+const forgetKey = prepared<{ accountId: string; key: string }, unknown>((db, { accountId, key }) =>
+  db.deleteFrom('idempotency_keys').where('account_id', '=', accountId).where('key', '=', key),
+)
+
+const insertKey = preparedInsert('idempotency_keys')

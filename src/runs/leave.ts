@@ -1,0 +1,134 @@
+import { cell, idsOf, prepared, rowsOf, type Tx } from '../store/index.js'
+import { type EndingRow, endingOf, endRuns } from './end.js'
+import { makeTally } from './tally.js'
+
+/** Why a contact leaves all runs. */
+export type LeaveReason = 'unsubscribed' | 'bounced' | 'complained' | 'suppressed'
+
+/**
+ * Ends the runs of whoever has an address of the account, in the transaction of what they did. An
+ * unsubscribe leaves alone those whose automation sends transactional mail only and says so.
+ */
+export async function leaveRuns(
+  tx: Tx,
+  accountId: string,
+  { address, reason, at }: { address: string; reason: LeaveReason; at: number },
+): Promise<void> {
+  const rows = await runsAt(tx, { accountId, address: address.toLowerCase() })
+  const leaving = reason === 'unsubscribed' ? rows.filter((row) => row.outlives === 0) : rows
+  if (leaving.length === 0) return
+  const tally = makeTally()
+  const endings = leaving.map((row) => endingOf(row, 'exited', reason, at))
+  await endRuns(tx, endings, { at, tally })
+  await tally.write(tx)
+}
+
+const runsAt = prepared<{ accountId: string; address: string }, EndingRow & { outlives: 0 | 1 }>(
+  (db, { accountId, address }) =>
+    db
+      .selectFrom('contacts')
+      .innerJoin('automation_live as live', 'live.contact_id', 'contacts.id')
+      .select(['live.id', 'step_id', 'history', 'started_at', 'outlives'])
+      .where('contacts.account_id', '=', accountId)
+      .where('address', '=', address),
+)
+
+// A write of some milliseconds; what is more is left to `forgetMore`.
+const eventsAtOnce = 1_000
+
+/**
+ * Contacts are deleted: ends their runs and forgets what was kept of them, in the same transaction.
+ * What ended runs came to still counts, but for nobody. Of somebody with very many events some are
+ * left to `forgetMore`.
+ */
+export async function forgetContacts(
+  tx: Tx,
+  contactIds: readonly string[],
+  at: number,
+): Promise<void> {
+  if (contactIds.length === 0) return
+  const ids = JSON.stringify(contactIds)
+  const live = await runsOf(tx, { ids })
+  const tally = makeTally()
+  const endings = live.map((row) => endingOf(row, 'exited', 'deleted', at))
+  await endRuns(tx, endings, { at, tally })
+  await tally.write(tx)
+  const blanked = await blankRuns(tx, { ids })
+  const mails = blanked.flatMap(({ history }) => mailsIn(history))
+  if (mails.length > 0) await forgetMerges(tx, { ids: JSON.stringify(mails) })
+  await emptyRuns(tx, { runs: JSON.stringify(blanked.map(({ id }) => id)) })
+  await forgetEntries(tx, { ids })
+  const forgotten = await forgetEvents(tx, { ids, limit: eventsAtOnce })
+  if (forgotten.length === eventsAtOnce) {
+    await leaveForLater(tx, { json: JSON.stringify(contactIds.map((id) => [id])) })
+  }
+}
+
+/** Takes away some of the events that deletions have left; resolves with whether there may be more. */
+export async function forgetMore(tx: Tx): Promise<boolean> {
+  const contacts = await tx
+    .selectFrom('automation_forgotten')
+    .select('contact_id')
+    .limit(100)
+    .execute()
+  if (contacts.length === 0) return false
+  const ids = JSON.stringify(contacts.map((row) => row.contact_id))
+  const forgotten = await forgetEvents(tx, { ids, limit: eventsAtOnce })
+  if (forgotten.length === eventsAtOnce) return true
+  await tx.deleteFrom('automation_forgotten').where('contact_id', 'in', idsOf(ids)).execute()
+  return true
+}
+
+/** The ids of the mails that a run has sent. */
+const mailsIn = (history: string): string[] =>
+  (JSON.parse(history) as [number, number, string, (string | number)?][]).flatMap(([, , , id]) =>
+    typeof id === 'string' ? [id] : [],
+  )
+
+const runsOf = prepared<{ ids: string }, EndingRow>((db, { ids }) =>
+  db
+    .selectFrom('automation_live')
+    .select(['id', 'step_id', 'history', 'started_at'])
+    .where('contact_id', 'in', idsOf(ids)),
+)
+
+const blankRuns = prepared<{ ids: string }, { id: string; history: string }>((db, { ids }) =>
+  db
+    .updateTable('automation_runs')
+    .set({ contact_id: null })
+    .where('contact_id', 'in', idsOf(ids))
+    .returning(['id', 'history']),
+)
+
+const emptyRuns = prepared<{ runs: string }, unknown>((db, { runs }) =>
+  db.updateTable('automation_runs').set({ history: '[]' }).where('id', 'in', idsOf(runs)),
+)
+
+const forgetMerges = prepared<{ ids: string }, unknown>((db, { ids }) =>
+  db.deleteFrom('email_merges').where('email_id', 'in', idsOf(ids)),
+)
+
+const forgetEntries = prepared<{ ids: string }, unknown>((db, { ids }) =>
+  db.deleteFrom('automation_entries').where('contact_id', 'in', idsOf(ids)),
+)
+
+const forgetEvents = prepared<{ ids: string; limit: number }, { id: number }>(
+  (db, { ids, limit }) =>
+    db
+      .deleteFrom('automation_events')
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('automation_events')
+          .select('id')
+          .where('contact_id', 'in', idsOf(ids))
+          .limit(limit),
+      )
+      .returning('id'),
+)
+
+const leaveForLater = prepared<{ json: string }, unknown>((db, { json }) =>
+  db
+    .insertInto('automation_forgotten')
+    .columns(['contact_id'])
+    .expression((eb) => eb.selectFrom(rowsOf(json)).select(cell<string>(0).as('contact_id'))),
+)
