@@ -1,3 +1,4 @@
+import { holdOverdueRuns } from '../automations/index.js'
 import { pauseOverdue } from '../broadcasts/index.js'
 import type { Clock } from '../clock/index.js'
 import { holdOverdue } from '../deliveries/index.js'
@@ -11,6 +12,13 @@ export async function holdOldMail(deps: { store: Store; clock: Clock; log: Log }
     deps.log.warn(
       { campaigns },
       "Campaigns are overdue by more than an hour and paused: 'posthorn queue held' lists them, 'broadcast resume' sends them, 'broadcast cancel' ends them",
+    )
+  }
+  const runs = await holdOverdueRuns(deps)
+  if (runs > 0) {
+    deps.log.warn(
+      { runs },
+      "Runs of automations are overdue by more than an hour and held: 'posthorn queue held' lists them, 'posthorn automation resume' releases them",
     )
   }
   const { deliveries, oldestDueAt } = await holdOverdue(deps)

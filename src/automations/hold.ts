@@ -1,10 +1,17 @@
 import type { UpdateResult } from 'kysely'
-import { never } from '../deliveries/index.js'
-import { cell, prepared, rowsOf } from '../store/index.js'
+import { type Clock, pause } from '../clock/index.js'
+import { maxOverdueMs, never } from '../deliveries/index.js'
+import { cell, prepared, type Read, rowsOf, type Store } from '../store/index.js'
+import { historyJson, readHistory } from './live.js'
+
+interface HoldDeps {
+  store: Store
+  clock: Clock
+}
 
 /**
  * Holds runs: they are due no more until they are released, and keep when they were. Given as a JSON
- * array of arrays of their ids. An event that comes meanwhile is for after the release.
+ * array of [id, since when they are counted as held]. Events that come meanwhile are kept for them.
  */
 export const holdLive = prepared<{ json: string; now: number; reason: string }, UpdateResult>(
   (db, { json, now, reason }) =>
@@ -12,7 +19,7 @@ export const holdLive = prepared<{ json: string; now: number; reason: string }, 
       .updateTable('automation_live')
       .from(rowsOf(json))
       .set((eb) => ({
-        held_at: now,
+        held_at: cell<number>(1),
         held_reason: reason,
         held_due_at: eb.ref('due_at'),
         due_at: never,
@@ -21,4 +28,177 @@ export const holdLive = prepared<{ json: string; now: number; reason: string }, 
       }))
       .where('automation_live.id', '=', cell<string>(0))
       .where('held_at', 'is', null),
+)
+
+/** Why runs are held that were overdue at a start. */
+export const overdueReason = 'overdue by more than an hour when Posthorn started'
+
+// Some milliseconds of the turn to write, and a rest in which others have theirs.
+const perWrite = 200
+const restMs = 20
+
+/**
+ * At the start, before the engine: holds the runs that should have gone on more than an hour ago, for
+ * the database was restored, copied or asleep. The operator releases them. Resolves with how many.
+ */
+export async function holdOverdueRuns({ store, clock }: HoldDeps): Promise<number> {
+  const now = clock.now()
+  // The last thing that happened before the database stood still.
+  const { last } = await store.read
+    .selectFrom('automation_events')
+    .select((eb) => eb.fn.max('at').as('last'))
+    .executeTakeFirstOrThrow()
+  const since = Math.min(now, last ?? now)
+  let held = 0
+  for (const accountId of await accountsWithRuns(store.read)) {
+    for (;;) {
+      const rows = await store.read
+        .selectFrom('automation_live')
+        .select('id')
+        .where('account_id', '=', accountId)
+        .where('due_at', '<', now - maxOverdueMs)
+        .limit(perWrite)
+        .execute()
+      if (rows.length === 0) break
+      const json = JSON.stringify(rows.map(({ id }) => [id, since]))
+      await store.write((tx) => holdLive(tx, { json, now, reason: overdueReason }))
+      held += rows.length
+    }
+  }
+  return held
+}
+
+async function accountsWithRuns(read: Read): Promise<string[]> {
+  const rows = await read.selectFrom('automations').select('account_id').distinct().execute()
+  return rows.map((row) => row.account_id)
+}
+
+/**
+ * What becomes of the steps that fell due while runs were held: `shift` moves their time by as long as
+ * that was, `now` takes them at once, `skip` takes them at once but makes no mail.
+ */
+export type Release = 'shift' | 'now' | 'skip'
+export const releases: readonly Release[] = ['shift', 'now', 'skip']
+
+export interface HeldRuns {
+  automationId?: string | undefined
+  accountId?: string | undefined
+  /** Held for this reason. */
+  reason?: string | undefined
+}
+
+/** Releases held runs, in short transactions; resolves with how many. */
+export async function releaseRuns(
+  { store, clock }: HoldDeps,
+  filter: HeldRuns,
+  how: Release,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<number> {
+  let released = 0
+  for (let after = ''; !signal.aborted; ) {
+    const ids = await heldAfter(store.read, filter, after)
+    const last = ids.at(-1)
+    if (last === undefined) break
+    released += await store.write((tx) => releaseSome(tx, ids, how, clock.now()))
+    after = last
+    await pause(clock, restMs, signal)
+  }
+  return released
+}
+
+/** How many runs are held, by automation and reason. */
+export async function countHeld(read: Read, accountId?: string) {
+  return await read
+    .selectFrom('automation_live')
+    .innerJoin('automations', 'automations.id', 'automation_live.automation_id')
+    .select(['automation_id as automationId', 'automations.name', 'held_reason as reason'])
+    .select((eb) => [
+      eb.fn.countAll<number>().as('runs'),
+      eb.fn.min('held_due_at').as('oldestDueAt'),
+    ])
+    .where('held_at', 'is not', null)
+    .$if(accountId !== undefined, (query) =>
+      query.where('automation_live.account_id', '=', accountId ?? ''),
+    )
+    .groupBy(['automation_id', 'automations.name', 'held_reason'])
+    .execute()
+}
+
+async function heldAfter(
+  read: Read,
+  { automationId, accountId, reason }: HeldRuns,
+  after: string,
+): Promise<string[]> {
+  const rows = await read
+    .selectFrom('automation_live')
+    .select('id')
+    .where('held_at', 'is not', null)
+    .where('id', '>', after)
+    .$if(automationId !== undefined, (q) => q.where('automation_id', '=', automationId ?? ''))
+    .$if(accountId !== undefined, (q) => q.where('account_id', '=', accountId ?? ''))
+    .$if(reason !== undefined, (q) => q.where('held_reason', '=', reason ?? ''))
+    .orderBy('id')
+    .limit(perWrite)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** What `blocked` says of a run whose mails are passed over until it waits again. */
+export const skipping = 'skip'
+
+async function releaseSome(tx: Read, ids: readonly string[], how: Release, now: number) {
+  const json = JSON.stringify(ids.map((id) => [id]))
+  const rows = await heldAmong(tx, { json })
+  const changes = rows.map((row) => {
+    const { id, history, started_at, step_id, woken_by } = row
+    const dueAt = row.held_due_at ?? now
+    // What an event has woken goes on at once, and what was blocked is only looked at again.
+    const isShifted = how === 'shift' && woken_by === null && row.blocked === null
+    const next = isShifted
+      ? Math.max(now, dueAt + (now - (row.held_at ?? now)))
+      : Math.max(now, dueAt)
+    const mark = how === 'skip' && dueAt <= now ? skipping : row.blocked
+    const line = { stepId: step_id, at: now, result: `released:${how}` }
+    const lines = historyJson([...readHistory(history, started_at), line], started_at)
+    return [id, next, lines, mark]
+  })
+  await release(tx, { json: JSON.stringify(changes), now })
+  return changes.length
+}
+
+interface Held {
+  id: string
+  history: string
+  started_at: number
+  step_id: number
+  woken_by: number | null
+  held_at: number | null
+  held_due_at: number | null
+  blocked: string | null
+}
+
+const heldAmong = prepared<{ json: string }, Held>((db, { json }) =>
+  db
+    .selectFrom(rowsOf(json))
+    .innerJoin('automation_live as live', (join) => join.on('live.id', '=', cell<string>(0)))
+    .select(['live.id', 'history', 'started_at', 'step_id', 'woken_by', 'blocked'])
+    .select(['held_at', 'held_due_at'])
+    .where('held_at', 'is not', null),
+)
+
+const release = prepared<{ json: string; now: number }, UpdateResult>((db, { json, now }) =>
+  db
+    .updateTable('automation_live')
+    .from(rowsOf(json))
+    .set((eb) => ({
+      due_at: cell<number>(1),
+      history: cell<string>(2),
+      blocked: cell<string | null>(3),
+      held_at: null,
+      held_reason: null,
+      held_due_at: null,
+      seq: eb('seq', '+', 1),
+      updated_at: now,
+    }))
+    .where('automation_live.id', '=', cell<string>(0)),
 )

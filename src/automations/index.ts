@@ -16,6 +16,16 @@ export {
 export type { AutomationDefinition } from './definition.js'
 export { type EngineDeps, makeEngineMemory, nextDueAt, runAutomations, runSome } from './engine.js'
 export { makeFollowAutomations } from './follow.js'
+export {
+  countHeld,
+  type HeldRuns,
+  holdOverdueRuns,
+  overdueReason,
+  type Release,
+  releaseRuns,
+  releases,
+} from './hold.js'
+export { pauseAutomation, resumeAutomation } from './pause.js'
 export { findRun, listRuns, type Run, type RunStatus } from './runs.js'
 export {
   archiveAutomation,

@@ -2,6 +2,7 @@ import type { Read, Store } from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
 import { type DueRun, dueRuns, readSurroundings, type Surroundings, travellerOf } from './due.js'
 import { type Gate, type GateDeps, openGate, type Prepared, type SendStep } from './gate.js'
+import { skipping } from './hold.js'
 import { stateOf } from './live.js'
 import { render } from './mail-template.js'
 import type { Obstacle, RunState } from './run.js'
@@ -31,7 +32,8 @@ export interface PlannedMail extends Prepared {
 /** What becomes of a run that is due. */
 export type Plan = { run: DueRun } & (
   | { kind: 'go'; state: RunState; walked: Walked; mails: PlannedMail[] }
-  | { kind: 'hold' }
+  /** Its automation has been paused since then. */
+  | { kind: 'hold'; since: number }
   | { kind: 'cancel' }
   | { kind: 'fault'; error: unknown }
 )
@@ -69,12 +71,9 @@ export async function planDue(
   const gate = await openGate({ ...deps, read }, accountId, versions, now)
   const around = await readSurroundings(read, accountId, runs)
   const plans = runs.map(async (run): Promise<Plan> => {
-    const { status, paused } = states.get(run.row.automation_id) ?? {
-      status: 'archived',
-      paused: false,
-    }
+    const { status, pausedAt } = states.get(run.row.automation_id) ?? archived
     if (status === 'archived') return { kind: 'cancel', run }
-    if (paused) return { kind: 'hold', run }
+    if (pausedAt !== null) return { kind: 'hold', run, since: pausedAt }
     try {
       return { kind: 'go', run, ...(await planRun(deps, gate, around, run, now)) }
     } catch (error) {
@@ -84,15 +83,15 @@ export async function planDue(
   return { gate, plans: [...broken, ...(await Promise.all(plans))] }
 }
 
+const archived = { status: 'archived', pausedAt: null } as const
+
 async function standingsOf(read: Read, ids: readonly string[]) {
   const rows = await read
     .selectFrom('automations')
     .select(['id', 'status', 'paused_at'])
     .where('id', 'in', ids)
     .execute()
-  return new Map(
-    rows.map(({ id, status, paused_at }) => [id, { status, paused: paused_at !== null }]),
-  )
+  return new Map(rows.map(({ id, status, paused_at: pausedAt }) => [id, { status, pausedAt }]))
 }
 
 async function planRun(
@@ -108,6 +107,7 @@ async function planRun(
   if (trigger === undefined) throw new Error('The event that began the run is gone')
   /** What only the rendering has shown, by the step's key. */
   const faults = new Map<string, Obstacle>()
+  const skips = row.blocked === skipping ? passOver : undefined
   const walkOnce = () =>
     walk(
       version.compiled,
@@ -120,7 +120,7 @@ async function planRun(
         mail: (stepKey) => around.mail(row, version, stepKey),
         optedOut: (topicId) => contact !== undefined && around.optedOut(contact, topicId),
         obstacle: (step, variables) =>
-          faults.get(step.key) ?? gate.obstacle(version, step, variables),
+          faults.get(step.key) ?? skips ?? gate.obstacle(version, step, variables),
       },
       now,
     )
@@ -132,6 +132,8 @@ async function planRun(
     faults.set(mails.stepKey, { kind: 'failed', reason: mails.fault })
   }
 }
+
+const passOver: Obstacle = { kind: 'skipped', reason: 'overdue' }
 
 async function planMails(
   { store, renderer }: PlanDeps,

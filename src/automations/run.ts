@@ -80,6 +80,8 @@ export interface RunState {
 export type Obstacle =
   | { kind: 'blocked'; reason: BlockedReason; until: number }
   | { kind: 'failed'; reason: string }
+  /** It is passed over, as an operator said. */
+  | { kind: 'skipped'; reason: string }
 
 /** A run as it is when its event starts it: due at once, at its trigger. */
 export function startRun(contactId: string, triggerStepId: number, now: number): RunState {

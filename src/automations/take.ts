@@ -260,7 +260,9 @@ async function writeOthers(
   now: number,
   tally: Tally,
 ): Promise<void> {
-  const held = plans.filter(({ kind }) => kind === 'hold').map(({ run }) => [run.row.id])
+  const held = plans.flatMap((plan) =>
+    plan.kind === 'hold' ? [[plan.run.row.id, plan.since]] : [],
+  )
   if (held.length > 0) {
     await holdLive(tx, { json: JSON.stringify(held), now, reason: pausedReason })
   }

@@ -240,6 +240,7 @@ function send(state: Going, step: StepOf<'send_email'>): Taken {
   const filled = mailVariables(state, variables)
   const obstacle = known.obstacle(step, filled)
   if (obstacle?.kind === 'failed') return fail(at, obstacle.reason)
+  if (obstacle?.kind === 'skipped') return { edge: 'default', result: `skipped:${obstacle.reason}` }
   if (obstacle?.kind === 'blocked') {
     return { kind: 'blocked', stepId: at.id, reason: obstacle.reason, until: obstacle.until }
   }

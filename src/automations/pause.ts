@@ -1,0 +1,77 @@
+import { type Clock, pause } from '../clock/index.js'
+import { OperatorError } from '../errors/index.js'
+import type { Store } from '../store/index.js'
+import type { Automation } from './automation.js'
+import { holdLive, type Release, releaseRuns } from './hold.js'
+import { pausedReason } from './take.js'
+
+interface PauseDeps {
+  store: Store
+  clock: Clock
+}
+
+/**
+ * Pauses an automation: events go on to start runs and to end waits, but no step is taken. The engine
+ * holds each run when it falls due. Paused already, it changes nothing.
+ */
+export async function pauseAutomation({ store, clock }: PauseDeps, { id, status }: Automation) {
+  if (status === 'archived') throw new OperatorError('The automation is archived')
+  await store.write((tx) =>
+    tx
+      .updateTable('automations')
+      .set({ paused_at: clock.now() })
+      .where('id', '=', id)
+      .where('paused_at', 'is', null)
+      .execute(),
+  )
+}
+
+/** Lets a paused automation go on; resolves with how many runs had fallen due meanwhile. */
+export async function resumeAutomation(
+  deps: PauseDeps,
+  { id }: Automation,
+  how: Release,
+): Promise<{ released: number }> {
+  const { store } = deps
+  const { paused_at: pausedAt } = await store.read
+    .selectFrom('automations')
+    .select('paused_at')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  if (pausedAt !== null) {
+    // Timers that have not run out stood still too. Each is held, and so shifted once, whatever is killed.
+    if (how === 'shift') await holdTimers(deps, id, pausedAt)
+    await store.write((tx) =>
+      tx.updateTable('automations').set({ paused_at: null }).where('id', '=', id).execute(),
+    )
+  }
+  // One that was broken off is resumed again.
+  const released = await releaseRuns(deps, { automationId: id, reason: pausedReason }, how)
+  if (pausedAt === null && released === 0) throw new OperatorError('The automation is not paused')
+  return { released }
+}
+
+// Some milliseconds of the turn to write, and a rest in which others have theirs.
+const perWrite = 200
+const restMs = 20
+
+async function holdTimers({ store, clock }: PauseDeps, id: string, since: number): Promise<void> {
+  for (let after = ''; ; ) {
+    const rows = await store.read
+      .selectFrom('automation_live')
+      .select(['id', 'updated_at'])
+      .where('automation_id', '=', id)
+      .where('id', '>', after)
+      .where('held_at', 'is', null)
+      .orderBy('id')
+      .limit(perWrite)
+      .execute()
+    const last = rows.at(-1)
+    if (last === undefined) return
+    const json = JSON.stringify(rows.map((row) => [row.id, Math.max(since, row.updated_at)]))
+    const held = { json, now: clock.now(), reason: pausedReason }
+    await store.write((tx) => holdLive(tx, held))
+    after = last.id
+    await pause(clock, restMs)
+  }
+}

@@ -1,0 +1,109 @@
+import t from 'tap'
+import {
+  countHeld,
+  findAutomation,
+  holdOverdueRuns,
+  overdueReason,
+  pauseAutomation,
+  type Release,
+  releaseRuns,
+  resumeAutomation,
+} from '../../src/automations/index.js'
+import { dayMs, delay, hourMs, openEngine, send, trigger, wait } from '../support/automation-rig.js'
+import type { FakeClock } from '../support/clock.js'
+
+const steps = [trigger(), delay('first', 'P1D'), send('one'), delay('second', 'P20D'), send('two')]
+
+/** The clock goes on while somebody rests between writes. */
+async function passing<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
+  let done = false
+  const settled = work.finally(() => {
+    done = true
+  })
+  while (!done) await clock.advance(20)
+  return await settled
+}
+
+t.test('a pause of ten days moves every timer, and nothing twice', async (t) => {
+  for (const [how, mailsAtOnce] of [
+    ['shift', 0],
+    ['now', 1],
+    ['skip', 0],
+  ] as const) {
+    const rig = await openEngine(t)
+    const id = await rig.enabled(steps)
+    const due = await rig.start()
+    await rig.work()
+    await rig.clock.advance(dayMs / 2)
+    const automation = await findAutomation(rig.store.read, rig.accountId, id)
+    await pauseAutomation(rig, automation)
+    const during = await rig.start({ email: 'bob@example.com' })
+    await rig.pass(10 * dayMs)
+    t.same(await rig.mails(), [])
+    t.match(await rig.run(due), { waitingFor: { kind: 'held', until: null } })
+    const { released } = await passing(rig.clock, resumeAutomation(rig, automation, how))
+    t.ok(released >= 2, `${released}`)
+    await rig.work()
+    t.equal((await rig.mails()).length, mailsAtOnce, how)
+    t.match(await rig.run(during), { currentStep: 'first' }, 'it starts when it is released')
+    await rig.pass(dayMs / 2)
+    const story = await rig.story(due)
+    if (how === 'shift')
+      t.match(story, /^start started, first released:shift, first waited, one sent$/)
+    if (how === 'now') t.match(story, /first released:now, first waited, one sent$/)
+    if (how === 'skip') t.match(story, /first released:skip, first waited, one skipped:overdue$/)
+    await rig.pass(dayMs)
+    await rig.pass(21 * dayMs)
+    t.match(await rig.run(due), { status: 'completed' })
+    t.match(await rig.run(during), { status: 'completed' })
+    t.equal((await rig.mails()).length, how === 'skip' ? 3 : 4)
+    await rig.counted(id)
+  }
+})
+
+t.test('an event that comes during a pause is heard after it', async (t) => {
+  const rig = await openEngine(t)
+  const id = await rig.enabled([trigger(), wait('paid', 'paid', { timeout: 'P1D' }), send('one')])
+  const run = await rig.start()
+  await rig.work()
+  const automation = await findAutomation(rig.store.read, rig.accountId, id)
+  await pauseAutomation(rig, automation)
+  t.equal((await rig.event({ event: 'paid' })).resumed, 1)
+  await rig.pass(2 * dayMs)
+  await passing(rig.clock, resumeAutomation(rig, automation, 'shift'))
+  await rig.work()
+  t.match(await rig.story(run), /paid received, one sent$/)
+})
+
+t.test('after a restore nothing leaves before it is released', async (t) => {
+  for (const how of ['shift', 'now', 'skip'] as readonly Release[]) {
+    const rig = await openEngine(t)
+    await rig.enabled(steps)
+    const run = await rig.start()
+    await rig.work()
+    // A copy of three days ago is started.
+    await rig.clock.advance(3 * dayMs)
+    t.equal(await holdOverdueRuns(rig), 1)
+    await rig.work()
+    t.match(await countHeld(rig.store.read), [{ runs: 1, reason: overdueReason, name: 'Welcome' }])
+    t.same(await rig.mails(), [])
+    await rig.pass(hourMs)
+    await passing(rig.clock, releaseRuns(rig, { accountId: rig.accountId }, how))
+    await rig.work()
+    t.equal((await rig.mails()).length, how === 'now' ? 1 : 0, how)
+    await rig.pass(dayMs)
+    t.equal((await rig.mails()).length, how === 'skip' ? 0 : 1, how)
+    t.match(await rig.run(run), { currentStep: 'second' })
+  }
+})
+
+t.test('what is overdue by less than an hour goes on at the start', async (t) => {
+  const rig = await openEngine(t)
+  await rig.enabled(steps)
+  await rig.start()
+  await rig.work()
+  await rig.clock.advance(dayMs + hourMs / 2)
+  t.equal(await holdOverdueRuns(rig), 0)
+  await rig.work()
+  t.equal((await rig.mails()).length, 1)
+})
