@@ -1,5 +1,5 @@
 import type { RunState } from './run.js'
-import type { Walked } from './walk.js'
+import type { Walked } from './walked.js'
 
 /**
  * A run after a walk, as it waits or goes on; undefined if the walk has ended it. Entries of history

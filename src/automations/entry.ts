@@ -1,9 +1,9 @@
 import type { Compiled } from './compile.js'
 import { limits } from './definition.js'
 import { durationMs } from './duration.js'
+import { staysOn } from './exit-rules.js'
 import { holds } from './rule.js'
 import type { Departure, StoredEvent, Traveller } from './run.js'
-import { staysOn } from './walk.js'
 
 /** Why an event starts no run (automations.md, O4). */
 export type Refusal =

@@ -1,7 +1,7 @@
 import type { Compiled } from './compile.js'
 import type { Facts } from './field.js'
 import { holds } from './rule.js'
-import type { RunState, StoredEvent } from './run.js'
+import type { Departure, RunState, StoredEvent } from './run.js'
 
 /** The names of the events that a run of this version hears wherever it is. */
 export function listensTo({ settings: { exitOn = [], goal } }: Compiled): string[] {
@@ -35,3 +35,7 @@ export function hears(
 
 // No event has this name (RunState.heard).
 const goalMark = '@goal'
+
+/** Whether runs of this version outlive what the contact has done. */
+export const staysOn = ({ settings }: Compiled, departed: Departure): boolean =>
+  departed === 'unsubscribed' && settings.onUnsubscribe === 'continue'

@@ -9,7 +9,7 @@ import { eventsById, eventsOf, historyJson, type LiveRow, stateOf } from './live
 import type { StoredEvent, Traveller } from './run.js'
 import { type Started, startRuns } from './triggers.js'
 import type { FrozenVersion, Versions } from './versions.js'
-import { wakes } from './walk.js'
+import { wakes } from './wait-step.js'
 
 export interface IngestDeps {
   ids: Pick<Ids, 'uuid'>

@@ -7,7 +7,8 @@ import { stateOf } from './live.js'
 import { render } from './mail-template.js'
 import type { Obstacle, RunState } from './run.js'
 import type { FrozenVersion, Versions } from './versions.js'
-import { type Walked, walk } from './walk.js'
+import { walk } from './walk.js'
+import type { Walked } from './walked.js'
 
 export interface PlanDeps extends Omit<GateDeps, 'read'> {
   store: Pick<Store, 'read' | 'ids'>

@@ -2,7 +2,7 @@ import { advanced } from './advance.js'
 import type { Compiled } from './compile.js'
 import type { JsonObject, Step, StepOf } from './definition.js'
 import { type Refusal, refusalOf } from './entry.js'
-import { hears } from './exit-rules.js'
+import { hears, staysOn } from './exit-rules.js'
 import type { Judged } from './rule.js'
 import {
   type Departure,
@@ -14,7 +14,9 @@ import {
   type Traveller,
 } from './run.js'
 import { changed } from './update.js'
-import { type Known, staysOn, type Walked, type WalkedEntry, wakes, walk } from './walk.js'
+import { wakes } from './wait-step.js'
+import { walk } from './walk.js'
+import type { Known, Walked, WalkedEntry } from './walked.js'
 
 /** Something that happens to the contact. Of what happens at the same ms, the earlier in the list is first. */
 export type Happening =
@@ -258,36 +260,3 @@ function tell(
     })
   }
 }
-
-/** How many of a cohort came to each result of each step, and to each end. */
-export interface CohortCounts {
-  contacts: number
-  started: number
-  steps: Map<string, Map<string, number>>
-  /** By status and reason, such as `exited:goal`; `running` for those under way at `until`. */
-  ends: Map<string, number>
-}
-
-/** The same for many contacts, each in a world of their own; only counts are kept. */
-export function simulateCohort(version: Compiled, worlds: Iterable<SimulatedWorld>): CohortCounts {
-  const counts: CohortCounts = { contacts: 0, started: 0, steps: new Map(), ends: new Map() }
-  for (const world of worlds) {
-    const { lines, runs } = simulate(version, world)
-    counts.contacts += 1
-    if (runs.length > 0) counts.started += 1
-    for (const { step, result } of lines) {
-      if (step === null) continue
-      const results = counts.steps.get(step) ?? new Map<string, number>()
-      counts.steps.set(step, results)
-      count(results, result)
-    }
-    for (const { ended } of runs) {
-      const reason = ended?.reason ? `:${ended.reason}` : ''
-      count(counts.ends, ended === null ? 'running' : `${ended.status}${reason}`)
-    }
-  }
-  return counts
-}
-
-const count = (counts: Map<string, number>, name: string) =>
-  counts.set(name, (counts.get(name) ?? 0) + 1)

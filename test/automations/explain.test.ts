@@ -3,12 +3,6 @@ import { compile } from '../../src/automations/compile.js'
 import type { AutomationDefinition } from '../../src/automations/definition.js'
 import { explainRun } from '../../src/automations/explain.js'
 import { startRun } from '../../src/automations/run.js'
-import {
-  type Happening,
-  type SimulatedWorld,
-  simulate,
-  simulateCohort,
-} from '../../src/automations/simulate.js'
 import { day, hour, startName } from '../support/automations.js'
 
 const start = Date.parse('2026-11-30T09:00:00Z')
@@ -42,16 +36,6 @@ const definition: AutomationDefinition = {
   ],
 }
 const version = compile(definition, { seed: 'a1' })
-const contact = (id: string) => ({
-  id,
-  email: `${id}@example.test`,
-  firstName: null,
-  lastName: null,
-  phone: null,
-  metadata: {},
-  createdAt: 0,
-})
-
 t.test('a sentence says why a run is where it is, and until when', async (t) => {
   const run = startRun('c1', version.trigger.id, start)
   const at = (stepId: number, dueAt: number, enteredAt: number | null = start) => ({
@@ -88,59 +72,4 @@ t.test('a sentence says why a run is where it is, and until when', async (t) => 
     ],
   ]
   for (const [run, expected] of rows) t.equal(explainRun(version, run, start), expected)
-})
-
-t.test('a simulation tells when, what, why and with which mail, and where it stands', async (t) => {
-  const happenings = [
-    { at: start, kind: 'event', name: startName, payload: { n: 7 } },
-    { at: start + 3 * day, kind: 'event', name: 'order.paid', payload: { total: 120 } },
-  ] as const
-  const { lines, runs } = simulate(version, {
-    contact: contact('c1'),
-    happenings,
-    wouldStop: () => 'quota',
-    until: start + 10 * day,
-  })
-  t.match(lines, [
-    { at: start, step: 'start', result: 'started' },
-    { at: start, step: 'hello', result: 'sent', stoppedBy: 'quota', mail: { variables: { n: 7 } } },
-    { at: start + 2 * day, step: 'pause', result: 'waited' },
-    { at: start + 3 * day, step: 'paid', result: 'received', event: { payload: { total: 120 } } },
-    {
-      at: start + 3 * day,
-      step: 'large',
-      result: 'met',
-      why: { holds: true, field: 'waits.paid.total', operator: 'gt', actual: 120, value: 100 },
-    },
-  ])
-  t.match(runs, [{ ended: { status: 'completed', at: start + 3 * day }, state: undefined }])
-  const half = simulate(version, { contact: contact('c1'), happenings, until: start + day })
-  t.equal(half.lines.length, 2)
-  t.match(half.runs, [{ ended: null, state: { stepId: 3, dueAt: start + 2 * day } }])
-})
-
-const paid = (total: number): Happening => ({
-  at: start + hour,
-  kind: 'event',
-  name: 'order.paid',
-  payload: { total },
-})
-
-t.test('a cohort counts the results of each step', async (t) => {
-  const worlds = Array.from(
-    { length: 100 },
-    (_, index): SimulatedWorld => ({
-      contact: contact(`c${index}`),
-      happenings: [
-        { at: start, kind: 'event', name: startName, payload: { n: index } },
-        ...(index % 4 === 0 ? [paid(index)] : []),
-      ],
-      until: start + 60 * day,
-    }),
-  )
-  const { contacts, started, steps, ends } = simulateCohort(version, worlds)
-  t.same([contacts, started], [100, 100])
-  t.same(Object.fromEntries(steps.get('paid') ?? []), { received: 25, timed_out: 75 })
-  t.same(Object.fromEntries(steps.get('large') ?? []), { not_met: 25 })
-  t.same(Object.fromEntries(ends), { 'exited:exit_step': 75, completed: 25 })
 })

@@ -14,7 +14,8 @@ import { type StoredEvent, startRun, type Traveller } from '../../src/automation
 import { type Happening, type SimulatedWorld, simulate } from '../../src/automations/simulate.js'
 import { branchOf } from '../../src/automations/split.js'
 import { validate } from '../../src/automations/validate.js'
-import { type Known, walk } from '../../src/automations/walk.js'
+import { walk } from '../../src/automations/walk.js'
+import type { Known } from '../../src/automations/walked.js'
 import { chance, day, eventNames, hour, minute, startName } from '../support/automations.js'
 
 const start = Date.parse('2026-05-01T10:00:00Z')

@@ -13,7 +13,8 @@ import { appended } from '../../src/automations/history.js'
 import { type StoredEvent, startRun, type Traveller } from '../../src/automations/run.js'
 import { simulate } from '../../src/automations/simulate.js'
 import { validate } from '../../src/automations/validate.js'
-import { type Known, walk } from '../../src/automations/walk.js'
+import { walk } from '../../src/automations/walk.js'
+import type { Known } from '../../src/automations/walked.js'
 import {
   type Chance,
   chance,

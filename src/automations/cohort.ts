@@ -1,0 +1,35 @@
+import type { Compiled } from './compile.js'
+import { type SimulatedWorld, simulate } from './simulate.js'
+
+/** How many of a cohort came to each result of each step, and to each end. */
+export interface CohortCounts {
+  contacts: number
+  started: number
+  steps: Map<string, Map<string, number>>
+  /** By status and reason, such as `exited:goal`; `running` for those under way at `until`. */
+  ends: Map<string, number>
+}
+
+/** The same for many contacts, each in a world of their own; only counts are kept. */
+export function simulateCohort(version: Compiled, worlds: Iterable<SimulatedWorld>): CohortCounts {
+  const counts: CohortCounts = { contacts: 0, started: 0, steps: new Map(), ends: new Map() }
+  for (const world of worlds) {
+    const { lines, runs } = simulate(version, world)
+    counts.contacts += 1
+    if (runs.length > 0) counts.started += 1
+    for (const { step, result } of lines) {
+      if (step === null) continue
+      const results = counts.steps.get(step) ?? new Map<string, number>()
+      counts.steps.set(step, results)
+      count(results, result)
+    }
+    for (const { ended } of runs) {
+      const reason = ended?.reason ? `:${ended.reason}` : ''
+      count(counts.ends, ended === null ? 'running' : `${ended.status}${reason}`)
+    }
+  }
+  return counts
+}
+
+const count = (counts: Map<string, number>, name: string) =>
+  counts.set(name, (counts.get(name) ?? 0) + 1)

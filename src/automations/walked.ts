@@ -1,0 +1,68 @@
+import type { JsonObject, StepOf } from './definition.js'
+import type { Judged } from './rule.js'
+import type {
+  BlockedReason,
+  Departure,
+  EndStatus,
+  Engagement,
+  HistoryEntry,
+  Obstacle,
+  RunState,
+  StoredEvent,
+  Traveller,
+} from './run.js'
+import type { ContactChanges } from './update.js'
+
+/** What the store has of a run's contact, read before the walk. */
+export interface Known {
+  /** Undefined once deleted. */
+  contact: Traveller | undefined
+  trigger: StoredEvent
+  /** What ends all of the contact's runs, if it has happened. */
+  departed: Departure | undefined
+  /** The contact's earliest event of that name with an id above `after`. */
+  nextEvent(name: string, after: number): StoredEvent | undefined
+  /** What became of the latest mail that this run sent at that step; undefined if none. */
+  mail(stepKey: string): Engagement | undefined
+  optedOut(topicId: string): boolean
+  /** What keeps this mail from being made now: quota, pause, domain, cap …, or for good. */
+  obstacle(step: StepOf<'send_email'>, variables: JsonObject): Obstacle | undefined
+}
+
+export type StepAction =
+  /** `entry` is the index in `history` of its `sent`, which lacks the mail's id. */
+  | {
+      kind: 'mail'
+      stepId: number
+      step: StepOf<'send_email'>
+      variables: JsonObject
+      entry: number
+    }
+  | { kind: 'update'; stepId: number; changes: ContactChanges }
+  | { kind: 'webhook'; stepId: number; endpointId: string; payload: JsonObject }
+
+export type Next =
+  /**
+   * Waits in a delay, or for `waitEvent`. `seen` is the newest event of that name that the walk has
+   * looked at: a newer one that is there when this is written makes the plan void.
+   */
+  | { kind: 'park'; stepId: number; dueAt: number; waitEvent: string | null; seen: number }
+  | { kind: 'blocked'; stepId: number; reason: BlockedReason; until: number }
+  /** Others' turn; due at once. */
+  | { kind: 'continue'; stepId: number }
+  | { kind: 'end'; stepId: number; status: EndStatus; reason: string | null }
+
+/** What `why` a step's result has: how its rule came out. Not kept. */
+export type WalkedEntry = HistoryEntry & { why?: Judged }
+
+export interface Walked {
+  actions: StepAction[]
+  next: Next
+  /** Only what this walk adds. */
+  history: WalkedEntry[]
+  /** What takes the place of the run's own. */
+  heard: RunState['heard']
+  waits: RunState['waits']
+  steps: number
+  mails: number
+}

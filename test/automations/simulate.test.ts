@@ -1,0 +1,124 @@
+import t from 'tap'
+import { simulateCohort } from '../../src/automations/cohort.js'
+import { compile } from '../../src/automations/compile.js'
+import type { AutomationDefinition } from '../../src/automations/definition.js'
+import { readHappening } from '../../src/automations/happening.js'
+import { type Happening, type SimulatedWorld, simulate } from '../../src/automations/simulate.js'
+import { day, hour, startName } from '../support/automations.js'
+
+const start = Date.parse('2026-11-30T09:00:00Z')
+const definition: AutomationDefinition = {
+  steps: [
+    { key: 'start', type: 'trigger', config: { eventName: startName } },
+    {
+      key: 'hello',
+      type: 'send_email',
+      config: {
+        template: 'hello',
+        from: 'a@sender.example',
+        variables: { n: { var: 'trigger.n' } },
+      },
+    },
+    { key: 'pause', type: 'delay', config: { duration: 'P2D' } },
+    { key: 'paid', type: 'wait_for_event', config: { eventName: 'order.paid', timeout: 'P30D' } },
+    {
+      key: 'large',
+      type: 'condition',
+      config: { field: 'waits.paid.total', operator: 'gt', value: 100 },
+    },
+    { key: 'lost', type: 'exit', config: {} },
+  ],
+  connections: [
+    { from: 'start', to: 'hello', type: 'default' },
+    { from: 'hello', to: 'pause', type: 'default' },
+    { from: 'pause', to: 'paid', type: 'default' },
+    { from: 'paid', to: 'large', type: 'event_received' },
+    { from: 'paid', to: 'lost', type: 'timeout' },
+  ],
+}
+const version = compile(definition, { seed: 'a1' })
+const contact = (id: string) => ({
+  id,
+  email: `${id}@example.test`,
+  firstName: null,
+  lastName: null,
+  phone: null,
+  metadata: {},
+  createdAt: 0,
+})
+
+t.test('a simulation tells when, what, why and with which mail, and where it stands', async (t) => {
+  const happenings = [
+    { at: start, kind: 'event', name: startName, payload: { n: 7 } },
+    { at: start + 3 * day, kind: 'event', name: 'order.paid', payload: { total: 120 } },
+  ] as const
+  const { lines, runs } = simulate(version, {
+    contact: contact('c1'),
+    happenings,
+    wouldStop: () => 'quota',
+    until: start + 10 * day,
+  })
+  t.match(lines, [
+    { at: start, step: 'start', result: 'started' },
+    { at: start, step: 'hello', result: 'sent', stoppedBy: 'quota', mail: { variables: { n: 7 } } },
+    { at: start + 2 * day, step: 'pause', result: 'waited' },
+    { at: start + 3 * day, step: 'paid', result: 'received', event: { payload: { total: 120 } } },
+    {
+      at: start + 3 * day,
+      step: 'large',
+      result: 'met',
+      why: { holds: true, field: 'waits.paid.total', operator: 'gt', actual: 120, value: 100 },
+    },
+  ])
+  t.match(runs, [{ ended: { status: 'completed', at: start + 3 * day }, state: undefined }])
+  const half = simulate(version, { contact: contact('c1'), happenings, until: start + day })
+  t.equal(half.lines.length, 2)
+  t.match(half.runs, [{ ended: null, state: { stepId: 3, dueAt: start + 2 * day } }])
+})
+
+const paid = (total: number): Happening => ({
+  at: start + hour,
+  kind: 'event',
+  name: 'order.paid',
+  payload: { total },
+})
+
+t.test('a cohort counts the results of each step', async (t) => {
+  const worlds = Array.from(
+    { length: 100 },
+    (_, index): SimulatedWorld => ({
+      contact: contact(`c${index}`),
+      happenings: [
+        { at: start, kind: 'event', name: startName, payload: { n: index } },
+        ...(index % 4 === 0 ? [paid(index)] : []),
+      ],
+      until: start + 60 * day,
+    }),
+  )
+  const { contacts, started, steps, ends } = simulateCohort(version, worlds)
+  t.same([contacts, started], [100, 100])
+  t.same(Object.fromEntries(steps.get('paid') ?? []), { received: 25, timed_out: 75 })
+  t.same(Object.fromEntries(steps.get('large') ?? []), { not_met: 25 })
+  t.same(Object.fromEntries(ends), { 'exited:exit_step': 75, completed: 25 })
+})
+
+t.test('events of a simulation are read as they are written on a command line', async (t) => {
+  const at = (text: string) => {
+    const read = readHappening(text, start)
+    return typeof read === 'string' ? read : { after: read.at - start, ...read }
+  }
+  t.match(at('order.paid@+2d'), { name: 'order.paid', after: 2 * day, payload: {} })
+  t.match(at('seen'), { name: 'seen', after: 0 })
+  t.match(at('a:b@+90m={"total":5,"x":"=@"}'), {
+    after: 1.5 * hour,
+    payload: { total: 5, x: '=@' },
+  })
+  t.match(at('x@+PT1H'), { after: hour })
+  t.match(at('x@2026-12-01T09:00:00Z={}'), { after: day })
+  t.match(at('$list.joined@+1w'), { name: '$list.joined', after: 7 * day })
+  t.match(at('x@+2y'), /no time/)
+  t.match(at('x@soon'), /no time/)
+  t.match(at('x@+1d=5'), /no JSON object/)
+  t.match(at('x@+1d={'), /no JSON object/)
+  t.match(at('two words'), /not of the form/)
+})
