@@ -4,9 +4,9 @@ import { cell, prepared, rowsOf, type Tx } from '../store/index.js'
 import { suppressionsAmong } from '../suppression/index.js'
 import { departureOf } from './departed.js'
 import { type Refusal, refusalOf } from './entry.js'
+import { staysOn } from './exit-rules.js'
 import type { IngestDeps, TakenEvent } from './ingest.js'
 import { historyJson } from './live.js'
-import { staysOn } from './walk.js'
 
 /** What an event came to in an automation that it can start. */
 export interface Started {

@@ -8,7 +8,7 @@ import type { Run } from '../../src/automations/runs.js'
 import { type Happening, type Simulation, simulate } from '../../src/automations/simulate.js'
 import { validate } from '../../src/automations/validate.js'
 import { mergeInto, mergePieces } from '../../src/templates/index.js'
-import { openEngine } from '../support/automation-engine.js'
+import { openTimeline } from '../support/automation-engine.js'
 import {
   chance,
   day,
@@ -24,7 +24,7 @@ const subject = 'n={{ n | default: "none" }} plan={{ contact.metadata.plan | def
 const horizonMs = 40 * day
 const openedAfterMs = 1
 
-type Rig = Awaited<ReturnType<typeof openEngine>>
+type Rig = Awaited<ReturnType<typeof openTimeline>>
 type EventHappening = Happening & { kind: 'event' }
 
 interface Story {
@@ -36,9 +36,9 @@ interface Story {
 }
 
 t.test('the same history from the engine and the simulator', async (t) => {
-  const rig = await openEngine(t)
-  await rig.template('plain', subject)
-  await rig.template('liquid', `{% if true %}${subject}{% endif %}`)
+  const rig = await openTimeline(t)
+  await rig.saveTemplate('plain', { subject })
+  await rig.saveTemplate('liquid', { subject: `{% if true %}${subject}{% endif %}` })
   let told = 0
   for (let seed = 1; told < rounds; seed += 1) {
     const story = await drawn(rig, seed)

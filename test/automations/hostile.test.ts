@@ -1,7 +1,7 @@
 // automations.md §4, row 18: payloads are stored and compared as they were given.
 import t from 'tap'
 import type { AutomationDefinition, Json } from '../../src/automations/definition.js'
-import { openEngine } from '../support/automation-engine.js'
+import { openTimeline } from '../support/automation-engine.js'
 import { startName } from '../support/automations.js'
 
 /** Waits for the event that equals its trigger, and keeps what it got. */
@@ -51,7 +51,7 @@ const payloads: [string, string, string][] = [
 ]
 
 t.test('hostile payloads are stored and compared as they were given', async (t) => {
-  const rig = await openEngine(t)
+  const rig = await openTimeline(t)
   const id = await rig.enable(echo)
   for (const [index, [name, given, other]] of payloads.entries()) {
     const { id: contactId } = await rig.contact(`c${index}@example.test`)
@@ -83,7 +83,7 @@ t.test('hostile payloads are stored and compared as they were given', async (t) 
 })
 
 t.test('what would be too large for a contact changes nothing, and the run goes on', async (t) => {
-  const rig = await openEngine(t)
+  const rig = await openTimeline(t)
   const id = await rig.enable(echo)
   const { id: contactId } = await rig.contact('ada@example.test', {
     metadata: { old: 'o'.repeat(10_000) },

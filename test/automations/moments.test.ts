@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { AutomationDefinition } from '../../src/automations/definition.js'
 import { runSome } from '../../src/automations/engine.js'
-import { openEngine } from '../support/automation-engine.js'
+import { openTimeline } from '../support/automation-engine.js'
 import { day, hour, startName } from '../support/automations.js'
 
 const waiting: AutomationDefinition = {
@@ -46,7 +46,7 @@ async function together<A, B>(
   return { first: one, second: other, wasInTime }
 }
 
-type Rig = Awaited<ReturnType<typeof openEngine>>
+type Rig = Awaited<ReturnType<typeof openTimeline>>
 
 /** Tries all moments, until the engine was ready before the event came. */
 async function atEveryMoment(attempt: (moment: number) => Promise<boolean>) {
@@ -62,7 +62,7 @@ async function results(rig: Rig, automationId: string, contactId: string) {
 }
 
 t.test('an event that comes while its run is being parked is always heard', async (t) => {
-  const rig = await openEngine(t)
+  const rig = await openTimeline(t)
   const id = await rig.enable(waiting)
   const moments = await atEveryMoment(async (moment) => {
     const { id: contactId } = await rig.contact(`c${moment}@example.test`)
@@ -83,7 +83,7 @@ t.test('an event that comes while its run is being parked is always heard', asyn
 t.test(
   'an event and the timeout at the same ms: one branch, and the event’s if it was first',
   async (t) => {
-    const rig = await openEngine(t)
+    const rig = await openTimeline(t)
     const id = await rig.enable(waiting)
     const seen = { received: 0, timedOut: 0 }
     const moments = await atEveryMoment(async (moment) => {
@@ -114,7 +114,7 @@ t.test(
 )
 
 t.test('a second engine at every moment takes no step twice', async (t) => {
-  const rig = await openEngine(t)
+  const rig = await openTimeline(t)
   const id = await rig.enable(paused)
   const moments = await atEveryMoment(async (moment) => {
     const { id: contactId } = await rig.contact(`c${moment}@example.test`)
@@ -140,7 +140,7 @@ t.test('a second engine at every moment takes no step twice', async (t) => {
 t.test(
   'a clock that goes back lets no step come early, one that goes forward loses none',
   async (t) => {
-    const rig = await openEngine(t)
+    const rig = await openTimeline(t)
     const id = await rig.enable(paused)
     const begin = async (email: string) => {
       const { id: contactId } = await rig.contact(email)
@@ -176,7 +176,7 @@ t.test(
 )
 
 t.test('an event is heard though the appliance slept past the timeout', async (t) => {
-  const rig = await openEngine(t)
+  const rig = await openTimeline(t)
   const id = await rig.enable(waiting)
   const { id: contactId } = await rig.contact('ada@example.test')
   await rig.accept({ contactId, event: startName })
