@@ -51,7 +51,11 @@ export async function findRepeats(
       if (key === undefined) return
       // What is still there has expired.
       await forgetKey(tx, { accountId, key })
-      const row = { fingerprint: fingerprintOf(input), response: JSON.stringify(answer) }
+      const row = {
+        fingerprint: fingerprintOf(input),
+        status: 202,
+        response: JSON.stringify(answer),
+      }
       await insertKey(tx, { account_id: accountId, key, ...row, created_at: now })
     },
   }

@@ -31,7 +31,7 @@ t.test('an account whose runs cannot be planned keeps no other from its turn', a
           ...{ contact_id: `contact of ${name}`, step_id: 1, seq: 0, status: 'running' },
           ...{ due_at: now - 100 + at, wait_event: null, woken_by: null, trigger_event: 1 },
           ...{ entered_at: null, heard: null, waits: null, blocked: null, attempts: 0, steps: 0 },
-          ...{ mails: 0, history: '[]', started_at: now, updated_at: now },
+          ...{ mails: 0, outlives: 0, history: '[]', started_at: now, updated_at: now },
           ...{ held_at: null, held_reason: null, held_due_at: null },
         })
         .execute()
