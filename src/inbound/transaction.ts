@@ -88,6 +88,8 @@ export function makeTransactions(deps: TransactionDeps) {
       const advanced = () => gate.advanced(session)
       const arriving = { room, network, keepBytes, advanced }
       const { raw, sizeBytes, release } = await collect(stream, arriving)
+      // From here on it waits for us.
+      advanced()
       try {
         if (operator.length > 0 && !bytesQuota.take(network, raw.length)) {
           throw new Refusal('452 4.7.1 Too much mail for the operator, try again in an hour')

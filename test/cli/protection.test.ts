@@ -1,8 +1,28 @@
 import t from 'tap'
+import { openTestStore } from '../support/store.js'
 import { openPlace } from './place.js'
 
 // On a machine that may have other work.
 t.setTimeout(300_000)
+
+t.test('complaints that nothing proves are shown apart', async (t) => {
+  const { run, json, data } = await openPlace(t)
+  const { id } = await json<{ id: string }>('account', 'create', 'City')
+  const store = await openTestStore(t, { dataDir: data, slot: 14 })
+  const hour = Math.floor(Date.now() / 3_600_000)
+  const counted = { recipients: 300, bounces: 0, complaints: 1, unproved: 4 }
+  const marketing = { marketing_recipients: 0, marketing_bounces: 0, marketing_complaints: 0 }
+  await store.write((tx) =>
+    tx
+      .insertInto('protection_hours')
+      .values({ account_id: id, hour, ...counted, ...marketing })
+      .execute(),
+  )
+  const { stdout } = await run('account', 'protection', 'City')
+  t.match(stdout, /^All mail +300 recipients, 0 bounced \(0%\), 1 complained \(0\.33%\)$/m)
+  t.match(stdout, /^Unproved +4 more complaints, from no known feedback loop: in no rate$/m)
+  t.match(await json('account', 'protection', 'City'), { totals: counted })
+})
 
 t.test('an account is paused by hand, looked at and cleared', async (t) => {
   const { run, json, refused } = await openPlace(t)
