@@ -118,6 +118,8 @@ const truth: readonly (readonly [string, BounceClass, string?])[] = [
   ['550 5.1.1 User unknown temporarily', 'busy'],
   ['550 5.2.1 Mailbox temporarily disabled', 'busy'],
   ['550 5.1.1 Sender rejected: user unknown', 'sender-authentication'],
+  ['550 5.1.1 User unknown (in reply to MAIL FROM command)', 'sender-authentication'],
+  ['550 5.1.2 Domain does not exist (in reply to MAIL FROM command)', 'sender-authentication'],
   ['550 5.1.2 Host not found, try again', 'unreachable'],
   ['550 Client host unknown: your host has no name', 'unknown'],
   // Where a link says so, it is no word of the server.
@@ -131,7 +133,7 @@ const truth: readonly (readonly [string, BounceClass, string?])[] = [
   ['550 Host/domain does not accept mail', 'bad-domain'],
   ['550 Illegal host/domain name found', 'bad-domain'],
   ['550 Nonexistent domain', 'bad-domain'],
-  ['553 gone.test does not exist', 'bad-domain'],
+  ['553 some.test does not exist', 'unknown'],
   ['550 5.1.2 Host unknown', 'bad-domain'],
   // Exchange and Hotmail.
   ['550 5.4.1 Recipient address rejected: Access denied. AS(201806281)', 'bad-mailbox'],
