@@ -111,7 +111,7 @@ export async function dispatchDue(deps: DispatchDeps): Promise<void> {
     try {
       await dispatchOne(deps, broadcast)
     } catch (error) {
-      await pauseAtFault(deps, broadcast, 'It could not be dispatched', error)
+      await pauseAtFault(deps, broadcast, 'it could not be dispatched', error)
     }
   }
 }

@@ -92,7 +92,7 @@ async function expandOrPause(deps: ExpandDeps, broadcast: Broadcast, subjects: S
     await expandSome(deps, broadcast, subjects)
     return true
   } catch (error) {
-    return await pauseAtFault(deps, broadcast, 'Its mails could not be made', error)
+    return await pauseAtFault(deps, broadcast, 'its mails could not be made', error)
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/index.js'
-import { messageOf } from '../errors/index.js'
+import { internalReason, messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { isPassing, type Store } from '../store/index.js'
 import type { Broadcast } from './broadcast.js'
@@ -19,7 +19,7 @@ export async function pauseAtFault(
   const { id, account_id: accountId } = broadcast
   const cause = messageOf(fault)
   try {
-    await pauseBroadcast(deps, broadcast, { reason: `${what}: ${cause}`.slice(0, 500) })
+    await pauseBroadcast(deps, broadcast, { reason: internalReason(what, cause) })
   } catch (error) {
     if (isPassing(error)) throw error
     const fields = { broadcastId: id, accountId, cause, pausing: messageOf(error) }
@@ -27,6 +27,9 @@ export async function pauseAtFault(
     return false
   }
   const advice = "'posthorn broadcast resume' tries it again, 'posthorn broadcast cancel' ends it"
-  deps.log.error({ broadcastId: id, accountId, cause }, `A campaign is paused: ${what}. ${advice}`)
+  deps.log.error(
+    { broadcastId: id, accountId, cause },
+    `A campaign is paused, as ${what}. ${advice}`,
+  )
   return true
 }

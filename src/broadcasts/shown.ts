@@ -1,3 +1,4 @@
+import { publicReason } from '../errors/index.js'
 import type { Broadcast } from './broadcast.js'
 import type { BroadcastRecipient } from './recipients.js'
 import { ratesOf, recipientCount, standingOf } from './standing.js'
@@ -10,7 +11,7 @@ export function shownBroadcast(broadcast: Broadcast, stop: string | null, now: n
     name: broadcast.name,
     subject: broadcast.subject,
     status,
-    pausedReason: status === 'paused' ? reason : null,
+    pausedReason: status === 'paused' && reason !== null ? publicReason(reason) : null,
     failedReason: status === 'failed' ? reason : null,
     listId: broadcast.list_id,
     topicId: broadcast.topic_id,

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/index.js'
-import { messageOf } from '../errors/index.js'
+import { internalReason, messageOf } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
 import { type Store, type Tx, writeApart } from '../store/index.js'
@@ -84,7 +84,7 @@ async function failAll(
 /** What cannot be ended is left to the operator, or it would be tried again for good. */
 async function holdUnending({ store, clock, log }: ExpireDeps, id: number, fault: unknown) {
   const cause = messageOf(fault)
-  const reason = `its time is over, and it cannot be ended: ${cause}`.slice(0, 500)
+  const reason = internalReason('its time is over, and it cannot be ended', cause)
   const now = clock.now()
   const outcome = await writeApart(store.write, [id], (tx) => hold(tx, [id], { reason, now }))
   if (outcome.left.length > 0) throw outcome.cause

@@ -1,3 +1,4 @@
+import { internalReason } from '../errors/index.js'
 import type { Tx } from '../store/index.js'
 import { never } from './held.js'
 import type { Settlement } from './settle.js'
@@ -13,12 +14,12 @@ export async function park(
   { thread, now, cause }: { thread: number; now: number; cause: string },
 ): Promise<void> {
   const { id, kind, attempts, startedAt, reply, transcript } = settlement
-  const reason = `its last attempt ended as ${kind}, which cannot be written: ${cause}`
+  const what = `its last attempt ended as ${kind}, which cannot be written`
   await tx
     .updateTable('queue')
     .set({
       held_at: now,
-      held_reason: reason.slice(0, 500),
+      held_reason: internalReason(what, cause),
       held_due_at: kind === 'deferred' ? settlement.dueAt : now,
       due_at: never,
       lease: null,

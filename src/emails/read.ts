@@ -1,6 +1,6 @@
 import { stoppedForClient } from '../billing/index.js'
 import { type RecipientStatus, readRecipients } from '../deliveries/index.js'
-import { ApiError, OperatorError } from '../errors/index.js'
+import { ApiError, OperatorError, publicReason } from '../errors/index.js'
 import type { EmailStatus, Read } from '../store/index.js'
 
 /** The contract's email record with the additions of decisions.md. Times are ISO 8601. */
@@ -49,7 +49,10 @@ export async function readEmail(read: Read, accountId: string, id: string): Prom
     ...recipient,
     nextAttemptAt: iso(recipient.nextAttemptAt),
     updatedAt: iso(recipient.updatedAt),
-    held: recipient.held && { ...recipient.held, since: iso(recipient.held.since) },
+    held: recipient.held && {
+      since: iso(recipient.held.since),
+      reason: publicReason(recipient.held.reason),
+    },
   }))
   const stop = row.waiting === 0 ? undefined : await stoppedForClient(read, accountId, row.type)
   const heldOne = recipients.find(({ held }) => held !== null)?.held ?? null

@@ -101,3 +101,13 @@ export class OperatorError extends Error {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
+
+const internal = 'Internal error: '
+
+/** Why something waits that met a fault of ours, for the operator. */
+export const internalReason = (what: string, fault: string): string =>
+  `${internal}${what}: ${fault}`.slice(0, 500)
+
+/** A reason as clients get it: what is wrong inside is the operator's to know. */
+export const publicReason = (reason: string): string =>
+  reason.startsWith(internal) ? 'Internal error; the operator has to look into it' : reason

@@ -1,5 +1,5 @@
 import { type Claim, claim, firstDue, hold, type StreamKey } from '../deliveries/index.js'
-import { messageOf } from '../errors/index.js'
+import { internalReason, messageOf } from '../errors/index.js'
 import { isPassing } from '../store/index.js'
 import type { OutboundDeps } from './deps.js'
 
@@ -53,7 +53,7 @@ async function holdFirst(deps: Deps, stream: StreamKey, fault: unknown): Promise
   try {
     const [first] = await firstDue(store.read, { ...stream, now })
     if (first === undefined) return 0
-    const reason = `it cannot be claimed: ${cause}`.slice(0, 500)
+    const reason = internalReason('it cannot be claimed', cause)
     await store.write((tx) => hold(tx, [first.id], { reason, now }))
     const fields = { deliveryId: first.id, emailId: first.emailId, to: first.recipient, cause }
     log.error(fields, "A delivery cannot be claimed; it is held: 'posthorn queue held'")

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { clearPauses, pauseSending } from '../../src/billing/index.js'
 import { type Broadcast, pauseOverdue, resumeBroadcast } from '../../src/broadcasts/index.js'
+import { shownBroadcast } from '../../src/broadcasts/shown.js'
 import { deleteList } from '../../src/contacts/index.js'
 import { openCampaigns } from '../support/campaigns.js'
 import { FakeClock } from '../support/clock.js'
@@ -20,7 +21,10 @@ t.test('a campaign that meets a fault of its own is paused, and the others go on
   t.match(await rig.find(good.id), { recipients: 3, expanded: 1 })
   t.match(await rig.find(bad.id), {
     ...{ status: 'paused', recipients: 0, expanded: 0 },
-    reason: 'Its mails could not be made: it is poisoned',
+    reason: 'Internal error: its mails could not be made: it is poisoned',
+  })
+  t.match(shownBroadcast(await rig.find(bad.id), null, rig.clock.now()), {
+    pausedReason: 'Internal error; the operator has to look into it',
   })
   // As 'posthorn broadcast resume' does, once what was wrong is mended.
   await heal()
@@ -76,7 +80,7 @@ t.test('one that cannot be dispatched keeps none that is due from it', async (t)
   await clock.advance(3_000)
   await rig.expand()
   t.match(await rig.find(good.id), { status: 'sending', recipients: 2 })
-  const reason = 'It could not be dispatched: it is poisoned'
+  const reason = 'Internal error: it could not be dispatched: it is poisoned'
   t.match(await rig.find(bad.id), { status: 'paused', reason })
 })
 

@@ -36,6 +36,8 @@ t.test('a result that cannot be written holds its delivery and no other', async 
     lease: null,
     lastReply: /^250 /,
   })
+  const reason = 'Internal error; the operator has to look into it'
+  t.match((await rig.email(id)).held, { reason }, 'clients hear no detail')
   await rig.becomes(await rig.send({ to: 'later@one.test' }), 'delivered')
   await rig.stop()
   await rig.start()
