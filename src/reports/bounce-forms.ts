@@ -166,6 +166,11 @@ export const successMarks: readonly string[] = [
   'was successfully delivered',
   'has been successfully delivered',
   'was successfully relayed',
+  'your message was delivered to',
+  'your message has been delivered',
+  'your mail has been delivered',
+  'was delivered to the following',
+  'has been delivered to the following',
 ]
 
 /** It will not be tried again, though the report says that it was late. */

@@ -47,6 +47,9 @@ export function causeFor(message: Message, recipient: string, alone: boolean): C
 }
 
 function formOf(message: Message, text: string, words: string): string | undefined {
+  // RFC 8098: a receipt comes from mail systems, too, and gives the message back.
+  if (message.parts.some(({ type }) => type === 'message/disposition-notification'))
+    return undefined
   const form = bounceForms.find(({ marks }) => marks.some((mark) => words.includes(mark)))
   if (form !== undefined && form.loose !== true) return form.name
   const isFailing = failing.test(message.header('subject'))
