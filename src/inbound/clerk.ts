@@ -4,15 +4,13 @@ import { messageOf } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
-import { simulatorDomain } from '../simulator/index.js'
-import { isPassing, type Store, type Tx, writeApart } from '../store/index.js'
-import { type Conclusion, conclude, inBrief } from './conclude.js'
+import { isPassing, type Store, writeApart } from '../store/index.js'
+import { concludeAll, doubtIn, tellFiled } from './filed.js'
 import { parkReport } from './parked.js'
 import { makeQuota } from './quota.js'
 import type { Outcome, Reader } from './reader.js'
 import type { Reading } from './reading.js'
 import type { Spool, SpooledMail } from './spool.js'
-import { deliveriesReported } from './whose.js'
 
 export interface ClerkDeps {
   store: Store
@@ -179,14 +177,6 @@ async function putOff({ store, clock, spool }: Desk, mail: SpooledMail, delayMs:
   spool.postponed(mail, dueAt)
 }
 
-interface Filed {
-  deliveryId: number
-  emailId: string
-  recipient: string
-  /** `unproven`: it knows no more than others do, so nothing follows from it. */
-  conclusion: Conclusion | 'unproven'
-}
-
 async function file(deps: Desk, mail: SpooledMail, reading: Reading): Promise<void> {
   const { store, spool } = deps
   const delay = putOffMs[mail.tries]
@@ -194,63 +184,19 @@ async function file(deps: Desk, mail: SpooledMail, reading: Reading): Promise<vo
     return await putOff(deps, mail, delay)
   }
   const filed = await store.write(async (tx) => {
-    const found = await concludeAll(deps, tx, mail, reading)
+    const found = await concludeAll(tx, mail, reading, deps)
     if (delay !== undefined && found.some(({ conclusion }) => conclusion === 'too early')) {
       return 'too early'
     }
     if (!(await spool.remove(tx, mail))) return undefined
-    const claimed = found.find(isDoubtful)
-    if (claimed !== undefined && deps.mayKeep.take('all')) {
-      const what = claimed.conclusion === 'unproven' ? 'Unproven report' : 'Unproved complaint'
-      await spool.leaveToOperator(tx, mail, `${what} about the mail to ${claimed.recipient}`)
+    const doubt = doubtIn(found)
+    if (doubt !== undefined && deps.mayKeep.take('all')) {
+      await spool.leaveToOperator(tx, mail, doubt)
     }
     return found
   })
   if (filed === 'too early') return await putOff(deps, mail, delay ?? 0)
   spool.forget(mail)
   if (filed === undefined) return
-  tell(deps, mail, reading, filed)
-}
-
-/** What an operator may want to look at: a forgery, or a feedback loop that is not on the list. */
-const isDoubtful = ({ conclusion, recipient }: Filed) =>
-  conclusion === 'unproven' ||
-  (conclusion === 'complained without proof' && !recipient.endsWith(`@${simulatorDomain}`))
-
-async function concludeAll(
-  { returnPaths, land, clock }: ClerkDeps,
-  tx: Tx,
-  { recipients }: SpooledMail,
-  reading: Reading,
-): Promise<Filed[]> {
-  const { report } = reading
-  const { deliveries, proven } = await deliveriesReported(tx, { returnPaths, recipients, report })
-  const filed: Filed[] = []
-  for (const past of deliveries) {
-    const conclusion = proven
-      ? await conclude(tx, past, reading, { land, now: clock.now() })
-      : 'unproven'
-    const { id: deliveryId, emailId, recipient } = past
-    filed.push({ deliveryId, emailId, recipient, conclusion })
-  }
-  return filed
-}
-
-function tell(
-  { log, meter }: ClerkDeps,
-  { recipients, envelope: { remoteAddress } }: SpooledMail,
-  reading: Reading,
-  filed: readonly Filed[],
-): void {
-  const { report } = reading
-  const about = 'why' in report ? { kind: report.kind, why: report.why } : { kind: report.kind }
-  if (filed.length === 0) {
-    meter.count('posthorn_reports_total', { outcome: 'unknown' })
-    log.info({ ...about, recipients, remoteAddress }, 'A report about no mail that is known')
-  }
-  for (const { conclusion, ...delivery } of filed) {
-    meter.count('posthorn_reports_total', { outcome: conclusion })
-    const brief = inBrief(reading, delivery.recipient)
-    log.info({ ...about, ...delivery, ...brief, conclusion, remoteAddress }, 'A report was read')
-  }
+  tellFiled(deps, mail, reading, filed)
 }
