@@ -242,7 +242,9 @@ t.test('no report makes a write look for what came of the mail before', async (t
   for (const text of queries) {
     t.notMatch(text, /from "events"/, 'the log is not looked at')
     const plan = await planOf(store.read, text)
-    t.notMatch(plan.join(), /SCAN (?!json_each)\w+/, text)
+    // A virtual table is the values that the query was given.
+    const scans = plan.filter((step) => /^SCAN (?!.*VIRTUAL TABLE)/.test(step))
+    t.same(scans, [], text)
   }
 })
 
