@@ -173,7 +173,8 @@ function wake(going: Simulating, run: RunState, event: StoredEvent): void {
 }
 
 function depart(going: Simulating, reason: Departure): void {
-  going.departed = reason
+  // Who has bounced or complained is not mailed again, whatever they do after it.
+  if (going.departed === undefined || going.departed === 'unsubscribed') going.departed = reason
   if (going.run !== undefined && !staysOn(going.version, reason)) {
     end(going, going.run.stepId, 'exited', reason)
   }

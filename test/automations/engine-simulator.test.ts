@@ -1,5 +1,5 @@
 // automations.md §4, row 20: the engine and the simulator tell the same of the same.
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { EventInput } from '../../src/automations/accept.js'
 import { compile } from '../../src/automations/compile.js'
 import type { AutomationDefinition, JsonObject } from '../../src/automations/definition.js'
@@ -17,7 +17,7 @@ import {
   randomMetadata,
 } from '../support/automations.js'
 
-const rounds = Number(process.env.POSTHORN_FUZZ ?? 40)
+const rounds = Number(process.env.POSTHORN_FUZZ ?? 30)
 // Each takes some tenths of a second, and one may ask for thousands.
 t.setTimeout(600_000)
 const subject = 'n={{ n | default: "none" }} plan={{ contact.metadata.plan | default: "-" }}'
@@ -26,12 +26,17 @@ const openedAfterMs = 1
 
 type Rig = Awaited<ReturnType<typeof openTimeline>>
 type EventHappening = Happening & { kind: 'event' }
+interface Departed {
+  at: number
+  reason: 'unsubscribe' | 'bounce'
+}
 
 interface Story {
   definition: AutomationDefinition
   contacts: { id: string; email: string; firstName: string | null; metadata: JsonObject }[]
   /** For each contact. */
   events: EventHappening[][]
+  departures: (Departed | undefined)[]
   from: number
 }
 
@@ -50,7 +55,7 @@ t.test('the same history from the engine and the simulator', async (t) => {
     for (const [index, contact] of story.contacts.entries()) {
       const simulated = simulate(compile(story.definition, { seed: id }), {
         contact: { lastName: null, phone: null, createdAt: story.from, ...contact },
-        happenings: story.events[index] ?? [],
+        happenings: [...(story.events[index] ?? []), ...departureOf(story.departures[index])],
         opens: new Map(story.definition.steps.map(({ key }) => [key, openedAfterMs])),
         until: story.from + horizonMs,
       })
@@ -59,6 +64,8 @@ t.test('the same history from the engine and the simulator', async (t) => {
       const same = t.same(real, toldOfSimulation(simulated), `seed ${seed}, contact ${index}`)
       if (!same) return t.comment(JSON.stringify(story, null, 1))
     }
+    await rig.counted(id)
+    await countedSteps(t, rig, id, runs)
     await rig.archive(id)
   }
   return undefined
@@ -79,18 +86,27 @@ async function drawn(rig: Rig, seed: number): Promise<Story | undefined> {
   const from = rig.clock.now()
   const contacts: Story['contacts'] = []
   const events: EventHappening[][] = []
+  const departures: Story['departures'] = []
   for (let index = 1 + given.upTo(4); index > 0; index -= 1) {
     const metadata = randomMetadata(given)
     const more = { metadata, ...(given.once(2) ? { firstName: 'Ada' } : {}) }
     const { id, email, firstName } = await rig.contact(`c${seed}-${index}@example.test`, more)
     contacts.push({ id, email, firstName, metadata })
     events.push(randomEvents(given, from + given.upTo(day)))
+    const reason = given.oneOf(['unsubscribe', 'bounce'] as const)
+    departures.push(given.once(4) ? { at: from + given.upTo(8 * day), reason } : undefined)
   }
-  return { definition, contacts, events, from }
+  return { definition, contacts, events, departures, from }
+}
+
+const departureOf = (departed: Departed | undefined): Happening[] => {
+  if (departed === undefined) return []
+  const reason = departed.reason === 'bounce' ? 'bounced' : 'unsubscribed'
+  return [{ at: departed.at, kind: 'departed', reason }]
 }
 
 /** Lets it happen: what comes at the same ms comes in one batch, and before what is due then. */
-async function live(rig: Rig, { contacts, events, from }: Story): Promise<void> {
+async function live(rig: Rig, { contacts, events, departures, from }: Story): Promise<void> {
   const all = events.flatMap((own, index) =>
     own.map((happening) => ({ ...happening, contactId: contacts[index]?.id ?? '' })),
   )
@@ -98,13 +114,17 @@ async function live(rig: Rig, { contacts, events, from }: Story): Promise<void> 
     await rig.settle()
     await open(rig)
   }
-  for (const at of [...new Set(all.map((one) => one.at))].sort((a, b) => a - b)) {
+  const times = [...all, ...departures].flatMap((one) => (one === undefined ? [] : [one.at]))
+  for (const at of [...new Set(times)].sort((a, b) => a - b)) {
     if (at > from + horizonMs) break
     await rig.passUntil(at)
     const batch = all
       .filter((one) => one.at === at)
       .map(({ contactId, name: event, payload }): EventInput => ({ contactId, event, payload }))
-    await rig.accept(...batch)
+    if (batch.length > 0) await rig.accept(...batch)
+    for (const [index, departed] of departures.entries()) {
+      if (departed?.at === at) await rig.depart(contacts[index]?.email ?? '', departed.reason)
+    }
     await rig.step()
   }
   await rig.passUntil(from + horizonMs + 1)
@@ -119,6 +139,26 @@ async function open({ store, clock }: Rig): Promise<void> {
       .where('opened_at', 'is', null)
       .execute()
   })
+}
+
+/** Row 22: the counters of steps are what histories say. */
+async function countedSteps(t: Test, { store }: Rig, id: string, runs: readonly Run[]) {
+  const lines = runs.flatMap(({ history }) => history)
+  if (lines.some(({ result }) => result.startsWith('cut:'))) return
+  const steps = await store.read
+    .selectFrom('automation_steps')
+    .select(['key', 'met', 'not_met', 'received', 'timed_out', 'mails'])
+    .where('automation_id', '=', id)
+    .execute()
+  const counted = steps.map(({ key }) => {
+    const times = (result: string) =>
+      lines.filter((line) => line.step === key && line.result === result).length
+    return {
+      ...{ key, met: times('met'), not_met: times('not_met'), received: times('received') },
+      ...{ timed_out: times('timed_out'), mails: times('sent') },
+    }
+  })
+  t.same(steps, counted, 'counters of steps')
 }
 
 async function toldOfRun({ store }: Rig, run: Run) {

@@ -4,6 +4,7 @@ import { runSome } from '../../src/automations/engine.js'
 import { acceptEvents, archiveAutomation, type EventInput } from '../../src/automations/index.js'
 import { endStatuses, listRuns, liveStatuses, type Run } from '../../src/automations/runs.js'
 import { prepared } from '../../src/store/index.js'
+import { suppress } from '../../src/suppression/index.js'
 import { openEngine } from './automation-rig.js'
 
 /** The rig of an engine, whose time passes from one due step to the next, as in a simulation. */
@@ -13,11 +14,14 @@ export async function openTimeline(t: Test) {
   // Nothing takes mails out of the queue.
   const deps = { ...rig.deps, maxQueued: Number.MAX_SAFE_INTEGER }
   const timeline = {
-    ...{ store, clock, accountId, deps, land: rig.land, saveTemplate: rig.saveTemplate },
+    ...{ store, clock, accountId, deps, counted: rig.counted, saveTemplate: rig.saveTemplate },
     enable: ({ steps, connections, settings }: AutomationDefinition): Promise<string> =>
       rig.enabled(steps, { connections, ...(settings === undefined ? {} : { settings }) }),
     archive: (id: string) => archiveAutomation(deps, accountId, id),
     contact: rig.add,
+    /** The contact unsubscribes, or their mail bounces. */
+    depart: (email: string, reason: 'unsubscribe' | 'bounce') =>
+      store.write((tx) => suppress(tx, accountId, { email, reason }, clock.now())),
     /** Events in one batch. */
     accept: async (...events: EventInput[]) =>
       await acceptEvents(rig.accepting, await rig.billing(), events),

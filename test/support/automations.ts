@@ -253,6 +253,7 @@ function randomSettings(chance: Chance, steps: readonly Step[]): AutomationSetti
       : {}),
     ...(once(3) ? { timeZone: 'Australia/Sydney' } : {}),
     ...(once(3) ? { sendWindow: { from: '22:00', to: '06:30', days: [1, 2, 5] } } : {}),
+    ...(once(3) ? { onUnsubscribe: 'continue' as const } : {}),
   }
 }
 
