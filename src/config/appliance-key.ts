@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
-import { messageOf, OperatorError } from '../errors/index.js'
+import { exitStatus, messageOf, OperatorError } from '../errors/index.js'
 
 /**
  * The one secret outside the database: it seals private keys and webhook secrets at rest and signs
@@ -21,7 +21,11 @@ const tagBytes = 16
 /** Makes the key file when there is none (mode 0600); never overwrites one. */
 export function createApplianceKeyFile(file: string): void {
   try {
-    writeFileSync(file, `${randomBytes(32).toString('base64')}\n`, { flag: 'wx', mode: 0o600 })
+    writeFileSync(file, `${randomBytes(32).toString('base64')}\n`, {
+      ...{ flag: 'wx', mode: 0o600 },
+      // The database that is made next is synced too, and is nothing without it.
+      flush: true,
+    })
     chmodSync(file, 0o600)
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return
@@ -36,10 +40,14 @@ export function openApplianceKey(file: string): ApplianceKey {
   } catch (error) {
     throw new OperatorError(
       `Cannot read the appliance key ${file}: ${messageOf(error)}. 'posthorn init' makes one; after a restore, put the old one back`,
+      { status: exitStatus.misplaced },
     )
   }
   if (master.length !== 32) {
-    throw new OperatorError(`The appliance key ${file} is damaged: expected 32 bytes in base64`)
+    throw new OperatorError(
+      `The appliance key ${file} is damaged: expected 32 bytes in base64. Put it back from a backup`,
+      { status: exitStatus.misplaced },
+    )
   }
   return makeApplianceKey(master)
 }

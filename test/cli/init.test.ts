@@ -150,7 +150,7 @@ t.test('what cannot be made or read is said with a way out', async (t) => {
   await jsonOf(t, ['init', '--sandbox', '--data', data])
   writeFileSync(join(data, 'appliance.key'), 'c2hvcnQ=\n')
   const damaged = await runCli(['domain', 'add', 'a.test', '--data', data])
-  t.match(damaged, { status: 1, stderr: /appliance\.key is damaged: expected 32 bytes in base64/ })
+  t.match(damaged, { status: 78, stderr: /appliance\.key is damaged: expected 32 bytes in base64/ })
   writeFileSync(
     join(data, 'posthorn.db'),
     'this is no database, whatever its name says\n'.repeat(99),
