@@ -1,10 +1,13 @@
 import { cancelArchived, nextDueAt } from '../automations/index.js'
-import type { Clock } from '../clock/index.js'
+import { type Clock, pause } from '../clock/index.js'
+import { forgetMore } from '../runs/index.js'
 import type { Store } from '../store/index.js'
 import type { Chore } from './housekeeping.js'
 
 // Runs that fall due sooner than the next look have an alarm of their own.
 const lookMs = 5_000
+// Between writes others have their turn.
+const restMs = 20
 
 /** What starts the engine when a step falls due, and ends what an archiving has left half done. */
 export function automationChores({
@@ -37,6 +40,15 @@ export function automationChores({
       name: 'runs of archived automations',
       everyMs: 30_000,
       run: (signal) => cancelArchived({ store, clock }, signal),
+    },
+    {
+      name: 'events of deleted contacts',
+      everyMs: 5_000,
+      async run(signal) {
+        while (!signal.aborted && (await store.write((tx) => forgetMore(tx)))) {
+          await pause(clock, restMs, signal)
+        }
+      },
     },
   ]
 }

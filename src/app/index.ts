@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { makeAuthenticate, type Principal } from '../accounts/index.js'
-import { makeVersions, nextDueAt, type Versions } from '../automations/index.js'
+import { makeFollowContacts, makeVersions, nextDueAt, type Versions } from '../automations/index.js'
 import { automationRoutes } from '../automations/routes.js'
 import { loadPlans, type Plans, refuseUnknownPlans } from '../billing/index.js'
 import { billingRoutes } from '../billing/routes.js'
@@ -312,12 +312,13 @@ async function openPrivateServer(
   })
   const { retry, maxQueued } = config.outbound
   const { defaultCountry } = config.contacts
-  contactRoutes(server.api, { ...core, defaultCountry })
+  const follow = makeFollowContacts(core.versions, clock)
+  contactRoutes(server.api, { ...core, defaultCountry, follow })
   topicRoutes(server.api, core)
   const sending = { ...core, log, retry, maxQueued, defaultCountry }
   emailRoutes(server.api, sending)
   broadcastRoutes(server.api, sending)
-  automationRoutes(server.api, core)
+  automationRoutes(server.api, { ...core, follow, maxQueued })
   billingRoutes(server.api, core)
   dashboardRoutes(server.pages, { store, clock, sandbox: config.outbound.route === 'sandbox' })
   openApiRoutes(server)

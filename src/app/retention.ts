@@ -1,6 +1,7 @@
+import { makeForgetContactEvents } from '../automations/index.js'
 import { type Plans, readBilling } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
-import { makeForgetEvents } from '../events/index.js'
+import { makeForgetEvents, type Retentions } from '../events/index.js'
 import type { Log } from '../log/index.js'
 import { eachApart, type Store } from '../store/index.js'
 import type { Chore } from './housekeeping.js'
@@ -15,7 +16,7 @@ export function retentionChores(deps: {
   plans: Plans
 }): Chore[] {
   const { store, clock, log, plans } = deps
-  const forget = makeForgetEvents({ store, log }, async () => {
+  const retentions: Retentions = async () => {
     const accounts = await store.read.selectFrom('accounts').select('id').execute()
     const kept = new Map<string, number>()
     const read = async ({ id }: (typeof accounts)[number]) => {
@@ -29,6 +30,15 @@ export function retentionChores(deps: {
       ),
     )
     return kept
-  })
-  return [{ name: 'old events', everyMs: 60_000, run: (signal) => forget(clock.now(), signal) }]
+  }
+  const forget = makeForgetEvents({ store, log }, retentions)
+  const forgetContacts = makeForgetContactEvents({ store, log }, retentions)
+  return [
+    { name: 'old events', everyMs: 60_000, run: (signal) => forget(clock.now(), signal) },
+    {
+      name: 'old events of contacts',
+      everyMs: 60_000,
+      run: (signal) => forgetContacts(clock.now(), signal),
+    },
+  ]
 }

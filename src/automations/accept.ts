@@ -6,7 +6,7 @@ import {
   type Plans,
 } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
-import { addContactIn } from '../contacts/index.js'
+import { addContactIn, type ContactEffect } from '../contacts/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { cell, prepared, rowsOf, type Store, type Tx } from '../store/index.js'
@@ -43,6 +43,8 @@ export interface AcceptDeps {
   clock: Clock
   plans: Plans
   versions: Versions
+  /** What follows when an unknown address becomes a contact. */
+  follow?: ContactEffect
   /** There is something for the engine to do; losing a call costs some seconds. */
   automate: () => void
 }
@@ -64,7 +66,7 @@ export async function acceptEvents(
     alongside?: (tx: Tx, accepted: readonly AcceptedEvent[]) => Promise<void>
   } = {},
 ): Promise<AcceptedEvent[]> {
-  const { store, clock, versions, plans } = deps
+  const { store, clock, versions } = deps
   checkOpen(billing)
   const { accountId } = billing
   const ids = inputs.map(() => store.ids.uuid())
@@ -84,7 +86,7 @@ export async function acceptEvents(
         }
         const found = whom(input)
         const contact =
-          found ?? (await addStranger(tx, { id: ids[index] ?? '', now }, billing, plans, input))
+          found ?? (await addStranger(tx, { id: ids[index] ?? '', now }, billing, deps, input))
         events.push({ ...eventOf(input, contact, now), index, created: found === undefined })
         if (found === undefined) whom.add(contact)
       } catch (error) {
@@ -190,7 +192,7 @@ async function addStranger(
   tx: Tx,
   made: { id: string; now: number },
   billing: AccountBilling,
-  plans: Plans,
+  { plans, follow }: AcceptDeps,
   { email = '' }: EventInput,
 ): Promise<Traveller> {
   const { contact } = await addContactIn(
@@ -201,6 +203,7 @@ async function addStranger(
     {
       ceiling: contactCeiling(plans, billing),
       checkNew: () => checkAdding(billing),
+      follow,
     },
   )
   const { id, firstName, lastName, phone, createdAt } = contact

@@ -1,9 +1,10 @@
 import type { Effect, EventType, MailEvent } from '../events/index.js'
 import { makeTally, type Tally } from '../runs/index.js'
-import { cell, idsOf, newUuid, prepared, rowsOf, type Tx } from '../store/index.js'
+import { idsOf, newUuid, prepared, type Tx } from '../store/index.js'
 import type { JsonObject } from './definition.js'
 import { ingestEvents, type NewEvent } from './ingest.js'
 import type { Traveller } from './run.js'
+import { triggersOf } from './triggers.js'
 import { makeVersions } from './versions.js'
 
 // What ends a delivery: nothing is merged into its mail any more.
@@ -109,7 +110,7 @@ async function startBySystemEvents(
   for (const accountId of new Set(byPeople.map((event) => event.accountId))) {
     const theirs = byPeople.filter((event) => event.accountId === accountId)
     const names = [...new Set(theirs.map(({ type }) => systemEvents[type] ?? ''))]
-    const heard = await listenedTo(tx, {
+    const heard = await triggersOf(tx, {
       accountId,
       names: JSON.stringify(names.map((name) => [name])),
     })
@@ -132,18 +133,6 @@ async function startBySystemEvents(
     await ingestEvents(tx, { ids, versions }, { accountId, now }, news)
   }
 }
-
-// Also what runs wait for; names beginning with `$` are in few definitions.
-const listenedTo = prepared<{ accountId: string; names: string }, { event: string }>(
-  (db, { accountId, names }) =>
-    db
-      .selectFrom(rowsOf(names))
-      .innerJoin('automation_triggers as triggers', (join) =>
-        join.on('triggers.account_id', '=', accountId).on('triggers.event', '=', cell<string>(0)),
-      )
-      .select('triggers.event')
-      .distinct(),
-)
 
 async function contactsOf(
   tx: Tx,

@@ -16,6 +16,8 @@ export {
 export type { AutomationDefinition } from './definition.js'
 export { type EngineDeps, makeEngineMemory, nextDueAt, runAutomations, runSome } from './engine.js'
 export { makeFollowAutomations } from './follow.js'
+export { makeFollowContacts } from './follow-contacts.js'
+export { makeForgetContactEvents } from './forget.js'
 export {
   countHeld,
   type HeldRuns,

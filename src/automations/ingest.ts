@@ -98,8 +98,36 @@ async function storeEvents(
     ...[stored.id, contact.id, stored.name, payload, occurredAt, depth],
   ])
   await insertEvents(tx, { json: JSON.stringify(rows), accountId, now })
+  // Now and then: a look for each event would cost more than what is too many.
+  const some = taken.filter(({ stored }) => stored.id % trimEvery === 0)
+  for (const { contact, name } of some) await trim(tx, { contactId: contact.id, name })
   return taken
 }
+
+const trimEvery = 50
+// automations.md §3.8, of a contact and name.
+const maxKept = 500
+
+/** The oldest events of a name beyond the newest 500; never one that began a live run. */
+const trim = prepared<{ contactId: string; name: string }, unknown>((db, { contactId, name }) =>
+  db
+    .deleteFrom('automation_events')
+    .where('contact_id', '=', contactId)
+    .where('name', '=', name)
+    .where('id', '<=', (eb) =>
+      eb
+        .selectFrom('automation_events as newer')
+        .select('newer.id')
+        .where('newer.contact_id', '=', contactId)
+        .where('newer.name', '=', name)
+        .orderBy('newer.id', 'desc')
+        .limit(1)
+        .offset(eb.lit(maxKept)),
+    )
+    .where('id', 'not in', (eb) =>
+      eb.selectFrom('automation_live').select('trigger_event').where('contact_id', '=', contactId),
+    ),
+)
 
 const lastEvent = prepared<object, { id: number | null }>((db) =>
   db.selectFrom('automation_events').select((eb) => eb.fn.max('id').as('id')),

@@ -5,6 +5,9 @@ import { cursorOf, idInCursor } from '../store/index.js'
 import { type AcceptDeps, acceptEvents } from './accept.js'
 import { findAutomation, listAutomations, readDefinition } from './automation.js'
 import { acceptBatch } from './batch.js'
+import type { JsonObject } from './definition.js'
+import { afterMs } from './happening.js'
+import { type PreviewDeps, previewAutomation } from './preview.js'
 import { findRun, listRuns } from './runs.js'
 import {
   AutomationBody,
@@ -15,10 +18,18 @@ import {
   EventsBody,
   RunParams,
   RunsQuery,
+  SimulationBody,
   statusesIn,
   usualPage,
 } from './shapes.js'
-import { shownAutomation, shownDetail, shownMade, shownRun, shownState } from './shown.js'
+import {
+  shownAutomation,
+  shownDetail,
+  shownMade,
+  shownPreview,
+  shownRun,
+  shownState,
+} from './shown.js'
 import {
   type Alongside,
   archiveAutomation,
@@ -29,7 +40,7 @@ import {
   enableAutomation,
 } from './state.js'
 
-export type AutomationRouteDeps = AcceptDeps
+export type AutomationRouteDeps = AcceptDeps & PreviewDeps
 
 const automationsOf = (accountId: string) => `automations ${accountId}`
 const runsOf = (automationId: string) => `runs ${automationId}`
@@ -39,6 +50,7 @@ export function automationRoutes(api: Api<Principal>, deps: AutomationRouteDeps)
   definitionRoutes(api, deps)
   stateRoutes(api, deps)
   runRoutes(api, deps)
+  simulationRoute(api, deps)
 }
 
 function eventRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
@@ -179,4 +191,31 @@ function pageOf<T extends { id: string }>(found: readonly T[], limit: number, sc
   const last = page.at(-1)
   const nextCursor = hasMore && last !== undefined ? cursorOf(last.id, scope) : null
   return { page, hasMore, nextCursor }
+}
+
+function simulationRoute(api: Api<Principal>, deps: AutomationRouteDeps): void {
+  const afters = (given: Record<string, string> = {}) =>
+    new Map(Object.entries(given).map(([key, after]) => [key, afterMs(after) ?? 0]))
+  const time = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text))
+
+  api.post(
+    '/v1/automations/:id/simulate',
+    { ...AutomationParams, body: SimulationBody },
+    async ({ account: { accountId }, params: { id }, body }) => {
+      const { email, payload, steps, connections, settings } = body
+      const at = time(body.at) ?? deps.clock.now()
+      const isDraft = steps !== undefined || connections !== undefined
+      const preview = await previewAutomation(deps, accountId, id, {
+        ...{ email, at, until: time(body.until), payload: payload as JsonObject | undefined },
+        events: (body.events ?? []).map(({ event, after, ...one }) => ({
+          event,
+          at: time(one.at) ?? at + (afterMs(after ?? '') ?? 0),
+          payload: one.payload as JsonObject | undefined,
+        })),
+        ...{ opens: afters(body.opens), clicks: afters(body.clicks) },
+        draft: isDraft ? { steps, connections, settings } : undefined,
+      })
+      return shownPreview(id, preview)
+    },
+  )
 }

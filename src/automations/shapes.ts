@@ -2,6 +2,7 @@ import { optional, refine, type, unknown } from 'superstruct'
 import { BodyId, listOf, QueryInteger, rule, Uuid } from '../http/index.js'
 import { parseMailbox } from '../mime/index.js'
 import type { Json } from './definition.js'
+import { afterMs } from './happening.js'
 import { endStatuses, liveStatuses, type RunStatus } from './runs.js'
 
 /*
@@ -86,18 +87,18 @@ function fits(value: object): boolean {
   }
 }
 
+const Address = rule<string>(
+  'an address: "email@domain"',
+  (value) => typeof value === 'string' && parseMailbox(value) !== undefined,
+)
+
 const eventFields = {
   event: rule<string>(
     'a string of 1 to 100 of A-Z, a-z, 0-9, "_", ".", ":" and "-"',
     (value) => typeof value === 'string' && /^[A-Za-z0-9_.:-]{1,100}$/.test(value),
   ),
   contactId: optional(BodyId),
-  email: optional(
-    rule<string>(
-      'an address: "email@domain"',
-      (value) => typeof value === 'string' && parseMailbox(value) !== undefined,
-    ),
-  ),
+  email: optional(Address),
   payload: optional(payload),
   occurredAt: optional(
     rule<string>(
@@ -133,4 +134,50 @@ function hasWhom({ contactId, email }: { contactId?: unknown; email?: unknown })
   if (contactId !== undefined || email !== undefined) return true
   const message = 'Expected contactId or email'
   return { path: ['contactId'], key: 'contactId', value: undefined, type: 'string', message }
+}
+
+const Payload = optional(payload)
+const Time = eventFields.occurredAt
+// A map of durations by the step's key; `afterMs` reads each.
+const Afters = optional(
+  rule<Record<string, string>>(
+    'an object of durations by the key of a send step, such as { "welcome": "PT2H" }',
+    (value) =>
+      typeof value === 'object' &&
+      value !== null &&
+      !Array.isArray(value) &&
+      Object.values(value).every((one) => typeof one === 'string' && afterMs(one) !== undefined),
+  ),
+)
+
+export const SimulationBody = type({
+  email: Address,
+  payload: Payload,
+  at: Time,
+  events: optional(
+    listOf(
+      type({ event: SystemOrClientName(), at: Time, after: optional(After()), payload: Payload }),
+      maxEvents,
+    ),
+  ),
+  opens: Afters,
+  clicks: Afters,
+  until: Time,
+  steps: optional(Steps),
+  connections: optional(Connections),
+  settings: optional(Settings),
+})
+
+function SystemOrClientName() {
+  return rule<string>(
+    'the name of an event',
+    (value) => typeof value === 'string' && /^[$A-Za-z0-9_.:-]{1,100}$/.test(value),
+  )
+}
+
+function After() {
+  return rule<string>(
+    'a duration after the start, such as "P2D" or "2d"',
+    (value) => typeof value === 'string' && afterMs(value) !== undefined,
+  )
 }

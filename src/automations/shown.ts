@@ -1,5 +1,6 @@
 import type { Automation } from './automation.js'
 import type { AutomationDefinition } from './definition.js'
+import type { Preview } from './preview.js'
 import type { Run } from './runs.js'
 
 /** An automation as clients see it in a list. */
@@ -50,6 +51,32 @@ export function shownRun(run: Run) {
       until: waitingFor.until === null ? null : isoTime(waitingFor.until),
     },
     history: history.map(({ at, ...entry }) => ({ ...entry, at: isoTime(at) })),
+  }
+}
+
+/** A walk through an automation, as clients see it. */
+export function shownPreview(
+  automationId: string,
+  { version, lines, runs, refused, stepOf }: Preview,
+) {
+  return {
+    automationId,
+    version,
+    lines: lines.map(({ at, event, ...line }) => ({
+      at: isoTime(at),
+      ...line,
+      ...(event === undefined
+        ? {}
+        : { event: { name: event.name, at: isoTime(event.at), payload: event.payload } }),
+    })),
+    runs: runs.map(({ startedAt, ended, state }) => ({
+      startedAt: isoTime(startedAt),
+      endedAt: ended === null ? null : isoTime(ended.at),
+      status: ended?.status ?? 'waiting',
+      reason: ended?.reason ?? null,
+      currentStep: state === undefined ? null : stepOf(state.stepId),
+    })),
+    refused: refused.map(({ at, reason }) => ({ at: isoTime(at), reason })),
   }
 }
 

@@ -18,7 +18,7 @@ export interface Started {
   reason?: Refusal
 }
 
-interface Trigger {
+export interface Trigger {
   event: string
   automationId: string
   version: number
@@ -155,7 +155,8 @@ async function insertRuns(
   if (listens.length > 0) await insertListens(tx, { json: JSON.stringify(listens) })
 }
 
-const triggersOf = prepared<{ accountId: string; names: string }, Trigger>(
+/** The enabled automations of an account that begin with one of these events (JSON: [[name], …]). */
+export const triggersOf = prepared<{ accountId: string; names: string }, Trigger>(
   (db, { accountId, names }) =>
     db
       .selectFrom(rowsOf(names))

@@ -1,6 +1,7 @@
 import { prepared, type Read } from '../store/index.js'
 import { type Compiled, compile } from './compile.js'
 import type { AutomationDefinition } from './definition.js'
+import { listensTo } from './exit-rules.js'
 
 /** A version that runs go through. It never changes, so that it is read and compiled once. */
 export interface FrozenVersion {
@@ -47,23 +48,29 @@ async function readVersion(
   const steps = await stepsOf(read, { automationId, version })
   const ids = new Map(steps.map(({ id, key }) => [key, id]))
   const definition = JSON.parse(row.definition) as AutomationDefinition
-  const compiled = compile(definition, {
-    seed: automationId,
+  return frozenOf(definition, {
+    automationId,
+    version,
     idOf(key) {
       const id = ids.get(key)
       if (id === undefined) throw new Error(`${automationId} was not frozen with its step ${key}`)
       return id
     },
   })
-  const { exitOn = [], goal } = compiled.settings
-  const listens = [...exitOn, ...(goal === undefined ? [] : [goal])].map((rule) => rule.eventName)
-  return {
+}
+
+/** A definition as runs would go through it. */
+export function frozenOf(
+  definition: AutomationDefinition,
+  {
     automationId,
     version,
-    compiled,
-    listens: [...new Set(listens)],
-    ...needsOf(definition),
-  }
+    ...ids
+  }: { automationId: string; version: number; idOf?: (key: string) => number },
+): FrozenVersion {
+  const compiled = compile(definition, { seed: automationId, ...ids })
+  const listens = listensTo(compiled)
+  return { automationId, version, compiled, listens, ...needsOf(definition) }
 }
 
 /** What of a definition says which of the above its runs need. */

@@ -42,7 +42,19 @@ export interface AddOptions {
   by?: 'api' | 'command'
   /** Written with it. */
   alongside?: (tx: Tx, added: Added) => Promise<void>
+  follow?: ContactEffect | undefined
 }
+
+/**
+ * What else happens when somebody becomes a contact or joins a list, in the same transaction: only
+ * queries on `tx` are awaited.
+ */
+export type ContactEffect = (
+  tx: Tx,
+  accountId: string,
+  contact: Contact,
+  news: { added: boolean; listId: string | undefined },
+) => Promise<void>
 
 export interface Added {
   contact: Contact
@@ -71,7 +83,7 @@ export async function addContactIn(
   { id, now }: { id: string; now: number },
   accountId: string,
   given: NewContact,
-  { listId, ceiling = null, checkNew, by = 'api', alongside }: AddOptions = {},
+  { listId, ceiling = null, checkNew, by = 'api', alongside, follow }: AddOptions = {},
 ): Promise<Added> {
   const mailbox = parseMailbox(given.email)
   if (mailbox === undefined) throw new ApiError('validation_error', 'email is no address')
@@ -97,6 +109,10 @@ export async function addContactIn(
   const contact = await findContact(tx, accountId, email)
   if (contact === undefined) throw new Error('A contact is gone in the write that added it')
   const done = { contact, added: known === undefined, joined }
+  if (done.added || joined) {
+    const news = { added: done.added, listId: joined ? listId : undefined }
+    await follow?.(tx, accountId, contact, news)
+  }
   await alongside?.(tx, done)
   return done
 }

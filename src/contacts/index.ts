@@ -4,7 +4,14 @@
  * E.164; that somebody unsubscribed is a suppression, which outlives the contact, and is written
  * nowhere else; counters (of a list, of an account) change in the transaction of what they count.
  */
-export { type Added, addContact, addContactIn, type Contact, findContact } from './contact.js'
+export {
+  type Added,
+  addContact,
+  addContactIn,
+  type Contact,
+  type ContactEffect,
+  findContact,
+} from './contact.js'
 export type { ContactDeps } from './deps.js'
 export { exportContacts } from './export.js'
 export { contactHistory } from './history.js'

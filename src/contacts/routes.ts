@@ -8,7 +8,7 @@ import {
 } from '../billing/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Api, reply } from '../http/index.js'
-import { addContact, type Contact } from './contact.js'
+import { addContact, type Contact, type ContactEffect } from './contact.js'
 import type { ContactDeps } from './deps.js'
 import type { Importer } from './importer.js'
 import { createList, listLists, requireList } from './list.js'
@@ -30,6 +30,8 @@ export interface ContactRouteDeps extends ContactDeps {
   importer: Importer
   /** Of phone numbers without an international prefix; ISO 3166, e.g. `NG`. */
   defaultCountry: string
+  /** What follows when a request adds somebody. */
+  follow?: ContactEffect
 }
 
 // decisions.md: 64 MiB of file; and room for what the form has around it.
@@ -81,7 +83,7 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
       const number = phone === undefined ? undefined : toE164(phone, deps.defaultCountry)
       const given = { email, firstName, lastName, phone: number, metadata }
       const { contact, joined } = await addContact(deps, accountId, given, {
-        ...{ listId, ceiling, checkNew },
+        ...{ listId, ceiling, checkNew, follow: deps.follow },
         alongside: (tx, { contact, joined }) => remember(tx, added(contact), statusOf(joined)),
       })
       return reply(statusOf(joined), added(contact))

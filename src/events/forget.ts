@@ -1,5 +1,5 @@
 import type { Log } from '../log/index.js'
-import { idsIn, type Store, writeApart } from '../store/index.js'
+import { idsIn, type Store, type Tx, writeApart } from '../store/index.js'
 
 /** How long each account's events are kept, as it stands now. */
 export type Retentions = () => Promise<ReadonlyMap<string, number>>
@@ -8,12 +8,37 @@ export type Retentions = () => Promise<ReadonlyMap<string, number>>
 const rowsAWrite = 200
 const rowsAtOnce = 500
 
+/** A log whose rows rise in the order in which they came, each of an account. */
+export interface OldRows {
+  /** The next rows behind `id` in order; never the newest of all, whose number would be given again. */
+  after(id: number, limit: number): Promise<{ id: number; account_id: string; at: number }[]>
+  remove(tx: Tx, ids: readonly number[]): Promise<unknown>
+}
+
+/** Deletes events of mails that are older than their account keeps them. */
+export function makeForgetEvents(deps: ForgetDeps, retentions: Retentions) {
+  const { read } = deps.store
+  const rows: OldRows = {
+    after: (id, limit) =>
+      read
+        .selectFrom('events')
+        .select(['id', 'account_id', 'at'])
+        .where('id', '>', id)
+        .where('id', '<', (eb) => eb.selectFrom('events').select(({ fn }) => fn.max('id').as('id')))
+        .orderBy('id')
+        .limit(limit)
+        .execute(),
+    remove: (tx, ids) => tx.deleteFrom('events').where('id', 'in', idsIn(ids)).execute(),
+  }
+  return makeForgetOld(deps, rows, retentions)
+}
+
 /**
- * Deletes events that are older than their account keeps them. It walks over the log from its oldest
+ * Deletes rows that are older than their account keeps them. It walks over the log from its oldest
  * row, once for each length of time, and remembers how far it came: what one account keeps long is not
  * walked over again and again for one that does not. After a restart it begins anew.
  */
-export function makeForgetEvents({ store, log }: ForgetDeps, retentions: Retentions) {
+export function makeForgetOld(deps: ForgetDeps, rows: OldRows, retentions: Retentions) {
   const walks = new Map<number, Walk>()
 
   return async (now: number, signal: AbortSignal): Promise<void> => {
@@ -28,7 +53,7 @@ export function makeForgetEvents({ store, log }: ForgetDeps, retentions: Retenti
       const isNew = [...those].some((id) => !before?.accounts.has(id))
       const walk = { accounts: those, cursor: isNew ? 0 : (before?.cursor ?? 0) }
       walks.set(keepMs, walk)
-      while (!signal.aborted && (await step({ store, log }, walk, now - keepMs))) {
+      while (!signal.aborted && (await step(deps, rows, walk, now - keepMs))) {
         // Others have their turn of the loop, as most steps only read.
         await new Promise((resolve) => setImmediate(resolve))
       }
@@ -48,24 +73,19 @@ interface Walk {
 }
 
 /** Goes on by some rows; whether there may be more that happened before `until`. */
-async function step({ store, log }: ForgetDeps, walk: Walk, until: number): Promise<boolean> {
-  const rows = await store.read
-    .selectFrom('events')
-    .select(['id', 'account_id', 'at'])
-    .where('id', '>', walk.cursor)
-    // The newest row stays, so that no number is ever given again.
-    .where('id', '<', (eb) => eb.selectFrom('events').select(({ fn }) => fn.max('id').as('id')))
-    .orderBy('id')
-    .limit(rowsAtOnce)
-    .execute()
+async function step(
+  { store, log }: ForgetDeps,
+  { after, remove }: OldRows,
+  walk: Walk,
+  until: number,
+): Promise<boolean> {
+  const rows = await after(walk.cursor, rowsAtOnce)
   const young = rows.findIndex(({ at }) => at >= until)
   const old = young === -1 ? rows : rows.slice(0, young)
   const theirs = old.filter(({ account_id }) => walk.accounts.has(account_id)).map(({ id }) => id)
   for (let from = 0; from < theirs.length; from += rowsAWrite) {
     const ids = theirs.slice(from, from + rowsAWrite)
-    const { faults, left, cause } = await writeApart(store.write, ids, (tx, some) =>
-      tx.deleteFrom('events').where('id', 'in', idsIn(some)).execute(),
-    )
+    const { faults, left, cause } = await writeApart(store.write, ids, remove)
     if (left.length > 0) throw cause
     for (const { item, error } of faults) {
       log.error({ error, event: item }, 'An old event cannot be deleted; it stays')

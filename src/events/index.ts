@@ -5,6 +5,6 @@
  */
 
 export type { EventDetail, EventType, MailEvent } from './event.js'
-export { makeForgetEvents } from './forget.js'
+export { makeForgetEvents, makeForgetOld, type OldRows, type Retentions } from './forget.js'
 export { type Effect, type LandEvents, makeLandEvents } from './land.js'
 export { readTimeline } from './timeline.js'

@@ -100,6 +100,12 @@ const started = closed(
 const stateChange = (description: string) =>
   closed({ id: uuid('As asked for'), status: text(description), message: text('For people') })
 
+const afters = (what: string): Schema => ({
+  type: 'object',
+  description: `How long after it was sent the mail of a step is ${what}, by the key of the step`,
+  additionalProperties: { type: 'string' },
+})
+
 export const automationSchemas: Record<string, Schema> = {
   NewEvent: { type: 'object', properties: eventFields, required: ['event'] },
   NewEvents: {
@@ -209,5 +215,91 @@ export const automationSchemas: Record<string, Schema> = {
     runs: { type: 'array', items: shaped('AutomationRun') },
     hasMore: { type: 'boolean' },
     nextCursor: { type: ['string', 'null'], description: 'For `cursor`, to get the next page' },
+  }),
+  NewSimulation: {
+    type: 'object',
+    description: 'Who goes through it, and what happens meanwhile.',
+    properties: {
+      email: text('A contact of the account, or any address'),
+      payload: { type: 'object', description: 'Of the event that begins it' },
+      at: time('When that comes; now by default'),
+      events: {
+        type: 'array',
+        maxItems: 100,
+        items: {
+          type: 'object',
+          properties: {
+            event: text('Its name'),
+            at: time('When it comes'),
+            after: text('Or how long after the beginning: `P2D`, `2d`, `90m`'),
+            payload: { type: 'object' },
+          },
+          required: ['event'],
+        },
+      },
+      opens: afters('opened'),
+      clicks: afters('clicked'),
+      until: time('Nothing later is told; a year by default'),
+      ...graph,
+    },
+    required: ['email'],
+  },
+  Simulation: closed({
+    automationId: uuid('As asked for'),
+    version: {
+      type: ['integer', 'null'],
+      description: 'Of the automation as it is kept; null for steps that were given',
+    },
+    lines: {
+      type: 'array',
+      items: closed(
+        {
+          at: time('When'),
+          run: count('Of which run, from 0'),
+          step: { type: ['string', 'null'], description: 'The key of the step' },
+          type: { type: ['string', 'null'], description: 'What the step does' },
+          result: text('As in the history of a run'),
+          why: { type: 'object', description: 'What a condition compared, and how it came out' },
+          event: closed({
+            name: text('Of the event that a wait received'),
+            at: time('When it came'),
+            payload: { description: 'As it was sent' },
+          }),
+          mail: {
+            oneOf: [
+              closed({
+                template: text('Its slug'),
+                from: text('The sender'),
+                subject: text('As it would be'),
+                html: text('As it would be'),
+                text: { type: ['string', 'null'], description: 'Null: made of the HTML' },
+              }),
+              closed({
+                template: text('Its slug'),
+                from: text('The sender'),
+                fault: text('Why it cannot be rendered'),
+              }),
+            ],
+          },
+          stoppedBy: text('What would keep the mail from being made as things stand now'),
+        },
+        ['why', 'event', 'mail', 'stoppedBy'],
+      ),
+    },
+    runs: {
+      type: 'array',
+      items: closed({
+        startedAt: time('When it began'),
+        endedAt: orNull(time('When it ended')),
+        status: runStatus,
+        reason: { type: ['string', 'null'], description: 'Why it ended' },
+        currentStep: { type: ['string', 'null'], description: 'Where it stands at the end' },
+      }),
+    },
+    refused: {
+      type: 'array',
+      description: 'Events that started nothing',
+      items: closed({ at: time('When'), reason: text('Why') }),
+    },
   }),
 }

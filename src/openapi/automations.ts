@@ -284,6 +284,43 @@ export const automations: Description = {
       answers: [stateAnswer('archived', 'Automation archived: its runs are cancelled')],
       refusals: [noSuchAutomation],
     },
+    'POST /v1/automations/:id/simulate': {
+      id: 'simulateAutomation',
+      summary: 'Walk somebody through an automation',
+      description:
+        'Nothing is written or sent. The same code walks that runs the automation, with a clock of its own.',
+      params,
+      body: {
+        shape: 'NewSimulation',
+        examples: [
+          {
+            when: 'Paid after two days',
+            value: {
+              email: 'ann@example.org',
+              payload: { plan: 'pro' },
+              events: [{ event: 'order.paid', after: 'P2D' }],
+            },
+          },
+        ],
+      },
+      answers: [
+        {
+          status: 200,
+          when: 'What would happen',
+          shape: 'Simulation',
+          value: {
+            automationId: id,
+            version: 1,
+            lines: [{ at, run: 0, step: 'start', type: 'trigger', result: 'started' }],
+            runs: [
+              { startedAt: at, endedAt: at, status: 'completed', reason: null, currentStep: null },
+            ],
+            refused: [],
+          },
+        },
+      ],
+      refusals: [noSuchAutomation, invalid('The steps or connections that were given are wrong')],
+    },
     'GET /v1/automations/:id/runs': {
       id: 'listRuns',
       summary: 'The runs of an automation',

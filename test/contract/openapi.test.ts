@@ -83,6 +83,7 @@ const requests: Record<string, object | undefined> = {
   [`POST /v1/automations/${nobody}/enable`]: undefined,
   [`POST /v1/automations/${nobody}/disable`]: undefined,
   [`POST /v1/automations/${nobody}/archive`]: undefined,
+  [`POST /v1/automations/${nobody}/simulate`]: { email: 'ann@example.com' },
   [`GET /v1/automations/${nobody}/runs`]: undefined,
   [`GET /v1/automations/runs/${nobody}`]: undefined,
   [`POST /v1/automations/runs/${nobody}/cancel`]: undefined,
@@ -517,6 +518,10 @@ t.test('automations', async (t) => {
   await answers(t, `PATCH ${at}`, { body: { name: 'Other' } }, 200)
   await answers(t, `PATCH ${at}`, { body: { steps: [] } }, 422, 'validation_error')
   await answers(t, automating, { body: { ...automation, steps: [] } }, 422, 'validation_error')
+  const walked = { email: 'ann@example.com' }
+  await answers(t, `POST ${at}/simulate`, { body: walked }, 200)
+  const draft = { ...walked, steps: [], connections: [] }
+  await answers(t, `POST ${at}/simulate`, { body: draft }, 422, 'validation_error')
   await answers(t, `POST ${at}/enable`, {}, 200)
   await answers(t, `PATCH ${at}`, { body: { name: 'Other' } }, 422, 'validation_error')
 
@@ -582,7 +587,10 @@ async function runOf(t: Test, round: number): Promise<string> {
 /** A request that succeeds each time that it is asked anew. */
 async function anew(t: Test, one: string, round: number): Promise<[one: string, given: Given]> {
   if (one.includes('/runs/')) return [one.replace(nobody, await runOf(t, round)), {}]
-  if (one.includes('/automations/')) return [one.replace(nobody, await automationOf(t)), {}]
+  if (one.includes('/automations/')) {
+    const body = requests[one]
+    return [one.replace(nobody, await automationOf(t)), body === undefined ? {} : { body }]
+  }
   if (one.includes(nobody)) return [one.replace(/.*(?=\/)/, await draftOf(t)), {}]
   if (one === 'POST /v1/topics') return [one, { body: { name: `Topic ${round}` } }]
   return [one, {}]
@@ -663,7 +671,8 @@ t.test('what an account may not do', async (t) => {
   await answers(t, contact, known, 200)
   await write((tx) => setBillingState(tx, id, 'active'))
 
-  const adding = [...taking.filter((one) => one.startsWith('POST')), importing, draft, enable]
+  const adds = (one: string) => one.startsWith('POST') && !one.endsWith('simulate')
+  const adding = [...taking.filter(adds), importing, draft, enable]
   const renamed = { body: { name: 'Other' } }
   await write((tx) => suspend(tx, id, 'abuse'))
   for (const one of adding) await answers(t, one, {}, 403, 'account_suspended')

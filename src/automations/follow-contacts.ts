@@ -1,0 +1,45 @@
+import type { Contact, ContactEffect } from '../contacts/index.js'
+import { newUuid } from '../store/index.js'
+import type { JsonObject } from './definition.js'
+import { ingestEvents, type NewEvent } from './ingest.js'
+import type { Traveller } from './run.js'
+import { triggersOf } from './triggers.js'
+import type { Versions } from './versions.js'
+
+/**
+ * An effect of contacts: automations that begin with `$contact.created` or `$list.joined` are started
+ * in the transaction that adds somebody. Others cost one search of an index.
+ */
+export function makeFollowContacts(versions: Versions, clock: { now(): number }): ContactEffect {
+  return async (tx, accountId, contact, { added, listId }) => {
+    const payload: JsonObject = listId === undefined ? {} : { listId }
+    const names = [
+      ...(added ? ['$contact.created'] : []),
+      ...(listId === undefined ? [] : ['$list.joined']),
+    ]
+    const json = JSON.stringify(names.map((name) => [name]))
+    const heard = await triggersOf(tx, { accountId, names: json })
+    const news = names
+      .filter((name) => heard.some(({ event }) => event === name))
+      .map(
+        (name): NewEvent => ({
+          contact: travellerOf(contact),
+          name,
+          payload: JSON.stringify(payload),
+          depth: 1,
+        }),
+      )
+    if (news.length === 0) return
+    const now = clock.now()
+    const ids = { uuid: () => newUuid(now) }
+    await ingestEvents(tx, { ids, versions }, { accountId, now }, news)
+  }
+}
+
+function travellerOf({ metadata, ...contact }: Contact): Traveller {
+  const { id, email, firstName, lastName, phone, createdAt } = contact
+  return {
+    ...{ id, email, firstName, lastName, phone, createdAt },
+    metadata: metadata as JsonObject,
+  }
+}

@@ -1,0 +1,175 @@
+import type { Plans } from '../billing/index.js'
+import type { Clock } from '../clock/index.js'
+import { findContact } from '../contacts/index.js'
+import type { Backlog } from '../deliveries/index.js'
+import { ApiError } from '../errors/index.js'
+import type { Store } from '../store/index.js'
+import { suppressionsAmong } from '../suppression/index.js'
+import { findTemplate, type Renderer, tryRender } from '../templates/index.js'
+import { optedOutAmong } from '../topics/index.js'
+import { findAutomation, readDefinition } from './automation.js'
+import { compile } from './compile.js'
+import type { AutomationDefinition, JsonObject } from './definition.js'
+import { departureOf } from './departed.js'
+import { openGate } from './gate.js'
+import { makeMailTemplates } from './mail-template.js'
+import type { Traveller } from './run.js'
+import { type Happening, type SimulatedLine, type Simulation, simulate } from './simulate.js'
+import { definitionIn } from './state.js'
+import { frozenOf } from './versions.js'
+
+export interface PreviewDeps {
+  store: Store
+  clock: Clock
+  plans: Plans
+  renderer: Renderer
+  backlog: Backlog
+  maxQueued: number
+}
+
+export interface PreviewInput {
+  /** A contact of the account, or an address that need not be known. */
+  email: string
+  /** Of the event that begins it. */
+  payload?: JsonObject | undefined
+  /** When that comes; now by default. */
+  at?: number | undefined
+  events?: readonly { event: string; at: number; payload?: JsonObject | undefined }[] | undefined
+  /** How long after a step's mail (ms) it is opened or clicked, by the step's key. */
+  opens?: ReadonlyMap<string, number> | undefined
+  clicks?: ReadonlyMap<string, number> | undefined
+  until?: number | undefined
+  /** In place of what is kept. */
+  draft?: { steps: unknown; connections: unknown; settings?: unknown } | undefined
+}
+
+export interface PreviewedLine extends Omit<SimulatedLine, 'mail'> {
+  mail?: PreviewedMail
+}
+
+/** A mail as it would be, or why it would not. */
+export type PreviewedMail =
+  | { template: string; from: string; subject: string; html: string; text: string | null }
+  | { template: string; from: string; fault: string }
+
+export interface Preview extends Omit<Simulation, 'lines'> {
+  version: number | null
+  lines: PreviewedLine[]
+  stepOf(id: number): string | null
+}
+
+// As far as a run can go by waits of 90 days that end by themselves, for most.
+const usualLengthMs = 365 * 86_400_000
+
+/**
+ * Walks somebody through an automation with a clock of its own and writes nothing. Tells each step with
+ * why it came out so, each mail as it would be, and what would stop it as things stand now. Throws a
+ * 404 for the automation, a 422 for a draft that is not valid.
+ */
+export async function previewAutomation(
+  deps: PreviewDeps,
+  accountId: string,
+  id: string,
+  input: PreviewInput,
+): Promise<Preview> {
+  const { store, clock } = deps
+  const automation = await findAutomation(store.read, accountId, id)
+  const kept = input.draft === undefined
+  const definition = kept
+    ? (await readDefinition(store.read, automation.id, automation.version)).definition
+    : definitionIn(input.draft ?? {})
+  const contact = await travellerAt(deps, accountId, input.email)
+  const compiled = compile(definition, { seed: automation.id })
+  const at = input.at ?? clock.now()
+  const happenings: Happening[] = [
+    { at, kind: 'event', name: triggerOf(definition), payload: input.payload ?? {} },
+    ...(input.events ?? []).map(({ event: name, payload = {}, ...one }): Happening => {
+      return { at: one.at, kind: 'event', name, payload }
+    }),
+  ]
+  const { opens, clicks, until = at + usualLengthMs } = input
+  const stops = await stopsOf(deps, accountId, definition, contact, automation.id)
+  const { lines, ...told } = simulate(compiled, {
+    ...{ contact, happenings, until, wouldStop: stops },
+    ...(opens === undefined ? {} : { opens }),
+    ...(clicks === undefined ? {} : { clicks }),
+  })
+  const rendered: PreviewedLine[] = []
+  for (const { mail, ...line } of lines) {
+    const shown = mail && (await renderMail(deps, accountId, mail))
+    rendered.push({ ...line, ...(shown === undefined ? {} : { mail: shown }) })
+  }
+  return {
+    ...told,
+    version: kept ? automation.version : null,
+    lines: rendered,
+    stepOf: (stepId) => compiled.byId.get(stepId)?.step.key ?? null,
+  }
+}
+
+const triggerOf = ({ steps }: AutomationDefinition): string =>
+  steps.flatMap((step) => (step.type === 'trigger' ? [step.config.eventName] : []))[0] ?? ''
+
+async function travellerAt(
+  { store, clock }: PreviewDeps,
+  accountId: string,
+  email: string,
+): Promise<Traveller> {
+  const known = await findContact(store.read, accountId, email)
+  if (known === undefined) {
+    const nobody = { firstName: null, lastName: null, phone: null, metadata: {} }
+    return { id: store.ids.uuid(), email, ...nobody, createdAt: clock.now() }
+  }
+  const { id, firstName, lastName, phone, createdAt } = known
+  const metadata = known.metadata as JsonObject
+  return { id, email: known.email, firstName, lastName, phone, metadata, createdAt }
+}
+
+/** What would keep a step's mail from this contact as things stand now. */
+async function stopsOf(
+  deps: PreviewDeps,
+  accountId: string,
+  definition: AutomationDefinition,
+  { email }: Traveller,
+  automationId: string,
+): Promise<NonNullable<Parameters<typeof simulate>[1]['wouldStop']>> {
+  const { read } = deps.store
+  const version = frozenOf(definition, { automationId, version: 0 })
+  const gateDeps = { ...deps, read, templates: makeMailTemplates() }
+  const gate = await openGate(gateDeps, accountId, [version], deps.clock.now())
+  const reasons = await suppressionsAmong(read, accountId, [email])
+  const departed = departureOf(reasons.get(email.toLowerCase()))
+  const left = new Set<string>()
+  for (const topicId of version.topics) {
+    if ((await optedOutAmong(read, accountId, topicId, [email])).size > 0) left.add(topicId)
+  }
+  return (step, variables) => {
+    const { topicId, type } = step.config
+    const isOutlived = departed === 'unsubscribed' && type === 'transactional'
+    if (departed !== undefined && !isOutlived) return departed
+    if (topicId !== undefined && left.has(topicId.toLowerCase())) return 'left_topic'
+    const obstacle = gate.obstacle(version, step, variables)
+    return obstacle?.reason
+  }
+}
+
+async function renderMail(
+  { store, renderer }: PreviewDeps,
+  accountId: string,
+  { step: { config }, variables }: NonNullable<SimulatedLine['mail']>,
+): Promise<PreviewedMail> {
+  const { template: slug, from, subject, templateVersion } = config
+  const sender = { template: slug, from }
+  try {
+    const template = await findTemplate(store.read, accountId, slug, templateVersion)
+    const given = { variables, ...(subject === undefined ? {} : { subject }) }
+    const outcome = await tryRender(renderer, template, given)
+    if (outcome.kind === 'failed') return { ...sender, fault: outcome.fault.message }
+    return { ...sender, ...outcome.rendered }
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'not_found') {
+      return { ...sender, fault: error.message }
+    }
+    throw error
+  }
+}
