@@ -11,6 +11,7 @@ import {
   readHead,
 } from './guard.js'
 import { renderError } from './pages.js'
+import type { Received } from './received.js'
 import type { Outgoing } from './reply.js'
 import type { Route } from './routes.js'
 
@@ -30,12 +31,13 @@ export interface DispatchSettings {
   maxBodyBytes: number
   /** The rate-limit headers of an answer under `/v1` that no route gives. */
   standing: ApiStanding
+  received: Received
 }
 
 /** What uWS calls with every request: from a native callback to exactly one response. */
 export function makeDispatch(
   context: ServerContext,
-  { allowedHosts, maxBodyBytes, standing }: DispatchSettings,
+  { allowedHosts, maxBodyBytes, standing, received }: DispatchSettings,
 ): Dispatch {
   async function respond(
     exchange: Exchange,
@@ -67,7 +69,7 @@ export function makeDispatch(
   }
 
   return (response, request, route) => {
-    const exchange = new Exchange(response, readHead(request), context)
+    const exchange = new Exchange(response, readHead(request, received), context)
     const { head } = exchange
     // DNS rebinding borrows a browser's way in; the API wants a key, which no browser has.
     const isApi = head.path.startsWith('/v1/')

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import type { Server } from 'hyper-express'
+import type { Received } from './received.js'
 
 /** uWS's own request and response, typed by way of hyper-express: the one package that we declare. */
 type Receive = Parameters<Server['uws_instance']['any']>[1]
@@ -25,10 +26,10 @@ export interface Fault {
 }
 
 /** Copies the head out of uWS's request and finds what uWS should have refused. */
-export function readHead(request: NativeRequest): Head {
+export function readHead(request: NativeRequest, received: Received): Head {
   const headers = new Map<string, string>()
   let fault: Fault | undefined
-  request.forEach((name, value) => {
+  const take = (name: string, value: string) => {
     const earlier = headers.get(name)
     if (earlier === undefined) {
       headers.set(name, value)
@@ -38,14 +39,31 @@ export function readHead(request: NativeRequest): Head {
     } else {
       headers.set(name, `${earlier}${name === 'cookie' ? ';' : ','} ${value}`)
     }
-  })
-  return {
-    method: request.getMethod().toUpperCase(),
-    path: request.getUrl(),
-    query: request.getQuery(),
-    headers,
-    fault: fault ?? framingFault(headers),
   }
+  const method = request.getMethod().toUpperCase()
+  const path = request.getUrl()
+  // Undefined, whatever its type says, where there is no question mark.
+  const query = request.getQuery() || ''
+  // uWS cuts bytes that are not ASCII off both ends of a value, so we read it ourselves where we can.
+  const fields =
+    received.fields(method, query === '' ? path : `${path}?${query}`) ??
+    received.fields(method, `${path}?${query}`)
+  if (fields === undefined) request.forEach(take)
+  else for (const [name, value] of fields) take(name, value)
+  const cut = fields === undefined && received.isOpen() && headers.has('idempotency-key')
+  return {
+    method,
+    path,
+    query,
+    headers,
+    fault: fault ?? framingFault(headers) ?? (cut ? inPieces : undefined),
+  }
+}
+
+// Two keys that differ in what uWS cuts off would be one, and the second mail never sent.
+const inPieces: Fault = {
+  status: 400,
+  message: 'A request with an Idempotency-Key has to send its head in one piece',
 }
 
 // uWS compares the coding with `chunked` alone: any other spelling reaches us as 'no body', and

@@ -8,6 +8,7 @@ import { type Answered, type ServerContext, Work } from './context.js'
 import { makeDispatch } from './dispatch.js'
 import { makePages, type Pages } from './pages.js'
 import { makeRateLimiter, type RateLimit } from './rate-limit.js'
+import { openReceived } from './received.js'
 import type { Repeats } from './repeats.js'
 import { type Route, RouteTable } from './routes.js'
 
@@ -91,7 +92,9 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
   const pageLimiter = options.pageRateLimit && makeRateLimiter(options.pageRateLimit, clock)
   const allowedHosts =
     options.allowedHosts && new Set(options.allowedHosts.map((h) => h.toLowerCase()))
-  const dispatch = makeDispatch(context, { allowedHosts, maxBodyBytes, standing: api })
+  const { received, look } = openReceived(native.uws_instance)
+  const settings = { allowedHosts, maxBodyBytes, standing: api, received }
+  const dispatch = makeDispatch(context, settings)
   let closed: Promise<void> | undefined
 
   async function shut(graceMs: number): Promise<void> {
@@ -127,6 +130,9 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
         await native.listen(options.port, host)
       } catch (cause) {
         throw new OperatorError(`Cannot listen on ${host}:${options.port}`, { cause })
+      }
+      if (!(await look(host, native.port))) {
+        log.warn({}, 'Bytes of headers that are not ASCII cannot be seen at their ends')
       }
       // Keeps it known after the listening socket is gone.
       log.debug({ host, port: native.port }, 'HTTP server listens')

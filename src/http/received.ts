@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto'
+import { connect } from 'node:net'
+import type { Server } from 'hyper-express'
+
+/*
+ * What uWS has just received, byte for byte. It hands over the values of headers without the bytes from
+ * 0x80 on at their ends (`char` is signed in its parser), so that `order-1é` and `order-1` are one: no
+ * call of its own shows what it has cut. But it reads every connection of a thread into one buffer, which
+ * lives as long as the thread, and shows pieces of it as the bodies of requests. Such a piece, moved out
+ * of the body that it belongs to, goes on showing the buffer.
+ */
+
+type Native = Server['uws_instance']
+
+export interface Received {
+  /**
+   * The header fields of the request that is being handed over, repeated ones one by one; undefined where
+   * its head did not arrive in one piece, for then uWS has put it together elsewhere. Only to be called
+   * while uWS calls us.
+   */
+  fields(method: string, target: string): [name: string, value: string][] | undefined
+  /** Whether heads can be seen at all. */
+  isOpen(): boolean
+}
+
+const pieceBytes = 64 * 1024
+const bodyBytes = 2 * 1024 * 1024
+const patienceMs = 5_000
+const headEnd = Buffer.from('\r\n\r\n')
+
+// One thread, one loop, one buffer, however many servers.
+let buffer: Buffer | undefined
+
+/** Before `native` listens: the path at which the buffer is asked for, which nobody else can guess. */
+export function openReceived(native: Native) {
+  const path = `/${randomUUID()}`
+  native.post(path, (response) => {
+    let pieces = 0
+    let closed = false
+    const close = () => {
+      if (!closed) response.close()
+      closed = true
+    }
+    response.onAborted(() => {
+      closed = true
+    })
+    response.onData((piece, last) => {
+      pieces++
+      // The first one comes behind its head; the others begin where heads do.
+      if (pieces > 1 && piece.byteLength >= pieceBytes && buffer === undefined) {
+        buffer = Buffer.from(structuredClone(piece, { transfer: [piece] }))
+      }
+      // Nobody is to be answered; what still comes is of no use. Not inside the callback of the body.
+      if (last || buffer !== undefined) setImmediate(close)
+    })
+  })
+  return {
+    received: { fields, isOpen: () => buffer !== undefined } satisfies Received,
+    /** Once it listens; resolves with whether the buffer can be seen. */
+    async look(host: string, port: number): Promise<boolean> {
+      if (buffer === undefined) await ask(host, port, path)
+      return buffer !== undefined
+    },
+  }
+}
+
+function fields(method: string, target: string): [string, string][] | undefined {
+  if (buffer === undefined) return undefined
+  const end = buffer.indexOf(headEnd)
+  const [line, ...lines] = buffer.toString('utf8', 0, Math.max(0, end)).split('\r\n')
+  // The bytes at the beginning are this request's, or what came last of one that came in pieces.
+  const [given = '', ...rest] = line?.split(' ') ?? []
+  if (given.toUpperCase() !== method || rest.join(' ') !== `${target} HTTP/1.1`) return undefined
+  return lines.map((field) => {
+    const colon = field.indexOf(':')
+    // RFC 9110 §5.5: only blanks and tabs around a value are none of it.
+    const value = field.slice(colon + 1).replace(/^[ \t]+|[ \t]+$/g, '')
+    return [field.slice(0, colon).toLowerCase(), value]
+  })
+}
+
+async function ask(host: string, port: number, path: string): Promise<void> {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  const socket = connect({ host: reachable, port })
+  // Not the appliance's clock: it is our own process that has to answer.
+  socket.setTimeout(patienceMs, () => socket.destroy())
+  socket.on('error', () => {})
+  socket.resume()
+  socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${bodyBytes}\r\n\r\n`)
+  socket.write(Buffer.alloc(bodyBytes))
+  // However it ends: whether the buffer was seen is all that counts.
+  await new Promise<void>((resolve) => socket.once('close', () => resolve()))
+}
