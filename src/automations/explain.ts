@@ -1,49 +1,42 @@
 import type { Compiled, CompiledStep } from './compile.js'
-import type { BlockedReason, EndStatus, RunState } from './run.js'
+import type { BlockedReason } from './run.js'
+import type { Run } from './runs.js'
 
-/** A run as `why` tells of it. */
-export type ToldRun =
-  | {
-      state: RunState
-      /** Why its send step waits; null if it does not. */
-      blocked: BlockedReason | null
-      /** Why an operator has to release it; null if nobody has to. */
-      held: string | null
-    }
-  | { ended: { at: number; status: EndStatus; reason: string | null }; stepId: number }
+/** What of a run the sentence is made of. */
+export type ExplainedRun = Pick<
+  Run,
+  'status' | 'reason' | 'currentStep' | 'updatedAt' | 'waitingFor'
+>
 
 /** The sentence that says why a run is where it is and until when; times in UTC. */
-export function explainRun(version: Compiled, run: ToldRun, now: number): string {
-  if ('ended' in run) {
-    const { at, status, reason } = run.ended
-    const where = stepName(version.byId.get(run.stepId))
+export function explainRun(version: Compiled, run: ExplainedRun, now: number): string {
+  const { status, reason, currentStep, updatedAt, waitingFor } = run
+  const step = version.byKey.get(currentStep ?? '')
+  const where = stepName(step)
+  if (status !== 'running' && status !== 'waiting') {
     const why = reason === null ? '' : `: ${endings[reason] ?? reason}`
-    return `${status} at ${where} on ${dateOf(at, now)}${why}`
+    return `${status} at ${where} on ${dateOf(updatedAt, now)}${why}`
   }
-  const { state, blocked, held } = run
-  const step = version.byId.get(state.stepId)
-  if (held !== null) {
-    return `is held at ${stepName(step)} (${held}) until an operator releases it`
+  if (waitingFor === null) return `is about to go on at ${where}`
+  const { kind, until, event = '', reason: held = '' } = waitingFor
+  if (kind === 'held' || until === null) {
+    return `is held at ${where} (${held}) until an operator releases it`
   }
-  if (blocked !== null) {
-    return `waits at ${stepName(step)}: ${blocks[blocked]} ${dateOf(state.dueAt, now)}`
+  if (kind !== 'delay' && kind !== 'event') {
+    return `waits at ${where}: ${blocks[kind]} ${dateOf(until, now)}`
   }
-  if (step === undefined) return 'is at a step that its version does not have'
-  if (state.enteredAt === null || state.dueAt <= now)
-    return `is about to go on at ${stepName(step)}`
-  const until = dateOf(state.dueAt, now)
-  if (step.step.type !== 'wait_for_event')
-    return `waits until ${until}, then ${then(step, 'default')}`
-  return `waits for \`${step.step.config.eventName}\` until ${until}, then ${timeout(step)}`
+  if (until <= now) return `is about to go on at ${where}`
+  if (kind === 'delay') return `waits until ${dateOf(until, now)}, then ${then(step)}`
+  return `waits for \`${event}\` until ${dateOf(until, now)}, then ${timeout(step)}`
 }
 
-const timeout = (step: CompiledStep): string => {
-  const next = step.next.get('timeout')
+const timeout = (step: CompiledStep | undefined): string => {
+  const next = step?.next.get('timeout')
   return next === undefined ? 'ends (timed_out)' : `branch timeout, to ${stepName(next)}`
 }
 
-const then = (step: CompiledStep, edge: string): string => {
-  const next = step.next.get(edge)
+const then = (step: CompiledStep | undefined): string => {
+  const next = step?.next.get('default')
   return next === undefined ? 'ends' : `goes on at ${stepName(next)}`
 }
 
@@ -51,7 +44,8 @@ const stepName = (step: CompiledStep | undefined): string =>
   step === undefined ? 'an unknown step' : `\`${step.step.key}\``
 
 // Each ends before the time.
-const blocks: Record<BlockedReason, string> = {
+const blocks: Record<BlockedReason | 'retry', string> = {
+  retry: 'its last attempt broke; it is tried again',
   quota: "the plan's quota of mails is used up; it is looked at again",
   paused: 'the account is paused; it is looked at again',
   domain: "the sender's domain is not verified; it is looked at again",

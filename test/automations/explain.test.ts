@@ -1,8 +1,8 @@
 import t from 'tap'
 import { compile } from '../../src/automations/compile.js'
 import type { AutomationDefinition } from '../../src/automations/definition.js'
-import { explainRun } from '../../src/automations/explain.js'
-import { startRun } from '../../src/automations/run.js'
+import { type ExplainedRun, explainRun } from '../../src/automations/explain.js'
+import type { RunStatus, Waiting } from '../../src/automations/runs.js'
 import { day, hour, startName } from '../support/automations.js'
 
 const start = Date.parse('2026-11-30T09:00:00Z')
@@ -37,37 +37,50 @@ const definition: AutomationDefinition = {
 }
 const version = compile(definition, { seed: 'a1' })
 t.test('a sentence says why a run is where it is, and until when', async (t) => {
-  const run = startRun('c1', version.trigger.id, start)
-  const at = (stepId: number, dueAt: number, enteredAt: number | null = start) => ({
-    state: { ...run, stepId, dueAt, enteredAt },
-    blocked: null,
-    held: null,
+  const waits = (currentStep: string, waitingFor: Waiting | null): ExplainedRun => ({
+    ...{ status: 'waiting', reason: null, currentStep, updatedAt: start, waitingFor },
   })
-  const sends = at(2, start + 15 * hour, null)
-  const rows: [Parameters<typeof explainRun>[1], string][] = [
-    [at(3, start + 2 * day), 'waits until 2 Dec 09:00 UTC, then goes on at `paid`'],
+  const ended = (status: RunStatus, currentStep: string, reason: string | null): ExplainedRun => ({
+    ...{ status, reason, currentStep, updatedAt: start, waitingFor: null },
+  })
+  const midnight = start + 15 * hour
+  const rows: [ExplainedRun, string][] = [
     [
-      at(4, start + 32 * day),
+      waits('pause', { kind: 'delay', until: start + 2 * day }),
+      'waits until 2 Dec 09:00 UTC, then goes on at `paid`',
+    ],
+    [
+      waits('paid', { kind: 'event', event: 'order.paid', until: start + 32 * day }),
       'waits for `order.paid` until 1 Jan 2027 09:00 UTC, then branch timeout, to `lost`',
     ],
-    [at(4, start), 'is about to go on at `paid`'],
-    [at(2, start, null), 'is about to go on at `hello`'],
     [
-      { ...sends, blocked: 'quota' },
+      waits('paid', { kind: 'event', event: 'order.paid', until: start }),
+      'is about to go on at `paid`',
+    ],
+    [waits('hello', null), 'is about to go on at `hello`'],
+    [
+      waits('hello', { kind: 'quota', until: midnight }),
       "waits at `hello`: the plan's quota of mails is used up; it is looked at again 1 Dec 00:00 UTC",
     ],
-    [{ ...sends, blocked: 'window' }, 'waits at `hello`: the send window opens 1 Dec 00:00 UTC'],
-    [{ ...sends, held: 'restored' }, 'is held at `hello` (restored) until an operator releases it'],
     [
-      { stepId: 6, ended: { at: start, status: 'exited', reason: 'exit_step' } },
+      waits('hello', { kind: 'window', until: midnight }),
+      'waits at `hello`: the send window opens 1 Dec 00:00 UTC',
+    ],
+    [
+      waits('hello', { kind: 'retry', until: midnight }),
+      'waits at `hello`: its last attempt broke; it is tried again 1 Dec 00:00 UTC',
+    ],
+    [
+      waits('hello', { kind: 'held', reason: 'restored', until: null }),
+      'is held at `hello` (restored) until an operator releases it',
+    ],
+    [
+      ended('exited', 'lost', 'exit_step'),
       'exited at `lost` on 30 Nov 09:00 UTC: it came to an exit',
     ],
+    [ended('completed', 'large', null), 'completed at `large` on 30 Nov 09:00 UTC'],
     [
-      { stepId: 5, ended: { at: start, status: 'completed', reason: null } },
-      'completed at `large` on 30 Nov 09:00 UTC',
-    ],
-    [
-      { stepId: 2, ended: { at: start, status: 'failed', reason: 'render: n is missing' } },
+      ended('failed', 'hello', 'render: n is missing'),
       'failed at `hello` on 30 Nov 09:00 UTC: render: n is missing',
     ],
   ]
