@@ -6,6 +6,7 @@ import { type AcceptDeps, acceptEvents } from './accept.js'
 import { findAutomation, listAutomations, readDefinition } from './automation.js'
 import { acceptBatch } from './batch.js'
 import type { JsonObject } from './definition.js'
+import { explainRun } from './explain.js'
 import { afterMs } from './happening.js'
 import { type PreviewDeps, previewAutomation } from './preview.js'
 import { findRun, listRuns } from './runs.js'
@@ -169,8 +170,11 @@ function runRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
   api.get(
     '/v1/automations/runs/:id',
     RunParams,
-    async ({ account: { accountId }, params: { id } }) =>
-      shownRun(await findRun(read, accountId, id)),
+    async ({ account: { accountId }, params: { id } }) => {
+      const run = await findRun(read, accountId, id)
+      const { compiled } = await deps.versions(read, run.automationId, run.version)
+      return { ...shownRun(run), why: explainRun(compiled, run, deps.clock.now()) }
+    },
   )
 
   api.post(

@@ -166,51 +166,55 @@ export const automationSchemas: Record<string, Schema> = {
     hasMore: { type: 'boolean' },
     nextCursor: { type: ['string', 'null'], description: 'For `cursor`, to get the next page' },
   }),
-  AutomationRun: closed({
-    id: uuid('Stays the same'),
-    automationId: uuid('Of which automation'),
-    version: count('In which of its versions'),
-    contactId: orNull(uuid('Of which contact; null once deleted')),
-    email: { type: ['string', 'null'], description: "The contact's address" },
-    status: runStatus,
-    reason: {
-      type: ['string', 'null'],
-      description: 'Of one that has ended: `unsubscribed`, `bounced`, `complained`, `deleted` …',
-    },
-    currentStep: { type: ['string', 'null'], description: 'Where it is or has ended' },
-    startedAt: time('When its event came'),
-    updatedAt: time('When it last moved'),
-    waitingFor: {
-      description: 'Null when it has ended, or goes on at once',
-      oneOf: [
-        { type: 'null' },
-        closed(
+  AutomationRun: closed(
+    {
+      id: uuid('Stays the same'),
+      automationId: uuid('Of which automation'),
+      version: count('In which of its versions'),
+      contactId: orNull(uuid('Of which contact; null once deleted')),
+      email: { type: ['string', 'null'], description: "The contact's address" },
+      status: runStatus,
+      reason: {
+        type: ['string', 'null'],
+        description: 'Of one that has ended: `unsubscribed`, `bounced`, `complained`, `deleted` …',
+      },
+      currentStep: { type: ['string', 'null'], description: 'Where it is or has ended' },
+      startedAt: time('When its event came'),
+      updatedAt: time('When it last moved'),
+      waitingFor: {
+        description: 'Null when it has ended, or goes on at once',
+        oneOf: [
+          { type: 'null' },
+          closed(
+            {
+              kind: text(
+                '`event`, `delay`, or why a step cannot be taken yet: `quota`, `paused`, `domain`, `plan`, `queue_full`, `window`, `cap`, `held`, `retry`',
+              ),
+              event: text('The event that it waits for'),
+              reason: text('Why it is held'),
+              until: orNull(time('Until then at the latest; null: until it is released')),
+            },
+            ['event', 'reason'],
+          ),
+        ],
+      },
+      history: {
+        type: 'array',
+        items: closed(
           {
-            kind: text(
-              '`event`, `delay`, or why a step cannot be taken yet: `quota`, `paused`, `domain`, `plan`, `queue_full`, `window`, `cap`, `held`, `retry`',
-            ),
-            event: text('The event that it waits for'),
-            reason: text('Why it is held'),
-            until: orNull(time('Until then at the latest; null: until it is released')),
+            step: { type: ['string', 'null'], description: 'Null: some lines were left out' },
+            at: time('When'),
+            result: text('`sent`, `waited`, `received`, `timed_out`, `met`, `not_met` …'),
+            emailId: uuid('Of `sent`: the mail'),
+            eventId: count('Of `received`: the number of the event'),
           },
-          ['event', 'reason'],
+          ['emailId', 'eventId'],
         ),
-      ],
+      },
+      why: text('Of a run that was asked for: why it is where it is and until when, in a sentence'),
     },
-    history: {
-      type: 'array',
-      items: closed(
-        {
-          step: { type: ['string', 'null'], description: 'Null: some lines were left out' },
-          at: time('When'),
-          result: text('`sent`, `waited`, `received`, `timed_out`, `met`, `not_met` …'),
-          emailId: uuid('Of `sent`: the mail'),
-          eventId: count('Of `received`: the number of the event'),
-        },
-        ['emailId', 'eventId'],
-      ),
-    },
-  }),
+    ['why'],
+  ),
   AutomationRuns: closed({
     runs: { type: 'array', items: shaped('AutomationRun') },
     hasMore: { type: 'boolean' },

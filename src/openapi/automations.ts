@@ -57,6 +57,8 @@ const run = {
   ],
 }
 
+const why = 'waits for `order.paid` until 3 Dec 10:00 UTC, then branch timeout, to `remind`'
+
 const noSuchAutomation = refusal(
   'not_found',
   'The account has no such automation',
@@ -354,7 +356,7 @@ export const automations: Description = {
       id: 'getRun',
       summary: 'One run',
       params: runParams,
-      answers: [{ status: 200, when: 'It', shape: 'AutomationRun', value: run }],
+      answers: [{ status: 200, when: 'It', shape: 'AutomationRun', value: { ...run, why } }],
       refusals: [noSuchRun],
     },
     'POST /v1/automations/runs/:id/cancel': {

@@ -31,6 +31,7 @@ t.test('an event starts a run, its mail comes merged, and the run is completed',
   t.same(sent.automations, [{ automationId: id, name: 'Welcome', started: true, runId }])
   const run = await rig.ended(runId)
   t.match(run, { status: 'completed', reason: null, email: 'ann@example.com', waitingFor: null })
+  t.match(run.why, /^completed at `welcome` on /)
   t.same(
     run.history.map(({ step, result }: { step: string; result: string }) => [step, result]),
     [
