@@ -55,9 +55,10 @@ export function makeIds(clock: Clock, slot: number, last: LastIds): Ids {
 
 const serialTables = [
   ...['bodies', 'queue', 'deliveries', 'inbound_spool', 'operator_mails', 'sandbox_messages'],
-  'broadcast_tests',
+  ...['broadcast_tests', 'automation_steps', 'automation_events'],
 ]
 const uuidTables = [
+  ...['automations', 'automation_live', 'automation_runs'],
   ...['accounts', 'api_keys', 'broadcasts', 'contact_lists', 'contacts', 'dkim_keys', 'domains'],
   ...['emails', 'template_versions', 'templates', 'topics', 'webhook_endpoints'],
 ]
