@@ -48,7 +48,7 @@ export function readHead(request: NativeRequest, received: Received): Head {
   const fields =
     received.fields(method, query === '' ? path : `${path}?${query}`) ??
     received.fields(method, `${path}?${query}`)
-  if (fields === undefined) request.forEach(take)
+  if (fields === undefined || fields === 'plain') request.forEach(take)
   else for (const [name, value] of fields) take(name, value)
   const cut = fields === undefined && received.isOpen() && headers.has('idempotency-key')
   return {

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import type { Server } from 'hyper-express'
@@ -11,14 +12,15 @@ import type { Server } from 'hyper-express'
  */
 
 type Native = Server['uws_instance']
+type Field = [name: string, value: string]
 
 export interface Received {
   /**
-   * The header fields of the request that is being handed over, repeated ones one by one; undefined where
-   * its head did not arrive in one piece, for then uWS has put it together elsewhere. Only to be called
-   * while uWS calls us.
+   * The header fields of the request that is being handed over, repeated ones one by one; `plain` where
+   * all of them are ASCII, of which uWS cuts nothing; undefined where its head did not arrive in one
+   * piece, for then uWS has put it together elsewhere. Only to be called while uWS calls us.
    */
-  fields(method: string, target: string): [name: string, value: string][] | undefined
+  fields(method: string, target: string): Field[] | 'plain' | undefined
   /** Whether heads can be seen at all. */
   isOpen(): boolean
 }
@@ -64,13 +66,17 @@ export function openReceived(native: Native) {
   }
 }
 
-function fields(method: string, target: string): [string, string][] | undefined {
+function fields(method: string, target: string): Field[] | 'plain' | undefined {
   if (buffer === undefined) return undefined
-  const end = buffer.indexOf(headEnd)
-  const [line, ...lines] = buffer.toString('utf8', 0, Math.max(0, end)).split('\r\n')
+  const lineEnd = buffer.indexOf('\r\n')
+  const line = buffer.toString('utf8', 0, Math.max(0, lineEnd))
   // The bytes at the beginning are this request's, or what came last of one that came in pieces.
-  const [given = '', ...rest] = line?.split(' ') ?? []
-  if (given.toUpperCase() !== method || rest.join(' ') !== `${target} HTTP/1.1`) return undefined
+  if (line.slice(0, method.length).toUpperCase() !== method) return undefined
+  if (line.slice(method.length) !== ` ${target} HTTP/1.1`) return undefined
+  const end = buffer.indexOf(headEnd, lineEnd)
+  const head = buffer.subarray(lineEnd, Math.max(lineEnd, end))
+  if (isAscii(head)) return 'plain'
+  const lines = head.toString('utf8', 2).split('\r\n')
   return lines.map((field) => {
     const colon = field.indexOf(':')
     // RFC 9110 §5.5: only blanks and tabs around a value are none of it.
