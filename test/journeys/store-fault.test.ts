@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { closeSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -5,8 +6,11 @@ import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { initSandbox, serve } from '../support/process.js'
 import { makeTempDir } from '../support/store.js'
+import { missing } from '../support/tools.js'
 
 const failSync = fileURLToPath(new URL('../support/fail-sync.js', import.meta.url))
+
+const skip = missing('gcc')
 
 t.setTimeout(120_000)
 
@@ -68,6 +72,19 @@ for (const thread of ['main', 'worker']) {
     t.equal(await second.kill('SIGTERM'), 0)
   })
 }
+
+t.test("SQLite's own sync that fails, at a checkpoint, ends it too", { skip }, async (t) => {
+  const { dataDir, send } = sandbox(t)
+  const [library, trigger] = [join(dataDir, 'fail.so'), join(dataDir, 'fail')]
+  const options = ['-shared', '-fPIC', '-o', library, 'test/support/fail-sync.c', '-ldl']
+  t.equal(spawnSync('gcc', options).status, 0)
+  const env = { LD_PRELOAD: library, POSTHORN_FAIL_SYNC: trigger }
+  const posthorn = await serve(t, dataDir, env)
+  writeFileSync(trigger, '')
+  await send(posthorn.url).catch(() => {})
+  t.same(await posthorn.exited, { code: 74, signal: null })
+  t.match(posthorn.log(), /"thread":"checkpoint".*The disk did not take/)
+})
 
 t.test('a page that turns out damaged ends the process, where it is only read', async (t) => {
   const { dataDir, get, send } = sandbox(t)
