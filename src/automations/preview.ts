@@ -1,6 +1,6 @@
 import type { Plans } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
-import { findContact } from '../contacts/index.js'
+import { type Contact, findContact, listMembers } from '../contacts/index.js'
 import type { Backlog } from '../deliveries/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Store } from '../store/index.js'
@@ -8,13 +8,20 @@ import { suppressionsAmong } from '../suppression/index.js'
 import { findTemplate, type Renderer, tryRender } from '../templates/index.js'
 import { optedOutAmong } from '../topics/index.js'
 import { findAutomation, readDefinition } from './automation.js'
+import { type CohortCounts, simulateCohort } from './cohort.js'
 import { compile } from './compile.js'
 import type { AutomationDefinition, JsonObject } from './definition.js'
 import { departureOf } from './departed.js'
 import { openGate } from './gate.js'
 import { makeMailTemplates } from './mail-template.js'
 import type { Traveller } from './run.js'
-import { type Happening, type SimulatedLine, type Simulation, simulate } from './simulate.js'
+import {
+  type Happening,
+  type SimulatedLine,
+  type SimulatedWorld,
+  type Simulation,
+  simulate,
+} from './simulate.js'
 import { definitionIn } from './state.js'
 import { frozenOf } from './versions.js'
 
@@ -61,10 +68,14 @@ export interface Preview extends Omit<Simulation, 'lines'> {
 // As far as a run can go by waits of 90 days that end by themselves, for most.
 const usualLengthMs = 365 * 86_400_000
 
+// Each takes some milliseconds of the thread that renders, and a loop may send a hundred times.
+const maxRendered = 20
+const cohortSize = 100
+
 /**
  * Walks somebody through an automation with a clock of its own and writes nothing. Tells each step with
- * why it came out so, each mail as it would be, and what would stop it as things stand now. Throws a
- * 404 for the automation, a 422 for a draft that is not valid.
+ * why it came out so, the first 20 mails as they would be, and what would stop each as things stand
+ * now. Throws a 404 for the automation, a 422 for a draft that is not valid.
  */
 export async function previewAutomation(
   deps: PreviewDeps,
@@ -72,13 +83,58 @@ export async function previewAutomation(
   id: string,
   input: PreviewInput,
 ): Promise<Preview> {
-  const { store, clock } = deps
-  const automation = await findAutomation(store.read, accountId, id)
-  const kept = input.draft === undefined
-  const definition = kept
-    ? (await readDefinition(store.read, automation.id, automation.version)).definition
-    : definitionIn(input.draft ?? {})
+  const { automation, definition, compiled, worldOf } = await settingOf(deps, accountId, id, input)
   const contact = await travellerAt(deps, accountId, input.email)
+  const wouldStop = await stopsOf(deps, accountId, definition, contact, automation.id)
+  const { lines, ...told } = simulate(compiled, { ...worldOf(contact), wouldStop })
+  const rendered: PreviewedLine[] = []
+  let room = maxRendered
+  for (const { mail, ...line } of lines) {
+    if (mail === undefined || room === 0) rendered.push(line)
+    else {
+      room -= 1
+      rendered.push({ ...line, mail: await renderMail(deps, accountId, mail) })
+    }
+  }
+  return {
+    ...told,
+    version: input.draft === undefined ? automation.version : null,
+    lines: rendered,
+    stepOf: (stepId) => compiled.byId.get(stepId)?.step.key ?? null,
+  }
+}
+
+/**
+ * The same for those who came to a list last, 100 at most, each by themselves: how often each step came
+ * to each result. Throws a 404 for the list, too.
+ */
+export async function previewCohort(
+  deps: PreviewDeps,
+  accountId: string,
+  id: string,
+  { listId, ...input }: Omit<PreviewInput, 'email'> & { listId: string },
+): Promise<CohortCounts> {
+  const { compiled, worldOf } = await settingOf(deps, accountId, id, input)
+  const page = { limit: cohortSize }
+  const { members } = await listMembers(deps.store.read, accountId, listId.toLowerCase(), page)
+  return simulateCohort(
+    compiled,
+    members.map((member) => worldOf(travellerOf(member))),
+  )
+}
+
+/** What is simulated: the version or draft, and what happens to whomever. */
+async function settingOf(
+  { store, clock }: PreviewDeps,
+  accountId: string,
+  id: string,
+  input: Omit<PreviewInput, 'email'>,
+) {
+  const automation = await findAutomation(store.read, accountId, id)
+  const definition =
+    input.draft === undefined
+      ? (await readDefinition(store.read, automation.id, automation.version)).definition
+      : definitionIn(input.draft)
   const compiled = compile(definition, { seed: automation.id })
   const at = input.at ?? clock.now()
   const happenings: Happening[] = [
@@ -88,23 +144,12 @@ export async function previewAutomation(
     }),
   ]
   const { opens, clicks, until = at + usualLengthMs } = input
-  const stops = await stopsOf(deps, accountId, definition, contact, automation.id)
-  const { lines, ...told } = simulate(compiled, {
-    ...{ contact, happenings, until, wouldStop: stops },
+  const worldOf = (contact: Traveller): SimulatedWorld => ({
+    ...{ contact, happenings, until },
     ...(opens === undefined ? {} : { opens }),
     ...(clicks === undefined ? {} : { clicks }),
   })
-  const rendered: PreviewedLine[] = []
-  for (const { mail, ...line } of lines) {
-    const shown = mail && (await renderMail(deps, accountId, mail))
-    rendered.push({ ...line, ...(shown === undefined ? {} : { mail: shown }) })
-  }
-  return {
-    ...told,
-    version: kept ? automation.version : null,
-    lines: rendered,
-    stepOf: (stepId) => compiled.byId.get(stepId)?.step.key ?? null,
-  }
+  return { automation, definition, compiled, worldOf }
 }
 
 const triggerOf = ({ steps }: AutomationDefinition): string =>
@@ -120,9 +165,13 @@ async function travellerAt(
     const nobody = { firstName: null, lastName: null, phone: null, metadata: {} }
     return { id: store.ids.uuid(), email, ...nobody, createdAt: clock.now() }
   }
-  const { id, firstName, lastName, phone, createdAt } = known
-  const metadata = known.metadata as JsonObject
-  return { id, email: known.email, firstName, lastName, phone, metadata, createdAt }
+  return travellerOf(known)
+}
+
+function travellerOf(contact: Contact): Traveller {
+  const { id, email, firstName, lastName, phone, createdAt } = contact
+  const metadata = contact.metadata as JsonObject
+  return { id, email, firstName, lastName, phone, metadata, createdAt }
 }
 
 /** What would keep a step's mail from this contact as things stand now. */

@@ -8,7 +8,7 @@ import { acceptBatch } from './batch.js'
 import type { JsonObject } from './definition.js'
 import { explainRun } from './explain.js'
 import { afterMs } from './happening.js'
-import { type PreviewDeps, previewAutomation } from './preview.js'
+import { type PreviewDeps, previewAutomation, previewCohort } from './preview.js'
 import { findRun, listRuns } from './runs.js'
 import {
   AutomationBody,
@@ -25,6 +25,7 @@ import {
 } from './shapes.js'
 import {
   shownAutomation,
+  shownCohort,
   shownDetail,
   shownMade,
   shownPreview,
@@ -206,11 +207,11 @@ function simulationRoute(api: Api<Principal>, deps: AutomationRouteDeps): void {
     '/v1/automations/:id/simulate',
     { ...AutomationParams, body: SimulationBody },
     async ({ account: { accountId }, params: { id }, body }) => {
-      const { email, payload, steps, connections, settings } = body
+      const { email = '', listId, payload, steps, connections, settings } = body
       const at = time(body.at) ?? deps.clock.now()
       const isDraft = steps !== undefined || connections !== undefined
-      const preview = await previewAutomation(deps, accountId, id, {
-        ...{ email, at, until: time(body.until), payload: payload as JsonObject | undefined },
+      const input = {
+        ...{ at, until: time(body.until), payload: payload as JsonObject | undefined },
         events: (body.events ?? []).map(({ event, after, ...one }) => ({
           event,
           at: time(one.at) ?? at + (afterMs(after ?? '') ?? 0),
@@ -218,8 +219,10 @@ function simulationRoute(api: Api<Principal>, deps: AutomationRouteDeps): void {
         })),
         ...{ opens: afters(body.opens), clicks: afters(body.clicks) },
         draft: isDraft ? { steps, connections, settings } : undefined,
-      })
-      return shownPreview(id, preview)
+      }
+      return listId === undefined
+        ? shownPreview(id, await previewAutomation(deps, accountId, id, { ...input, email }))
+        : shownCohort(await previewCohort(deps, accountId, id, { ...input, listId }))
     },
   )
 }

@@ -150,8 +150,9 @@ const Afters = optional(
   ),
 )
 
-export const SimulationBody = type({
-  email: Address,
+const simulation = type({
+  email: optional(Address),
+  listId: optional(BodyId),
   payload: Payload,
   at: Time,
   events: optional(
@@ -166,6 +167,13 @@ export const SimulationBody = type({
   steps: optional(Steps),
   connections: optional(Connections),
   settings: optional(Settings),
+})
+
+/** About one address, or about a list. */
+export const SimulationBody = refine(simulation, 'required', ({ email, listId }) => {
+  if ((email === undefined) !== (listId === undefined)) return true
+  const message = 'Expected either email or listId'
+  return { path: ['email'], key: 'email', value: undefined, type: 'string', message }
 })
 
 function SystemOrClientName() {

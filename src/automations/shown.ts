@@ -1,4 +1,5 @@
 import type { Automation } from './automation.js'
+import type { CohortCounts } from './cohort.js'
 import type { AutomationDefinition } from './definition.js'
 import type { Preview } from './preview.js'
 import type { Run } from './runs.js'
@@ -77,6 +78,14 @@ export function shownPreview(
       currentStep: state === undefined ? null : stepOf(state.stepId),
     })),
     refused: refused.map(({ at, reason }) => ({ at: isoTime(at), reason })),
+  }
+}
+
+export function shownCohort({ contacts, started, steps, ends }: CohortCounts) {
+  const results = [...steps].map(([key, counts]) => [key, Object.fromEntries(counts)])
+  return {
+    ...{ contacts, started, steps: Object.fromEntries(results) },
+    ends: Object.fromEntries(ends),
   }
 }
 

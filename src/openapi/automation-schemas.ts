@@ -224,7 +224,8 @@ export const automationSchemas: Record<string, Schema> = {
     type: 'object',
     description: 'Who goes through it, and what happens meanwhile.',
     properties: {
-      email: text('A contact of the account, or any address'),
+      email: text('A contact of the account, or any address; this or `listId`'),
+      listId: uuid('Those who came to this list last, 100 at most; only counts are told'),
       payload: { type: 'object', description: 'Of the event that begins it' },
       at: time('When that comes; now by default'),
       events: {
@@ -246,8 +247,21 @@ export const automationSchemas: Record<string, Schema> = {
       until: time('Nothing later is told; a year by default'),
       ...graph,
     },
-    required: ['email'],
   },
+  Cohort: closed({
+    contacts: count('Who were walked through it'),
+    started: count('Those for whom a run began'),
+    steps: {
+      type: 'object',
+      description: 'By the key of the step, how often each result came',
+      additionalProperties: { type: 'object', additionalProperties: count('Times') },
+    },
+    ends: {
+      type: 'object',
+      description: 'How often each end came, such as `completed` or `exited:goal`',
+      additionalProperties: count('Times'),
+    },
+  }),
   Simulation: closed({
     automationId: uuid('As asked for'),
     version: {

@@ -64,6 +64,7 @@ const noSuchAutomation = refusal(
   'The account has no such automation',
   'No such automation',
 )
+const noSuchList = refusal('not_found', 'The account has no such list', 'No such list')
 const noSuchRun = refusal('not_found', 'The account has no such run', 'No such run')
 const archived = refusal('conflict', 'It is archived', 'The automation is archived')
 const ended = refusal('conflict', 'The run has ended', 'The run has ended already: it is completed')
@@ -320,8 +321,23 @@ export const automations: Description = {
             refused: [],
           },
         },
+        {
+          status: 200,
+          when: 'Of a list',
+          shape: 'Cohort',
+          value: {
+            contacts: 100,
+            started: 98,
+            steps: { start: { started: 98 }, paid: { received: 40, timed_out: 58 } },
+            ends: { completed: 98 },
+          },
+        },
       ],
-      refusals: [noSuchAutomation, invalid('The steps or connections that were given are wrong')],
+      refusals: [
+        noSuchAutomation,
+        noSuchList,
+        invalid('The steps or connections that were given are wrong'),
+      ],
     },
     'GET /v1/automations/:id/runs': {
       id: 'listRuns',

@@ -520,6 +520,8 @@ t.test('automations', async (t) => {
   await answers(t, automating, { body: { ...automation, steps: [] } }, 422, 'validation_error')
   const walked = { email: 'ann@example.com' }
   await answers(t, `POST ${at}/simulate`, { body: walked }, 200)
+  await answers(t, `POST ${at}/simulate`, { body: { listId: list } }, 200)
+  await answers(t, `POST ${at}/simulate`, { body: { listId: nobody } }, 404, 'not_found')
   const draft = { ...walked, steps: [], connections: [] }
   await answers(t, `POST ${at}/simulate`, { body: draft }, 422, 'validation_error')
   await answers(t, `POST ${at}/enable`, {}, 200)
