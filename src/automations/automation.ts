@@ -22,18 +22,25 @@ export async function findAutomation(
   return row
 }
 
-/** An automation of whichever account, for operators. */
-export async function findAnyAutomation(read: Read, id: string): Promise<Automation> {
-  const row = await read
-    .selectFrom('automations')
-    .selectAll()
-    .where('id', '=', id.toLowerCase())
-    .executeTakeFirst()
-  if (row !== undefined) return row
-  throw new OperatorError(
-    `No automation ${id}; 'posthorn automation list' shows those of an account`,
-  )
+/** An automation of whichever account by its id, or by its name if only one has it; for operators. */
+export async function findAnyAutomation(read: Read, named: string): Promise<Automation> {
+  const find = (column: 'id' | 'name', value: string) =>
+    read.selectFrom('automations').selectAll().where(column, '=', value).limit(maxNamesakes)
+  const byId = await find('id', named.toLowerCase()).execute()
+  const rows = byId.length > 0 ? byId : await find('name', named.trim()).execute()
+  const [row, ...namesakes] = rows
+  if (row === undefined) {
+    throw new OperatorError(
+      `No automation ${named}; 'posthorn automation list' shows those of an account`,
+    )
+  }
+  if (namesakes.length === 0) return row
+  const list = rows.map(({ id, account_id, status }) => `\n  ${id}  ${status}, of ${account_id}`)
+  throw new OperatorError(`Several automations have this name; name one by its id:${list.join('')}`)
 }
+
+// Enough to choose from.
+const maxNamesakes = 20
 
 /** An account's automations, newest first (UUIDv7), `limit` of them older than `before`. */
 export async function listAutomations(

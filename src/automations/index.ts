@@ -15,6 +15,7 @@ export {
 } from './automation.js'
 export type { AutomationDefinition } from './definition.js'
 export { type EngineDeps, makeEngineMemory, nextDueAt, runAutomations, runSome } from './engine.js'
+export { explainRun } from './explain.js'
 export { makeFollowAutomations } from './follow.js'
 export { makeFollowContacts } from './follow-contacts.js'
 export { makeForgetContactEvents } from './forget.js'
@@ -28,7 +29,16 @@ export {
   releases,
 } from './hold.js'
 export { pauseAutomation, resumeAutomation } from './pause.js'
-export { findRun, listRuns, type Run, type RunStatus } from './runs.js'
+export {
+  endStatuses,
+  findAnyRun,
+  findRun,
+  listRuns,
+  liveStatuses,
+  type Run,
+  type RunStatus,
+} from './runs.js'
+export { type StepStanding, standingOf, type Waits } from './standing.js'
 export {
   archiveAutomation,
   cancelArchived,

@@ -26,7 +26,10 @@ export async function pauseAutomation({ store, clock }: PauseDeps, { id, status 
   )
 }
 
-/** Lets a paused automation go on; resolves with how many runs had fallen due meanwhile. */
+/**
+ * Lets a paused automation go on, and releases its runs that a restore has held; resolves with how many
+ * were held. Throws an OperatorError where nothing was.
+ */
 export async function resumeAutomation(
   deps: PauseDeps,
   { id }: Automation,
@@ -45,9 +48,11 @@ export async function resumeAutomation(
       tx.updateTable('automations').set({ paused_at: null }).where('id', '=', id).execute(),
     )
   }
-  // One that was broken off is resumed again.
-  const released = await releaseRuns(deps, { automationId: id, reason: pausedReason }, how)
-  if (pausedAt === null && released === 0) throw new OperatorError('The automation is not paused')
+  // Those that a restore holds too; and one that was broken off is resumed again.
+  const released = await releaseRuns(deps, { automationId: id }, how)
+  if (pausedAt === null && released === 0) {
+    throw new OperatorError('The automation is not paused, and none of its runs is held')
+  }
   return { released }
 }
 

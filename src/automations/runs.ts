@@ -1,5 +1,6 @@
-import { ApiError } from '../errors/index.js'
+import { ApiError, OperatorError } from '../errors/index.js'
 import { idsIn, type Read } from '../store/index.js'
+import { skipping } from './hold.js'
 import { readHistory } from './live.js'
 import type { BlockedReason, EndStatus, HistoryEntry } from './run.js'
 
@@ -93,6 +94,20 @@ export async function findRun(read: Read, accountId: string, id: string): Promis
   return run
 }
 
+/** A run of whichever account, for operators. */
+export async function findAnyRun(read: Read, id: string): Promise<Run> {
+  const row =
+    (await liveColumns(read)
+      .where('automation_live.id', '=', id.toLowerCase())
+      .executeTakeFirst()) ??
+    (await endedColumns(read).where('automation_runs.id', '=', id.toLowerCase()).executeTakeFirst())
+  const [run] = row === undefined ? [] : await withSteps(read, [row])
+  if (run !== undefined) return run
+  throw new OperatorError(
+    `No run ${id}; 'posthorn automation runs AUTOMATION' shows those of an automation`,
+  )
+}
+
 interface RunColumns {
   id: string
   automation_id: string
@@ -168,7 +183,7 @@ function waitingOf(row: RunColumns): Waiting | null {
   const { due_at: until, held_reason: held, blocked, wait_event: event, attempts = 0 } = row
   if (until === undefined) return null
   if (held != null) return { kind: 'held', reason: held, until: null }
-  if (blocked != null) return { kind: blocked as BlockedReason, until }
+  if (blocked != null && blocked !== skipping) return { kind: blocked as BlockedReason, until }
   if (event != null) return { kind: 'event', event, until }
   if (attempts > 0) return { kind: 'retry', until }
   return row.entered_at == null ? null : { kind: 'delay', until }

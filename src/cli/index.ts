@@ -26,6 +26,7 @@ const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
   contact: async () => (await import('./contact.js')).contactCommands,
   topic: async () => (await import('./topic.js')).topicCommands,
   broadcast: async () => (await import('./broadcast.js')).broadcastCommands,
+  automation: async () => (await import('./automation.js')).automationCommands,
   suppression: async () => (await import('./suppression.js')).suppressionCommands,
   email: async () => (await import('./email.js')).emailCommands,
   webhook: async () => (await import('./webhook.js')).webhookCommands,

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
+import { countHeld } from '../automations/index.js'
 import { listPaused } from '../broadcasts/index.js'
 import {
   explainWaiting,
@@ -119,7 +120,8 @@ restored, copied or asleep for long must not mail old things by surprise. So is 
 claimed, or whose result cannot be written: WHY says what is wrong, 'posthorn queue show' what the server
 answered. 'posthorn queue release' sends it (again), 'posthorn queue fail' discards it. Campaigns that are
 overdue like that, that could not go on, or that an operator has paused are shown below (with --json under
-"campaigns", beside "deliveries"): 'posthorn broadcast resume' and 'posthorn broadcast cancel' are for them.`,
+"campaigns", beside "deliveries"): 'posthorn broadcast resume' and 'posthorn broadcast cancel' are for them.
+So are runs of automations (with --json under "runs"): 'posthorn automation resume' is for them.`,
     )
     .action(async (options: ListOptions, command: Command) => {
       const place = placeOf(command)
@@ -131,7 +133,9 @@ overdue like that, that could not go on, or that an operator has paused are show
         'WAS DUE': shownTime(delivery.held?.dueAt ?? null),
         WHY: oneLine(delivery.held?.reason ?? ''),
       }))
-      if (!place.json) sayPausedCampaigns(await pausedCampaigns(place, options))
+      if (place.json) return
+      sayPausedCampaigns(await pausedCampaigns(place, options))
+      sayHeldRuns(await heldRuns(place, options))
     })
 
   deliveryCommands(queue)
@@ -172,6 +176,31 @@ const campaignForMachines = (campaign: Awaited<ReturnType<typeof pausedCampaigns
   reason: campaign.reason,
 })
 
+/** How many runs of automations are held; none where something else was asked for. */
+const heldRuns = async (place: Place, options: ListOptions) =>
+  await withStore(place, async ({ store: { read }, clock }) => {
+    const { accountId, ...others } = await filterOf(read, options, clock.now())
+    return Object.values(others).some((given) => given !== undefined)
+      ? []
+      : await countHeld(read, accountId)
+  })
+
+function sayHeldRuns(held: Awaited<ReturnType<typeof heldRuns>>): void {
+  if (held.length === 0) return
+  say()
+  sayTable(
+    ['HELD RUNS', 'AUTOMATION', 'NAME', 'WAS DUE', 'WHY'],
+    held.map(({ runs, automationId, name, oldestDueAt, reason }) => [
+      ...[runs.toLocaleString('en-GB'), automationId, name.slice(0, 40)],
+      ...[shownTime(oldestDueAt), oneLine(reason ?? '')],
+    ]),
+    '',
+  )
+  remark(
+    "'posthorn automation resume ID --overdue shift|now|skip' releases them: 'now' makes at most one mail a run at once",
+  )
+}
+
 const nothingWaits = 'Nothing waits'
 
 async function sayList(
@@ -199,7 +228,11 @@ async function sayList(
     if (!more.held) sayJson(deliveries)
     else {
       const campaigns = (await pausedCampaigns(place, options)).map(campaignForMachines)
-      sayJson({ deliveries, campaigns })
+      const runs = (await heldRuns(place, options)).map(({ oldestDueAt, ...one }) => ({
+        ...one,
+        oldestDueAt: jsonTime(oldestDueAt),
+      }))
+      sayJson({ deliveries, campaigns, runs })
     }
   } else {
     const rows = shown.map((delivery) => row(delivery, aroundOf(delivery), now, gateOf(delivery)))

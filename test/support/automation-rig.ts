@@ -19,6 +19,7 @@ import { joinBacklog, makeBacklogMemory, type StreamDue } from '../../src/delive
 import { addDomain } from '../../src/domains/index.js'
 import { makeLandEvents } from '../../src/events/index.js'
 import { silentLog } from '../../src/log/index.js'
+import type { Store } from '../../src/store/index.js'
 import { suppressFailing } from '../../src/suppression/index.js'
 import { openRenderer, putTemplate } from '../../src/templates/index.js'
 import { plans } from './campaigns.js'
@@ -68,10 +69,15 @@ const mainEnds: Record<string, string> = {
 }
 
 /** The engine over a real store with a clock of the test's own, an account and the template `hello`. */
-export async function openEngine(t: Test) {
-  const clock = new FakeClock()
-  const store = await openTestStore(t, { clock })
-  const { id: accountId } = await createAccount({ store, clock }, 'City')
+export async function openEngine(
+  t: Test,
+  {
+    clock = new FakeClock(),
+    ...place
+  }: { clock?: FakeClock; store?: Store; accountId?: string } = {},
+) {
+  const store = place.store ?? (await openTestStore(t, { clock }))
+  const accountId = place.accountId ?? (await createAccount({ store, clock }, 'City')).id
   const key = makeApplianceKey(Buffer.alloc(32, 7))
   const domain = await addDomain({ store, clock, key }, accountId, 'sender.test', { trust: true })
   const pro = plans.marketing.find(({ name }) => name === 'Marketing Pro') ?? null

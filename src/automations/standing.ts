@@ -1,0 +1,74 @@
+import type { Selectable } from 'kysely'
+import type { AutomationStepRow, Read } from '../store/index.js'
+import { type Automation, readDefinition } from './automation.js'
+import { skipping } from './hold.js'
+
+/** A step of a version with what has happened there, and how many runs stand there now. */
+export interface StepStanding {
+  version: number
+  key: string
+  type: string
+  /** Null: the version was never enabled, so that nobody can have come to it. */
+  counts: Selectable<AutomationStepRow> | null
+  present: number
+}
+
+/** Why live runs do not go on by themselves: held by an operator or a restore, or for want of something. */
+export interface Waits {
+  kind: 'held' | 'blocked'
+  reason: string
+  runs: number
+}
+
+/** How the runs of an automation stand, step by step: of its shown version, and of others with live runs. */
+export async function standingOf(
+  read: Read,
+  { id, version }: Pick<Automation, 'id' | 'version'>,
+): Promise<{ steps: StepStanding[]; waits: Waits[] }> {
+  const rows = await read
+    .selectFrom('automation_steps')
+    .selectAll()
+    .where('automation_id', '=', id)
+    .orderBy('id')
+    .execute()
+  const live = await liveBySteps(read, id)
+  const present = new Map<number, number>()
+  const waits = new Map<string, Waits>()
+  for (const { step_id, blocked, held_reason, runs } of live) {
+    present.set(step_id, (present.get(step_id) ?? 0) + runs)
+    const kind = held_reason === null ? 'blocked' : 'held'
+    const reason = held_reason ?? blocked
+    if (reason === null || reason === skipping) continue
+    const known = waits.get(`${kind} ${reason}`)
+    waits.set(`${kind} ${reason}`, { kind, reason, runs: runs + (known?.runs ?? 0) })
+  }
+  const occupied = new Set(rows.filter((row) => present.has(row.id)).map((row) => row.version))
+  const steps = rows
+    .filter((row) => row.version === version || occupied.has(row.version))
+    .map((row): StepStanding => {
+      const { version, key, type } = row
+      return { version, key, type, counts: row, present: present.get(row.id) ?? 0 }
+    })
+  const isDraft = !rows.some((row) => row.version === version)
+  return {
+    steps: isDraft ? [...steps, ...(await draftSteps(read, id, version))] : steps,
+    waits: [...waits.values()],
+  }
+}
+
+async function draftSteps(read: Read, id: string, version: number): Promise<StepStanding[]> {
+  const { definition } = await readDefinition(read, id, version)
+  return definition.steps.map(({ key, type }) => ({
+    ...{ version, key, type, counts: null, present: 0 },
+  }))
+}
+
+async function liveBySteps(read: Read, automationId: string) {
+  return await read
+    .selectFrom('automation_live')
+    .select(['step_id', 'blocked', 'held_reason'])
+    .select((eb) => eb.fn.countAll<number>().as('runs'))
+    .where('automation_id', '=', automationId)
+    .groupBy(['step_id', 'blocked', 'held_reason'])
+    .execute()
+}

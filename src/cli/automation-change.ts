@@ -1,0 +1,131 @@
+import { type Command, Option } from 'commander'
+import {
+  type Automation,
+  archiveAutomation,
+  disableAutomation,
+  enableAutomation,
+  findAnyAutomation,
+  pauseAutomation,
+  type Release,
+  releases,
+  resumeAutomation,
+} from '../automations/index.js'
+import { readBilling } from '../billing/index.js'
+import { statusOf } from './automation-show.js'
+import { numbered } from './broadcast-show.js'
+import { type CliDeps, withStore } from './database.js'
+import { say, sayJson } from './output.js'
+import { type Place, placeOf } from './place.js'
+import { plansOf } from './plan.js'
+
+interface Change {
+  name: string
+  about: string
+  help: string
+  apply: (
+    deps: CliDeps,
+    automation: Automation,
+    how: { place: Place; overdue: Release },
+  ) => Promise<{ released?: number } | undefined>
+  done: (automation: Automation, changed: { released?: number }) => string
+}
+
+const changes: readonly Change[] = [
+  {
+    name: 'enable',
+    about: 'let its event start runs, in its version as it is now',
+    help: '$ posthorn automation enable Welcome',
+    async apply({ store, clock }, { account_id, id }, { place }) {
+      const billing = await readBilling(store.read, plansOf(place), account_id)
+      await enableAutomation({ store, clock }, billing, id)
+      return undefined
+    },
+    done: ({ version }) => `Enabled: its event starts runs of version ${version} from now on`,
+  },
+  {
+    name: 'disable',
+    about: 'start no more runs; those under way finish',
+    help: '$ posthorn automation disable Welcome',
+    async apply(deps, { account_id, id }) {
+      await disableAutomation(deps, account_id, id)
+      return undefined
+    },
+    done: ({ running, waiting }) =>
+      `Disabled: nothing starts it; ${runs(running + waiting)} under way will finish`,
+  },
+  {
+    name: 'archive',
+    about: 'end it for good: its runs are cancelled',
+    help: `$ posthorn automation archive Welcome
+
+This cannot be undone. What has become mail in the queue leaves: 'posthorn queue' is for that.`,
+    async apply(deps, { account_id, id }) {
+      await archiveAutomation(deps, account_id, id)
+      return undefined
+    },
+    done: ({ running, waiting }) =>
+      running + waiting === 0
+        ? 'Archived: all of its runs are cancelled'
+        : `Archived: a running appliance cancels the other ${runs(running + waiting)} within minutes`,
+  },
+  {
+    name: 'pause',
+    about: 'take no step of any run until it is resumed; events still start and wake runs',
+    help: `$ posthorn automation pause Welcome
+
+A step that is being taken now may still end. 'posthorn automation resume' lets it go on.`,
+    async apply(deps, automation) {
+      await pauseAutomation(deps, automation)
+      return undefined
+    },
+    done: ({ id, running, waiting }) =>
+      `Paused: ${runs(running + waiting)} stay where they are until 'posthorn automation resume ${id}'`,
+  },
+  {
+    name: 'resume',
+    about: 'let a paused automation go on, and runs that were held after a restore',
+    help: `$ posthorn automation resume Welcome --overdue shift
+
+What fell due meanwhile:
+  shift  every timer goes on by as long as the pause was (the default)
+  now    each overdue run takes its step now
+  skip   overdue runs go on now, but the mails that they would make are passed over`,
+    apply: (deps, automation, { overdue }) => resumeAutomation(deps, automation, overdue),
+    done: (_automation, { released = 0 }) =>
+      `It goes on; ${runs(released)} released. A running appliance sees it within 5 seconds`,
+  },
+]
+
+/** `automation enable`, `disable`, `archive`, `pause` and `resume`. */
+export function changeAutomationCommands(automation: Command): void {
+  for (const change of changes) {
+    const command = automation
+      .command(`${change.name} <automation>`)
+      .description(change.about)
+      .addHelpText('after', `\nExample:\n  ${change.help}`)
+      .action((named: string, options: { overdue?: Release }, command: Command) =>
+        run(change, named, options.overdue ?? 'shift', command),
+      )
+    if (change.name !== 'resume') continue
+    const about = 'what becomes of steps that are overdue'
+    command.addOption(
+      new Option('--overdue <how>', about).choices([...releases]).default(releases[0]),
+    )
+  }
+}
+
+async function run(change: Change, named: string, overdue: Release, command: Command) {
+  const place = placeOf(command)
+  const { changed, automation } = await withStore(place, async (deps) => {
+    const found = await findAnyAutomation(deps.store.read, named)
+    const changed = await change.apply(deps, found, { place, overdue })
+    return { changed, automation: await findAnyAutomation(deps.store.read, found.id) }
+  })
+  if (place.json) {
+    const { id, name } = automation
+    return sayJson({ id, name, status: statusOf(automation), ...changed })
+  }
+  say(change.done(automation, changed ?? {}))
+}
+
+export const runs = (count: number) => `${numbered(count)} ${count === 1 ? 'run' : 'runs'}`

@@ -1,0 +1,130 @@
+import type { Command } from 'commander'
+import { findAccount } from '../accounts/index.js'
+import {
+  type Automation,
+  findAnyAutomation,
+  readDefinition,
+  type StepStanding,
+  standingOf,
+  type Waits,
+} from '../automations/index.js'
+import { numbered } from './broadcast-show.js'
+import { withStore } from './database.js'
+import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
+import { placeOf } from './place.js'
+
+export function showAutomationCommand(automation: Command): void {
+  automation
+    .command('show <automation>')
+    .description('show what an automation does, and how many runs are at each step')
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ posthorn automation show Welcome
+
+HERE is how many runs stand at the step now, ENTERED how many have come to it. With --json the answer has
+the definition too.`,
+    )
+    .action(async (named: string, _options, command: Command) => {
+      const place = placeOf(command)
+      const found = await withStore(place, async ({ store: { read } }) => {
+        const one = await findAnyAutomation(read, named)
+        const { definition } = await readDefinition(read, one.id, one.version)
+        const account = await findAccount(read, one.account_id)
+        return { one, definition, account, ...(await standingOf(read, one)) }
+      })
+      const { one, definition, account, steps, waits } = found
+      if (place.json) {
+        return sayJson({
+          ...automationForMachines(one),
+          definition,
+          steps: steps.map(stepForMachines),
+          waits,
+        })
+      }
+      sayFields({
+        Automation: one.name,
+        Id: one.id,
+        Account: `${account.name} (${account.id})`,
+        Status: statusOf(one),
+        Version: String(one.version),
+        ...(one.paused_at === null ? {} : { Paused: shownTime(one.paused_at) }),
+        Contacts: `${numbered(one.enrolled)} have entered`,
+        Running: numbered(one.running),
+        Waiting: numbered(one.waiting),
+        Completed: numbered(one.completed),
+        Exited: numbered(one.exited),
+        Failed: numbered(one.failed),
+        Cancelled: numbered(one.cancelled),
+      })
+      say()
+      sayTable(stepTitles, steps.map(stepCells), '')
+      sayWaits(one, waits)
+    })
+}
+
+const stepTitles = [
+  ...['VERSION', 'STEP', 'TYPE', 'HERE', 'ENTERED', 'SKIPPED', 'FAILED', 'MAILS'],
+  ...['DELIVERED', 'BOUNCED', 'OPENED', 'CLICKED', 'OUTCOME'],
+]
+
+function stepCells({ version, key, type, counts, present }: StepStanding): string[] {
+  const before = [String(version), key, type, numbered(present)]
+  if (counts === null) return [...before, ...stepTitles.slice(before.length).map(() => '-')]
+  const { entered, skipped, failed } = counts
+  const mails = [counts.mails, counts.delivered, counts.bounced, counts.opened, counts.clicked]
+  return [
+    ...before,
+    ...[entered, skipped, failed].map(numbered),
+    ...(type === 'send_email' ? mails.map(numbered) : mails.map(() => '-')),
+    outcomeOf(type, counts),
+  ]
+}
+
+/** Which way runs went where there are two. */
+function outcomeOf(type: string, counts: NonNullable<StepStanding['counts']>): string {
+  const { met, not_met, received, timed_out } = counts
+  if (type === 'condition') return `${numbered(met)} met, ${numbered(not_met)} not`
+  if (type !== 'wait_for_event') return ''
+  return `${numbered(received)} received, ${numbered(timed_out)} timed out`
+}
+
+function sayWaits({ id }: Automation, waits: readonly Waits[]): void {
+  if (waits.length === 0) return
+  say()
+  sayTable(
+    ['RUNS', 'STATE', 'WHY'],
+    waits.map(({ kind, reason, runs }) => [numbered(runs), kind, reason]),
+    '',
+  )
+  if (waits.some(({ kind }) => kind === 'held')) {
+    remark(`'posthorn automation resume ${id} --overdue shift|now|skip' releases what is held`)
+  }
+  if (waits.some(({ kind }) => kind === 'blocked')) {
+    remark("What is blocked goes on by itself; 'posthorn automation runs' says when")
+  }
+}
+
+/** Paused is what an operator has made of it, beside what its account has. */
+export const statusOf = ({ status, paused_at: pausedAt }: Automation) =>
+  pausedAt === null ? status : `${status}, paused`
+
+export function automationForMachines(one: Automation) {
+  const { id, account_id: accountId, name, status, version, enrolled } = one
+  const { running, waiting, completed, exited, failed, cancelled } = one
+  return {
+    ...{ id, accountId, name, status, version },
+    pausedAt: jsonTime(one.paused_at),
+    runs: { running, waiting, completed, exited, failed, cancelled },
+    enrolledContacts: enrolled,
+    createdAt: jsonTime(one.created_at),
+    updatedAt: jsonTime(one.updated_at),
+  }
+}
+
+function stepForMachines({ version, key, type, counts, present }: StepStanding) {
+  if (counts === null) return { version, key, type, present }
+  const { id: _id, automation_id: _automation, ...rest } = counts
+  return { ...rest, present }
+}

@@ -1,0 +1,196 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import {
+  type Automation,
+  endStatuses,
+  explainRun,
+  findAnyAutomation,
+  findAnyRun,
+  listAutomations,
+  listRuns,
+  liveStatuses,
+  makeVersions,
+  type Run,
+  type RunStatus,
+} from '../automations/index.js'
+import { changeAutomationCommands } from './automation-change.js'
+import { automationForMachines, showAutomationCommand, statusOf } from './automation-show.js'
+import { numbered } from './broadcast-show.js'
+import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
+import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
+import { placeOf } from './place.js'
+
+const allStatuses: readonly RunStatus[] = [...liveStatuses, ...endStatuses]
+
+export function automationCommands(program: Command): void {
+  const automation = program
+    .command('automation')
+    .description('automations: what they do, where their runs stand, and what to do about them')
+
+  listCommand(automation)
+  showAutomationCommand(automation)
+  runsCommand(automation)
+  whyCommand(automation)
+  changeAutomationCommands(automation)
+}
+
+function listCommand(automation: Command): void {
+  automation
+    .command('list')
+    .description('show the automations of an account, newest first')
+    .addOption(accountOption())
+    .option('--limit <count>', 'how many at most', count, 50)
+    .addHelpText('after', "\nExample:\n  $ posthorn automation list --account 'City library'")
+    .action(async (options: { account?: string; limit: number }, command: Command) => {
+      const place = placeOf(command)
+      const found = await withStore(place, async ({ store: { read } }) => {
+        const { id } = await chosenAccount(read, options.account)
+        return await listAutomations(read, id, { limit: options.limit + 1 })
+      })
+      const shown = found.slice(0, options.limit)
+      if (place.json) sayJson(shown.map(automationForMachines))
+      else {
+        const titles = ['RUNNING', 'WAITING', 'COMPLETED', 'EXITED', 'FAILED', 'CONTACTS', 'NAME']
+        sayTable(
+          ['ID', 'STATUS', ...titles],
+          shown.map((one) => [
+            one.id,
+            statusOf(one),
+            ...[one.running, one.waiting, one.completed, one.exited, one.failed].map(numbered),
+            numbered(one.enrolled),
+            one.name.slice(0, 40),
+          ]),
+          'No automation yet',
+        )
+      }
+      if (found.length > options.limit) remark('There are more: --limit shows them')
+    })
+}
+
+function runsCommand(automation: Command): void {
+  automation
+    .command('runs <automation>')
+    .description('show the runs of an automation, newest first, and why each is where it is')
+    .option('--status <names>', `of these alone: ${allStatuses.join(', ')}`, statuses, allStatuses)
+    .option('--limit <count>', 'how many at most', count, 50)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ posthorn automation runs Welcome --status running,waiting
+  $ posthorn automation runs 01a1fc92-9915-7533-8296-04ee3d91dd72 --status failed`,
+    )
+    .action(
+      async (
+        named: string,
+        options: { status: readonly RunStatus[]; limit: number },
+        command: Command,
+      ) => {
+        const place = placeOf(command)
+        const found = await withStore(place, async (deps) => {
+          const { read } = deps.store
+          const { id } = await findAnyAutomation(read, named)
+          const asked = { statuses: options.status, limit: options.limit + 1 }
+          return await told(deps, await listRuns(read, id, asked))
+        })
+        const shown = found.slice(0, options.limit)
+        if (place.json) sayJson(shown.map(runForMachines))
+        else {
+          sayTable(
+            ['RUN', 'CONTACT', 'STATUS', 'VERSION', 'STARTED', 'WHY'],
+            shown.map(({ run, why }) => [
+              ...[run.id, run.email ?? '(deleted)', run.status, String(run.version)],
+              ...[shownTime(run.startedAt), why],
+            ]),
+            'No run',
+          )
+        }
+        if (found.length > options.limit) remark('There are more: --limit shows them')
+      },
+    )
+}
+
+function whyCommand(automation: Command): void {
+  automation
+    .command('why <run>')
+    .description('say in a sentence why a run is where it is and until when, and what it did')
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ posthorn automation why 01a1fc92-9915-7533-8296-04ee3d91dd72
+
+Runs have their ids from POST /v1/events/send ("runId") and from 'posthorn automation runs'.`,
+    )
+    .action(async (id: string, _options, command: Command) => {
+      const place = placeOf(command)
+      const { run, why, automation } = await withStore(place, async (deps) => {
+        const [one] = await told(deps, [await findAnyRun(deps.store.read, id)])
+        if (one === undefined) throw new Error('A run that was found is gone')
+        const automation = await findAnyAutomation(deps.store.read, one.run.automationId)
+        return { ...one, automation }
+      })
+      const stop = stopOf(automation, run)
+      if (place.json) return sayJson({ ...runForMachines({ run, why }), stop })
+      sayFields({
+        Run: run.id,
+        Automation: `${automation.name} (${automation.id}), version ${run.version}`,
+        Contact: run.email ?? '(deleted)',
+        Started: shownTime(run.startedAt),
+        Status: run.status,
+        Why: why,
+        ...(stop === null ? {} : { Paused: stop }),
+      })
+      say()
+      sayTable(
+        ['AT', 'STEP', 'RESULT', 'EMAIL'],
+        run.history.map(({ at, step, result, emailId }) => [
+          ...[shownTime(at), step ?? '-', result, emailId ?? ''],
+        ]),
+        'It has not taken a step yet',
+      )
+    })
+}
+
+/** Runs with the sentence that says why each is where it is. */
+async function told({ store: { read }, clock }: CliDeps, runs: readonly Run[]) {
+  const versions = makeVersions()
+  const now = clock.now()
+  const sentences: { run: Run; why: string }[] = []
+  for (const run of runs) {
+    const { compiled } = await versions(read, run.automationId, run.version)
+    sentences.push({ run, why: explainRun(compiled, run, now) })
+  }
+  return sentences
+}
+
+/** What the run itself does not know yet: it is held as soon as it falls due. */
+function stopOf({ paused_at: pausedAt, id }: Automation, { status, waitingFor }: Run) {
+  const isLive = status === 'running' || status === 'waiting'
+  if (pausedAt === null || !isLive || waitingFor?.kind === 'held') return null
+  return `the automation is, since ${shownTime(pausedAt)}: no step is taken until 'posthorn automation resume ${id}'`
+}
+
+function runForMachines({ run, why }: { run: Run; why: string }) {
+  const { startedAt, updatedAt, history, waitingFor, ...rest } = run
+  return {
+    ...rest,
+    why,
+    startedAt: jsonTime(startedAt),
+    updatedAt: jsonTime(updatedAt),
+    waitingFor: waitingFor && { ...waitingFor, until: jsonTime(waitingFor.until) },
+    history: history.map(({ at, ...entry }) => ({ ...entry, at: jsonTime(at) })),
+  }
+}
+
+function count(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It is a number from 1 on.')
+  return Number(text)
+}
+
+function statuses(text: string): RunStatus[] {
+  return text.split(',').map((given) => {
+    const known = allStatuses.find((status) => status === given.trim())
+    if (known !== undefined) return known
+    throw new InvalidArgumentError(`The statuses are ${allStatuses.join(', ')}.`)
+  })
+}
