@@ -41,6 +41,7 @@ import {
   editAutomation,
   enableAutomation,
 } from './state.js'
+import { templateWarnings } from './warn.js'
 
 export type AutomationRouteDeps = AcceptDeps & PreviewDeps
 
@@ -105,7 +106,8 @@ function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void 
     async ({ account: { accountId }, params: { id } }) => {
       const automation = await findAutomation(read, accountId, id)
       const { definition } = await readDefinition(read, id, automation.version)
-      return shownDetail(automation, definition)
+      const warnings = await templateWarnings(read, accountId, definition)
+      return { ...shownDetail(automation, definition), warnings }
     },
   )
 

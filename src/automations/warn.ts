@@ -1,15 +1,37 @@
+import type { Read } from '../store/index.js'
 import { pathFault } from './check-rule.js'
 import type { AutomationDefinition, SendConfig } from './definition.js'
 import { type StepFault, stepsBefore } from './graph.js'
+import { makeMailTemplates } from './mail-template.js'
 
 /**
- * What need not be wrong, but will fail when the step runs if it is: variables that a template needs
- * and that its step cannot know. `requiredBy` says which paths the template of a send cannot be
- * rendered without; undefined where that is not known.
+ * What need not be wrong, but will fail when the step runs if it is: variables that the templates of
+ * send steps need and that those steps cannot know. Templates that are more than merging tell only
+ * when they are rendered.
  */
+export async function templateWarnings(
+  read: Read,
+  accountId: string,
+  definition: AutomationDefinition,
+): Promise<StepFault[]> {
+  const templates = makeMailTemplates()
+  const needs = new Map<SendConfig, string[]>()
+  for (const { type, config } of definition.steps) {
+    if (type !== 'send_email') continue
+    const found = await templates(read, accountId, config)
+    const required = found?.pieces?.tags.filter((tag) => tag.required) ?? []
+    needs.set(
+      config,
+      required.map(({ path }) => path.join('.')),
+    )
+  }
+  return warningsOf(definition, (send) => needs.get(send) ?? [])
+}
+
+/** The same where `requiredBy` says which paths the template of a send cannot be rendered without. */
 export function warningsOf(
   definition: AutomationDefinition,
-  requiredBy: (send: SendConfig) => readonly string[] | undefined,
+  requiredBy: (send: SendConfig) => readonly string[],
 ): StepFault[] {
   const before = stepsBefore(definition)
   return definition.steps.flatMap((step) => {
@@ -17,7 +39,7 @@ export function warningsOf(
     const { variables = {}, template } = step.config
     const possible = before.get(step.key) ?? new Set<string>()
     const lacking = new Set(
-      (requiredBy(step.config) ?? []).filter((path) => !isKnown(path, variables, possible)),
+      requiredBy(step.config).filter((path) => !isKnown(path, variables, possible)),
     )
     return [...lacking].map((path) => {
       const error = `Template "${template}" needs "${path}", which this step does not know`

@@ -160,7 +160,18 @@ export const automationSchemas: Record<string, Schema> = {
   AutomationState: stateChange('As it is now'),
   RunState: stateChange('`cancelled`'),
   Automation: closed(summary),
-  AutomationDetail: closed({ ...summary, ...graph }),
+  AutomationDetail: closed(
+    {
+      ...summary,
+      ...graph,
+      warnings: {
+        type: 'array',
+        description: 'What will fail when a step runs, such as a variable that its template lacks',
+        items: closed({ key: orNull(text('The step')), error: text('What is wrong') }),
+      },
+    },
+    ['warnings'],
+  ),
   Automations: closed({
     automations: { type: 'array', items: shaped('Automation') },
     hasMore: { type: 'boolean' },

@@ -234,7 +234,9 @@ export const automations: Description = {
       id: 'getAutomation',
       summary: 'One automation with its steps',
       params,
-      answers: [{ status: 200, when: 'It', shape: 'AutomationDetail', value: detail }],
+      answers: [
+        { status: 200, when: 'It', shape: 'AutomationDetail', value: { ...detail, warnings: [] } },
+      ],
       refusals: [noSuchAutomation],
     },
     'PATCH /v1/automations/:id': {

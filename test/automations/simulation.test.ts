@@ -104,3 +104,22 @@ t.test('a simulation over a list counts', async (t) => {
     ends: { completed: 12 },
   })
 })
+
+t.test(
+  'an automation says which variables a template needs and its step cannot know',
+  async (t) => {
+    const rig = await openAutomations(t)
+    await rig.template('hello', {
+      subject: 'Hello {{ firstName }} {{ trigger.plan }}',
+      html: '<p>{{ waits.paid.total }} {{ lastName | default: "you" }}</p>',
+    })
+    const id = await rig.create('Welcome', steps, { connections })
+    const { json } = await rig.call('GET', `/v1/automations/${id}`)
+    const needs = (name: string) =>
+      `Template "hello" needs "${name}", which this step does not know: give it in "variables"`
+    t.same(json.warnings, [
+      { key: 'hello', error: needs('firstName') },
+      { key: 'hello', error: needs('waits.paid.total') },
+    ])
+  },
+)
