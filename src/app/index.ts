@@ -1,6 +1,12 @@
 import { hostname } from 'node:os'
 import { makeAuthenticate, type Principal } from '../accounts/index.js'
-import { makeFollowContacts, makeVersions, nextDueAt, type Versions } from '../automations/index.js'
+import {
+  makeFollowContacts,
+  makeLiveLimit,
+  makeVersions,
+  nextDueAt,
+  type Versions,
+} from '../automations/index.js'
 import { automationRoutes } from '../automations/routes.js'
 import { loadPlans, type Plans, refuseUnknownPlans } from '../billing/index.js'
 import { billingRoutes } from '../billing/routes.js'
@@ -318,7 +324,8 @@ async function openPrivateServer(
   const sending = { ...core, log, retry, maxQueued, defaultCountry }
   emailRoutes(server.api, sending)
   broadcastRoutes(server.api, sending)
-  automationRoutes(server.api, { ...core, follow, maxQueued })
+  const isFull = makeLiveLimit(core, config.automations.maxLiveRuns)
+  automationRoutes(server.api, { ...core, follow, maxQueued, isFull })
   billingRoutes(server.api, core)
   dashboardRoutes(server.pages, { store, clock, sandbox: config.outbound.route === 'sandbox' })
   openApiRoutes(server)

@@ -9,7 +9,7 @@ import type { Clock } from '../clock/index.js'
 import { addContactIn, type ContactEffect } from '../contacts/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
-import { cell, prepared, rowsOf, type Store, type Tx } from '../store/index.js'
+import { idsOf, prepared, type Store, type Tx } from '../store/index.js'
 import type { Json } from './definition.js'
 import { type Heard, ingestEvents, type NewEvent } from './ingest.js'
 import { findRepeats } from './repeats.js'
@@ -43,6 +43,8 @@ export interface AcceptDeps {
   clock: Clock
   plans: Plans
   versions: Versions
+  /** Whether as many runs are live as may be: then no event starts another. */
+  isFull: () => Promise<boolean>
   /** What follows when an unknown address becomes a contact. */
   follow?: ContactEffect
   /** There is something for the engine to do; losing a call costs some seconds. */
@@ -70,6 +72,7 @@ export async function acceptEvents(
   checkOpen(billing)
   const { accountId } = billing
   const ids = inputs.map(() => store.ids.uuid())
+  const full = await deps.isFull()
   const accepted = await store.write(async (tx) => {
     const now = clock.now()
     const whom = await findWhom(tx, accountId, inputs)
@@ -96,6 +99,7 @@ export async function acceptEvents(
     }
     if (errors.length > 0) throw invalidEvents(errors, inputs.length)
     const heard = await ingestEvents(tx, { ids: store.ids, versions }, { accountId, now }, events)
+    if (full && heard.some(({ started }) => started.some((one) => one.started))) throw tooManyRuns()
     const fresh = new Map(
       events.map((event, place) => [event.index, answerOf(event, heard[place])] as const),
     )
@@ -128,6 +132,32 @@ function answerOf(
   }
 }
 
+const tooManyRuns = () =>
+  new ApiError('service_unavailable', 'Too many runs of automations are live; try again later', {
+    headers: { 'retry-after': '60' },
+  })
+
+// Nobody needs it exact, and counting takes longer than an event.
+const countEveryMs = 10_000
+
+/** Counts the live runs of all accounts now and then. */
+export function makeLiveLimit(
+  { store: { read }, clock }: Pick<AcceptDeps, 'store' | 'clock'>,
+  maxLive: number,
+): () => Promise<boolean> {
+  let counted: { at: number; full: boolean } | undefined
+  return async () => {
+    const now = clock.now()
+    if (counted !== undefined && Math.abs(now - counted.at) < countEveryMs) return counted.full
+    const { live } = await read
+      .selectFrom('automations')
+      .select((eb) => eb.fn.sum<number | null>(eb('running', '+', eb.ref('waiting'))).as('live'))
+      .executeTakeFirstOrThrow()
+    counted = { at: now, full: (live ?? 0) >= maxLive }
+    return counted.full
+  }
+}
+
 /** Of a batch nothing is taken in if anything is wrong. */
 export const invalidEvents = (errors: { index: number; error: string }[], of: number) =>
   new ApiError(
@@ -156,9 +186,9 @@ interface Whom {
 /** Finds the contacts of all events, a query for those by id and one for those by address. */
 async function findWhom(tx: Tx, accountId: string, inputs: readonly EventInput[]): Promise<Whom> {
   const ids = inputs.flatMap(({ contactId }) =>
-    contactId === undefined ? [] : [[contactId.toLowerCase()]],
+    contactId === undefined ? [] : [contactId.toLowerCase()],
   )
-  const keys = inputs.flatMap(({ email }) => (email === undefined ? [] : [[keyOf(email)]]))
+  const keys = inputs.flatMap(({ email }) => (email === undefined ? [] : [keyOf(email)]))
   const byId = new Map<string, Traveller>()
   const byKey = new Map<string, Traveller>()
   const add = (contact: Traveller) => {
@@ -166,11 +196,11 @@ async function findWhom(tx: Tx, accountId: string, inputs: readonly EventInput[]
     byKey.set(contact.email.toLowerCase(), contact)
   }
   if (ids.length > 0) {
-    const rows = await contactsById(tx, { accountId, json: JSON.stringify(ids) })
-    for (const row of rows) add(travellerOf(row))
+    const rows = await contactsById(tx, { ids: JSON.stringify(ids) })
+    for (const { accountId: of, ...row } of rows) if (of === accountId) add(travellerOf(row))
   }
   if (keys.length > 0) {
-    const rows = await contactsByAddress(tx, { accountId, json: JSON.stringify(keys) })
+    const rows = await contactsByAddress(tx, { accountId, keys: JSON.stringify(keys) })
     for (const row of rows) add(travellerOf(row))
   }
   const find = ({ contactId, email }: EventInput) => {
@@ -224,21 +254,20 @@ const columns = [
   ...(['phone', 'metadata', 'created_at as createdAt'] as const),
 ] as const
 
-const contactsById = prepared<{ accountId: string; json: string }, ContactColumns>(
-  (db, { accountId, json }) =>
+// By their ids alone, and whose they are is looked at after: with the account SQLite would read all it has.
+const contactsById = prepared<{ ids: string }, ContactColumns & { accountId: string }>(
+  (db, { ids }) =>
     db
-      .selectFrom(rowsOf(json))
-      .innerJoin('contacts', (join) => join.on('contacts.id', '=', cell<string>(0)))
-      .select(columns)
-      .where('account_id', '=', accountId),
+      .selectFrom('contacts')
+      .select([...columns, 'account_id as accountId'])
+      .where('id', 'in', idsOf(ids)),
 )
 
-const contactsByAddress = prepared<{ accountId: string; json: string }, ContactColumns>(
-  (db, { accountId, json }) =>
+const contactsByAddress = prepared<{ accountId: string; keys: string }, ContactColumns>(
+  (db, { accountId, keys }) =>
     db
-      .selectFrom(rowsOf(json))
-      .innerJoin('contacts', (join) =>
-        join.on('account_id', '=', accountId).on('address', '=', cell<string>(0)),
-      )
-      .select(columns),
+      .selectFrom('contacts')
+      .select(columns)
+      .where('account_id', '=', accountId)
+      .where('address', 'in', idsOf(keys)),
 )

@@ -4,7 +4,13 @@
  * automation; an event that came after a run began is never missed by its waits; every live run has a
  * time to be looked at; who unsubscribes, bounces, complains or is deleted leaves all runs at once.
  */
-export { type AcceptDeps, type AcceptedEvent, acceptEvents, type EventInput } from './accept.js'
+export {
+  type AcceptDeps,
+  type AcceptedEvent,
+  acceptEvents,
+  type EventInput,
+  makeLiveLimit,
+} from './accept.js'
 export {
   type Automation,
   type AutomationStatus,

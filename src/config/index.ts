@@ -195,6 +195,9 @@ export const settings = {
       expected: 'a country code of two capital letters, such as "NG"',
     }),
   },
+  automations: {
+    maxLiveRuns: integer(5_000_000, 1, 100_000_000),
+  },
   tracking: {
     opens: flag(true),
     clicks: flag(true),

@@ -99,7 +99,14 @@ export async function openEngine(
     ...{ backlog: joinBacklog(makeBacklogMemory()), maxQueued: 1_000 },
     ring: (due) => rung.push(...due),
   }
-  const accepting = { store, clock, plans, versions: memory.versions, automate: () => {} }
+  const accepting = {
+    store,
+    clock,
+    plans,
+    versions: memory.versions,
+    automate: () => {},
+    isFull: async () => false,
+  }
   const billing = () => readBilling(store.read, plans, accountId)
   const rig = {
     ...{ clock, store, accountId, deps, domainId: domain.id, renderer, rung, listId, memory },

@@ -1,0 +1,194 @@
+import t from 'tap'
+import { createAccount } from '../../src/accounts/index.js'
+import { acceptBatch } from '../../src/automations/batch.js'
+import {
+  acceptEvents,
+  cancelRun,
+  disableAutomation,
+  editAutomation,
+  enableAutomation,
+  findAutomation,
+} from '../../src/automations/index.js'
+import { readBilling } from '../../src/billing/index.js'
+import {
+  dayMs,
+  delay,
+  exit,
+  hourMs,
+  openEngine,
+  send,
+  trigger,
+  wait,
+} from '../support/automation-rig.js'
+import { plans } from '../support/campaigns.js'
+
+t.test('an event says why it has started nothing', async (t) => {
+  const rig = await openEngine(t)
+  const filter = { field: 'event.total', operator: 'gt', value: 10 }
+  await rig.enabled([trigger('big', { filter }), exit()])
+  await rig.enabled([trigger('once', { reentry: 'once' }), exit()])
+  await rig.enabled([trigger('weekly', { reentry: { after: 'P7D' } }), exit()])
+  await rig.enabled([trigger('often'), exit()])
+  const reason = async (event: string, more: object = {}) =>
+    (await rig.event({ event, ...more })).automations.map((one) => one.reason)
+  t.same(await reason('big', { payload: { total: 1 } }), ['filtered'])
+  t.same(await reason('big', { payload: { total: '11' } }), ['filtered'], 'a text is no number')
+  t.same(await reason('big', { payload: { total: 11 } }), [undefined])
+  t.same(await reason('once'), [undefined])
+  await rig.work()
+  t.same(await reason('once'), ['already_entered'])
+  t.same(await reason('weekly'), [undefined])
+  t.same(await reason('weekly'), ['already_running'])
+  await rig.pass(6 * dayMs)
+  t.same(await reason('weekly'), ['too_soon'])
+  await rig.pass(dayMs)
+  t.same(await reason('weekly'), [undefined])
+  const at = (ms: number) => ({ occurredAt: new Date(rig.clock.now() - ms).toISOString() })
+  t.same(await reason('often', at(25 * hourMs)), ['too_old'])
+  for (let n = 0; n < 20; n++) {
+    t.same(await reason('often', at(hourMs)), [undefined])
+    await rig.work()
+  }
+  t.same(await reason('often'), ['limit'])
+  await rig.pass(hourMs)
+  t.same(await reason('often'), [undefined])
+  t.same(await reason('nobody.listens'), [])
+})
+
+t.test('a batch is taken in wholly or not at all, and each event once under its key', async (t) => {
+  const rig = await openEngine(t)
+  await rig.enabled([trigger(), exit()])
+  const batch = async (items: object[]) =>
+    await acceptBatch(rig.accepting, await rig.billing(), items, async () => {})
+  const nobody = '01900000-0000-7000-8000-000000000000'
+  const good = { event: 'signup', email: 'ann@example.com', idempotencyKey: 'a' }
+  const refused = batch([good, { event: 'x' }, { event: 'a b', email: 'a@b.test' }])
+  await t.rejects(refused, /2 of 3 events are invalid/)
+  t.match(await refused.catch((error) => error.fields), { errors: [{ index: 1 }, { index: 2 }] })
+  const unknown = batch([good, { event: 'x', contactId: nobody }])
+  t.match(await unknown.catch((error) => error.fields), {
+    errors: [{ index: 1, error: 'No such contact' }],
+  })
+  t.same(await rig.store.read.selectFrom('automation_events').select('id').execute(), [])
+
+  const first = await batch([good, { ...good, idempotencyKey: 'b' }, good])
+  t.match(first, { accepted: 3, results: [{ started: 1 }, { started: 0 }, { started: 1 }] })
+  t.same(first.results[0], first.results[2], 'a repeat in the same batch')
+  await rig.work()
+  const again = await batch([good])
+  t.same(again.results[0], first.results[0], 'the run has ended, and still it is the same event')
+  const events = await rig.store.read.selectFrom('automation_events').select('id').execute()
+  t.equal(events.length, 2)
+  await t.rejects(batch([{ ...good, event: 'other' }]), /invalid/)
+  await rig.clock.advance(25 * hourMs)
+  t.match(await batch([good]), { results: [{ started: 1, contactCreated: false }] })
+})
+
+t.test('what belongs to another account is not there', async (t) => {
+  const rig = await openEngine(t)
+  const id = await rig.enabled([trigger(), delay('pause', 'P1D')])
+  const run = await rig.start()
+  const ann = await rig.add('ann@example.com')
+  const other = await createAccount(rig, 'Other')
+  const billing = await readBilling(rig.store.read, plans, other.id)
+  const gone = { code: 'not_found' }
+  await t.rejects(findAutomation(rig.store.read, other.id, id), gone)
+  await t.rejects(enableAutomation(rig.deps, billing, id), gone)
+  await t.rejects(editAutomation(rig.deps, billing, id, { name: 'Mine' }), gone)
+  await t.rejects(disableAutomation(rig.deps, other.id, id), gone)
+  await t.rejects(cancelRun(rig.deps, other.id, run), gone)
+  const input = { event: 'signup', contactId: ann.id }
+  await t.rejects(acceptEvents(rig.accepting, billing, [input]), gone)
+  const [theirs] = await acceptEvents(rig.accepting, billing, [
+    { event: 'signup', email: 'ann@example.com' },
+  ])
+  t.match(theirs, { contactCreated: true, started: 0, automations: [] })
+})
+
+t.test('runs go on in the version in which they began', async (t) => {
+  const rig = await openEngine(t)
+  const id = await rig.enabled([trigger(), wait('paid', 'paid'), send('old')])
+  const before = await rig.start()
+  await rig.work()
+  await disableAutomation(rig.deps, rig.accountId, id)
+  t.equal((await rig.event({ email: 'bob@example.com' })).started, 0)
+  const billing = await rig.billing()
+  const steps = [trigger(), wait('paid', 'other'), send('new')]
+  const connections = [
+    { from: 'start', to: 'paid', type: 'default' },
+    { from: 'paid', to: 'new', type: 'event_received' },
+  ]
+  await editAutomation(rig.deps, billing, id, { steps, connections })
+  await editAutomation(rig.deps, billing, id, { name: 'Renamed' })
+  await enableAutomation(rig.deps, billing, id)
+  t.match(await rig.automation(id), { version: 2, name: 'Renamed', status: 'enabled' })
+  const after = await rig.start({ email: 'bob@example.com' })
+  await rig.work()
+  for (const email of ['ann@example.com', 'bob@example.com']) {
+    await rig.event({ event: 'paid', email })
+    await rig.event({ event: 'other', email })
+  }
+  await rig.work()
+  t.match(await rig.run(before), { version: 1, status: 'completed' })
+  t.equal(await rig.story(before), 'start started, paid received, old sent')
+  t.match(await rig.run(after), { version: 2 })
+  t.equal(await rig.story(after), 'start started, paid received, new sent')
+  await rig.counted(id)
+})
+
+t.test('an archived automation cancels its runs, and a cancelled run does no more', async (t) => {
+  const { archiveAutomation } = await import('../../src/automations/index.js')
+  const rig = await openEngine(t)
+  const id = await rig.enabled([trigger(), delay('pause', 'P1D'), send('mail')])
+  const run = await rig.start()
+  const other = await rig.start({ email: 'bob@example.com' })
+  await rig.work()
+  await cancelRun(rig.deps, rig.accountId, other)
+  t.match(await rig.run(other), { status: 'cancelled', reason: 'api' })
+  await t.rejects(cancelRun(rig.deps, rig.accountId, other), { code: 'conflict' })
+  await archiveAutomation(rig.deps, rig.accountId, id)
+  t.match(await rig.run(run), { status: 'cancelled', reason: 'archived' })
+  await rig.pass(2 * dayMs)
+  t.same(await rig.mails(), [])
+  await rig.counted(id)
+})
+
+t.test('a goal takes a run on, an exit rule ends it, wherever it is', async (t) => {
+  const rig = await openEngine(t)
+  const steps = [trigger(), delay('pause', 'P9D'), send('reminder'), send('thanks')]
+  const connections = [
+    { from: 'start', to: 'pause', type: 'default' },
+    { from: 'pause', to: 'reminder', type: 'default' },
+  ]
+  const settings = {
+    goal: { eventName: 'bought', to: 'thanks' },
+    exitOn: [{ eventName: 'stop', filter: { field: 'event.sure', operator: 'eq', value: true } }],
+  }
+  const id = await rig.enabled(steps, { connections, settings })
+  const buyer = await rig.start()
+  const leaver = await rig.start({ email: 'bob@example.com' })
+  await rig.work()
+  await rig.event({ event: 'bought' })
+  await rig.event({ event: 'stop', email: 'bob@example.com', payload: { sure: false } })
+  t.match(await rig.run(leaver), { status: 'waiting' })
+  await rig.event({ event: 'stop', email: 'bob@example.com', payload: { sure: true } })
+  t.match(await rig.run(leaver), { status: 'exited', reason: 'exit_rule' })
+  await rig.work()
+  t.equal(await rig.story(buyer), 'start started, pause goal, thanks sent')
+  t.same(await rig.store.read.selectFrom('automation_listens').selectAll().execute(), [])
+  await rig.counted(id)
+})
+
+t.test('beyond the live runs that may be, events start none and still wake', async (t) => {
+  const rig = await openEngine(t)
+  await rig.enabled([trigger(), wait('paid', 'paid'), exit()])
+  const run = await rig.start()
+  await rig.work()
+  const full = { ...rig.accepting, isFull: async () => true }
+  const event = async (name: string, email: string) =>
+    await acceptEvents(full, await rig.billing(), [{ event: name, email }])
+  await t.rejects(event('signup', 'bob@example.com'), { code: 'service_unavailable', status: 503 })
+  t.match(await event('paid', 'ann@example.com'), [{ resumed: 1 }])
+  await rig.work()
+  t.match(await rig.run(run), { status: 'exited' })
+})

@@ -1,0 +1,199 @@
+import t from 'tap'
+import { makeFollowContacts, makeForgetContactEvents } from '../../src/automations/index.js'
+import { addContact } from '../../src/contacts/index.js'
+import type { MailEvent } from '../../src/events/index.js'
+import { silentLog } from '../../src/log/index.js'
+import { addEndpoint } from '../../src/webhooks/index.js'
+import { dayMs, delay, exit, openEngine, send, trigger } from '../support/automation-rig.js'
+import { plans } from '../support/campaigns.js'
+
+type Rig = Awaited<ReturnType<typeof openEngine>>
+
+/** An event of the mail that a run has sent last, as outbound and tracking land it. */
+async function land(rig: Rig, type: MailEvent['type'], more: Partial<MailEvent> = {}) {
+  const mail = (await rig.mails()).at(-1)
+  if (mail === undefined) throw new Error('There is no mail')
+  const [recipient = ''] = JSON.parse(mail.to_list) as string[]
+  const at = rig.clock.now()
+  await rig.store.write(async (tx) => {
+    if (type === 'opened' && more.detail?.machine !== true) {
+      await tx.updateTable('emails').set({ opened_at: at }).where('id', '=', mail.id).execute()
+    }
+    await rig.land(tx, [
+      {
+        ...{ accountId: rig.accountId, emailId: mail.id, deliveryId: 1, recipient, type, at },
+        ...{ class: mail.class, reply: null, detail: null, ...more },
+      },
+    ])
+  })
+}
+
+t.test('counters of a step follow its mails, and what was merged is forgotten', async (t) => {
+  const rig = await openEngine(t)
+  await rig.saveTemplate('hello', { html: '<p>{{ contact.email }}</p>' })
+  await rig.enabled([trigger(), send('mail')])
+  await rig.start()
+  await rig.work()
+  const counts = async () =>
+    await rig.store.read
+      .selectFrom('automation_steps')
+      .select(['mails', 'delivered', 'bounced', 'opened', 'unsubscribed'])
+      .where('key', '=', 'mail')
+      .executeTakeFirst()
+  const merges = async () =>
+    (await rig.store.read.selectFrom('email_merges').selectAll().execute()).map(({ variables }) =>
+      JSON.parse(variables),
+    )
+  t.same(await merges(), [{ contact: { email: 'ann@example.com' } }], 'what the tags name alone')
+  await land(rig, 'deferred')
+  t.equal((await merges()).length, 1, 'it may be composed again')
+  await land(rig, 'delivered')
+  t.same(await merges(), [])
+  await land(rig, 'opened', { detail: { machine: true } })
+  await land(rig, 'opened')
+  t.match(await counts(), { mails: 1, delivered: 1, opened: 1, bounced: 0 })
+  await land(rig, 'bounced', { detail: { suppress: 'now' } })
+  t.match(await counts(), { mails: 1, delivered: 0, opened: 1, bounced: 1 })
+})
+
+t.test('a hard bounce of any mail ends the runs of its contact', async (t) => {
+  const rig = await openEngine(t)
+  await rig.enabled([trigger(), send('mail'), delay('pause', 'P1D')])
+  const run = await rig.start()
+  await rig.work()
+  await land(rig, 'bounced', { detail: { suppress: 'now' } })
+  t.match(await rig.run(run), { status: 'exited', reason: 'bounced' })
+})
+
+t.test('a condition knows whether a person has opened the mail of an earlier step', async (t) => {
+  const rig = await openEngine(t)
+  const steps = [
+    trigger(),
+    send('first'),
+    delay('pause', 'P1D'),
+    {
+      key: 'read',
+      type: 'condition',
+      config: { field: 'email.first.opened', operator: 'eq', value: true },
+    },
+    send('second'),
+  ]
+  await rig.enabled(steps)
+  const run = await rig.start()
+  const other = await rig.start({ email: 'bob@example.com' })
+  await rig.work()
+  // The last mail is bob's.
+  await land(rig, 'opened')
+  await rig.pass(dayMs)
+  t.match(await rig.story(other), /read met, second sent$/)
+  t.match(await rig.story(run), /read not_met$/)
+})
+
+t.test('opens and bounces begin automations, machines do not', async (t) => {
+  const rig = await openEngine(t)
+  await rig.enabled([trigger(), send('mail')])
+  const id = await rig.enabled([trigger('$email.opened'), exit()], {}, 'Opened')
+  await rig.start()
+  await rig.work()
+  await land(rig, 'opened', { detail: { machine: true } })
+  t.match(await rig.automation(id), { running: 0 })
+  await land(rig, 'opened')
+  t.match(await rig.automation(id), { running: 1, enrolled: 1 })
+  await rig.work()
+  await rig.counted(id)
+})
+
+t.test('a new contact, and one who joins a list, begin automations', async (t) => {
+  const rig = await openEngine(t)
+  const { store, clock, accountId, listId, memory } = rig
+  const follow = makeFollowContacts(memory.versions, clock)
+  const made = await rig.enabled([trigger('$contact.created'), exit()], {}, 'Made')
+  const filter = { field: 'event.listId', operator: 'eq', value: listId }
+  const joined = await rig.enabled([trigger('$list.joined', { filter }), exit()], {}, 'Joined')
+  const add = (email: string, more: object) =>
+    addContact({ store, clock }, accountId, { email }, { follow, ...more })
+  await add('ann@example.com', {})
+  t.match(await rig.automation(made), { enrolled: 1 })
+  t.match(await rig.automation(joined), { enrolled: 0 })
+  await add('ann@example.com', { listId })
+  await add('ann@example.com', { listId })
+  await add('bob@example.com', { listId })
+  t.match(await rig.automation(made), { enrolled: 2 })
+  t.match(await rig.automation(joined), { enrolled: 2 })
+})
+
+t.test('a webhook step tells an endpoint of the account', async (t) => {
+  const rig = await openEngine(t)
+  const { store, clock, accountId } = rig
+  const { makeApplianceKey } = await import('../../src/config/index.js')
+  const deps = { store, clock, key: makeApplianceKey(Buffer.alloc(32, 7)) }
+  const { id: endpointId } = await addEndpoint(deps, plans, accountId, {
+    url: 'https://hooks.example.com/x',
+    events: ['email.sent'],
+  })
+  const step = (id: string) => [
+    trigger(),
+    {
+      key: 'tell',
+      type: 'webhook',
+      config: { endpointId: id, payload: { total: { var: 'trigger.total' } } },
+    },
+  ]
+  const nobody = '01900000-0000-7000-8000-000000000000'
+  await t.rejects(rig.enabled(step(nobody)), /step "tell": endpointId/)
+  await rig.enabled(step(endpointId))
+  const run = await rig.start({ payload: { total: 5 } })
+  await rig.work()
+  t.equal(await rig.story(run), 'start started, tell queued')
+  const [job] = await store.read.selectFrom('webhook_jobs').selectAll().execute()
+  t.match(job, { endpoint_id: endpointId, event: 'automation.step', attempts: 0 })
+  t.match(JSON.parse(job?.body ?? '{}'), { runId: run, step: 'tell', payload: { total: 5 } })
+})
+
+t.test(
+  'events are kept as long as the plan says, and as long as a run may ask for them',
+  async (t) => {
+    const rig = await openEngine(t)
+    await rig.enabled([trigger(), delay('pause', 'P90D')])
+    await rig.event({ event: 'before' })
+    await rig.start()
+    await rig.event({ event: 'since' })
+    await rig.event({ event: 'else', email: 'bob@example.com' })
+    await rig.work()
+    await rig.clock.advance(40 * dayMs)
+    await rig.event({ event: 'new' })
+    await rig.event({ event: 'newest' })
+    const keep = async () => new Map([[rig.accountId, 30 * dayMs]])
+    const forget = makeForgetContactEvents({ store: rig.store, log: silentLog }, keep)
+    await forget(rig.clock.now(), new AbortController().signal)
+    const rows = await rig.store.read
+      .selectFrom('automation_events')
+      .select('name')
+      .orderBy('id')
+      .execute()
+    t.same(
+      rows.map(({ name }) => name),
+      ['signup', 'since', 'new', 'newest'],
+    )
+  },
+)
+
+t.test(
+  'of one name no more than 500 events of a contact are kept, and the one that began a run',
+  async (t) => {
+    const rig = await openEngine(t)
+    await rig.enabled([trigger(), delay('pause', 'P1D'), send('mail')])
+    const run = await rig.start()
+    const { acceptEvents } = await import('../../src/automations/index.js')
+    const many = Array.from({ length: 100 }, () => ({ event: 'signup', email: 'ann@example.com' }))
+    for (let n = 0; n < 7; n++) await acceptEvents(rig.accepting, await rig.billing(), many)
+    const { kept } = await rig.store.read
+      .selectFrom('automation_events')
+      .select((eb) => eb.fn.countAll<number>().as('kept'))
+      .executeTakeFirstOrThrow()
+    t.ok(kept > 500 && kept <= 551, `${kept}`)
+    await rig.work()
+    await rig.pass(dayMs)
+    t.match(await rig.run(run), { status: 'completed' })
+  },
+)
