@@ -34,6 +34,7 @@ export {
   releaseRuns,
   releases,
 } from './hold.js'
+export { type Moved, moveRuns } from './move.js'
 export { pauseAutomation, resumeAutomation } from './pause.js'
 export {
   endStatuses,
@@ -54,4 +55,5 @@ export {
   editAutomation,
   enableAutomation,
 } from './state.js'
+export { refuseTemplateInUse } from './templates-in-use.js'
 export { makeVersions, type Versions } from './versions.js'

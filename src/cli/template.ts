@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { refuseTemplateInUse } from '../automations/index.js'
 import { ApiError, OperatorError } from '../errors/index.js'
 import { silentLog } from '../log/index.js'
 import {
@@ -146,9 +147,10 @@ export function templateCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  $ posthorn template delete welcome')
     .action(async (slug: string, options: TemplateOptions, command: Command) => {
       const place = placeOf(command)
-      await withTemplates(place, options, ({ store, accountId }) =>
-        deleteTemplate({ store }, accountId, slug),
-      )
+      await withTemplates(place, options, async ({ store, accountId }) => {
+        await refuseTemplateInUse(store.read, accountId, slug)
+        await deleteTemplate({ store }, accountId, slug)
+      })
       if (place.json) return sayJson({ slug, deleted: true })
       say(`${slug} is deleted.`)
     })

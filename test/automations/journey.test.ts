@@ -47,3 +47,92 @@ t.test('an event starts a run, its mail comes merged, and the run is completed',
     enrolledContacts: 1,
   })
 })
+
+const on = (from: string, to: string, type: string) => ({ from, to, type })
+
+t.test('waits, conditions and delays, as clients see them', async (t) => {
+  const rig = await openAutomations(t)
+  await rig.template('hello')
+  const mail = (key: string) => ({
+    key,
+    type: 'send_email',
+    config: { template: 'hello', from: 'us@sender.test' },
+  })
+  const steps = [
+    { key: 'start', type: 'trigger', config: { eventName: 'cart.filled' } },
+    {
+      key: 'paid',
+      type: 'wait_for_event',
+      config: {
+        eventName: 'order.paid',
+        timeout: 'PT1S',
+        filter: { field: 'event.cart', operator: 'eq', value: { var: 'trigger.cart' } },
+      },
+    },
+    {
+      key: 'large',
+      type: 'condition',
+      config: { field: 'waits.paid.total', operator: 'gte', value: 100 },
+    },
+    { key: 'pause', type: 'delay', config: { duration: 'PT1S' } },
+    mail('thanks'),
+    mail('reminder'),
+  ]
+  const connections = [
+    on('start', 'paid', 'default'),
+    on('paid', 'large', 'event_received'),
+    on('paid', 'reminder', 'timeout'),
+    on('large', 'pause', 'condition_met'),
+    on('pause', 'thanks', 'default'),
+  ]
+  const id = await rig.enabled('Cart', steps, { connections })
+  const fill = async (email: string) =>
+    (await rig.event({ event: 'cart.filled', email, payload: { cart: 7 } })).automations[0].runId
+  const buyer = await fill('ann@example.com')
+  const parked = await rig.runWhen(buyer, ({ status }) => status === 'waiting')
+  t.match(parked, { currentStep: 'paid', waitingFor: { kind: 'event', event: 'order.paid' } })
+  const paid = (cart: number) =>
+    rig.event({ event: 'order.paid', email: 'ann@example.com', payload: { cart, total: 200 } })
+  t.match(await paid(8), { resumed: 0 }, 'of another cart')
+  t.match(await paid(7), { resumed: 1, started: 0 })
+  const done = await rig.ended(buyer)
+  t.same(
+    done.history.map(({ step, result }: { step: string; result: string }) => `${step} ${result}`),
+    ['start started', 'paid received', 'large met', 'pause waited', 'thanks sent'],
+  )
+  const forgetful = await rig.ended(await fill('bob@example.com'))
+  t.match(forgetful.history.at(-1), { step: 'reminder', result: 'sent' })
+  t.match(forgetful.history.at(-2), { step: 'paid', result: 'timed_out' })
+  const { runs } = (await rig.call('GET', `/v1/automations/${id}/runs?status=completed`)).json
+  t.same(
+    runs.map((run: { id: string }) => run.id),
+    [forgetful.id, buyer],
+    'newest first',
+  )
+  t.same((await rig.call('GET', `/v1/automations/${id}/runs?status=running`)).json.runs, [])
+})
+
+t.test('who follows the unsubscribe link leaves the automation', async (t) => {
+  const rig = await openAutomations(t)
+  await rig.template('hello')
+  await rig.enabled('News', [
+    { key: 'start', type: 'trigger', config: { eventName: 'signup' } },
+    { key: 'mail', type: 'send_email', config: { template: 'hello', from: 'us@sender.test' } },
+    { key: 'pause', type: 'delay', config: { duration: 'P1D' } },
+  ])
+  const sent = await rig.event({ event: 'signup', email: 'ann@example.com' })
+  const [{ runId }] = sent.automations
+  const parked = await rig.runWhen(runId, ({ currentStep }) => currentStep === 'pause')
+  const { html } = await rig.mail(parked.history[1].emailId)
+  const [link = ''] = /http[^"]+\/unsubscribe\/[\w-]+/.exec(html) ?? []
+  // RFC 8058 §3.2: what a mail program sends for its reader.
+  const body = new URLSearchParams({ 'List-Unsubscribe': 'One-Click' })
+  const answer = await fetch(link, { method: 'POST', body })
+  t.equal(answer.status, 200)
+  t.match((await rig.call('GET', `/v1/automations/runs/${runId}`)).json, {
+    ...{ status: 'exited', reason: 'unsubscribed', waitingFor: null },
+  })
+  t.match((await rig.event({ event: 'signup', email: 'ann@example.com' })).automations, [
+    { started: false, runId: null, reason: 'suppressed' },
+  ])
+})

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { removeFromList } from '../../src/contacts/index.js'
+import { stopAtDeparture } from '../../src/outbound/departure.js'
 import { suppress } from '../../src/suppression/index.js'
 import { createTopic, optOut } from '../../src/topics/index.js'
 import { dayMs, delay, openEngine, send, trigger, wait } from '../support/automation-rig.js'
@@ -146,4 +147,35 @@ t.test('a contact who is deleted is gone from everything but the figures', async
   t.match(await rig.run(run), { reason: 'deleted' })
   t.match(await rig.automation(id), { enrolled: before.enrolled, exited: before.exited + 1 })
   await rig.counted(id)
+})
+
+t.test('who leaves while a mail waits in the queue does not get it', async (t) => {
+  const rig = await openEngine(t)
+  const { store, accountId, listId } = rig
+  await rig.enabled([trigger(), send('mail')])
+  await rig.enabled([trigger('other'), send('mail', { type: 'transactional' })])
+  const ann = await rig.add(address)
+  await rig.start()
+  await rig.start({ event: 'other' })
+  await rig.work()
+  const rows = await store.read.selectFrom('queue').selectAll().orderBy('id').execute()
+  const stops = () =>
+    Promise.all(
+      rows.map(async (row) => {
+        const claimed = { ...row, emailId: row.email_id, accountId, dueAt: 0, expiresAt: 0 }
+        return (await stopAtDeparture(store.read, { ...claimed, lastReply: null }))?.kind
+      }),
+    )
+  t.same(
+    rows.map((row) => row.class),
+    [1, 0],
+  )
+  t.same(await stops(), [undefined, undefined])
+  await store.write((tx) =>
+    suppress(tx, accountId, { email: address, reason: 'unsubscribe' }, rig.clock.now()),
+  )
+  t.same(await stops(), ['suppressed', undefined], 'an unsubscribe is from marketing alone')
+  await store.write((tx) => tx.deleteFrom('suppressions').execute())
+  await removeFromList(rig, accountId, listId, ann.id)
+  t.same(await stops(), ['suppressed', undefined])
 })
