@@ -3,6 +3,7 @@ import { type Clock, pause } from '../clock/index.js'
 import { maxOverdueMs, never } from '../deliveries/index.js'
 import { cell, prepared, type Read, rowsOf, type Store } from '../store/index.js'
 import { historyJson, readHistory } from './live.js'
+import type { HistoryEntry } from './run.js'
 
 interface HoldDeps {
   store: Store
@@ -159,11 +160,19 @@ async function releaseSome(tx: Read, ids: readonly string[], how: Release, now: 
       : Math.max(now, dueAt)
     const mark = how === 'skip' && dueAt <= now ? skipping : row.blocked
     const line = { stepId: step_id, at: now, result: `released:${how}` }
-    const lines = historyJson([...readHistory(history, started_at), line], started_at)
-    return [id, next, lines, mark]
+    return [id, next, withLine(history, line, started_at), mark]
   })
   await release(tx, { json: JSON.stringify(changes), now })
   return changes.length
+}
+
+/** A broken one is left as it is: its run is released with the others, and fails by itself. */
+function withLine(history: string, line: HistoryEntry, startedAt: number): string {
+  try {
+    return historyJson([...readHistory(history, startedAt), line], startedAt)
+  } catch {
+    return history
+  }
 }
 
 interface Held {

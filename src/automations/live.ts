@@ -44,6 +44,12 @@ export const eventsOf = ({ trigger_event, woken_by, waits }: LiveRow): number[] 
   ...readWaits(waits).map(([, id]) => id),
 ]
 
+/** Throws when what is stored of a run cannot be read. */
+export function checkLive(row: LiveRow): void {
+  eventsOf(row)
+  readHistory(row.history, row.started_at)
+}
+
 /** A run as `walk` knows it; `events` has those of `eventsOf`. */
 export function stateOf(row: LiveRow, events: ReadonlyMap<number, StoredEvent>): RunState {
   return {
@@ -84,9 +90,21 @@ export interface EventColumns {
 export const toEvent = ({ id, name, payload, at }: EventColumns): StoredEvent => ({
   id,
   name,
-  payload: payload === null ? null : (JSON.parse(payload) as Json),
+  payload: payloadOf(payload),
   at,
 })
+
+/**
+ * A broken payload is none: runs of other contacts are read with this one, and an event that was left out
+ * would seem to each plan to have come after it.
+ */
+function payloadOf(text: string | null): Json {
+  try {
+    return text === null ? null : (JSON.parse(text) as Json)
+  } catch {
+    return null
+  }
+}
 
 const eventsAmong = prepared<{ ids: string }, EventColumns>((db, { ids }) =>
   db

@@ -1,9 +1,9 @@
-import type { Read, Store } from '../store/index.js'
+import { isPassing, type Read, type Store } from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
 import { type DueRun, dueRuns, readSurroundings, type Surroundings, travellerOf } from './due.js'
 import { type Gate, type GateDeps, openGate, type Prepared, type SendStep } from './gate.js'
 import { skipping } from './hold.js'
-import { stateOf } from './live.js'
+import { checkLive, stateOf } from './live.js'
 import { render } from './mail-template.js'
 import type { Obstacle, RunState } from './run.js'
 import type { FrozenVersion, Versions } from './versions.js'
@@ -31,13 +31,13 @@ export interface PlannedMail extends Prepared {
 }
 
 /** What becomes of a run that is due. */
-export type Plan = { run: DueRun } & (
-  | { kind: 'go'; state: RunState; walked: Walked; mails: PlannedMail[] }
+export type Plan =
+  | { kind: 'go'; run: DueRun; state: RunState; walked: Walked; mails: PlannedMail[] }
   /** Its automation has been paused since then. */
-  | { kind: 'hold'; since: number }
-  | { kind: 'cancel' }
-  | { kind: 'fault'; error: unknown }
-)
+  | { kind: 'hold'; run: DueRun; since: number }
+  | { kind: 'cancel'; run: DueRun }
+  /** Not even its version may be readable. */
+  | { kind: 'fault'; run: Pick<DueRun, 'row'>; error: unknown }
 
 export interface Batch {
   gate: Gate
@@ -60,12 +60,15 @@ export async function planDue(
   const runs: DueRun[] = []
   const broken: Plan[] = []
   for (const row of rows) {
-    const version = await deps.versions(read, row.automation_id, row.version)
     try {
+      const version = await deps.versions(read, row.automation_id, row.version)
+      // Here, as what follows reads for all of them together.
+      checkLive(row)
       runs.push({ row, contact: travellerOf(row), version })
     } catch (error) {
-      // What is stored of the contact is broken.
-      broken.push({ kind: 'fault', run: { row, contact: undefined, version }, error })
+      if (isPassing(error)) throw error
+      // What is stored of the run, its version or its contact is broken.
+      broken.push({ kind: 'fault', run: { row }, error })
     }
   }
   const versions = [...new Set(runs.map(({ version }) => version))]

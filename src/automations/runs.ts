@@ -146,9 +146,18 @@ const endedColumns = (read: Read) =>
     .select(['automation_runs.id', 'automation_id', 'version', 'contact_id', 'contacts.email'])
     .select(['status', 'reason', 'step_id', 'history', 'started_at', 'ended_at'])
 
+/** One that is broken is shown as empty, so that the run can be found, and others be listed with it. */
+function shownHistory(json: string, startedAt: number): HistoryEntry[] {
+  try {
+    return readHistory(json, startedAt)
+  } catch {
+    return []
+  }
+}
+
 /** Runs with the keys of their steps in place of their ids: one query for all. */
 async function withSteps(read: Read, rows: readonly RunColumns[]): Promise<Run[]> {
-  const histories = rows.map((row) => readHistory(row.history, row.started_at))
+  const histories = rows.map((row) => shownHistory(row.history, row.started_at))
   const ids = new Set(rows.map((row) => row.step_id))
   for (const entry of histories.flat()) ids.add(entry.stepId)
   const steps =

@@ -92,7 +92,20 @@ export interface EndingRow {
 
 /** The end of a run that something outside of it has ended: its last line says why. */
 export function endingOf(row: EndingRow, status: EndStatus, reason: string, at: number): Ending {
-  const lines = JSON.parse(row.history) as unknown[]
-  lines.push([row.step_id, at - row.started_at, `ended:${reason}`])
-  return { id: row.id, stepId: row.step_id, status, reason, history: JSON.stringify(lines) }
+  const line = [row.step_id, at - row.started_at, `ended:${reason}`]
+  const history = JSON.stringify([...linesOf(row.history), line])
+  return { id: row.id, stepId: row.step_id, status, reason, history }
+}
+
+/**
+ * The lines of a run's history; none where it is broken, as what ends a run (a bounce, an unsubscribe, its
+ * own faults) must not fail for that.
+ */
+export function linesOf(history: string): unknown[] {
+  try {
+    const lines: unknown = JSON.parse(history)
+    return Array.isArray(lines) ? lines : []
+  } catch {
+    return []
+  }
 }

@@ -1,5 +1,5 @@
 import { cell, idsOf, prepared, rowsOf, type Tx } from '../store/index.js'
-import { type EndingRow, endingOf, endRuns } from './end.js'
+import { type EndingRow, endingOf, endRuns, linesOf } from './end.js'
 import { makeTally } from './tally.js'
 
 /** Why a contact leaves all runs. */
@@ -81,9 +81,10 @@ export async function forgetMore(tx: Tx): Promise<boolean> {
 
 /** The ids of the mails that a run has sent. */
 const mailsIn = (history: string): string[] =>
-  (JSON.parse(history) as [number, number, string, (string | number)?][]).flatMap(([, , , id]) =>
-    typeof id === 'string' ? [id] : [],
-  )
+  linesOf(history).flatMap((line) => {
+    const id: unknown = Array.isArray(line) ? line[3] : undefined
+    return typeof id === 'string' ? [id] : []
+  })
 
 const runsOf = prepared<{ ids: string }, EndingRow>((db, { ids }) =>
   db

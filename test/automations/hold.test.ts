@@ -9,20 +9,18 @@ import {
   releaseRuns,
   resumeAutomation,
 } from '../../src/automations/index.js'
-import { dayMs, delay, hourMs, openEngine, send, trigger, wait } from '../support/automation-rig.js'
-import type { FakeClock } from '../support/clock.js'
+import {
+  dayMs,
+  delay,
+  hourMs,
+  openEngine,
+  passing,
+  send,
+  trigger,
+  wait,
+} from '../support/automation-rig.js'
 
 const steps = [trigger(), delay('first', 'P1D'), send('one'), delay('second', 'P20D'), send('two')]
-
-/** The clock goes on while somebody rests between writes. */
-async function passing<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
-  let done = false
-  const settled = work.finally(() => {
-    done = true
-  })
-  while (!done) await clock.advance(20)
-  return await settled
-}
 
 t.test('a pause of ten days moves every timer, and nothing twice', async (t) => {
   for (const [how, mailsAtOnce] of [

@@ -200,3 +200,13 @@ export async function openEngine(
 export const minuteMs = 60_000
 export const hourMs = 60 * minuteMs
 export const dayMs = 24 * hourMs
+
+/** The clock goes on while somebody rests between writes. */
+export async function passing<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
+  let done = false
+  const settled = work.finally(() => {
+    done = true
+  })
+  while (!done) await clock.advance(20)
+  return await settled
+}
