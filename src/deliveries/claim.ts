@@ -80,14 +80,22 @@ export async function stopOf(read: Read, stream: Pick<StreamKey, 'class' | 'acco
 
 async function leaseTo(tx: Tx, taken: readonly Claimed[], thread: number, until: number) {
   const ids = JSON.stringify(taken.map((delivery) => delivery.id))
-  await leaseRows(tx, { ids, thread, until })
+  const leased = await leaseRows(tx, { ids, thread, until })
+  // Whatever keeps a row from being leased, its mail would be sent again and again.
+  if (leased.length !== taken.length) {
+    throw new Error(`Only ${leased.length} of ${taken.length} deliveries took their lease`)
+  }
   const emailIds = JSON.stringify([...new Set(taken.map((delivery) => delivery.emailId))])
   await markSending(tx, { emailIds })
 }
 
-const leaseRows = prepared<{ ids: string; thread: number; until: number }, UpdateResult>(
+const leaseRows = prepared<{ ids: string; thread: number; until: number }, { id: number }>(
   (db, { ids, thread, until }) =>
-    db.updateTable('queue').set({ lease: thread, due_at: until }).where('id', 'in', idsOf(ids)),
+    db
+      .updateTable('queue')
+      .set({ lease: thread, due_at: until })
+      .where('id', 'in', idsOf(ids))
+      .returning('id'),
 )
 
 const markSending = prepared<{ emailIds: string }, UpdateResult>((db, { emailIds }) =>

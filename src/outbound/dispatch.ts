@@ -14,7 +14,7 @@ import { claimApart } from './claim-apart.js'
 import { serverOf } from './connection-shares.js'
 import type { OutboundDeps } from './deps.js'
 import { explainGate, type LiveGate } from './explain-gate.js'
-import { type Lane, makeLanes, type Stream } from './lanes.js'
+import { classes, type Lane, makeLanes, type Stream } from './lanes.js'
 import { makePaths, type Want } from './paths.js'
 import { openGate, openRelayGate, type Place, smartHosts } from './places.js'
 import { makePools } from './pools.js'
@@ -297,12 +297,24 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
 
   const isMine = (lane: string) => shardOf(lane, deps.threads) === thread
 
+  /** By lane and class: each is told once. */
+  const leftAlone = new Set<string>()
+  const leaveAlone = ({ lane, class: of, accountId }: StreamDue) => {
+    const name = `${lane} ${of}`
+    if (leftAlone.has(name)) return
+    leftAlone.add(name)
+    log.error({ lane, class: of, accountId }, 'Mail of a class that Posthorn does not know is left')
+  }
+
   const scan = async () => {
     lanes.sweep(clock.now())
     let last: StreamDue | undefined
     do {
       const found = await streamsAfter(store.read, last, streamsPerScan)
-      for (const due of found) if (isMine(due.lane)) lanes.note(due)
+      for (const due of found.filter(({ lane }) => isMine(lane))) {
+        if (classes.includes(due.class)) lanes.note(due)
+        else leaveAlone(due)
+      }
       work()
       last = found.length < streamsPerScan ? undefined : found.at(-1)
       await new Promise((resolve) => setImmediate(resolve))

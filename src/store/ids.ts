@@ -63,14 +63,22 @@ const uuidTables = [
   ...['emails', 'template_versions', 'templates', 'topics', 'webhook_endpoints'],
 ]
 
+/**
+ * Ids of later times are nobody's but a damaged row's. To count on from one would soon leave no numbers
+ * that JavaScript can tell apart (2094), and then nothing could be accepted any more.
+ */
+const lastMs = Date.UTC(2090, 0, 1)
+
 /** Each a look at the end of an index. */
 export const lastIdsSql = {
-  serial: largestOf(serialTables),
-  uuid: largestOf(uuidTables),
+  serial: largestOf(serialTables, `${firstSerialAt(lastMs)}`),
+  uuid: largestOf(uuidTables, `'${uuidAt(lastMs)}'`),
 }
 
-function largestOf(tables: readonly string[]): string {
-  const each = tables.map((table) => `select max("id") as "id" from "${table}"`)
+function largestOf(tables: readonly string[], below: string): string {
+  const each = tables.map(
+    (table) => `select max("id") as "id" from "${table}" where "id" < ${below}`,
+  )
   return `select max("id") from (${each.join(' union all ')})`
 }
 
@@ -90,4 +98,12 @@ export const acceptedAt = (serial: number) => Math.floor(serial / (perMs * slots
 export const nobodysSerial = (ms: number) => firstSerialAt(ms) + slots - 1
 
 /** The first number that a delivery accepted at `ms` can have. */
-export const firstSerialAt = (ms: number) => Math.max(0, ms - epochMs) * perMs * slots
+export function firstSerialAt(ms: number): number {
+  return Math.max(0, ms - epochMs) * perMs * slots
+}
+
+// RFC 9562 §5.7: the first 48 bits are the time.
+function uuidAt(ms: number): string {
+  const hex = ms.toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}`
+}

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import t from 'tap'
 import { systemClock } from '../../src/clock/index.js'
 import {
@@ -78,6 +79,31 @@ t.test('a row that can be neither claimed nor held stops its own stream alone', 
   await rig.start()
   await rig.becomes(other, 'delivered')
   await rig.becomes(await rig.send({ to: 'd@three.test' }), 'delivered')
+})
+
+t.test('a row that takes no lease is never sent, for it would be sent for ever', async (t) => {
+  const rig = await outboundRig(t, { stopped: true })
+  const id = await rig.send({ to: bad })
+  // A damaged number, which JavaScript cannot hold: it is read as another one.
+  await rig.store.write((tx) =>
+    sql`update queue set id = 9223372036854775806 where email_id = ${id}`.execute(tx),
+  )
+  const other = await rig.send({ to: 'c@two.test' })
+  await rig.start()
+  await rig.becomes(other, 'delivered')
+  await rig.becomes(await rig.send({ to: 'd@three.test' }), 'delivered')
+  const reached = rig.mx.messages.flatMap((message) => message.to).sort()
+  t.same(reached, ['c@two.test', 'd@three.test'])
+})
+
+t.test('mail of a class that is not known is left alone, and no other waits for it', async (t) => {
+  const rig = await outboundRig(t, { stopped: true })
+  const id = await rig.send({ to: bad })
+  await rig.store.write((tx) => sql`update queue set class = 7 where email_id = ${id}`.execute(tx))
+  const others = await Promise.all(['c@one.test', 'd@two.test'].map((to) => rig.send({ to })))
+  await rig.start()
+  for (const other of others) await rig.becomes(other, 'delivered')
+  t.match(await waiting(rig, id), { attempts: 0 })
 })
 
 t.test('where a hold cannot be written either, no further attempt is made', async (t) => {

@@ -388,6 +388,28 @@ t.test('after a clock was set back no id is given twice, and order stays', async
   }
 })
 
+t.test('a damaged row whose id is out of all bounds leaves numbers for the others', async (t) => {
+  const { sql } = await import('kysely')
+  const dataDir = makeTempDir(t)
+  const clock = new FakeClock()
+  const before = await openTestStore(t, { dataDir, clock })
+  const kept = before.ids.serial()
+  await before.write(async (tx) => {
+    for (const id of [`${kept}`, '9007199254740991', '9223372036854775806']) {
+      await sql.raw(`insert into bodies (id) values (${id})`).execute(tx)
+    }
+    await tx
+      .insertInto('accounts')
+      .values(account('ffffffff-ffff-7fff-bfff-ffffffffffff'))
+      .execute()
+  })
+  await before.close()
+  const after = await openTestStore(t, { dataDir, clock })
+  const serial = after.ids.serial()
+  t.ok(serial > kept && serial < kept + 1_000_000, `${serial}`)
+  t.ok(after.ids.uuid() < before.ids.uuid().replace(/^./, '1'))
+})
+
 t.test('the largest ids are read from the ends of indexes, and from every table', async (t) => {
   const dataDir = makeTempDir(t)
   await openTestStore(t, { dataDir })
