@@ -1,5 +1,6 @@
 import type { Comparison, Json, Operator, Rule } from './definition.js'
 import { type Facts, fieldOf, resolve } from './field.js'
+import { equals, hasText, includes } from './same-json.js'
 
 /** How a rule came out, with what was compared; a part that is missing was not there. */
 export type Judged =
@@ -62,7 +63,7 @@ const tests: Record<Operator, Test> = {
   gte: (actual, value) => ordered(actual, value, (order) => order >= 0),
   lt: (actual, value) => ordered(actual, value, (order) => order < 0),
   lte: (actual, value) => ordered(actual, value, (order) => order <= 0),
-  in: (actual, value) => Array.isArray(value) && value.some((item) => equals(actual, item)),
+  in: (actual, value) => Array.isArray(value) && includes(value, actual),
   contains,
   not_contains: (actual, value) => !contains(actual, value),
   starts_with: (actual, value) => isText(actual) && isText(value) && actual.startsWith(value),
@@ -70,27 +71,6 @@ const tests: Record<Operator, Test> = {
   // Null is what a contact has who gave no name: not there, though it equals null.
   exists: (actual) => actual !== undefined && actual !== null,
   is_empty: isEmpty,
-}
-
-/** Whether both are there and the same JSON value; the order of an object's names does not count. */
-function equals(actual: Json | undefined, value: Json | undefined): boolean {
-  // Not by recursion: 16 KiB of payload hold arrays nested deeper than the stack.
-  const open = [[actual, value] as const]
-  for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
-    const [left, right] = pair
-    if (typeof left !== 'object' || left === null || typeof right !== 'object' || right === null) {
-      if (left === undefined || left !== right) return false
-      continue
-    }
-    const names = Object.keys(left)
-    if (Array.isArray(left) !== Array.isArray(right)) return false
-    if (names.length !== Object.keys(right).length) return false
-    for (const name of names) {
-      if (!Object.hasOwn(right, name)) return false
-      open.push([Reflect.get(left, name), Reflect.get(right, name)])
-    }
-  }
-  return true
 }
 
 function ordered(
@@ -105,8 +85,8 @@ function ordered(
 }
 
 function contains(actual: Json | undefined, value: Json | undefined): boolean {
-  if (Array.isArray(actual)) return actual.some((item) => equals(item, value))
-  return isText(actual) && isText(value) && actual.includes(value)
+  if (Array.isArray(actual)) return includes(actual, value)
+  return isText(actual) && isText(value) && hasText(actual, value)
 }
 
 const isText = (value: Json | undefined): value is string => typeof value === 'string'

@@ -41,7 +41,8 @@ function begin(version: Compiled, run: RunState, known: Known, now: number): Goi
     contact: known.contact,
     actions: [],
     history: [],
-    heard: { ...run.heard },
+    // Without a prototype: an event may be named `constructor`.
+    heard: Object.assign(Object.create(null), run.heard),
     waits: [...run.waits],
     sent: new Set(),
     steps,

@@ -98,3 +98,35 @@ t.test('what would be too large for a contact changes nothing, and the run goes 
     ['started', 'received', 'skipped:invalid_value', 'not_met'],
   )
 })
+
+t.test('events may have the names of what every object has', async (t) => {
+  const rig = await openTimeline(t)
+  for (const [index, eventName] of ['constructor', '__proto__', 'toString'].entries()) {
+    const id = await rig.enable({
+      steps: [
+        { key: 'start', type: 'trigger', config: { eventName: startName } },
+        { key: 'pause', type: 'delay', config: { duration: 'PT1H' } },
+        { key: 'one', type: 'wait_for_event', config: { eventName, timeout: 'P1D' } },
+        { key: 'two', type: 'wait_for_event', config: { eventName, timeout: 'P1D' } },
+      ],
+      connections: [
+        { from: 'start', to: 'pause', type: 'default' },
+        { from: 'pause', to: 'one', type: 'default' },
+        { from: 'one', to: 'two', type: 'event_received' },
+      ],
+    })
+    const { id: contactId } = await rig.contact(`n${index}@example.test`)
+    await rig.accept({ contactId, event: startName })
+    await rig.settle()
+    // Before the wait is reached: it is heard all the same, and once.
+    await rig.accept({ contactId, event: eventName })
+    await rig.passUntil(rig.clock.now() + 3 * 86_400_000)
+    const [run] = await rig.runs(id)
+    t.same(
+      run?.history.map(({ result }) => result),
+      ['started', 'waited', 'received', 'timed_out'],
+      eventName,
+    )
+    await rig.archive(id)
+  }
+})

@@ -8,6 +8,8 @@ import type {
 } from '../../src/automations/definition.js'
 import { type Facts, fieldOf } from '../../src/automations/field.js'
 import { judge } from '../../src/automations/rule.js'
+import { hasText } from '../../src/automations/same-json.js'
+import { seeded } from '../shaping/seeded.js'
 
 const facts = (payload: Json): Facts => ({
   contact: {
@@ -198,4 +200,44 @@ t.test('hostile payloads are compared as they were given', async (t) => {
   t.equal(holds({ field: 'trigger.x', operator: 'eq', value: {} }, { x: own }), false)
   t.equal(holds({ field: 'trigger.x', operator: 'is_empty' }, { x: own }), false)
   t.equal(Object.hasOwn(Object.prototype, 'up'), false)
+})
+
+t.test('a payload is taken apart once, however many parts of rules compare it', (t) => {
+  let reads = 0
+  const counted = (items: Json[]): Json[] =>
+    new Proxy(items, {
+      get(target, name, receiver) {
+        reads += 1
+        return Reflect.get(target, name, receiver)
+      },
+    })
+  const payload = { a: counted([1, { b: [2], c: 3 }, 'x']), b: counted([1, { c: 3, b: [2] }, 'x']) }
+  const rules: Rule[] = [
+    { field: 'trigger.a', operator: 'eq', value: { var: 'trigger.b' } },
+    { field: 'trigger.a', operator: 'contains', value: { c: 3, b: [2] } },
+    { field: 'trigger.a.0', operator: 'in', value: { var: 'trigger.b' } },
+  ]
+  for (const rule of rules) t.equal(holds(rule, payload), true)
+  const once = reads
+  for (let times = 0; times < 100; times += 1) {
+    t.equal(holds({ field: 'trigger.a', operator: 'contains', value: [9] }, payload), false)
+    t.equal(holds({ field: 'trigger.a', operator: 'eq', value: payload.b }, payload), true)
+    t.equal(holds({ field: 'contact.id', operator: 'in', value: payload.b }, payload), false)
+  }
+  t.equal(reads, once)
+  t.end()
+})
+
+t.test('long texts are searched as short ones are', (t) => {
+  const random = seeded(7)
+  const text = (length: number) =>
+    Array.from({ length }, () => 'ab'[Math.floor(random() * 1.2)] ?? 'b').join('')
+  for (let times = 0; times < 300; times += 1) {
+    const whole = text(2_000 + times)
+    const part = times % 2 === 0 ? whole.slice(900, 920 + times) : text(10 + times)
+    t.equal(hasText(whole, part), whole.includes(part), part)
+  }
+  t.equal(hasText('a'.repeat(8_000), `${'a'.repeat(4_000)}b`), false)
+  t.equal(hasText(`${'a'.repeat(8_000)}b`, `${'a'.repeat(4_000)}b`), true)
+  t.end()
 })
