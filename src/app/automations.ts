@@ -1,4 +1,5 @@
-import { cancelArchived, nextDueAt } from '../automations/index.js'
+import { cancelArchived, nextDueAt, runBackfills, type Versions } from '../automations/index.js'
+import type { Plans } from '../billing/index.js'
 import { type Clock, pause } from '../clock/index.js'
 import { forgetMore } from '../runs/index.js'
 import type { Store } from '../store/index.js'
@@ -13,10 +14,16 @@ const restMs = 20
 export function automationChores({
   store,
   clock,
+  plans,
+  versions,
+  isFull,
   automate,
 }: {
   store: Store
   clock: Clock
+  plans: Plans
+  versions: Versions
+  isFull: () => Promise<boolean>
   automate: () => void
 }): Chore[] {
   return [
@@ -35,6 +42,11 @@ export function automationChores({
           signal.addEventListener('abort', cancel, { once: true })
         }
       },
+    },
+    {
+      name: 'automations that are started over lists',
+      everyMs: lookMs,
+      run: (signal) => runBackfills({ store, clock, plans, versions, isFull, automate }, signal),
     },
     {
       name: 'runs of archived automations',

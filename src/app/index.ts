@@ -181,6 +181,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const importer = openImporter({ dataDir, turns, slot: importSlot, log })
     opened.push(() => importer.close())
     const idempotency = makeIdempotency({ store, clock })
+    const versions = makeVersions()
+    const isFull = makeLiveLimit({ store, clock }, config.automations.maxLiveRuns)
     const housekeeping = startHousekeeping(clock, log, [
       { name: 'expired idempotency keys', everyMs: 600_000, run: idempotency.sweep },
       {
@@ -206,7 +208,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         everyMs: 60_000,
         run: (stop) => liftExpired({ store, clock, log }, stop),
       },
-      ...automationChores({ store, clock, automate: jobs.automate }),
+      ...automationChores({ store, clock, plans, versions, isFull, automate: jobs.automate }),
       ...forwardingChores({ store, clock, log, config, backlog, ring }),
       ...protectionChores({ store, clock, log, config, backlog, ring, meter: metrics.meter }),
       ...retentionChores({ store, clock, log, plans }),
@@ -226,7 +228,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       idempotency,
       expand: jobs.expand,
       automate: jobs.automate,
-      versions: makeVersions(),
+      versions,
+      isFull,
     })
     opened.push(() => privateServer.close(config.http.shutdownGrace))
     // What a stop or a kill has left half done.
@@ -296,6 +299,7 @@ interface Core {
   expand: () => void
   automate: () => void
   versions: Versions
+  isFull: () => Promise<boolean>
 }
 
 async function openPrivateServer(
@@ -324,8 +328,7 @@ async function openPrivateServer(
   const sending = { ...core, log, retry, maxQueued, defaultCountry }
   emailRoutes(server.api, sending)
   broadcastRoutes(server.api, sending)
-  const isFull = makeLiveLimit(core, config.automations.maxLiveRuns)
-  automationRoutes(server.api, { ...core, follow, maxQueued, isFull })
+  automationRoutes(server.api, { ...core, follow, maxQueued })
   billingRoutes(server.api, core)
   dashboardRoutes(server.pages, { store, clock, sandbox: config.outbound.route === 'sandbox' })
   openApiRoutes(server)

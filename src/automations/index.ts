@@ -19,12 +19,21 @@ export {
   listAutomations,
   readDefinition,
 } from './automation.js'
+export {
+  type Backfill,
+  findBackfill,
+  judgeBackfill,
+  runBackfills,
+  startBackfill,
+  stopBackfill,
+} from './backfill.js'
 export type { AutomationDefinition } from './definition.js'
 export { type EngineDeps, makeEngineMemory, nextDueAt, runAutomations, runSome } from './engine.js'
 export { explainRun } from './explain.js'
 export { makeFollowAutomations } from './follow.js'
 export { makeFollowContacts } from './follow-contacts.js'
 export { makeForgetContactEvents } from './forget.js'
+export { afterMs, readHappening } from './happening.js'
 export {
   countHeld,
   type HeldRuns,
@@ -34,8 +43,9 @@ export {
   releaseRuns,
   releases,
 } from './hold.js'
-export { type Moved, moveRuns } from './move.js'
+export { type MoveGroup, moveRuns, newestVersion, planMove } from './move.js'
 export { pauseAutomation, resumeAutomation } from './pause.js'
+export { type Preview, previewAutomation } from './preview.js'
 export {
   endStatuses,
   findAnyRun,
@@ -45,6 +55,7 @@ export {
   type Run,
   type RunStatus,
 } from './runs.js'
+export { shownPreview } from './shown.js'
 export { type StepStanding, standingOf, type Waits } from './standing.js'
 export {
   archiveAutomation,

@@ -80,8 +80,11 @@ function roundsOf(events: readonly TakenEvent[]): TakenEvent[][] {
   return rounds
 }
 
-// Rising ids are given here, in the one write at a time: an event's place tells what came before it.
-async function storeEvents(
+/**
+ * Keeps events, and no more. Rising ids are given here, in the one write at a time: an event's place
+ * tells what came before it.
+ */
+export async function storeEvents(
   tx: Tx,
   accountId: string,
   now: number,

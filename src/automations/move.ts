@@ -1,16 +1,65 @@
 import type { UpdateResult } from 'kysely'
 import { type Clock, pause } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
-import { cell, prepared, type Read, rowsOf, type Store, type Tx } from '../store/index.js'
+import { cell, prepared, type Read, rowsOf, type Store } from '../store/index.js'
 import type { Automation } from './automation.js'
+import type { CompiledStep } from './compile.js'
+import type { Step } from './definition.js'
+import { staysOn } from './exit-rules.js'
+import { appended } from './history.js'
 import { historyJson, readHistory } from './live.js'
+import { insertListens } from './triggers.js'
+import { makeVersions } from './versions.js'
 
-/** What a move came to, or would: how many runs go to the newest version, and who cannot. */
-export interface Moved {
+/** Runs of another version at one of its steps. */
+export interface MoveGroup {
   version: number
-  moved: number
-  /** Runs whose step the newest version does not have, or has as another type; by its key. */
-  staying: { step: string; runs: number }[]
+  step: string
+  type: string
+  runs: number
+  /** Why they stay where they are; null if they move. */
+  stays: string | null
+}
+
+interface MoveDeps {
+  store: Store
+  clock: Clock
+}
+
+/** Which live runs would move to the version: those at a step that it has too. */
+export async function planMove(
+  read: Read,
+  { id }: Automation,
+  version: number,
+): Promise<MoveGroup[]> {
+  const targets = await targetsOf(read, id, version)
+  const rows = await read
+    .selectFrom('automation_live')
+    .select(['version', 'step_id'])
+    .select((eb) => eb.fn.countAll<number>().as('runs'))
+    .where('automation_id', '=', id)
+    .where('version', '!=', version)
+    .groupBy(['version', 'step_id'])
+    .orderBy('step_id')
+    .execute()
+  const groups: MoveGroup[] = []
+  for (const { version: from, step_id, runs } of rows) {
+    const { key, type, stays } = targets.of(step_id)
+    groups.push({ version: from, step: key, type, runs, stays })
+  }
+  return groups
+}
+
+/** The newest version that was ever enabled; throws an OperatorError if none was. */
+export async function newestVersion(read: Read, { id, name }: Automation): Promise<number> {
+  const { newest } = await read
+    .selectFrom('automation_versions')
+    .select((eb) => eb.fn.max('version').as('newest'))
+    .where('automation_id', '=', id)
+    .where('frozen_at', 'is not', null)
+    .executeTakeFirstOrThrow()
+  if (newest === null) throw new OperatorError(`${name} was never enabled, so that nothing runs`)
+  return newest
 }
 
 // Some milliseconds of the turn to write, and a rest in which others have theirs.
@@ -18,120 +67,174 @@ const perWrite = 200
 const restMs = 20
 
 /**
- * Takes waiting runs of older versions to the newest frozen one, each to the step with the same key and
- * type; their timers stay. With `dryRun` it only says what it would do.
+ * Moves the live runs at a step whose key and type the version has too: they go on by its steps. Their
+ * timers stay as they are. Resolves with how many have moved.
  */
 export async function moveRuns(
-  { store, clock }: { store: Store; clock: Clock },
+  { store, clock }: MoveDeps,
   { id }: Automation,
-  { dryRun }: { dryRun: boolean },
-): Promise<Moved> {
-  const version = await newestFrozen(store.read, id)
-  const steps = await stepsOf(store.read, { id })
-  const targets = new Map(
-    steps.filter((one) => one.version === version).map((one) => [`${one.key} ${one.type}`, one.id]),
-  )
-  const byId = new Map(steps.map((one) => [one.id, one]))
-  const staying = new Map<string, number>()
+  version: number,
+): Promise<number> {
+  const targets = await targetsOf(store.read, id, version)
   let moved = 0
-  for (let after = ''; ; ) {
-    const rows = await olderAfter(store.read, { id, version, after, limit: perWrite })
-    const last = rows.at(-1)
-    if (last === undefined) break
-    const changes: [id: string, seq: number, stepId: number][] = []
-    for (const row of rows) {
-      const step = byId.get(row.stepId)
-      const target = step && targets.get(`${step.key} ${step.type}`)
-      const key = step?.key ?? ''
-      if (target === undefined) staying.set(key, (staying.get(key) ?? 0) + 1)
-      else changes.push([row.id, row.seq, target])
-    }
-    moved += dryRun
-      ? changes.length
-      : await store.write((tx) => moveSome(tx, changes, version, clock.now()))
-    after = last.id
-    if (!dryRun) await pause(clock, restMs)
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const from: string = after
+    const slice = await store.write(async (tx) => {
+      const rows = await liveAfter(tx, { id, after: from })
+      const changes: unknown[][] = []
+      for (const row of rows) {
+        const { to, stays } = targets.of(row.step_id)
+        if (row.version === version || to === undefined || stays !== null) continue
+        const history = movedHistory(row, to.id, { targets, version, now: clock.now() })
+        changes.push([row.id, to.id, history, row.contact_id])
+      }
+      await moveLive(tx, {
+        ...{ json: JSON.stringify(changes), version, now: clock.now() },
+        outlives: targets.outlives,
+      })
+      await listenAnew(tx, changes, targets.listens)
+      return { last: rows.at(-1)?.id, full: rows.length === perWrite, moved: changes.length }
+    })
+    moved += slice.moved
+    after = slice.full ? slice.last : undefined
+    if (after !== undefined) await pause(clock, restMs)
   }
-  return { version, moved, staying: [...staying].map(([step, runs]) => ({ step, runs })) }
+  return moved
 }
 
-async function newestFrozen(read: Read, id: string): Promise<number> {
-  const { version } = await read
+/** Its steps by the new version's ids, so that conditions find their mails; a broken one stays as it is. */
+function movedHistory(
+  { history, started_at }: MovedRow,
+  stepId: number,
+  { targets, version, now }: { targets: Targets; version: number; now: number },
+): string {
+  try {
+    const before = readHistory(history, started_at).map((entry) => {
+      return { ...entry, stepId: targets.of(entry.stepId).to?.id ?? entry.stepId }
+    })
+    const line = { stepId, at: now, result: `moved:v${version}` }
+    return historyJson(appended(before, [line]), started_at)
+  } catch {
+    return history
+  }
+}
+
+interface Target {
+  key: string
+  type: string
+  /** The step that stands for it, of the same key and type. */
+  to: CompiledStep | undefined
+  /** Why a run that is there stays; null if it moves. */
+  stays: string | null
+}
+
+interface Targets {
+  listens: readonly string[]
+  outlives: 0 | 1
+  /** What becomes of a run at this step. */
+  of(stepId: number): Target
+}
+
+/** Reads all versions of the automation, so that a write need not. */
+async function targetsOf(read: Read, id: string, version: number): Promise<Targets> {
+  const versions = makeVersions()
+  const rows = await read
     .selectFrom('automation_versions')
-    .select((eb) => eb.fn.max('version').as('version'))
+    .select('version')
     .where('automation_id', '=', id)
     .where('frozen_at', 'is not', null)
-    .executeTakeFirstOrThrow()
-  if (version === null) throw new OperatorError('The automation was never enabled: it has no runs')
-  return version
+    .execute()
+  if (!rows.some((row) => row.version === version)) {
+    throw new OperatorError(`There is no version ${version} that was ever enabled`)
+  }
+  const target = await versions(read, id, version)
+  const known = new Map<number, Target>()
+  for (const row of rows) {
+    const from = await versions(read, id, row.version)
+    for (const { id: stepId, step } of from.compiled.byId.values()) {
+      const same = target.compiled.byKey.get(step.key)
+      const to = same?.step.type === step.type ? same : undefined
+      const stays = staysFor(step, same?.step, version)
+      known.set(stepId, { key: step.key, type: step.type, to, stays })
+    }
+  }
+  return {
+    listens: target.listens,
+    outlives: staysOn(target.compiled, 'unsubscribed') ? 1 : 0,
+    // A version that was frozen since then.
+    of: (stepId) =>
+      known.get(stepId) ?? { key: '-', type: '-', to: undefined, stays: 'it is newer' },
+  }
 }
 
-const stepsOf = prepared<
-  { id: string },
-  { id: number; version: number; key: string; type: string }
->((db, { id }) =>
-  db
-    .selectFrom('automation_steps')
-    .select(['id', 'version', 'key', 'type'])
-    .where('automation_id', '=', id),
-)
+function staysFor(step: Step, to: Step | undefined, version: number): string | null {
+  if (to === undefined) return `version ${version} has no step ${step.key}`
+  if (to.type !== step.type) return `in version ${version} the step is a ${to.type}`
+  // What it is parked on is of the row; an event that came before would not be heard.
+  const isOtherEvent =
+    step.type === 'wait_for_event' &&
+    to.type === 'wait_for_event' &&
+    step.config.eventName !== to.config.eventName
+  return isOtherEvent ? `in version ${version} the step waits for another event` : null
+}
 
-const olderAfter = prepared<
-  { id: string; version: number; after: string; limit: number },
-  { id: string; seq: number; stepId: number }
->((db, { id, version, after, limit }) =>
+interface MovedRow {
+  id: string
+  version: number
+  step_id: number
+  contact_id: string
+  history: string
+  started_at: number
+}
+
+// Those of the version itself too: a slice never takes longer than another.
+const liveAfter = prepared<{ id: string; after: string }, MovedRow>((db, { id, after }) =>
   db
     .selectFrom('automation_live')
-    .select(['id', 'seq', 'step_id as stepId'])
+    .select(['id', 'version', 'step_id', 'contact_id', 'history', 'started_at'])
     .where('automation_id', '=', id)
     .where('id', '>', after)
-    .where('version', '<', version)
-    .where('status', '=', 'waiting')
     .orderBy('id')
-    .limit(limit),
+    .limit(perWrite),
 )
 
-/** Those that are still where they were; each gets a line in its history. */
-async function moveSome(
-  tx: Tx,
-  changes: readonly [id: string, seq: number, stepId: number][],
-  version: number,
-  now: number,
-): Promise<number> {
-  const rows = await unchanged(tx, { json: JSON.stringify(changes) })
-  const lines = rows.map(({ id, stepId, history, startedAt }) => {
-    const line = { stepId, at: now, result: `moved:v${version}` }
-    const all = [...readHistory(history, startedAt), line]
-    return [id, stepId, historyJson(all, startedAt)]
-  })
-  if (lines.length > 0) await change(tx, { json: JSON.stringify(lines), version, now })
-  return lines.length
+// What the engine has planned by the old version is not written: `seq` is another.
+const moveLive = prepared<
+  { json: string; version: number; outlives: 0 | 1; now: number },
+  UpdateResult
+>((db, { json, version, outlives, now }) =>
+  db
+    .updateTable('automation_live')
+    .from(rowsOf(json))
+    .set((eb) => ({
+      version,
+      outlives,
+      step_id: cell<number>(1),
+      history: cell<string>(2),
+      seq: eb('seq', '+', 1),
+      updated_at: now,
+    }))
+    .where('automation_live.id', '=', cell<string>(0)),
+)
+
+/** Exit rules and the goal are those of the new version. */
+async function listenAnew(
+  tx: Read,
+  changes: readonly unknown[][],
+  names: readonly string[],
+): Promise<void> {
+  const runs = JSON.stringify(changes.map(([runId, , , contactId]) => [contactId, runId]))
+  await forgetListens(tx, { json: runs })
+  const rows = changes.flatMap(([runId, , , contactId]) =>
+    names.map((name) => [contactId, name, runId]),
+  )
+  if (rows.length > 0) await insertListens(tx, { json: JSON.stringify(rows) })
 }
 
-const unchanged = prepared<
-  { json: string },
-  { id: string; stepId: number; history: string; startedAt: number }
->((db, { json }) =>
+const forgetListens = prepared<{ json: string }, unknown>((db, { json }) =>
   db
-    .selectFrom(rowsOf(json))
-    .innerJoin('automation_live as live', (join) =>
-      join.on('live.id', '=', cell<string>(0)).on('live.seq', '=', cell<number>(1)),
-    )
-    .select(['live.id', 'history', 'started_at as startedAt'])
-    .select(cell<number>(2).as('stepId')),
-)
-
-const change = prepared<{ json: string; version: number; now: number }, UpdateResult>(
-  (db, { json, version, now }) =>
-    db
-      .updateTable('automation_live')
-      .from(rowsOf(json))
-      .set((eb) => ({
-        version,
-        step_id: cell<number>(1),
-        history: cell<string>(2),
-        seq: eb('seq', '+', 1),
-        updated_at: now,
-      }))
-      .where('automation_live.id', '=', cell<string>(0)),
+    .deleteFrom('automation_listens')
+    // The key begins with the contact.
+    .where('contact_id', 'in', (eb) => eb.selectFrom(rowsOf(json)).select(cell<string>(0).as('c')))
+    .where('run_id', 'in', (eb) => eb.selectFrom(rowsOf(json)).select(cell<string>(1).as('r'))),
 )

@@ -284,6 +284,7 @@ export async function archiveAutomation(
     const automation = await findAutomation(tx, accountId, id)
     if (automation.status === 'archived') return automation
     await stopStarting(tx, automation)
+    await tx.deleteFrom('automation_backfills').where('automation_id', '=', automation.id).execute()
     await setStatus(tx, automation.id, 'archived', clock.now())
     return await changed(tx, automation, alongside)
   })

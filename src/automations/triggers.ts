@@ -1,12 +1,13 @@
 import { sql } from 'kysely'
 import type { Tally } from '../runs/index.js'
-import { cell, prepared, rowsOf, type Tx } from '../store/index.js'
+import { cell, prepared, type Read, rowsOf, type Tx } from '../store/index.js'
 import { suppressionsAmong } from '../suppression/index.js'
 import { departureOf } from './departed.js'
 import { type Refusal, refusalOf } from './entry.js'
 import { staysOn } from './exit-rules.js'
 import type { IngestDeps, TakenEvent } from './ingest.js'
 import { historyJson } from './live.js'
+import type { FrozenVersion, Versions } from './versions.js'
 
 /** What an event came to in an automation that it can start. */
 export interface Started {
@@ -18,6 +19,7 @@ export interface Started {
   reason?: Refusal
 }
 
+/** An event that starts runs of an automation's version. */
 export interface Trigger {
   event: string
   automationId: string
@@ -46,17 +48,31 @@ interface NewRun {
 const maxDepth = 5
 const hourMs = 3_600_000
 
-/** Starts what the events start; for each event what it came to, in the order of the automations. */
-export async function startRuns(
-  tx: Tx,
-  { ids, versions }: IngestDeps,
-  { accountId, now, tally }: { accountId: string; now: number; tally: Tally },
+/** An event at an automation that it can start: what it comes to. */
+interface Judged {
+  /** Of the event. */
+  place: number
+  event: TakenEvent
+  trigger: Trigger
+  version: FrozenVersion
+  entry: Entry | undefined
+  /** The run that is live already. */
+  running: string | undefined
+  reason: Refusal | undefined
+}
+
+/**
+ * What events come to at the automations that they can start, without starting anything; no two of the
+ * events are of one contact.
+ */
+export async function judgeStarts(
+  read: Read,
+  versions: Versions,
+  { accountId, now }: { accountId: string; now: number },
   events: readonly TakenEvent[],
-): Promise<Started[][]> {
-  const none = events.map((): Started[] => [])
-  const names = JSON.stringify([...new Set(events.map(({ name }) => name))].map((name) => [name]))
-  const triggers = await triggersOf(tx, { accountId, names })
-  if (triggers.length === 0) return none
+  triggers: readonly Trigger[],
+): Promise<Judged[]> {
+  if (triggers.length === 0) return []
   const pairs = JSON.stringify(
     events.flatMap(({ contact, name }) =>
       triggers
@@ -64,21 +80,19 @@ export async function startRuns(
         .map(({ automationId }) => [contact.id, automationId]),
     ),
   )
-  const live = new Map((await liveAmong(tx, { pairs })).map((row) => [pairOf(row), row.id]))
+  const live = new Map((await liveAmong(read, { pairs })).map((row) => [pairOf(row), row.id]))
   const entries = new Map(
-    (await entriesAmong(tx, { pairs })).map((row): [string, Entry] => [pairOf(row), row]),
+    (await entriesAmong(read, { pairs })).map((row): [string, Entry] => [pairOf(row), row]),
   )
   const starters = events.filter(({ name }) => triggers.some(({ event }) => event === name))
   const addresses = [...new Set(starters.map(({ contact }) => contact.email))]
-  const reasons = await suppressionsAmong(tx, accountId, addresses)
-  const begun: NewRun[] = []
-  const answers = none
+  const reasons = await suppressionsAmong(read, accountId, addresses)
+  const judged: Judged[] = []
   for (const [place, event] of events.entries()) {
     for (const trigger of triggers) {
       if (trigger.event !== event.name) continue
-      const { automationId, name } = trigger
-      const version = await versions(tx, automationId, trigger.version)
-      const pair = pairOf({ contactId: event.contact.id, automationId })
+      const version = await versions(read, trigger.automationId, trigger.version)
+      const pair = pairOf({ contactId: event.contact.id, automationId: trigger.automationId })
       const entry = entries.get(pair)
       const running = live.get(pair)
       const tooDeep = (event.depth ?? 0) > maxDepth ? 'limit' : undefined
@@ -93,23 +107,46 @@ export async function startRuns(
           before: entry && { ...entry, startsInLastHour: startsIn(entry, now) },
           now,
         })
-      const answer = { automationId, name, started: reason === undefined }
-      if (reason !== undefined) {
-        answers[place]?.push({ ...answer, runId: running ?? null, reason })
-        continue
-      }
-      const id = ids.uuid()
-      const stepId = version.compiled.trigger.id
-      const { listens } = version
-      const outlives = staysOn(version.compiled, 'unsubscribed') ? 1 : 0
-      begun.push({ id, trigger, stepId, event, listens, outlives })
-      live.set(pair, id)
-      entries.set(pair, entered(entry, now))
-      if (entry === undefined) tally.run(automationId, 'enrolled', 1)
-      tally.run(automationId, 'running', 1)
-      tally.step(stepId, 'entered')
-      answers[place]?.push({ ...answer, runId: id })
+      judged.push({ place, event, trigger, version, entry, running, reason })
     }
+  }
+  return judged
+}
+
+/**
+ * Starts what the events start, or of that only `only`; for each event what it came to, in the order of
+ * the automations. No two of the events are of one contact.
+ */
+export async function startRuns(
+  tx: Tx,
+  { ids, versions }: IngestDeps,
+  { accountId, now, tally }: { accountId: string; now: number; tally: Tally },
+  events: readonly TakenEvent[],
+  only?: Trigger,
+): Promise<Started[][]> {
+  const answers = events.map((): Started[] => [])
+  const names = JSON.stringify([...new Set(events.map(({ name }) => name))].map((name) => [name]))
+  const triggers = only === undefined ? await triggersOf(tx, { accountId, names }) : [only]
+  const begun: NewRun[] = []
+  const entries = new Map<string, Entry>()
+  for (const judged of await judgeStarts(tx, versions, { accountId, now }, events, triggers)) {
+    const { place, event, trigger, version, entry, running, reason } = judged
+    const { automationId, name } = trigger
+    const answer = { automationId, name, started: reason === undefined }
+    if (reason !== undefined) {
+      answers[place]?.push({ ...answer, runId: running ?? null, reason })
+      continue
+    }
+    const id = ids.uuid()
+    const stepId = version.compiled.trigger.id
+    const { listens } = version
+    const outlives = staysOn(version.compiled, 'unsubscribed') ? 1 : 0
+    begun.push({ id, trigger, stepId, event, listens, outlives })
+    entries.set(pairOf({ contactId: event.contact.id, automationId }), entered(entry, now))
+    if (entry === undefined) tally.run(automationId, 'enrolled', 1)
+    tally.run(automationId, 'running', 1)
+    tally.step(stepId, 'entered')
+    answers[place]?.push({ ...answer, runId: id })
   }
   if (begun.length > 0) await insertRuns(tx, accountId, begun, entries, now)
   return answers
@@ -264,7 +301,8 @@ const putEntries = prepared<{ json: string; now: number }, unknown>((db, { json,
     ),
 )
 
-const insertListens = prepared<{ json: string }, unknown>((db, { json }) =>
+/** Rows of contact, event and run (JSON). */
+export const insertListens = prepared<{ json: string }, unknown>((db, { json }) =>
   db
     .insertInto('automation_listens')
     .columns(['contact_id', 'event', 'run_id'])

@@ -2,7 +2,9 @@ import type { Command } from 'commander'
 import { findAccount } from '../accounts/index.js'
 import {
   type Automation,
+  type Backfill,
   findAnyAutomation,
+  findBackfill,
   readDefinition,
   type StepStanding,
   standingOf,
@@ -32,15 +34,17 @@ the definition too.`,
         const one = await findAnyAutomation(read, named)
         const { definition } = await readDefinition(read, one.id, one.version)
         const account = await findAccount(read, one.account_id)
-        return { one, definition, account, ...(await standingOf(read, one)) }
+        const backfill = await findBackfill(read, one.id)
+        return { one, definition, account, backfill, ...(await standingOf(read, one)) }
       })
-      const { one, definition, account, steps, waits } = found
+      const { one, definition, account, backfill, steps, waits } = found
       if (place.json) {
         return sayJson({
           ...automationForMachines(one),
           definition,
           steps: steps.map(stepForMachines),
           waits,
+          backfill: backfill === undefined ? null : backfillForMachines(backfill),
         })
       }
       sayFields({
@@ -57,6 +61,7 @@ the definition too.`,
         Exited: numbered(one.exited),
         Failed: numbered(one.failed),
         Cancelled: numbered(one.cancelled),
+        ...(backfill === undefined ? {} : { 'Start over a list': shownBackfill(backfill) }),
       })
       say()
       sayTable(stepTitles, steps.map(stepCells), '')
@@ -105,6 +110,20 @@ function sayWaits({ id }: Automation, waits: readonly Waits[]): void {
     remark("What is blocked goes on by itself; 'posthorn automation runs' says when")
   }
 }
+
+function shownBackfill({ list_id, seen, started, per_hour, ended_at }: Backfill): string {
+  const far = `list ${list_id}, ${numbered(started)} started of ${numbered(seen)} contacts`
+  return ended_at === null
+    ? `${far} so far, ${numbered(per_hour)} an hour`
+    : `${far}, ended ${shownTime(ended_at)}`
+}
+
+const backfillForMachines = ({ list_id, per_hour, seen, started, ...times }: Backfill) => ({
+  ...{ listId: list_id, perHour: per_hour, seen, started },
+  createdAt: jsonTime(times.created_at),
+  nextAt: jsonTime(times.next_at),
+  endedAt: jsonTime(times.ended_at),
+})
 
 /** Paused is what an operator has made of it, beside what its account has. */
 export const statusOf = ({ status, paused_at: pausedAt }: Automation) =>

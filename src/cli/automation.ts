@@ -13,7 +13,9 @@ import {
   type RunStatus,
 } from '../automations/index.js'
 import { changeAutomationCommands } from './automation-change.js'
+import { moveAutomationCommands } from './automation-move.js'
 import { automationForMachines, showAutomationCommand, statusOf } from './automation-show.js'
+import { walkAutomationCommand } from './automation-walk.js'
 import { numbered } from './broadcast-show.js'
 import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
@@ -30,7 +32,9 @@ export function automationCommands(program: Command): void {
   showAutomationCommand(automation)
   runsCommand(automation)
   whyCommand(automation)
+  walkAutomationCommand(automation)
   changeAutomationCommands(automation)
+  moveAutomationCommands(automation)
 }
 
 function listCommand(automation: Command): void {

@@ -113,7 +113,8 @@ const limitsOf = (plans: Plans, billing: AccountBilling) => ({
   checkNew: () => checkAdding(billing),
 })
 
-async function listOf(read: Read, accountId: string, named: string): Promise<string> {
+/** The id of the account's list of that id or name. */
+export async function listOf(read: Read, accountId: string, named: string): Promise<string> {
   const lists = await listLists(read, accountId)
   const found = lists.filter(({ id, name }) => id === named.toLowerCase() || name === named)
   const [only, ...others] = found

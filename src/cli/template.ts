@@ -201,7 +201,8 @@ async function withTemplates<T>(
   })
 }
 
-async function withRenderer<T>(
+/** For the time of `work` a thread that renders. */
+export async function withRenderer<T>(
   { clock }: CliDeps,
   work: (renderer: Renderer) => Promise<T>,
 ): Promise<T> {

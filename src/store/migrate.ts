@@ -29,6 +29,7 @@ import * as appliance from './migrations/0025-appliance.js'
 import * as parkedReports from './migrations/0026-parked-reports.js'
 import * as idempotentStatus from './migrations/0027-idempotent-status.js'
 import * as automations from './migrations/0030-automations.js'
+import * as automationOperations from './migrations/0031-automation-operations.js'
 
 /** In order, forward only; a released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -59,6 +60,7 @@ const migrations: Record<string, Migration> = {
   '0026-parked-reports': parkedReports,
   '0027-idempotent-status': idempotentStatus,
   '0030-automations': automations,
+  '0031-automation-operations': automationOperations,
 }
 
 /** Brings the database to the present schema, under a lock, all or nothing. Runs at every start. */

@@ -63,6 +63,7 @@ export interface Tables {
   automation_entries: AutomationEntryRow
   automation_listens: AutomationListenRow
   automation_forgotten: AutomationForgottenRow
+  automation_backfills: AutomationBackfillRow
   email_merges: EmailMergeRow
 }
 
@@ -908,6 +909,23 @@ export interface AutomationListenRow {
   contact_id: string
   event: string
   run_id: string
+}
+
+/** An operator's start of an automation for the contacts of a list, so many an hour. */
+export interface AutomationBackfillRow {
+  automation_id: string
+  account_id: string
+  list_id: string
+  per_hour: number
+  /** The contact up to whom the list was gone through. */
+  cursor: string
+  seen: number
+  started: number
+  /** When the next contacts are looked at. */
+  next_at: number
+  created_at: number
+  /** When the end of the list was reached. */
+  ended_at: number | null
 }
 
 /** A contact who is deleted, some of whose events are still to go. */

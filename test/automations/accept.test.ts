@@ -8,7 +8,6 @@ import {
   editAutomation,
   enableAutomation,
   findAutomation,
-  moveRuns,
   refuseTemplateInUse,
 } from '../../src/automations/index.js'
 import { readBilling } from '../../src/billing/index.js'
@@ -193,47 +192,6 @@ t.test('beyond the live runs that may be, events start none and still wake', asy
   t.match(await event('paid', 'ann@example.com'), [{ resumed: 1 }])
   await rig.work()
   t.match(await rig.run(run), { status: 'exited' })
-})
-
-t.test('a move takes waiting runs to the step of the same key, and says who stays', async (t) => {
-  const rig = await openEngine(t)
-  const id = await rig.enabled([
-    trigger(),
-    delay('pause', 'P2D'),
-    wait('paid', 'paid'),
-    send('old'),
-  ])
-  const pausing = await rig.start()
-  await rig.work()
-  await rig.pass(dayMs)
-  const early = await rig.start({ email: 'bob@example.com' })
-  await rig.work()
-  await rig.pass(dayMs)
-  t.match(await rig.run(pausing), { currentStep: 'paid' })
-  await disableAutomation(rig.deps, rig.accountId, id)
-  const steps = [trigger(), delay('pause', 'P9D'), send('new')]
-  const connections = [
-    { from: 'start', to: 'pause', type: 'default' },
-    { from: 'pause', to: 'new', type: 'default' },
-  ]
-  await editAutomation(rig.deps, await rig.billing(), id, { steps, connections })
-  await enableAutomation(rig.deps, await rig.billing(), id)
-  const automation = await rig.automation(id)
-  const told = { version: 2, moved: 1, staying: [{ step: 'paid', runs: 1 }] }
-  t.same(await moveRuns(rig, automation, { dryRun: true }), told)
-  t.match(await rig.run(early), { version: 1 })
-  const moving = moveRuns(rig, automation, { dryRun: false })
-  let done = false
-  void moving.finally(() => {
-    done = true
-  })
-  while (!done) await rig.clock.advance(1)
-  t.same(await moving, told)
-  t.match(await rig.run(early), { version: 2, currentStep: 'pause' })
-  await rig.pass(dayMs)
-  t.match(await rig.story(early), /pause moved:v2, pause waited, new sent$/, 'its timer stayed')
-  t.match(await rig.run(pausing), { version: 1, status: 'waiting' })
-  await rig.counted(id)
 })
 
 t.test('a template that runs still send is not deleted by surprise', async (t) => {

@@ -115,3 +115,64 @@ t.test('runs held after a restore are listed with what is held, and released', a
   t.equal((await rig.mails()).length, 1)
   t.match((await run('automation', 'why', runId)).stdout, /\nStatus +completed\n/)
 })
+
+t.test('runs are moved, started over a list, and walked through without a trace', async (t) => {
+  const { run, json, refused, rig } = await openOperated(t)
+  const steps = [trigger(), delay('first', 'P9D'), send('one', { subject: 'Hi {{ event.n }}' })]
+  const id = await rig.enabled(steps)
+  await rig.add('ann@example.com')
+  await rig.start()
+  await rig.work()
+  const walked = [
+    'automation',
+    'walk',
+    'Welcome',
+    '--email',
+    'zoe@example.com',
+    '--payload',
+    '{"n":7}',
+  ]
+  const at = ['--at', '2026-12-01T09:00:00Z']
+  t.match(
+    (await run(...walked, ...at)).stdout,
+    /\n2026-12-10 09:00 UTC +one +sent +Hi 7\n2026-12-10 09:00 UTC: completed\n$/,
+  )
+  const short = ['--until', '2026-12-02T09:00:00Z']
+  t.match((await run(...walked, ...at, ...short)).stdout, /\nIt is at first then, until 2026-12-10/)
+  t.match(await json(...walked, '--event', 'signup@+1d', '--opens', 'one@+2h'), {
+    refused: [{ reason: 'already_running' }],
+  })
+  await refused(/--event: .+ no time/, ...walked, '--event', 'x@soon')
+  await refused(/--opens is the key of a step/, ...walked, '--opens', 'ONE')
+  await refused(/--payload is a JSON object/, ...walked, '--payload', '[]')
+  await refused(/--at is a time/, ...walked, '--at', 'noon')
+  t.equal((await rig.mails()).length, 0)
+
+  t.match(await run('automation', 'move', id, '--to', 'latest', '--dry-run'), {
+    stdout: 'Every live run is of version 1\n',
+  })
+  await rig.revise(id, [trigger(), delay('first', 'P1D')])
+  t.match(await run('automation', 'move', id, '--to', 'latest', '--dry-run'), {
+    stdout: /\n1 +first +delay +1 +yes\n$/,
+    stderr: 'Nothing was moved: without --dry-run it is\n',
+  })
+  t.match(await run('automation', 'move', id, '--to', '2'), {
+    stdout: 'Moved: 1 run to version 2\n',
+  })
+  await refused(/no version 7/, 'automation', 'move', id, '--to', '7')
+
+  const list = ['automation', 'start', id, '--list', 'Readers']
+  await rig.add('bob@example.com')
+  t.match(await run(...list, '--dry-run'), {
+    stdout:
+      /^It would start 1 run for 2 contacts, at once\nNOT STARTED +WHY\n1 +already_running\n$/,
+  })
+  t.match(await json(...list, '--per-hour', '5'), {
+    ...{ contacts: 2, starts: 1, refused: { already_running: 1 }, perHour: 5, begun: true },
+  })
+  t.match((await run('automation', 'show', id)).stdout, /\nStart over a list +.+ 5 an hour\n/)
+  await refused(/is under way/, ...list)
+  t.match(await run('automation', 'start', id, '--stop'), { stdout: /^Stopped after 0 contacts/ })
+  await refused(/No list "x"; there are:/, 'automation', 'start', id, '--list', 'x')
+  await refused(/Name the list/, 'automation', 'start', id)
+})

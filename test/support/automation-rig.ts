@@ -3,8 +3,10 @@ import { createAccount } from '../../src/accounts/index.js'
 import {
   acceptEvents,
   createAutomation,
+  disableAutomation,
   type EngineDeps,
   type EventInput,
+  editAutomation,
   enableAutomation,
   findAutomation,
   findRun,
@@ -122,6 +124,13 @@ export async function openEngine(
       const id = await rig.create(steps, graph, name)
       await enableAutomation(deps, await billing(), id)
       return id
+    },
+    /** Enables it in a new version. */
+    revise: async (id: string, steps: Steps, { connections, settings }: Graph = {}) => {
+      await disableAutomation(deps, accountId, id)
+      const changes = { steps, connections: connections ?? inARow(steps), settings }
+      await editAutomation(deps, await billing(), id, changes)
+      await enableAutomation(deps, await billing(), id)
     },
     add: async (email: string, more: object = {}) =>
       (await addContact({ store, clock }, accountId, { email, ...more }, { listId })).contact,

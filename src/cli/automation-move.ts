@@ -1,0 +1,173 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import {
+  findAnyAutomation,
+  judgeBackfill,
+  type MoveGroup,
+  makeVersions,
+  moveRuns,
+  newestVersion,
+  planMove,
+  startBackfill,
+  stopBackfill,
+} from '../automations/index.js'
+import { OperatorError } from '../errors/index.js'
+import { runs } from './automation-change.js'
+import { numbered } from './broadcast-show.js'
+import { listOf } from './contact.js'
+import { withStore } from './database.js'
+import { remark, say, sayJson, sayTable } from './output.js'
+import { type Place, placeOf } from './place.js'
+
+/** `automation move` and `start`. */
+export function moveAutomationCommands(automation: Command): void {
+  automation
+    .command('move <automation>')
+    .description('let live runs of older versions go on by the steps of a newer one')
+    .requiredOption('--to <version>', "a version that was enabled, or 'latest'", versionNumber)
+    .option('--dry-run', 'only say which runs would move, and why the others stay')
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ posthorn automation move Welcome --to latest --dry-run
+
+A run moves if the version has a step with the key and type of the one at which it is, a wait for the same
+event. What it waits for stays as it is: a delay that is longer in the new version is not made longer.`,
+    )
+    .action(
+      async (
+        named: string,
+        options: { to: number | 'latest'; dryRun?: true },
+        command: Command,
+      ) => {
+        const place = placeOf(command)
+        const done = await withStore(place, async (deps) => {
+          const { read } = deps.store
+          const found = await findAnyAutomation(read, named)
+          const version = options.to === 'latest' ? await newestVersion(read, found) : options.to
+          if (options.dryRun) {
+            return { version, moved: null, groups: await planMove(read, found, version) }
+          }
+          const moved = await moveRuns(deps, found, version)
+          return { version, moved, groups: await planMove(read, found, version) }
+        })
+        if (place.json) return sayJson(done)
+        sayMoved(done)
+      },
+    )
+
+  startCommand(automation)
+}
+
+function sayMoved({
+  version,
+  moved,
+  groups,
+}: {
+  version: number
+  moved: number | null
+  groups: readonly MoveGroup[]
+}): void {
+  if (moved !== null) say(`Moved: ${runs(moved)} to version ${version}`)
+  if (groups.length === 0) {
+    if (moved === null) say(`Every live run is of version ${version}`)
+    return
+  }
+  if (moved !== null) say('These stay:')
+  sayTable(
+    ['VERSION', 'STEP', 'TYPE', 'RUNS', 'MOVES'],
+    groups.map(({ version, step, type, runs, stays }) => [
+      ...[String(version), step, type, numbered(runs)],
+      stays === null ? 'yes' : `no: ${stays}`,
+    ]),
+    '',
+  )
+  if (moved === null) remark('Nothing was moved: without --dry-run it is')
+}
+
+interface StartOptions {
+  list?: string
+  perHour: number
+  dryRun?: true
+  stop?: true
+}
+
+function startCommand(automation: Command): void {
+  automation
+    .command('start <automation>')
+    .description('start an automation for the contacts of a list, so many an hour')
+    .option('--list <list>', 'id or name of the list')
+    .option('--per-hour <count>', 'how many runs start in an hour', perHour, 1_000)
+    .option('--dry-run', 'only count whom it would start for, and why not for the others')
+    .option('--stop', 'start no more of those that an earlier start is about')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ posthorn automation start Welcome --list Readers --dry-run
+  $ posthorn automation start Welcome --list Readers --per-hour 500
+
+The automation is to be enabled. Its filter, how often a contact may enter it, and suppressions apply; the
+event that begins such a run is named "$backfill", and its payload is {"listId": ...}. A running appliance
+starts the runs and goes on after a restart; 'posthorn automation show' says how far it is.`,
+    )
+    .action(async (named: string, options: StartOptions, command: Command) => {
+      const place = placeOf(command)
+      if (options.stop) return await stop(place, named)
+      const { list, perHour, dryRun } = options
+      if (list === undefined) throw new OperatorError('Name the list: --list ID')
+      await start(place, named, { list, perHour, dryRun: dryRun === true })
+    })
+}
+
+async function start(
+  place: Place,
+  named: string,
+  { list, perHour, dryRun }: { list: string; perHour: number; dryRun: boolean },
+): Promise<void> {
+  const { judged, automation } = await withStore(place, async ({ store, clock }) => {
+    const automation = await findAnyAutomation(store.read, named)
+    const listId = await listOf(store.read, automation.account_id, list)
+    const judging = { store, clock, versions: makeVersions() }
+    const judged = await judgeBackfill(judging, automation, listId)
+    if (!dryRun) await startBackfill({ store, clock }, automation, { listId, perHour })
+    return { judged, automation }
+  })
+  const { seen, starts, refused } = judged
+  const hours = Math.ceil((starts / perHour) * 10) / 10
+  if (place.json) {
+    const answer = { contacts: seen, starts, refused: Object.fromEntries(refused), perHour, hours }
+    return sayJson({ ...answer, begun: !dryRun })
+  }
+  const when = hours <= 0.1 ? 'at once' : `in about ${hours} hours`
+  const whom = `${runs(starts)} for ${numbered(seen)} contacts, ${when}`
+  say(dryRun ? `It would start ${whom}` : `A running appliance starts ${whom}`)
+  sayTable(
+    ['NOT STARTED', 'WHY'],
+    [...refused].map(([reason, count]) => [numbered(count), reason]),
+    '',
+  )
+  if (dryRun) remark('Nothing was started: without --dry-run it is')
+  else remark(`'posthorn automation show ${automation.id}' says how far it is`)
+}
+
+async function stop(place: Place, named: string): Promise<void> {
+  const row = await withStore(place, async (deps) =>
+    stopBackfill(deps, await findAnyAutomation(deps.store.read, named)),
+  )
+  const { seen, started } = row
+  if (place.json) return sayJson({ seen, started })
+  say(`Stopped after ${numbered(seen)} contacts; the ${runs(started)} that began go on`)
+}
+
+function versionNumber(text: string): number | 'latest' {
+  if (text === 'latest') return text
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("It is a number, or 'latest'.")
+  return Number(text)
+}
+
+function perHour(text: string): number {
+  const count = Number(text)
+  if (/^[1-9]\d{0,6}$/.test(text) && count <= 1_000_000) return count
+  throw new InvalidArgumentError('It is a number from 1 to 1000000.')
+}

@@ -1,0 +1,145 @@
+import type { Command } from 'commander'
+import {
+  afterMs,
+  findAnyAutomation,
+  type Preview,
+  previewAutomation,
+  readHappening,
+  shownPreview,
+} from '../automations/index.js'
+import { joinBacklog, makeBacklogMemory } from '../deliveries/index.js'
+import { OperatorError } from '../errors/index.js'
+import { withStore } from './database.js'
+import { say, sayJson, sayTable, shownTime } from './output.js'
+import { placeOf, settingsOf } from './place.js'
+import { plansOf } from './plan.js'
+import { withRenderer } from './template.js'
+
+interface WalkOptions {
+  email: string
+  payload?: string
+  at?: string
+  until?: string
+  event: string[]
+  opens: string[]
+  clicks: string[]
+}
+
+const collect = (value: string, before: string[]) => [...before, value]
+
+export function walkAutomationCommand(automation: Command): void {
+  automation
+    .command('walk <automation>')
+    .description('show what an automation would do for somebody, step by step; nothing is written')
+    .requiredOption('--email <address>', 'a contact of the account, or an address nobody knows')
+    .option('--payload <json>', 'of the event that begins it')
+    .option('--at <time>', 'when it begins, such as 2026-12-01T09:00:00Z (default: now)')
+    .option('--until <time>', 'show nothing later than this (default: a year on)')
+    .option('--event <event>', "what happens later, such as 'order.paid@+2d={}'", collect, [])
+    .option('--opens <step>', 'they open the mail of this step, such as hello@+2h', collect, [])
+    .option('--clicks <step>', 'they click in the mail of this step', collect, [])
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ posthorn automation walk Welcome --email ada@example.com --payload '{"plan":"pro"}'
+  $ posthorn automation walk Cart --email ada@example.com --event 'order.paid@+2d={"total":5}' --opens hello
+
+It is its version as it is now, one that was not enabled yet too. STOPPED BY is what would keep the mail from
+leaving as things stand. Opens and clicks come a minute after the mail if they say nothing else.`,
+    )
+    .action(async (named: string, options: WalkOptions, command: Command) => {
+      const place = placeOf(command)
+      const { maxQueued } = settingsOf(place).outbound
+      const plans = plansOf(place)
+      const { preview, id } = await withStore(place, async ({ store, clock }) => {
+        const found = await findAnyAutomation(store.read, named)
+        const at = options.at === undefined ? clock.now() : timeOf('--at', options.at)
+        const preview = await withRenderer({ store, clock }, async (renderer) => {
+          const backlog = joinBacklog(makeBacklogMemory())
+          const deps = { store, clock, plans, renderer, backlog, maxQueued }
+          return previewAutomation(deps, found.account_id, found.id, {
+            ...{ email: options.email, at, payload: payloadOf(options.payload) },
+            events: options.event.map((text) => eventOf(text, at)),
+            opens: aftersOf('--opens', options.opens),
+            clicks: aftersOf('--clicks', options.clicks),
+            until: options.until === undefined ? undefined : timeOf('--until', options.until),
+          })
+        })
+        return { preview, id: found.id }
+      })
+      if (place.json) return sayJson(shownPreview(id, preview))
+      sayWalk(preview)
+    })
+}
+
+function sayWalk({ lines, runs, refused, stepOf }: Preview): void {
+  const whyOf = ({ why, event, mail }: Preview['lines'][number]) => {
+    if (why !== undefined) return JSON.stringify(why)
+    if (event !== undefined) return `${event.name} ${JSON.stringify(event.payload)}`
+    if (mail === undefined) return ''
+    return 'fault' in mail ? mail.fault : mail.subject
+  }
+  sayTable(
+    ['AT', 'STEP', 'RESULT', 'STOPPED BY', 'WHY'],
+    lines.map((line) => [
+      ...[shownTime(line.at), line.step ?? '-', line.result, line.stoppedBy ?? '', whyOf(line)],
+    ]),
+    'It does not start',
+  )
+  for (const { at, reason } of refused) say(`${shownTime(at)}: starts nothing (${reason})`)
+  for (const { ended, state } of runs) {
+    if (ended !== null) {
+      const why = ended.reason === null ? '' : ` (${ended.reason})`
+      say(`${shownTime(ended.at)}: ${ended.status}${why}`)
+    } else if (state !== undefined) {
+      say(`It is at ${stepOf(state.stepId) ?? '-'} then, until ${shownTime(state.dueAt)}`)
+    }
+  }
+}
+
+function timeOf(option: string, text: string): number {
+  const at = Date.parse(text)
+  if (!Number.isNaN(at)) return at
+  throw new OperatorError(`${option} is a time such as 2026-12-01T09:00:00Z, not "${text}"`)
+}
+
+type Payload = NonNullable<Parameters<typeof previewAutomation>[3]['payload']>
+
+function payloadOf(text: string | undefined): Payload {
+  if (text === undefined) return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isObject(value)) return value
+  } catch {
+    // Said below.
+  }
+  throw new OperatorError(`--payload is a JSON object such as '{"plan":"pro"}', not ${text}`)
+}
+
+const isObject = (value: unknown): value is Payload =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function eventOf(text: string, start: number) {
+  const read = readHappening(text, start)
+  if (typeof read === 'string') throw new OperatorError(`--event: ${read}`)
+  if (read.kind !== 'event') throw new Error('An event was read as something else')
+  const { name, at, payload } = read
+  return { event: name, at, payload: isObject(payload) ? payload : {} }
+}
+
+const usualAfterMs = 60_000
+
+/** `hello` or `hello@+2h`: how long after the step's mail. */
+function aftersOf(option: string, given: readonly string[]): Map<string, number> {
+  return new Map(
+    given.map((text) => {
+      const [, key = '', after] = /^([a-z0-9_-]{1,64})(?:@\+(\w+))?$/.exec(text) ?? []
+      const ms = after === undefined ? usualAfterMs : afterMs(after)
+      if (key !== '' && ms !== undefined) return [key, ms]
+      throw new OperatorError(
+        `${option} is the key of a step, such as hello or hello@+2h, not "${text}"`,
+      )
+    }),
+  )
+}
