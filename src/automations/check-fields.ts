@@ -4,20 +4,25 @@ export type Say = (error: string) => void
 /** What a field has to be: says what is wrong with a value, beginning with the field's name. */
 export type Check = (value: unknown, name: string, say: Say) => void
 
-export type Fields = Record<string, { check: Check; required?: true }>
+export type Fields = Record<string, { check: Check; required?: true; takesNull?: true }>
 
 export const must = (check: Check) => ({ check, required: true }) as const
 export const may = (check: Check) => ({ check })
 
-/** Holds an object against its table of fields. A field that the table lacks is refused: it does nothing. */
+/**
+ * Holds an object against its table of fields. A field that the table lacks is refused: it does nothing.
+ * Null in an optional field means absent (decisions.md, Errors) and is taken out, but where null is a value.
+ */
 export function checkFields(fields: Fields, value: unknown, name: string, say: Say): void {
   if (!isObject(value)) {
     say(`${name}: expected an object`)
     return
   }
   const within = (field: string) => (name === 'config' ? field : `${name}.${field}`)
-  for (const [field, { check, required }] of Object.entries(fields)) {
-    if (Object.hasOwn(value, field)) check(value[field], within(field), say)
+  for (const [field, { check, required, takesNull }] of Object.entries(fields)) {
+    const absent = value[field] === null && required !== true && takesNull !== true
+    if (absent) delete value[field]
+    else if (Object.hasOwn(value, field)) check(value[field], within(field), say)
     else if (required === true) say(`${within(field)} is missing`)
   }
   for (const field of Object.keys(value)) {

@@ -167,8 +167,9 @@ const configs: Record<Exclude<StepType, 'condition'>, Fields> = {
     since: may(oneOf('run', 'step')),
   },
   contact_update: {
-    firstName: may(name),
-    lastName: may(name),
+    // Null takes the name away.
+    firstName: { check: name, takesNull: true },
+    lastName: { check: name, takesNull: true },
     metadata: may(values('an object')),
   },
   split: { branches: must(branches) },

@@ -4,25 +4,42 @@ import { ApiError } from '../errors/index.js'
  * Fields that other mail APIs know and Posthorn does not yet, without case, `_` and `-`. Each of them
  * changes what is sent: a mail without its attachment must not leave as if all were well.
  */
-const foreign = new Set(['cc', 'bcc', 'attachment', 'attachments', 'headers', 'tags', 'replyto'])
+const foreign = new Set(['cc', 'bcc', 'attachment', 'attachments', 'headers', 'tags'])
 
-/** Throws a 422 that names the fields of this kind; a null counts as absent, here as everywhere. */
-export function refuseForeignFields(body: object): void {
-  const message = foreignFields(body)
+/** What our own fields are called elsewhere, written the same way: a mail for tomorrow must not leave today. */
+const ours = new Map<string, OwnField>([
+  ['replyto', 'replyTo'],
+  ['scheduledat', 'scheduledAt'],
+  ['sendat', 'scheduledAt'],
+  ['topicid', 'topicId'],
+])
+
+type OwnField = 'replyTo' | 'scheduledAt' | 'topicId'
+const all: readonly OwnField[] = ['replyTo', 'scheduledAt', 'topicId']
+
+/**
+ * Throws a 422 that names the fields of this kind; a null counts as absent, here as everywhere.
+ * `own` are those of `OwnField` that the endpoint has.
+ */
+export function refuseForeignFields(body: object, own = all): void {
+  const message = foreignFields(body, own)
   if (message !== undefined) throw new ApiError('validation_error', message, { status: 422 })
 }
 
 /** What is to be said of such fields, or undefined where there are none. */
-export function foreignFields(body: object): string | undefined {
+export function foreignFields(body: object, own = all): string | undefined {
+  const meant = (name: string) => ours.get(plain(name))
+  const isForeign = (name: string) =>
+    !own.some((one) => one === name) && (foreign.has(plain(name)) || meant(name) !== undefined)
   const names = Object.entries(body)
     .filter(([name, value]) => value !== null && value !== undefined && isForeign(name))
     .map(([name]) => name)
   if (names.length === 0) return undefined
-  const hint = names.some(isReplyTo) ? '; write replyTo for the address that answers go to' : ''
+  const hints = names.flatMap((name) =>
+    own.filter((one) => one === meant(name)).map((one) => `; write ${one} in place of ${name}`),
+  )
   const what = names.length === 1 ? 'This field is' : 'These fields are'
-  return `${what} not supported: ${names.join(', ')}${hint}. Nothing was sent`
+  return `${what} not supported: ${names.join(', ')}${hints.join('')}. Nothing was sent`
 }
 
 const plain = (name: string) => name.toLowerCase().replace(/[_-]/g, '')
-const isForeign = (name: string) => name !== 'replyTo' && foreign.has(plain(name))
-const isReplyTo = (name: string) => plain(name) === 'replyto'

@@ -50,20 +50,21 @@ export function readHead(request: NativeRequest, received: Received): Head {
     received.fields(method, `${path}?${query}`)
   if (fields === undefined || fields === 'plain') request.forEach(take)
   else for (const [name, value] of fields) take(name, value)
-  const cut = fields === undefined && received.isOpen() && headers.has('idempotency-key')
+  const key = headers.get('idempotency-key')
+  const cut = fields === undefined && key !== undefined && received.showsCut('idempotency-key', key)
   return {
     method,
     path,
     query,
     headers,
-    fault: fault ?? framingFault(headers) ?? (cut ? inPieces : undefined),
+    fault: fault ?? framingFault(headers) ?? (cut ? cutKey : undefined),
   }
 }
 
 // Two keys that differ in what uWS cuts off would be one, and the second mail never sent.
-const inPieces: Fault = {
+const cutKey: Fault = {
   status: 400,
-  message: 'A request with an Idempotency-Key has to send its head in one piece',
+  message: 'Idempotency-Key: expected 1 to 255 visible ASCII characters',
 }
 
 // uWS compares the coding with `chunked` alone: any other spelling reaches us as 'no body', and

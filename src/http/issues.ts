@@ -108,7 +108,9 @@ function* failuresIn<T>(
       yield failure
     }
   }
-  if (typed) yield* struct.refiner(value as T, context)
+  // What fields ask of each other is told beside what is wrong with one of them, not a request later.
+  const hasFields = struct.type === 'type' && typeof value === 'object' && value !== null
+  if (typed || hasFields) yield* struct.refiner(value as T, context)
 }
 
 /** The first failure of each path, so that a union does not tell about every branch of itself. */

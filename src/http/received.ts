@@ -21,14 +21,19 @@ export interface Received {
    * piece, for then uWS has put it together elsewhere. Only to be called while uWS calls us.
    */
   fields(method: string, target: string): Field[] | 'plain' | undefined
-  /** Whether heads can be seen at all. */
-  isOpen(): boolean
+  /**
+   * Of a head that came in pieces: whether what is still there of them has this field with a value from
+   * which uWS has cut bytes to get `value`. Only to be called while uWS calls us.
+   */
+  showsCut(name: string, value: string): boolean
 }
 
 const pieceBytes = 64 * 1024
 const bodyBytes = 2 * 1024 * 1024
 const patienceMs = 5_000
 const headEnd = Buffer.from('\r\n\r\n')
+// uWS closes where a head in pieces is longer.
+const headBytes = 4 * 1024
 
 // One thread, one loop, one buffer, however many servers.
 let buffer: Buffer | undefined
@@ -57,7 +62,7 @@ export function openReceived(native: Native) {
     })
   })
   return {
-    received: { fields, isOpen: () => buffer !== undefined } satisfies Received,
+    received: { fields, showsCut } satisfies Received,
     /** Once it listens; resolves with whether the buffer can be seen. */
     async look(host: string, port: number): Promise<boolean> {
       if (buffer === undefined) await ask(host, port, path)
@@ -82,6 +87,16 @@ function fields(method: string, target: string): Field[] | 'plain' | undefined {
     // RFC 9110 §5.5: only blanks and tabs around a value are none of it.
     const value = field.slice(colon + 1).replace(/^[ \t]+|[ \t]+$/g, '')
     return [field.slice(0, colon).toLowerCase(), value]
+  })
+}
+
+function showsCut(name: string, value: string): boolean {
+  const lines = buffer?.toString('latin1', 0, headBytes).split(/\r\n/) ?? []
+  return lines.some((line) => {
+    const colon = line.indexOf(':')
+    if (line.slice(0, colon).toLowerCase() !== name) return false
+    const sent = line.slice(colon + 1).replace(/^[ \t]+|[ \t]+$/g, '')
+    return sent !== value && sent.replace(/^[^!-~]+|[^!-~]+$/g, '') === value
   })
 }
 

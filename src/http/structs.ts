@@ -1,4 +1,4 @@
-import { array, coerce, define, enums, integer, max, min, Struct, string } from 'superstruct'
+import { array, coerce, define, integer, max, min, Struct, string } from 'superstruct'
 
 /**
  * The same struct, whose failures say `expected`: `described(size(string(), 1, 200), 'a string of
@@ -70,8 +70,9 @@ export function QueryInteger(least: number, most: number): Struct<number, null> 
 export const QueryFlag = described(
   coerce(
     define<boolean>('boolean', (value) => typeof value === 'boolean'),
-    enums(['true', '1', 'false', '0']),
-    (text) => text === 'true' || text === '1',
+    // `str(True)` of Python is `True`.
+    define<string>('flag', (text) => /^(?:true|1|false|0)$/i.test(String(text))),
+    (text) => /^(?:true|1)$/i.test(text),
   ),
   'true or false',
 )

@@ -77,7 +77,11 @@ export const topics: Description = {
       id: 'listTopics',
       summary: 'List the topics',
       query: {
-        includeArchived: { type: 'boolean', default: false, description: '`1` and `0` too' },
+        includeArchived: {
+          type: 'boolean',
+          default: false,
+          description: '`1` and `0` too, in any case of letters',
+        },
       },
       answers: [{ status: 200, when: 'Topics', shape: 'Topics', value: { topics: [example] } }],
       refusals: [],

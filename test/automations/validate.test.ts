@@ -191,6 +191,31 @@ t.test('each step’s config is held against its type', async (t) => {
   }
 })
 
+t.test('null in an optional field means absent, but takes a name away', (t) => {
+  const nulls = { subject: null, replyTo: null, variables: null, topicId: null, type: null }
+  const until = { time: '09:00', days: null, zone: null }
+  const update = { firstName: null, lastName: 'B', metadata: { a: null } }
+  const { definition, faults } = validate({
+    ...line(
+      { ...send, config: { ...send.config, ...nulls } },
+      { key: 'late', type: 'delay', config: { duration: null, until } },
+      { key: 'name', type: 'contact_update', config: update },
+      { ...exit, config: { reason: null } },
+    ),
+    settings: { goal: null, timeZone: 'Africa/Lagos', sendWindow: null },
+  })
+  t.same(faults, [])
+  t.same(
+    definition?.steps.slice(1).map((step) => step.config),
+    [send.config, { until: { time: '09:00' } }, update, {}],
+  )
+  t.same(definition?.settings, { timeZone: 'Africa/Lagos' })
+  t.match(validate(line({ ...send, config: { ...send.config, from: null } })).faults, [
+    { key: 'hello', error: /^from: expected an address/ },
+  ])
+  t.end()
+})
+
 t.test('connections lead from steps to steps, by the edges of their types', async (t) => {
   const rows: [object[], object[], (string | RegExp)[]][] = [
     [[], [edge('start', 'gone')], ['start: A connection goes to "gone", which is no step']],

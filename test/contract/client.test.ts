@@ -95,9 +95,23 @@ t.test(
       t.match(json.error, 'not supported: cc, bcc, attachments, headers, reply_to, tags')
       t.match(json.error, 'write replyTo')
     }
-    for (const name of ['Bcc', 'replyto', 'reply-to', 'Attachments']) {
+    for (const name of ['Bcc', 'replyto', 'reply-to', 'Attachments', 'topic_id']) {
       t.match(await post('/v1/emails/send', { ...good, [name]: 'x@y.test' }), { status: 422 }, name)
     }
+    for (const name of ['scheduled_at', 'send_at', 'scheduledat']) {
+      const error = `not supported: ${name}; write scheduledAt in place of ${name}. Nothing was sent`
+      for (const [path, body] of [
+        ['/v1/emails/send', good],
+        ['/v1/broadcasts', campaign],
+      ] as const) {
+        t.match(await post(path, { ...body, [name]: inAnHour() }), { status: 422, json: { error } })
+      }
+    }
+    // What this endpoint cannot put off must not leave at once either.
+    t.match(await post('/v1/emails/ussd', { ...good, scheduledAt: inAnHour() }), {
+      status: 422,
+      json: { error: 'This field is not supported: scheduledAt. Nothing was sent' },
+    })
     const { status, json } = await post('/v1/emails/batch', {
       emails: [good, { ...good, cc: 'x@y.test' }, { ...good, bcc: [], to: 'nobody' }],
     })
@@ -126,6 +140,11 @@ t.test('every fault of an item is told, with what came', async (t) => {
   ]) {
     t.match(json.errors[0].error, fault)
   }
+  const paths = async (path: string, body: object) =>
+    (await post(path, body)).json.error.issues.map((issue: { path: string[] }) => issue.path[0])
+  t.same(await paths('/v1/emails/send', { html: 'x' }), ['from', 'to', 'subject'])
+  t.same(await paths('/v1/emails/ussd', { html: 'x', subject: 'x' }), ['from', 'to'])
+  t.same(await paths('/v1/events/send', { event: 'a b' }), ['event', 'contactId'])
   for (const fault of [
     /other\.test is not verified/,
     /scheduledAt is not a date/,
@@ -240,6 +259,7 @@ t.test('?includeArchived=1 is true, and =0 is not', async (t) => {
     return json.topics.some((topic: { id: string }) => topic.id === id)
   }
   t.same(await Promise.all(['1', 'true', '0', 'false'].map(names)), [true, true, false, false])
+  t.same(await Promise.all(['True', 'FALSE'].map(names)), [true, false], 'as Python writes them')
   t.equal((await posthorn.call('GET', '/v1/topics?includeArchived=2')).status, 400)
 })
 
