@@ -1,6 +1,13 @@
-import { cancelArchived, nextDueAt, runBackfills, type Versions } from '../automations/index.js'
+import {
+  cancelArchived,
+  liveFigures,
+  nextDueAt,
+  runBackfills,
+  type Versions,
+} from '../automations/index.js'
 import type { Plans } from '../billing/index.js'
 import { type Clock, pause } from '../clock/index.js'
+import type { Meter } from '../metrics/index.js'
 import { forgetMore } from '../runs/index.js'
 import type { Store } from '../store/index.js'
 import type { Chore } from './housekeeping.js'
@@ -17,6 +24,7 @@ export function automationChores({
   plans,
   versions,
   isFull,
+  meter,
   automate,
 }: {
   store: Store
@@ -24,6 +32,7 @@ export function automationChores({
   plans: Plans
   versions: Versions
   isFull: () => Promise<boolean>
+  meter: Meter
   automate: () => void
 }): Chore[] {
   return [
@@ -49,6 +58,11 @@ export function automationChores({
       run: (signal) => runBackfills({ store, clock, plans, versions, isFull, automate }, signal),
     },
     {
+      name: 'gauges of automations',
+      everyMs: 15_000,
+      run: () => showFigures({ store, clock, meter }),
+    },
+    {
       name: 'runs of archived automations',
       everyMs: 30_000,
       run: (signal) => cancelArchived({ store, clock }, signal),
@@ -63,4 +77,36 @@ export function automationChores({
       },
     },
   ]
+}
+
+// What is not blocked any more is 0, and not as it was.
+const reasons = [
+  'quota',
+  'paused',
+  'domain',
+  'plan',
+  'queue_full',
+  'window',
+  'cap',
+  'held',
+] as const
+
+export async function showFigures({
+  store: { read },
+  clock,
+  meter,
+}: {
+  store: Store
+  clock: Clock
+  meter: Meter
+}): Promise<void> {
+  const { running, waiting, blocked } = await liveFigures(read)
+  meter.gauge('posthorn_automation_live', { status: 'running' }, running)
+  meter.gauge('posthorn_automation_live', { status: 'waiting' }, waiting)
+  for (const reason of reasons) {
+    meter.gauge('posthorn_automation_blocked', { reason }, blocked.get(reason) ?? 0)
+  }
+  const dueAt = await nextDueAt(read)
+  const lateMs = dueAt === undefined ? 0 : Math.max(0, clock.now() - dueAt)
+  meter.gauge('posthorn_automation_oldest_due_seconds', {}, lateMs / 1_000)
 }

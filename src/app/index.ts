@@ -208,7 +208,11 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         everyMs: 60_000,
         run: (stop) => liftExpired({ store, clock, log }, stop),
       },
-      ...automationChores({ store, clock, plans, versions, isFull, automate: jobs.automate }),
+      ...automationChores({
+        ...{ store, clock, plans, versions, isFull },
+        meter: metrics.meter,
+        automate: jobs.automate,
+      }),
       ...forwardingChores({ store, clock, log, config, backlog, ring }),
       ...protectionChores({ store, clock, log, config, backlog, ring, meter: metrics.meter }),
       ...retentionChores({ store, clock, log, plans }),

@@ -56,7 +56,7 @@ export {
   type RunStatus,
 } from './runs.js'
 export { shownPreview } from './shown.js'
-export { type StepStanding, standingOf, type Waits } from './standing.js'
+export { liveFigures, type StepStanding, standingOf, type Waits } from './standing.js'
 export {
   archiveAutomation,
   cancelArchived,

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { AutomationStepRow, Read } from '../store/index.js'
+import { type AutomationStepRow, prepared, type Read } from '../store/index.js'
 import { type Automation, readDefinition } from './automation.js'
 import { skipping } from './hold.js'
 
@@ -72,3 +72,41 @@ async function liveBySteps(read: Read, automationId: string) {
     .groupBy(['step_id', 'blocked', 'held_reason'])
     .execute()
 }
+
+/** The live runs of all accounts: by status, and how many are blocked or held, by `reason`. */
+export async function liveFigures(read: Read): Promise<{
+  running: number
+  waiting: number
+  blocked: Map<string, number>
+}> {
+  const { running, waiting } = await read
+    .selectFrom('automations')
+    .select((eb) => [
+      eb.fn.sum<number | null>('running').as('running'),
+      eb.fn.sum<number | null>('waiting').as('waiting'),
+    ])
+    .executeTakeFirstOrThrow()
+  const rows = await blockedBy(read, {})
+  const [held] = await heldCount(read, {})
+  const blocked = new Map(rows.map(({ reason, runs }) => [reason ?? '', runs]))
+  blocked.delete(skipping)
+  blocked.set('held', held?.runs ?? 0)
+  return { running: running ?? 0, waiting: waiting ?? 0, blocked }
+}
+
+// Both read an index that has such rows alone.
+const blockedBy = prepared<object, { reason: string | null; runs: number }>((db) =>
+  db
+    .selectFrom('automation_live')
+    .select('blocked as reason')
+    .select((eb) => eb.fn.countAll<number>().as('runs'))
+    .where('blocked', 'is not', null)
+    .groupBy('blocked'),
+)
+
+const heldCount = prepared<object, { runs: number }>((db) =>
+  db
+    .selectFrom('automation_live')
+    .select((eb) => eb.fn.countAll<number>().as('runs'))
+    .where('held_at', 'is not', null),
+)

@@ -79,6 +79,21 @@ export const catalogue = {
     help: 'The highest complaint rate of any account',
     labels: [],
   },
+  posthorn_automation_live: {
+    type: 'gauge',
+    help: 'Runs of automations that have not ended, as counted some seconds ago',
+    labels: ['status'],
+  },
+  posthorn_automation_blocked: {
+    type: 'gauge',
+    help: 'Runs whose mail waits for want of something, by what; held: for an operator',
+    labels: ['reason'],
+  },
+  posthorn_automation_oldest_due_seconds: {
+    type: 'gauge',
+    help: 'How long ago the longest due run should have gone on; 0 when none is due',
+    labels: [],
+  },
   posthorn_commit_seconds: {
     type: 'histogram',
     help: 'How long a transaction took from its begin until it was on disk',
