@@ -66,5 +66,5 @@ export {
   editAutomation,
   enableAutomation,
 } from './state.js'
-export { refuseTemplateInUse } from './templates-in-use.js'
+export { refuseTemplateInUse, type TemplateUse, templateUses } from './templates-in-use.js'
 export { makeVersions, type Versions } from './versions.js'

@@ -1,6 +1,46 @@
 import { ApiError } from '../errors/index.js'
 import type { Read } from '../store/index.js'
 import type { AutomationDefinition } from './definition.js'
+import type { StepFault } from './graph.js'
+import { templateWarnings } from './warn.js'
+
+/** An automation that sends a template, and what the template's newest version means for it. */
+export interface TemplateUse {
+  id: string
+  name: string
+  /** How many live runs are of versions that send it. */
+  liveRuns: number
+  /** Variables that the template needs and the send step cannot know, as for automations. */
+  warnings: StepFault[]
+}
+
+/**
+ * The automations whose next mails are made of the newest version of a template: those that are enabled or
+ * have live runs, and do not pin an older one (automations.md, O13).
+ */
+export async function templateUses(
+  read: Read,
+  accountId: string,
+  slug: string,
+): Promise<TemplateUse[]> {
+  const uses = new Map<string, TemplateUse>()
+  for (const { id, name, version, definition } of await versionsInUse(read, accountId)) {
+    const sends = sendsOf(definition, slug).filter(
+      ({ config }) => config.templateVersion === undefined,
+    )
+    if (sends.length === 0) continue
+    const use = uses.get(id) ?? { id, name, liveRuns: 0, warnings: [] }
+    uses.set(id, use)
+    use.liveRuns += await countLive(read, id, version)
+    for (const warning of await templateWarnings(read, accountId, definition)) {
+      const concerns = sends.some(({ key }) => key === warning.key)
+      const { key, error } = warning
+      const isSaid = use.warnings.some((said) => said.key === key && said.error === error)
+      if (concerns && !isSaid) use.warnings.push(warning)
+    }
+  }
+  return [...uses.values()]
+}
 
 /**
  * Throws a 409 that names the automations, if one that is enabled or has live runs sends this template:
@@ -11,10 +51,28 @@ export async function refuseTemplateInUse(
   accountId: string,
   slug: string,
 ): Promise<void> {
+  const names = (await versionsInUse(read, accountId))
+    .filter(({ definition }) => sendsOf(definition, slug).length > 0)
+    .map(({ name }) => `"${name}"`)
+  if (names.length === 0) return
+  const which = [...new Set(names)].join(', ')
+  throw new ApiError(
+    'conflict',
+    `Template "${slug}" is sent by ${which}; archive or change that, and let its runs end, first`,
+  )
+}
+
+const sendsOf = ({ steps }: AutomationDefinition, slug: string) =>
+  steps
+    .filter((step) => step.type === 'send_email')
+    .filter(({ config }) => config.template === slug)
+
+/** The versions that events start, and those of live runs. */
+async function versionsInUse(read: Read, accountId: string) {
   const versions = await read
     .selectFrom('automations')
     .innerJoin('automation_versions as versions', 'versions.automation_id', 'automations.id')
-    .select(['automations.name', 'versions.definition'])
+    .select(['automations.id', 'automations.name', 'versions.version', 'versions.definition'])
     .where('account_id', '=', accountId)
     .where('automations.status', '<>', 'archived')
     .where(({ or, exists, selectFrom }) =>
@@ -35,16 +93,18 @@ export async function refuseTemplateInUse(
       ]),
     )
     .execute()
-  const names = versions
-    .filter(({ definition }) => {
-      const { steps } = JSON.parse(definition) as AutomationDefinition
-      return steps.some((step) => step.type === 'send_email' && step.config.template === slug)
-    })
-    .map(({ name }) => `"${name}"`)
-  if (names.length === 0) return
-  const which = [...new Set(names)].join(', ')
-  throw new ApiError(
-    'conflict',
-    `Template "${slug}" is sent by ${which}; archive or change that, and let its runs end, first`,
-  )
+  return versions.map(({ definition, ...version }) => ({
+    ...version,
+    definition: JSON.parse(definition) as AutomationDefinition,
+  }))
+}
+
+async function countLive(read: Read, automationId: string, version: number): Promise<number> {
+  const { runs } = await read
+    .selectFrom('automation_live')
+    .select((eb) => eb.fn.countAll<number>().as('runs'))
+    .where('automation_id', '=', automationId)
+    .where('version', '=', version)
+    .executeTakeFirstOrThrow()
+  return runs
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { refuseTemplateInUse } from '../automations/index.js'
+import { refuseTemplateInUse, type TemplateUse, templateUses } from '../automations/index.js'
 import { ApiError, OperatorError } from '../errors/index.js'
 import { silentLog } from '../log/index.js'
 import {
@@ -15,7 +15,16 @@ import {
   tryRender,
 } from '../templates/index.js'
 import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
-import { jsonTime, say, sayFields, sayJson, sayTable, sayText, shownTime } from './output.js'
+import {
+  jsonTime,
+  remark,
+  say,
+  sayFields,
+  sayJson,
+  sayTable,
+  sayText,
+  shownTime,
+} from './output.js'
 import { type Place, placeOf } from './place.js'
 import { faultWithExcerpt } from './template-excerpt.js'
 import { readInput, readVariables, versionNumber } from './template-input.js'
@@ -51,18 +60,21 @@ export function templateCommands(program: Command): void {
     )
     .action(async (slug: string, options: TemplateOptions, command: Command) => {
       const place = placeOf(command)
-      const saved = await withTemplates(place, options, async ({ store, clock, accountId }) => {
+      const done = await withTemplates(place, options, async ({ store, clock, accountId }) => {
         const known = (await listTemplates(store.read, accountId)).some((t) => t.slug === slug)
         const before = known ? await findTemplate(store.read, accountId, slug) : undefined
         const draft = draftOf(slug, options, before)
-        return withRenderer({ store, clock }, async (renderer) => {
+        const saved = await withRenderer({ store, clock }, async (renderer) => {
           const fault = await findSyntaxFault(renderer, accountId, draft)
           if (fault !== undefined) throw faultWithExcerpt(draft, fault)
           return putTemplate({ store, clock, renderer }, accountId, draft)
         })
+        return { saved, uses: await templateUses(store.read, accountId, slug) }
       })
-      if (place.json) return sayJson(shown(saved))
+      const { saved, uses } = done
+      if (place.json) return sayJson({ ...shown(saved), automations: uses })
       say(`${saved.slug} is saved as version ${saved.version}.`)
+      for (const use of uses) sayUse(use)
     })
 
   template
@@ -181,6 +193,15 @@ export function templateCommands(program: Command): void {
       if (rendered.text !== null) sayText(`\n${rendered.text}`)
       sayText(`\n${rendered.html}`)
     })
+}
+
+/** Which runs get the new version, and what they cannot fill in. */
+function sayUse({ name, liveRuns, warnings }: TemplateUse): void {
+  const runs = `${liveRuns} live ${liveRuns === 1 ? 'run' : 'runs'}`
+  say(`Automation "${name}" sends it: ${runs}, and those to come, get this version.`)
+  for (const { key, error } of warnings) {
+    remark(`warning: automation "${name}", step "${key}": ${error}, or its runs fail there`)
+  }
 }
 
 /** Opens the store on the chosen account; what an API client would be told, the operator is told. */

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { holdOverdueRuns } from '../../src/automations/index.js'
 import { dayMs, delay, hourMs, openEngine, send, trigger, wait } from '../support/automation-rig.js'
@@ -71,6 +73,37 @@ t.test('automations are listed, shown, enabled, paused, resumed and archived', a
   await refused(/is archived/, 'automation', 'enable', id)
   await refused(/No run/, 'automation', 'why', nobody)
   t.match(await run('automation', 'runs', id, '--status', 'asleep'), { status: 2 })
+})
+
+t.test('saving a template says which runs get it, and what it needs that they lack', async (t) => {
+  const { run, json, rig, data } = await openOperated(t)
+  const html = join(data, 'new.html')
+  const put = ['template', 'put', 'hello', '--html', html]
+  const id = await rig.enabled([
+    ...[trigger(), delay('first', 'P1D'), send('one', { variables: { code: 'A1' } })],
+    send('old', { templateVersion: 1 }),
+  ])
+  await rig.enabled([trigger('other'), send('pinned', { templateVersion: 1 })], {}, 'Pinned')
+  await rig.start()
+  await rig.start({ email: 'bob@example.com' })
+
+  writeFileSync(html, '<p>{{ code }} {{ contact.firstName }}</p>')
+  t.match(await run(...put), {
+    stdout:
+      /^hello is saved as version 2\.\nAutomation "Welcome" sends it: 2 live runs, and those to come, get this version\.\n$/,
+    stderr: '',
+  })
+  writeFileSync(html, '<p>{{ code }} {{ town }}</p>')
+  t.match(await run(...put), {
+    status: 0,
+    stdout: /Automation "Welcome" sends it: 2 live runs/,
+    stderr:
+      /^warning: automation "Welcome", step "one": Template "hello" needs "town", which this step does not know: .+\n$/,
+  })
+  t.match(await json(...put), {
+    version: 4,
+    automations: [{ id, name: 'Welcome', liveRuns: 2, warnings: [{ key: 'one' }] }],
+  })
 })
 
 t.test('an automation whose name another has too is named by its id', async (t) => {
