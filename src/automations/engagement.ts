@@ -21,14 +21,26 @@ export async function readEngagement(
     .flatMap(({ emailId }) => (emailId === undefined ? [] : [emailId]))
   const rows = ids.length === 0 ? [] : await mailsAmong(read, { ids: JSON.stringify(ids) })
   const mails = new Map(rows.map((mail) => [mail.id, engagementOf(mail)]))
+  // Once a run: its rules may ask some thousand times.
+  const sent = new Map<LiveRow, Map<number, string>>()
+  const sentBy = (row: LiveRow) => {
+    const known = sent.get(row) ?? latestMails(row)
+    sent.set(row, known)
+    return known
+  }
   return (row, { compiled }, stepKey) => {
     const stepId = compiled.byKey.get(stepKey)?.id
-    const sent = readHistory(row.history, row.started_at)
-      .reverse()
-      .find((entry) => entry.stepId === stepId && entry.emailId !== undefined)
-    return mails.get(sent?.emailId ?? '')
+    return mails.get(sentBy(row).get(stepId ?? 0) ?? '')
   }
 }
+
+/** The id of each step's latest mail. */
+const latestMails = (row: LiveRow): Map<number, string> =>
+  new Map(
+    readHistory(row.history, row.started_at).flatMap(({ stepId, emailId }) =>
+      emailId === undefined ? [] : [[stepId, emailId] as const],
+    ),
+  )
 
 const engagementOf = (mail: Mail): Engagement => ({
   opened: mail.openedAt !== null,

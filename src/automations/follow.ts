@@ -1,6 +1,6 @@
 import type { Effect, EventType, MailEvent } from '../events/index.js'
 import { makeTally, type Tally } from '../runs/index.js'
-import { idsOf, newUuid, prepared, type Tx } from '../store/index.js'
+import { cell, idsOf, newUuid, prepared, rowsOf, type Tx } from '../store/index.js'
 import type { JsonObject } from './definition.js'
 import { ingestEvents, type NewEvent } from './ingest.js'
 import type { Traveller } from './run.js'
@@ -119,13 +119,14 @@ async function startBySystemEvents(
     )
     if (wanted.length === 0) continue
     const contacts = await contactsOf(tx, accountId, wanted)
+    const depths = await depthsOf(tx, contacts, wanted)
     const news = wanted.flatMap((event): NewEvent[] => {
       const contact = contacts.get(event.recipient?.toLowerCase() ?? '')
       if (contact === undefined) return []
       const { url } = event.detail ?? {}
       const payload: JsonObject = { emailId: event.emailId, ...(url === undefined ? {} : { url }) }
       const name = systemEvents[event.type] ?? ''
-      return [{ contact, name, payload: JSON.stringify(payload), depth: 1 }]
+      return [{ contact, name, payload: JSON.stringify(payload), depth: depths(event) }]
     })
     if (news.length === 0) continue
     const now = Math.max(...wanted.map(({ at }) => at))
@@ -133,6 +134,47 @@ async function startBySystemEvents(
     await ingestEvents(tx, { ids, versions }, { accountId, now }, news)
   }
 }
+
+/** How many automations' mails in a row have led to each event: one more than to what its mail's run began with. */
+async function depthsOf(
+  tx: Tx,
+  contacts: ReadonlyMap<string, Traveller>,
+  events: readonly MailEvent[],
+): Promise<(event: MailEvent) => number> {
+  const pairs = events.flatMap(({ emailId, recipient }) => {
+    const contact = contacts.get(recipient?.toLowerCase() ?? '')
+    return contact === undefined ? [] : [[emailId, contact.id]]
+  })
+  const rows = await causesOf(tx, { pairs: JSON.stringify(pairs) })
+  const causes = new Map(rows.map(({ id, depth }) => [id, depth ?? 0]))
+  return ({ emailId }) => 1 + (causes.get(emailId) ?? 0)
+}
+
+// A run does not outlive its row: the last event before the mail that its automation begins with.
+const causesOf = prepared<{ pairs: string }, { id: string; depth: number | null }>(
+  (db, { pairs }) =>
+    db
+      .selectFrom(rowsOf(pairs))
+      .innerJoin('emails', (join) => join.on('emails.id', '=', cell<string>(0)))
+      .innerJoin('automation_steps as steps', 'steps.id', 'emails.automation_step_id')
+      .innerJoin('automation_triggers as triggers', (join) =>
+        join
+          .onRef('triggers.account_id', '=', 'emails.account_id')
+          .onRef('triggers.automation_id', '=', 'steps.automation_id'),
+      )
+      .select('emails.id')
+      .select((eb) =>
+        eb
+          .selectFrom('automation_events as began')
+          .select('began.depth')
+          .where('began.contact_id', '=', cell<string>(1))
+          .whereRef('began.name', '=', 'triggers.event')
+          .whereRef('began.at', '<=', 'emails.created_at')
+          .orderBy('began.id', 'desc')
+          .limit(1)
+          .as('depth'),
+      ),
+)
 
 async function contactsOf(
   tx: Tx,

@@ -1,7 +1,7 @@
 import type { ExpressionBuilder, UpdateResult } from 'kysely'
 import { type Ending, endingOf, endRuns, makeTally, type Tally } from '../runs/index.js'
 import type { Ids } from '../store/index.js'
-import { cell, prepared, rowsOf, type Tables, type Tx } from '../store/index.js'
+import { cell, idsOf, prepared, rowsOf, type Tables, type Tx } from '../store/index.js'
 import { readEngagement } from './engagement.js'
 import { hears } from './exit-rules.js'
 import { appended } from './history.js'
@@ -103,7 +103,11 @@ export async function storeEvents(
   await insertEvents(tx, { json: JSON.stringify(rows), accountId, now })
   // Now and then: a look for each event would cost more than what is too many.
   const some = taken.filter(({ stored }) => stored.id % trimEvery === 0)
-  for (const { contact, name } of some) await trim(tx, { contactId: contact.id, name })
+  for (const { contact, name } of some) {
+    const runs = await liveOf(tx, { contactId: contact.id })
+    const needed = JSON.stringify(runs.flatMap(eventsOf))
+    await trim(tx, { contactId: contact.id, name, needed })
+  }
   return taken
 }
 
@@ -111,25 +115,28 @@ const trimEvery = 50
 // automations.md §3.8, of a contact and name.
 const maxKept = 500
 
-/** The oldest events of a name beyond the newest 500; never one that began a live run. */
-const trim = prepared<{ contactId: string; name: string }, unknown>((db, { contactId, name }) =>
-  db
-    .deleteFrom('automation_events')
-    .where('contact_id', '=', contactId)
-    .where('name', '=', name)
-    .where('id', '<=', (eb) =>
-      eb
-        .selectFrom('automation_events as newer')
-        .select('newer.id')
-        .where('newer.contact_id', '=', contactId)
-        .where('newer.name', '=', name)
-        .orderBy('newer.id', 'desc')
-        .limit(1)
-        .offset(eb.lit(maxKept)),
-    )
-    .where('id', 'not in', (eb) =>
-      eb.selectFrom('automation_live').select('trigger_event').where('contact_id', '=', contactId),
-    ),
+/** The oldest events of a name beyond the newest 500; never one that a live run remembers. */
+const trim = prepared<{ contactId: string; name: string; needed: string }, unknown>(
+  (db, { contactId, name, needed }) =>
+    db
+      .deleteFrom('automation_events')
+      .where('contact_id', '=', contactId)
+      .where('name', '=', name)
+      .where('id', '<=', (eb) =>
+        eb
+          .selectFrom('automation_events as newer')
+          .select('newer.id')
+          .where('newer.contact_id', '=', contactId)
+          .where('newer.name', '=', name)
+          .orderBy('newer.id', 'desc')
+          .limit(1)
+          .offset(eb.lit(maxKept)),
+      )
+      .where('id', 'not in', idsOf(needed)),
+)
+
+const liveOf = prepared<{ contactId: string }, LiveRow>((db, { contactId }) =>
+  db.selectFrom('automation_live').selectAll().where('contact_id', '=', contactId),
 )
 
 const lastEvent = prepared<object, { id: number | null }>((db) =>

@@ -82,7 +82,7 @@ export function fillIn({ pieces }: MailTemplate, variables: JsonObject): Filled 
   )
 }
 
-/** The same by the engine; strict, as a send's template is. Rejects when the renderer has no room. */
+/** The same by the engine; strict, as a send's template is. Rejects with a 503 when the renderer has no room. */
 export async function render(
   renderer: Renderer,
   { template, subject }: MailTemplate,
@@ -98,7 +98,9 @@ export async function render(
     variables: json,
     strict: true,
   })
-  if (outcome.kind === 'unavailable') throw new Error(`No room to render: ${outcome.cause}`)
+  if (outcome.kind === 'unavailable') {
+    throw new ApiError('service_unavailable', `No room to render: ${outcome.cause}`)
+  }
   if (outcome.kind === 'failed') {
     return { fault: `render: ${describeFault(`template "${template.slug}"`, outcome.fault)}` }
   }

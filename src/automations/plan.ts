@@ -1,3 +1,5 @@
+import type { Clock } from '../clock/index.js'
+import { ApiError } from '../errors/index.js'
 import { isPassing, type Read, type Store } from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
 import { type DueRun, dueRuns, readSurroundings, type Surroundings, travellerOf } from './due.js'
@@ -14,6 +16,7 @@ export interface PlanDeps extends Omit<GateDeps, 'read'> {
   store: Pick<Store, 'read' | 'ids'>
   renderer: Renderer
   versions: Versions
+  clock: Clock
 }
 
 /** A mail that a run sends, ready to be written. */
@@ -36,6 +39,8 @@ export type Plan =
   /** Its automation has been paused since then. */
   | { kind: 'hold'; run: DueRun; since: number }
   | { kind: 'cancel'; run: DueRun }
+  /** There was no room to render its mail: nothing of it is wrong. */
+  | { kind: 'later'; run: DueRun }
   /** Not even its version may be readable. */
   | { kind: 'fault'; run: Pick<DueRun, 'row'>; error: unknown }
 
@@ -74,18 +79,30 @@ export async function planDue(
   const versions = [...new Set(runs.map(({ version }) => version))]
   const gate = await openGate({ ...deps, read }, accountId, versions, now)
   const around = await readSurroundings(read, accountId, runs)
-  const plans = runs.map(async (run): Promise<Plan> => {
+  const plan = async (run: DueRun): Promise<Plan> => {
     const { status, pausedAt } = states.get(run.row.automation_id) ?? archived
     if (status === 'archived') return { kind: 'cancel', run }
     if (pausedAt !== null) return { kind: 'hold', run, since: pausedAt }
     try {
       return { kind: 'go', run, ...(await planRun(deps, gate, around, run, now)) }
     } catch (error) {
+      if (error instanceof ApiError && error.code === 'service_unavailable') {
+        return { kind: 'later', run }
+      }
       return { kind: 'fault', run, error }
     }
-  })
-  return { gate, plans: [...broken, ...(await Promise.all(plans))] }
+  }
+  const plans = broken
+  for (let at = 0; at < runs.length; at += atOnce) {
+    plans.push(...(await Promise.all(runs.slice(at, at + atOnce).map(plan))))
+    if (deps.clock.now() - now > turnMs) break
+  }
+  return { gate, plans }
 }
+
+// A template that takes the engine may take 100 ms of a mail; after some the other accounts have their turn.
+const atOnce = 20
+const turnMs = 500
 
 const archived = { status: 'archived', pausedAt: null } as const
 

@@ -28,6 +28,8 @@ const retryMs = [60_000, 300_000, 1_800_000, 7_200_000, 28_800_000]
 const maxReason = 300
 // When a run is looked at again whose mail was refused in the write.
 const refusedMs = 60_000
+// And one whose mail the renderer had no room for.
+const roomMs = 10_000
 
 type Go = Extract<Plan, { kind: 'go' }>
 
@@ -59,7 +61,11 @@ export async function takePlans(
     const webhooks = await enqueueStepWebhooks(tx, billing.accountId, going, now)
     await writeNext(tx, going, now, tally)
     await writeOthers(tx, current, now, tally)
-    const later = refused.map(({ run }) => [run.row.id, now + refusedMs])
+    const roomless = current.filter((plan) => plan.kind === 'later')
+    const later = [
+      ...refused.map(({ run }) => [run.row.id, now + refusedMs]),
+      ...roomless.map(({ run }) => [run.row.id, now + roomMs]),
+    ]
     if (later.length > 0) await putOff(tx, { json: JSON.stringify(later), now, faults: 0 })
     await tally.write(tx)
     const moved = going.length + current.filter((plan) => plan.kind !== 'go').length

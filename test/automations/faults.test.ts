@@ -1,10 +1,11 @@
 import t from 'tap'
 import { createAccount } from '../../src/accounts/index.js'
-import { makeEngineMemory, runAutomations } from '../../src/automations/index.js'
+import { acceptEvents, makeEngineMemory, runAutomations } from '../../src/automations/index.js'
 import { loadConfig } from '../../src/config/index.js'
 import { joinBacklog, makeBacklogMemory } from '../../src/deliveries/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { openAutomations } from '../support/automation-appliance.js'
+import { dayMs, openEngine, send, trigger } from '../support/automation-rig.js'
 import { plans } from '../support/campaigns.js'
 import { FakeClock } from '../support/clock.js'
 import { openTestStore } from '../support/store.js'
@@ -43,7 +44,13 @@ t.test('an account whose runs cannot be planned keeps no other from its turn', a
   const { outbound } = loadConfig({ env: {} })
   const deps = {
     ...{ store, clock, plans, maxQueued: outbound.maxQueued, retry: outbound.retry },
-    ...{ backlog: joinBacklog(makeBacklogMemory()), ring: () => {}, ...makeEngineMemory() },
+    ...{ ring: () => {}, ...makeEngineMemory() },
+    backlog: {
+      ...joinBacklog(makeBacklogMemory()),
+      get size(): number {
+        throw new Error('What concerns all runs of an account is broken')
+      },
+    },
     log: { ...silentLog, error: (fields: object) => void told.push(fields) },
     renderer: {
       render: async () => ({ kind: 'unavailable', cause: '-' }) as const,
@@ -90,4 +97,49 @@ t.test('a contact whose data are broken stops its own run alone', async (t) => {
     'the fault',
     async () => (await query.executeTakeFirst())?.attempts === 1 || undefined,
   )
+})
+
+t.test('a run whose mail finds no room with the renderer waits, and never fails', async (t) => {
+  const rig = await openEngine(t)
+  await rig.saveTemplate('hello', { html: '{% if contact.email contains "@" %}Hello{% endif %}' })
+  await rig.enabled([trigger(), send('mail')])
+  const run = await rig.start()
+  const render = async () => ({ kind: 'unavailable', cause: 'it is overloaded' }) as const
+  const renderer = { render, close: async () => {} }
+  for (let day = 0; day < 8; day += 1) {
+    await rig.work({ renderer })
+    await rig.clock.advance(dayMs)
+  }
+  t.match(await rig.run(run), { status: 'running', history: [] })
+  await rig.work()
+  t.equal(await rig.story(run), 'start started, mail sent')
+})
+
+t.test('an account with slow templates leaves others their turn', async (t) => {
+  const slow = await openEngine(t)
+  const { store, clock } = slow
+  const { id: accountId } = await createAccount({ store, clock }, 'Quick')
+  const quick = await openEngine(t, { store, clock, accountId })
+  await slow.saveTemplate('hello', { html: '{% if contact.email contains "@" %}Hello{% endif %}' })
+  const many = Array.from({ length: 100 }, (_, n) => ({ event: 'signup', email: `a${n}@s.test` }))
+  await slow.enabled([trigger(), send('mail')])
+  await acceptEvents(slow.accepting, await slow.billing(), many)
+  await quick.enabled([trigger(), send('mail')])
+  const run = await quick.start()
+  let rendered = 0
+  let before: number | undefined
+  await slow.work({
+    renderer: {
+      ...slow.renderer,
+      async render(job) {
+        rendered += 1
+        await clock.advance(100)
+        const { status } = await quick.run(run)
+        if (status === 'completed') before ??= rendered
+        return await slow.renderer.render(job)
+      },
+    },
+  })
+  t.equal(rendered, 100)
+  t.ok(before !== undefined && before <= 41, `after ${before} mails of the other`)
 })

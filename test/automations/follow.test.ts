@@ -4,7 +4,7 @@ import { addContact } from '../../src/contacts/index.js'
 import type { MailEvent } from '../../src/events/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { addEndpoint } from '../../src/webhooks/index.js'
-import { dayMs, delay, exit, openEngine, send, trigger } from '../support/automation-rig.js'
+import { dayMs, delay, exit, openEngine, send, trigger, wait } from '../support/automation-rig.js'
 import { plans } from '../support/campaigns.js'
 
 type Rig = Awaited<ReturnType<typeof openEngine>>
@@ -197,3 +197,47 @@ t.test(
     t.match(await rig.run(run), { status: 'completed' })
   },
 )
+
+t.test('automations that set each other off by their mail end at five in a row', async (t) => {
+  const rig = await openEngine(t)
+  await rig.enabled([trigger(), send('first')])
+  const loop = await rig.enabled([trigger('$email.clicked'), send('again')], {}, 'Again')
+  await rig.start()
+  await rig.work()
+  for (let click = 1; click <= 8; click += 1) {
+    await rig.clock.advance(60_000)
+    await land(rig, 'clicked')
+    await rig.work()
+  }
+  t.match(await rig.automation(loop), { completed: 5 })
+  const depths = await rig.store.read
+    .selectFrom('automation_events')
+    .select('depth')
+    .where('name', '=', '$email.clicked')
+    .orderBy('id')
+    .execute()
+  // The mail that the sixth would have sent is none: the rest are clicks in the fifth's.
+  t.same(
+    depths.map(({ depth }) => depth),
+    [1, 2, 3, 4, 5, 6, 6, 6],
+  )
+  await rig.start()
+  await rig.work()
+  await land(rig, 'clicked')
+  await rig.work()
+  t.match(await rig.automation(loop), { completed: 6 }, 'it is by what began it')
+})
+
+t.test('an event that has ended a wait is kept until the run has gone on', async (t) => {
+  const rig = await openEngine(t)
+  const filter = { field: 'event.total', operator: 'eq', value: 5 }
+  await rig.enabled([trigger(), wait('paid', 'paid', { filter, timeout: 'P1D' }), send('thanks')])
+  const run = await rig.start()
+  await rig.work()
+  t.equal((await rig.event({ event: 'paid', payload: { total: 5 } })).resumed, 1)
+  const { acceptEvents } = await import('../../src/automations/index.js')
+  const many = Array.from({ length: 100 }, () => ({ event: 'paid', email: 'ann@example.com' }))
+  for (let n = 0; n < 7; n++) await acceptEvents(rig.accepting, await rig.billing(), many)
+  await rig.work()
+  t.equal(await rig.story(run), 'start started, paid received, thanks sent')
+})
