@@ -1,14 +1,22 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { loadPlans, type Plans } from '../billing/index.js'
 import { pause, systemClock } from '../clock/index.js'
-import type { StreamDue } from '../deliveries/index.js'
+import { type Backlog, joinBacklog, type StreamDue } from '../deliveries/index.js'
 import { openLog } from '../log/index.js'
 import { openStore } from '../store/index.js'
+import { openRenderer, type Renderer } from '../templates/index.js'
 import { endFromThread } from './fault.js'
+import { plansFile } from './files.js'
 import { logOptions, type ThreadContext } from './thread.js'
 import type { ThreadData } from './thread-data.js'
 
-export type JobContext = Pick<ThreadContext, 'data' | 'store' | 'clock' | 'log'> & {
-  /** Aborted when the appliance stops: the job is to end soon. */
+/** What a job makes mail with; aborting `signal` says that the appliance stops and the job is to end soon. */
+export interface JobContext extends Pick<ThreadContext, 'store' | 'clock' | 'log'> {
+  plans: Plans
+  backlog: Backlog
+  maxQueued: number
+  retry: ThreadData['config']['outbound']['retry']
+  renderer: Renderer
   signal: AbortSignal
   ring(due: readonly StreamDue[]): void
   /** Waits for so long, or until the main thread rings: there is something to do. */
@@ -41,14 +49,19 @@ export async function runJob(
     // A ring that came while the job was at work is of what it may have looked past.
     rung = new AbortController()
   }
+  const renderer = openRenderer({ log, clock: systemClock })
+  const { maxQueued, retry } = data.config.outbound
   const tell = (report: JobReport) => port.postMessage(report)
   try {
     await work({
-      ...{ data, store, log, clock: systemClock, signal: cancelled.signal },
+      ...{ store, log, clock: systemClock, signal: cancelled.signal, renderer, maxQueued, retry },
+      plans: loadPlans(plansFile(dataDir)),
+      backlog: joinBacklog(data.backlog),
       ring: (due) => tell({ kind: 'ring', due }),
       rest,
     })
   } finally {
+    await renderer.close()
     await store.close()
     if (cancelled.signal.aborted) tell('cancelled')
     port.close()

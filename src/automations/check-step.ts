@@ -25,14 +25,14 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
 /** Names that clients may send (decisions.md), and those of the appliance's own events. */
-export const ownEvents = [
+const ownEvents = [
   '$list.joined',
   '$contact.created',
   '$email.opened',
   '$email.clicked',
   '$email.bounced',
 ] as const
-export const isEventName = (name: string): boolean => /^[A-Za-z0-9_.:-]{1,100}$/.test(name)
+const isEventName = (name: string): boolean => /^[A-Za-z0-9_.:-]{1,100}$/.test(name)
 
 export const eventName = isText(
   `1 to 100 of A-Z, a-z, 0-9, "_", ".", ":" and "-", or one of ${ownEvents.join(', ')}`,

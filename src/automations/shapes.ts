@@ -3,6 +3,7 @@ import { BodyId, listOf, QueryInteger, rule, Uuid } from '../http/index.js'
 import { parseMailbox } from '../mime/index.js'
 import type { Json } from './definition.js'
 import { afterMs } from './happening.js'
+import { jsonBytes } from './json-bytes.js'
 import { endStatuses, liveStatuses, type RunStatus } from './runs.js'
 
 /*
@@ -14,8 +15,8 @@ export const RunParams = { params: type({ id: Uuid }), notFound: 'No such run' }
 export const maxPage = 100
 export const usualPage = 20
 export const maxName = 200
-export const maxEvents = 100
-export const maxPayloadBytes = 16 * 1024
+const maxEvents = 100
+const maxPayloadBytes = 16 * 1024
 
 const Name = rule<string>(
   `a string of 1 to ${maxName} characters without control characters`,
@@ -75,17 +76,12 @@ export const statusesIn = (text: string | undefined): readonly RunStatus[] =>
 
 const payload = rule<Json>(
   `an object of at most ${maxPayloadBytes} bytes as JSON`,
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value) && fits(value),
+  (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    jsonBytes(value) <= maxPayloadBytes,
 )
-
-function fits(value: object): boolean {
-  try {
-    return Buffer.byteLength(JSON.stringify(value)) <= maxPayloadBytes
-  } catch {
-    // Nested deeper than the stack.
-    return false
-  }
-}
 
 const Address = rule<string>(
   'an address: "email@domain"',

@@ -68,7 +68,7 @@ export function definitionIn(given: object): AutomationDefinition {
   return definition
 }
 
-export function invalidAutomation(errors: readonly StepFault[]): ApiError {
+function invalidAutomation(errors: readonly StepFault[]): ApiError {
   const [first] = errors
   const where = first?.key == null ? '' : `step "${first.key}": `
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''

@@ -1,12 +1,12 @@
+import { createHash } from 'node:crypto'
 import type { Compiled } from './compile.js'
-import { limits, type Step, type StepOf, type StepType } from './definition.js'
+import { type Branch, limits, type Step, type StepOf, type StepType } from './definition.js'
 import { staysOn } from './exit-rules.js'
 import { resolve } from './field.js'
 import { type Ended, exit, factsOf, fail, type Going, note, type Taken } from './going.js'
 import { judge } from './rule.js'
 import type { BlockedReason, RunState } from './run.js'
 import { filledIn, send } from './send-step.js'
-import { branchOf } from './split.js'
 import { changed, changesOf } from './update.js'
 import { delay, waitForEvent } from './wait-step.js'
 import type { Known, Next, Walked } from './walked.js'
@@ -140,4 +140,20 @@ function noteBlocked(state: Going, reason: BlockedReason): void {
   const last = state.history.at(-1) ?? state.run.history.at(-1)
   const result = `blocked:${reason}`
   if (last?.stepId !== state.at.id || last.result !== result) note(state, result)
+}
+
+/**
+ * The branch that `what` falls into: by its hash, so that the same contact falls into the same one
+ * each time, and evenly over many. Branches add up to 100.
+ */
+export function branchOf(branches: readonly Branch[], what: string): string {
+  // 48 bits, as a share of 100.
+  const place = (createHash('sha256').update(what).digest().readUIntBE(0, 6) / 2 ** 48) * 100
+  let upTo = 0
+  for (const { key, percent } of branches) {
+    upTo += percent
+    if (place < upTo) return key
+  }
+  // Where percents are fractions, their sum may fall short of 100 by a rounding.
+  return branches.at(-1)?.key ?? ''
 }

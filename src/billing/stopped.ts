@@ -8,12 +8,11 @@ export async function stoppedBy(
   accountId: string,
   type: MailType,
 ): Promise<string | undefined> {
-  const [row] = await stopsOf(read, { accountId })
-  if (row === undefined) return undefined
-  if (row.suspended_reason !== null) return `The account is suspended: ${row.suspended_reason}`
-  if (row.paused !== null) return `The account is paused because of ${row.paused}s`
-  if (type === 'transactional' || row.marketing_paused === null) return undefined
-  return `The account's marketing mail is paused because of ${row.marketing_paused}s`
+  const stop = await stopOf(read, accountId, type)
+  if (stop === undefined) return undefined
+  if (stop.kind === 'suspended') return `The account is suspended: ${stop.note}`
+  const what = stop.kind === 'paused' ? 'The account' : "The account's marketing mail"
+  return `${what} is paused because of ${stop.reason}s`
 }
 
 /** The same in words for the account itself: an operator's note is not its business. */
@@ -22,12 +21,24 @@ export async function stoppedForClient(
   accountId: string,
   type: MailType,
 ): Promise<string | undefined> {
+  const stop = await stopOf(read, accountId, type)
+  if (stop === undefined) return undefined
+  if (stop.kind === 'suspended') return suspendedMessage
+  return pausedMessage(stop.kind === 'paused' ? 'All sending is' : 'Marketing is', stop.reason)
+}
+
+type Stop =
+  | { kind: 'suspended'; note: string }
+  | { kind: 'paused' | 'marketing paused'; reason: PauseReason }
+
+/** The gravest first. */
+async function stopOf(read: Read, accountId: string, type: MailType): Promise<Stop | undefined> {
   const [row] = await stopsOf(read, { accountId })
   if (row === undefined) return undefined
-  if (row.suspended_reason !== null) return suspendedMessage
-  if (row.paused !== null) return pausedMessage('All sending is', row.paused)
+  if (row.suspended_reason !== null) return { kind: 'suspended', note: row.suspended_reason }
+  if (row.paused !== null) return { kind: 'paused', reason: row.paused }
   if (type === 'transactional' || row.marketing_paused === null) return undefined
-  return pausedMessage('Marketing is', row.marketing_paused)
+  return { kind: 'marketing paused', reason: row.marketing_paused }
 }
 
 /** The accounts whose mail does not leave now: `all` of it, or what is no transactional mail. */

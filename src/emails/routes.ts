@@ -1,14 +1,14 @@
 import { type, unknown } from 'superstruct'
 import type { Principal } from '../accounts/index.js'
-import { type Api, listOf, Uuid } from '../http/index.js'
+import { ApiError } from '../errors/index.js'
+import { type Api, check, listOf, ShapeError, Uuid } from '../http/index.js'
 import { type AcceptedEmail, acceptEmail } from './accept.js'
 import { acceptBatch, maxBatch } from './batch.js'
-import { itemOf } from './batch-item.js'
 import { cancelScheduled } from './cancel.js'
 import type { EmailDeps } from './deps.js'
-import { refuseForeignFields } from './foreign-fields.js'
+import { foreignFields, refuseForeignFields } from './foreign-fields.js'
 import { readEmail } from './read.js'
-import { SendBody } from './send-body.js'
+import { SendBody, type SendInput } from './send-body.js'
 import { acceptUssd, UssdBody } from './ussd.js'
 
 const maxBatchBytes = 32 * 1024 * 1024
@@ -59,3 +59,20 @@ function sendAnswer({ id, scheduledAt }: AcceptedEmail) {
   if (scheduledAt === undefined) return { id, message: 'Email queued' }
   return { id, status: 'scheduled', scheduledAt, message: 'Email scheduled' }
 }
+
+/** An item of a batch that has the shape of a send, or one sentence about each field that is wrong. */
+function itemOf(item: unknown): SendInput | ApiError {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+    return fault('Expected an object with the fields of a send')
+  }
+  const foreign = foreignFields(item)
+  try {
+    const valid = check(item, SendBody)
+    return foreign === undefined ? valid : fault(foreign)
+  } catch (error) {
+    if (!(error instanceof ShapeError)) throw error
+    return fault([error.message, foreign].filter(Boolean).join('; '))
+  }
+}
+
+const fault = (message: string) => new ApiError('validation_error', message)

@@ -1,5 +1,4 @@
 import { type Failure, Struct } from 'superstruct'
-import { quoted } from './quoted.js'
 
 /** One thing wrong with a request, as the contract shows it (`interface.md`, Body shapes). */
 export interface Issue {
@@ -13,6 +12,10 @@ export interface Issue {
 const maxIssues = 50
 const maxMessage = 300
 const maxPathPart = 100
+const maxQuoted = 60
+const secretField = /pass|secret|token|api_?key|authorization|credential/i
+// Our own keys and secrets, wherever somebody has put them by mistake.
+const secret = /\b(ph|whsec)_[\w-]{4,}/g
 
 /** A body or query that does not have the shape that its route asks for; `message` tells all of it. */
 export class ShapeError extends Error {
@@ -153,3 +156,22 @@ function kindOf(value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'array' : typeof value
 }
+
+/**
+ * What came, for a message that says what was expected instead: enough to find it by, never a secret.
+ * In at most about 80 characters on one line; `field` is the
+ * name of the field that it is in.
+ */
+function quoted(value: unknown, field = ''): string {
+  if (value === null || typeof value === 'boolean' || typeof value === 'number') return `${value}`
+  if (Array.isArray(value)) return `an array of ${counted(value.length, 'item')}`
+  if (typeof value === 'object') {
+    return `an object of ${counted(Object.keys(value).length, 'field')}`
+  }
+  if (typeof value !== 'string') return typeof value
+  if (secretField.test(field)) return 'a text that is not shown'
+  const shown = JSON.stringify(value.slice(0, maxQuoted).replace(secret, '$1_…').toWellFormed())
+  return value.length > maxQuoted ? `${shown}… (${value.length} characters)` : shown
+}
+
+const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`

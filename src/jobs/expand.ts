@@ -1,19 +1,6 @@
-import { plansFile } from '../app/files.js'
 import { runJob } from '../app/job.js'
-import { loadPlans } from '../billing/index.js'
 import { expandBroadcasts } from '../broadcasts/index.js'
-import { joinBacklog } from '../deliveries/index.js'
-import { openRenderer } from '../templates/index.js'
 
-await runJob('expand', async ({ data, store, clock, log, ring, signal }) => {
-  const renderer = openRenderer({ log, clock })
-  const { maxQueued, retry } = data.config.outbound
-  try {
-    const plans = loadPlans(plansFile(data.dataDir))
-    const backlog = joinBacklog(data.backlog)
-    const deps = { store, clock, log, plans, backlog, maxQueued, retry, ring, renderer }
-    await expandBroadcasts(deps, signal)
-  } finally {
-    await renderer.close()
-  }
+await runJob('expand', async ({ signal, ...deps }) => {
+  await expandBroadcasts(deps, signal)
 })

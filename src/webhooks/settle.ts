@@ -30,18 +30,8 @@ export async function endJob(
   answer: Final,
   { attempts, now, failedBefore }: { attempts: number; now: number; failedBefore: boolean },
 ): Promise<boolean> {
-  const { due_at: _, ...kept } = job
-  // It was deleted with its endpoint meanwhile.
-  if ((await deleteJob(tx, { id: job.id })).length === 0) return false
-  await insertDelivery(tx, {
-    ...kept,
-    outcome: answer.kind === 'taken' ? 'delivered' : 'failed',
-    attempts,
-    status: 'status' in answer ? answer.status : null,
-    response: 'response' in answer ? answer.response : null,
-    error: 'error' in answer ? answer.error : null,
-    ended_at: now,
-  })
+  const error = 'error' in answer ? answer.error : null
+  if (!(await moveToLog(tx, job, answer, { attempts, now, error }))) return false
   if (answer.kind !== 'taken') return countFailure(tx, job.endpoint_id, answer.error, now)
   if (failedBefore) await forgetFailures(tx, { id: job.endpoint_id })
   return false
@@ -54,17 +44,29 @@ export async function abandonJob(
   answer: Final,
   { attempts, now, fault }: { attempts: number; now: number; fault: string },
 ): Promise<void> {
+  const error = `What came of it could not be written: ${fault}`
+  await moveToLog(tx, job, answer, { attempts, now, error })
+}
+
+/** Returns whether the job was there: it may have been deleted with its endpoint meanwhile. */
+async function moveToLog(
+  tx: Tx,
+  job: Job,
+  answer: Final,
+  { attempts, now, error }: { attempts: number; now: number; error: string | null },
+): Promise<boolean> {
   const { due_at: _, ...kept } = job
-  if ((await deleteJob(tx, { id: job.id })).length === 0) return
+  if ((await deleteJob(tx, { id: job.id })).length === 0) return false
   await insertDelivery(tx, {
     ...kept,
     outcome: answer.kind === 'taken' ? 'delivered' : 'failed',
     attempts,
     status: 'status' in answer ? answer.status : null,
     response: 'response' in answer ? answer.response : null,
-    error: `What came of it could not be written: ${fault}`,
+    error,
     ended_at: now,
   })
+  return true
 }
 
 async function countFailure(tx: Tx, id: string, error: string, now: number): Promise<boolean> {
