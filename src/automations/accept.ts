@@ -71,7 +71,6 @@ export async function acceptEvents(
   const { store, clock, versions } = deps
   checkOpen(billing)
   const { accountId } = billing
-  const ids = inputs.map(() => store.ids.uuid())
   const full = await deps.isFull()
   const accepted = await store.write(async (tx) => {
     const now = clock.now()
@@ -89,7 +88,7 @@ export async function acceptEvents(
         }
         const found = whom(input)
         const contact =
-          found ?? (await addStranger(tx, { id: ids[index] ?? '', now }, billing, deps, input))
+          found ?? (await addStranger(tx, { id: store.ids.uuid(), now }, billing, deps, input))
         events.push({ ...eventOf(input, contact, now), index, created: found === undefined })
         if (found === undefined) whom.add(contact)
       } catch (error) {

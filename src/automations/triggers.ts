@@ -73,25 +73,27 @@ export async function judgeStarts(
   triggers: readonly Trigger[],
 ): Promise<Judged[]> {
   if (triggers.length === 0) return []
+  // Looked up once for each, not for each event: a batch has a hundred of them.
+  const byName = new Map<string, { trigger: Trigger; version: FrozenVersion }[]>()
+  for (const trigger of triggers) {
+    const version = await versions(read, trigger.automationId, trigger.version)
+    byName.set(trigger.event, [...(byName.get(trigger.event) ?? []), { trigger, version }])
+  }
+  const starters = events.filter(({ name }) => byName.has(name))
   const pairs = JSON.stringify(
-    events.flatMap(({ contact, name }) =>
-      triggers
-        .filter(({ event }) => event === name)
-        .map(({ automationId }) => [contact.id, automationId]),
+    starters.flatMap(({ contact, name }) =>
+      (byName.get(name) ?? []).map(({ trigger }) => [contact.id, trigger.automationId]),
     ),
   )
   const live = new Map((await liveAmong(read, { pairs })).map((row) => [pairOf(row), row.id]))
   const entries = new Map(
     (await entriesAmong(read, { pairs })).map((row): [string, Entry] => [pairOf(row), row]),
   )
-  const starters = events.filter(({ name }) => triggers.some(({ event }) => event === name))
   const addresses = [...new Set(starters.map(({ contact }) => contact.email))]
   const reasons = await suppressionsAmong(read, accountId, addresses)
   const judged: Judged[] = []
   for (const [place, event] of events.entries()) {
-    for (const trigger of triggers) {
-      if (trigger.event !== event.name) continue
-      const version = await versions(read, trigger.automationId, trigger.version)
+    for (const { trigger, version } of byName.get(event.name) ?? []) {
       const pair = pairOf({ contactId: event.contact.id, automationId: trigger.automationId })
       const entry = entries.get(pair)
       const running = live.get(pair)

@@ -7,7 +7,7 @@
  * clock runs from the first message or request to the last mail at the sink; CPU is that of all
  * processes of each. Needs root, postfix, opendkim.
  */
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,6 +23,7 @@ import {
   openSink,
   quantile,
   report,
+  rsaSignatures,
   type Sink,
   serveAppliance,
   sleep,
@@ -176,11 +177,7 @@ function signWithRsaAlone(dataDir: string): void {
  * on a machine of 4,038 RSA-2048 signatures a second. This machine's own number scales it.
  */
 function computedLimit(): number {
-  const { stdout } = spawnSync('openssl', ['speed', '-seconds', '2', 'rsa2048'], {
-    encoding: 'utf8',
-  })
-  const signatures = Number(/rsa 2048 bits\s+\S+\s+\S+\s+(\S+)/.exec(stdout)?.[1])
-  return 1_930 * (signatures / 4_038)
+  return 1_930 * (rsaSignatures() / 4_038)
 }
 
 function median(figures: readonly Figure[]): Figure {

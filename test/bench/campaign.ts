@@ -8,12 +8,8 @@
  * to the same sink, in turn: at least 0.8 of their rate.
  */
 import { parseArgs } from 'node:util'
-import { loadPlans, setMarketingPlan } from '../../src/billing/index.js'
-import { systemClock } from '../../src/clock/index.js'
-import { packageFile } from '../../src/config/index.js'
-import { createList, importContacts } from '../../src/contacts/index.js'
-import { makeTurns, openStore } from '../../src/store/index.js'
 import { benchContent } from './content.js'
+import { fillList, listDomains, openBeside } from './fill-list.js'
 import {
   type Appliance,
   cpuSeconds,
@@ -36,7 +32,6 @@ const { values } = parseArgs({
   },
 })
 const sinkPort = 2_629
-const domains = 20
 const html = `<h1>Dear {{ firstName | default: "reader" }}</h1>${benchContent().html}`
 const sink = openSink('127.0.0.1', sinkPort)
 
@@ -125,7 +120,7 @@ async function delivery(n: number): Promise<void> {
   const ways = {
     batches: async () => {
       const emails = Array.from({ length: n }, (_, i) => ({
-        ...{ from: 'a@example.test', to: `p${i}@d${i % domains}.test`, subject: 'News' },
+        ...{ from: 'a@example.test', to: `p${i}@d${i % listDomains}.test`, subject: 'News' },
         html: html.replace('{{ firstName | default: "reader" }}', `First${i}`),
       }))
       const next = async (): Promise<void> => {
@@ -166,33 +161,6 @@ async function delivery(n: number): Promise<void> {
     ['campaign, CPU s per 1,000', list(cpu.campaign, 2)],
   ])
   await appliance.stop()
-}
-
-/** A list of that many, over 20 domains, and a plan for campaigns to it. */
-async function fillList(dataDir: string, accountId: string, contacts: number): Promise<string> {
-  const store = openBeside(dataDir)
-  const plan = loadPlans(packageFile('config/plans.toml')).marketing.at(-1) ?? null
-  await store.write((tx) => setMarketingPlan(tx, accountId, plan))
-  const deps = { store, clock: systemClock }
-  const { id: listId } = await createList(deps, accountId, 'Readers')
-  const file = (async function* () {
-    yield Buffer.from('email,firstName,lastName,town\n')
-    for (let i = 0; i < contacts; i += 1_000) {
-      const rows = Array.from(
-        { length: Math.min(1_000, contacts - i) },
-        (_, k) => `p${i + k}@d${(i + k) % domains}.test,First${i + k},Last${i + k},Lagos\n`,
-      )
-      yield Buffer.from(rows.join(''))
-    }
-  })()
-  const options = { listId, ceiling: null, file: 'bench.csv', defaultCountry: 'NG' }
-  await importContacts(deps, accountId, file, options)
-  await store.close()
-  return listId
-}
-
-function openBeside(dataDir: string) {
-  return openStore({ dataDir, clock: systemClock, turns: makeTurns(), slot: 15 })
 }
 
 function askOf({ url, apiKey }: Appliance) {

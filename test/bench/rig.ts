@@ -153,6 +153,13 @@ export function memoryMb(pid: number, what: 'VmHWM' | 'VmRSS'): number {
   return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)?.[1]) / 1_024
 }
 
+/** RSA-2048 signatures a second of one core: by it a figure of one machine is read on another. */
+export function rsaSignatures(): number {
+  const args = ['speed', '-seconds', '2', 'rsa2048']
+  const { stdout } = spawnSync('openssl', args, { encoding: 'utf8' })
+  return Number(/rsa 2048 bits\s+\S+\s+\S+\s+(\S+)/.exec(stdout)?.[1])
+}
+
 export const loadAverage = () => readFileSync('/proc/loadavg', 'utf8').split(' ')[0] ?? ''
 
 /** The value below which that share of the numbers lies. */
