@@ -26,8 +26,11 @@ export const makeEngineMemory = () => ({
 /** Resolves when there may be something due: after so long, or sooner when somebody has rung. */
 export type Rest = (atMostMs: number) => Promise<void>
 
-// Some milliseconds of the turn to write; more would hold up others, fewer would cost a sync each.
+// What is read and planned together.
 const perBatch = 200
+// Some milliseconds of the turn to write, after which others have theirs; the writes of a batch share
+// their sync.
+const perWrite = 50
 // A job's thread takes 0.2 s to start (notes/stack.md §5), so that it stays for what comes soon.
 const idleMs = 60_000
 // After a fault of the storage.
@@ -75,12 +78,28 @@ export async function runAutomations(
 
 /** An account's turn; resolves with whether anything has moved. */
 export async function runSome(deps: EngineDeps, accountId: string): Promise<boolean> {
-  const { clock, log } = deps
-  const now = clock.now()
+  const now = deps.clock.now()
   const batch = await planDue(deps, accountId, { now, limit: perBatch })
   if (batch === undefined) return false
+  const { gate, plans } = batch
+  const slices: Batch[] = []
+  for (let at = 0; at < plans.length; at += perWrite) {
+    slices.push({ gate, plans: plans.slice(at, at + perWrite) })
+  }
+  const moved = await Promise.all(slices.map((slice) => takeSlice(deps, accountId, slice, now)))
+  return moved.includes(true)
+}
+
+/** Each by itself: what one meets leaves the others written. */
+async function takeSlice(
+  deps: EngineDeps,
+  accountId: string,
+  slice: Batch,
+  now: number,
+): Promise<boolean> {
+  const { clock, log } = deps
   try {
-    return await take(deps, accountId, batch, now)
+    return await take(deps, accountId, slice, now)
   } catch (error) {
     if (mayPass(error)) {
       log.warn({ accountId, reason: messageOf(error) }, 'Steps of automations wait')
@@ -88,7 +107,7 @@ export async function runSome(deps: EngineDeps, accountId: string): Promise<bool
       return false
     }
     log.error({ accountId, error }, 'Steps of automations could not be written together')
-    return await takeSingly(deps, accountId, batch, now)
+    return await takeSingly(deps, accountId, slice, now)
   }
 }
 

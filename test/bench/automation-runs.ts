@@ -19,7 +19,9 @@ const sinkPort = 2_632
 const everyMs = 50
 const spreadMs = 60_000
 // Until the appliance is up and quiet.
-const quietMs = 10_000
+const quietMs = 20_000
+// Transactional mail with nothing beside it, to compare with.
+const aloneMs = 5_000
 
 /** So many live runs, all due within the same minute, and transactional mail beside them. */
 export async function dueAtOnce(runs: number, seconds: number): Promise<void> {
@@ -32,13 +34,14 @@ export async function dueAtOnce(runs: number, seconds: number): Promise<void> {
   const dueFrom = Date.now() + quietMs + runs / 10
   const bytes = fillRuns(dataDir, { runs, accountId, automationId, dueFrom })
   const scans = await scanTimes(dataDir, accountId, dueFrom + spreadMs)
-  await sleep(dueFrom - quietMs / 2 - Date.now())
+  await sleep(dueFrom - 0.75 * quietMs - Date.now())
 
   const mailAt = new Map<string, number>()
   const sink = await openDelaySink(sinkPort, 0, (recipient, at) => {
     if (recipient.startsWith('reset')) mailAt.set(recipient, at)
   })
   const appliance = await serveAppliance({ dataDir, apiKey, sinkPort, connections: 20 })
+  const alone = await sendBeside(appliance, aloneMs / 1_000)
   await sleep(dueFrom - 1_000 - Date.now())
   const before = memoryMb(appliance.pid, 'VmRSS')
   await sleep(dueFrom + 2_000 - Date.now())
@@ -46,7 +49,8 @@ export async function dueAtOnce(runs: number, seconds: number): Promise<void> {
   const { asked, answered, peak } = await sendBeside(appliance, seconds)
   const stepped = left - (await liveLeft(dataDir, automationId))
   await sleep(3_000)
-  const waits = [...asked].map(([to, at]) => (mailAt.get(to) ?? Number.POSITIVE_INFINITY) - at)
+  const waits = (asked: ReadonlyMap<string, number>) =>
+    [...asked].map(([to, at]) => (mailAt.get(to) ?? Number.POSITIVE_INFINITY) - at)
   const shown = (times: readonly number[]) =>
     [0.5, 0.99, 1].map((share) => quantile(times, share).toFixed(1)).join(' / ')
   report([
@@ -60,14 +64,19 @@ export async function dueAtOnce(runs: number, seconds: number): Promise<void> {
       [before, peak - before].map(Math.round).join(', '),
     ],
     ['transactional mails beside them', String(asked.size)],
+    ['answer with nothing beside it', shown(alone.answered)],
     ['answer, p50 / p99 / max ms (bar: 50)', shown(answered)],
-    ['request to MAIL, p50 / p99 / max ms (bar: 500)', shown(waits)],
+    ['request to MAIL with nothing beside it', shown(waits(alone.asked))],
+    ['request to MAIL, p50 / p99 / max ms (bar: 500)', shown(waits(asked))],
   ])
   appliance.process.kill('SIGKILL')
   sink.close()
 }
 
-/** Contacts, each with its event, entry and run in the first delay. Returns the bytes that they take. */
+/**
+ * Contacts, each with its event, entry and run in the first delay. Returns the bytes that the last three
+ * take.
+ */
 function fillRuns(
   dataDir: string,
   what: { runs: number; accountId: string; automationId: string; dueFrom: number },
@@ -78,7 +87,6 @@ function fillRuns(
     db.pragma('wal_checkpoint(truncate)')
     return statSync(file).size
   }
-  const before = size()
   const id = "printf('019a0000-%04x-7%03x-8000-%012x', n >> 12, n & 4095, n)"
   const given = { ...what, spreadMs, startedAt: what.dueFrom - 1_800_000 }
   const all = 'with recursive ns (n) as (select 1 union all select n + 1 from ns where n < @runs)'
@@ -89,11 +97,12 @@ function fillRuns(
     db.prepare(`insert into ${into} ${all} select ${values} from ns`).run(Object.fromEntries(used))
   }
   const address = "'p' || n || '@d' || (n % 20) || '.test'"
-  db.exec('begin')
   fill(
     'contacts (id, account_id, address, email, created_at)',
     `${id}, @accountId, ${address}, ${address}, @startedAt`,
   )
+  const before = size()
+  db.exec('begin')
   fill(
     'automation_events (id, account_id, contact_id, name, payload, at, depth)',
     `n, @accountId, ${id}, 'due', '{"order":"A-' || n || '","total":4200}', @startedAt, 0`,
@@ -152,7 +161,7 @@ async function sendBeside(appliance: Appliance, seconds: number) {
   for (let n = 0; n * everyMs < seconds * 1_000; n++) {
     await sleep(began + n * everyMs - performance.now())
     peak = Math.max(peak, memoryMb(appliance.pid, 'VmRSS'))
-    const to = `reset${n}@other.test`
+    const to = `reset${n}-${seconds}@other.test`
     const at = performance.now()
     asked.set(to, at)
     const mail = { from: 'a@example.test', to, subject: 'Your password', html: '<p>reset</p>' }
