@@ -1,42 +1,17 @@
-import { hostname } from 'node:os'
-import { makeAuthenticate, type Principal } from '../accounts/index.js'
-import {
-  makeFollowContacts,
-  makeLiveLimit,
-  makeVersions,
-  nextDueAt,
-  type Versions,
-} from '../automations/index.js'
-import { automationRoutes } from '../automations/routes.js'
-import { loadPlans, type Plans, refuseUnknownPlans } from '../billing/index.js'
-import { billingRoutes } from '../billing/routes.js'
+import { makeLiveLimit, makeVersions, nextDueAt } from '../automations/index.js'
+import { loadPlans, refuseUnknownPlans } from '../billing/index.js'
 import { campaignsWait } from '../broadcasts/index.js'
-import { broadcastRoutes } from '../broadcasts/routes.js'
 import { type Clock, systemClock } from '../clock/index.js'
-import { type ApplianceKey, type Config, checkSmartHosts, isReachable } from '../config/index.js'
-import { type Importer, openImporter, removeDeletedLists } from '../contacts/index.js'
-import { contactRoutes } from '../contacts/routes.js'
-import { dashboardRoutes } from '../dashboard/routes.js'
-import { type Backlog, expireOverdue, joinBacklog, makeBacklogMemory } from '../deliveries/index.js'
-import { type Idempotency, makeIdempotency } from '../emails/index.js'
-import { emailRoutes } from '../emails/routes.js'
-import { type HttpServer, openHttpServer } from '../http/index.js'
+import { type Config, checkSmartHosts, isReachable } from '../config/index.js'
+import { openImporter, removeDeletedLists } from '../contacts/index.js'
+import { expireOverdue, joinBacklog, makeBacklogMemory } from '../deliveries/index.js'
+import { makeIdempotency } from '../emails/index.js'
 import type { Log } from '../log/index.js'
-import { openApiRoutes } from '../openapi/routes.js'
-import { makePreferenceLinks, makeUnsubscribeLinks } from '../preferences/index.js'
-import { preferenceRoutes } from '../preferences/routes.js'
 import { loadBounceRules, loadFeedbackLoops } from '../reports/index.js'
-import { emptyWal, makeTurns, migrateStore, openStore, type Store } from '../store/index.js'
+import { emptyWal, makeTurns, migrateStore, openStore } from '../store/index.js'
 import { liftExpired } from '../suppression/index.js'
-import { openRenderer, type Renderer } from '../templates/index.js'
-import { topicRoutes } from '../topics/routes.js'
-import {
-  loadTrackingAgents,
-  makeTrackingTokens,
-  openRecorder,
-  type Recorder,
-} from '../tracking/index.js'
-import { trackingRoutes } from '../tracking/routes.js'
+import { openRenderer } from '../templates/index.js'
+import { loadTrackingAgents, openRecorder } from '../tracking/index.js'
 import { automationChores } from './automations.js'
 import { openControl } from './control.js'
 import { importSlot, openCrew } from './crew.js'
@@ -53,8 +28,9 @@ import {
 import { forwardingChores } from './forwarding.js'
 import { startHousekeeping } from './housekeeping.js'
 import { openJobs } from './jobs.js'
+import { openPrivateServer, openPublicServer } from './listeners.js'
 import { lockDataDir } from './lock.js'
-import { countAnswers, type Metrics, openMetrics } from './metrics.js'
+import { openMetrics } from './metrics.js'
 import { openSystemdNotifier } from './notify.js'
 import { openOwnKey, rememberKey } from './own-database.js'
 import { protectionChores } from './protection.js'
@@ -254,32 +230,17 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         'http.public.url is not set: links in marketing mail lead nowhere, and opens and clicks are not tracked',
       )
     }
-    let announceClosed = () => {}
-    const closed = new Promise<void>((resolve) => {
-      announceClosed = resolve
-    })
-    let closing: Promise<void> | undefined
     return {
       privateUrl,
       publicUrl,
       ...(crew.sandboxPort === undefined ? {} : { sandboxSmtpPort: crew.sandboxPort }),
       ...(crew.inboundPort === undefined ? {} : { inboundSmtpPort: crew.inboundPort }),
-      closed,
       reload() {
         log.info({}, 'Reading files again')
         crew.reload()
         readAgain(log, readAgents, recorder.useAgents)
       },
-      close() {
-        closing ??= (async () => {
-          log.info({}, 'Stopping')
-          notifier.stopping()
-          await closeAll()
-          log.info({}, 'Stopped')
-          announceClosed()
-        })()
-        return closing
-      },
+      ...closing({ log, notifier, closeAll }),
     }
   } catch (error) {
     await closeAll()
@@ -287,90 +248,35 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
   }
 }
 
-// By client address; mail programs fetch through few of them.
-const publicRateLimit = { requests: 600, windowMs: 60_000 }
-
-interface Core {
-  store: Store
-  clock: Clock
-  metrics: Metrics
-  ring: Parameters<typeof emailRoutes>[1]['ring']
-  backlog: Backlog
-  plans: Plans
-  renderer: Renderer
-  importer: Importer
-  idempotency: Idempotency
-  expand: () => void
-  automate: () => void
-  versions: Versions
-  isFull: () => Promise<boolean>
-}
-
-async function openPrivateServer(
-  { config, log }: ApplianceOptions,
-  core: Core,
-): Promise<HttpServer<Principal>> {
-  const { http } = config
-  const { store, clock, metrics } = core
-  const server = await openHttpServer<Principal>({
-    ...http.private,
-    allowedHosts: ['localhost', hostname(), ...http.private.allowedHosts],
-    log: log.child({ listener: 'private' }),
-    clock,
-    authenticate: makeAuthenticate({ store, clock }),
-    repeats: core.idempotency,
-    rateKey: (principal) => principal.keyId,
-    rateLimit: { requests: http.rateLimit.requests, windowMs: http.rateLimit.window },
-    trustedProxies: [...http.trustedProxies],
-    onAnswer: countAnswers(metrics.meter, 'private'),
+/** `close` runs once, however often it is called. */
+function closing({
+  log,
+  notifier,
+  closeAll,
+}: {
+  log: Log
+  notifier: { stopping(): void }
+  closeAll: () => Promise<void>
+}): Pick<Appliance, 'close' | 'closed'> {
+  let announceClosed = () => {}
+  const closed = new Promise<void>((resolve) => {
+    announceClosed = resolve
   })
-  const { retry, maxQueued } = config.outbound
-  const { defaultCountry } = config.contacts
-  const follow = makeFollowContacts(core.versions, clock)
-  contactRoutes(server.api, { ...core, defaultCountry, follow })
-  topicRoutes(server.api, core)
-  const sending = { ...core, log, retry, maxQueued, defaultCountry }
-  emailRoutes(server.api, sending)
-  broadcastRoutes(server.api, sending)
-  automationRoutes(server.api, { ...core, follow, maxQueued })
-  billingRoutes(server.api, core)
-  dashboardRoutes(server.pages, { store, clock, sandbox: config.outbound.route === 'sandbox' })
-  openApiRoutes(server)
-  if (metrics.expose !== undefined) server.pages.get('/metrics', metrics.expose)
-  await server.listen()
-  return server
-}
-
-/** What recipients reach: the pages behind the links in their mail. */
-async function openPublicServer(
-  { config, log }: ApplianceOptions,
-  deps: { store: Store; clock: Clock; key: ApplianceKey; metrics: Metrics; recorder: Recorder },
-) {
-  const { store, clock, key, metrics, recorder } = deps
-  const { http } = config
-  const server = await openHttpServer<never>({
-    host: http.public.host,
-    port: http.public.port,
-    log: log.child({ listener: 'public' }),
-    clock,
-    trustedProxies: [...http.trustedProxies],
-    pageRateLimit: publicRateLimit,
-    onAnswer: countAnswers(metrics.meter, 'public'),
-  })
-  // Tokens are read here and made elsewhere, so the URL before them does not matter.
-  preferenceRoutes(server.pages, {
-    store,
-    clock,
-    unsubscribeLinks: makeUnsubscribeLinks(key, ''),
-    preferenceLinks: makePreferenceLinks(key, ''),
-  })
-  trackingRoutes(server.pages, { clock, tokens: makeTrackingTokens(key), recorder })
-  server.pages.get('/', async () => ({
-    text: 'Posthorn\n',
-    contentType: 'text/plain; charset=utf-8',
-  }))
-  await server.listen()
-  return server
+  const stop = async () => {
+    log.info({}, 'Stopping')
+    notifier.stopping()
+    await closeAll()
+    log.info({}, 'Stopped')
+    announceClosed()
+  }
+  let stopped: Promise<void> | undefined
+  return {
+    closed,
+    close() {
+      stopped ??= stop()
+      return stopped
+    },
+  }
 }
 
 const urlOf = (host: string, port: number) =>
