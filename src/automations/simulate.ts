@@ -76,15 +76,18 @@ export interface Simulation {
 
 // More walks than a run of 1,000 steps takes that is blocked now and then.
 const maxWalks = 5_000
+// It holds up its thread: of one that is started again and again the beginning is told.
+const maxLines = 5_000
 
 /**
  * Walks a contact through an automation with a clock of its own, and writes nothing. It goes as the
- * engine does: at each instant first what happens, then the run if it is due.
+ * engine does: at each instant first what happens, then the run if it is due. It ends when it has told
+ * some 5,000 lines.
  */
 export function simulate(version: Compiled, world: SimulatedWorld): Simulation {
   const going = begin(version, world)
   const happenings = [...world.happenings].sort((a, b) => a.at - b.at)
-  for (let walks = 0; walks < maxWalks; ) {
+  for (let walks = 0; walks < maxWalks && going.told.lines.length < maxLines; ) {
     const [next] = happenings
     const due = going.run === undefined ? Number.POSITIVE_INFINITY : going.run.dueAt
     if (next !== undefined && next.at <= Math.max(due, going.now)) {

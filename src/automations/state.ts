@@ -68,12 +68,16 @@ export function definitionIn(given: object): AutomationDefinition {
   return definition
 }
 
+// A definition of 256 KiB can have 100,000 faults; how many there are is in the message.
+const maxErrors = 200
+
 function invalidAutomation(errors: readonly StepFault[]): ApiError {
   const [first] = errors
   const where = first?.key == null ? '' : `step "${first.key}": `
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
   const message = `The automation is not valid: ${where}${first?.error}${more}`
-  return new ApiError('validation_error', message, { status: 422, fields: { errors } })
+  const fields = { errors: errors.slice(0, maxErrors) }
+  return new ApiError('validation_error', message, { status: 422, fields })
 }
 
 export type AutomationChanges = Partial<NewAutomation>

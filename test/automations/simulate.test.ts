@@ -122,3 +122,25 @@ t.test('events of a simulation are read as they are written on a command line', 
   t.match(at('x@+1d={'), /no JSON object/)
   t.match(at('two words'), /not of the form/)
 })
+
+t.test('a simulation that never ends tells its beginning', async (t) => {
+  const loop = compile(
+    {
+      steps: [
+        { key: 'start', type: 'trigger', config: { eventName: startName } },
+        { key: 'pause', type: 'delay', config: { duration: 'PT1M' } },
+      ],
+      connections: [
+        { from: 'start', to: 'pause', type: 'default' },
+        { from: 'pause', to: 'pause', type: 'default' },
+      ],
+    },
+    { seed: 'a2' },
+  )
+  const happenings = Array.from({ length: 100 }, (_, n): Happening => {
+    return { at: start + n * day, kind: 'event', name: startName, payload: {} }
+  })
+  const until = start + 200 * day
+  const { lines } = simulate(loop, { contact: contact('c'), happenings, until })
+  t.ok(lines.length >= 5_000 && lines.length <= 5_100, `${lines.length}`)
+})

@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { AutomationDefinition } from '../../src/automations/definition.js'
+import { definitionIn } from '../../src/automations/state.js'
 import { validate } from '../../src/automations/validate.js'
 import { warningsOf } from '../../src/automations/warn.js'
 
@@ -338,4 +339,13 @@ t.test('what a template needs and its step cannot know is a warning', async (t) 
     'hello Template "welcome" needs "waits.paid.x", which this step does not know: give it in "variables"',
     'hello Template "welcome" needs "contact.age", which this step does not know: give it in "variables"',
   ])
+})
+
+t.test('of very many faults the first are told, and how many there are', async (t) => {
+  const connections = Array.from({ length: 20_000 }, () => 0)
+  const steps = [{ key: 'start', type: 'trigger', config: { eventName: 'signup' } }]
+  t.throws(() => definitionIn({ steps, connections }), {
+    message: /and 19999 more/,
+    fields: { errors: { length: 200 } },
+  })
 })
