@@ -13,16 +13,12 @@ export function listensTo({ settings: { exitOn = [], goal } }: Compiled): string
  * for nothing. It comes before the wait in which the run may be parked. After `goal` the run goes on
  * at that step, not begun: keep `heard` with it, since a goal moves a run only once.
  */
-export type Heard =
-  | { kind: 'exit'; reason: 'exit_rule' | 'goal' }
-  | { kind: 'goal'; stepId: number; heard: RunState['heard'] }
-
 export function hears(
   { settings: { exitOn = [], goal }, byKey }: Compiled,
   run: Pick<RunState, 'heard' | 'waits'>,
   facts: Omit<Facts, 'event' | 'waits'>,
   event: StoredEvent,
-): Heard | undefined {
+): ExitOrGoal | undefined {
   const all = { ...facts, waits: run.waits, event }
   const matches = (rule: { eventName: string; filter?: Parameters<typeof holds>[0] }) =>
     rule.eventName === event.name && holds(rule.filter, all)
@@ -32,6 +28,10 @@ export function hears(
   if (target === undefined) return { kind: 'exit', reason: 'goal' }
   return { kind: 'goal', stepId: target.id, heard: { ...run.heard, [goalMark]: event.id } }
 }
+
+type ExitOrGoal =
+  | { kind: 'exit'; reason: 'exit_rule' | 'goal' }
+  | { kind: 'goal'; stepId: number; heard: RunState['heard'] }
 
 // No event has this name (RunState.heard).
 const goalMark = '@goal'

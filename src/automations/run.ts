@@ -32,8 +32,6 @@ export interface Engagement {
 
 export type BlockedReason = 'quota' | 'paused' | 'domain' | 'plan' | 'queue_full' | 'window' | 'cap'
 
-export type EndStatus = 'completed' | 'exited' | 'failed' | 'cancelled'
-
 /** Why a contact gets no more of what they would have got. */
 export type Departure = 'unsubscribed' | 'bounced' | 'complained' | 'suppressed' | 'deleted'
 

@@ -1,8 +1,9 @@
 import { ApiError, OperatorError } from '../errors/index.js'
+import type { EndStatus } from '../runs/index.js'
 import { idsIn, type Read } from '../store/index.js'
 import { skipping } from './hold.js'
 import { readHistory } from './live.js'
-import type { BlockedReason, EndStatus, HistoryEntry } from './run.js'
+import type { BlockedReason, HistoryEntry } from './run.js'
 
 export const liveStatuses = ['running', 'waiting'] as const
 export const endStatuses = ['completed', 'exited', 'failed', 'cancelled'] as const

@@ -1,3 +1,4 @@
+import type { EndStatus } from '../runs/index.js'
 import { advanced } from './advance.js'
 import type { Compiled } from './compile.js'
 import type { JsonObject, Step, StepOf } from './definition.js'
@@ -6,7 +7,6 @@ import { hears, staysOn } from './exit-rules.js'
 import type { Judged } from './rule.js'
 import {
   type Departure,
-  type EndStatus,
   type Obstacle,
   type RunState,
   type StoredEvent,

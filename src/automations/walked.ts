@@ -1,9 +1,9 @@
+import type { EndStatus } from '../runs/index.js'
 import type { JsonObject, StepOf } from './definition.js'
 import type { Judged } from './rule.js'
 import type {
   BlockedReason,
   Departure,
-  EndStatus,
   Engagement,
   HistoryEntry,
   Obstacle,

@@ -39,7 +39,7 @@ export async function sendTest(
   const mailbox = parseMailbox(input.to)
   if (mailbox === undefined || !(await mayReceiveTests(read, accountId, mailbox))) {
     const message =
-      'to is none of your own mailboxes: it is to be on a verified domain of the account'
+      'A test goes to a mailbox of your own: give a "to" on a verified domain of the account'
     throw new ApiError('forbidden', message)
   }
   const { address } = mailbox

@@ -222,7 +222,7 @@ export const automations: Description = {
       refusals: [
         refusal(
           'validation_error',
-          'The cursor is none of this list',
+          'The cursor was given out by another list, or by none',
           'The cursor does not belong to this list',
           {
             status: 400,
@@ -362,7 +362,7 @@ export const automations: Description = {
         noSuchAutomation,
         refusal(
           'validation_error',
-          'The cursor is none of this list',
+          'The cursor was given out by another list, or by none',
           'The cursor does not belong to this list',
           {
             status: 400,

@@ -151,7 +151,7 @@ export const broadcasts: Description = {
         refusal(
           'forbidden',
           '`to` is not one of your own mailboxes',
-          'to is none of your own mailboxes: it is to be on a verified domain of the account',
+          'A test goes to a mailbox of your own: give a "to" on a verified domain of the account',
         ),
         refusal(
           'rate_limit_exceeded',
@@ -213,7 +213,7 @@ export const broadcasts: Description = {
       refusals: [
         refusal(
           'validation_error',
-          'The cursor is none of this list',
+          'The cursor was given out by another list, or by none',
           'The cursor does not belong to this list',
         ),
       ],

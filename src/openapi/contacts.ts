@@ -201,7 +201,7 @@ export const contacts: Description = {
         noSuchList,
         refusal(
           'validation_error',
-          'The cursor is none of this list',
+          'The cursor was given out by another list, or by none',
           'The cursor does not belong to this list',
         ),
       ],
