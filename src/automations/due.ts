@@ -49,6 +49,8 @@ export function travellerOf(row: DueColumns): Traveller | undefined {
 
 /** What the walks of some runs of an account need to know, read with a query each for all of them. */
 export interface Surroundings {
+  /** False: so many events have come since these runs began that only fewer runs can be looked at together. */
+  complete: boolean
   events: ReadonlyMap<number, StoredEvent>
   departed(contact: Traveller): Departure | undefined
   nextEvent(contactId: string, name: string, after: number): StoredEvent | undefined
@@ -67,12 +69,14 @@ export async function readSurroundings(
     runs.flatMap(({ row }) => eventsOf(row)),
   )
   const reasons = await reasonsOf(read, accountId, addresses)
-  const later = await laterEvents(read, runs)
+  const limit = runs.length > 1 ? eventsTogether : -1
+  const { later, complete } = await laterEvents(read, runs, limit)
   const mail = await readEngagement(read, runs)
   const left = await leftTopics(read, accountId, runs, addresses)
   return {
+    complete,
     events,
-    departed: ({ email }) => departureOf(reasons.get(email.toLowerCase())),
+    departed: ({ email }) => departureOf(reasons, email),
     nextEvent: (contactId, name, after) =>
       later.get(`${contactId} ${name}`)?.find(({ id }) => id > after),
     mail,
@@ -92,7 +96,8 @@ async function reasonsOf(
 async function laterEvents(
   read: Read,
   runs: readonly DueRun[],
-): Promise<Map<string, StoredEvent[]>> {
+  limit: number,
+): Promise<{ later: Map<string, StoredEvent[]>; complete: boolean }> {
   // Once for all runs of a contact: 200 of them would read 500 events of 16 KiB 200 times.
   const wanted = new Map<string, [contactId: string, name: string, after: number]>()
   for (const { row, version } of runs) {
@@ -102,19 +107,23 @@ async function laterEvents(
       wanted.set(key, [row.contact_id, name, Math.min(after, row.trigger_event)])
     }
   }
-  const found = new Map<string, StoredEvent[]>()
-  if (wanted.size === 0) return found
-  for (const row of await eventsAfter(read, { json: JSON.stringify([...wanted.values()]) })) {
+  const later = new Map<string, StoredEvent[]>()
+  if (wanted.size === 0) return { later, complete: true }
+  const rows = await eventsAfter(read, { json: JSON.stringify([...wanted.values()]), limit })
+  for (const row of rows) {
     const key = `${row.contactId} ${row.name}`
-    const events = found.get(key) ?? []
+    const events = later.get(key) ?? []
     events.push(toEvent(row))
-    found.set(key, events)
+    later.set(key, events)
   }
-  return found
+  return { later, complete: rows.length !== limit }
 }
 
-const eventsAfter = prepared<{ json: string }, EventColumns & { contactId: string }>(
-  (db, { json }) =>
+// Of up to 16 KiB each: more would be too much for the engine's thread.
+const eventsTogether = 2_000
+
+const eventsAfter = prepared<{ json: string; limit: number }, EventColumns & { contactId: string }>(
+  (db, { json, limit }) =>
     db
       .selectFrom(rowsOf(json))
       .innerJoin('automation_events as events', (join) =>
@@ -124,7 +133,8 @@ const eventsAfter = prepared<{ json: string }, EventColumns & { contactId: strin
           .on('events.id', '>', cell<number>(2)),
       )
       .select(['events.id', 'name', 'payload', 'at', 'contact_id as contactId'])
-      .orderBy('events.id'),
+      .orderBy('events.id')
+      .limit(limit),
 )
 
 async function leftTopics(

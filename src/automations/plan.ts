@@ -79,6 +79,9 @@ export async function planDue(
   const versions = [...new Set(runs.map(({ version }) => version))]
   const gate = await openGate({ ...deps, read }, accountId, versions, now)
   const around = await readSurroundings(read, accountId, runs)
+  if (!around.complete) {
+    return await planDue(deps, accountId, { now, limit: Math.ceil(rows.length / 8) })
+  }
   const plan = async (run: DueRun): Promise<Plan> => {
     const { status, pausedAt } = states.get(run.row.automation_id) ?? archived
     if (status === 'archived') return { kind: 'cancel', run }

@@ -187,7 +187,7 @@ async function stopsOf(
   const gateDeps = { ...deps, read, templates: makeMailTemplates() }
   const gate = await openGate(gateDeps, accountId, [version], deps.clock.now())
   const reasons = await suppressionsAmong(read, accountId, [email])
-  const departed = departureOf(reasons.get(email.toLowerCase()))
+  const departed = departureOf(reasons, email)
   const left = new Set<string>()
   for (const topicId of version.topics) {
     if ((await optedOutAmong(read, accountId, topicId, [email])).size > 0) left.add(topicId)

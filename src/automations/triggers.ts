@@ -104,7 +104,7 @@ export async function judgeStarts(
           contact: event.contact,
           event: event.stored,
           occurredAt: event.occurredAt,
-          departed: departureOf(reasons.get(event.contact.email.toLowerCase())),
+          departed: departureOf(reasons, event.contact.email),
           running: running !== undefined,
           before: entry && { ...entry, startsInLastHour: startsIn(entry, now) },
           now,

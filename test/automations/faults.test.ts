@@ -1,11 +1,13 @@
 import t from 'tap'
 import { createAccount } from '../../src/accounts/index.js'
 import { acceptEvents, makeEngineMemory, runAutomations } from '../../src/automations/index.js'
+import { planDue } from '../../src/automations/plan.js'
+import { takePlans } from '../../src/automations/take.js'
 import { loadConfig } from '../../src/config/index.js'
 import { joinBacklog, makeBacklogMemory } from '../../src/deliveries/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { openAutomations } from '../support/automation-appliance.js'
-import { dayMs, openEngine, send, trigger } from '../support/automation-rig.js'
+import { dayMs, openEngine, send, trigger, wait } from '../support/automation-rig.js'
 import { plans } from '../support/campaigns.js'
 import { FakeClock } from '../support/clock.js'
 import { openTestStore } from '../support/store.js'
@@ -142,4 +144,36 @@ t.test('an account with slow templates leaves others their turn', async (t) => {
   })
   t.equal(rendered, 100)
   t.ok(before !== undefined && before <= 41, `after ${before} mails of the other`)
+})
+
+t.test('the simulator’s suppressed address begins no run', async (t) => {
+  const rig = await openEngine(t)
+  const email = 'suppressed@simulator.posthorn.test'
+  await rig.enabled([trigger(), send('mail')])
+  t.match((await rig.event({ email })).automations, [{ started: false, reason: 'suppressed' }])
+})
+
+t.test('runs whose contacts have very many events are looked at a few at a time', async (t) => {
+  const rig = await openEngine(t)
+  const filter = { field: 'event.total', operator: 'eq', value: 5 }
+  const id = await rig.enabled([trigger(), wait('paid', 'paid', { filter, timeout: 'P1D' })])
+  const emails = Array.from({ length: 12 }, (_, n) => `a${n}@s.test`)
+  for (const email of emails) await rig.start({ email })
+  await rig.work()
+  for (const email of emails) {
+    const many = Array.from({ length: 100 }, () => ({ event: 'paid', email }))
+    for (let n = 0; n < 4; n += 1) await acceptEvents(rig.accepting, await rig.billing(), many)
+  }
+  await rig.clock.advance(dayMs)
+  const batches: number[] = []
+  const { read } = rig.store
+  for (;;) {
+    const batch = await planDue(rig.deps, rig.accountId, { now: rig.clock.now(), limit: 200 })
+    if (batch === undefined) break
+    batches.push(batch.plans.length)
+    await takePlans({ ...rig.deps, ids: rig.store.ids }, batch, rig.clock.now())
+  }
+  t.ok(Math.max(...batches) < 6, `2,000 events together: ${batches}`)
+  t.match(await rig.automation(id), { exited: emails.length })
+  t.equal((await read.selectFrom('automation_live').select('id').execute()).length, 0)
 })
