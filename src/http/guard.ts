@@ -51,7 +51,7 @@ export function readHead(request: NativeRequest, received: Received): Head {
   if (fields === undefined || fields === 'plain') request.forEach(take)
   else for (const [name, value] of fields) take(name, value)
   const key = headers.get('idempotency-key')
-  const cut = fields === undefined && key !== undefined && received.showsCut('idempotency-key', key)
+  const cut = fields === undefined && key !== undefined && received.showsCut(key)
   return {
     method,
     path,

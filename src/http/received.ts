@@ -22,10 +22,10 @@ export interface Received {
    */
   fields(method: string, target: string): Field[] | 'plain' | undefined
   /**
-   * Of a head that came in pieces: whether what is still there of them has this field with a value from
-   * which uWS has cut bytes to get `value`. Only to be called while uWS calls us.
+   * Of a head that came in pieces: whether what is still there of them has a value from which uWS has
+   * cut bytes to get this one. Only to be called while uWS calls us.
    */
-  showsCut(name: string, value: string): boolean
+  showsCut(value: string): boolean
 }
 
 const pieceBytes = 64 * 1024
@@ -90,12 +90,11 @@ function fields(method: string, target: string): Field[] | 'plain' | undefined {
   })
 }
 
-function showsCut(name: string, value: string): boolean {
-  const lines = buffer?.toString('latin1', 0, headBytes).split(/\r\n/) ?? []
+function showsCut(value: string): boolean {
+  const lines = buffer?.toString('latin1', 0, headBytes).split('\r\n') ?? []
+  // The last piece lies over the beginning of those before it, so that the field's name may be gone.
   return lines.some((line) => {
-    const colon = line.indexOf(':')
-    if (line.slice(0, colon).toLowerCase() !== name) return false
-    const sent = line.slice(colon + 1).replace(/^[ \t]+|[ \t]+$/g, '')
+    const sent = line.slice(line.indexOf(':') + 1).replace(/^[ \t]+|[ \t]+$/g, '')
     return sent !== value && sent.replace(/^[^!-~]+|[^!-~]+$/g, '') === value
   })
 }

@@ -391,6 +391,7 @@ t.test('[18] a head in pieces may have an Idempotency-Key, but none that was cut
   for (const key of ['order-1\xc3\xa9', '\xe9order-1', '\xc3\xa9']) {
     const seen = rest.join('').replace('order-1', key)
     t.equal((await inPieces(line, seen))?.status, 400, key)
+    t.equal((await inPieces(line, seen.slice(0, -2), '\r\n'))?.status, 400, `${key}, then the end`)
   }
 })
 
