@@ -54,12 +54,12 @@ export interface AcceptDeps {
 /**
  * Takes in events of an account, in order, all of them or none. An address that the account does not
  * know becomes a contact on no list. Throws what is wrong with the first event, or, with `together`,
- * a 422 that names all events that are wrong. `alongside` is written with them.
+ * a 422 that names all events that are wrong, also those that their reader found so. `alongside` is written with them.
  */
 export async function acceptEvents(
   deps: AcceptDeps,
   billing: AccountBilling,
-  inputs: readonly EventInput[],
+  inputs: readonly (EventInput | ApiError)[],
   {
     together = false,
     alongside = async () => {},
@@ -71,16 +71,18 @@ export async function acceptEvents(
   const { store, clock, versions } = deps
   checkOpen(billing)
   const { accountId } = billing
+  const legible = inputs.filter((input): input is EventInput => !(input instanceof ApiError))
   const full = await deps.isFull()
   const accepted = await store.write(async (tx) => {
     const now = clock.now()
-    const whom = await findWhom(tx, accountId, inputs)
-    const repeats = await findRepeats(tx, accountId, inputs, now)
+    const whom = await findWhom(tx, accountId, legible)
+    const repeats = await findRepeats(tx, accountId, legible, now)
     const errors: { index: number; error: string }[] = []
     const events: (NewEvent & { index: number; created: boolean })[] = []
     const repeated = new Map<number, { answer: AcceptedEvent } | { place: number }>()
     for (const [index, input] of inputs.entries()) {
       try {
+        if (input instanceof ApiError) throw input
         const before = repeats.of(input, index)
         if (before !== undefined) {
           repeated.set(index, before)
@@ -102,7 +104,7 @@ export async function acceptEvents(
     const fresh = new Map(
       events.map((event, place) => [event.index, answerOf(event, heard[place])] as const),
     )
-    for (const [index, answer] of fresh) await repeats.keep(tx, inputs[index] ?? answer, answer)
+    for (const [index, answer] of fresh) await repeats.keep(tx, legible[index] ?? answer, answer)
     const answers = inputs.map((_, index): AcceptedEvent => {
       const before = repeated.get(index)
       const place = before !== undefined && 'place' in before ? before.place : index
@@ -158,7 +160,7 @@ export function makeLiveLimit(
 }
 
 /** Of a batch nothing is taken in if anything is wrong. */
-export const invalidEvents = (errors: { index: number; error: string }[], of: number) =>
+const invalidEvents = (errors: { index: number; error: string }[], of: number) =>
   new ApiError(
     'validation_error',
     `${errors.length} of ${of} events are invalid; nothing was taken in`,

@@ -1,7 +1,8 @@
 import type { Infer } from 'superstruct'
 import type { AccountBilling } from '../billing/index.js'
+import { ApiError } from '../errors/index.js'
 import { check, type Remember, ShapeError } from '../http/index.js'
-import { type AcceptDeps, type AcceptedEvent, acceptEvents, invalidEvents } from './accept.js'
+import { type AcceptDeps, type AcceptedEvent, acceptEvents } from './accept.js'
 import { EventItem } from './shapes.js'
 
 export interface AcceptedBatch {
@@ -19,19 +20,11 @@ export async function acceptBatch(
   items: readonly unknown[],
   remember: Remember,
 ): Promise<AcceptedBatch> {
-  const events: Infer<typeof EventItem>[] = []
-  const errors: { index: number; error: string }[] = []
-  for (const [index, item] of items.entries()) {
-    const checked = checkedItem(item)
-    if ('error' in checked) errors.push({ index, error: checked.error })
-    else events.push(checked.event)
-  }
-  if (errors.length > 0) throw invalidEvents(errors, items.length)
   const answer = (results: readonly AcceptedEvent[]) => ({
     accepted: results.length,
     results: [...results],
   })
-  const results = await acceptEvents(deps, billing, events, {
+  const results = await acceptEvents(deps, billing, items.map(eventIn), {
     together: true,
     alongside: (tx, accepted) => remember(tx, answer(accepted), 202),
   })
@@ -39,14 +32,14 @@ export async function acceptBatch(
 }
 
 /** An event, or one sentence about each field of it that is wrong. */
-function checkedItem(item: unknown): { event: Infer<typeof EventItem> } | { error: string } {
+function eventIn(item: unknown): Infer<typeof EventItem> | ApiError {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) {
-    return { error: 'Expected an object with the fields of an event' }
+    return new ApiError('validation_error', 'Expected an object with the fields of an event')
   }
   try {
-    return { event: check(item, EventItem) }
+    return check(item, EventItem)
   } catch (error) {
-    if (error instanceof ShapeError) return { error: error.message }
+    if (error instanceof ShapeError) return new ApiError('validation_error', error.message)
     throw error
   }
 }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { ApiError } from '../errors/index.js'
+import { jsonFingerprint } from '../http/index.js'
 import { idsOf, prepared, preparedInsert, type Tx } from '../store/index.js'
 import type { AcceptedEvent, EventInput } from './accept.js'
 
@@ -62,8 +62,8 @@ export async function findRepeats(
 }
 
 function fingerprintOf({ event, contactId, email, payload, occurredAt }: EventInput): string {
-  const told = JSON.stringify([event, contactId, email, payload, occurredAt])
-  return createHash('sha256').update(`event of a batch\n${told}`).digest('base64')
+  const told = [event, contactId, email, payload, occurredAt]
+  return jsonFingerprint('event of a batch', told, Buffer.from(JSON.stringify(told)))
 }
 
 interface Known {

@@ -97,7 +97,8 @@ export function standingHeaders(standing: Standing): Record<string, string> {
 /** Throws when the request that was just counted was one too many. */
 export function refuseExcess(standing: Standing): void {
   if (standing.allowed) return
-  throw new ApiError('rate_limit_exceeded', 'Too many requests; try again later', {
-    headers: { 'Retry-After': String(standing.retryAfterSeconds) },
+  const seconds = standing.retryAfterSeconds
+  throw new ApiError('rate_limit_exceeded', `Too many requests; try again in ${seconds} s`, {
+    headers: { 'Retry-After': String(seconds) },
   })
 }

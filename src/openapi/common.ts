@@ -111,7 +111,7 @@ const bodyRefusals = (maxBodyBytes: number): Refusal[] => [
 const keyRefusals: Refusal[] = [
   refusal('missing_api_key', 'No Authorization header', 'Unauthorized'),
   refusal('invalid_api_key', 'The key is garbled, unknown or deleted', 'Unauthorized'),
-  refusal('rate_limit_exceeded', 'Too many requests', 'Too many requests; try again later'),
+  refusal('rate_limit_exceeded', 'Too many requests', 'Too many requests; try again in 12 s'),
   refusal('application_error', 'A fault of the service', 'Something went wrong on our side'),
 ]
 

@@ -70,6 +70,13 @@ t.test('a batch is taken in wholly or not at all, and each event once under its 
   t.match(await unknown.catch((error) => error.fields), {
     errors: [{ index: 1, error: 'No such contact' }],
   })
+  const both = batch([{ event: 'a b' }, good, { event: 'x', contactId: nobody }])
+  t.match(await both.catch((error) => error.fields), {
+    errors: [
+      { index: 0, error: /^event: Expected .*; contactId: Required/ },
+      { index: 2, error: 'No such contact' },
+    ],
+  })
   t.same(await rig.store.read.selectFrom('automation_events').select('id').execute(), [])
 
   const first = await batch([good, { ...good, idempotencyKey: 'b' }, good])
@@ -81,6 +88,9 @@ t.test('a batch is taken in wholly or not at all, and each event once under its 
   const events = await rig.store.read.selectFrom('automation_events').select('id').execute()
   t.equal(events.length, 2)
   await t.rejects(batch([{ ...good, event: 'other' }]), /invalid/)
+  const paid = (payload: object) => ({ ...good, idempotencyKey: 'c', payload })
+  const told = await batch([paid({ sum: 1, of: { a: 1, b: 2 } })])
+  t.same(await batch([paid({ of: { b: 2, a: 1 }, sum: 1 })]), told, 'in another order')
   await rig.clock.advance(25 * hourMs)
   t.match(await batch([good]), { results: [{ started: 1, contactCreated: false }] })
 })
