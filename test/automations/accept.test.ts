@@ -91,6 +91,7 @@ t.test('a batch is taken in wholly or not at all, and each event once under its 
   const paid = (payload: object) => ({ ...good, idempotencyKey: 'c', payload })
   const told = await batch([paid({ sum: 1, of: { a: 1, b: 2 } })])
   t.same(await batch([paid({ of: { b: 2, a: 1 }, sum: 1 })]), told, 'in another order')
+  await rig.work()
   await rig.clock.advance(25 * hourMs)
   t.match(await batch([good]), { results: [{ started: 1, contactCreated: false }] })
 })
