@@ -24,8 +24,8 @@ export interface EventInput {
   email?: string | undefined
   payload?: Json | undefined
   occurredAt?: string | undefined
-  /** Of an event of a batch: again under this key, it is the same event. */
-  idempotencyKey?: string | undefined
+  /** Of an event of a batch: again under this key, it is the same event, or else refused. */
+  once?: { key: string; fingerprint: string }
 }
 
 /** What an event came to. */
@@ -104,7 +104,8 @@ export async function acceptEvents(
     const fresh = new Map(
       events.map((event, place) => [event.index, answerOf(event, heard[place])] as const),
     )
-    for (const [index, answer] of fresh) await repeats.keep(tx, legible[index] ?? answer, answer)
+    for (const [index, answer] of fresh)
+      await repeats.keep(tx, legible[index] ?? { event: answer.event }, answer)
     const answers = inputs.map((_, index): AcceptedEvent => {
       const before = repeated.get(index)
       const place = before !== undefined && 'place' in before ? before.place : index

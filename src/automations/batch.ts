@@ -1,8 +1,7 @@
-import type { Infer } from 'superstruct'
 import type { AccountBilling } from '../billing/index.js'
 import { ApiError } from '../errors/index.js'
-import { check, type Remember, ShapeError } from '../http/index.js'
-import { type AcceptDeps, type AcceptedEvent, acceptEvents } from './accept.js'
+import { check, jsonFingerprint, type Remember, ShapeError } from '../http/index.js'
+import { type AcceptDeps, type AcceptedEvent, acceptEvents, type EventInput } from './accept.js'
 import { EventItem } from './shapes.js'
 
 export interface AcceptedBatch {
@@ -32,12 +31,20 @@ export async function acceptBatch(
 }
 
 /** An event, or one sentence about each field of it that is wrong. */
-function eventIn(item: unknown): Infer<typeof EventItem> | ApiError {
+function eventIn(item: unknown): EventInput | ApiError {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) {
     return new ApiError('validation_error', 'Expected an object with the fields of an event')
   }
   try {
-    return check(item, EventItem)
+    const { idempotencyKey: key, ...input } = check(item, EventItem)
+    if (key === undefined) return input
+    const { event, contactId, email, payload, occurredAt } = input
+    const told = [event, contactId, email, payload, occurredAt]
+    const written = Buffer.from(JSON.stringify(told))
+    return {
+      ...input,
+      once: { key, fingerprint: jsonFingerprint('event of a batch', told, written) },
+    }
   } catch (error) {
     if (error instanceof ShapeError) return new ApiError('validation_error', error.message)
     throw error

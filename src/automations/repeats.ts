@@ -1,5 +1,4 @@
 import { ApiError } from '../errors/index.js'
-import { jsonFingerprint } from '../http/index.js'
 import { idsOf, prepared, preparedInsert, type Tx } from '../store/index.js'
 import type { AcceptedEvent, EventInput } from './accept.js'
 
@@ -23,7 +22,7 @@ export async function findRepeats(
   inputs: readonly EventInput[],
   now: number,
 ): Promise<Repeats> {
-  const keys = inputs.flatMap(({ idempotencyKey: key }) => (key === undefined ? [] : [key]))
+  const keys = inputs.flatMap(({ once }) => (once === undefined ? [] : [once.key]))
   const rows =
     keys.length === 0
       ? []
@@ -31,10 +30,9 @@ export async function findRepeats(
   const known = new Map(rows.map((row) => [row.key, row]))
   const here = new Map<string, { place: number; fingerprint: string }>()
   return {
-    of(input, place) {
-      const { idempotencyKey: key } = input
-      if (key === undefined) return undefined
-      const fingerprint = fingerprintOf(input)
+    of({ once }, place) {
+      if (once === undefined) return undefined
+      const { key, fingerprint } = once
       const before = known.get(key)
       const first = here.get(key)
       if ((before ?? first ?? { fingerprint }).fingerprint !== fingerprint) {
@@ -46,24 +44,19 @@ export async function findRepeats(
       here.set(key, { place, fingerprint })
       return undefined
     },
-    async keep(tx, input, answer) {
-      const { idempotencyKey: key } = input
-      if (key === undefined) return
+    async keep(tx, { once }, answer) {
+      if (once === undefined) return
+      const { key, fingerprint } = once
       // What is still there has expired.
       await forgetKey(tx, { accountId, key })
       const row = {
-        fingerprint: fingerprintOf(input),
+        fingerprint,
         status: 202,
         response: JSON.stringify(answer),
       }
       await insertKey(tx, { account_id: accountId, key, ...row, created_at: now })
     },
   }
-}
-
-function fingerprintOf({ event, contactId, email, payload, occurredAt }: EventInput): string {
-  const told = [event, contactId, email, payload, occurredAt]
-  return jsonFingerprint('event of a batch', told, Buffer.from(JSON.stringify(told)))
 }
 
 interface Known {
