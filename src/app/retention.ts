@@ -1,12 +1,10 @@
 import { makeForgetContactEvents } from '../automations/index.js'
 import { type Plans, readBilling } from '../billing/index.js'
-import type { Clock } from '../clock/index.js'
+import { type Clock, dayMs } from '../clock/index.js'
 import { makeForgetEvents, type Retentions } from '../events/index.js'
 import type { Log } from '../log/index.js'
 import { eachApart, type Store } from '../store/index.js'
 import type { Chore } from './housekeeping.js'
-
-const dayMs = 86_400_000
 
 /** Events go when the plan of their account no longer keeps them. */
 export function retentionChores(deps: {

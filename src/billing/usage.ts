@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { dayMs } from '../clock/index.js'
 import { prepared, type Read, type Tx } from '../store/index.js'
 
 export interface Usage {
@@ -81,8 +82,6 @@ export function periodsAt(ms: number): { month: string; day: string } {
   const day = new Date(ms).toISOString().slice(0, 10)
   return { month: day.slice(0, 7), day }
 }
-
-const dayMs = 86_400_000
 
 /** When the UTC day ends. */
 export const dayEndsAt = (ms: number) => (Math.floor(ms / dayMs) + 1) * dayMs

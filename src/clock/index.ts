@@ -35,3 +35,6 @@ export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
     signal?.addEventListener('abort', stop, { once: true })
   })
 }
+
+/** 24 hours in ms: a day of UTC, which knows no summer time. */
+export const dayMs = 86_400_000

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { connect as tlsConnect } from 'node:tls'
+import { dayMs } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
 import { readCertificate } from '../inbound/index.js'
 import type { DoctorDeps } from './deps.js'
@@ -69,8 +70,6 @@ export interface SeenCertificate {
 const faults: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another name',
 }
-
-const dayMs = 86_400_000
 
 export function judgeCertificate(
   { clock }: Pick<DoctorDeps, 'clock'>,

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { dayMs } from '../clock/index.js'
 import type { ProtectionHourRow, ProtectionTotals, Read, Tx } from '../store/index.js'
 import { prepared } from '../store/index.js'
 
@@ -10,7 +11,6 @@ import { prepared } from '../store/index.js'
 export type Totals = ProtectionTotals
 
 const hourMs = 3_600_000
-const dayMs = 86_400_000
 export const hourOf = (at: number) => Math.floor(at / hourMs)
 export const dayOf = (at: number) => Math.floor(at / dayMs)
 

@@ -2,10 +2,9 @@ import { makeEffects } from '../app/effects.js'
 import { bounceRuleFiles, feedbackLoopFiles } from '../app/files.js'
 import { openResolver } from '../app/resolver.js'
 import { runThread } from '../app/thread.js'
+import { dayMs } from '../clock/index.js'
 import { makeReturnPaths } from '../deliveries/index.js'
 import { openInbound } from '../inbound/index.js'
-
-const dayMs = 86_400_000
 
 await runThread('inbound', async ({ data, store, clock, log, key, meter }) => {
   const { inbound: config, outbound } = data.config

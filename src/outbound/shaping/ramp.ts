@@ -1,3 +1,4 @@
+import { dayMs } from '../../clock/index.js'
 import { type QueueClass, queueClass } from '../../store/index.js'
 import { reserveOf } from './throttle.js'
 
@@ -20,7 +21,6 @@ const ramp = [
 ]
 export const rampDays = ramp.length
 const idleDays = 30
-const dayMs = 86_400_000
 
 export const dayOf = (now: number) => Math.floor(now / dayMs)
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock/index.js'
+import { type Clock, dayMs } from '../../clock/index.js'
 import { type QueueClass, queueClass } from '../../store/index.js'
 import { dayOf } from './ramp.js'
 
@@ -42,7 +42,6 @@ export interface WarmUpOptions {
 // A twentieth of the day at a time, over all threads: what a crash loses, against a write for each.
 const share = 0.05
 const retryMs = 1_000
-const dayMs = 86_400_000
 
 /** For sources that need none: the sandbox, `outbound.warm_up = "off"`. */
 export const noWarmUp: WarmUp = { wait: () => 0, take: () => ({ left: 0 }), giveBack() {} }
