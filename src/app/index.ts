@@ -143,7 +143,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const ring = makeDoorbell((due) => crew.ring(due))
 
     const jobs = openJobs({
-      ...{ config, dataDir, ...shared, log, clock, ring },
+      ...{ config, dataDir, ...shared, log, clock, metrics, ring },
       onAutomated: () =>
         automateIfDue().catch((error: unknown) => log.error({ error }, 'Automations wait')),
     })

@@ -3,15 +3,17 @@ import { loadPlans, type Plans } from '../billing/index.js'
 import { pause, systemClock } from '../clock/index.js'
 import { type Backlog, joinBacklog, type StreamDue } from '../deliveries/index.js'
 import { openLog } from '../log/index.js'
+import type { Snapshot } from '../metrics/index.js'
 import { openStore } from '../store/index.js'
 import { openRenderer, type Renderer } from '../templates/index.js'
 import { endFromThread } from './fault.js'
 import { plansFile } from './files.js'
 import { logOptions, type ThreadContext } from './thread.js'
 import type { ThreadData } from './thread-data.js'
+import { countCommits, openThreadMeter } from './thread-meter.js'
 
 /** What a job makes mail with; aborting `signal` says that the appliance stops and the job is to end soon. */
-export interface JobContext extends Pick<ThreadContext, 'store' | 'clock' | 'log'> {
+export interface JobContext extends Pick<ThreadContext, 'store' | 'clock' | 'log' | 'meter'> {
   plans: Plans
   backlog: Backlog
   maxQueued: number
@@ -24,7 +26,10 @@ export interface JobContext extends Pick<ThreadContext, 'store' | 'clock' | 'log
 }
 
 /** From a job's thread; Bree knows the last by itself. */
-export type JobReport = { kind: 'ring'; due: readonly StreamDue[] } | 'cancelled'
+export type JobReport =
+  | { kind: 'ring'; due: readonly StreamDue[] }
+  | { kind: 'metrics'; snapshot: Snapshot }
+  | 'cancelled'
 
 /** The life of a Bree job's thread: open the ground, do the work once, close. */
 export async function runJob(
@@ -37,7 +42,14 @@ export async function runJob(
   const log = openLog(logOptions(data.config.log)).child({ job: name })
   const { dataDir, turns, slot } = data
   const onFault = endFromThread(name)
-  const store = openStore({ dataDir, clock: systemClock, turns, slot, onFault })
+  const tell = (report: JobReport) => port.postMessage(report)
+  const { enabled } = data.config.metrics
+  const counting = openThreadMeter(enabled, systemClock, (snapshot) =>
+    tell({ kind: 'metrics', snapshot }),
+  )
+  const { meter } = counting
+  const onCommit = countCommits(meter)
+  const store = openStore({ dataDir, clock: systemClock, turns, slot, onFault, onCommit })
   const cancelled = new AbortController()
   let rung = new AbortController()
   port.on('message', (message) => {
@@ -51,10 +63,18 @@ export async function runJob(
   }
   const renderer = openRenderer({ log, clock: systemClock })
   const { maxQueued, retry } = data.config.outbound
-  const tell = (report: JobReport) => port.postMessage(report)
   try {
     await work({
-      ...{ store, log, clock: systemClock, signal: cancelled.signal, renderer, maxQueued, retry },
+      ...{
+        store,
+        log,
+        meter,
+        clock: systemClock,
+        signal: cancelled.signal,
+        renderer,
+        maxQueued,
+        retry,
+      },
       plans: loadPlans(plansFile(dataDir)),
       backlog: joinBacklog(data.backlog),
       ring: (due) => tell({ kind: 'ring', due }),
@@ -63,6 +83,7 @@ export async function runJob(
   } finally {
     await renderer.close()
     await store.close()
+    counting.close()
     if (cancelled.signal.aborted) tell('cancelled')
     port.close()
   }

@@ -8,6 +8,7 @@ import type { Log } from '../log/index.js'
 import { forgetTurn } from '../store/index.js'
 import { automateSlot, expandSlot } from './crew.js'
 import type { JobReport } from './job.js'
+import type { Metrics } from './metrics.js'
 
 /** Long work that comes now and then, each kind in a thread that lives while there is some. */
 export interface Jobs {
@@ -25,6 +26,7 @@ export interface JobsOptions {
   backlog: SharedArrayBuffer
   log: Log
   clock: Clock
+  metrics: Pick<Metrics, 'add' | 'forget'>
   ring: (due: readonly StreamDue[]) => void
   /** The engine of automations has ended: whoever knows when the next step is due starts it again. */
   onAutomated: () => void
@@ -38,7 +40,7 @@ type JobName = keyof typeof slots
 const names: readonly JobName[] = ['expand', 'automate']
 
 export function openJobs(options: JobsOptions): Jobs {
-  const { config, dataDir, turns, backlog, log, clock, ring, onAutomated } = options
+  const { config, dataDir, turns, backlog, log, clock, metrics, ring, onAutomated } = options
   const running = new Set<JobName>()
   const broken = new Set<string>()
   let expandAgain = false
@@ -53,7 +55,9 @@ export function openJobs(options: JobsOptions): Jobs {
     },
     workerMessageHandler(data) {
       const message = data.message as JobReport
-      if (message !== 'cancelled') ring(message.due)
+      if (message === 'cancelled') return
+      if (message.kind === 'ring') ring(message.due)
+      else metrics.add(data.name, message.snapshot)
     },
     jobs: names.map((name) => {
       const workerData = { config, dataDir, turns, backlog, slot: slots[name] }
@@ -62,6 +66,7 @@ export function openJobs(options: JobsOptions): Jobs {
   })
   bree.on('worker deleted', (name: JobName) => {
     running.delete(name)
+    metrics.forget(name)
     forgetTurn(turns, slots[name])
     // One that broke is begun anew when its chore looks, not at once and for ever.
     if (closing || broken.delete(name)) return

@@ -58,7 +58,7 @@ export async function openPrivateServer(
   const sending = { ...core, log, retry, maxQueued, defaultCountry }
   emailRoutes(server.api, sending)
   broadcastRoutes(server.api, sending)
-  automationRoutes(server.api, { ...core, follow, maxQueued })
+  automationRoutes(server.api, { ...core, follow, maxQueued, meter: metrics.meter })
   billingRoutes(server.api, core)
   dashboardRoutes(server.pages, { store, clock, sandbox: config.outbound.route === 'sandbox' })
   openApiRoutes(server)

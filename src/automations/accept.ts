@@ -8,6 +8,7 @@ import {
 import type { Clock } from '../clock/index.js'
 import { addContactIn, type ContactEffect } from '../contacts/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
+import type { Meter } from '../metrics/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { idsOf, prepared, type Store, type Tx } from '../store/index.js'
 import type { Json } from './definition.js'
@@ -43,6 +44,7 @@ export interface AcceptDeps {
   clock: Clock
   plans: Plans
   versions: Versions
+  meter: Meter
   /** Whether as many runs are live as may be: then no event starts another. */
   isFull: () => Promise<boolean>
   /** What follows when an unknown address becomes a contact. */
@@ -73,7 +75,7 @@ export async function acceptEvents(
   const { accountId } = billing
   const legible = inputs.filter((input): input is EventInput => !(input instanceof ApiError))
   const full = await deps.isFull()
-  const accepted = await store.write(async (tx) => {
+  const { accepted, heard } = await store.write(async (tx) => {
     const now = clock.now()
     const whom = await findWhom(tx, accountId, legible)
     const repeats = await findRepeats(tx, accountId, legible, now)
@@ -114,8 +116,12 @@ export async function acceptEvents(
       return answer
     })
     await alongside(tx, answers)
-    return answers
+    return { accepted: answers, heard: [...fresh.values()] }
   })
+  for (const { started, resumed } of heard) {
+    const result = started > 0 ? 'started' : resumed > 0 ? 'resumed' : 'kept'
+    deps.meter.count('posthorn_automation_events_total', { result })
+  }
   if (accepted.some(({ started, resumed }) => started + resumed > 0)) deps.automate()
   return accepted
 }

@@ -2,6 +2,7 @@ import { type Clock, pause } from '../clock/index.js'
 import type { Backlog, StreamDue } from '../deliveries/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
+import type { Meter } from '../metrics/index.js'
 import { isPassing, prepared, type Read, type Store } from '../store/index.js'
 import { makeMailTemplates } from './mail-template.js'
 import { type MailDeps, ringOf } from './mails.js'
@@ -14,6 +15,7 @@ export interface EngineDeps extends Omit<PlanDeps, 'store'>, Pick<MailDeps, 'ret
   clock: Clock
   log: Log
   backlog: Backlog
+  meter: Meter
   ring: (due: readonly StreamDue[]) => void
 }
 
@@ -112,12 +114,13 @@ async function takeSlice(
 }
 
 async function take(
-  { store, backlog, ring, retry }: EngineDeps,
+  { store, backlog, meter, ring, retry }: EngineDeps,
   accountId: string,
   batch: Batch,
   now: number,
 ): Promise<boolean> {
-  const { mails, moved } = await takePlans({ store, ids: store.ids, retry }, batch, now)
+  const { mails, moved, steps } = await takePlans({ store, ids: store.ids, retry }, batch, now)
+  for (const step of steps) meter.count('posthorn_automation_steps_total', step)
   backlog.change(mails.length)
   if (mails.length > 0) ring(ringOf(accountId, mails, now))
   return moved > 0

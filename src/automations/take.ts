@@ -20,6 +20,8 @@ export interface TakenSteps {
   mails: PlannedMail[]
   /** Runs that went on, stopped or ended. */
   moved: number
+  /** What each step that was taken came to, as the metrics name it. */
+  steps: { type: string; result: string }[]
   webhooks: boolean
 }
 
@@ -69,8 +71,16 @@ export async function takePlans(
     if (later.length > 0) await putOff(tx, { json: JSON.stringify(later), now, faults: 0 })
     await tally.write(tx)
     const moved = going.length + current.filter((plan) => plan.kind !== 'go').length
-    return { mails, moved, webhooks }
+    return { mails, moved, steps: going.flatMap(stepsOf), webhooks }
   })
+}
+
+/** Without what follows a colon, as a split's branches have the names that its author chose. */
+function stepsOf({ run: { version }, walked }: Go): { type: string; result: string }[] {
+  return walked.history.map(({ stepId, result }) => ({
+    type: version.compiled.byId.get(stepId)?.step.type ?? 'unknown',
+    result: result.replace(/:.*/s, ''),
+  }))
 }
 
 /** The runs that are still as they were read. */

@@ -94,6 +94,16 @@ export const catalogue = {
     help: 'How long ago the longest due run should have gone on; 0 when none is due',
     labels: [],
   },
+  posthorn_automation_events_total: {
+    type: 'counter',
+    help: 'Events taken in, by what they came to: started runs, resumed some, or kept',
+    labels: ['result'],
+  },
+  posthorn_automation_steps_total: {
+    type: 'counter',
+    help: 'Steps of automations that runs took, by type and what they came to',
+    labels: ['type', 'result'],
+  },
   posthorn_commit_seconds: {
     type: 'histogram',
     help: 'How long a transaction took from its begin until it was on disk',

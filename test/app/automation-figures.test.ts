@@ -32,3 +32,25 @@ t.test('metrics tell of live runs, what blocks them, and how late the latest is'
   await holdOverdueRuns(rig)
   t.match(await gauges(), { blocked: { held: 2 }, late: 0 })
 })
+
+t.test('metrics count events and steps by what they came to', async (t) => {
+  const rig = await openEngine(t)
+  const branches = [
+    { key: 'as-is', percent: 50 },
+    { key: 'hold-out', percent: 50 },
+  ]
+  await rig.enabled([trigger(), { key: 'ab', type: 'split', config: { branches } }], {
+    connections: [{ from: 'start', to: 'ab', type: 'default' }],
+  })
+  await rig.start()
+  await rig.event({ event: 'nobody.listens' })
+  await rig.work()
+  const { counts } = rig.tally.take()
+  t.same(counts.posthorn_automation_events_total, { started: 1, kept: 1 })
+  const steps = Object.entries(counts.posthorn_automation_steps_total ?? {})
+  // A branch has the name that its author chose, so there could be any number of them.
+  t.same(steps, [
+    ['trigger\u0000started', 1],
+    ['split\u0000branch', 1],
+  ])
+})

@@ -6,6 +6,7 @@ import { takePlans } from '../../src/automations/take.js'
 import { loadConfig } from '../../src/config/index.js'
 import { joinBacklog, makeBacklogMemory } from '../../src/deliveries/index.js'
 import { silentLog } from '../../src/log/index.js'
+import { silentMeter } from '../../src/metrics/index.js'
 import { openAutomations } from '../support/automation-appliance.js'
 import { dayMs, openEngine, send, trigger, wait } from '../support/automation-rig.js'
 import { plans } from '../support/campaigns.js'
@@ -46,7 +47,7 @@ t.test('an account whose runs cannot be planned keeps no other from its turn', a
   const { outbound } = loadConfig({ env: {} })
   const deps = {
     ...{ store, clock, plans, maxQueued: outbound.maxQueued, retry: outbound.retry },
-    ...{ ring: () => {}, ...makeEngineMemory() },
+    ...{ ring: () => {}, meter: silentMeter, ...makeEngineMemory() },
     backlog: {
       ...joinBacklog(makeBacklogMemory()),
       get size(): number {

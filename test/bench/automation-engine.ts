@@ -11,6 +11,7 @@ import { type Clock, systemClock } from '../../src/clock/index.js'
 import { loadConfig, packageFile } from '../../src/config/index.js'
 import { joinBacklog, makeBacklogMemory } from '../../src/deliveries/index.js'
 import { silentLog } from '../../src/log/index.js'
+import { makeTally } from '../../src/metrics/index.js'
 import { openRenderer, putTemplate } from '../../src/templates/index.js'
 import { openBeside } from './fill-list.js'
 
@@ -35,11 +36,12 @@ export async function openBenchEngine(dataDir: string, accountId: string) {
     ...{ store, clock, log: silentLog, plans, retry, renderer, ...memory },
     ...{ backlog: joinBacklog(makeBacklogMemory()), maxQueued: Number.POSITIVE_INFINITY },
     ring: () => {},
+    meter: makeTally(),
   }
   await putTemplate(deps, accountId, { slug: 'bench', subject: 'News', html })
   const billing = await readBilling(store.read, plans, accountId)
   const accepting = {
-    ...{ store, clock, plans, versions: memory.versions },
+    ...{ store, clock, plans, versions: memory.versions, meter: deps.meter },
     automate: () => {},
     isFull: async () => false,
   }

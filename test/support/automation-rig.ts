@@ -21,6 +21,7 @@ import { joinBacklog, makeBacklogMemory, type StreamDue } from '../../src/delive
 import { addDomain } from '../../src/domains/index.js'
 import { makeLandEvents } from '../../src/events/index.js'
 import { silentLog } from '../../src/log/index.js'
+import { makeTally } from '../../src/metrics/index.js'
 import type { Store } from '../../src/store/index.js'
 import { suppressFailing } from '../../src/suppression/index.js'
 import { openRenderer, putTemplate } from '../../src/templates/index.js'
@@ -96,9 +97,10 @@ export async function openEngine(
   const rung: StreamDue[] = []
   const { retry } = loadConfig({ env: {} }).outbound
   const memory = makeEngineMemory()
+  const tally = makeTally()
   const deps: EngineDeps = {
     ...{ store, clock, log: silentLog, plans, retry, renderer, ...memory },
-    ...{ backlog: joinBacklog(makeBacklogMemory()), maxQueued: 1_000 },
+    ...{ backlog: joinBacklog(makeBacklogMemory()), maxQueued: 1_000, meter: tally },
     ring: (due) => rung.push(...due),
   }
   const accepting = {
@@ -106,13 +108,14 @@ export async function openEngine(
     clock,
     plans,
     versions: memory.versions,
+    meter: tally,
     automate: () => {},
     isFull: async () => false,
   }
   const billing = () => readBilling(store.read, plans, accountId)
   const rig = {
     ...{ clock, store, accountId, deps, domainId: domain.id, renderer, rung, listId, memory },
-    ...{ saveTemplate, billing, accepting },
+    ...{ saveTemplate, billing, accepting, tally },
     land: makeLandEvents([suppressFailing, makeFollowAutomations()]),
     create: async (steps: Steps, { connections, settings }: Graph = {}, name = 'Welcome') =>
       (
