@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { makeAuthenticate, type Principal } from '../accounts/index.js'
-import { makeFollowContacts, type Versions } from '../automations/index.js'
+import { makeFollowContacts, tooManyRuns, type Versions } from '../automations/index.js'
 import { automationRoutes } from '../automations/routes.js'
 import type { Plans } from '../billing/index.js'
 import { billingRoutes } from '../billing/routes.js'
@@ -53,7 +53,10 @@ export async function openPrivateServer(
   const { retry, maxQueued } = config.outbound
   const { defaultCountry } = config.contacts
   const follow = makeFollowContacts(core.versions, clock)
-  contactRoutes(server.api, { ...core, defaultCountry, follow })
+  const checkRoom = async () => {
+    if (await core.isFull()) throw tooManyRuns()
+  }
+  contactRoutes(server.api, { ...core, defaultCountry, follow, checkRoom })
   topicRoutes(server.api, core)
   const sending = { ...core, log, retry, maxQueued, defaultCountry }
   emailRoutes(server.api, sending)

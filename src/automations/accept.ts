@@ -140,7 +140,8 @@ function answerOf(
   }
 }
 
-const tooManyRuns = () =>
+/** A 503 for what would start runs when as many are live as may be. */
+export const tooManyRuns = () =>
   new ApiError('service_unavailable', 'Too many runs of automations are live; try again later', {
     headers: { 'retry-after': '60' },
   })

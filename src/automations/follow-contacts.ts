@@ -11,28 +11,25 @@ import type { Versions } from './versions.js'
  * in the transaction that adds somebody. Others cost one search of an index.
  */
 export function makeFollowContacts(versions: Versions, clock: { now(): number }): ContactEffect {
-  return async (tx, accountId, contact, { added, listId }) => {
-    const payload: JsonObject = listId === undefined ? {} : { listId }
-    const names = [
-      ...(added ? ['$contact.created'] : []),
-      ...(listId === undefined ? [] : ['$list.joined']),
-    ]
-    const json = JSON.stringify(names.map((name) => [name]))
-    const heard = await triggersOf(tx, { accountId, names: json })
-    const news = names
-      .filter((name) => heard.some(({ event }) => event === name))
-      .map(
-        (name): NewEvent => ({
-          contact: travellerOf(contact),
-          name,
-          payload: JSON.stringify(payload),
-          depth: 1,
-        }),
-      )
-    if (news.length === 0) return
+  return async (tx, accountId, news) => {
+    const names = JSON.stringify([['$contact.created'], ['$list.joined']])
+    const heard = new Set((await triggersOf(tx, { accountId, names })).map(({ event }) => event))
+    const events = news.flatMap(({ contact, added, listId }): NewEvent[] => {
+      const payload: JsonObject = listId === undefined ? {} : { listId }
+      const happened = [
+        ...(added ? ['$contact.created'] : []),
+        ...(listId === undefined ? [] : ['$list.joined']),
+      ]
+      return happened
+        .filter((name) => heard.has(name))
+        .map((name) => ({
+          ...{ contact: travellerOf(contact), name, payload: JSON.stringify(payload), depth: 1 },
+        }))
+    })
+    if (events.length === 0) return
     const now = clock.now()
     const ids = { uuid: () => newUuid(now) }
-    await ingestEvents(tx, { ids, versions }, { accountId, now }, news)
+    await ingestEvents(tx, { ids, versions }, { accountId, now }, events)
   }
 }
 

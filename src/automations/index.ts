@@ -10,6 +10,7 @@ export {
   acceptEvents,
   type EventInput,
   makeLiveLimit,
+  tooManyRuns,
 } from './accept.js'
 export {
   type Automation,

@@ -1,6 +1,15 @@
 import { sql } from 'kysely'
 import { cell, idsOf, prepared, rowsOf, type Tx } from '../store/index.js'
-import { addressKey, findContact, type NewContact, updateContact } from './contact.js'
+import {
+  addressKey,
+  type ContactEffect,
+  type ContactNews,
+  contactsOf,
+  findContact,
+  type NewContact,
+  toContact,
+  updateContact,
+} from './contact.js'
 import { cleanName, mergedMetadata } from './fields.js'
 import { addToCount, joinList } from './list.js'
 import { addToTotal, contactTotal } from './total.js'
@@ -19,6 +28,7 @@ export interface Batch {
   rows: readonly ImportedRow[]
   newId: () => string
   now: number
+  follow?: ContactEffect | undefined
 }
 
 export interface BatchCounts {
@@ -60,13 +70,33 @@ export async function addBatch(tx: Tx, batch: Batch): Promise<BatchCounts> {
   await addToTotal(tx, accountId, members.length)
   await addToCount(tx, listId, members.length)
   counts.imported += members.length
-  for (const { address, listed } of await knownAmong(tx, batch, others)) {
+  const joined = new Set(fresh)
+  for (const { id, address, listed } of await knownAmong(tx, batch, others)) {
     const row = byAddress.get(address)?.row
     if (listed !== null || row === undefined) counts.skipped++
-    else if (await joinKnown(tx, batch, row)) counts.imported++
-    else counts.invalid.push(row.line)
+    else if (await joinKnown(tx, batch, row)) {
+      counts.imported++
+      joined.add(id)
+    } else counts.invalid.push(row.line)
+  }
+  if (batch.follow !== undefined && joined.size > 0) {
+    await batch.follow(tx, accountId, await newsOf(tx, batch, joined, fresh))
   }
   return counts
+}
+
+async function newsOf(
+  tx: Tx,
+  { accountId, listId }: Batch,
+  joined: ReadonlySet<string>,
+  fresh: ReadonlySet<string>,
+): Promise<ContactNews[]> {
+  const rows = await contactsOf(tx, accountId)
+    .where('contacts.id', 'in', idsOf(JSON.stringify([...joined])))
+    // The order of the file, as ids rise.
+    .orderBy('contacts.id')
+    .execute()
+  return rows.map((row) => ({ contact: toContact(row), added: fresh.has(row.id), listId }))
 }
 
 /** The rows before the first one that would pass the ceiling. */
@@ -110,7 +140,7 @@ const knownAmong = (tx: Tx, { accountId, listId }: Batch, addresses: readonly st
 
 const knownRows = prepared<
   { accountId: string; listId: string; keys: string },
-  { address: string; listed: string | null }
+  { id: string; address: string; listed: string | null }
 >((db, { accountId, listId, keys }) =>
   db
     .selectFrom('contacts')
@@ -119,7 +149,7 @@ const knownRows = prepared<
         .on('list_members.list_id', '=', listId)
         .onRef('list_members.contact_id', '=', 'contacts.id'),
     )
-    .select(['address', 'list_members.list_id as listed'])
+    .select(['contacts.id', 'address', 'list_members.list_id as listed'])
     .where('account_id', '=', accountId)
     .where('address', 'in', idsOf(keys)),
 )

@@ -46,15 +46,22 @@ export interface AddOptions {
 }
 
 /**
- * What else happens when somebody becomes a contact or joins a list, in the same transaction: only
- * queries on `tx` are awaited.
+ * What else happens when some become contacts or join a list, in the same transaction: only queries on
+ * `tx` are awaited.
  */
 export type ContactEffect = (
   tx: Tx,
   accountId: string,
-  contact: Contact,
-  news: { added: boolean; listId: string | undefined },
+  news: readonly ContactNews[],
 ) => Promise<void>
+
+export interface ContactNews {
+  contact: Contact
+  /** The account did not know the address before. */
+  added: boolean
+  /** Which list it has joined, if any. */
+  listId: string | undefined
+}
 
 export interface Added {
   contact: Contact
@@ -110,8 +117,8 @@ export async function addContactIn(
   if (contact === undefined) throw new Error('A contact is gone in the write that added it')
   const done = { contact, added: known === undefined, joined }
   if (done.added || joined) {
-    const news = { added: done.added, listId: joined ? listId : undefined }
-    await follow?.(tx, accountId, contact, news)
+    const news = { contact, added: done.added, listId: joined ? listId : undefined }
+    await follow?.(tx, accountId, [news])
   }
   await alongside?.(tx, done)
   return done

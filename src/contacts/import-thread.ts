@@ -1,21 +1,25 @@
 import { once } from 'node:events'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { systemClock } from '../clock/index.js'
+import { type Clock, systemClock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import { type OnFault, openStore } from '../store/index.js'
+import type { ContactEffect } from './contact.js'
 import type { ContactDeps } from './deps.js'
 import { importContacts } from './import.js'
 import type { FromThread, ImporterOptions, ImportJob, ToThread } from './importer.js'
 import { fromRefusal, toRefusal } from './refusal.js'
 
+type ThreadDeps = ContactDeps & { follow: ContactEffect }
+
 /** The thread of `openImporter`: runs the imports that it is given until it is told to stop. */
-export function serveImports(onFault: OnFault): void {
+export function serveImports(onFault: OnFault, makeFollow: (clock: Clock) => ContactEffect): void {
   if (parentPort === null) throw new Error('import is a worker thread, not a program')
   const port = parentPort
   const { dataDir, turns, slot } = workerData as Omit<ImporterOptions, 'log'>
   const deps = {
     store: openStore({ dataDir, clock: systemClock, turns, slot, onFault }),
     clock: systemClock,
+    follow: makeFollow(systemClock),
   }
   const running = new Set<Promise<void>>()
   port.on('message', async (message: { port: MessagePort; job: ImportJob } | 'stop') => {
@@ -30,7 +34,7 @@ export function serveImports(onFault: OnFault): void {
   })
 }
 
-async function serve(deps: ContactDeps, port: MessagePort, job: ImportJob): Promise<void> {
+async function serve(deps: ThreadDeps, port: MessagePort, job: ImportJob): Promise<void> {
   const tell = (message: FromThread) => port.postMessage(message)
   try {
     const counts = await importContacts(deps, job.accountId, piecesFrom(port), job.options)

@@ -1,6 +1,7 @@
 import { ApiError } from '../errors/index.js'
 import type { Tx } from '../store/index.js'
 import { addBatch, type BatchCounts, type ImportedRow } from './bulk.js'
+import type { ContactEffect } from './contact.js'
 import { type CsvBreak, readCsv } from './csv-records.js'
 import { type Columns, readHeader, readRow } from './csv-row.js'
 import type { ContactDeps } from './deps.js'
@@ -32,6 +33,8 @@ export interface ImportOptions {
   file: string
   /** Of phone numbers without an international prefix. */
   defaultCountry: string
+  /** Whether what follows when somebody joins a list follows here too. */
+  trigger?: boolean
   maxRows?: number
 }
 
@@ -40,21 +43,25 @@ const maxRefusedLines = 100
 // Some 5 ms of the turn to write (2026-11-21), for which clients wait: 100 rows cost 15 % more CPU a
 // row, 500 hold the turn for 15 ms.
 const perWrite = 200
+// A row that starts runs costs some rows without.
+const perTriggeringWrite = 50
 // The next batch is read while this one is on its way to the disk.
 const maxUnderWay = 1
 
 /**
  * Reads a CSV file onto a list while it arrives, in batches of which few are read before the first of
  * them is on disk. Throws a 400 with `line` where the file breaks, a 403 at the ceiling, and the
- * `validation_error` that `file` throws when it cannot go on; all with the counts so far: what is
- * counted is in, whatever becomes of the rest.
+ * `validation_error` or `service_unavailable` that `file` throws when it cannot go on; all with the counts so far: what is
+ * counted is in, whatever becomes of the rest. `follow` is for imports with `trigger`.
  */
 export async function importContacts(
-  { store, clock }: ContactDeps,
+  { store, clock, follow: effect }: ContactDeps & { follow?: ContactEffect },
   accountId: string,
   file: AsyncIterable<Uint8Array>,
-  { listId, ceiling, file: name, defaultCountry, maxRows = maxImportRows }: ImportOptions,
+  { listId, ceiling, file: name, defaultCountry, trigger, maxRows = maxImportRows }: ImportOptions,
 ): Promise<ImportCounts> {
+  const follow = trigger ? effect : undefined
+  const atOnce = follow === undefined ? perWrite : perTriggeringWrite
   const counts: ImportCounts = { imported: 0, skipped: 0, invalid: 0, refused: [] }
   let batch: ImportedRow[] = []
   let importId: number | undefined
@@ -68,7 +75,8 @@ export async function importContacts(
       const newId = store.ids.uuid
       const now = clock.now()
       importId ??= await openImport(tx, { accountId, listId, file: name, now })
-      const done = await addBatch(tx, { accountId, listId, importId, ceiling, rows, newId, now })
+      const given = { accountId, listId, importId, ceiling, rows, newId, now, follow }
+      const done = await addBatch(tx, given)
       ended = done.full
       return done
     })
@@ -124,7 +132,7 @@ export async function importContacts(
       if (rows++ === maxRows) return await breakOff({ line, reason: `over ${maxRows} rows` })
       const contact = readRow(columns, cells, defaultCountry)
       if (typeof contact === 'string') refuseLine(counts, { line, reason: contact })
-      else if (batch.push({ ...contact, line }) === perWrite) await write(maxUnderWay)
+      else if (batch.push({ ...contact, line }) === atOnce) await write(maxUnderWay)
     }
     await write()
     if (columns === undefined) return await breakOff({ line: 1, reason: 'the file is empty' })
@@ -132,7 +140,7 @@ export async function importContacts(
   } catch (error) {
     if (error !== fault || !(error instanceof ApiError)) throw error
     const { code, message, status, headers, fields } = error
-    if (code !== 'validation_error') throw error
+    if (code !== 'validation_error' && code !== 'service_unavailable') throw error
     await settle(0)
     throw new ApiError(code, message, { status, headers, fields: { ...fields, ...counts } })
   } finally {

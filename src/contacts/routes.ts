@@ -20,6 +20,7 @@ import {
   ContactsParams,
   ContactsQuery,
   contactBody,
+  ImportQuery,
   ListBody,
   ListParams,
   usualPage,
@@ -32,6 +33,8 @@ export interface ContactRouteDeps extends ContactDeps {
   defaultCountry: string
   /** What follows when a request adds somebody. */
   follow?: ContactEffect
+  /** Throws a 503 when what follows imports has no room. */
+  checkRoom?: () => Promise<void>
 }
 
 // decisions.md: 64 MiB of file; and room for what the form has around it.
@@ -90,11 +93,16 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
     },
   )
 
-  const upload = { ...ContactsParams, upload: 'file', maxBodyBytes: maxImportBytes }
+  const upload = {
+    ...ContactsParams,
+    query: ImportQuery,
+    upload: 'file',
+    maxBodyBytes: maxImportBytes,
+  }
   api.post(
     '/v1/contacts/:listId/import',
     upload,
-    async ({ account: { accountId }, params: { listId }, upload }) => {
+    async ({ account: { accountId }, params: { listId }, query, upload }) => {
       const billing = await billingOf(accountId)
       checkAdding(billing)
       await requireList(read, accountId, listId)
@@ -103,7 +111,11 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
       const ceiling = contactCeiling(deps.plans, billing)
       const { defaultCountry } = deps
       const file = filename.toWellFormed().slice(0, maxFileName)
-      return await deps.importer.run(accountId, bytes, { listId, ceiling, file, defaultCountry })
+      const { trigger = false } = query
+      const options = { listId, ceiling, file, defaultCountry, trigger }
+      const { checkRoom } = deps
+      const pieces = trigger && checkRoom ? whileRoom(bytes, checkRoom) : bytes
+      return await deps.importer.run(accountId, pieces, options)
     },
   )
 
@@ -115,6 +127,14 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
       return { id: contactId, deleted: true, message: 'Contact removed from the list' }
     },
   )
+}
+
+/** A long file may start more runs than there is room for: it is cut off, and what is read is in. */
+async function* whileRoom(file: AsyncIterable<Uint8Array>, checkRoom: () => Promise<void>) {
+  for await (const piece of file) {
+    await checkRoom()
+    yield piece
+  }
 }
 
 const added = ({ id, email }: Contact) => ({ id, email })

@@ -1,5 +1,5 @@
 import { optional, type } from 'superstruct'
-import { QueryInteger, rule, Uuid } from '../http/index.js'
+import { QueryFlag, QueryInteger, rule, Uuid } from '../http/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { isName, maxMetadataBytes, maxNameLength, mergedMetadata } from './fields.js'
 import { isListName, maxListNameLength } from './list.js'
@@ -23,6 +23,8 @@ export const ContactsQuery = type({
   cursor: optional(rule<string>('what nextCursor said', (value) => typeof value === 'string')),
   email: optional(rule<string>('an address', (value) => typeof value === 'string')),
 })
+
+export const ImportQuery = type({ trigger: optional(QueryFlag) })
 
 export const ListBody = type({
   name: rule<string>(

@@ -255,8 +255,16 @@ export const contacts: Description = {
       id: 'importContacts',
       summary: 'Put the contacts of a CSV file on a list',
       description:
-        'UTF-8, or UTF-16 with a byte order mark; comma, semicolon or tab; at most 64 MiB and 1,000,000 rows. The first line names the columns: `email`, and if wanted `firstName`, `lastName`, `phone`, in any case; all others go into the metadata, over which a JSON object in a column `metadata` is laid; `unsubscribedAt` and `createdAt`, which an export has, are passed over. It is read while it arrives: what is counted as imported is in, even if the rest is refused or the connection breaks. A Content-Length that is too large is refused before anything is read. Importing the same file again skips those; with an `Idempotency-Key` it answers as the first time, once that has come to its end.',
+        'UTF-8, or UTF-16 with a byte order mark; comma, semicolon or tab; at most 64 MiB and 1,000,000 rows. The first line names the columns: `email`, and if wanted `firstName`, `lastName`, `phone`, in any case; all others go into the metadata, over which a JSON object in a column `metadata` is laid; `unsubscribedAt` and `createdAt`, which an export has, are passed over. It is read while it arrives: what is counted as imported is in, even if the rest is refused or the connection breaks. A Content-Length that is too large is refused before anything is read. Importing the same file again skips those; with an `Idempotency-Key` it answers as the first time, once that has come to its end. It starts no automations unless `trigger` is set; with it, `service_unavailable` comes when too many runs are live, and the same file again, later, goes on.',
       params: { listId: 'The UUID of the list' },
+      query: {
+        trigger: {
+          type: 'boolean',
+          default: false,
+          description:
+            'Whether rows that put somebody on the list start automations, by `$list.joined` and, for new contacts, `$contact.created`',
+        },
+      },
       body: { shape: 'CsvUpload', examples: [] },
       answers: [
         {
@@ -315,6 +323,12 @@ export const contacts: Description = {
           'service_unavailable',
           'Too many large requests at once, or the disk cannot be written',
           'Too many large requests at once; try again in a moment',
+        ),
+        refusal(
+          'service_unavailable',
+          'With `trigger`: as many runs of automations are live as may be',
+          'Too many runs of automations are live; try again later',
+          { ...importCutOff, shape: 'ImportWithoutRoom' },
         ),
         ...accountRefusals,
         pastDue,

@@ -693,6 +693,18 @@ t.test('what an account may not do', async (t) => {
   for (const one of counted) await answers(t, one, {}, 402, 'monthly_quota_exceeded')
 })
 
+t.test('as many runs of automations as may be', async (t) => {
+  const on = await startPosthorn(t, { settings: { automations: { max_live_runs: 1 } } })
+  const { json } = await ask('POST /v1/contacts/lists', { on, body: { name: 'Readers' } })
+  await answers(t, automating, { on }, 201)
+  await write((tx) => tx.updateTable('automations').set({ running: 1 }).execute(), on)
+  const path = `/v1/contacts/${json.id}/import?trigger=`
+  const given = { body: csv('email\n'), headers: multipart }
+  t.match(await on.call('POST', `${path}maybe`, given), { status: 400 })
+  const full = await on.call('POST', `${path}true`, given)
+  t.match(full, { status: 503, json: { code: 'service_unavailable', imported: 0 } })
+})
+
 t.test('too many requests', async (t) => {
   const on = await startPosthorn(t, { env: { POSTHORN_HTTP_RATE_LIMIT_REQUESTS: '1' } })
   await answers(t, `GET /v1/emails/${nobody}`, { on }, 404)
