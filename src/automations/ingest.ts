@@ -8,7 +8,7 @@ import { appended } from './history.js'
 import { eventsById, eventsOf, historyJson, type LiveRow, stateOf } from './live.js'
 import type { StoredEvent, Traveller } from './run.js'
 import { type Started, startRuns } from './triggers.js'
-import type { FrozenVersion, Versions } from './versions.js'
+import { type FrozenVersion, readableVersion, type Versions } from './versions.js'
 import { wakes } from './wait-step.js'
 
 export interface IngestDeps {
@@ -186,7 +186,9 @@ async function resolveWaits(
   const endings = new Map<string, Ending>()
   const frozen = new Map<LiveRow, FrozenVersion>()
   for (const row of runs.values()) {
-    frozen.set(row, await versions(tx, row.automation_id, row.version))
+    const { automation_id: automationId, version } = row
+    const readable = await readableVersion(versions, tx, { automationId, version })
+    if (readable !== undefined) frozen.set(row, readable)
   }
   const mailOf = await readEngagement(
     tx,

@@ -7,7 +7,7 @@ import { type Refusal, refusalOf } from './entry.js'
 import { staysOn } from './exit-rules.js'
 import type { IngestDeps, TakenEvent } from './ingest.js'
 import { historyJson } from './live.js'
-import type { FrozenVersion, Versions } from './versions.js'
+import { type FrozenVersion, readableVersion, type Versions } from './versions.js'
 
 /** What an event came to in an automation that it can start. */
 export interface Started {
@@ -76,7 +76,8 @@ export async function judgeStarts(
   // Looked up once for each, not for each event: a batch has a hundred of them.
   const byName = new Map<string, { trigger: Trigger; version: FrozenVersion }[]>()
   for (const trigger of triggers) {
-    const version = await versions(read, trigger.automationId, trigger.version)
+    const version = await readableVersion(versions, read, trigger)
+    if (version === undefined) continue
     byName.set(trigger.event, [...(byName.get(trigger.event) ?? []), { trigger, version }])
   }
   const starters = events.filter(({ name }) => byName.has(name))

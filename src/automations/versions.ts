@@ -1,4 +1,4 @@
-import { prepared, type Read } from '../store/index.js'
+import { isPassing, prepared, type Read } from '../store/index.js'
 import { type Compiled, compile } from './compile.js'
 import type { AutomationDefinition } from './definition.js'
 import { listensTo } from './exit-rules.js'
@@ -35,6 +35,23 @@ export function makeVersions(): Versions {
     if (kept.size >= maxKept && oldest !== undefined) kept.delete(oldest)
     kept.set(name, found)
     return found
+  }
+}
+
+/**
+ * The version, or undefined where what is stored of it cannot be read: it fails its own runs when they
+ * are due, and must not undo the event, or the outcome of a mail, that it would hear of.
+ */
+export async function readableVersion(
+  versions: Versions,
+  read: Read,
+  { automationId, version }: { automationId: string; version: number },
+): Promise<FrozenVersion | undefined> {
+  try {
+    return await versions(read, automationId, version)
+  } catch (error) {
+    if (isPassing(error)) throw error
+    return undefined
   }
 }
 

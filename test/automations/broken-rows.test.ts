@@ -1,6 +1,11 @@
 // What is stored of one run may be broken: by a bug, a hand in the database, a damaged page.
 import t from 'tap'
-import { findAutomation, pauseAutomation, resumeAutomation } from '../../src/automations/index.js'
+import {
+  findAutomation,
+  makeEngineMemory,
+  pauseAutomation,
+  resumeAutomation,
+} from '../../src/automations/index.js'
 import { leaveRuns } from '../../src/runs/index.js'
 import type { AutomationLiveRow } from '../../src/store/index.js'
 import {
@@ -85,4 +90,24 @@ t.test('runs are listed, ended and released with one whose history is broken', a
   await rig.store.write((tx) => leaveRuns(tx, rig.accountId, bounce))
   t.match(await rig.run(broken), { status: 'exited', reason: 'bounced' })
   await rig.counted(id)
+})
+
+t.test('a version that cannot be read undoes no event that it would hear of', async (t) => {
+  const waiting = [trigger(), wait('paid', 'order.paid'), send('mail')]
+  const rig = await openEngine(t)
+  const broken = await rig.enabled(waiting)
+  await rig.start()
+  await rig.work()
+  await rig.store.write((tx) =>
+    tx
+      .updateTable('automation_versions')
+      .set({ definition: '{' })
+      .where('automation_id', '=', broken)
+      .execute(),
+  )
+  // As after a start: nothing of it is in memory.
+  rig.accepting.versions = makeEngineMemory().versions
+  await rig.enabled([trigger(), send('mail')], {}, 'Sound')
+  t.match(await rig.event(), { started: 1, automations: [{ name: 'Sound' }] })
+  t.match(await rig.event({ event: 'order.paid' }), { resumed: 0 })
 })
