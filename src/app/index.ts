@@ -144,13 +144,15 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
 
     const jobs = openJobs({
       ...{ config, dataDir, ...shared, log, clock, metrics, ring },
-      onAutomated: () =>
-        automateIfDue().catch((error: unknown) => log.error({ error }, 'Automations wait')),
+      onAutomated: () => automateIfDue(),
     })
     opened.push(() => jobs.close())
-    const automateIfDue = async () => {
-      const dueAt = await nextDueAt(store.read)
-      if (dueAt !== undefined && dueAt <= clock.now()) jobs.automate()
+    const automateIfDue = () => {
+      nextDueAt(store.read)
+        .then((dueAt) => {
+          if (dueAt !== undefined && dueAt <= clock.now()) jobs.automate()
+        })
+        .catch((error: unknown) => log.error({ error }, 'Automations wait'))
     }
     const renderer = openRenderer({ log, clock })
     opened.push(() => renderer.close())
@@ -208,13 +210,14 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       idempotency,
       expand: jobs.expand,
       automate: jobs.automate,
+      automateIfDue,
       versions,
       isFull,
     })
     opened.push(() => privateServer.close(config.http.shutdownGrace))
     // What a stop or a kill has left half done.
     if (await campaignsWait({ store, clock })) jobs.expand()
-    await automateIfDue()
+    automateIfDue()
 
     notifier.ready()
     notifier.startWatchdog(() => crew.healthy())

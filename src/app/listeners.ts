@@ -56,7 +56,8 @@ export async function openPrivateServer(
   const checkRoom = async () => {
     if (await core.isFull()) throw tooManyRuns()
   }
-  contactRoutes(server.api, { ...core, defaultCountry, follow, checkRoom })
+  const followed = core.automateIfDue
+  contactRoutes(server.api, { ...core, defaultCountry, follow, followed, checkRoom })
   topicRoutes(server.api, core)
   const sending = { ...core, log, retry, maxQueued, defaultCountry }
   emailRoutes(server.api, sending)
@@ -114,6 +115,7 @@ interface Core {
   idempotency: Idempotency
   expand: () => void
   automate: () => void
+  automateIfDue: () => void
   versions: Versions
   isFull: () => Promise<boolean>
 }

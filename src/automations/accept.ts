@@ -51,6 +51,8 @@ export interface AcceptDeps {
   follow?: ContactEffect
   /** There is something for the engine to do; losing a call costs some seconds. */
   automate: () => void
+  /** The same where only the store knows: a goal, or a run of somebody who has just become a contact. */
+  automateIfDue: () => void
 }
 
 /**
@@ -123,6 +125,7 @@ export async function acceptEvents(
     deps.meter.count('posthorn_automation_events_total', { result })
   }
   if (accepted.some(({ started, resumed }) => started + resumed > 0)) deps.automate()
+  else deps.automateIfDue()
   return accepted
 }
 

@@ -18,7 +18,9 @@ export function checkFields(fields: Fields, value: unknown, name: string, say: S
     say(`${name}: expected an object`)
     return
   }
-  const within = (field: string) => (name === 'config' ? field : `${name}.${field}`)
+  // What is outermost has no name in what clients send: its fields are named as they stand there.
+  const isOutermost = name === 'config' || name === 'definition'
+  const within = (field: string) => (isOutermost ? field : `${name}.${field}`)
   for (const [field, { check, required, takesNull }] of Object.entries(fields)) {
     const absent = value[field] === null && required !== true && takesNull !== true
     if (absent) delete value[field]

@@ -35,6 +35,8 @@ export interface ContactRouteDeps extends ContactDeps {
   follow?: ContactEffect
   /** Throws a 503 when what follows imports has no room. */
   checkRoom?: () => Promise<void>
+  /** Called once that is on disk. */
+  followed?: () => void
 }
 
 // decisions.md: 64 MiB of file; and room for what the form has around it.
@@ -89,6 +91,7 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
         ...{ listId, ceiling, checkNew, follow: deps.follow },
         alongside: (tx, { contact, joined }) => remember(tx, added(contact), statusOf(joined)),
       })
+      deps.followed?.()
       return reply(statusOf(joined), added(contact))
     },
   )

@@ -8,6 +8,7 @@ import {
   editAutomation,
   enableAutomation,
   findAutomation,
+  nextDueAt,
   refuseTemplateInUse,
 } from '../../src/automations/index.js'
 import { readBilling } from '../../src/billing/index.js'
@@ -218,4 +219,27 @@ t.test('a template that runs still send is not deleted by surprise', async (t) =
   await t.rejects(refuse(), { code: 'conflict' }, 'a run is under way')
   await rig.pass(dayMs)
   await refuse()
+})
+
+t.test('an event that starts nothing itself has the engine look for what is due', async (t) => {
+  const rig = await openEngine(t)
+  const goal = { eventName: 'paid', to: 'out' }
+  const steps = [trigger('begin'), wait('order', 'order'), exit('out')]
+  const connections = [
+    { from: 'start', to: 'order', type: 'default' },
+    { from: 'order', to: 'out', type: 'event_received' },
+  ]
+  await rig.enabled(steps, { connections, settings: { goal } })
+  await rig.start({ event: 'begin' })
+  await rig.work()
+  const due: (number | undefined)[] = []
+  const accepting = {
+    ...rig.accepting,
+    automateIfDue: () => void nextDueAt(rig.store.read).then((at) => due.push(at)),
+  }
+  const paid = [{ event: 'paid', email: 'ann@example.com' }]
+  const [answer] = await acceptEvents(accepting, await rig.billing(), paid)
+  t.match(answer, { started: 0, resumed: 0 }, 'the goal is no wait')
+  await rig.store.read.selectFrom('accounts').select('id').execute()
+  t.same(due, [rig.clock.now()], 'its run is due now')
 })

@@ -111,12 +111,12 @@ t.test('a whole definition passes, and a config that may be empty is filled in',
 t.test('what is no definition, and steps that are none, are said', async (t) => {
   for (const [given, expected] of [
     [null, 'null: definition: expected an object'],
-    [{ steps: [] }, 'null: definition.connections is missing'],
-    [{ steps: 1, connections: [] }, 'null: definition.steps: expected an array'],
+    [{ steps: [] }, 'null: connections is missing'],
+    [{ steps: 1, connections: [] }, 'null: steps: expected an array'],
     [{ steps: [], connections: [] }, 'null: There is no trigger'],
     [{ steps: [5], connections: [] }, /^null: steps\[0\]: expected a "key"/],
     [{ steps: [{ key: 'A b' }], connections: [] }, /^null: steps\[0\]: expected a "key"/],
-    [{ ...line(), extra: 1 }, 'null: definition.extra is no field of this kind'],
+    [{ ...line(), extra: 1 }, 'null: extra is no field of this kind'],
     [line({ key: 'x', type: 'toString' }), /^x: type: expected one of trigger/],
     [
       { ...line(), connections: [edge('start', 'hello', 'else')] },
@@ -307,7 +307,7 @@ t.test('a field can exist only after the step that it comes from', async (t) => 
 
 t.test('settings fit the steps', async (t) => {
   const settings = (given: object) => faults({ ...line(send, exit), settings: given })
-  t.match(settings({ colour: 1 }), [/settings.colour is no field/])
+  t.match(settings({ colour: 1 }), [/^null: settings.colour is no field/])
   t.match(settings({ timeZone: 'Nowhere' }), [/settings.timeZone: expected a time zone/])
   t.match(settings({ maxPerHour: 0 }), [/maxPerHour: expected/])
   t.match(settings({ exitOn: [{}] }), [/exitOn\[0\].eventName is missing/])

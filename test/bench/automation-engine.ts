@@ -43,6 +43,7 @@ export async function openBenchEngine(dataDir: string, accountId: string) {
   const accepting = {
     ...{ store, clock, plans, versions: memory.versions, meter: deps.meter },
     automate: () => {},
+    automateIfDue: () => {},
     isFull: async () => false,
   }
   return {

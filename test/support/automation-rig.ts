@@ -110,6 +110,7 @@ export async function openEngine(
     versions: memory.versions,
     meter: tally,
     automate: () => {},
+    automateIfDue: () => {},
     isFull: async () => false,
   }
   const billing = () => readBilling(store.read, plans, accountId)
