@@ -147,12 +147,22 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       onAutomated: () => automateIfDue(),
     })
     opened.push(() => jobs.close())
+    // Requests ask for it, so that one look serves all that ask while it is under way, and one more after it.
+    let looking = false
+    let lookAgain = false
     const automateIfDue = () => {
+      lookAgain = looking
+      if (looking) return
+      looking = true
       nextDueAt(store.read)
         .then((dueAt) => {
           if (dueAt !== undefined && dueAt <= clock.now()) jobs.automate()
         })
         .catch((error: unknown) => log.error({ error }, 'Automations wait'))
+        .finally(() => {
+          looking = false
+          if (lookAgain) automateIfDue()
+        })
     }
     const renderer = openRenderer({ log, clock })
     opened.push(() => renderer.close())
