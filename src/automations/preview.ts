@@ -93,7 +93,10 @@ export async function previewAutomation(
     if (mail === undefined || room === 0) rendered.push(line)
     else {
       room -= 1
-      rendered.push({ ...line, mail: await renderMail(deps, accountId, mail) })
+      const shown = await renderMail(deps, accountId, mail)
+      // The run would end there; what comes after it is told all the same.
+      const stoppedBy = line.stoppedBy ?? ('fault' in shown ? shown.fault : undefined)
+      rendered.push({ ...line, mail: shown, ...(stoppedBy === undefined ? {} : { stoppedBy }) })
     }
   }
   return {

@@ -20,12 +20,12 @@ interface WalkOptions {
   payload?: string
   at?: string
   until?: string
-  event: string[]
-  opens: string[]
-  clicks: string[]
+  event?: string[]
+  opens?: string[]
+  clicks?: string[]
 }
 
-const collect = (value: string, before: string[]) => [...before, value]
+const collect = (value: string, before: readonly string[] = []) => [...before, value]
 
 export function walkAutomationCommand(automation: Command): void {
   automation
@@ -35,9 +35,9 @@ export function walkAutomationCommand(automation: Command): void {
     .option('--payload <json>', 'of the event that begins it')
     .option('--at <time>', 'when it begins, such as 2026-12-01T09:00:00Z (default: now)')
     .option('--until <time>', 'show nothing later than this (default: a year on)')
-    .option('--event <event>', "what happens later, such as 'order.paid@+2d={}'", collect, [])
-    .option('--opens <step>', 'they open the mail of this step, such as hello@+2h', collect, [])
-    .option('--clicks <step>', 'they click in the mail of this step', collect, [])
+    .option('--event <event>', "what happens later, such as 'order.paid@+2d={}'", collect)
+    .option('--opens <step>', 'they open the mail of this step, such as hello@+2h', collect)
+    .option('--clicks <step>', 'they click in the mail of this step', collect)
     .addHelpText(
       'after',
       `
@@ -60,9 +60,9 @@ leaving as things stand. Opens and clicks come a minute after the mail if they s
           const deps = { store, clock, plans, renderer, backlog, maxQueued }
           return previewAutomation(deps, found.account_id, found.id, {
             ...{ email: options.email, at, payload: payloadOf(options.payload) },
-            events: options.event.map((text) => eventOf(text, at)),
-            opens: aftersOf('--opens', options.opens),
-            clicks: aftersOf('--clicks', options.clicks),
+            events: (options.event ?? []).map((text) => eventOf(text, at)),
+            opens: aftersOf('--opens', options.opens ?? []),
+            clicks: aftersOf('--clicks', options.clicks ?? []),
             until: options.until === undefined ? undefined : timeOf('--until', options.until),
           })
         })
