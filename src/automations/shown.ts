@@ -58,7 +58,7 @@ export function shownRun(run: Run) {
 /** A walk through an automation, as clients see it. */
 export function shownPreview(
   automationId: string,
-  { version, lines, runs, refused, stepOf }: Preview,
+  { version, lines, runs, refused, cut, stepOf }: Preview,
 ) {
   return {
     automationId,
@@ -78,6 +78,7 @@ export function shownPreview(
       currentStep: state === undefined ? null : stepOf(state.stepId),
     })),
     refused: refused.map(({ at, reason }) => ({ at: isoTime(at), reason })),
+    cut,
   }
 }
 

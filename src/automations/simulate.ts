@@ -72,6 +72,8 @@ export interface Simulation {
   runs: SimulatedRun[]
   /** Events that the trigger hears, but that start nothing. */
   refused: { at: number; reason: Refusal }[]
+  /** It is not told to its end: there are too many lines, or walks. */
+  cut: boolean
 }
 
 // More walks than a run of 1,000 steps takes that is blocked now and then.
@@ -87,7 +89,11 @@ const maxLines = 5_000
 export function simulate(version: Compiled, world: SimulatedWorld): Simulation {
   const going = begin(version, world)
   const happenings = [...world.happenings].sort((a, b) => a.at - b.at)
-  for (let walks = 0; walks < maxWalks && going.told.lines.length < maxLines; ) {
+  for (let walks = 0; ; ) {
+    if (walks === maxWalks || going.told.lines.length >= maxLines) {
+      going.told.cut = true
+      break
+    }
     const [next] = happenings
     const due = going.run === undefined ? Number.POSITIVE_INFINITY : going.run.dueAt
     if (next !== undefined && next.at <= Math.max(due, going.now)) {
@@ -134,7 +140,7 @@ const begin = (version: Compiled, world: SimulatedWorld): Simulating => ({
   trigger: undefined,
   mailed: new Map(),
   starts: [],
-  told: { lines: [], runs: [], refused: [] },
+  told: { lines: [], runs: [], refused: [], cut: false },
 })
 
 /** An event, as ingest takes it in: runs that were there before it hear it, then it may start one. */

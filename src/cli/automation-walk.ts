@@ -73,7 +73,7 @@ leaving as things stand. Opens and clicks come a minute after the mail if they s
     })
 }
 
-function sayWalk({ lines, runs, refused, stepOf }: Preview): void {
+function sayWalk({ lines, runs, refused, cut, stepOf }: Preview): void {
   const whyOf = ({ why, event, mail }: Preview['lines'][number]) => {
     if (why !== undefined) return JSON.stringify(why)
     if (event !== undefined) return `${event.name} ${JSON.stringify(event.payload)}`
@@ -87,6 +87,7 @@ function sayWalk({ lines, runs, refused, stepOf }: Preview): void {
     ]),
     'It does not start',
   )
+  if (cut) say('It goes on for longer than is shown here')
   for (const { at, reason } of refused) say(`${shownTime(at)}: starts nothing (${reason})`)
   for (const { ended, state } of runs) {
     if (ended !== null) {

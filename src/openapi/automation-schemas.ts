@@ -330,5 +330,9 @@ export const automationSchemas: Record<string, Schema> = {
       description: 'Events that started nothing',
       items: closed({ at: time('When'), reason: text('Why') }),
     },
+    cut: {
+      type: 'boolean',
+      description: 'Whether it went on for more than some 5,000 lines: only these are told',
+    },
   }),
 }

@@ -321,6 +321,7 @@ export const automations: Description = {
               { startedAt: at, endedAt: at, status: 'completed', reason: null, currentStep: null },
             ],
             refused: [],
+            cut: false,
           },
         },
         {

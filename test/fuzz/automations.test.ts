@@ -58,7 +58,7 @@ t.test(`${rounds} definitions are walked to their end, within the limits`, async
     const happenings = Array.from({ length: 1 + given.upTo(5) }, (_, n) =>
       randomEvents(given, start + n * 20 * day),
     ).flat()
-    const { lines, runs } = simulate(version, {
+    const { lines, runs, cut } = simulate(version, {
       contact: contact(given),
       happenings,
       opens: new Map([['s1', 1_000]]),
@@ -69,8 +69,9 @@ t.test(`${rounds} definitions are walked to their end, within the limits`, async
       const mails = of.filter((line) => line.result === 'sent').length
       if (of.length > limits.stepsPerRun + 60) t.fail(`seed ${seed}: ${of.length} steps`)
       if (mails > limits.mailsPerRun) t.fail(`seed ${seed}: ${mails} mails`)
-      if (run.ended === null) t.fail(`seed ${seed}: a run has no end`)
-      else ended += 1
+      const isLast = index === runs.length - 1
+      if (run.ended !== null) ended += 1
+      else if (!cut || !isLast) t.fail(`seed ${seed}: a run has no end`)
     }
     if (lines.some((line, index) => line.at < (lines[index - 1]?.at ?? 0))) {
       t.fail(`seed ${seed}: the history goes back in time`)
