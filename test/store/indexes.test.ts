@@ -1,6 +1,11 @@
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { cancelArchived, listAutomations, listRuns } from '../../src/automations/index.js'
+import {
+  cancelArchived,
+  listAutomations,
+  listRuns,
+  liveFigures,
+} from '../../src/automations/index.js'
 import { listUndelivered } from '../../src/broadcasts/index.js'
 import { loadConfig, makeApplianceKey } from '../../src/config/index.js'
 import { contactHistory, findByPhone } from '../../src/contacts/index.js'
@@ -150,6 +155,7 @@ async function automate(t: Test): Promise<void> {
   await rig.event({ event: 'paid' })
   await rig.work()
   await listAutomations(store.read, accountId, { limit: 1 })
+  await liveFigures(store.read)
   await listRuns(store.read, id, { statuses: ['waiting', 'completed'], limit: 1 })
   const address = { email: 'ann@example.com', reason: 'complaint' } as const
   await store.write((tx) => suppress(tx, accountId, address, clock.now()))
