@@ -44,12 +44,12 @@ export function broadcastRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): 
   )
 
   api.post('/v1/broadcasts/test', { body: TestBody }, async ({ account, body, remember }) => {
-    refuseForeignFields(body)
+    refuseForeignFields(body, ['replyTo', 'scheduledAt', 'topicId', 'to'])
     return await sendTest(deps, await billingOf(account.accountId), body, remember)
   })
 
   api.post('/v1/broadcasts', { body: BroadcastBody }, async ({ account, body, remember }) => {
-    refuseForeignFields(body)
+    refuseForeignFields(body, ['replyTo', 'scheduledAt', 'topicId'])
     const { draft = false, ...input } = body
     const billing = await billingOf(account.accountId)
     const made = await createBroadcast(deps, billing, input, {

@@ -12,22 +12,37 @@ const ours = new Map<string, OwnField>([
   ['scheduledat', 'scheduledAt'],
   ['sendat', 'scheduledAt'],
   ['topicid', 'topicId'],
+  // Of a send; on an endpoint without them other mail would leave, or to others, than was asked for.
+  ['to', 'to'],
+  ['text', 'text'],
+  ['template', 'template'],
+  ['variables', 'variables'],
+  ['type', 'type'],
 ])
 
-type OwnField = 'replyTo' | 'scheduledAt' | 'topicId'
-const all: readonly OwnField[] = ['replyTo', 'scheduledAt', 'topicId']
+type OwnField = (typeof all)[number]
+const all = [
+  'replyTo',
+  'scheduledAt',
+  'topicId',
+  'to',
+  'text',
+  'template',
+  'variables',
+  'type',
+] as const
 
 /**
  * Throws a 422 that names the fields of this kind; a null counts as absent, here as everywhere.
  * `own` are those of `OwnField` that the endpoint has.
  */
-export function refuseForeignFields(body: object, own = all): void {
+export function refuseForeignFields(body: object, own: readonly OwnField[] = all): void {
   const message = foreignFields(body, own)
   if (message !== undefined) throw new ApiError('validation_error', message, { status: 422 })
 }
 
 /** What is to be said of such fields, or undefined where there are none. */
-export function foreignFields(body: object, own = all): string | undefined {
+export function foreignFields(body: object, own: readonly OwnField[] = all): string | undefined {
   const meant = (name: string) => ours.get(plain(name))
   const isForeign = (name: string) =>
     !own.some((one) => one === name) && (foreign.has(plain(name)) || meant(name) !== undefined)

@@ -34,7 +34,7 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
   })
 
   api.post('/v1/emails/ussd', { body: UssdBody }, async ({ account, body, remember }) => {
-    refuseForeignFields(body, ['replyTo'])
+    refuseForeignFields(body, ['replyTo', 'to', 'text'])
     const { id } = await acceptUssd(deps, account.accountId, body, (tx, { id }) =>
       remember(tx, ussdAnswer(id)),
     )

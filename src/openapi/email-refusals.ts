@@ -62,7 +62,7 @@ export const badCampaignTime = refusal(
 
 export const foreignFields = refusal(
   'validation_error',
-  'Fields that other mail APIs know, and that are not supported yet: `cc`, `bcc`, `attachments`, `headers`, `tags`, or that are ours in other letters: `reply_to` (write `replyTo`), `scheduled_at` or `send_at` (write `scheduledAt`), `topic_id`',
+  'Fields that other mail APIs know, and that are not supported yet: `cc`, `bcc`, `attachments`, `headers`, `tags`, or that are ours in other letters: `reply_to` (write `replyTo`), `scheduled_at` or `send_at` (write `scheduledAt`), `topic_id`; or fields of a send that this endpoint does not have',
   'These fields are not supported: cc, reply_to; write replyTo in place of reply_to. Nothing was sent',
   { status: 422 },
 )

@@ -112,6 +112,19 @@ t.test(
       status: 422,
       json: { error: 'This field is not supported: scheduledAt. Nothing was sent' },
     })
+    // Fields of a send that this endpoint does not have: other mail would leave, or to others.
+    const own = { text: 't', template: 'welcome', variables: { a: 1 }, to, type: 'marketing' }
+    for (const [path, body, names] of [
+      ['/v1/broadcasts', campaign, ['text', 'template', 'variables', 'to', 'type']],
+      ['/v1/broadcasts/test', { ...campaign, to }, ['text', 'template', 'variables', 'type']],
+      ['/v1/emails/ussd', good, ['template', 'variables', 'type']],
+    ] as const) {
+      for (const name of names) {
+        const error = `This field is not supported: ${name}. Nothing was sent`
+        const answer = await post(path, { ...body, [name]: own[name] })
+        t.match(answer, { status: 422, json: { error } }, `${path} ${name}`)
+      }
+    }
     const { status, json } = await post('/v1/emails/batch', {
       emails: [good, { ...good, cc: 'x@y.test' }, { ...good, bcc: [], to: 'nobody' }],
     })
