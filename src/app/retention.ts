@@ -1,12 +1,13 @@
 import { makeForgetContactEvents } from '../automations/index.js'
 import { type Plans, readBilling } from '../billing/index.js'
 import { type Clock, dayMs } from '../clock/index.js'
+import { deleteUnused } from '../contents/index.js'
 import { makeForgetEvents, type Retentions } from '../events/index.js'
 import type { Log } from '../log/index.js'
 import { eachApart, type Store } from '../store/index.js'
 import type { Chore } from './housekeeping.js'
 
-/** Events go when the plan of their account no longer keeps them. */
+/** Events go when the plan of their account no longer keeps them, contents when nothing uses them. */
 export function retentionChores(deps: {
   store: Store
   clock: Clock
@@ -37,6 +38,11 @@ export function retentionChores(deps: {
       name: 'old events of contacts',
       everyMs: 60_000,
       run: (signal) => forgetContacts(clock.now(), signal),
+    },
+    {
+      name: 'unused contents',
+      everyMs: 600_000,
+      run: (signal) => deleteUnused({ store }, signal),
     },
   ]
 }

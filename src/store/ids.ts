@@ -55,7 +55,7 @@ export function makeIds(clock: Clock, slot: number, last: LastIds): Ids {
 
 const serialTables = [
   ...['bodies', 'queue', 'deliveries', 'inbound_spool', 'operator_mails', 'sandbox_messages'],
-  ...['broadcast_tests', 'automation_steps', 'automation_events'],
+  ...['broadcast_tests', 'automation_steps', 'automation_events', 'contents'],
 ]
 const uuidTables = [
   ...['automations', 'automation_live', 'automation_runs'],

@@ -30,6 +30,7 @@ import * as parkedReports from './migrations/0026-parked-reports.js'
 import * as idempotentStatus from './migrations/0027-idempotent-status.js'
 import * as automations from './migrations/0030-automations.js'
 import * as automationOperations from './migrations/0031-automation-operations.js'
+import * as contents from './migrations/0033-contents.js'
 
 /** In order, forward only; a released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -61,6 +62,7 @@ const migrations: Record<string, Migration> = {
   '0027-idempotent-status': idempotentStatus,
   '0030-automations': automations,
   '0031-automation-operations': automationOperations,
+  '0033-contents': contents,
 }
 
 /** Brings the database to the present schema, under a lock, all or nothing. Runs at every start. */

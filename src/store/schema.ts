@@ -13,6 +13,8 @@ export interface Tables {
   domains: DomainRow
   dkim_keys: DkimKeyRow
   bodies: BodyRow
+  contents: ContentRow
+  content_pieces: ContentPieceRow
   emails: EmailRow
   queue: QueueRow
   deliveries: DeliveryRow
@@ -144,6 +146,25 @@ export interface BodyRow {
   html: string | null
   /** Null: made from the HTML when the message is composed. */
   text: string | null
+  /** JSON, as `emails/` writes it: each of them is a use of its content. Null: none. */
+  attachments: ColumnType<string | null, string | null | undefined, never>
+}
+
+/** Bytes of an account that its mails carry; their rows are `content_pieces`. */
+export interface ContentRow {
+  id: number
+  account_id: string
+  sha256: Buffer
+  size_bytes: number
+  /** How often rows of other tables name it; 0: it may be deleted. */
+  uses: number
+}
+
+export interface ContentPieceRow {
+  content_id: number
+  /** From 0 on. */
+  number: number
+  bytes: Buffer
 }
 
 export type EmailStatus =

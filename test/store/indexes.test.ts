@@ -9,6 +9,7 @@ import {
 import { listUndelivered } from '../../src/broadcasts/index.js'
 import { loadConfig, makeApplianceKey } from '../../src/config/index.js'
 import { contactHistory, findByPhone } from '../../src/contacts/index.js'
+import { deleteUnused, makeContent, putContents } from '../../src/contents/index.js'
 import {
   expireOverdue,
   firstDue,
@@ -108,6 +109,8 @@ t.test('every index is used by a statement', async (t) => {
   await write((tx) => releaseLeases(tx, 3, 0))
   await firstDue(store.read, { lane: 'one.test', class: 0, accountId, now: 0 })
   await liftExpired(deps, never)
+  await write((tx) => putContents(tx, store, accountId, [makeContent([Buffer.from('x')])]))
+  await deleteUnused(deps, never)
   const event = { accountId, emailId: 'm', deliveryId: 1, class: 0, at: 1, reply: null } as const
   const full = { ...event, recipient: 'a@one.test', type: 'bounced' } as const
   await write((tx) => suppressFailing(tx, [{ ...full, detail: { suppress: 'repeated' } }]))

@@ -1,0 +1,35 @@
+import { prepared, type Read } from '../store/index.js'
+
+/** What there is to know of a content to read it. */
+export interface StoredContent {
+  id: number
+  sizeBytes: number
+}
+
+/**
+ * The bytes in order, a row at a time and only as fast as they are taken: no statement stays open between
+ * two pieces, so that a slow receiver keeps no log from being checkpointed. Throws when it is not whole.
+ */
+export async function* readContent(
+  read: Read,
+  { id, sizeBytes }: StoredContent,
+): AsyncGenerator<Buffer, void, undefined> {
+  let leftBytes = sizeBytes
+  for (let number = 0; leftBytes > 0; number++) {
+    const [piece] = await pieceOf(read, { id, number })
+    if (piece === undefined) break
+    leftBytes -= piece.bytes.length
+    yield piece.bytes
+  }
+  if (leftBytes !== 0) {
+    throw new Error(`Content ${id} is damaged: it should have ${sizeBytes} bytes`)
+  }
+}
+
+const pieceOf = prepared<{ id: number; number: number }, { bytes: Buffer }>((db, { id, number }) =>
+  db
+    .selectFrom('content_pieces')
+    .select('bytes')
+    .where('content_id', '=', id)
+    .where('number', '=', number),
+)
