@@ -1,10 +1,11 @@
 import { ApiError } from '../errors/index.js'
-import { prepared } from '../store/index.js'
+import { type ApiKeyRow, prepared } from '../store/index.js'
 import type { AccountDeps } from './account.js'
 import { hashKey, looksLikeKey } from './key.js'
+import { type KeyLimits, limitsOf, refuseElsewhere } from './limits.js'
 
-/** Who a request comes from. */
-export interface Principal {
+/** Who a request comes from, and what its key may do. */
+export interface Principal extends KeyLimits {
   accountId: string
   keyId: string
 }
@@ -13,24 +14,28 @@ export interface Principal {
 const usedEveryMs = 60_000
 const maxRemembered = 10_000
 
-const liveKey = prepared<{ hash: Buffer }, { id: string; account_id: string }>((db, { hash }) =>
+type KeyRow = Pick<ApiKeyRow, 'id' | 'account_id' | 'scope' | 'domains' | 'networks' | 'expires_at'>
+
+const liveKey = prepared<{ hash: Buffer }, KeyRow>((db, { hash }) =>
   db
     .selectFrom('api_keys')
-    .select(['id', 'account_id'])
+    .select(['id', 'account_id', 'scope', 'domains', 'networks', 'expires_at'])
     .where('hash', '=', hash)
     .where('deleted_at', 'is', null),
 )
 
+/** Whose key it is. `address` is called only where a key is limited to networks. */
+export type CheckKey = (key: string, address: () => string) => Promise<Principal>
+
 /**
- * Checks `Authorization: Bearer ph_…` against the database on every request, so that a deleted key
- * fails on the next one. Throws `missing_api_key` without a header and `invalid_api_key` for all
- * else; the message is the same, so that a caller learns nothing about which keys exist.
+ * Looks a key up in the database each time, so that a deleted one fails on the next request. Throws
+ * `invalid_api_key` for what is no key (any more), with a message that does not tell which keys exist,
+ * and `forbidden` for one that is used outside its networks.
  */
-export function makeAuthenticate({ store, clock }: AccountDeps) {
+export function makeCheckKey({ store, clock }: AccountDeps): CheckKey {
   const noted = new Map<string, number>()
 
-  const noteUse = (keyId: string) => {
-    const now = clock.now()
+  const noteUse = (keyId: string, now: number) => {
     if (now - (noted.get(keyId) ?? 0) < usedEveryMs) return
     if (noted.size >= maxRemembered) noted.clear()
     noted.set(keyId, now)
@@ -42,14 +47,32 @@ export function makeAuthenticate({ store, clock }: AccountDeps) {
       .catch(() => noted.delete(keyId))
   }
 
-  return async (authorization: string | undefined): Promise<Principal> => {
-    if (authorization === undefined) throw new ApiError('missing_api_key', 'Unauthorized')
-    const key = /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? ''
+  return async (key, address) => {
     const row = looksLikeKey(key)
       ? (await liveKey(store.read, { hash: hashKey(key) }))[0]
       : undefined
-    if (row === undefined) throw new ApiError('invalid_api_key', 'Unauthorized')
-    noteUse(row.id)
-    return { accountId: row.account_id, keyId: row.id }
+    const now = clock.now()
+    if (row === undefined || (row.expires_at !== null && row.expires_at <= now)) {
+      throw new ApiError('invalid_api_key', 'Unauthorized')
+    }
+    const limits = limitsOf(row)
+    if (limits.networks !== null) refuseElsewhere(limits, address())
+    noteUse(row.id, now)
+    return { accountId: row.account_id, keyId: row.id, ...limits }
+  }
+}
+
+/**
+ * The same for `Authorization: Bearer ph_…`; throws `missing_api_key` without the header and
+ * `invalid_api_key` for all else that is no key.
+ */
+export function makeAuthenticate(deps: AccountDeps) {
+  const checkKey = makeCheckKey(deps)
+  return async (
+    authorization: string | undefined,
+    address: () => string = () => '',
+  ): Promise<Principal> => {
+    if (authorization === undefined) throw new ApiError('missing_api_key', 'Unauthorized')
+    return await checkKey(/^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '', address)
   }
 }

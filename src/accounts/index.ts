@@ -1,6 +1,7 @@
 /**
  * Accounts and the keys by which their applications identify themselves. What must hold: a key is
- * known only by its hash, shown once, and a deleted one fails on the very next request.
+ * known only by its hash, shown once, and a deleted one fails on the very next request; what a key may
+ * do is asked in one place for every route, and no key makes a mightier one.
  */
 export {
   type Account,
@@ -10,8 +11,22 @@ export {
   listAccounts,
   openApplianceAccount,
 } from './account.js'
-export { makeAuthenticate, type Principal } from './authenticate.js'
-export { type ApiKey, createKey, deleteKey, listKeys } from './key.js'
+export { type CheckKey, makeAuthenticate, makeCheckKey, type Principal } from './authenticate.js'
+export {
+  type ApiKey,
+  createKey,
+  deleteKey,
+  findKey,
+  hasOtherFullKey,
+  listKeys,
+  updateKey,
+} from './key.js'
+export {
+  type KeyLimits,
+  type KeyScope,
+  keyScopes,
+  refuseOtherDomain,
+} from './limits.js'
 export {
   type AccountFace,
   accountFace,
@@ -23,3 +38,10 @@ export {
   removeLogo,
   setLogo,
 } from './logo.js'
+export {
+  type Permission,
+  permissionOf,
+  refuseBeyondScope,
+  routePermissions,
+  scopesFor,
+} from './permission.js'

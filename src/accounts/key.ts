@@ -1,11 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { checkAdding, type Plans, readBilling } from '../billing/index.js'
-import { OperatorError } from '../errors/index.js'
-import type { Read } from '../store/index.js'
+import { ApiError } from '../errors/index.js'
+import type { ApiKeyRow, Read, Tx } from '../store/index.js'
 import type { AccountDeps } from './account.js'
+import {
+  checkLimits,
+  type KeyLimits,
+  limitColumns,
+  limitsOf,
+  noLimits,
+  refuseMightier,
+} from './limits.js'
 
 /** What can be shown of a key after its creation. */
-export interface ApiKey {
+export interface ApiKey extends KeyLimits {
   id: string
   name: string
   last4: string
@@ -15,77 +23,152 @@ export interface ApiKey {
 
 const prefix = 'ph_'
 
-/**
- * Makes a key; `key` is seen here and never again. Throws an `ApiError` where the account may add nothing,
- * if it is held to `plans`.
- */
+interface CreateKeyOptions {
+  /** Default: none. */
+  limits?: Partial<KeyLimits>
+  /** Throws an `ApiError` where the account may add nothing. Default: it is not asked. */
+  plans?: Plans | undefined
+  /** Of the key that asks for it, which makes none that may do more. */
+  by?: KeyLimits
+  alongside?: (tx: Tx, made: ApiKey) => Promise<void>
+}
+
+/** Makes a key; `key` is seen here and never again. Throws a 422 for a name or limit that is none. */
 export async function createKey(
   { store, clock }: AccountDeps,
   accountId: string,
   name: string,
-  { plans }: { plans?: Plans | undefined } = {},
-): Promise<{ id: string; key: string; last4: string }> {
-  const trimmed = name.trim()
-  if (trimmed === '' || trimmed.length > 100 || /\p{Cc}/u.test(trimmed)) {
-    throw new OperatorError("A key's name has 1 to 100 characters and no control characters")
-  }
+  { limits = {}, plans, by = noLimits, alongside = async () => {} }: CreateKeyOptions = {},
+): Promise<ApiKey & { key: string }> {
+  const now = clock.now()
+  const checked = await checkLimits(store.read, accountId, { ...noLimits, ...limits }, now)
+  refuseMightier(by, checked)
   const key = prefix + randomBytes(32).toString('base64url')
-  const id = store.ids.uuid()
-  const last4 = key.slice(-4)
+  const row = {
+    id: store.ids.uuid(),
+    account_id: accountId,
+    name: checkedName(name),
+    hash: hashKey(key),
+    last4: key.slice(-4),
+    created_at: now,
+    last_used_at: null,
+    deleted_at: null,
+    ...limitColumns(checked),
+  }
   await store.write(async (tx) => {
     if (plans !== undefined) checkAdding(await readBilling(tx, plans, accountId))
-    await tx
-      .insertInto('api_keys')
-      .values({
-        id,
-        account_id: accountId,
-        name: trimmed,
-        hash: hashKey(key),
-        last4,
-        created_at: clock.now(),
-        last_used_at: null,
-        deleted_at: null,
-      })
-      .execute()
+    await tx.insertInto('api_keys').values(row).execute()
+    await alongside(tx, toKey(row))
   })
-  return { id, key, last4 }
+  return { ...toKey(row), key }
 }
 
 export async function listKeys(read: Read, accountId: string): Promise<ApiKey[]> {
-  const rows = await read
-    .selectFrom('api_keys')
-    .select(['id', 'name', 'last4', 'created_at', 'last_used_at'])
-    .where('account_id', '=', accountId)
-    .where('deleted_at', 'is', null)
-    .orderBy('id')
-    .execute()
-  return rows.map((row) => ({
-    id: row.id,
-    name: row.name,
-    last4: row.last4,
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at,
-  }))
+  return (await liveKeys(read, accountId).orderBy('id').execute()).map(toKey)
 }
 
-/** Deactivates a key at once; throws OperatorError when the account has no such key. */
+/** Throws a 404. */
+export async function findKey(read: Read, accountId: string, keyId: string): Promise<ApiKey> {
+  const row = await liveKeys(read, accountId)
+    .where('id', '=', keyId.toLowerCase())
+    .executeTakeFirst()
+  if (row === undefined) throw new ApiError('not_found', `The account has no key ${keyId}`)
+  return toKey(row)
+}
+
+/**
+ * Changes a key's name and limits from the next request on; what is not given stays. Throws a 404, a
+ * 422, a 403 for what `by` may not do itself, and a 409 for the last full key, which stays one.
+ */
+export async function updateKey(
+  { store, clock }: AccountDeps,
+  accountId: string,
+  keyId: string,
+  { name, ...limits }: { name?: string | undefined } & Partial<KeyLimits>,
+  by: KeyLimits,
+): Promise<ApiKey> {
+  const now = clock.now()
+  return await store.write(async (tx) => {
+    const before = await findKey(tx, accountId, keyId)
+    const wanted = { ...before, ...limits }
+    const isLimited = Object.keys(limits).length > 0
+    const checked = isLimited ? await checkLimits(tx, accountId, wanted, now) : before
+    if (isLimited) refuseMightier(by, checked)
+    if (checked.scope !== 'full') await refuseLastFull(tx, accountId, before, now)
+    const columns = limitColumns(checked)
+    await tx
+      .updateTable('api_keys')
+      .set({ ...columns, ...(name !== undefined && { name: checkedName(name) }) })
+      .where('id', '=', before.id)
+      .execute()
+    return await findKey(tx, accountId, keyId)
+  })
+}
+
+/**
+ * Deactivates a key at once; throws a 404, and with `keepFull` a 409 for the last full key, without
+ * which nobody could make another by the API.
+ */
 export async function deleteKey(
   { store, clock }: AccountDeps,
   accountId: string,
   keyId: string,
+  { keepFull = false } = {},
 ): Promise<void> {
   await store.write(async (tx) => {
-    const { numUpdatedRows } = await tx
+    const key = await findKey(tx, accountId, keyId)
+    if (keepFull) await refuseLastFull(tx, accountId, key, clock.now())
+    await tx
       .updateTable('api_keys')
       .set({ deleted_at: clock.now() })
-      .where('id', '=', keyId.toLowerCase())
-      .where('account_id', '=', accountId)
-      .where('deleted_at', 'is', null)
-      .executeTakeFirst()
-    if (numUpdatedRows === 0n) {
-      throw new OperatorError(`The account has no key ${keyId}; 'posthorn key list' shows them`)
-    }
+      .where('id', '=', key.id)
+      .execute()
   })
+}
+
+/** Whether the account has a full key that lasts, other than this one. */
+export async function hasOtherFullKey(
+  read: Read,
+  accountId: string,
+  keyId: string,
+  now: number,
+): Promise<boolean> {
+  const other = await liveKeys(read, accountId)
+    .where('scope', '=', 'full')
+    .where('id', '<>', keyId)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .limit(1)
+    .executeTakeFirst()
+  return other !== undefined
+}
+
+async function refuseLastFull(tx: Tx, accountId: string, key: ApiKey, now: number): Promise<void> {
+  if (key.scope !== 'full' || (await hasOtherFullKey(tx, accountId, key.id, now))) return
+  const message = "It is the account's last key of the scope full; make another one first"
+  throw new ApiError('conflict', message)
+}
+
+const liveKeys = (read: Read, accountId: string) =>
+  read
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('deleted_at', 'is', null)
+
+const toKey = (row: ApiKeyRow): ApiKey => ({
+  id: row.id,
+  name: row.name,
+  last4: row.last4,
+  ...limitsOf(row),
+  createdAt: row.created_at,
+  lastUsedAt: row.last_used_at,
+})
+
+function checkedName(name: string): string {
+  const trimmed = name.trim()
+  if (trimmed !== '' && trimmed.length <= 100 && !/\p{Cc}/u.test(trimmed)) return trimmed
+  const message = "A key's name has 1 to 100 characters and no control characters"
+  throw new ApiError('validation_error', message, { status: 422, fields: { field: 'name' } })
 }
 
 export const hashKey = (key: string) => createHash('sha256').update(key).digest()

@@ -1,5 +1,10 @@
 import { hostname } from 'node:os'
-import { makeAuthenticate, type Principal } from '../accounts/index.js'
+import {
+  makeAuthenticate,
+  type Principal,
+  permissionOf,
+  refuseBeyondScope,
+} from '../accounts/index.js'
 import { makeFollowContacts, tooManyRuns, type Versions } from '../automations/index.js'
 import { automationRoutes } from '../automations/routes.js'
 import type { Plans } from '../billing/index.js'
@@ -44,6 +49,7 @@ export async function openPrivateServer(
     log: log.child({ listener: 'private' }),
     clock,
     authenticate: makeAuthenticate({ store, clock }),
+    permit: (principal, route) => refuseBeyondScope(principal, permissionOf(route)),
     repeats: core.idempotency,
     rateKey: (principal) => principal.keyId,
     rateLimit: { requests: http.rateLimit.requests, windowMs: http.rateLimit.window },

@@ -1,14 +1,31 @@
-import type { Command } from 'commander'
-import { createKey, deleteKey, listKeys } from '../accounts/index.js'
+import { type Command, Option } from 'commander'
+import {
+  type ApiKey,
+  createKey,
+  deleteKey,
+  findKey,
+  hasOtherFullKey,
+  type KeyScope,
+  keyScopes,
+  listKeys,
+} from '../accounts/index.js'
+import { duration } from '../config/index.js'
+import { OperatorError } from '../errors/index.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
-import { forceOption, plansUnlessForced, withForceHint } from './limits.js'
+import { forceOption, plansUnlessForced, withForceHint, withHints } from './limits.js'
 import { jsonTime, remark, say, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
 
 interface KeyOptions {
   account?: string
   force?: boolean
+  scope: KeyScope
+  domain?: string[]
+  network?: string[]
+  expires?: string
 }
+
+const collect = (value: string, before: string[] = []) => [...before, value]
 
 export function keyCommands(program: Command): void {
   const key = program.command('key').description('API keys: how an application shows who it is')
@@ -17,20 +34,35 @@ export function keyCommands(program: Command): void {
     .command('create <name>')
     .description('make an API key and show it, this once')
     .addOption(accountOption())
+    .addOption(
+      new Option('--scope <scope>', 'all; only sending; only reading')
+        .choices(keyScopes)
+        .default('full'),
+    )
+    .option('--domain <name>', 'of a sending key: a domain it may send from (repeatable)', collect)
+    .option('--network <cidr>', 'where its requests come from (repeatable)', collect)
+    .option('--expires <when>', 'a time (2027-01-31, or with an hour), or in how long (90d)')
     .addOption(forceOption())
     .addHelpText(
       'after',
-      "\nExample:\n  $ posthorn key create 'Web shop'\n  $ KEY=$(posthorn key create ci --json | jq -r .key)",
+      `
+Examples:
+  $ posthorn key create 'Web shop'
+  $ posthorn key create Printer --scope sending --domain example.com --network 10.0.0.0/24
+  $ KEY=$(posthorn key create ci --expires 90d --json | jq -r .key)`,
     )
     .action(async (name: string, options: KeyOptions, command: Command) => {
       const place = placeOf(command)
       const made = await withStore(place, async (deps) => {
         const { id: accountId } = await chosenAccount(deps.store.read, options.account)
         const plans = plansUnlessForced(place, options)
-        const key = await withForceHint(() => createKey(deps, accountId, name, { plans }))
+        const { scope, domain: domains = null, network: networks = null, expires } = options
+        const expiresAt = expires === undefined ? null : timeOf(expires, deps.clock.now())
+        const limits = { scope, domains, networks, expiresAt }
+        const key = await withForceHint(() => createKey(deps, accountId, name, { plans, limits }))
         return { accountId, ...key }
       })
-      if (place.json) return sayJson({ ...made, name: name.trim() })
+      if (place.json) return sayJson({ ...shown(made), accountId: made.accountId, key: made.key })
       say(made.key)
       remark('Keep it now: it is not stored and cannot be shown again.')
     })
@@ -45,20 +77,16 @@ export function keyCommands(program: Command): void {
       const keys = await withStore(place, async ({ store: { read } }) =>
         listKeys(read, (await chosenAccount(read, options.account)).id),
       )
-      if (place.json) {
-        return sayJson(
-          keys.map((row) => ({
-            ...row,
-            createdAt: jsonTime(row.createdAt),
-            lastUsedAt: jsonTime(row.lastUsedAt),
-          })),
-        )
-      }
+      if (place.json) return sayJson(keys.map(shown))
       sayTable(
-        ['ID', 'NAME', 'ENDS IN', 'CREATED', 'LAST USED'],
-        keys.map(({ id, name, last4, createdAt, lastUsedAt }) => [
-          ...[id, name, `…${last4}`],
-          ...[shownTime(createdAt), lastUsedAt === null ? 'never' : shownTime(lastUsedAt)],
+        ['ID', 'NAME', 'ENDS IN', 'MAY', 'FROM', 'EXPIRES', 'CREATED', 'LAST USED'],
+        keys.map((one) => [
+          ...[one.id, one.name, `…${one.last4}`],
+          [one.scope, ...(one.domains ?? [])].join(' '),
+          one.networks?.join(' ') ?? 'anywhere',
+          one.expiresAt === null ? 'never' : shownTime(one.expiresAt),
+          shownTime(one.createdAt),
+          one.lastUsedAt === null ? 'never' : shownTime(one.lastUsedAt),
         ]),
         "No API key yet; 'posthorn key create NAME' makes one",
       )
@@ -74,11 +102,44 @@ export function keyCommands(program: Command): void {
     )
     .action(async (id: string, options: KeyOptions, command: Command) => {
       const place = placeOf(command)
-      await withStore(place, async (deps) => {
-        const account = await chosenAccount(deps.store.read, options.account)
-        await deleteKey(deps, account.id, id)
+      const wasLast = await withStore(place, async (deps) => {
+        const { read } = deps.store
+        const account = await chosenAccount(read, options.account)
+        return await withHints({ not_found: "'posthorn key list' shows them" }, async () => {
+          const { scope } = await findKey(read, account.id, id)
+          await deleteKey(deps, account.id, id)
+          return (
+            scope === 'full' && !(await hasOtherFullKey(read, account.id, id, deps.clock.now()))
+          )
+        })
       })
-      if (place.json) return sayJson({ id: id.toLowerCase(), deleted: true })
-      say(`Key ${id} is deleted`)
+      if (place.json) sayJson({ id: id.toLowerCase(), deleted: true })
+      else say(`Key ${id} is deleted`)
+      if (wasLast) {
+        remark("warning: it was the last key with all rights; 'posthorn key create' makes another")
+      }
     })
 }
+
+/** A time as it is written, or so long from now. */
+function timeOf(text: string, now: number): number {
+  const span = duration('90d', '1m', '3650d').read(text)
+  if (!('expected' in span)) return now + span.value
+  const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
+  if (!Number.isNaN(time)) return time
+  throw new OperatorError(
+    '--expires: expected a time such as 2027-01-31 or 2027-01-31T12:00:00Z, or a duration such as 90d',
+  )
+}
+
+const shown = (key: ApiKey) => ({
+  id: key.id,
+  name: key.name,
+  last4: key.last4,
+  scope: key.scope,
+  domains: key.domains,
+  networks: key.networks,
+  expiresAt: jsonTime(key.expiresAt),
+  createdAt: jsonTime(key.createdAt),
+  lastUsedAt: jsonTime(key.lastUsedAt),
+})

@@ -1,7 +1,7 @@
 import { Option } from 'commander'
 import { plansFile } from '../app/files.js'
 import { loadPlans, type Plans } from '../billing/index.js'
-import { ApiError, OperatorError } from '../errors/index.js'
+import { ApiError, type ErrorCode, OperatorError } from '../errors/index.js'
 import type { Place } from './place.js'
 
 /** For commands that add something to an account, which its subscription may forbid. */
@@ -21,5 +21,19 @@ export async function withForceHint<T>(add: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 403) throw error
     throw new OperatorError(`${error.message}; --force adds it all the same`)
+  }
+}
+
+/** Runs `work`; what an API client would be told, the operator is told with what to do about it. */
+export async function withHints<T>(
+  hints: Partial<Record<ErrorCode, string>>,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const hint = error instanceof ApiError ? hints[error.code] : undefined
+    if (hint === undefined) throw error
+    throw new OperatorError(`${error instanceof Error ? error.message : error}; ${hint}`)
   }
 }

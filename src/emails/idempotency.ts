@@ -9,7 +9,7 @@ import type { Store } from '../store/index.js'
  * is committed with the effect, so a crash leaves either both or neither; a key in flight lives in
  * memory alone, so none can stay 'running'. Only successes are remembered.
  */
-export interface Idempotency extends Repeats<Principal> {
+export interface Idempotency extends Repeats<Pick<Principal, 'accountId'>> {
   /** Deletes what is older than 24 hours, in small bits. Returns when there is no more. */
   sweep(signal: AbortSignal): Promise<void>
 }

@@ -1,7 +1,8 @@
 import { type, unknown } from 'superstruct'
-import type { Principal } from '../accounts/index.js'
+import { type Principal, refuseOtherDomain } from '../accounts/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Api, check, listOf, ShapeError, Uuid } from '../http/index.js'
+import { parseMailbox } from '../mime/index.js'
 import { type AcceptedEmail, acceptEmail } from './accept.js'
 import { acceptBatch, maxBatch } from './batch.js'
 import { cancelScheduled } from './cancel.js'
@@ -18,6 +19,7 @@ const BatchBody = type({ emails: listOf(unknown(), maxBatch, 1) })
 export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
   api.post('/v1/emails/send', { body: SendBody }, async ({ account, body, remember }) => {
     refuseForeignFields(body)
+    refuseOtherSender(account, body.from)
     const accepted = await acceptEmail(deps, account.accountId, body, (tx, email) =>
       remember(tx, sendAnswer(email)),
     )
@@ -26,7 +28,7 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
 
   const batch = { body: BatchBody, maxBodyBytes: maxBatchBytes }
   api.post('/v1/emails/batch', batch, async ({ account, body, remember }) => {
-    const items = body.emails.map(itemOf)
+    const items = body.emails.map((item) => itemOf(item, account))
     const { ids } = await acceptBatch(deps, account.accountId, items, (tx, { ids }) =>
       remember(tx, batchAnswer(ids)),
     )
@@ -35,17 +37,26 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
 
   api.post('/v1/emails/ussd', { body: UssdBody }, async ({ account, body, remember }) => {
     refuseForeignFields(body, ['replyTo', 'to', 'text'])
+    refuseOtherSender(account, body.from)
     const { id } = await acceptUssd(deps, account.accountId, body, (tx, { id }) =>
       remember(tx, ussdAnswer(id)),
     )
     return ussdAnswer(id)
   })
 
+  /** Of a key that is limited to domains only their mails exist. */
+  const readOwn = async (account: Principal, id: string) => {
+    const email = await readEmail(deps.store.read, account.accountId, id)
+    if (!mayUse(account, email.from)) throw new ApiError('not_found', 'No such email')
+    return email
+  }
+
   api.get('/v1/emails/:id', EmailId, async ({ account, params }) => ({
-    email: await readEmail(deps.store.read, account.accountId, params.id),
+    email: await readOwn(account, params.id),
   }))
 
   api.delete('/v1/emails/:id/cancel', EmailId, async ({ account, params }) => {
+    if (account.domains !== null) await readOwn(account, params.id)
     await cancelScheduled(deps, account.accountId, params.id)
     return { message: 'Scheduled email cancelled' }
   })
@@ -61,18 +72,31 @@ function sendAnswer({ id, scheduledAt }: AcceptedEmail) {
 }
 
 /** An item of a batch that has the shape of a send, or one sentence about each field that is wrong. */
-function itemOf(item: unknown): SendInput | ApiError {
+function itemOf(item: unknown, account: Principal): SendInput | ApiError {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) {
     return fault('Expected an object with the fields of a send')
   }
   const foreign = foreignFields(item)
   try {
     const valid = check(item, SendBody)
-    return foreign === undefined ? valid : fault(foreign)
+    if (foreign !== undefined) return fault(foreign)
+    refuseOtherSender(account, valid.from)
+    return valid
   } catch (error) {
+    if (error instanceof ApiError) return error
     if (!(error instanceof ShapeError)) throw error
     return fault([error.message, foreign].filter(Boolean).join('; '))
   }
 }
+
+/** Throws a 403 for a sender that the key may not use; what is no sender at all is refused later. */
+function refuseOtherSender(account: Principal, from: string): void {
+  if (account.domains === null) return
+  const domain = parseMailbox(from)?.domain
+  if (domain !== undefined) refuseOtherDomain(account, domain)
+}
+
+const mayUse = ({ domains }: Principal, from: string) =>
+  domains === null || domains.includes(parseMailbox(from)?.domain ?? '')
 
 const fault = (message: string) => new ApiError('validation_error', message)

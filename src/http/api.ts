@@ -95,7 +95,10 @@ export interface Api<P> {
 export interface ApiSettings<P> {
   context: ServerContext
   maxBodyBytes: number
-  authenticate: ((authorization: string | undefined) => Promise<P>) | undefined
+  authenticate:
+    | ((authorization: string | undefined, address: () => string) => Promise<P>)
+    | undefined
+  permit: ((principal: P, route: string) => void) | undefined
   repeats: Repeats<P> | undefined
   rateKey: (principal: P) => string
   /** Counts requests by key, and those without a valid one by address. */
@@ -170,6 +173,7 @@ function makeEndpoint<P, Params, Query, Body>(
   handler: ApiHandler<never, Params, Query, Body>,
 ): Endpoint {
   const names = paramNames(path)
+  const route = `${method} ${path}`
   const { log } = settings.context
   const repeats = method === 'POST' && secured ? settings.repeats : undefined
 
@@ -221,6 +225,8 @@ function makeEndpoint<P, Params, Query, Body>(
       const { headers } = admission
       try {
         if ('refusal' in admission) throw admission.refusal
+        // Counted before: who asks for what it may not do is held back like others.
+        if (secured) settings.permit?.(admission.account as P, route)
         const { status, body, headers: own } = await answer(exchange, raw, admission.account)
         return jsonResponse(status, body, own === noHeaders ? headers : { ...own, ...headers })
       } catch (error) {
@@ -253,7 +259,10 @@ function unsecured<P>(settings: ApiSettings<P>, exchange: Exchange): Admission<u
 async function admit<P>(settings: ApiSettings<P>, exchange: Exchange): Promise<Admission<P>> {
   let standing: Standing | undefined
   try {
-    const account = await settings.authenticate?.(exchange.header('authorization'))
+    const account = await settings.authenticate?.(
+      exchange.header('authorization'),
+      () => exchange.remoteAddress,
+    )
     if (account === undefined) throw new ApiError('invalid_api_key', 'Unauthorized')
     standing = settings.clients.take(settings.rateKey(account))
     refuseExcess(standing)

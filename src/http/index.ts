@@ -1,11 +1,11 @@
 /**
  * HTTP for the API and for pages; the only folder that knows hyper-express and uWS.
- * Owns the listener, the pipeline (guard → request id → authenticate → rate limit → body → repeats →
+ * Owns the listener, the pipeline (guard → request id → authenticate → rate limit → permit → body → repeats →
  * shape → handler → errors) and every defect of the library: see `README.md` for each and what a client
  * sees.
  * Must hold: one response for each request or a closed connection; no line end in a header; no
  * request is served whose length is in doubt; nothing waits without bound for a client.
- * It knows no accounts: `app` hands it `authenticate`.
+ * It knows no accounts: `app` hands it `authenticate` and `permit`.
  */
 
 export type { Api, ApiHandler, ApiRequest, ApiRoute, Shape } from './api.js'

@@ -22,8 +22,13 @@ export interface HttpServerOptions<P> {
   maxBodyBytes?: number
   /** What all unfinished requests may hold together; beyond it they are a 503. Default 256 MiB. */
   maxBodyMemoryBytes?: number
-  /** Throws an `ApiError` missing_api_key or invalid_api_key. Not called on paths with `auth: false`. */
-  authenticate?: (authorization: string | undefined) => Promise<P>
+  /**
+   * Throws an `ApiError` missing_api_key or invalid_api_key, or forbidden for who asks from elsewhere.
+   * Not called on paths with `auth: false`.
+   */
+  authenticate?: (authorization: string | undefined, address: () => string) => Promise<P>
+  /** Throws an `ApiError` for a route (`GET /v1/emails/:id`) that is not for this one. Default: all are. */
+  permit?: (principal: P, route: string) => void
   /** Answers repeats of a POST with the same `Idempotency-Key`. Default: the header says nothing. */
   repeats?: Repeats<P>
   /** What requests are counted by. Default: everybody together. */
@@ -82,6 +87,7 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
       context,
       maxBodyBytes,
       authenticate: options.authenticate,
+      permit: options.permit,
       repeats: options.repeats,
       rateKey: options.rateKey ?? (() => ''),
       clients: makeRateLimiter(rateLimit, clock),

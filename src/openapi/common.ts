@@ -110,7 +110,12 @@ const bodyRefusals = (maxBodyBytes: number): Refusal[] => [
 
 const keyRefusals: Refusal[] = [
   refusal('missing_api_key', 'No Authorization header', 'Unauthorized'),
-  refusal('invalid_api_key', 'The key is garbled, unknown or deleted', 'Unauthorized'),
+  refusal('invalid_api_key', 'The key is garbled, unknown, deleted or expired', 'Unauthorized'),
+  refusal(
+    'forbidden',
+    'The key may not do this, or not from this address',
+    'This key\'s scope is "read": it may only read. This needs a key of the scope "full"',
+  ),
   refusal('rate_limit_exceeded', 'Too many requests', 'Too many requests; try again in 12 s'),
   refusal('application_error', 'A fault of the service', 'Something went wrong on our side'),
 ]

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import { keyScopes, scopesFor } from '../accounts/index.js'
 import type { ApiRoute } from '../http/index.js'
 import { automations } from './automations.js'
 import { billing } from './billing.js'
@@ -119,11 +120,23 @@ function describeRoute(
   return {
     operationId: operation.id,
     summary: operation.summary,
-    ...(operation.description === undefined ? {} : { description: operation.description }),
+    ...describedWithScopes(route, operation),
     ...(route.auth ? {} : { security: [] }),
     ...parameters(route, operation),
     ...(operation.body === undefined ? {} : { requestBody: requestBody(route, operation.body) }),
     responses,
+  }
+}
+
+/** Which keys may ask, for people and, as `x-key-scopes`, for machines. */
+function describedWithScopes({ method, path, auth }: ApiRoute, { description }: Operation): Schema {
+  const scopes = auth ? scopesFor(`${method} ${path}`) : keyScopes
+  const limited = scopes.length < keyScopes.length
+  const who = `Needs a key of the scope ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`
+  const text = [description, ...(limited ? [who] : [])].filter(Boolean).join(' ')
+  return {
+    ...(text === '' ? {} : { description: text }),
+    ...(auth ? { 'x-key-scopes': scopes } : {}),
   }
 }
 

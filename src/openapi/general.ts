@@ -11,6 +11,11 @@ optional field means absent. Fields that are not known are ignored, but \`cc\`, 
 of another account, or that is no UUID, is one that does not exist. A slash at the end of a path says
 nothing.
 
+A key has a scope: \`full\`; \`sending\`, which sends mail, looks at a mail by its id and cancels a
+scheduled one; or \`read\`. A sending key may be limited to sender domains, whose mails alone it then
+sends and sees, and every key to networks and to a time. What a key may not do is a 403
+\`forbidden\` that says what the key may do and what it lacks; an expired key is a 401.
+
 Every POST takes an \`Idempotency-Key\`: 1 to 255 visible ASCII characters. A repeat within 24 hours gets
 the first answer again, with \`Idempotency-Replay: true\`; only successes are remembered.
 

@@ -31,6 +31,7 @@ import * as idempotentStatus from './migrations/0027-idempotent-status.js'
 import * as automations from './migrations/0030-automations.js'
 import * as automationOperations from './migrations/0031-automation-operations.js'
 import * as contents from './migrations/0033-contents.js'
+import * as keyLimits from './migrations/0035-key-limits.js'
 
 /** In order, forward only; a released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -63,6 +64,7 @@ const migrations: Record<string, Migration> = {
   '0030-automations': automations,
   '0031-automation-operations': automationOperations,
   '0033-contents': contents,
+  '0035-key-limits': keyLimits,
 }
 
 /** Brings the database to the present schema, under a lock, all or nothing. Runs at every start. */

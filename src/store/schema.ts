@@ -103,6 +103,11 @@ export interface ApiKeyRow {
   created_at: number
   last_used_at: number | null
   deleted_at: number | null
+  scope: 'full' | 'sending' | 'read'
+  /** JSON: the sender domains and the networks that it is limited to; null for none. */
+  domains: string | null
+  networks: string | null
+  expires_at: number | null
 }
 
 export interface DomainRow {

@@ -37,8 +37,11 @@ export async function listSuppressions(
     .orderBy('address')
     .orderBy('reason')
     .limit(limit)
-  if (reason !== undefined) query = query.where('reason', '=', reason)
-  if (after !== undefined) {
+  if (reason !== undefined) {
+    query = query.where('reason', '=', reason)
+    // Of one reason the addresses alone are in order, by the index `suppressions_by_reason`.
+    if (after !== undefined) query = query.where('address', '>', after.email)
+  } else if (after !== undefined) {
     const { email } = after
     query = query.where((eb) =>
       eb(eb.refTuple('address', 'reason'), '>', eb.tuple(email, after.reason)),

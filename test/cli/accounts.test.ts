@@ -91,7 +91,13 @@ t.test('a key is shown once, listed by its end and deleted by its id', async (t)
   })
   const list = await run('key', 'list')
   t.notMatch(list.stdout, made.key)
-  t.match(list.stdout, new RegExp(`^${made.id}  web   …${made.last4} +\\d{4}.* UTC  never$`, 'm'))
+  t.match(
+    list.stdout,
+    new RegExp(
+      `^${made.id}  web   …${made.last4} +full +anywhere +never +\\d{4}.* UTC  never$`,
+      'm',
+    ),
+  )
 
   t.same(await json('key', 'delete', made.id.toUpperCase()), { id: made.id, deleted: true })
   t.match(await json('key', 'list'), [{ name: 'shop', lastUsedAt: null }])

@@ -1,6 +1,7 @@
 // Issue 'The transactional contract' 10: the OpenAPI document is what the appliance does.
 import { Validator } from '@seriousme/openapi-schema-validator'
 import t, { type Test } from 'tap'
+import { createKey } from '../../src/accounts/index.js'
 import {
   findPlan,
   loadPlans,
@@ -293,9 +294,14 @@ t.test('nowhere', async (t) => {
 })
 
 t.test('keys and bodies', async (t) => {
+  const limits = { networks: ['192.0.2.0/24'] }
+  const elsewhere = await createKey({ store: posthorn.store, clock }, posthorn.accountId, 'far', {
+    limits,
+  })
   for (const one of secured) {
     await answers(t, one, { key: null }, 401, 'missing_api_key')
     await answers(t, one, { key: 'ph_wrong' }, 401, 'invalid_api_key')
+    await answers(t, one, { key: elsewhere.key }, 403, 'forbidden')
   }
   for (const one of taking) {
     t.match(await ask(one, { body: { name: 1 } }), { status: 400, json: { success: false } })

@@ -26,7 +26,12 @@ import { saveSts } from '../../src/outbound/tls-policy/sts-cache.js'
 import { announceOnce, forgetAddresses, readAudit } from '../../src/protection/index.js'
 import { databaseFile } from '../../src/store/dialect.js'
 import type { Tx } from '../../src/store/index.js'
-import { liftExpired, suppress, suppressFailing } from '../../src/suppression/index.js'
+import {
+  liftExpired,
+  listSuppressions,
+  suppress,
+  suppressFailing,
+} from '../../src/suppression/index.js'
 import { optOutCounts } from '../../src/topics/index.js'
 import {
   addEndpoint,
@@ -162,6 +167,7 @@ async function automate(t: Test): Promise<void> {
   await listRuns(store.read, id, { statuses: ['waiting', 'completed'], limit: 1 })
   const address = { email: 'ann@example.com', reason: 'complaint' } as const
   await store.write((tx) => suppress(tx, accountId, address, clock.now()))
+  await listSuppressions(store.read, accountId, { reason: 'bounce', limit: 1 })
   await cancelArchived({ store, clock }, never)
 }
 

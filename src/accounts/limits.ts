@@ -1,0 +1,144 @@
+import { asciiName, liesWithin, parseCidrs } from '../dns/index.js'
+import { ApiError } from '../errors/index.js'
+import type { ApiKeyRow, Read } from '../store/index.js'
+
+export const keyScopes = ['full', 'sending', 'read'] as const
+export type KeyScope = (typeof keyScopes)[number]
+
+/** What a key may do. */
+export interface KeyLimits {
+  scope: KeyScope
+  /** Of a sending key: the sender domains (A-labels, lower case) that it may use; null: all. */
+  domains: readonly string[] | null
+  /** CIDR ranges that its requests come from; null: any. */
+  networks: readonly string[] | null
+  /** From when on it is no key any more, in ms; null: never. */
+  expiresAt: number | null
+}
+
+export const noLimits: KeyLimits = { scope: 'full', domains: null, networks: null, expiresAt: null }
+
+const maxDomains = 50
+const maxNetworks = 50
+
+/**
+ * The limits as they are kept; throws a 422 that names the field for what limits nothing or cannot be
+ * meant: a domain that the account does not have, a network that is none, a time that is over.
+ */
+export async function checkLimits(
+  read: Read,
+  accountId: string,
+  { scope, domains, networks, expiresAt }: KeyLimits,
+  now: number,
+): Promise<KeyLimits> {
+  if (domains !== null && scope !== 'sending') {
+    throw wrong('domains', 'Only a key of the scope "sending" can be limited to domains')
+  }
+  if (expiresAt !== null && expiresAt <= now) {
+    throw wrong('expiresAt', 'The time at which the key expires is over')
+  }
+  return {
+    scope,
+    domains: domains && (await checkedDomains(read, accountId, domains)),
+    networks: networks && checkedNetworks(networks),
+    expiresAt,
+  }
+}
+
+async function checkedDomains(read: Read, accountId: string, given: readonly string[]) {
+  const domains = [...new Set(given.map((name) => asciiName(name.trim())))].sort()
+  if (domains.length === 0 || domains.length > maxDomains) {
+    throw wrong('domains', `A key is limited to 1 to ${maxDomains} domains`)
+  }
+  const known = await read
+    .selectFrom('domains')
+    .select('name')
+    .where('account_id', '=', accountId)
+    .where('name', 'in', domains)
+    .execute()
+  const missing = domains.find((name) => !known.some((domain) => domain.name === name))
+  if (missing === undefined) return domains
+  throw wrong('domains', `The account has no domain "${missing.slice(0, 255)}"`)
+}
+
+function checkedNetworks(given: readonly string[]): string[] {
+  const networks = [...new Set(given.map((text) => text.trim()))]
+  if (networks.length === 0 || networks.length > maxNetworks) {
+    throw wrong('networks', `A key is limited to 1 to ${maxNetworks} networks`)
+  }
+  for (const text of networks) {
+    try {
+      parseCidrs([text])
+    } catch {
+      const shown = `"${text.slice(0, 60)}" is no network`
+      throw wrong('networks', `${shown}; expected an address or a range such as 10.0.0.0/8`)
+    }
+  }
+  return networks
+}
+
+/** Throws a 403 for a request from outside the key's networks; their list is not for a thief to read. */
+export function refuseElsewhere({ networks }: KeyLimits, address: string): void {
+  if (networks === null || (address !== '' && liesWithin(address, networks))) return
+  const from = address === '' ? 'an unknown address' : address
+  throw new ApiError(
+    'forbidden',
+    `This key is limited to certain networks, and the request comes from ${from}`,
+  )
+}
+
+/** Throws a 403 for a sender (a domain as A-label) that the key may not use. */
+export function refuseOtherDomain({ domains }: KeyLimits, domain: string): void {
+  if (domains === null || domains.includes(domain.toLowerCase())) return
+  throw new ApiError(
+    'forbidden',
+    `This key may only send from ${domains.join(', ')}, not from ${domain.slice(0, 255)}`,
+  )
+}
+
+/** Throws a 403 where `wanted` would allow what the key that asks for it may not do itself. */
+export function refuseMightier(own: KeyLimits, wanted: KeyLimits): void {
+  if (own.networks !== null && !isWithin(wanted.networks, own.networks)) {
+    throw mightier('networks', `${own.networks.join(', ')} or ranges of them`)
+  }
+  if (own.expiresAt !== null && (wanted.expiresAt ?? Number.POSITIVE_INFINITY) > own.expiresAt) {
+    throw mightier('expiry', `a time up to ${new Date(own.expiresAt).toISOString()}`)
+  }
+}
+
+/** Whether each of `inner` lies in one of `outer`. */
+function isWithin(inner: readonly string[] | null, outer: readonly string[]): boolean {
+  if (inner === null) return false
+  return parseCidrs(inner).every(([address, bits]) =>
+    parseCidrs(outer).some(
+      ([network, shorter]) =>
+        address.kind() === network.kind() && bits >= shorter && address.match(network, shorter),
+    ),
+  )
+}
+
+const mightier = (what: string, within: string) =>
+  new ApiError(
+    'forbidden',
+    `A key cannot make one that may do more than itself: its ${what} must be ${within}`,
+  )
+
+const wrong = (field: string, message: string) =>
+  new ApiError('validation_error', message, { status: 422, fields: { field } })
+
+type LimitColumns = Pick<ApiKeyRow, 'scope' | 'domains' | 'networks' | 'expires_at'>
+
+/** As the row has them. */
+export const limitsOf = (row: LimitColumns): KeyLimits => ({
+  scope: row.scope,
+  domains: row.domains === null ? null : (JSON.parse(row.domains) as string[]),
+  networks: row.networks === null ? null : (JSON.parse(row.networks) as string[]),
+  expiresAt: row.expires_at,
+})
+
+export const limitColumns = ({ scope, domains, networks, expiresAt }: KeyLimits): LimitColumns => ({
+  scope,
+  domains: domains && JSON.stringify(domains),
+  networks: networks && JSON.stringify(networks),
+  expires_at: expiresAt,
+})

@@ -1,0 +1,85 @@
+import { ApiError } from '../errors/index.js'
+import type { KeyScope } from './limits.js'
+
+/** What a route asks of a key. `any`: each key, for what it has a right to. */
+export type Permission = 'any' | 'sending' | 'read' | 'full'
+
+const allowing: Record<Permission, readonly KeyScope[]> = {
+  any: ['full', 'sending', 'read'],
+  sending: ['full', 'sending'],
+  read: ['full', 'read'],
+  full: ['full'],
+}
+
+const words: Record<KeyScope, string> = {
+  full: 'may do everything',
+  sending: 'may only send mail, look at a mail and cancel one',
+  read: 'may only read',
+}
+
+/**
+ * What each route of the API asks of a key: the one place that says so. A route that is not in it asks
+ * for a full key; a test fails for it.
+ */
+export const routePermissions: Readonly<Record<string, Permission>> = {
+  'POST /v1/emails/send': 'sending',
+  'POST /v1/emails/batch': 'sending',
+  'POST /v1/emails/ussd': 'sending',
+  'GET /v1/emails': 'read',
+  'GET /v1/emails/:id': 'any',
+  'DELETE /v1/emails/:id/cancel': 'sending',
+
+  'GET /v1/contacts/lists': 'read',
+  'POST /v1/contacts/lists': 'full',
+  'DELETE /v1/contacts/lists/:id': 'full',
+  'GET /v1/contacts/:listId': 'read',
+  'POST /v1/contacts/:listId': 'full',
+  'POST /v1/contacts/:listId/import': 'full',
+  'DELETE /v1/contacts/:listId/:contactId': 'full',
+
+  'GET /v1/topics': 'read',
+  'POST /v1/topics': 'full',
+  'PATCH /v1/topics/:id': 'full',
+  'DELETE /v1/topics/:id': 'full',
+  'GET /v1/topics/:id/opt-outs': 'read',
+
+  'POST /v1/broadcasts/preview': 'read',
+  'POST /v1/broadcasts/test': 'full',
+  'POST /v1/broadcasts': 'full',
+  'GET /v1/broadcasts': 'read',
+  'GET /v1/broadcasts/plan/usage': 'read',
+  'GET /v1/broadcasts/:id': 'read',
+  'POST /v1/broadcasts/:id/send': 'full',
+  'POST /v1/broadcasts/:id/cancel': 'full',
+
+  'POST /v1/events/send': 'full',
+  'POST /v1/events/batch': 'full',
+  'POST /v1/automations': 'full',
+  'GET /v1/automations': 'read',
+  'GET /v1/automations/:id': 'read',
+  'PATCH /v1/automations/:id': 'full',
+  'POST /v1/automations/:id/enable': 'full',
+  'POST /v1/automations/:id/disable': 'full',
+  'POST /v1/automations/:id/archive': 'full',
+  'POST /v1/automations/:id/simulate': 'read',
+  'GET /v1/automations/:id/runs': 'read',
+  'GET /v1/automations/runs/:id': 'read',
+  'POST /v1/automations/runs/:id/cancel': 'full',
+}
+
+/** By method and path as it is routed: `GET /v1/emails/:id`. */
+export const permissionOf = (route: string): Permission => routePermissions[route] ?? 'full'
+
+/** The scopes whose keys may use a route. */
+export const scopesFor = (route: string): readonly KeyScope[] => allowing[permissionOf(route)]
+
+/** Throws a 403 that says what the key may do, and what it would need. */
+export function refuseBeyondScope({ scope }: { scope: KeyScope }, permission: Permission): void {
+  const allowed = allowing[permission]
+  if (allowed.includes(scope)) return
+  const needed = allowed.map((one) => `"${one}"`).join(' or ')
+  throw new ApiError(
+    'forbidden',
+    `This key's scope is "${scope}": it ${words[scope]}. This needs a key of the scope ${needed}`,
+  )
+}
