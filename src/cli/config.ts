@@ -13,8 +13,8 @@ import {
   type Setting,
   settings,
 } from '../config/index.js'
-import { readCertificate } from '../inbound/index.js'
 import { loadFeedbackLoops } from '../reports/index.js'
+import { readCertificate } from '../smtpd/index.js'
 import { loadTrackingAgents } from '../tracking/index.js'
 import { bounceRulesOf } from './bounce.js'
 import { remark, say, sayJson } from './output.js'

@@ -1,8 +1,8 @@
 import type { Clock } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { readContent } from '../mime/index.js'
+import { makeQuota } from '../smtpd/index.js'
 import { eachApart, type OperatorMailRow, type Store, type Tx } from '../store/index.js'
-import { makeQuota } from './quota.js'
 
 export interface ForwardDeps {
   store: Store

@@ -1,18 +1,5 @@
 import type { SMTPServerDataStream } from 'smtp-server'
-import type { Room } from './room.js'
-
-/** What a client is told instead of a 250, e.g. `550 5.1.1 No such mailbox`. */
-export class Refusal extends Error {
-  readonly responseCode: number
-  /** e.g. `550 5.1.1`. */
-  readonly codes: string
-  constructor(reply: string) {
-    super(reply.slice(4))
-    this.name = 'Refusal'
-    this.codes = reply.slice(0, 9)
-    this.responseCode = Number(reply.slice(0, 3))
-  }
-}
+import { Refusal, type Room } from '../smtpd/index.js'
 
 export interface Collected {
   /** The message, or its first `keepBytes`. */

@@ -7,8 +7,8 @@ import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import { loadBounceRules, loadFeedbackLoops } from '../reports/index.js'
+import { readCertificate } from '../smtpd/index.js'
 import type { Store } from '../store/index.js'
-import { readCertificate } from './certificate.js'
 import { startClerk } from './clerk.js'
 import { type Listener, openListener } from './listener.js'
 import { makeMailboxes } from './mailboxes.js'
@@ -22,7 +22,6 @@ import { startTrimming } from './trim.js'
  * answered after the commit; no mail is ever answered with a mail; no client, however hostile, takes
  * another's place for long. See README.md.
  */
-export { readCertificate } from './certificate.js'
 export { type ForwardDeps, makeForwarding } from './forward.js'
 export {
   deleteOperatorMail,

@@ -1,13 +1,16 @@
-import type { Server, Socket } from 'node:net'
 import type { Clock } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
-import type { Certificate } from './certificate.js'
-import { type Gate, makeGate } from './gate.js'
-import { Refusal } from './incoming.js'
+import {
+  boundSessions,
+  type Certificate,
+  guardListener,
+  makeGate,
+  type Refusal,
+  refuseFor,
+} from '../smtpd/index.js'
 import type { Welcome } from './mailboxes.js'
-import { boundSessions } from './session-bounds.js'
 import type { Spool } from './spool.js'
 import { makeTransactions, maxMessageBytes } from './transaction.js'
 
@@ -103,7 +106,7 @@ export async function openListener(deps: ListenerDeps): Promise<Listener> {
   server.on('error', (error) => log.debug({ error }, 'Inbound connection failed'))
 
   const { server: net } = server
-  guard(net, gate, deps)
+  guardListener(net, gate, (reply) => deps.meter.count(refusals, { reply }))
   try {
     await new Promise<void>((resolve, reject) => {
       net.once('error', reject)
@@ -134,40 +137,15 @@ export async function openListener(deps: ListenerDeps): Promise<Listener> {
   }
 }
 
-/** smtp-server counts no addresses and knows no end of a session: both are seen to before it. */
-function guard(net: Server, gate: Gate, { meter }: ListenerDeps): void {
-  const serve = net.listeners('connection') as ((socket: Socket) => void)[]
-  net.removeAllListeners('connection')
-  net.on('connection', (socket: Socket) => {
-    if (gate.admit(socket)) {
-      for (const take of serve) take.call(net, socket)
-      return
-    }
-    meter.count(refusals, { reply: '421 4.7.0' })
-    socket.on('error', () => {})
-    socket.write('421 4.7.0 Too many connections, try again later\r\n')
-    socket.destroySoon()
-  })
-}
-
-/** smtp-server awaits nothing: a rejected promise would be unhandled and the client left waiting. */
 function answer(
   work: Promise<void>,
   done: (error?: Error | null) => void,
   { log, meter }: ListenerDeps,
 ): void {
-  const refuse = (refusal: Refusal) => {
-    meter.count(refusals, { reply: refusal.codes })
-    done(refusal)
-  }
-  work.then(
-    () => done(),
-    (error: unknown) => {
-      if (error instanceof Refusal) return refuse(error)
-      log.error({ error }, 'Inbound mail could not be taken')
-      refuse(new Refusal('451 4.3.0 Not possible just now, try again later'))
-    },
-  )
+  refuseFor(work, done, {
+    refused: ({ codes }: Refusal) => meter.count(refusals, { reply: codes }),
+    failed: (error) => log.error({ error }, 'Inbound mail could not be taken'),
+  })
 }
 
 const refusals = 'posthorn_inbound_refusals_total'

@@ -2,8 +2,8 @@ import type { Selectable } from 'kysely'
 import type { Clock } from '../clock/index.js'
 import { glimpseHeader } from '../mime/index.js'
 import type { Envelope } from '../reports/index.js'
+import { networkOf } from '../smtpd/index.js'
 import { type InboundSpoolRow, idsIn, preparedInsert, type Store, type Tx } from '../store/index.js'
-import { networkOf } from './network.js'
 import { makeWaitingList } from './waiting-list.js'
 
 /** A mail that has arrived whole. */

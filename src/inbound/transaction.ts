@@ -1,11 +1,8 @@
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { Clock } from '../clock/index.js'
-import type { Gate } from './gate.js'
-import { collect, Refusal } from './incoming.js'
+import { type Gate, makeQuota, makeRoom, networkOf, Refusal } from '../smtpd/index.js'
+import { collect } from './incoming.js'
 import type { Welcome } from './mailboxes.js'
-import { networkOf } from './network.js'
-import { makeQuota } from './quota.js'
-import { makeRoom } from './room.js'
 import { examinedBytes, type Spool } from './spool.js'
 
 export interface TransactionDeps {

@@ -1,6 +1,20 @@
 import type { SMTPServer } from 'smtp-server'
 
-type Connection = SMTPServer['connections'] extends Set<infer C> ? C : never
+/** A session as smtp-server keeps it; all that it answers goes through `send`. */
+export type SessionConnection = SMTPServer['connections'] extends Set<infer C> ? C : never
+
+/** Calls `wrap` for each connection before it is greeted, for what smtp-server has no option for. */
+export function wrapSessions(
+  server: SMTPServer,
+  wrap: (connection: SessionConnection) => void,
+): void {
+  const connect = server.connect.bind(server)
+  server.connect = (socket, options) => {
+    connect(socket, options)
+    const added = [...server.connections].find((connection) => connection._socket === socket)
+    if (added !== undefined) wrap(added)
+  }
+}
 
 export interface SessionBounds {
   /** Commands of a session that are refused, for whatever reason. */
@@ -13,18 +27,13 @@ export interface SessionBounds {
 
 /**
  * smtp-server bounds unknown commands alone: a client may be refused, or say NOOP, for as long as it
- * likes. All that it answers goes through a connection's `send`, which is counted here.
+ * likes.
  */
 export function boundSessions(server: SMTPServer, bounds: SessionBounds): void {
-  const connect = server.connect.bind(server)
-  server.connect = (socket, options) => {
-    connect(socket, options)
-    const added = [...server.connections].find((connection) => connection._socket === socket)
-    if (added !== undefined) boundReplies(added, bounds)
-  }
+  wrapSessions(server, (connection) => boundReplies(connection, bounds))
 }
 
-function boundReplies(connection: Connection, bounds: SessionBounds): void {
+function boundReplies(connection: SessionConnection, bounds: SessionBounds): void {
   const send = connection.send.bind(connection)
   let refused = 0
   let replies = 0
