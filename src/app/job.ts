@@ -49,7 +49,10 @@ export async function runJob(
   )
   const { meter } = counting
   const onCommit = countCommits(meter)
-  const store = openStore({ dataDir, clock: systemClock, turns, slot, onFault, onCommit })
+  const store = openStore({
+    ...{ dataDir, clock: systemClock, turns, slot, onFault, onCommit },
+    background: true,
+  })
   const cancelled = new AbortController()
   let rung = new AbortController()
   port.on('message', (message) => {
@@ -61,7 +64,7 @@ export async function runJob(
     // A ring that came while the job was at work is of what it may have looked past.
     rung = new AbortController()
   }
-  const renderer = openRenderer({ log, clock: systemClock })
+  const renderer = openRenderer({ log, clock: systemClock, whenAsked: true })
   const { maxQueued, retry } = data.config.outbound
   try {
     await work({

@@ -30,9 +30,9 @@ export type Rest = (atMostMs: number) => Promise<void>
 
 // What is read and planned together.
 const perBatch = 200
-// Some milliseconds of the turn to write, after which others have theirs; the writes of a batch share
-// their sync.
-const perWrite = 50
+// Some two milliseconds, after which clients that wait have the turn; the store takes some in one
+// transaction where nobody does.
+const perWrite = 20
 // A job's thread takes 0.2 s to start (notes/stack.md §5), so that it stays for what comes soon.
 const idleMs = 60_000
 // After a fault of the storage.

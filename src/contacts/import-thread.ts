@@ -17,7 +17,10 @@ export function serveImports(onFault: OnFault, makeFollow: (clock: Clock) => Con
   const port = parentPort
   const { dataDir, turns, slot } = workerData as Omit<ImporterOptions, 'log'>
   const deps = {
-    store: openStore({ dataDir, clock: systemClock, turns, slot, onFault }),
+    store: openStore({
+      ...{ dataDir, clock: systemClock, turns, slot, onFault },
+      background: true,
+    }),
     clock: systemClock,
     follow: makeFollow(systemClock),
   }

@@ -49,6 +49,8 @@ export interface ConnectionOptions {
   readonly?: boolean
   /** How long SQLite may block this thread while another *process* writes (threads take turns). */
   busyTimeoutMs: number
+  /** Pages that the connection keeps in memory, in units of 1,024 bytes. */
+  cacheKb?: number
 }
 
 export function openConnection(file: string, options: ConnectionOptions): RawDatabase {
@@ -56,7 +58,7 @@ export function openConnection(file: string, options: ConnectionOptions): RawDat
   raw.pragma('journal_mode = wal')
   raw.pragma('synchronous = full')
   raw.pragma('foreign_keys = on')
-  raw.pragma('cache_size = -32000')
+  raw.pragma(`cache_size = -${options.cacheKb ?? 32_000}`)
   raw.pragma('temp_store = memory')
   // 128 MB: the checkpoint thread has copied most of it by then, so that the writer, which is held up
   // by its own checkpoint, has the last second's pages left to copy before the log starts anew.

@@ -17,6 +17,8 @@ export interface GroupCommitOptions {
   clock: Clock
   /** Brings what was committed to the disk. */
   flush: () => Promise<void>
+  /** Under load so many transactions share a sync, and those that write wait for all of them; 4 if not given. */
+  maxCommitsPerFlush?: number
   /** Called after every commit with what it took from its begin on; for metrics. */
   onCommit?: ((writes: number, seconds: number) => void) | undefined
   onFault?: OnFault | undefined
@@ -32,8 +34,6 @@ interface Job {
 const maxWritesPerCommit = 200
 // Others wait meanwhile, clients among them.
 const maxTurnMs = 5
-// Under load several transactions share a sync, but nobody waits for more than a few of them.
-const maxCommitsPerFlush = 4
 // The CLI may hold the database for a moment; a longer wait than this is a fault.
 const busyRetries = 400
 const busyPauseMs = 25
@@ -89,6 +89,7 @@ async function commitAndFlush(
 ): Promise<void> {
   const answers: Answer[] = []
   const began = performance.now()
+  const { maxCommitsPerFlush = 4 } = options
   for (let commits = 0; commits < maxCommitsPerFlush && pending.length > 0; commits++) {
     if (commits > 0) await new Promise((resolve) => setImmediate(resolve))
     answers.push(...(await commitSome(options, statements, pending)))
@@ -125,7 +126,7 @@ async function commitSome(
     await begin(statements)
     const endAt = options.clock.now() + maxTurnMs
     while (pending.length > 0 && jobs.length < maxWritesPerCommit) {
-      if (jobs.length > 0 && options.clock.now() >= endAt) break
+      if (jobs.length > 0 && (turns.isWanted() || options.clock.now() >= endAt)) break
       const job = pending.shift()
       if (job === undefined) break
       jobs.push(job)

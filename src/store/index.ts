@@ -50,6 +50,11 @@ export interface StoreOptions {
   turns: SharedArrayBuffer
   /** The thread's own number in `turns`: main 0, the others as `app` numbers them. */
   slot: number
+  /**
+   * For work of which nobody waits for a single write: clients' writes go before it (`turns.ts`), fewer
+   * syncs disturb theirs, and it keeps fewer pages in memory.
+   */
+  background?: boolean
   onCommit?: (writes: number, seconds: number) => void
   /** Without it a fault is an error like others, for a command that ends with it anyway. */
   onFault?: OnFault
@@ -66,11 +71,15 @@ export async function migrateStore(dataDir: string): Promise<void> {
 /** Opens the migrated database; `migrateStore` comes first, once a process. */
 export function openStore(options: StoreOptions): Store {
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
-  const { onFault } = options
+  const { onFault, background = false } = options
   const file = databaseFile(options.dataDir)
   const open = (options: { readonly?: boolean }) => {
     try {
-      return openConnection(file, { ...options, busyTimeoutMs })
+      return openConnection(file, {
+        ...options,
+        busyTimeoutMs,
+        cacheKb: background ? 8_000 : 32_000,
+      })
     } catch (error) {
       reportFault(error, onFault)
       throw error
@@ -89,7 +98,8 @@ export function openStore(options: StoreOptions): Store {
     raw: writer,
     tx,
     flush: logSync.flush,
-    turns: joinTurns(options.turns, options.slot),
+    turns: joinTurns(options.turns, options.slot, { givesWay: background }),
+    maxCommitsPerFlush: background ? 20 : 4,
     clock: options.clock,
     onCommit: options.onCommit,
     onFault,

@@ -10,6 +10,9 @@
  * it (it may be signing mail), and everybody would go at the pace of the busiest thread. So whoever
  * is awake takes it, and a thread that was passed over some times gets it next, come what may.
  *
+ * A job writes a million rows, and nobody waits for one of them. It gives way: it ends its turn early when
+ * the thread of the API (slot 0) waits, and hands that the turn.
+ *
  * Word 0 holds the holder's slot + 1 (0: free), word 1 dispenses tickets, then two words a slot: the
  * ticket it waits with (0: none) and how often it was passed over. A slot has at most one ticket,
  * because a thread's writes queue behind each other before they come here (`group-commit.ts`).
@@ -20,6 +23,7 @@ const dispenserAt = 1
 const slotsAt = 2
 const passedAt = slotsAt + maxSlots
 const maxPassed = 3
+const clientsSlot = 0
 
 export function makeTurns(): SharedArrayBuffer {
   return new SharedArrayBuffer((passedAt + maxSlots) * Int32Array.BYTES_PER_ELEMENT)
@@ -27,11 +31,17 @@ export function makeTurns(): SharedArrayBuffer {
 
 export interface Turns {
   take(): Promise<void>
+  /** The holder gives way, and clients wait: it had better release soon. */
+  isWanted(): boolean
   release(): void
 }
 
-/** The turns as seen by the thread with number `slot` (0 to 15). */
-export function joinTurns(shared: SharedArrayBuffer, slot: number): Turns {
+/** The turns as seen by the thread with number `slot` (0 to 15); a job `givesWay` to clients. */
+export function joinTurns(
+  shared: SharedArrayBuffer,
+  slot: number,
+  { givesWay = false }: { givesWay?: boolean } = {},
+): Turns {
   if (slot < 0 || slot >= maxSlots) throw new RangeError(`No write slot ${slot}`)
   const words = new Int32Array(shared)
   const me = slot + 1
@@ -50,9 +60,15 @@ export function joinTurns(shared: SharedArrayBuffer, slot: number): Turns {
       clearInterval(alive)
       Atomics.store(words, slotsAt + slot, 0)
     },
-    release: () => release(words),
+    isWanted: () => givesWay && clientsWait(words),
+    release() {
+      if (givesWay && clientsWait(words)) giveTo(words, clientsSlot + 1)
+      else release(words)
+    },
   }
 }
+
+const clientsWait = (words: Int32Array) => Atomics.load(words, slotsAt + clientsSlot) !== 0
 
 /** Frees the turn of a thread that has died, holding or waiting. Called by its supervisor. */
 export function forgetTurn(shared: SharedArrayBuffer, slot: number): void {
@@ -72,6 +88,10 @@ function release(words: Int32Array): void {
     }
   }
   const insists = longest !== undefined && Atomics.add(words, passedAt + longest, 1) >= maxPassed
-  Atomics.store(words, holderAt, insists && longest !== undefined ? longest + 1 : 0)
+  giveTo(words, insists && longest !== undefined ? longest + 1 : 0)
+}
+
+function giveTo(words: Int32Array, holder: number): void {
+  Atomics.store(words, holderAt, holder)
   Atomics.notify(words, holderAt)
 }

@@ -16,6 +16,8 @@ export interface RendererDeps {
   clock: Clock
   /** The thread's file; tests have others. */
   entry?: URL
+  /** Starts the thread with the first job: for those that seldom have one. */
+  whenAsked?: boolean
 }
 
 const threadEntry = new URL('../threads/render.js', import.meta.url)
@@ -34,7 +36,12 @@ const maxWaitMs = 10_000
  *
  * A job that uses up its CPU time or breaks the thread fails alone; a new thread takes over.
  */
-export function openRenderer({ log, clock, entry = threadEntry }: RendererDeps): Renderer {
+export function openRenderer({
+  log,
+  clock,
+  entry = threadEntry,
+  whenAsked = false,
+}: RendererDeps): Renderer {
   const waiting = makeFairQueue<Ticket>(maxQueueBytes)
   const alive = new Set<Promise<void>>()
   let thread: RenderThread | undefined
@@ -69,7 +76,7 @@ export function openRenderer({ log, clock, entry = threadEntry }: RendererDeps):
   const refuseAll = (cause: string) => {
     for (let t = waiting.take(); t !== undefined; t = waiting.take()) refuse(t, cause)
   }
-  start()
+  if (!whenAsked) start()
 
   return {
     render: (job) =>

@@ -296,6 +296,50 @@ t.test('a waiter is passed over some times, then its turn comes', async (t) => {
   slow.release()
 })
 
+t.test('a job hands its turn to clients that wait, before other threads and itself', async (t) => {
+  const shared = makeTurns()
+  const [clients, other] = [joinTurns(shared, 0), joinTurns(shared, 2)]
+  const job = joinTurns(shared, 5, { givesWay: true })
+  await job.take()
+  const others = other.take()
+  t.notOk(job.isWanted(), 'a thread of the appliance is no client')
+  const theirs = clients.take()
+  t.ok(job.isWanted())
+  job.release()
+  t.equal(Atomics.load(new Int32Array(shared), 0), 1)
+  await theirs
+  t.notOk(job.isWanted())
+  clients.release()
+  await others
+  other.release()
+})
+
+t.test('the transaction of a job ends with the work in which clients came', async (t) => {
+  const dataDir = makeTempDir(t)
+  await migrateStore(dataDir)
+  const turns = makeTurns()
+  // Its clock stands still: no transaction is ever too long.
+  const clock = new FakeClock()
+  const job = openStore({ dataDir, clock, turns, slot: 5, background: true })
+  t.teardown(() => job.close())
+  const clients = joinTurns(turns, 0)
+  const order: string[] = []
+  let turn: Promise<void> | undefined
+  await Promise.all(
+    ['first', 'second', 'third'].map((name) =>
+      job.write(async () => {
+        order.push(name)
+        turn ??= clients.take().then(() => {
+          order.push('clients')
+          clients.release()
+        })
+      }),
+    ),
+  )
+  await turn
+  t.same(order, ['first', 'clients', 'second', 'third'])
+})
+
 t.test('a dead thread loses its turn, whether it held it or was handed it', async (t) => {
   const shared = makeTurns()
   const dead = joinTurns(shared, 0)

@@ -39,6 +39,25 @@ t.test('a job that ends the thread fails alone; the others are rendered by the n
   }
 })
 
+t.test(
+  'a renderer that starts when it is asked renders, and closes without a thread',
+  async (t) => {
+    const made = { log: silentLog, clock: new FakeClock(), entry, whenAsked: true }
+    const renderer = openRenderer(made)
+    t.match(await renderer.render(jobOf('a')), rendered('a'))
+    await renderer.close()
+    const file = join(makeTempDir(t), 'broken')
+    writeFileSync(file, '')
+    process.env.RENDER_THREAD_BROKEN = file
+    t.teardown(() => delete process.env.RENDER_THREAD_BROKEN)
+    // A thread that was begun would say that it is broken.
+    const errors: unknown[] = []
+    const log = { ...silentLog, error: (...given: unknown[]) => errors.push(given) }
+    await openRenderer({ ...made, log }).close()
+    t.same(errors, [])
+  },
+)
+
 t.test('a thread that is slow to start fails nobody', async (t) => {
   const file = join(makeTempDir(t), 'slow')
   process.env.RENDER_THREAD_SLOW = file
