@@ -10,7 +10,7 @@ import { addContactIn, type ContactEffect } from '../contacts/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import type { Meter } from '../metrics/index.js'
 import { parseMailbox } from '../mime/index.js'
-import { idsOf, prepared, type Store, type Tx } from '../store/index.js'
+import { idsOf, prepared, type Store, storedObject, type Tx } from '../store/index.js'
 import type { Json } from './definition.js'
 import { type Heard, ingestEvents, type NewEvent } from './ingest.js'
 import { findRepeats } from './repeats.js'
@@ -258,7 +258,7 @@ interface ContactColumns extends Omit<Traveller, 'metadata'> {
 
 const travellerOf = ({ metadata, ...contact }: ContactColumns): Traveller => ({
   ...contact,
-  metadata: metadata === null ? {} : JSON.parse(metadata),
+  metadata: storedObject(metadata),
 })
 
 const columns = [

@@ -4,7 +4,13 @@ import { type Clock, pause } from '../clock/index.js'
 import { requireList } from '../contacts/index.js'
 import { OperatorError } from '../errors/index.js'
 import { makeTally } from '../runs/index.js'
-import { type AutomationBackfillRow, prepared, type Read, type Store } from '../store/index.js'
+import {
+  type AutomationBackfillRow,
+  prepared,
+  type Read,
+  type Store,
+  storedObject,
+} from '../store/index.js'
 import type { Automation } from './automation.js'
 import type { Refusal } from './entry.js'
 import { type IngestDeps, type NewEvent, storeEvents, type TakenEvent } from './ingest.js'
@@ -242,7 +248,7 @@ async function membersAfter(
   const rows = await members(read, { listId, cursor, limit })
   return rows.map(({ metadata, ...contact }) => ({
     ...contact,
-    metadata: metadata === null ? {} : JSON.parse(metadata),
+    metadata: storedObject(metadata),
   }))
 }
 

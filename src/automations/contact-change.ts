@@ -1,5 +1,5 @@
 import type { UpdateResult } from 'kysely'
-import { prepared, type Tx } from '../store/index.js'
+import { prepared, storedObject, type Tx } from '../store/index.js'
 import type { Traveller } from './run.js'
 import { type ContactChanges, changed } from './update.js'
 
@@ -13,7 +13,7 @@ export async function applyChanges(tx: Tx, id: string, changes: ContactChanges):
   const { email, firstName, lastName, phone, metadata, createdAt } = row
   const contact: Traveller = {
     ...{ id, email, firstName, lastName, phone, createdAt },
-    metadata: metadata === null ? {} : JSON.parse(metadata),
+    metadata: storedObject(metadata),
   }
   const after = changed(contact, changes)
   if (after === undefined) return

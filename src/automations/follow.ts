@@ -1,6 +1,6 @@
 import type { Effect, EventType, MailEvent } from '../events/index.js'
 import { makeTally, type Tally } from '../runs/index.js'
-import { cell, idsOf, newUuid, prepared, rowsOf, type Tx } from '../store/index.js'
+import { cell, idsOf, newUuid, prepared, rowsOf, storedObject, type Tx } from '../store/index.js'
 import type { JsonObject } from './definition.js'
 import { ingestEvents, type NewEvent } from './ingest.js'
 import type { Traveller } from './run.js'
@@ -186,7 +186,7 @@ async function contactsOf(
   return new Map(
     rows.map(({ address, metadata, ...contact }) => [
       address,
-      { ...contact, metadata: metadata === null ? {} : JSON.parse(metadata) },
+      { ...contact, metadata: storedObject(metadata) },
     ]),
   )
 }

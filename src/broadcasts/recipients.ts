@@ -1,4 +1,4 @@
-import type { EmailStatus, Read } from '../store/index.js'
+import { type EmailStatus, type Read, storedTexts } from '../store/index.js'
 
 /** A campaign's mail to one recipient. */
 export interface BroadcastRecipient {
@@ -67,6 +67,6 @@ export async function listUndelivered(
 
 // A campaign's mail has one recipient.
 function onlyOf(toList: string): string {
-  const [only = ''] = JSON.parse(toList) as string[]
+  const [only = ''] = storedTexts(toList) ?? []
   return only
 }

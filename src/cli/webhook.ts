@@ -88,7 +88,7 @@ export function webhookCommands(program: Command): void {
         ['ID', 'URL', 'STATE', 'EVENTS'],
         endpoints.map(({ id, url, enabled, events }) => [
           ...[id, url, enabled ? 'enabled' : 'disabled'],
-          events.length === webhookEvents.length ? 'all' : events.map(short).join(', '),
+          events.length === webhookEvents.length ? 'all' : eventsShown(events.map(short)),
         ]),
         "No webhook yet; 'posthorn webhook add URL' adds one",
       )
@@ -113,7 +113,7 @@ export function webhookCommands(program: Command): void {
       State: found.enabled
         ? 'enabled'
         : `disabled ${shownTime(found.disabledAt)}: ${found.disabledBecause}`,
-      Events: found.events.join(', '),
+      Events: eventsShown(found.events),
       'Failed in a row': String(found.failures),
       'Old secret until': shownTime(found.oldSecretUntil),
       Created: shownTime(found.createdAt),
@@ -215,3 +215,6 @@ const shown = ({ disabledAt, oldSecretUntil, createdAt, ...rest }: Endpoint) => 
   oldSecretUntil: jsonTime(oldSecretUntil),
   createdAt: jsonTime(createdAt),
 })
+
+const eventsShown = (events: readonly string[]) =>
+  events.length === 0 ? 'damaged: delete it and add it again' : events.join(', ')

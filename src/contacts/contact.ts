@@ -1,7 +1,7 @@
 import { recordConsent } from '../consent/index.js'
 import { ApiError } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
-import type { ContactRow, Read, Tx } from '../store/index.js'
+import { type ContactRow, type Read, storedObject, type Tx } from '../store/index.js'
 import type { ContactDeps } from './deps.js'
 import { cleanName, maxMetadataBytes, mergedMetadata } from './fields.js'
 import { joinList, requireList } from './list.js'
@@ -163,7 +163,7 @@ export const toContact = (row: ContactRow & { unsubscribed_at: number | null }):
   firstName: row.first_name,
   lastName: row.last_name,
   phone: row.phone,
-  metadata: row.metadata === null ? {} : JSON.parse(row.metadata),
+  metadata: storedObject(row.metadata),
   unsubscribedAt: row.unsubscribed_at,
   createdAt: row.created_at,
 })

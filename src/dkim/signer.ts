@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { ApiError } from '../errors/index.js'
 import type { DkimKey } from './key.js'
 import { signDigest } from './sign.js'
 import type { SigningKey, SigningOrder, SigningReport } from './signing.js'
@@ -29,6 +30,10 @@ const maxOrders = 2
 // Some ms of signing: that long one more mail waits at most.
 const maxTexts = 8
 
+// Of no mail: the next attempt has another thread.
+const ended = (why: string) =>
+  new ApiError('service_unavailable', `The thread that signs has ended: ${why}`)
+
 /**
  * Node's thread pool would do too, but it wakes a thread for each signature, which takes the core from
  * whoever asked for it, and syncs to disk wait in its line behind them. Here some go over at once
@@ -58,10 +63,10 @@ export function openSigner(): Signer {
       give()
     })
     started.once('error', (error: Error) => {
-      if (thread === started) end(error)
+      if (thread === started) end(ended(error.message))
     })
     started.once('exit', () => {
-      if (thread === started) end(new Error('The thread that signs has ended'))
+      if (thread === started) end(ended('it has stopped'))
     })
     return started
   }

@@ -1,7 +1,7 @@
 import { stoppedForClient } from '../billing/index.js'
 import { type RecipientStatus, readRecipients } from '../deliveries/index.js'
 import { ApiError, OperatorError, publicReason } from '../errors/index.js'
-import type { EmailStatus, Read } from '../store/index.js'
+import { type EmailStatus, type Read, storedJson, storedTexts } from '../store/index.js'
 
 /** The contract's email record with the additions of decisions.md. Times are ISO 8601. */
 export interface EmailRecord {
@@ -37,7 +37,13 @@ interface Held {
   reason: string
 }
 
-export async function readEmail(read: Read, accountId: string, id: string): Promise<EmailRecord> {
+/** What cannot be read of a mail whose row is damaged is told to `onDamage`, and the rest is answered. */
+export async function readEmail(
+  read: Read,
+  accountId: string,
+  id: string,
+  onDamage: (columns: string[]) => void = () => {},
+): Promise<EmailRecord> {
   const row = await read
     .selectFrom('emails')
     .selectAll()
@@ -47,6 +53,7 @@ export async function readEmail(read: Read, accountId: string, id: string): Prom
   if (row === undefined) throw new ApiError('not_found', 'No such email')
   const recipients = (await readRecipients(read, id)).map((recipient) => ({
     ...recipient,
+    reply: recipient.reply && publicReason(recipient.reply),
     nextAttemptAt: iso(recipient.nextAttemptAt),
     updatedAt: iso(recipient.updatedAt),
     held: recipient.held && {
@@ -56,10 +63,14 @@ export async function readEmail(read: Read, accountId: string, id: string): Prom
   }))
   const stop = row.waiting === 0 ? undefined : await stoppedForClient(read, accountId, row.type)
   const heldOne = recipients.find(({ held }) => held !== null)?.held ?? null
+  const to = storedTexts(row.to_list)
+  const metadata = storedJson(row.metadata)
+  const damaged = Object.entries({ to_list: to, metadata }).filter(([, one]) => one === undefined)
+  if (damaged.length > 0) onDamage(damaged.map(([column]) => column))
   return {
     id: row.id,
     from: row.from_header,
-    to: (JSON.parse(row.to_list) as string[]).join(', '),
+    to: (to ?? recipients.map(({ email }) => email)).join(', '),
     subject: row.subject,
     status: row.status,
     type: row.type,
@@ -73,7 +84,7 @@ export async function readEmail(read: Read, accountId: string, id: string): Prom
     createdAt: new Date(row.created_at).toISOString(),
     messageId: row.message_id,
     provider: row.provider,
-    metadata: row.metadata === null ? null : JSON.parse(row.metadata),
+    metadata: metadata ?? null,
     held: stop === undefined ? heldOne : { since: null, reason: stop },
     recipients,
   }

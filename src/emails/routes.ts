@@ -12,6 +12,7 @@ import { readEmail } from './read.js'
 import { SendBody, type SendInput } from './send-body.js'
 import { acceptUssd, UssdBody } from './ussd.js'
 
+const maxTold = 1_000
 const maxBatchBytes = 32 * 1024 * 1024
 const EmailId = { params: type({ id: Uuid }), notFound: 'No such email' }
 const BatchBody = type({ emails: listOf(unknown(), maxBatch, 1) })
@@ -44,9 +45,18 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
     return ussdAnswer(id)
   })
 
+  // Clients ask again and again; the operator is told of a damaged mail once.
+  const told = new Set<string>()
+  const tellDamage = (emailId: string) => (columns: string[]) => {
+    if (told.has(emailId)) return
+    if (told.size >= maxTold) told.clear()
+    told.add(emailId)
+    deps.log.error({ emailId, columns }, 'A stored mail is damaged; the rest of it is answered')
+  }
+
   /** Of a key that is limited to domains only their mails exist. */
   const readOwn = async (account: Principal, id: string) => {
-    const email = await readEmail(deps.store.read, account.accountId, id)
+    const email = await readEmail(deps.store.read, account.accountId, id, tellDamage(id))
     if (!mayUse(account, email.from)) throw new ApiError('not_found', 'No such email')
     return email
   }

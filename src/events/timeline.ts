@@ -1,4 +1,4 @@
-import type { Read } from '../store/index.js'
+import { type Read, storedJson } from '../store/index.js'
 import type { EventDetail, MailEvent } from './event.js'
 
 /** An account's mail, from its first event to its last. */
@@ -23,6 +23,6 @@ export async function readTimeline(
     type: row.type,
     at: row.at,
     reply: row.reply,
-    detail: row.detail === null ? null : (JSON.parse(row.detail) as EventDetail),
+    detail: (storedJson(row.detail) ?? null) as EventDetail | null,
   }))
 }

@@ -2,6 +2,7 @@ import { type Claimed, makeReturnPaths, type Settlement } from '../deliveries/in
 import { openSigner } from '../dkim/index.js'
 import { messageOf } from '../errors/index.js'
 import type { SendResult } from '../smtp/index.js'
+import { isPassing } from '../store/index.js'
 import type { Berths } from './berths.js'
 import { makeBottleneck } from './bottleneck.js'
 import { MailFault } from './campaign-content.js'
@@ -37,6 +38,8 @@ export interface Attempts {
 export interface Attempted {
   /** Undefined: our stop broke it off before any server had an answer; the mail counts as not tried. */
   settlement: Settlement | undefined
+  /** Why the mail itself can never leave as it is stored: it is not settled but held, with this. */
+  fault?: string | undefined
   /** What it tells about the site; undefined when it never got there. */
   site: SiteOutcome | undefined
 }
@@ -49,6 +52,7 @@ export interface Finding extends Outcome {
   site?: SiteOutcome | undefined
   /** Whether the site gave a new connection; undefined when none was needed. */
   reached?: boolean | undefined
+  fault?: string
   /** It went by a smart host. */
   failover?: true
 }
@@ -95,7 +99,9 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, berths, ...ways }:
   const prepare = async (claimed: Claimed, giveUp?: Place['giveUp']): Promise<Mail> => {
     for (;;) {
       const { returnPath, smtpUtf8, pieces } = await bottleneck(claimed.class, () =>
-        compose(claimed),
+        compose(claimed).catch((error: unknown) => {
+          throw isPassing(error) || error instanceof MailFault ? error : new Uncomposable(error)
+        }),
       )
       const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0)
       const { accountId } = claimed
@@ -162,7 +168,8 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, berths, ...ways }:
   const detour = makeDetour({ ...ways, tryPrimary, prepare })
 
   const settle = (claimed: Claimed, startedAt: number, finding: Finding): Settlement => {
-    const attempts = claimed.attempts + (finding.kind === 'suppressed' ? 0 : 1)
+    const isNone = finding.kind === 'suppressed' || finding.fault !== undefined
+    const attempts = claimed.attempts + (isNone ? 0 : 1)
     const base = {
       id: claimed.id,
       emailId: claimed.emailId,
@@ -206,17 +213,28 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, berths, ...ways }:
       const startedAt = clock.now()
       const finding = await tryOnce(claimed, place).catch((error: unknown): Finding => {
         if (error instanceof MailFault) return { kind: 'failed', reply: error.message }
+        if (error instanceof Uncomposable) {
+          return { kind: 'deferred', reply: claimed.lastReply ?? '', fault: error.message }
+        }
         // A bug, not the world: the mail keeps its place in the queue and somebody is told.
         log.error({ error, deliveryId: claimed.id, emailId: claimed.emailId }, 'Attempt failed')
         const reply = `Internal error: ${messageOf(error).slice(0, 200)}`
         return { kind: 'deferred', reply, class: 'unknown' }
       })
-      const { site } = finding
+      const { site, fault } = finding
       // What a server may have, or has spoken of, is not as it was.
       const isToldNothing = finding.kind === 'deferred' && !finding.doubt && !site?.reply
       const isBrokenOff = stopFetching.signal.aborted && isToldNothing
-      return { settlement: isBrokenOff ? undefined : settle(claimed, startedAt, finding), site }
+      const settlement = isBrokenOff ? undefined : settle(claimed, startedAt, finding)
+      return { settlement, site, fault }
     },
+  }
+}
+
+/** What is stored of the mail, or of what goes into it, is broken: the next attempt would find it so too. */
+class Uncomposable extends Error {
+  constructor(cause: unknown) {
+    super(messageOf(cause), { cause })
   }
 }
 

@@ -1,3 +1,4 @@
+import { ApiError } from '../errors/index.js'
 import { prepared, type Read } from '../store/index.js'
 import {
   escapeMerged,
@@ -98,7 +99,7 @@ async function rendered(renderer: Renderer, mail: CampaignMail, text: string, va
   if (alone.kind === 'failed') {
     throw new MailFault(`The campaign does not render: ${alone.fault.message}`)
   }
-  throw new Error('The renderer has no room')
+  throw new ApiError('service_unavailable', 'The renderer has no room')
 }
 
 const opening = '\u{F0000}'

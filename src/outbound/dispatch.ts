@@ -18,7 +18,7 @@ import { classes, type Lane, makeLanes, type Stream } from './lanes.js'
 import { makePaths, type Want } from './paths.js'
 import { openGate, openRelayGate, type Place, smartHosts } from './places.js'
 import { makePools } from './pools.js'
-import { makeRecorder } from './recorder.js'
+import { makeRecorder, type Recorded } from './recorder.js'
 import { isDnsSite, makeRoutes, type Site, simulatorSite } from './route.js'
 import { makeRouting } from './routing.js'
 import { openShaping } from './shape.js'
@@ -259,7 +259,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     const key = keyOf(stream)
     inFlight.add(delivery.id)
     ahead.began(stream)
-    void attempts.attempt(delivery, place).then(({ settlement, site }) => {
+    void attempts.attempt(delivery, place).then(({ settlement, site, fault }) => {
       // What we broke off ourselves says nothing about the site.
       if (site === undefined || closing) giveBack(place)
       else {
@@ -273,7 +273,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
         })
         return
       }
-      recorder.record(settlement, (how) => {
+      const done = (how: Recorded) => {
         inFlight.delete(delivery.id)
         if (how === 'stuck') stuck.add(delivery.id)
         if (settlement.kind === 'bounced') {
@@ -284,7 +284,8 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
         if (settlement.kind === 'deferred') lanes.note({ ...key, dueAt: settlement.dueAt })
         if (inFlight.size === 0) onIdle()
         work()
-      })
+      }
+      recorder.record({ settlement, fault, done })
       work()
     })
   }

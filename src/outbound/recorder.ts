@@ -1,6 +1,6 @@
 import { pause, systemClock } from '../clock/index.js'
 import { park, type Settlement, settle } from '../deliveries/index.js'
-import { messageOf } from '../errors/index.js'
+import { internalReason, messageOf } from '../errors/index.js'
 import { writeApart } from '../store/index.js'
 import type { OutboundDeps } from './deps.js'
 
@@ -18,13 +18,16 @@ export type Recorded = 'written' | 'held' | 'stuck'
 
 interface Waiting {
   settlement: Settlement
+  /** Why the mail can never leave as it is stored: its delivery is held and not settled. */
+  fault?: string | undefined
   done: (how: Recorded) => void
 }
 
 /**
  * Writes settlements, many in one transaction and several transactions a sync. While the storage fails
  * they are kept and tried again: forgetting one would send the mail twice. One that cannot be written for
- * a reason of its own holds up no other: its delivery is held for the operator.
+ * a reason of its own holds up no other: its delivery is held for the operator, as is that of a mail that
+ * cannot be composed.
  */
 export function makeRecorder(deps: OutboundDeps) {
   const { store, clock, log, thread, backlog, meter, land } = deps
@@ -53,7 +56,7 @@ export function makeRecorder(deps: OutboundDeps) {
   const write = async (batch: readonly Waiting[]): Promise<boolean> => {
     const { written, faults, left, ...outcome } = await writeApart(
       store.write,
-      batch,
+      batch.filter(({ fault }) => fault === undefined),
       (tx, entries) => {
         const settlements = entries.map(({ settlement }) => settlement)
         return settle(tx, settlements, { thread, now: clock.now(), land })
@@ -65,8 +68,12 @@ export function makeRecorder(deps: OutboundDeps) {
       done('written')
     }
     let { cause } = outcome
-    for (const { item, error } of faults) {
-      const failed = await holdBack(item, messageOf(error))
+    const causes = faults.map(({ item, error }) => ({ item, fault: messageOf(error) }))
+    const faulty = batch.flatMap((item) =>
+      item.fault === undefined ? [] : [{ item, fault: item.fault }],
+    )
+    for (const { item, fault } of [...causes, ...faulty]) {
+      const failed = await holdBack(item, fault)
       if (failed === undefined) continue
       left.push(item)
       cause = failed.cause
@@ -79,19 +86,25 @@ export function makeRecorder(deps: OutboundDeps) {
   }
 
   /** Resolves with why the storage fails, if it does: then all of it is to be tried again. */
-  const holdBack = async ({ settlement, done }: Waiting, cause: string) => {
+  const holdBack = async ({ settlement, fault, done }: Waiting, cause: string) => {
     const { id, emailId, recipient, kind, reply } = settlement
+    const isUnsent = fault !== undefined
+    const what = isUnsent
+      ? 'it cannot be composed'
+      : `its last attempt ended as ${kind}, which cannot be written`
     const now = clock.now()
     const { faults, ...held } = await writeApart(store.write, [settlement], (tx) =>
-      park(tx, settlement, { thread, now, cause }),
+      park(tx, settlement, { thread, now, reason: internalReason(what, cause), isUnsent }),
     )
     if (held.left.length > 0) return held
-    const fields = { deliveryId: id, emailId, to: recipient, outcome: kind, reply, cause }
+    const about = { deliveryId: id, emailId, to: recipient, cause }
+    const fields = isUnsent ? about : { ...about, outcome: kind, reply }
+    const fact = isUnsent ? 'A mail cannot be composed' : 'A result cannot be written'
     if (faults.length > 0) {
-      log.error(fields, 'A result can neither be written nor its delivery be held')
+      log.error(fields, `${fact}, nor its delivery be held; it is left alone until the next start`)
       done('stuck')
     } else {
-      log.error(fields, "A result cannot be written; its delivery is held: 'posthorn queue held'")
+      log.error(fields, `${fact}; its delivery is held: 'posthorn queue held'`)
       done('held')
     }
     return undefined
@@ -111,8 +124,8 @@ export function makeRecorder(deps: OutboundDeps) {
   }
 
   return {
-    record(settlement: Settlement, done: (how: Recorded) => void) {
-      waiting.push({ settlement, done })
+    record(result: Waiting) {
+      waiting.push(result)
       if (!writing) void flush()
     },
     /** True while results cannot be written: starting more would only put more at risk. */

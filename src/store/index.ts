@@ -23,6 +23,7 @@ export { acceptedAt, firstSerialAt, type Ids, newUuid, nobodysSerial } from './i
 export { tryLockFile } from './lock.js'
 export { prepared, preparedInsert } from './prepared.js'
 export * from './schema.js'
+export { storedJson, storedObject, storedTexts } from './stored-json.js'
 export { forgetTurn, makeTurns } from './turns.js'
 export { emptyWal, walBytes } from './wal.js'
 export { eachApart, writeApart } from './write-apart.js'

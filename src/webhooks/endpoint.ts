@@ -3,7 +3,13 @@ import { checkAdding, type Plans, readBilling } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import { ApiError, OperatorError } from '../errors/index.js'
-import type { Read, Store, Tx, WebhookEndpointRow } from '../store/index.js'
+import {
+  type Read,
+  type Store,
+  storedTexts,
+  type Tx,
+  type WebhookEndpointRow,
+} from '../store/index.js'
 import type { WebhookEvent } from './event-names.js'
 import { readTargetUrl } from './target.js'
 
@@ -18,6 +24,7 @@ export interface Endpoint {
   id: string
   accountId: string
   url: string
+  /** None where what is stored of them is broken. */
   events: WebhookEvent[]
   enabled: boolean
   /** Events in a row that were dropped after their last attempt. */
@@ -192,7 +199,7 @@ const toEndpoint = (row: WebhookEndpointRow): Endpoint => ({
   id: row.id,
   accountId: row.account_id,
   url: row.url,
-  events: JSON.parse(row.events) as WebhookEvent[],
+  events: (storedTexts(row.events) ?? []) as WebhookEvent[],
   enabled: row.enabled === 1,
   failures: row.failures,
   disabledAt: row.disabled_at,

@@ -1,6 +1,6 @@
 import type { MailEvent } from '../events/index.js'
 import { parseMailbox } from '../mime/index.js'
-import { prepared, type Tx } from '../store/index.js'
+import { prepared, storedTexts, type Tx } from '../store/index.js'
 import type { WebhookEvent } from './event-names.js'
 
 /** Which webhook an event is told by; the others are told by none. */
@@ -71,4 +71,5 @@ const mailOf = prepared<{ id: string }, Mail>((db, { id }) =>
 )
 
 const addressesIn = (toList: string) =>
-  (JSON.parse(toList) as string[]).map((text) => parseMailbox(text)?.address ?? text)
+  // What of the mail is broken keeps no event of it from being written.
+  (storedTexts(toList) ?? []).map((text) => parseMailbox(text)?.address ?? text)

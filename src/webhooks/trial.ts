@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
-import type { Read } from '../store/index.js'
+import { type Read, storedTexts } from '../store/index.js'
 import { endpointRow, secretsOf } from './endpoint.js'
 import { webhookEvents } from './event-names.js'
 import type { Payload } from './payload.js'
@@ -16,7 +16,7 @@ export async function tryEndpoint(
 ): Promise<{ answer: Answer; body: string; tookMs: number }> {
   const row = await endpointRow(deps.read, accountId, id)
   const now = deps.clock.now()
-  const event = (JSON.parse(row.events) as Payload['event'][])[0] ?? webhookEvents[0]
+  const event = (storedTexts(row.events) as Payload['event'][] | undefined)?.[0] ?? webhookEvents[0]
   const payload: Payload = {
     event,
     emailId: randomUUID(),

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { clearPauses, pauseSending } from '../../src/billing/index.js'
 import { type Broadcast, pauseOverdue, resumeBroadcast } from '../../src/broadcasts/index.js'
+import { listRecipients } from '../../src/broadcasts/recipients.js'
 import { shownBroadcast } from '../../src/broadcasts/shown.js'
 import { deleteList } from '../../src/contacts/index.js'
 import { openCampaigns } from '../support/campaigns.js'
@@ -31,6 +32,23 @@ t.test('a campaign that meets a fault of its own is paused, and the others go on
   await resumeBroadcast(rig, bad)
   await rig.expand()
   t.match(await rig.find(bad.id), { status: 'sending', recipients: 3, reason: null })
+})
+
+t.test('recipients are shown with one whose mail is broken', async (t) => {
+  const rig = await openCampaigns(t)
+  await rig.add('a@one.test')
+  await rig.add('b@two.test')
+  const { id } = await rig.create()
+  await rig.expand()
+  await rig.store.write((tx) =>
+    tx
+      .updateTable('emails')
+      .set({ to_list: '{' })
+      .where('to_list', '=', '["a@one.test"]')
+      .execute(),
+  )
+  const shown = (await listRecipients(rig.store.read, id, 10)).map(({ email }) => email)
+  t.same(shown.sort(), ['', 'b@two.test'])
 })
 
 t.test('a contact whose data are broken is named', async (t) => {

@@ -71,6 +71,42 @@ t.test('a delivery that cannot be claimed is held, and no other waits for it', a
   t.match(await rig.email(id), { status: 'failed' })
 })
 
+const breakages: Record<string, object> = {
+  'its recipients': { to_list: '{' },
+  'its sender': { from_header: 'nobody' },
+  'its reply address': { reply_to: '@' },
+}
+for (const [what, change] of Object.entries(breakages)) {
+  t.test(`a mail that cannot be composed, for ${what}, is held with the reason`, async (t) => {
+    const rig = await outboundRig(t, { stopped: true })
+    const id = await rig.send({ to: bad })
+    const other = await rig.send({ to: 'a@one.test' })
+    const { store } = rig
+    const { to_list, from_header, reply_to } = await store.read
+      .selectFrom('emails')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+    const set = (values: object) =>
+      store.write((tx) => tx.updateTable('emails').set(values).where('id', '=', id).execute())
+    await set(change)
+    await rig.start()
+    await rig.becomes(other, 'delivered')
+    await rig.eventually(async () => (await waiting(rig, id))?.held != null)
+    const held = { reason: /^Internal error: it cannot be composed: / }
+    t.match(await waiting(rig, id), { held, attempts: 0, lease: null, lastReply: null })
+    const reason = 'Internal error; the operator has to look into it'
+    t.match((await rig.email(id)).recipients, [{ email: bad, held: { reason }, reply: null }])
+    await rig.becomes(await rig.send({ to: 'b@one.test' }), 'delivered')
+    // The operator mends it, and lets it go on.
+    await set({ to_list, from_header, reply_to })
+    const site = { store, clock: systemClock }
+    await changeFitting(site, { held: true }, (tx, ids, now) => release(tx, ids, { now }))
+    rig.ring('one.test')
+    await rig.becomes(id, 'delivered')
+  })
+}
+
 t.test('a row that can be neither claimed nor held stops its own stream alone', async (t) => {
   const rig = await outboundRig(t, { stopped: true })
   await poison(rig.store, 'update on queue', isBad)

@@ -10,7 +10,7 @@ import { createApplianceKeyFile, loadConfig, openApplianceKey } from '../../src/
 import type { StaticRecords } from '../../src/dns/index.js'
 import { addDomain } from '../../src/domains/index.js'
 import type { EmailRecord } from '../../src/emails/index.js'
-import { silentLog } from '../../src/log/index.js'
+import { type Log, silentLog } from '../../src/log/index.js'
 import { makeTurns, migrateStore, openStore, type Store } from '../../src/store/index.js'
 import { type Contract, contractOf } from './contract.js'
 import { makeTempDir } from './store.js'
@@ -58,6 +58,8 @@ export interface PosthornOptions {
   /** Static records, as in the configuration. */
   dns?: StaticRecords
   dataDir?: string
+  /** Of the main thread; silent by default. */
+  log?: Log
   /** Settings that are no matter of the environment, as in the file. */
   settings?: Record<string, unknown>
 }
@@ -108,7 +110,8 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
       ...options.env,
     },
   })
-  const appliance = await startAppliance({ config, dataDir, log: silentLog, clock })
+  const log = options.log ?? silentLog
+  const appliance = await startAppliance({ config, dataDir, log, clock })
   t.teardown(() => appliance.close())
 
   let contract: Contract | undefined

@@ -8,6 +8,7 @@ import {
   enableEndpoint,
   findEndpoint,
   forgetDeliveries,
+  listEndpoints,
   replay,
   rotateSecret,
 } from '../../src/webhooks/index.js'
@@ -367,6 +368,31 @@ t.test('what cannot be counted of a webhook ends in the log all the same', async
   const error = /could not be written: it is poisoned/
   t.match(await log(), [{ outcome: 'failed', attempts: 5, status: 410, error }])
   t.equal(receiver.received.length, 5)
+})
+
+t.test('an endpoint whose events are broken is shown, and hinders no other', async (t) => {
+  const rig = await webhookRig(t)
+  const receiver = await openReceiver(t)
+  const [broken, whole] = [await rig.endpoint(receiver.url), await rig.endpoint(receiver.url)]
+  await rig.store.write((tx) =>
+    tx.updateTable('webhook_endpoints').set({ events: '{' }).where('id', '=', broken.id).execute(),
+  )
+  const listed = await listEndpoints(rig.store.read, rig.accountId)
+  t.match(listed, [
+    { id: broken.id, events: [] },
+    { id: whole.id, events: ['email.sent'] },
+  ])
+  const id = await rig.mail()
+  // What is told is read from the mail, which may be broken too.
+  await rig.store.write((tx) =>
+    tx.updateTable('emails').set({ to_list: '{' }).where('id', '=', id).execute(),
+  )
+  await rig.land(id, 'sent', { recipient: null, deliveryId: null })
+  await rig.land(id, 'delivered')
+  await rig.courier()
+  await receiver.until((received) => received.length === 2)
+  t.match(receiver.received[1], { json: { event: 'email.delivered' } })
+  await deleteEndpoint(rig, rig.accountId, broken.id)
 })
 
 t.test('an endpoint whose secret is broken fails by itself', async (t) => {
