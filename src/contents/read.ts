@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { prepared, type Read } from '../store/index.js'
 
 /** What there is to know of a content to read it. */
@@ -16,6 +17,8 @@ export async function* readContent(
 ): AsyncGenerator<Buffer, void, undefined> {
   let leftBytes = sizeBytes
   for (let number = 0; leftBytes > 0; number++) {
+    // SQLite answers at once, and a fast reader would keep the thread from everything else.
+    if (number > 0) await setImmediate()
     const [piece] = await pieceOf(read, { id, number })
     if (piece === undefined) break
     leftBytes -= piece.bytes.length

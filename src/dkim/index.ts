@@ -5,6 +5,7 @@
  * be added afterwards. Nothing may be changed in a message once it is signed; only dot-stuffing comes
  * later.
  */
+export { hashBody } from './body-hash.js'
 export { excessOf, headerOf } from './excess.js'
 export { type DkimAlgorithm, type DkimKey, generateDkimKeyPair, makeDkimKey } from './key.js'
 export {
@@ -14,6 +15,6 @@ export {
   parseDkimRecord,
   publishesDkimKey,
 } from './record.js'
-export { type SignOptions, signMessage, signMessageAsync } from './sign.js'
+export { type SignOptions, signMessage, signMessageAsync, type ToSign } from './sign.js'
 export { openSigner, type Signer } from './signer.js'
 export { serveSigning } from './signing.js'

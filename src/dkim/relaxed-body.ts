@@ -9,9 +9,13 @@ const lf = 0x0a
  * Throws TypeError on a bare CR or LF: it would be mended on the way, and the signature broken.
  */
 export function relaxBody(body: Buffer): Buffer {
-  const from = firstChange(body)
-  const relaxed = from < body.length ? rewrite(body, from) : body
-  return endWithOneLine(relaxed)
+  return endWithOneLine(relaxLines(body))
+}
+
+/** The same with the empty lines at the end, for lines that are only a part of a body. */
+export function relaxLines(lines: Buffer): Buffer {
+  const from = firstChange(lines)
+  return from < lines.length ? rewrite(lines, from) : lines
 }
 
 /** Where the first octet is that relaxing drops or replaces; the length if there is none. */

@@ -37,6 +37,10 @@ export function assembleBody(
   }
 }
 
+/** A part as it stands between boundaries, without the line end before the next. */
+export const rawPart = (part: EncodedPart): Buffer =>
+  Buffer.concat([Buffer.from(`${partFields(part)}\r\n`, 'latin1'), part.data])
+
 const crlf = Buffer.from('\r\n')
 
 function partFields({ type, encoding }: EncodedPart): string {

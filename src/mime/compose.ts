@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { type AttachedBody, type AttachedPart, assembleAttached } from './attached.js'
 import { assembleBody, type BodyParts, composeParts } from './body.js'
 import { dateField, mailboxField, structuredField, textField } from './header.js'
 import type { Mailbox } from './mailbox.js'
@@ -18,14 +19,17 @@ export interface MessageInput {
   extraHeaders?: readonly { name: string; value: string }[] | undefined
 }
 
-export interface ComposedMessage {
+export interface ComposedHeader {
   /** The header fields, each ended by CRLF; not the blank line after them. */
   header: Buffer
+  /** A mailbox in the header is not ASCII: only MXs that offer SMTPUTF8 can take the message. */
+  smtpUtf8: boolean
+}
+
+export interface ComposedMessage extends ComposedHeader {
   /** Ends with CRLF; no line is over 998 octets. */
   body: Buffer
   needs8Bit: false
-  /** A mailbox in the header is not ASCII: only MXs that offer SMTPUTF8 can take the message. */
-  smtpUtf8: boolean
 }
 
 /**
@@ -39,6 +43,20 @@ export function composeMessage(
 ): ComposedMessage {
   const messageId = canonicalMessageId(input.messageId)
   const { fields, body } = assembleBody(parts, (attempt) => boundary(messageId, attempt))
+  return { ...composeHeader(input, fields), body, needs8Bit: false }
+}
+
+/** Writes one with attachments, but for their bytes; otherwise as `composeMessage`. */
+export async function composeAttached(
+  input: MessageInput,
+  attachments: readonly AttachedPart[],
+): Promise<ComposedHeader & Omit<AttachedBody, 'fields'>> {
+  const parts = composeParts(input.text, input.html)
+  const { fields, ...body } = await assembleAttached(parts, attachments)
+  return { ...composeHeader(input, fields), ...body }
+}
+
+function composeHeader(input: MessageInput, fields: string): ComposedHeader {
   const replyTo = input.replyTo ?? []
   const header =
     dateField('Date', input.dateMs) +
@@ -46,12 +64,12 @@ export function composeMessage(
     (replyTo.length > 0 ? mailboxField('Reply-To', replyTo) : '') +
     mailboxField('To', input.to) +
     textField('Subject', input.subject) +
-    structuredField('Message-ID', messageId) +
+    structuredField('Message-ID', canonicalMessageId(input.messageId)) +
     (input.extraHeaders ?? []).map(extraField).join('') +
     'MIME-Version: 1.0\r\n' +
     fields
   const smtpUtf8 = [input.from, ...replyTo, ...input.to].some((mailbox) => mailbox.utf8Local)
-  return { header: Buffer.from(header), body, needs8Bit: false, smtpUtf8 }
+  return { header: Buffer.from(header), smtpUtf8 }
 }
 
 // RFC 5322 §3.6: at most one each, and the composer has written it.

@@ -1,3 +1,4 @@
+import { encodeBase64 } from './base64.js'
 import { encodeQuotedPrintable } from './quoted-printable.js'
 
 export type TransferEncoding = '7bit' | 'quoted-printable' | 'base64'
@@ -61,12 +62,4 @@ const from = Buffer.from('From ')
 
 function startsFrom(bytes: Buffer, at: number): boolean {
   return bytes[at] === 0x46 && bytes.subarray(at, at + from.length).equals(from)
-}
-
-/** RFC 2045 §6.8: lines of 76. */
-function encodeBase64(bytes: Buffer): Buffer {
-  const text = bytes.toString('base64')
-  const lines: string[] = []
-  for (let i = 0; i < text.length; i += 76) lines.push(text.slice(i, i + 76))
-  return Buffer.from(lines.join('\r\n'), 'latin1')
 }

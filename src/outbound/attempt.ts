@@ -98,17 +98,16 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, berths, ...ways }:
 
   const prepare = async (claimed: Claimed, giveUp?: Place['giveUp']): Promise<Mail> => {
     for (;;) {
-      const { returnPath, smtpUtf8, pieces } = await bottleneck(claimed.class, () =>
+      const { returnPath, smtpUtf8, message, heldBytes } = await bottleneck(claimed.class, () =>
         compose(claimed).catch((error: unknown) => {
           throw isPassing(error) || error instanceof MailFault ? error : new Uncomposable(error)
         }),
       )
-      const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0)
       const { accountId } = claimed
-      const done = heavyRoom.enter({ bytes, accountId, giveUp })
+      const done = heavyRoom.enter({ bytes: heldBytes, accountId, giveUp })
       if (done !== undefined) {
         const envelope = { from: returnPath, to: claimed.recipient, smtpUtf8 }
-        return { envelope, pieces, done }
+        return { envelope, message, done }
       }
       // What was composed is dropped: it would take the room that it waits for.
       await heavyRoom.untilFree(accountId)
@@ -151,7 +150,7 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, berths, ...ways }:
           connections.release(session, true)
           throw error
         })
-        const result = await session.connection.send(mail.envelope, mail.pieces, signal)
+        const result = await session.connection.send(mail.envelope, mail.message, signal)
         const reached = session.reused ? undefined : true
         const finding = { ...describe(session, result, demand), reached }
         connections.release(session, result.kind !== 'lost' && result.reusable)

@@ -1,24 +1,29 @@
+import { attachmentsOf } from '../contents/index.js'
 import type { ReturnPaths } from '../deliveries/index.js'
 import type { DkimKey } from '../dkim/index.js'
-import { type Signer, signMessageAsync } from '../dkim/index.js'
+import { type Signer, signMessageAsync, type ToSign } from '../dkim/index.js'
 import { signingKeys } from '../domains/index.js'
-import { composeMessage, type Mailbox, parseMailbox } from '../mime/index.js'
+import { composeMessage, type Mailbox, type MessageInput, parseMailbox } from '../mime/index.js'
 import {
   makePreferenceLinks,
   makeUnsubscribeLinks,
   unsubscribeHeaders,
   withFooter,
 } from '../preferences/index.js'
+import type { StreamedMessage } from '../smtp/index.js'
 import { prepared, type Read } from '../store/index.js'
 import { topicName } from '../topics/index.js'
 import { makeTracker } from '../tracking/index.js'
+import { blankLine, makeAttached, sum } from './attached.js'
 import { MailFault, makeCampaignContent } from './campaign-content.js'
 import type { OutboundDeps } from './deps.js'
 import { plainTextOf } from './plain-text.js'
 
-/** A message ready for the wire: the pieces of it, and what the envelope has to know. */
+/** A message ready for the wire, and what the envelope has to know. */
 export interface SignedMessage {
-  pieces: Buffer[]
+  message: readonly Buffer[] | StreamedMessage
+  /** Of it, what is held until it is sent: all, but for attachments. */
+  heldBytes: number
   smtpUtf8: boolean
   /** Where bounces go: at the domain's own return path host, or at the appliance's. */
   returnPath: string
@@ -48,6 +53,7 @@ interface StoredEmail {
   type: 'transactional' | 'marketing'
   topic_id: string | null
   body_id: number | null
+  attachments: string | null
   broadcast_id: string | null
   automation_step_id: number | null
 }
@@ -61,7 +67,6 @@ interface Signing {
 const signingTtlMs = 60_000
 const maxCachedDomains = 1_000
 const maxTexts = 30
-const blankLine = Buffer.from('\r\n')
 
 const storedEmail = prepared<{ emailId: string }, StoredEmail>((db, { emailId }) =>
   db
@@ -71,7 +76,7 @@ const storedEmail = prepared<{ emailId: string }, StoredEmail>((db, { emailId })
     .select(['emails.id', 'domain_id', 'from_header', 'to_list', 'reply_to', 'subject'])
     .select(['message_id', 'emails.created_at', 'scheduled_at', 'bodies.html', 'bodies.text'])
     .select(['account_id', 'accounts.name as account_name', 'type', 'topic_id'])
-    .select(['body_id', 'broadcast_id', 'automation_step_id'])
+    .select(['body_id', 'bodies.attachments', 'broadcast_id', 'automation_step_id'])
     .where('emails.id', '=', emailId),
 )
 
@@ -88,6 +93,7 @@ export function makeComposer(
   const unsubscribeLinks = makeUnsubscribeLinks(deps.key, deps.publicUrl)
   const preferenceLinks = makePreferenceLinks(deps.key, deps.publicUrl)
   const tracker = makeTracker(deps)
+  const attached = makeAttached(deps.store.read)
   const cached = new Map<string, { signing: Promise<Signing | undefined>; until: number }>()
   const texts = new Map<string, string>()
 
@@ -169,7 +175,7 @@ export function makeComposer(
     const { keys, returnPathHost } = signs
     const { returnPathHost: ownHost, heloName } = deps.config
     const returnPath = returnPaths.addressOf(id, returnPathHost ?? (ownHost || heloName))
-    const composed = composeMessage({
+    const input: MessageInput = {
       from,
       to: (JSON.parse(email.to_list) as string[]).map(stored),
       replyTo: email.reply_to === null ? undefined : [stored(email.reply_to)],
@@ -180,20 +186,17 @@ export function makeComposer(
       extraHeaders: [{ name: 'CFBL-Address', value: `${returnPath}; report=arf` }, ...extraHeaders],
       messageId: email.message_id,
       dateMs: email.scheduled_at ?? email.created_at,
-    })
-    const signatures = await signMessageAsync(
-      composed,
-      keys,
-      {
-        timeSeconds: Math.floor(deps.clock.now() / 1000),
-      },
-      signer,
-    )
-    return {
-      pieces: [signatures, composed.header, blankLine, composed.body],
-      smtpUtf8: composed.smtpUtf8,
-      returnPath,
     }
+    const sign = (message: ToSign) =>
+      signMessageAsync(message, keys, { timeSeconds: Math.floor(deps.clock.now() / 1000) }, signer)
+    if (email.attachments !== null) {
+      const attachments = attachmentsOf(email.attachments)
+      return { ...(await attached.compose(input, attachments, sign)), returnPath }
+    }
+    const composed = composeMessage(input)
+    const signatures = await sign(composed)
+    const message = [signatures, composed.header, blankLine, composed.body]
+    return { message, heldBytes: sum(message), smtpUtf8: composed.smtpUtf8, returnPath }
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Claimed } from '../deliveries/index.js'
-import type { Envelope } from '../smtp/index.js'
+import type { Envelope, StreamedMessage } from '../smtp/index.js'
 import type { Finding } from './attempt.js'
 import type { Egress, Offered, ProbeOutcome, Relay, Relays } from './egress/index.js'
 import { openGate, type Place } from './places.js'
@@ -9,7 +9,7 @@ import { automationsFor, type Policy, type Shaping, type SiteOutcome } from './s
 /** A message ready for the wire, with its envelope. */
 export interface Mail {
   envelope: Envelope
-  pieces: readonly Buffer[]
+  message: readonly Buffer[] | StreamedMessage
   /** To be called when it is not needed any more. */
   done(): void
 }
@@ -36,8 +36,8 @@ export function makeDetour(options: DetourOptions): Detour {
 
   const offer = async (claimed: Claimed, relay: Relay): Promise<Finding> => {
     if (relays === undefined) throw new Error('A relay without relays')
-    const { envelope, pieces, done } = await prepare(claimed)
-    const offered = await relays.deliver(relay, claimed.class, envelope, pieces).finally(done)
+    const { envelope, message, done } = await prepare(claimed)
+    const offered = await relays.deliver(relay, claimed.class, envelope, message).finally(done)
     return findingOf(offered)
   }
 

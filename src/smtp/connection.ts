@@ -2,7 +2,14 @@ import type { Capabilities } from './capabilities.js'
 import { type Envelope, envelopeCommands } from './envelope.js'
 import type { Deadlines } from './limits.js'
 import { localRefusal } from './local-refusal.js'
-import { isEightBit, stuffDots } from './message.js'
+import {
+  blocksOf,
+  blocksOfStream,
+  isEightBit,
+  type StreamedMessage,
+  stuffDots,
+  stuffDotsOf,
+} from './message.js'
 import type { SendResult } from './result.js'
 import type { TlsSession } from './secure.js'
 import { type Line, makeTurn, type Turn, transact } from './transaction.js'
@@ -19,8 +26,8 @@ export interface SmtpConnection {
   /** Resolves when its socket is closed, for whatever reason; after `quit` that may take a while. */
   readonly closed: Promise<void>
   /**
-   * Sends one message to one recipient. `message` is its bytes in order, with canonical CRLF and
-   * without dot-stuffing. Never rejects for what a server does; throws on an address or a message
+   * Sends one message to one recipient. `message` is its bytes in order, or what they are read from
+   * at the pace of the server, with canonical CRLF and without dot-stuffing. Never rejects for what a server does; throws on an address or a message
    * that could break out of its place (CR, LF or NUL in an address, a bare CR or LF in a message).
    *
    * May be called again before the last result is there: the messages go in order, and with
@@ -28,13 +35,31 @@ export interface SmtpConnection {
    *
    * `cut` breaks the session while it is under way, with its reason, as a deadline that passes does.
    */
-  send(envelope: Envelope, message: readonly Buffer[], cut?: AbortSignal): Promise<SendResult>
+  send(
+    envelope: Envelope,
+    message: readonly Buffer[] | StreamedMessage,
+    cut?: AbortSignal,
+  ): Promise<SendResult>
   /** Ends an idle session politely, without waiting. Messages under way are lost. */
   quit(): void
   /** Closes the socket at once, after `quit` too. */
   destroy(): void
   /** The opening and the last message, for a person: at most 8 KiB, no message, no credentials. */
   transcript(): string
+}
+
+const blockBytes = 65_536
+
+function measured(message: readonly Buffer[]) {
+  let sizeBytes = 0
+  for (const piece of message) sizeBytes += piece.length
+  return { sizeBytes, eightBit: isEightBit(message) }
+}
+
+function written(message: readonly Buffer[] | StreamedMessage): Turn['blocks'] {
+  return 'read' in message
+    ? blocksOfStream(stuffDotsOf(message), blockBytes)
+    : blocksOf(stuffDots(message), blockBytes)
 }
 
 /** Makes the connection of a session whose opening is done. */
@@ -79,12 +104,10 @@ class Connection implements SmtpConnection {
 
   async send(
     envelope: Envelope,
-    message: readonly Buffer[],
+    message: readonly Buffer[] | StreamedMessage,
     cut?: AbortSignal,
   ): Promise<SendResult> {
-    const eightBit = isEightBit(message)
-    let sizeBytes = 0
-    for (const piece of message) sizeBytes += piece.length
+    const { sizeBytes, eightBit } = 'read' in message ? message : measured(message)
     const commands = envelopeCommands(envelope, sizeBytes, eightBit, this.capabilities)
     const refusal = localRefusal(envelope, sizeBytes, eightBit, this.capabilities)
     if (refusal !== undefined) return { ...refusal, reusable: this.alive }
@@ -92,7 +115,7 @@ class Connection implements SmtpConnection {
     const release = breakOn(cut, this.#line.wire)
     try {
       return await new Promise((resolve, reject) => {
-        const turn = makeTurn(commands, stuffDots(message), sizeBytes, { resolve, reject })
+        const turn = makeTurn(commands, written(message), sizeBytes, { resolve, reject })
         if (this.#turns.push(turn) === 1) void this.#work()
       })
     } finally {

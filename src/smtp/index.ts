@@ -17,6 +17,7 @@ export {
 export type { SmtpConnection } from './connection.js'
 export type { DeliveryStatusOptions, Envelope } from './envelope.js'
 export { type Deadlines, defaultDeadlines, defaultLimits, type Limits } from './limits.js'
+export type { StreamedMessage } from './message.js'
 export type { Reply } from './reply.js'
 export type { Loss, Phase, SendResult, Verdict } from './result.js'
 export type { TlsOptions, TlsSession } from './secure.js'

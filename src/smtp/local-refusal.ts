@@ -17,7 +17,11 @@ export function localRefusal(
     return refusal(553, '5.6.7', 'the server does not offer SMTPUTF8, which the address needs')
   }
   if (offers.size !== undefined && sizeBytes > offers.size) {
-    return refusal(552, '5.3.4', `${sizeBytes} bytes, the server takes ${offers.size}`)
+    return refusal(
+      552,
+      '5.3.4',
+      `the message has ${sizeBytes} bytes, the server takes ${offers.size}`,
+    )
   }
   if (eightBit && !offers.eightBitMime) {
     return refusal(554, '5.6.3', 'the server does not offer 8BITMIME, which the message needs')

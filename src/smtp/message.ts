@@ -8,6 +8,16 @@ const CR = 13
 const LF = 10
 const DOT = 46
 
+/** A message that is read while it is sent, for what is too large to be held. */
+export interface StreamedMessage {
+  /** Without dot-stuffing, as it is announced (RFC 1870 §6). */
+  sizeBytes: number
+  /** Whether any byte has its high bit set. */
+  eightBit: boolean
+  /** Its bytes from the beginning, for each attempt anew; with canonical CRLF. */
+  read(): AsyncIterable<Buffer>
+}
+
 /**
  * A message made ready for DATA: dots stuffed (RFC 5321 §4.5.2) and the final dot added. The
  * pieces are views of the given buffers, nothing is copied.
@@ -15,24 +25,49 @@ const DOT = 46
  * would break the signature at the receiver, and is what smuggling is made of (CVE-2023-51764).
  */
 export function stuffDots(message: readonly Buffer[]): Buffer[] {
-  const out: Buffer[] = []
-  let last = LF // the message begins at the start of a line
-  for (const piece of message) {
-    if (piece.length === 0) continue
-    checkNewlines(piece, out.length === 0 ? 0 : last)
-    if (last === LF && piece[0] === DOT) out.push(extraDot)
-    let from = 0
-    for (let at = piece.indexOf(dotAfterNewline); at !== -1; ) {
-      out.push(piece.subarray(from, at + 1), extraDot)
-      from = at + 1
-      at = piece.indexOf(dotAfterNewline, from)
-    }
-    out.push(from === 0 ? piece : piece.subarray(from))
-    last = piece[piece.length - 1] ?? last
+  const stuffing = makeStuffing()
+  return [...message.flatMap(stuffing.stuff), stuffing.end()]
+}
+
+/** The same for one that is read meanwhile. Throws too when it is not as long as it was announced. */
+export async function* stuffDotsOf(message: StreamedMessage): AsyncGenerator<Buffer> {
+  const stuffing = makeStuffing()
+  let leftBytes = message.sizeBytes
+  for await (const piece of message.read()) {
+    leftBytes -= piece.length
+    yield* stuffing.stuff(piece)
   }
-  if (last === CR) throw new Error('Bare CR in a message that is to be sent')
-  out.push(last === LF ? terminatorAtLineStart : terminator)
-  return out
+  if (leftBytes !== 0) {
+    throw new Error(`A message that is to be sent differs from its size by ${leftBytes} bytes`)
+  }
+  yield stuffing.end()
+}
+
+function makeStuffing() {
+  let last = LF // the message begins at the start of a line
+  let before = 0
+  return {
+    stuff(piece: Buffer): Buffer[] {
+      if (piece.length === 0) return []
+      checkNewlines(piece, before)
+      const out: Buffer[] = []
+      if (last === LF && piece[0] === DOT) out.push(extraDot)
+      let from = 0
+      for (let at = piece.indexOf(dotAfterNewline); at !== -1; ) {
+        out.push(piece.subarray(from, at + 1), extraDot)
+        from = at + 1
+        at = piece.indexOf(dotAfterNewline, from)
+      }
+      out.push(from === 0 ? piece : piece.subarray(from))
+      last = piece[piece.length - 1] ?? last
+      before = last
+      return out
+    },
+    end(): Buffer {
+      if (last === CR) throw new Error('Bare CR in a message that is to be sent')
+      return last === LF ? terminatorAtLineStart : terminator
+    },
+  }
 }
 
 /**
@@ -56,22 +91,42 @@ function checkNewlines(piece: Buffer, before: number): void {
 
 /** Groups pieces into buffers of at most `blockBytes`, so that each is one write. */
 export function* blocksOf(pieces: readonly Buffer[], blockBytes: number): Generator<Buffer> {
+  const blocks = makeBlocks(blockBytes)
+  for (const piece of pieces) yield* blocks.add(piece)
+  yield* blocks.rest()
+}
+
+/** The same for pieces that are yet to come. */
+export async function* blocksOfStream(
+  pieces: AsyncIterable<Buffer>,
+  blockBytes: number,
+): AsyncGenerator<Buffer> {
+  const blocks = makeBlocks(blockBytes)
+  for await (const piece of pieces) yield* blocks.add(piece)
+  yield* blocks.rest()
+}
+
+function makeBlocks(blockBytes: number) {
   let waiting: Buffer[] = []
   let waitingBytes = 0
-  for (const piece of pieces) {
-    for (let from = 0; from < piece.length; ) {
-      const part = piece.subarray(from, from + blockBytes - waitingBytes)
-      waiting.push(part)
-      waitingBytes += part.length
-      from += part.length
-      if (waitingBytes === blockBytes) {
-        yield joined(waiting, waitingBytes)
-        waiting = []
-        waitingBytes = 0
+  return {
+    *add(piece: Buffer): Generator<Buffer> {
+      for (let from = 0; from < piece.length; ) {
+        const part = piece.subarray(from, from + blockBytes - waitingBytes)
+        waiting.push(part)
+        waitingBytes += part.length
+        from += part.length
+        if (waitingBytes === blockBytes) {
+          yield joined(waiting, waitingBytes)
+          waiting = []
+          waitingBytes = 0
+        }
       }
-    }
+    },
+    *rest(): Generator<Buffer> {
+      if (waitingBytes > 0) yield joined(waiting, waitingBytes)
+    },
   }
-  if (waitingBytes > 0) yield joined(waiting, waitingBytes)
 }
 
 function joined(parts: Buffer[], bytes: number): Buffer {

@@ -1,11 +1,8 @@
 import type { EnvelopeCommands } from './envelope.js'
 import type { Deadlines } from './limits.js'
-import { blocksOf } from './message.js'
 import { type RawReply, type Reply, toReply } from './reply.js'
 import type { Loss, Phase, SendResult } from './result.js'
 import { isLoss, type Wire } from './wire.js'
-
-const blockBytes = 65_536
 
 /** A session as its transactions share it. */
 export interface Line {
@@ -22,7 +19,8 @@ export interface Line {
 /** One message's place in the line. */
 export interface Turn {
   readonly commands: EnvelopeCommands
-  readonly pieces: readonly Buffer[]
+  /** The message as it is written, dots stuffed and final dot included: a write each. */
+  readonly blocks: Iterable<Buffer> | AsyncIterable<Buffer>
   readonly sizeBytes: number
   /** Its envelope is on the wire, perhaps behind the body before it. */
   offered: boolean
@@ -32,11 +30,11 @@ export interface Turn {
 
 export function makeTurn(
   commands: EnvelopeCommands,
-  pieces: readonly Buffer[],
+  blocks: Turn['blocks'],
   sizeBytes: number,
   settle: Pick<Turn, 'resolve' | 'reject'>,
 ): Turn {
-  return { commands, pieces, sizeBytes, offered: false, ...settle }
+  return { commands, blocks, sizeBytes, offered: false, ...settle }
 }
 
 type Failure =
@@ -137,7 +135,7 @@ async function deliver(
   const began = performance.now()
   let written = 0
   let last: Buffer | undefined
-  for (const block of blocksOf(turn.pieces, blockBytes)) {
+  for await (const block of turn.blocks) {
     // Held back by one, so that the last block is known when it is written.
     if (last !== undefined) {
       const floorMs = deadlines.blockMs + (written * 1000) / minBytesPerSecond

@@ -199,7 +199,7 @@ t.test('only what is said of the recipient ends a mail', async (t) => {
   const { mx, offer } = await open(t, { capabilities: ['SIZE 10'] })
   t.match(await offer(), {
     verdict: 'not taken',
-    reply: /did not take it: 552 5\.3\.4 posthorn: 22 bytes/,
+    reply: /did not take it: 552 5\.3\.4 posthorn: the message has 22 bytes/,
   })
   t.same(commandsOf(mx, /MAIL/), [], 'it said so before')
   const lost = { kind: 'lost', offered: true, cause: 'reset' } as const

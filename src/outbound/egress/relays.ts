@@ -1,4 +1,4 @@
-import type { Envelope } from '../../smtp/index.js'
+import type { Envelope, StreamedMessage } from '../../smtp/index.js'
 import type { QueueClass } from '../../store/index.js'
 import type { Held, Site } from '../shaping/index.js'
 import type { Offered, Relay } from './smart-host.js'
@@ -11,12 +11,15 @@ export interface Relays {
    * Offers a mail to the one whose room was taken and, if it does not take it, to the others. `site`
    * of the answer is about the first alone.
    */
-  deliver(first: Relay, of: QueueClass, envelope: Envelope, pieces: Pieces): Promise<Offered>
+  deliver(
+    first: Relay,
+    of: QueueClass,
+    envelope: Envelope,
+    message: readonly Buffer[] | StreamedMessage,
+  ): Promise<Offered>
   close(): void
   destroy(): void
 }
-
-type Pieces = readonly Buffer[]
 
 export function makeRelays(relays: readonly Relay[]): Relays {
   return {
@@ -35,13 +38,13 @@ export function makeRelays(relays: readonly Relay[]): Relays {
       if (closed === undefined) throw new Error('There is no smart host')
       return closed
     },
-    async deliver(first, of, envelope, pieces) {
-      const offered = await first.offer(envelope, pieces)
+    async deliver(first, of, envelope, message) {
+      const offered = await first.offer(envelope, message)
       if (offered.verdict !== 'not taken') return offered
       for (const other of relays) {
         if (other === first || !mayTake(other.room, of)) continue
         other.room.started(of)
-        const next = await other.offer(envelope, pieces).catch((error: unknown) => {
+        const next = await other.offer(envelope, message).catch((error: unknown) => {
           other.room.withdraw(of)
           throw error
         })

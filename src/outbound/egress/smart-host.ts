@@ -10,6 +10,7 @@ import {
   connectSmtp,
   type Envelope,
   type SendResult,
+  type StreamedMessage,
 } from '../../smtp/index.js'
 import type { Berths } from '../berths.js'
 import { mayHaveTaken, replyText } from '../outcome.js'
@@ -24,7 +25,7 @@ export interface Relay {
   /** What may start there now: its limits, and how it fares. */
   readonly room: Site
   /** Offers it one mail, in a room that was started. Never rejects for what a server does. */
-  offer(envelope: Envelope, pieces: readonly Buffer[]): Promise<Offered>
+  offer(envelope: Envelope, message: readonly Buffer[] | StreamedMessage): Promise<Offered>
   close(): void
   destroy(): void
 }
@@ -118,7 +119,7 @@ export function openRelay(host: SmartHost, options: RelayOptions): Relay {
   return {
     name,
     room,
-    async offer(envelope, pieces) {
+    async offer(envelope, message) {
       const dsn = {
         notify: ['success', 'failure'],
         returns: 'headers',
@@ -132,7 +133,7 @@ export function openRelay(host: SmartHost, options: RelayOptions): Relay {
           return offered
         }
         const { connection, remote, reused } = session
-        const result = await connection.send({ ...envelope, dsn }, pieces)
+        const result = await connection.send({ ...envelope, dsn }, message)
         const transcript = connection.transcript()
         const tls = connection.tls && `${connection.tls.version} ${connection.tls.cipher}`
         sessions.giveBack(session, result.kind !== 'lost' && result.reusable)
