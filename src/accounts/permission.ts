@@ -65,6 +65,19 @@ export const routePermissions: Readonly<Record<string, Permission>> = {
   'GET /v1/automations/:id/runs': 'read',
   'GET /v1/automations/runs/:id': 'read',
   'POST /v1/automations/runs/:id/cancel': 'full',
+
+  'GET /v1/keys': 'full',
+  'POST /v1/keys': 'full',
+  'GET /v1/keys/:id': 'full',
+  'PATCH /v1/keys/:id': 'full',
+  'DELETE /v1/keys/:id': 'full',
+
+  'GET /v1/domains': 'read',
+  'POST /v1/domains': 'full',
+  'GET /v1/domains/:id': 'read',
+  'PATCH /v1/domains/:id': 'full',
+  'POST /v1/domains/:id/verify': 'full',
+  'DELETE /v1/domains/:id': 'full',
 }
 
 /** By method and path as it is routed: `GET /v1/emails/:id`. */

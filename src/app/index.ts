@@ -210,6 +210,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
 
     const privateServer = await openPrivateServer(options, {
       store,
+      key,
       clock,
       metrics,
       ring,

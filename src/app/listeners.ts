@@ -5,6 +5,7 @@ import {
   permissionOf,
   refuseBeyondScope,
 } from '../accounts/index.js'
+import { keyRoutes } from '../accounts/routes.js'
 import { makeFollowContacts, tooManyRuns, type Versions } from '../automations/index.js'
 import { automationRoutes } from '../automations/routes.js'
 import type { Plans } from '../billing/index.js'
@@ -16,6 +17,8 @@ import type { Importer } from '../contacts/index.js'
 import { contactRoutes } from '../contacts/routes.js'
 import { dashboardRoutes } from '../dashboard/routes.js'
 import type { Backlog } from '../deliveries/index.js'
+import { recordSettings } from '../domains/index.js'
+import { domainRoutes } from '../domains/routes.js'
 import type { Idempotency } from '../emails/index.js'
 import { emailRoutes } from '../emails/routes.js'
 import { type HttpServer, openHttpServer } from '../http/index.js'
@@ -26,9 +29,15 @@ import { preferenceRoutes } from '../preferences/routes.js'
 import type { Store } from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
 import { topicRoutes } from '../topics/routes.js'
-import { makeTrackingTokens, type Recorder } from '../tracking/index.js'
+import {
+  domainSwitches,
+  makeTrackingTokens,
+  type Recorder,
+  setSwitches,
+} from '../tracking/index.js'
 import { trackingRoutes } from '../tracking/routes.js'
 import { countAnswers, type Metrics } from './metrics.js'
+import { openResolver } from './resolver.js'
 
 /*
  * The two HTTP listeners, each with the routes of the folders that have some.
@@ -70,6 +79,14 @@ export async function openPrivateServer(
   broadcastRoutes(server.api, sending)
   automationRoutes(server.api, { ...core, follow, maxQueued, meter: metrics.meter })
   billingRoutes(server.api, core)
+  keyRoutes(server.api, core)
+  domainRoutes(server.api, {
+    ...core,
+    settings: recordSettings(config),
+    openResolver: () => openResolver(config.dns, clock),
+    switchesOf: domainSwitches,
+    setSwitches: (domainId, changes) => setSwitches({ store }, { domainId }, changes),
+  })
   dashboardRoutes(server.pages, { store, clock, sandbox: config.outbound.route === 'sandbox' })
   openApiRoutes(server)
   if (metrics.expose !== undefined) server.pages.get('/metrics', metrics.expose)
@@ -111,6 +128,7 @@ export async function openPublicServer(
 
 interface Core {
   store: Store
+  key: ApplianceKey
   clock: Clock
   metrics: Metrics
   ring: Parameters<typeof emailRoutes>[1]['ring']

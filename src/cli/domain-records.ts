@@ -1,6 +1,9 @@
 import { type DnsRecord, type Domain, type RecordCheck, zoneFile } from '../domains/index.js'
 import { say, sayFields, sayTable, styled } from './output.js'
 
+/** For `withHints`. */
+export const unknownDomain = { not_found: "'posthorn domain add' adds it" }
+
 /** The records to publish, as a table to read and as a zone file to paste. */
 export function sayRecords(records: readonly DnsRecord[]): void {
   say('\nPublish these records:\n')

@@ -12,9 +12,10 @@ import {
   recordSettings,
   verifyDomain,
 } from '../domains/index.js'
+import type { ApiError } from '../errors/index.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
-import { recordsInJson, sayChecks, sayRecords } from './domain-records.js'
-import { forceOption, plansUnlessForced, withForceHint } from './limits.js'
+import { recordsInJson, sayChecks, sayRecords, unknownDomain } from './domain-records.js'
+import { forceOption, plansUnlessForced, withForceHint, withHints } from './limits.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 import { domainTrackingCommand } from './tracking.js'
@@ -95,9 +96,10 @@ export function domainCommands(program: Command): void {
     .action(async (name: string, options: DomainOptions, command: Command) => {
       const place = placeOf(command)
       const settings = recordSettings(settingsOf(place))
-      const found = await withStore(place, async ({ store: { read } }) =>
-        findDomain(read, (await chosenAccount(read, options.account)).id, name),
-      )
+      const found = await withStore(place, async ({ store: { read } }) => {
+        const { id } = await chosenAccount(read, options.account)
+        return withHints(unknownDomain, () => findDomain(read, id, name))
+      })
       const records = domainRecords(found, settings)
       if (place.json) return sayJson({ ...shown(found), ...recordsInJson(records) })
       sayFields({
@@ -126,7 +128,9 @@ export function domainCommands(program: Command): void {
         const account = await chosenAccount(deps.store.read, options.account)
         const resolver = openResolver(config.dns, deps.clock)
         const trust = options.trust === true
-        return verifyDomain({ ...deps, resolver, settings }, account.id, name, { trust })
+        return withHints(unknownDomain, () =>
+          verifyDomain({ ...deps, resolver, settings }, account.id, name, { trust }),
+        )
       })
       const good =
         found.trusted || records.every(({ required, state }) => !required || state === 'ok')
@@ -146,7 +150,9 @@ export function domainCommands(program: Command): void {
       const place = placeOf(command)
       await withStore(place, async ({ store, clock }) => {
         const account = await chosenAccount(store.read, options.account)
-        await deleteDomain({ store, clock }, account.id, name)
+        await withHints({ ...unknownDomain, conflict: whatWaits }, () =>
+          deleteDomain({ store, clock }, account.id, name),
+        )
       })
       if (place.json) return sayJson({ name, deleted: true })
       say(`${name} is deleted. Its DNS records can go once no mail from it is on its way.`)
@@ -154,6 +160,11 @@ export function domainCommands(program: Command): void {
 
   domainTrackingCommand(domain)
 }
+
+const whatWaits = ({ fields: { broadcastId } }: ApiError) =>
+  broadcastId === undefined
+    ? "'posthorn queue list' shows what waits"
+    : `'posthorn broadcast cancel ${broadcastId}' ends that`
 
 const statusOf = ({ status, trusted }: Domain) => (trusted ? `${status} (trusted)` : status)
 

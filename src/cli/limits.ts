@@ -26,14 +26,16 @@ export async function withForceHint<T>(add: () => Promise<T>): Promise<T> {
 
 /** Runs `work`; what an API client would be told, the operator is told with what to do about it. */
 export async function withHints<T>(
-  hints: Partial<Record<ErrorCode, string>>,
+  hints: Partial<Record<ErrorCode, string | ((error: ApiError) => string)>>,
   work: () => Promise<T>,
 ): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    const hint = error instanceof ApiError ? hints[error.code] : undefined
+    if (!(error instanceof ApiError)) throw error
+    const hint = hints[error.code]
     if (hint === undefined) throw error
-    throw new OperatorError(`${error instanceof Error ? error.message : error}; ${hint}`)
+    const text = typeof hint === 'string' ? hint : hint(error)
+    throw new OperatorError(`${error.message}; ${text}`)
   }
 }

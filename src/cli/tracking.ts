@@ -9,6 +9,8 @@ import {
   setSwitches,
 } from '../tracking/index.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
+import { unknownDomain } from './domain-records.js'
+import { withHints } from './limits.js'
 import { say, sayFields, sayJson } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 
@@ -84,7 +86,7 @@ Examples:
       const settings = settingsOf(place).tracking
       const { found, own, above } = await withStore(place, async ({ store }) => {
         const account = await chosenAccount(store.read, given.account)
-        let found = await findDomain(store.read, account.id, name)
+        let found = await withHints(unknownDomain, () => findDomain(store.read, account.id, name))
         if (given.host !== undefined) {
           found = await setTrackingHost({ store }, account.id, name, given.host || null)
         }

@@ -1,4 +1,4 @@
-import { OperatorError } from '../errors/index.js'
+import { ApiError } from '../errors/index.js'
 import { firstSerialAt, idsIn, type Read, type Tx } from '../store/index.js'
 import { type Domain, type DomainDeps, findDomain } from './domain.js'
 
@@ -30,8 +30,10 @@ export async function deleteDomain(
 async function refuseCampaigns(tx: Tx, accountId: string, { id, name }: Domain): Promise<void> {
   const [campaign] = await unfinishedOf(tx, accountId, id).execute()
   if (campaign === undefined) return
-  throw new OperatorError(
-    `${name} cannot be deleted: campaign ${campaign.id} is ${campaign.status} and sends from it; 'posthorn broadcast cancel ${campaign.id}' ends that`,
+  throw new ApiError(
+    'conflict',
+    `${name} cannot be deleted: campaign ${campaign.id} is ${campaign.status} and sends from it`,
+    { fields: { broadcastId: campaign.id } },
   )
 }
 
@@ -62,9 +64,7 @@ async function refuseWaiting(read: Read, { id, name }: Domain, from: number): Pr
   }
   if (count === 0) return
   const waiting = count === 1 ? '1 delivery from it is' : `${count} deliveries from it are`
-  throw new OperatorError(
-    `${name} cannot be deleted: ${waiting} waiting; 'posthorn queue list' shows what waits`,
-  )
+  throw new ApiError('conflict', `${name} cannot be deleted: ${waiting} waiting`)
 }
 
 export const waitingAfter = (read: Read, id: number) =>

@@ -4,7 +4,7 @@ import { checkAdding, type Plans, readBilling } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import { generateDkimKeyPair } from '../dkim/index.js'
-import { ApiError, OperatorError } from '../errors/index.js'
+import { ApiError } from '../errors/index.js'
 import type { DkimKeyRow, DomainRow, Read, Store, Tx } from '../store/index.js'
 
 export interface DomainDeps {
@@ -34,16 +34,22 @@ export interface Domain {
   }[]
 }
 
+interface AddDomainOptions {
+  trust?: boolean
+  plans?: Plans | undefined
+  alongside?: (tx: Tx, added: Domain) => Promise<void>
+}
+
 /**
  * Adds a domain to an account with an RSA and an Ed25519 key pair. `trust` takes it as verified by
- * the operator's word (sandbox, split-horizon DNS). Throws an `ApiError` where the account may add
- * nothing, or no more domains, if it is held to `plans`.
+ * the operator's word (sandbox, split-horizon DNS). Throws a 409 for one that is there, and an `ApiError`
+ * where the account may add nothing, or no more domains, if it is held to `plans`.
  */
 export async function addDomain(
   { store, clock, key }: DomainDeps & { key: ApplianceKey },
   accountId: string,
   name: string,
-  options: { trust?: boolean; plans?: Plans | undefined } = {},
+  options: AddDomainOptions = {},
 ): Promise<Domain> {
   const ascii = checkedName(name)
   const trusted = options.trust === true
@@ -88,10 +94,13 @@ export async function addDomain(
       .where('account_id', '=', accountId)
       .where('name', '=', ascii)
       .executeTakeFirst()
-    if (twin !== undefined) throw new OperatorError(`The account has the domain ${ascii} already`)
+    if (twin !== undefined) {
+      throw new ApiError('conflict', `The account has the domain ${ascii} already`)
+    }
     if (options.plans !== undefined) await refuseBeyondPlan(tx, options.plans, accountId)
     await tx.insertInto('domains').values(row).execute()
     await tx.insertInto('dkim_keys').values(keys).execute()
+    await options.alongside?.(tx, toDomain(row, keys))
   })
   return toDomain(row, keys)
 }
@@ -113,34 +122,32 @@ async function refuseBeyondPlan(tx: Tx, plans: Plans, accountId: string): Promis
 }
 
 export async function listDomains(read: Read, accountId: string): Promise<Domain[]> {
-  const rows = await read
-    .selectFrom('domains')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .orderBy('name')
-    .execute()
+  const rows = await domainsOf(read, accountId).orderBy('name').execute()
   return Promise.all(rows.map(async (row) => toDomain(row, await keysOf(read, row.id))))
 }
 
-/** Throws OperatorError when the account has no such domain. */
+/** Throws a 404. */
 export async function findDomain(read: Read, accountId: string, name: string): Promise<Domain> {
   const ascii = checkedName(name)
-  const row = await read
-    .selectFrom('domains')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .where('name', '=', ascii)
-    .executeTakeFirst()
-  if (row === undefined) {
-    throw new OperatorError(`The account has no domain ${ascii}; 'posthorn domain add' adds it`)
-  }
+  const row = await domainsOf(read, accountId).where('name', '=', ascii).executeTakeFirst()
+  if (row === undefined) throw new ApiError('not_found', `The account has no domain ${ascii}`)
   return toDomain(row, await keysOf(read, row.id))
 }
+
+/** The same by its id, as clients name it. */
+export async function domainById(read: Read, accountId: string, id: string): Promise<Domain> {
+  const row = await domainsOf(read, accountId).where('id', '=', id).executeTakeFirst()
+  if (row === undefined) throw new ApiError('not_found', 'No such domain')
+  return toDomain(row, await keysOf(read, row.id))
+}
+
+const domainsOf = (read: Read, accountId: string) =>
+  read.selectFrom('domains').selectAll().where('account_id', '=', accountId)
 
 /** What a private key is sealed for; bound to its domain, so that rows cannot be swapped. */
 export const sealPurpose = (domainId: string) => `dkim ${domainId}`
 
-/** As A-label in lower case; throws OperatorError for what is no domain name. */
+/** As A-label in lower case; throws a 422 for what is no domain name. */
 export function checkedName(name: string): string {
   const given = name.trim().replace(/\.$/, '')
   // Of other signs the URL parser would make a name (`a.test/x`, `a%2etest`) that nobody has typed.
@@ -152,8 +159,11 @@ export function checkedName(name: string): string {
     ascii.length <= 200 &&
     labels.every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label)) &&
     !/^\d+$/.test(labels.at(-1) ?? '')
-  if (!valid) throw new OperatorError(`"${name}" is not a domain name, such as example.com`)
-  return ascii
+  if (valid) return ascii
+  const shown = name.length > 255 ? `${name.slice(0, 255)}…` : name
+  throw new ApiError('validation_error', `"${shown}" is not a domain name, such as example.com`, {
+    status: 422,
+  })
 }
 
 const keysOf = (read: Read, domainId: string) =>

@@ -4,7 +4,7 @@
  * private keys are sealed at rest; a DNS that gives no answer changes nothing.
  */
 export { deleteDomain } from './delete.js'
-export { addDomain, type Domain, findDomain, listDomains } from './domain.js'
+export { addDomain, type Domain, domainById, findDomain, listDomains } from './domain.js'
 export { publishedRecords } from './published.js'
 export {
   type DnsRecord,

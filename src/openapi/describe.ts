@@ -18,8 +18,8 @@ export interface Operation {
   id: string
   summary: string
   description?: string
-  /** In the path, by name: what it is. */
-  params?: Record<string, string>
+  /** In the path, by name: what it is, of a UUID in words alone. */
+  params?: Record<string, string | Schema>
   /** After the `?`, by name; none is required. */
   query?: Record<string, Schema>
   /** JSON, or a form where the route takes one; that needs no examples. */

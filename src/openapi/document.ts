@@ -16,15 +16,17 @@ import {
   type Schema,
   shaped,
 } from './describe.js'
+import { domains } from './domains.js'
 import { emails } from './emails.js'
 import { errorTable, responseHeaders, welcome } from './general.js'
 import { itself } from './itself.js'
+import { keys } from './keys.js'
 import { topics } from './topics.js'
 import { describeWebhooks, webhookSchemas, webhookTag } from './webhooks.js'
 
 /** Every domain with endpoints, in the order in which people read of them. */
 const descriptions: readonly Description[] = [
-  ...[emails, contacts, topics, broadcasts, automations, billing, itself],
+  ...[emails, contacts, topics, broadcasts, automations, domains, keys, billing, itself],
 ]
 
 export interface Document {
@@ -64,7 +66,8 @@ export function makeDocument(
         apiKey: {
           type: 'http',
           scheme: 'bearer',
-          description: 'An API key, `ph_…`, as `posthorn key create` shows it once.',
+          description:
+            'An API key, `ph_…`, as `posthorn key create` and `POST /v1/keys` show it once.',
         },
       },
       headers: responseHeaders,
@@ -149,8 +152,9 @@ function parameters(route: ApiRoute, { params = {}, query = {} }: Operation): Sc
       name,
       in: 'path',
       required: true,
-      description,
-      schema: { type: 'string', format: 'uuid' },
+      ...(typeof description === 'string'
+        ? { description, schema: { type: 'string', format: 'uuid' } }
+        : { description: description.description, schema: description }),
     })),
     ...Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema })),
     ...(isIdempotent(route) ? [idempotencyKey] : []),

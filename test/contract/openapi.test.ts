@@ -22,6 +22,7 @@ import { suppress } from '../../src/suppression/index.js'
 import { openRenderer, putTemplate, type TemplateDraft } from '../../src/templates/index.js'
 import { FakeClock } from '../support/clock.js'
 import { contractOf, escaped, makeContract, type Observed } from '../support/contract.js'
+import { management, managementAnew, managementAnswers } from '../support/management.js'
 import { type Answer, type Posthorn, startPosthorn } from '../support/posthorn.js'
 import { RawConnection, type RawResponse } from '../support/raw-http.js'
 
@@ -88,6 +89,7 @@ const requests: Record<string, object | undefined> = {
   [`GET /v1/automations/${nobody}/runs`]: undefined,
   [`GET /v1/automations/runs/${nobody}`]: undefined,
   [`POST /v1/automations/runs/${nobody}/cancel`]: undefined,
+  ...management,
   'GET /v1/billing/plans': undefined,
   'GET /v1/openapi.json': undefined,
 }
@@ -95,6 +97,8 @@ const open = /plans$|openapi\.json$/
 const secured = Object.keys(requests).filter((one) => !open.test(one))
 const taking = Object.keys(requests).filter((one) => requests[one] !== undefined)
 const sending = taking.filter((one) => one.includes('/emails/'))
+/** Fields of the wrong type: each body has one of them at least. */
+const misshapen = { name: 1, trackOpens: 1, enabled: 1, variables: 1, subject: 1, email: 1 }
 const contact = `POST /v1/contacts/${list}`
 const preview = 'POST /v1/broadcasts/preview'
 const testing = 'POST /v1/broadcasts/test'
@@ -304,7 +308,7 @@ t.test('keys and bodies', async (t) => {
     await answers(t, one, { key: elsewhere.key }, 403, 'forbidden')
   }
   for (const one of taking) {
-    t.match(await ask(one, { body: { name: 1 } }), { status: 400, json: { success: false } })
+    t.match(await ask(one, { body: misshapen }), { status: 400, json: { success: false } })
     await answers(t, one, { body: '{' }, 400, 'validation_error')
     const headers = { 'content-type': 'text/plain' }
     await answers(t, one, { headers }, 415, 'unsupported_media_type')
@@ -594,6 +598,7 @@ async function runOf(t: Test, round: number): Promise<string> {
 
 /** A request that succeeds each time that it is asked anew. */
 async function anew(t: Test, one: string, round: number): Promise<[one: string, given: Given]> {
+  if (one in management) return await managementAnew(posthorn, one, round)
   if (one.includes('/runs/')) return [one.replace(nobody, await runOf(t, round)), {}]
   if (one.includes('/automations/')) {
     const body = requests[one]
@@ -603,6 +608,10 @@ async function anew(t: Test, one: string, round: number): Promise<[one: string, 
   if (one === 'POST /v1/topics') return [one, { body: { name: `Topic ${round}` } }]
   return [one, {}]
 }
+
+t.test('what pages and commands have too', (t) =>
+  managementAnswers(t, { posthorn, clock, answers }),
+)
 
 t.test('idempotency', async (t) => {
   for (const one of secured.filter((one) => one.startsWith('POST'))) {
@@ -674,12 +683,16 @@ t.test('what an account may not do', async (t) => {
     await answers(t, one, { body }, 403, 'subscription_past_due')
   }
   await answers(t, eventSending, { body: stranger }, 403, 'subscription_past_due')
+  for (const one of ['POST /v1/keys', 'POST /v1/domains']) {
+    await answers(t, one, {}, 403, 'subscription_past_due')
+  }
   const known = { body: { email: 'Cy@example.com', firstName: 'Cy' } }
   await answers(t, contact, known, 201)
   await answers(t, contact, known, 200)
   await write((tx) => setBillingState(tx, id, 'active'))
 
-  const adds = (one: string) => one.startsWith('POST') && !one.endsWith('simulate')
+  const adds = (one: string) =>
+    one.startsWith('POST') && !/(simulate|render|suppressions)$/.test(one)
   const adding = [...taking.filter(adds), importing, draft, enable]
   const renamed = { body: { name: 'Other' } }
   await write((tx) => suspend(tx, id, 'abuse'))
@@ -692,6 +705,8 @@ t.test('what an account may not do', async (t) => {
   await write((tx) => setBillingState(tx, id, 'active'))
 
   await write((tx) => setPlan(tx, id, findPlan(plans.email, 'Free')))
+  const second = { body: { name: 'second.test' } }
+  await answers(t, 'POST /v1/domains', second, 403, 'plan_limit_exceeded')
   await write((tx) => tx.updateTable('usage').set({ mails: 100 }).execute())
   const counted = [...sending, testing]
   for (const one of counted) await answers(t, one, {}, 429, 'daily_quota_exceeded')

@@ -16,7 +16,7 @@ import {
   verifyDomain,
   zoneFile,
 } from '../../src/domains/index.js'
-import { OperatorError } from '../../src/errors/index.js'
+import { ApiError } from '../../src/errors/index.js'
 import { openDomains, settings } from './open.js'
 
 t.test('a domain gets two key pairs, and nobody may send from it yet', async (t) => {
@@ -80,8 +80,8 @@ t.test('accounts have domains of their own, each name once', async (t) => {
   const mine = await add('shop.test')
   await t.rejects(add('SHOP.test.'), { message: /The account has the domain shop\.test already/ })
   const stranger = await createAccount(deps, 'Stranger')
-  await t.rejects(findDomain(read, stranger.id, 'shop.test'), OperatorError)
-  await t.rejects(deleteDomain(deps, stranger.id, 'shop.test'), OperatorError)
+  await t.rejects(findDomain(read, stranger.id, 'shop.test'), ApiError)
+  await t.rejects(deleteDomain(deps, stranger.id, 'shop.test'), ApiError)
   t.equal(await findSenderDomain(read, stranger.id, 'shop.test'), undefined)
 
   const theirs = await addDomain(deps, stranger.id, 'shop.test', { trust: true })

@@ -1,0 +1,148 @@
+import { enums, optional, type } from 'superstruct'
+import type { Principal } from '../accounts/index.js'
+import type { Plans } from '../billing/index.js'
+import type { ApplianceKey } from '../config/index.js'
+import type { Resolver } from '../dns/index.js'
+import {
+  type Api,
+  described,
+  makeRateLimiter,
+  refuseExcess,
+  reply,
+  rule,
+  Uuid,
+} from '../http/index.js'
+import type { Read } from '../store/index.js'
+import { deleteDomain } from './delete.js'
+import { addDomain, type Domain, type DomainDeps, domainById, listDomains } from './domain.js'
+import {
+  type DnsRecord,
+  domainRecords,
+  type RecordCheck,
+  type RecordSettings,
+  zoneFile,
+} from './records.js'
+import { setTrackingHost } from './tracking-host.js'
+import { verifyDomain } from './verify.js'
+
+/** As a domain has them set; null: whatever stands above it says. */
+interface OwnSwitches {
+  opens: boolean | null
+  clicks: boolean | null
+}
+
+export interface DomainRouteDeps extends DomainDeps {
+  plans: Plans
+  key: ApplianceKey
+  settings: RecordSettings
+  /** A new one for each look, which remembers no answer of a moment ago. */
+  openResolver: () => Resolver
+  /** What `tracking` knows of a domain. */
+  switchesOf: (read: Read, domainId: string) => Promise<OwnSwitches>
+  setSwitches: (domainId: string, changes: Partial<OwnSwitches>) => Promise<void>
+}
+
+// A verification asks the DNS some ten questions.
+const looks = { requests: 10, windowMs: 60_000 }
+
+const DomainParams = { params: type({ id: Uuid }), notFound: 'No such domain' }
+const Text = rule<string>('a string', (value) => typeof value === 'string')
+const DomainBody = type({ name: Text })
+const Choice = described(enums(['on', 'off', 'default']), 'on, off or default')
+const ChangesBody = type({
+  trackOpens: optional(Choice),
+  trackClicks: optional(Choice),
+  trackingHost: optional(Text),
+})
+
+/** Sending domains by the API: the records to publish, and the look for them. */
+export function domainRoutes(api: Api<Principal>, deps: DomainRouteDeps): void {
+  const { store, settings } = deps
+  const { read } = store
+  const looking = makeRateLimiter(looks, deps.clock)
+  const shown = async (domain: Domain) =>
+    shownDomain(domain, await deps.switchesOf(read, domain.id))
+  const detail = async (domain: Domain) => ({ ...(await shown(domain)), ...toPublish(domain) })
+  const toPublish = (domain: Domain) => {
+    const records = domainRecords(domain, settings)
+    return { records: records.map(shownRecord), zone: zoneFile(records) }
+  }
+
+  api.get('/v1/domains', {}, async ({ account }) => ({
+    domains: await Promise.all((await listDomains(read, account.accountId)).map(shown)),
+  }))
+
+  api.post('/v1/domains', { body: DomainBody }, async ({ account, body, remember }) => {
+    const answer = (domain: Domain) => ({ ...shownDomain(domain, asAbove), ...toPublish(domain) })
+    const added = await addDomain(deps, account.accountId, body.name, {
+      plans: deps.plans,
+      alongside: (tx, domain) => remember(tx, answer(domain), 201),
+    })
+    return reply(201, answer(added))
+  })
+
+  api.get('/v1/domains/:id', DomainParams, async ({ account, params }) =>
+    detail(await domainById(read, account.accountId, params.id)),
+  )
+
+  api.patch('/v1/domains/:id', { ...DomainParams, body: ChangesBody }, async (request) => {
+    const { accountId } = request.account
+    const { trackOpens, trackClicks, trackingHost: host } = request.body
+    const { id, name } = await domainById(read, accountId, request.params.id)
+    if (host !== undefined) await setTrackingHost(deps, accountId, name, host || null)
+    await deps.setSwitches(id, {
+      ...(trackOpens !== undefined && { opens: flags[trackOpens] }),
+      ...(trackClicks !== undefined && { clicks: flags[trackClicks] }),
+    })
+    return await detail(await domainById(read, accountId, id))
+  })
+
+  api.post('/v1/domains/:id/verify', DomainParams, async ({ account: { accountId }, params }) => {
+    const { name } = await domainById(read, accountId, params.id)
+    refuseExcess(looking.take(accountId))
+    const resolver = deps.openResolver()
+    const { domain, records } = await verifyDomain({ ...deps, resolver }, accountId, name)
+    return { ...(await shown(domain)), records: records.map(shownCheck) }
+  })
+
+  api.delete(
+    '/v1/domains/:id',
+    DomainParams,
+    async ({ account: { accountId }, params: { id } }) => {
+      const { name } = await domainById(read, accountId, id)
+      await deleteDomain(deps, accountId, name)
+      return { id, deleted: true, message: 'Domain and its keys deleted' }
+    },
+  )
+}
+
+const asAbove: OwnSwitches = { opens: null, clicks: null }
+const flags = { on: true, off: false, default: null } as const
+const choiceOf = (flag: boolean | null) => (flag === null ? 'default' : flag ? 'on' : 'off')
+
+const shownDomain = (domain: Domain, own: OwnSwitches) => ({
+  id: domain.id,
+  name: domain.name,
+  status: domain.status,
+  trusted: domain.trusted,
+  returnPath: domain.returnPath,
+  dkim: domain.keys.map(({ selector, algorithm, verified }) => ({ selector, algorithm, verified })),
+  trackOpens: choiceOf(own.opens),
+  trackClicks: choiceOf(own.clicks),
+  trackingHost: domain.trackingHost,
+  trackingHostReady: domain.trackingHostReady,
+  createdAt: isoTime(domain.createdAt),
+  verifiedAt: isoTime(domain.verifiedAt),
+  checkedAt: isoTime(domain.checkedAt),
+})
+
+const shownRecord = ({ purpose, type, host, value, required }: DnsRecord) => ({
+  ...{ purpose, type, name: host, value, required },
+})
+
+const shownCheck = ({ state, found, advice, ...record }: RecordCheck) => ({
+  ...shownRecord(record),
+  ...{ state, found, advice },
+})
+
+const isoTime = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())

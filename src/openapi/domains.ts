@@ -1,0 +1,244 @@
+import { accountRefusals, pastDue } from './account-refusals.js'
+import { closed, type Description, orNull, refusal, shaped, text, time, uuid } from './describe.js'
+
+const id = '01a1fc92-0000-7000-8000-1b2c3d4e5f60'
+const params = { id: 'The UUID of the domain' }
+const name = text('As A-labels, in lower case', { examples: ['example.com'] })
+const choice = { type: 'string', enum: ['on', 'off', 'default'] }
+const tracking = {
+  trackOpens: { ...choice, description: '`default`: as the account has it' },
+  trackClicks: { ...choice, description: '`default`: as the account has it' },
+}
+const known = {
+  id: uuid('Stays the same'),
+  name,
+  status: {
+    type: 'string',
+    enum: ['pending', 'verified'],
+    description: 'Only a verified one is sent from',
+  },
+  trusted: {
+    type: 'boolean',
+    description: "Verified by the operator's word, whatever the DNS says",
+  },
+  returnPath: { type: 'boolean', description: 'Whether bounces come back by a host of its own' },
+  dkim: {
+    type: 'array',
+    items: closed({
+      selector: text('The first part of its name in the DNS'),
+      algorithm: { type: 'string', enum: ['rsa-sha256', 'ed25519-sha256'] },
+      verified: { type: 'boolean', description: 'Whether it signs' },
+    }),
+  },
+  ...tracking,
+  trackingHost: orNull(text('The host of its own that tracked links lead through')),
+  trackingHostReady: { type: 'boolean', description: 'Whether the DNS was seen to lead it here' },
+  createdAt: time('When it was added'),
+  verifiedAt: orNull(time('When it was first seen verified')),
+  checkedAt: orNull(time('The last look')),
+}
+const record = {
+  purpose: {
+    type: 'string',
+    enum: ['dkim-rsa', 'dkim-ed25519', 'return-path-mx', 'return-path-spf', 'dmarc', 'tracking'],
+  },
+  type: { type: 'string', enum: ['TXT', 'MX', 'CNAME'] },
+  name: text('The whole name, without a dot at the end'),
+  value: text('What is wanted there; of an MX the preference and the host'),
+  required: { type: 'boolean', description: 'Without it nothing is sent' },
+}
+const domain = {
+  id,
+  name: 'example.com',
+  status: 'pending',
+  trusted: false,
+  returnPath: false,
+  dkim: [{ selector: 'ph1a2b3cr', algorithm: 'rsa-sha256', verified: false }],
+  trackOpens: 'default',
+  trackClicks: 'default',
+  trackingHost: null,
+  trackingHostReady: false,
+  createdAt: '2026-11-21T10:00:00.000Z',
+  verifiedAt: null,
+  checkedAt: null,
+}
+const wanted = {
+  purpose: 'dkim-rsa',
+  type: 'TXT',
+  name: 'ph1a2b3cr._domainkey.example.com',
+  value: 'v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A',
+  required: true,
+}
+const detail = {
+  ...domain,
+  records: [wanted],
+  zone: `${wanted.name}. 3600 IN TXT "${wanted.value}"\n`,
+}
+const noSuchDomain = refusal('not_found', 'The account has no such domain', 'No such domain')
+const noName = refusal(
+  'validation_error',
+  'It is no domain name',
+  '"localhost" is not a domain name, such as example.com',
+  { status: 422 },
+)
+
+export const domains: Description = {
+  tag: {
+    name: 'Domains',
+    description: 'What an account sends from: the DNS records to publish, and the look for them.',
+  },
+  schemas: {
+    Domain: closed(known),
+    Domains: closed({ domains: { type: 'array', items: shaped('Domain') } }),
+    DomainDetail: closed({
+      ...known,
+      records: { type: 'array', items: closed(record), description: 'To publish' },
+      zone: text('The same as lines of a zone file'),
+    }),
+    DomainVerification: closed({
+      ...known,
+      records: {
+        type: 'array',
+        items: closed({
+          ...record,
+          state: {
+            type: 'string',
+            enum: ['ok', 'missing', 'different', 'unknown'],
+            description: '`unknown`: the DNS gave no answer, so nothing was concluded',
+          },
+          found: { type: 'array', items: { type: 'string' }, description: 'What is there' },
+          advice: text('What to do; empty where nothing is'),
+        }),
+      },
+    }),
+    NewDomain: {
+      type: 'object',
+      properties: { name: text('Unicode or A-labels', { examples: ['bücher.example'] }) },
+      required: ['name'],
+    },
+    DomainChanges: {
+      type: 'object',
+      description: 'What is not given stays.',
+      properties: {
+        ...tracking,
+        trackingHost: text(
+          'A host of the domain, with a CNAME record to publish; an empty text takes it away',
+        ),
+      },
+    },
+    DomainDeleted: closed({
+      id: uuid('As given'),
+      deleted: { const: true },
+      message: text('For people'),
+    }),
+  },
+  operations: {
+    'GET /v1/domains': {
+      id: 'listDomains',
+      summary: 'List the domains',
+      answers: [{ status: 200, when: 'Domains', shape: 'Domains', value: { domains: [domain] } }],
+      refusals: [],
+    },
+    'POST /v1/domains': {
+      id: 'addDomain',
+      summary: 'Add a domain',
+      description: 'Its DKIM keys are made, and the answer has the records to publish.',
+      body: {
+        shape: 'NewDomain',
+        examples: [{ when: 'A domain', value: { name: 'example.com' } }],
+      },
+      answers: [{ status: 201, when: 'It is added', shape: 'DomainDetail', value: detail }],
+      refusals: [
+        noName,
+        refusal(
+          'conflict',
+          'The account has it already',
+          'The account has the domain example.com already',
+        ),
+        ...accountRefusals,
+        pastDue,
+        refusal(
+          'plan_limit_exceeded',
+          'The plan has no room for another domain',
+          'The plan Free allows 1 domain',
+        ),
+      ],
+    },
+    'GET /v1/domains/:id': {
+      id: 'getDomain',
+      summary: 'One domain with its DNS records',
+      params,
+      answers: [{ status: 200, when: 'It', shape: 'DomainDetail', value: detail }],
+      refusals: [noSuchDomain],
+    },
+    'PATCH /v1/domains/:id': {
+      id: 'updateDomain',
+      summary: 'Change the tracking of a domain',
+      description:
+        'A host for links is used from the next verification on that sees the DNS lead it here.',
+      params,
+      body: {
+        shape: 'DomainChanges',
+        examples: [
+          { when: 'No clicks', value: { trackClicks: 'off' } },
+          { when: 'A host for links', value: { trackingHost: 'links.example.com' } },
+        ],
+      },
+      answers: [{ status: 200, when: 'As it is now', shape: 'DomainDetail', value: detail }],
+      refusals: [noSuchDomain, noName],
+    },
+    'POST /v1/domains/:id/verify': {
+      id: 'verifyDomain',
+      summary: 'Look the DNS records up',
+      description:
+        'The domain is verified from then on that the required record is found, and not while it is missing. At most 10 looks a minute for an account.',
+      params,
+      answers: [
+        {
+          status: 200,
+          when: 'What was found',
+          shape: 'DomainVerification',
+          value: {
+            ...domain,
+            checkedAt: '2026-11-21T10:05:00.000Z',
+            records: [
+              {
+                ...wanted,
+                state: 'missing',
+                found: [],
+                advice: 'Publish this TXT record at ph1a2b3cr._domainkey.example.com',
+              },
+            ],
+          },
+        },
+      ],
+      refusals: [noSuchDomain],
+    },
+    'DELETE /v1/domains/:id': {
+      id: 'deleteDomain',
+      summary: 'Delete a domain and its keys',
+      params,
+      answers: [
+        {
+          status: 200,
+          when: 'It is gone',
+          shape: 'DomainDeleted',
+          value: { id, deleted: true, message: 'Domain and its keys deleted' },
+        },
+      ],
+      refusals: [
+        noSuchDomain,
+        refusal(
+          'conflict',
+          'Mail or a campaign from it waits',
+          'example.com cannot be deleted: 2 deliveries from it are waiting',
+          {
+            shape: 'DomainInUse',
+            fields: { broadcastId: uuid('The campaign') },
+            optional: ['broadcastId'],
+          },
+        ),
+      ],
+    },
+  },
+}

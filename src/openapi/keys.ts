@@ -1,0 +1,192 @@
+import { keyScopes } from '../accounts/index.js'
+import { accountRefusals, pastDue } from './account-refusals.js'
+import {
+  closed,
+  type Description,
+  orNull,
+  refusal,
+  type Schema,
+  shaped,
+  text,
+  time,
+  uuid,
+} from './describe.js'
+
+const id = '01a1fc92-0000-7000-8000-0a1b2c3d4e5f'
+const params = { id: 'The UUID of the key' }
+const name = text('For people', { minLength: 1, maxLength: 100 })
+const scope: Schema = {
+  type: 'string',
+  enum: keyScopes,
+  description:
+    '`full`: everything; `sending`: sends mail, looks at one by its id, cancels a scheduled one; `read`: whatever changes nothing',
+}
+const list = (description: string, examples: string[]): Schema => ({
+  type: 'array',
+  items: { type: 'string' },
+  minItems: 1,
+  maxItems: 50,
+  description,
+  examples: [examples],
+})
+const domains = list('The sender domains of a sending key, which sees their mails alone', [
+  'example.com',
+])
+const networks = list('Addresses and CIDR ranges that its requests come from', ['10.0.0.0/24'])
+const orAny = (schema: Schema): Schema => {
+  const { description, examples, ...rest } = schema
+  return { description: `${description}; \`any\`: no limit`, oneOf: [{ const: 'any' }, rest] }
+}
+const given = {
+  scope: { ...scope, default: 'full' },
+  domains: orAny(domains),
+  networks: orAny(networks),
+  expiresAt: {
+    description: 'When it ends; `never`: it does not',
+    oneOf: [{ const: 'never' }, { type: 'string', format: 'date-time' }],
+  },
+}
+const known = {
+  id: uuid('Stays the same'),
+  name,
+  last4: text('Its last four characters, by which people know it'),
+  scope,
+  domains: orNull(domains),
+  networks: orNull(networks),
+  expiresAt: orNull(time('When it ends')),
+  createdAt: time('When it was made'),
+  lastUsedAt: orNull(time('To the minute')),
+}
+const example = {
+  id,
+  name: 'Printer',
+  last4: 'x7Qa',
+  scope: 'sending',
+  domains: ['example.com'],
+  networks: ['10.0.0.0/24'],
+  expiresAt: null,
+  createdAt: '2026-11-21T10:00:00.000Z',
+  lastUsedAt: null,
+}
+const noSuchKey = refusal('not_found', 'The account has no such key', 'No such key')
+const badLimit = refusal(
+  'validation_error',
+  'A limit is none, or limits nothing',
+  'The account has no domain "example.com"',
+  {
+    status: 422,
+    shape: 'InvalidField',
+    fields: { field: text('Which one') },
+    example: { field: 'domains' },
+  },
+)
+const mightier = refusal(
+  'forbidden',
+  'It could do more than the key that asks',
+  'A key cannot make one that may do more than itself: its networks must be 10.0.0.0/8 or ranges of them',
+)
+const lastFull = refusal(
+  'conflict',
+  'It is the last full key',
+  "It is the account's last key of the scope full; make another one first",
+)
+
+export const keys: Description = {
+  tag: {
+    name: 'Keys',
+    description:
+      'What applications show to be let in. Only a full key sees and makes keys, and none that may do more than itself.',
+  },
+  schemas: {
+    Key: closed(known),
+    Keys: closed({ keys: { type: 'array', items: shaped('Key') } }),
+    NewKey: { type: 'object', properties: { name, ...given }, required: ['name'] },
+    KeyChanges: {
+      type: 'object',
+      description: 'What is not given stays.',
+      properties: { name, ...given, scope },
+    },
+    KeyCreated: closed({
+      ...known,
+      key: orNull(
+        text('The key itself, this once; null in a repeat with the same Idempotency-Key'),
+      ),
+    }),
+    KeyDeleted: closed({
+      id: uuid('As given'),
+      deleted: { const: true },
+      message: text('For people'),
+    }),
+  },
+  operations: {
+    'GET /v1/keys': {
+      id: 'listKeys',
+      summary: 'List the API keys',
+      answers: [{ status: 200, when: 'Keys', shape: 'Keys', value: { keys: [example] } }],
+      refusals: [],
+    },
+    'POST /v1/keys': {
+      id: 'createKey',
+      summary: 'Make an API key',
+      description: 'The key is in this answer and in none after it: it is kept as a hash.',
+      body: {
+        shape: 'NewKey',
+        examples: [
+          { when: 'Of an application', value: { name: 'Web shop' } },
+          {
+            when: 'Of a printer',
+            value: {
+              name: 'Printer',
+              scope: 'sending',
+              domains: ['example.com'],
+              networks: ['10.0.0.0/24'],
+            },
+          },
+        ],
+      },
+      answers: [
+        {
+          status: 201,
+          when: 'It is there',
+          shape: 'KeyCreated',
+          value: { ...example, key: 'ph_dGhpcyBpcyBub3QgYSBrZXkgYnV0IGxvb2tzIGxpa2V' },
+        },
+      ],
+      refusals: [badLimit, mightier, ...accountRefusals, pastDue],
+    },
+    'GET /v1/keys/:id': {
+      id: 'getKey',
+      summary: 'One API key',
+      params,
+      answers: [{ status: 200, when: 'It', shape: 'Key', value: example }],
+      refusals: [noSuchKey],
+    },
+    'PATCH /v1/keys/:id': {
+      id: 'updateKey',
+      summary: 'Rename or limit an API key',
+      description: 'It holds from the next request on.',
+      params,
+      body: {
+        shape: 'KeyChanges',
+        examples: [{ when: 'From anywhere', value: { networks: 'any' } }],
+      },
+      answers: [{ status: 200, when: 'As it is now', shape: 'Key', value: example }],
+      refusals: [noSuchKey, badLimit, mightier, lastFull],
+    },
+    'DELETE /v1/keys/:id': {
+      id: 'deleteKey',
+      summary: 'Delete an API key',
+      description: 'Requests with it fail from the next one on.',
+      params,
+      answers: [
+        {
+          status: 200,
+          when: 'It is gone',
+          shape: 'KeyDeleted',
+          value: { id, deleted: true, message: 'Key deleted; requests with it fail from now on' },
+        },
+      ],
+      refusals: [noSuchKey, lastFull],
+    },
+  },
+}

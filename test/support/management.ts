@@ -1,0 +1,104 @@
+import type { Test } from 'tap'
+import type { FakeClock } from './clock.js'
+import type { Answer, CallOptions, Posthorn } from './posthorn.js'
+
+/*
+ * For the test of the OpenAPI document: the endpoints for what pages and commands have too. Each of
+ * their answers has to come once.
+ */
+const nobody = '01900000-0000-7000-8000-000000000000'
+
+/** A request to each endpoint that would do something, were it let through. */
+export const management: Record<string, object | undefined> = {
+  'GET /v1/keys': undefined,
+  'POST /v1/keys': { name: 'A key' },
+  [`GET /v1/keys/${nobody}`]: undefined,
+  [`PATCH /v1/keys/${nobody}`]: { name: 'Another' },
+  [`DELETE /v1/keys/${nobody}`]: undefined,
+
+  'GET /v1/domains': undefined,
+  'POST /v1/domains': { name: 'new.test' },
+  [`GET /v1/domains/${nobody}`]: undefined,
+  [`PATCH /v1/domains/${nobody}`]: { trackOpens: 'off' },
+  [`POST /v1/domains/${nobody}/verify`]: undefined,
+  [`DELETE /v1/domains/${nobody}`]: undefined,
+}
+
+interface Given {
+  body?: object
+}
+
+/** A request that succeeds each time that it is asked anew. */
+export async function managementAnew(
+  posthorn: Posthorn,
+  one: string,
+  round: number,
+): Promise<[one: string, given: Given]> {
+  if (one === 'POST /v1/domains') return [one, { body: { name: `round${round}.test` } }]
+  if (one.includes('/domains/')) return [one.replace(nobody, await domainOf(posthorn)), {}]
+  return [one, {}]
+}
+
+async function domainOf(posthorn: Posthorn): Promise<string> {
+  const { json } = await posthorn.call('GET', '/v1/domains')
+  return json.domains.find((domain: { name: string }) => domain.name === 'sender.test').id
+}
+
+interface Deps {
+  posthorn: Posthorn
+  clock: FakeClock
+  answers: (
+    t: Test,
+    one: string,
+    given: CallOptions,
+    status: number,
+    code?: string,
+  ) => Promise<Answer>
+}
+
+export async function managementAnswers(t: Test, deps: Deps): Promise<void> {
+  await keyAnswers(t, deps)
+  await domainAnswers(t, deps)
+}
+
+async function keyAnswers(t: Test, { answers, clock, posthorn }: Deps): Promise<void> {
+  const networks = ['127.0.0.0/8']
+  const body = { name: 'Limited', networks }
+  const made = (await answers(t, 'POST /v1/keys', { body }, 201)).json
+  await answers(t, 'GET /v1/keys', {}, 200)
+  const at = `/v1/keys/${made.id}`
+  await answers(t, `GET ${at}`, {}, 200)
+  await answers(t, `PATCH ${at}`, { body: { name: 'Printer', scope: 'sending' } }, 200)
+  await answers(t, `PATCH ${at}`, { body: { scope: 'full', expiresAt: 'never' } }, 200)
+  for (const wrong of [{ networks: ['x'] }, { expiresAt: new Date(clock.now()).toISOString() }]) {
+    await answers(t, `PATCH ${at}`, { body: wrong }, 422, 'validation_error')
+    const given = { body: { name: 'x', ...wrong } }
+    await answers(t, 'POST /v1/keys', given, 422, 'validation_error')
+  }
+  const { key } = made
+  await answers(t, 'POST /v1/keys', { key, body: { name: 'x' } }, 403, 'forbidden')
+  await answers(t, `PATCH ${at}`, { key, body: { networks: 'any' } }, 403, 'forbidden')
+  const { apiKey: alone } = await posthorn.addAccount('Alone')
+  const [only] = (await answers(t, 'GET /v1/keys', { key: alone }, 200)).json.keys
+  const last = { key: alone, body: { scope: 'read' } }
+  await answers(t, `PATCH /v1/keys/${only.id}`, last, 409, 'conflict')
+  await answers(t, `DELETE /v1/keys/${only.id}`, { key: alone }, 409, 'conflict')
+  t.equal((await posthorn.call('GET', at, { key: alone })).status, 404, 'of another account')
+  await answers(t, `DELETE ${at}`, {}, 200)
+}
+
+async function domainAnswers(t: Test, { answers, posthorn }: Deps): Promise<void> {
+  const { json } = await answers(t, 'POST /v1/domains', {}, 201)
+  await answers(t, 'POST /v1/domains', {}, 409, 'conflict')
+  const nothing = { body: { name: 'localhost' } }
+  await answers(t, 'POST /v1/domains', nothing, 422, 'validation_error')
+  await answers(t, 'GET /v1/domains', {}, 200)
+  const at = `/v1/domains/${json.id}`
+  await answers(t, `GET ${at}`, {}, 200)
+  await answers(t, `PATCH ${at}`, { body: { trackingHost: 'links.new.test' } }, 200)
+  await answers(t, `PATCH ${at}`, { body: { trackingHost: 'links' } }, 422, 'validation_error')
+  await answers(t, `POST ${at}/verify`, {}, 200)
+  await answers(t, `DELETE ${at}`, {}, 200)
+  const used = await domainOf(posthorn)
+  await answers(t, `DELETE /v1/domains/${used}`, {}, 409, 'conflict')
+}
