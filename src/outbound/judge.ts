@@ -1,6 +1,7 @@
 import {
   type BounceRules,
   classify,
+  inReplyTo,
   type Retry,
   type Said,
   saidInReply,
@@ -34,9 +35,10 @@ export function judge(
   { attempts, lastReply }: Tried,
 ): Judgement {
   const refused = finding.kind === 'bounced'
-  const said = saidInReply(finding.reply, finding.remote?.split(' ', 1)[0])
+  const { command, remote, reply } = finding
+  const said = saidInReply(reply, remote?.split(' ', 1)[0])
   // A server left with 5yz before it was asked about this mail: its words count, not its finality.
-  const heard = said && { ...said, final: refused }
+  const heard = said && { ...said, text: inReplyTo(command, said.text), final: refused }
   const verdict = heard ? classify(rules, heard) : ourOwn(rules, finding, refused)
   if (refused) {
     // Our own judgement (no such domain, no server) was not made lightly.

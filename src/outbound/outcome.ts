@@ -1,11 +1,13 @@
 import type { MxRoute } from '../dns/index.js'
 import type { BounceClass } from '../reports/index.js'
-import type { ConnectFailure, Reply, SendResult } from '../smtp/index.js'
+import type { ConnectFailure, Phase, Reply, SendResult } from '../smtp/index.js'
 
 /** What an attempt came to. `reply` is the server's answer verbatim, or our own sentence. */
 export interface Outcome {
   kind: 'delivered' | 'relayed' | 'bounced' | 'deferred' | 'failed' | 'suppressed'
   reply: string
+  /** The command that the server has refused, where it was not RCPT. */
+  command?: string | undefined
   /** What it is, where no server has said it. */
   class?: BounceClass
   /** It was lost after the final dot: the server may have it, and another attempt may double it. */
@@ -21,7 +23,11 @@ export function outcomeOfSend(result: SendResult): Outcome {
     case 'accepted':
       return { kind: 'delivered', reply: replyText(result.reply) }
     case 'refused':
-      return { kind: 'bounced', reply: replyText(result.reply) }
+      return {
+        kind: 'bounced',
+        reply: replyText(result.reply),
+        command: result.local ? undefined : commands.get(result.phase),
+      }
     case 'deferred':
       return { kind: 'deferred', reply: replyText(result.reply) }
     case 'lost': {
@@ -31,6 +37,12 @@ export function outcomeOfSend(result: SendResult): Outcome {
     }
   }
 }
+
+const commands: ReadonlyMap<Phase, string> = new Map([
+  ['mail', 'MAIL FROM'],
+  ['data', 'DATA'],
+  ['dot', 'end of DATA'],
+])
 
 /** Why there is no session: the server's words where they say no, else ours. */
 export const failureText = ({ phase, cause, reply }: ConnectFailure): string =>

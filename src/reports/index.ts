@@ -4,6 +4,7 @@
  * hold: no bytes make it throw or take longer than its bounds allow; what a report says is a claim,
  * and only the caller, who has verified a token or message id, gives it effect. See README.md.
  */
+export { inReplyTo } from './answered-command.js'
 export { classify, type Said, saidInReply, verdictOf } from './classify.js'
 export { saidOf } from './dsn.js'
 export { type Envelope, type Evidence, evidenceOf } from './evidence.js'

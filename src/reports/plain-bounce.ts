@@ -1,3 +1,4 @@
+import { withCommand } from './answered-command.js'
 import { bounceForms, delayMarks, finalMarks, successMarks } from './bounce-forms.js'
 import { type Cause, causesIn, namesRecipients, reportText } from './causes.js'
 import { statusIn } from './classify.js'
@@ -17,12 +18,13 @@ export function readPlainBounce(message: Message): PlainBounce | undefined {
   const form = formOf(message, text, words)
   if (form === undefined) return undefined
   const action = actionIn(words)
+  const inReply = withCommand(text)
   return {
     form,
     recipients: causesIn(message, text).map(({ address, diagnostic, host }) => ({
       action,
       status: statusIn(ownReply(diagnostic)) ?? statusIn(diagnostic) ?? '',
-      diagnostic,
+      diagnostic: inReply(diagnostic),
       remoteMta: host,
       originalRecipient: '',
       finalRecipient: address,

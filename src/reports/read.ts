@@ -1,5 +1,7 @@
+import { withCommand } from './answered-command.js'
 import { readFeedback } from './arf.js'
 import { autoReplyOf } from './auto-reply.js'
+import { reportText } from './causes.js'
 import { readDeliveryStatus, statusOf } from './dsn.js'
 import { type Message, openMessage } from './message.js'
 import { readOriginal } from './original.js'
@@ -29,9 +31,10 @@ function readBody(message: Message): Body {
   const status = readDeliveryStatus(message)
   if (status !== undefined) {
     const failed = status.recipients.filter(({ action }) => action === 'failed')
-    const recipients = status.recipients.map((recipient) =>
-      completed(recipient, message, failed.length === 1),
-    )
+    const inReply = withCommand(reportText(message))
+    const recipients = status.recipients
+      .map((recipient) => completed(recipient, message, failed.length === 1))
+      .map((recipient) => ({ ...recipient, diagnostic: inReply(recipient.diagnostic) }))
     return { kind: 'dsn', form: 'RFC 3464', reportingMta: status.reportingMta, recipients }
   }
   const bounced = readSesNotification(message)

@@ -72,6 +72,27 @@ t.test('a refusal that says nothing about the mailbox suppresses nobody', async 
   }
 })
 
+t.test("'user unknown' that is not said of the recipient suppresses nobody", async (t) => {
+  for (const [script, bounceClass] of [
+    [{ mail: '550 user unknown' }, 'sender-authentication'],
+    // RFC 5321 §3.3: after the message it may be what the recipient's own filter says.
+    [{ dot: '550 user unknown' }, 'content'],
+  ] as const) {
+    const { rig } = await rigWith(t, { script })
+    const id = await rig.send({ to: 'a@one.test' })
+    await rig.becomes(id, 'bounced')
+    t.match(await effects(rig, id), {
+      detail: { bounceType: 'Transient', bounceClass, suppress: undefined },
+      suppressed: false,
+    })
+    await rig.stop()
+  }
+  const { rig } = await rigWith(t, { script: { dot: '550 5.1.1 no such user' } })
+  const id = await rig.send({ to: 'a@one.test' })
+  await rig.becomes(id, 'bounced')
+  t.match(await effects(rig, id), { suppressed: true }, 'a status says it plainly')
+})
+
 t.test(
   'a domain that takes no mail at all is suppressed, without a server saying so',
   async (t) => {

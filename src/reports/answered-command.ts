@@ -1,0 +1,88 @@
+import { codeIn, ownReply } from './own-reply.js'
+
+/**
+ * A reply together with the command that it answered, where the report says that this was not RCPT:
+ * `550 User unknown (in reply to end of DATA command)`, as Postfix writes it. 'Unknown' is the sender
+ * then (MAIL), or may be what the recipient's own filter says of a message that it does not want (DATA).
+ */
+export function withCommand(text: string): (diagnostic: string) => string {
+  // Most reports tell nothing of it, and so cost no more than this.
+  if (!telling.test(text)) return (diagnostic) => diagnostic
+  const words = text.slice(0, maxText).replace(/\s+/g, ' ')
+  return (diagnostic) => {
+    const command = inReply.test(diagnostic) ? undefined : commandBehind(words, diagnostic)
+    return inReplyTo(command, diagnostic)
+  }
+}
+
+/** A reply with the command that it answered, if that is known, in the words of the bounce rules. */
+export const inReplyTo = (command: string | undefined, reply: string) =>
+  command === undefined ? reply : `${reply.slice(0, maxReply)} (in reply to ${command} command)`
+
+// The rules look at 1,000 characters.
+const maxReply = 900
+
+const maxText = 32 * 1024
+const maxReplyChars = 60
+const maxBefore = 500
+// Sendmail says it as a reason, in the dialogue and once more in its own words.
+const maxPlaces = 5
+const maxAfter = 1_000
+
+const inReply = /\(in reply to /i
+const telling = /\(in reply to (?!RCPT)|^[ \t>]*>>> ?(?:MAIL|DATA)|\bSMTP error from /im
+
+function commandBehind(words: string, diagnostic: string): string | undefined {
+  const reply = ownReply(diagnostic)
+  // Without code and status, which reports leave out or write otherwise.
+  const said = /^(?:[45]\d\d[- ]?)?(?:[45]\.\d{1,3}\.\d{1,3} )?(.*)$/s.exec(reply)?.[1] ?? ''
+  if (codeIn(reply) === 0 || said === '') return undefined
+  const sought = said.slice(0, maxReplyChars)
+  let from = 0
+  for (let tries = 0; tries < maxPlaces; tries++) {
+    const at = words.indexOf(sought, from)
+    if (at < 0) break
+    const after = words.slice(at, at + maxAfter)
+    const before = words.slice(Math.max(0, at - maxBefore), at)
+    const command = postfixCommand(after) || eximCommand(before) || dialogueCommand(before, after)
+    if (command !== '') return command === 'RCPT TO' ? undefined : command
+    from = at + 1
+  }
+  return undefined
+}
+
+/** `said: 550 … (in reply to end of DATA command)`, up to the next server's words. */
+function postfixCommand(after: string): string {
+  const named = /\(in reply to ([a-z ]{1,40}?)(?: command)?\)/i.exec(after)
+  if (named === null || /\bsaid:/.test(after.slice(0, named.index))) return ''
+  return known(named[1] ?? '')
+}
+
+/** `SMTP error from remote mail server after end of data: host …: 550 …` */
+function eximCommand(before: string): string {
+  const error = before.slice(Math.max(0, before.lastIndexOf('SMTP error from ')))
+  return known(
+    /^SMTP error from [a-z ]{1,40}? after (?:pipelined )?(end of data|data|mail from|rcpt to)\b/i.exec(
+      error,
+    )?.[1] ?? '',
+  )
+}
+
+/** `>>> DATA <<< 550 …`, if nothing else answers it. */
+function dialogueCommand(before: string, after: string): string {
+  if (!/<<< (?:[45]\d\d[- ])?(?:[45]\.\d{1,3}\.\d{1,3} )?$/.test(before)) return ''
+  const asked = before.slice(Math.max(0, before.lastIndexOf('>>> ')))
+  const named = /^>>> ?(MAIL FROM|RCPT TO|DATA)\b/i.exec(asked)?.[1] ?? ''
+  if (!/^data$/i.test(named)) return known(named)
+  const [answers = ''] = `${asked.slice(4)}${after}`.split(/>>> |talking to/, 1)
+  // RFC 2920 §3.1: with PIPELINING, what was said to RCPT comes after DATA, and DATA has its own answer
+  // or Sendmail says of which recipient it was.
+  const replies = answers.match(/<<< [2-5]\d\d /g)?.length ?? 0
+  const isOfRecipient = /(?<!<<< )\b55\d 5\.1\.1 <?[^ ]{1,320}\.\.\. /i.test(answers)
+  return replies > 1 || isOfRecipient ? '' : known(named)
+}
+
+const known = (command: string) =>
+  commands.find((name) => name.toLowerCase() === command.trim().toLowerCase()) ?? ''
+
+const commands = ['MAIL FROM', 'RCPT TO', 'DATA', 'end of DATA']
