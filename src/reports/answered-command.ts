@@ -1,4 +1,4 @@
-import { codeIn, ownReply } from './own-reply.js'
+import { codeIn, ownReply, withoutClosing } from './own-reply.js'
 
 /**
  * A reply together with the command that it answered, where the report says that this was not RCPT:
@@ -11,7 +11,7 @@ export function withCommand(text: string): (diagnostic: string) => string {
   const words = text.slice(0, maxText).replace(/\s+/g, ' ')
   return (diagnostic) => {
     const command = inReply.test(diagnostic) ? undefined : commandBehind(words, diagnostic)
-    return inReplyTo(command, diagnostic)
+    return command === undefined ? diagnostic : inReplyTo(command, withoutClosing(diagnostic))
   }
 }
 
@@ -30,7 +30,8 @@ const maxPlaces = 5
 const maxAfter = 1_000
 
 const inReply = /\(in reply to /i
-const telling = /\(in reply to (?!RCPT)|^[ \t>]*>>> ?(?:MAIL|DATA)|\bSMTP error from /im
+const telling =
+  /\(in reply to (?!RCPT)|^[ \t>]*>>> ?(?:MAIL|DATA)|\bSMTP error from |\bRemote host said:/im
 
 function commandBehind(words: string, diagnostic: string): string | undefined {
   const reply = ownReply(diagnostic)
@@ -44,7 +45,11 @@ function commandBehind(words: string, diagnostic: string): string | undefined {
     if (at < 0) break
     const after = words.slice(at, at + maxAfter)
     const before = words.slice(Math.max(0, at - maxBefore), at)
-    const command = postfixCommand(after) || eximCommand(before) || dialogueCommand(before, after)
+    const command =
+      postfixCommand(after) ||
+      eximCommand(before) ||
+      qmailCommand(before) ||
+      dialogueCommand(before, after)
     if (command !== '') return command === 'RCPT TO' ? undefined : command
     from = at + 1
   }
@@ -68,6 +73,22 @@ function eximCommand(before: string): string {
   )
 }
 
+/** `Connected to 192.0.2.1 but sender was rejected. Remote host said: 550 …` */
+function qmailCommand(before: string): string {
+  const [sentence = ''] =
+    /[^.]{1,60}\. Remote host said: (?:[45]\d\d[- ])?(?:[45]\.\d{1,3}\.\d{1,3} )?$/i.exec(before) ??
+    []
+  return qmailPhases.find(({ says }) => says.test(sentence))?.command ?? ''
+}
+
+const qmailPhases = [
+  { says: /but my name was rejected/i, command: 'HELO' },
+  { says: /but sender was rejected/i, command: 'MAIL FROM' },
+  { says: /does not like recipient/i, command: 'RCPT TO' },
+  { says: /failed on DATA command/i, command: 'DATA' },
+  { says: /failed after I sent the message/i, command: 'end of DATA' },
+]
+
 /** `>>> DATA <<< 550 …`, if nothing else answers it. */
 function dialogueCommand(before: string, after: string): string {
   if (!/<<< (?:[45]\d\d[- ])?(?:[45]\.\d{1,3}\.\d{1,3} )?$/.test(before)) return ''
@@ -85,4 +106,4 @@ function dialogueCommand(before: string, after: string): string {
 const known = (command: string) =>
   commands.find((name) => name.toLowerCase() === command.trim().toLowerCase()) ?? ''
 
-const commands = ['MAIL FROM', 'RCPT TO', 'DATA', 'end of DATA']
+const commands = ['HELO', 'EHLO', 'MAIL FROM', 'RCPT TO', 'DATA', 'end of DATA']

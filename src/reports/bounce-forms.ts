@@ -22,6 +22,7 @@ export const bounceForms: readonly BounceForm[] = [
       'unable to deliver message to the following address',
       'sorry, we were unable to deliver your message to the following address',
       'message from yahoo.',
+      "i'm afraid i wasn't able to deliver the following message",
     ],
   },
   {
@@ -154,6 +155,8 @@ export const bounceForms: readonly BounceForm[] = [
       'undeliverable message',
       'undelivered mail',
       'returned to sender',
+      'mail has been returned',
+      'message has been returned',
       'returned mail',
       'user unknown',
     ],

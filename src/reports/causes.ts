@@ -76,7 +76,11 @@ function listedIn(message: Message, lines: readonly string[]): Entry[] {
   const isOther = (address: string) =>
     others.has(address) && address !== only && !named.includes(address)
   const dialogue = lines.findIndex((line) => /^[ \t>*]*-{2,}[ \t]*transcript of/i.test(line))
-  return entriesIn(dialogue < 0 ? lines : lines.slice(0, dialogue), isOther)
+  const before = dialogue < 0 ? lines : lines.slice(0, dialogue)
+  const entries = entriesIn(before, isOther)
+  if (entries.length > 0) return entries
+  // What a server has replied of it is no greeting: somebody has written to himself after all.
+  return entriesIn(before).filter((entry) => replyIn(untilHeading(entry.lines)) !== undefined)
 }
 
 /** What the server said, from its code to the end of the paragraph. */

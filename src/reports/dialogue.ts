@@ -19,7 +19,11 @@ export function repliesIn(lines: readonly string[]): Map<string, Replied> {
   let asked = ''
   let host = ''
   let open: Replied | undefined
+  let before = ''
   for (const line of lines) {
+    if (line.trim() === '') continue
+    const last = before
+    before = line.slice(0, 1_000)
     if (!dialogueLine.test(line)) continue
     const text = line.slice(0, 1_000)
     const talking = /\bwhile talking to <?([a-z0-9.-]{1,253})/i.exec(text)?.[1]
@@ -31,14 +35,22 @@ export function repliesIn(lines: readonly string[]): Map<string, Replied> {
       continue
     }
     const said = replyLine.exec(text)
-    if (said === null) continue
+    if (said === null) {
+      const [, named = '', words = ''] = ownLine.exec(text) ?? []
+      const about = addressIn(named).toLowerCase()
+      // Where a reply stands before it, that one says more.
+      const isAll = about !== '' && !replyLine.test(last)
+      if (isAll && !replies.has(about)) replies.set(about, { reply: words, host })
+      continue
+    }
     const [, quoted, code = '', end, words = ''] = said
     const named = addressBehindCode(words)
     const about = named || (quoted === undefined ? '' : asked)
     if (named === '' && open?.reply.startsWith(code)) {
       open.reply = `${open.reply} ${code}${end}${words}`.slice(0, maxReply)
     } else if (about !== '' && !replies.has(about)) {
-      open = { reply: `${code}${end}${words}`, host }
+      const isVague = quoted === undefined && vague.test(words)
+      open = { reply: (isVague && causeIn(last)) || `${code}${end}${words}`, host }
       replies.set(about, open)
     } else open = undefined
   }
@@ -46,7 +58,20 @@ export function repliesIn(lines: readonly string[]): Map<string, Replied> {
 }
 
 // Most lines of a report are none.
-const dialogueLine = /^[ \t>]*(?:>>>|<<<|[45]\d\d[- ])|\btalking to/i
+const dialogueLine = /^[ \t>]*(?:>>>|<<<|[45]\d\d[- ])|\btalking to|\.\.\. deferred:/i
+
+// `<a@b>... Deferred: Connection refused by mx.b.`: it has not come to a reply.
+const ownLine = /^[ \t]*(<?[^\s<>]{1,64}@[^\s<>]{1,253}?>?)\.\.\. (Deferred: .*)$/i
+
+// Sendmail says then that it failed, and the line before it why: a reply to MAIL, a local mailer.
+const vague = /\.\.\. (?:Service unavailable|Remote protocol error|Unknown error)$/i
+
+/** `<<< 501 no access`, `mail.local: unknown user: ada`; '' where it is no cause. */
+function causeIn(line: string): string {
+  const [, , code, end, words] = /^[ \t>]*<<</.test(line) ? (replyLine.exec(line) ?? []) : []
+  if (code !== undefined) return `${code}${end}${words}`
+  return /^[a-z][a-z0-9._/-]{1,60}: ./i.test(line) ? line : ''
+}
 
 // `<<< 550-5.1.1 …`, `550 5.1.1 <a@b>... User unknown`.
 const replyLine = /^[ \t>]*(<<<[ \t]*)?([45]\d\d)([- ])(.*)$/

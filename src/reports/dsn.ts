@@ -121,16 +121,17 @@ function unescaped(address: string): string {
 
 /**
  * What `classify` takes, of one recipient of a report. `reporter` is the MTA that reports: it says
- * whose words they are where the recipient's own server is not named.
+ * whose words they are where the recipient's own server is not named, else its domain does.
  */
 export function saidOf(recipient: ReportedRecipient, reporter: string): Said {
-  const { action, diagnostic, status, remoteMta } = recipient
+  const { action, diagnostic, finalRecipient, status, remoteMta } = recipient
+  const domain = finalRecipient.slice(finalRecipient.lastIndexOf('@') + 1)
   const text = ownReply(diagnostic)
   return {
     text,
     code: codeIn(text),
     status: status || (action === 'delayed' ? '4.0.0' : undefined),
-    host: remoteMta || reporter || undefined,
+    host: remoteMta || reporter || domain || undefined,
     // RFC 3464 §2.3.3: `failed` is final, with 4.y.z as well (it was tried for days).
     final: action === 'failed',
   }

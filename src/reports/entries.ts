@@ -61,7 +61,15 @@ function entryOf(text: string, cause: string): Entry | undefined {
   const address = addressIn(text)
   if (address === '') return undefined
   // `(user not found)`, `[User unknown]`
-  return { address, lines: [cause.replace(/^[ \t]*[[(](.*)[)\]][ \t]*$/, '$1').trim()] }
+  return {
+    address,
+    lines: [
+      cause
+        .replace(/^[ \t]*[[(](.*)[)\]][ \t]*$/, '$1')
+        .replace(/^[)\]]/, '')
+        .trim(),
+    ],
+  }
 }
 
 const anAddress = String.raw`<?(?:"[^"\n]{1,62}"|[^\s<>"':,;()[\]]{1,64})@[^\s<>"':,;()[\]]{1,253}>?`
@@ -86,7 +94,7 @@ const ofOthers = /\b(?:sender|from|by|sent|reply|contact|help|support|postmaster
 // `Recipient: <a@b>`, `>>> RCPT TO:<a@b>`, `Unable to deliver message to <a@b>`, `Your message wasn't
 // delivered to a@b because …`, `addressed to 'a@b'`.
 const labelledLine = new RegExp(
-  String.raw`(?:^|[ \t*>-])(?:(?:recipients?|addressees?|address|users?|user ?id|mailbox)(?: address| name)?[ \t]*:|rcpt to:|addressed to|local mailbox|rejected recipient|` +
+  String.raw`(?:^|[ \t*>-])(?:(?:recipients?|addressees?|address|users?|user ?id|mailbox|error-for)(?: address| name| returned (?:permanent|temporary) errors?)?[ \t]*:|rcpt to:|\(generated from|;?dda:smtp=|addressed to|local mailbox|rejected recipient|` +
     String.raw`(?:un)?deliver(?:ed|y|ing|able)?(?:[ \t]+[a-z']{1,20}){0,6}[ \t]+to:?|your (?:message|e?-?mail)(?: [a-z]{1,12})? to(?: group)?)` +
     String.raw`[ \t]*["']?(${anAddress})["']?[.,:]?[ \t]*(.*)$`,
   'i',

@@ -1,7 +1,11 @@
 // `host mx.example[192.0.2.1] said: 550 …`, `Remote server returned … -> 550 …`,
-// `refused to talk to me: 421 …`, `returned '550 …`, `responded with: 550 …`.
+// `refused to talk to me: 421 …`, `returned '550 …`, `responded with: 550 …`, and Gmail's own heading.
 const quoting =
-  /(?:\bsaid:|->|\btalk to me:|\breturned:?|\bresponded(?: with)?:|\bresponse was:|\breplied:)[ \t]*['"<(]?(?=[45]\d\d(?:[ -]|: ))/g
+  /(?:\bsaid:|->|\btalk to me:|\breturned:?|\bresponded(?: with)?:|\bresponse was:|\breplied:)[ \t]*['"<(]?(?=[45]\d\d(?:[ -]|: ))|\bTechnical details of (?:temporary|permanent) failure:[ \t]*/g
+
+// What qmail and OpenSMTPD add for the reader: how it goes on does not explain why it has failed.
+const closing =
+  / (?:I'm not going to try again;|Giving up on [\d.:a-f]+\.|Please note that this is only a temporary failure report)/i
 
 // Cisco's gateways and Amazon's: `5.1.0 - Unknown address error 550-'5.7.1 …' (delivery attempts: 0)`.
 const wrapped =
@@ -16,8 +20,11 @@ export function ownReply(diagnostic: string): string {
   if (inside !== null) return `${inside[1]} ${inside[2]}`
   let from = 0
   for (const match of diagnostic.matchAll(quoting)) from = match.index + match[0].length
-  return diagnostic.slice(from)
+  return withoutClosing(diagnostic.slice(from))
 }
+
+/** Without what a program adds for the reader, unless there is nothing else. */
+export const withoutClosing = (diagnostic: string) => diagnostic.split(closing, 1)[0] || diagnostic
 
 // Digits at the beginning, or after what opens a reply; no `timeout after 500 seconds`.
 const replyCode =

@@ -160,6 +160,34 @@ const truth: readonly (readonly [string, BounceClass, string?])[] = [
   ['551 Server access forbidden by invalid RDNS record', 'sender-authentication'],
   ['550 domain [b.test] mismatches client ip 192.0.2.1', 'sender-authentication'],
   ['550 5.2.0 Mail rejete. Mail rejected. ofr_506 [506]', 'content', 'smtp-in.orange.fr'],
+  // The mailbox is there, and does not want it.
+  ['550 5.1.1 RCP-P2 Refused due to recipient preferences', 'content'],
+  ['550 5.1.1 The user refuses to receive this mail', 'content'],
+  ['550 : User unknown', 'content', 'lsean.ezweb.ne.jp'],
+  ['550 <a@ezweb.ne.jp>: User unknown', 'bad-mailbox', 'lsean.ezweb.ne.jp'],
+  ['550 : User unknown', 'bad-mailbox'],
+  // What was said before or after RCPT.
+  ['550 User unknown (in reply to HELO command)', 'sender-authentication'],
+  ['550 User unknown (in reply to end of DATA command)', 'content'],
+  ['550 5.1.1 User unknown (in reply to end of DATA command)', 'bad-mailbox'],
+  ['552 Quota exceeded (in reply to end of DATA command)', 'mailbox-full'],
+  ['554 This account has been disabled (in reply to end of DATA command)', 'disabled'],
+  ['503 Bad sequence of commands (in reply to MAIL FROM command)', 'protocol'],
+  // Of the program that delivers, not of the mailbox.
+  ['550 5.1.1 procmail: Couldn\'t create "/var/mail/ada": No such user', 'busy'],
+  // RFC 7504, RFC 7505, and what only looks like them.
+  ['521 5.3.2 System not accepting network messages', 'bad-domain'],
+  ['550 5.3.2 System not accepting network messages', 'unknown'],
+  ['550 an MX or SRV record indicated no SMTP service', 'bad-domain'],
+  // By rules that are not told, and the sender's part in them.
+  ['550 Access denied', 'blocked'],
+  ['554 5.7.1 <a@b.test>: Recipient address rejected: Access denied', 'unknown'],
+  ["550 5.7.1 can't determine Purported Responsible Address", 'sender-authentication'],
+  ['550 You may not have permission to post messages to the group', 'sender-authentication'],
+  ["554 Transaction failed: Duplicate header 'DKIM-Signature'", 'content'],
+  ["554 You've reached your daily relay quota", 'throttled'],
+  ['554 malformed address: <b@c.test> may not follow <a@b.test>', 'protocol'],
+  ['554 Could not deliver for the last 432000 seconds. Giving up.', 'unreachable'],
   // A 5yz alone proves nothing.
   ['550 x', 'unknown'],
   ['550 5.7.1 x', 'unknown'],
