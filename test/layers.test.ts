@@ -78,6 +78,8 @@ t.test('the rules see what they are meant to see', async (t) => {
     ['emails/a.js', 'broadcasts/index.js', 'mail-flow-knows-no-campaigns'],
     ['automations/a.js', 'dashboard/index.js', 'campaigns-know-no-dashboard'],
     ['dashboard/a.js', 'app/index.js', 'pages-know-no-app'],
+    ['client/a.js', 'errors/index.js', 'the-client-knows-nothing-here'],
+    ['cli/a.js', 'client/index.js', 'nothing-here-needs-the-client'],
     ['openapi/a.js', 'app/index.js', 'pages-know-no-app'],
     ['emails/a.js', 'openapi/index.js', 'mail-flow-knows-no-campaigns'],
     ['app/a.js', 'cli/index.js', 'app-knows-no-entries'],

@@ -6,4 +6,5 @@
  * Must hold: every `/v1` route has its description and the other way round, or the appliance does not
  * start; every response in the contract tests fits the document, which `test/support` checks.
  */
+export { makeClientTypes } from './client-types.js'
 export { type Document, makeDocument } from './document.js'

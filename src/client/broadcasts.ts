@@ -1,0 +1,19 @@
+import type { Methods } from './call.js'
+
+/** Campaigns. */
+export const broadcastMethods = ({ plain, byId, withBody, pages }: Methods) => ({
+  /** Whom it would reach. */
+  preview: withBody('POST /v1/broadcasts/preview'),
+  /** One mail of it to a mailbox of your own. */
+  test: withBody('POST /v1/broadcasts/test'),
+  /** At once, at `scheduledAt`, or kept as a draft. */
+  create: withBody('POST /v1/broadcasts'),
+  list: pages('GET /v1/broadcasts', 'broadcasts'),
+  get: byId('GET /v1/broadcasts/{id}'),
+  /** A draft. */
+  send: byId('POST /v1/broadcasts/{id}/send'),
+  /** A draft, or one that is scheduled. */
+  cancel: byId('POST /v1/broadcasts/{id}/cancel'),
+  /** The marketing plan, and what is used of it. */
+  usage: plain('GET /v1/broadcasts/plan/usage'),
+})

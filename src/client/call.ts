@@ -1,0 +1,92 @@
+import { type Listed, listed } from './page.js'
+import { type CallOptions, type Core, metaOf, request, withMeta } from './request.js'
+import type { Operations } from './types.js'
+
+/** The operations by method and path, as the OpenAPI document has them. */
+export type OperationName = keyof Operations
+export type Answer<N extends OperationName> = Operations[N]['answer']
+export type Query<N extends OperationName> = Operations[N]['query']
+export type Body<N extends OperationName> = Operations[N]['body']
+
+interface Given<N extends OperationName> {
+  /** What stands in the path, in its order. */
+  params?: readonly string[]
+  query?: Query<N> | undefined
+  body?: Body<N>
+}
+
+/** Asks for one operation. */
+export type Call = <N extends OperationName>(
+  name: N,
+  given?: Given<N>,
+  options?: CallOptions,
+) => Promise<Answer<N>>
+
+export const makeCall =
+  (core: Core): Call =>
+  async (name, { params = [], query, body } = {}, options) =>
+    (await request(core, { ...route(name, params), query, body }, options)) as never
+
+/** Method and path of an operation, its parameters filled in. */
+export function route(name: string, params: readonly string[]) {
+  const [method = '', template = ''] = name.split(' ')
+  let at = 0
+  const path = template.replace(/\{(\w+)\}/g, (_, key: string) => {
+    const value = params[at++]
+    // An empty one would ask for another endpoint.
+    if (typeof value !== 'string' || value === '') throw new TypeError(`${key} is missing`)
+    return encodeURIComponent(value)
+  })
+  return { method, path }
+}
+
+/** One field of an answer, known by the answer's meta. */
+export async function pick<T extends object, K extends keyof T>(answer: Promise<T>, key: K) {
+  const whole = await answer
+  return withMeta(whole[key], metaOf(whole))
+}
+
+type ItemOf<N extends OperationName, K extends keyof Answer<N>> = Answer<N>[K] extends (infer I)[]
+  ? I
+  : never
+
+/** Makes the methods of a resource, by what they take. */
+export const makeMethods = (call: Call) => ({
+  call,
+  /** Takes nothing. */
+  plain:
+    <N extends OperationName>(name: N) =>
+    (options?: CallOptions): Promise<Answer<N>> =>
+      call(name, {}, options),
+  byId:
+    <N extends OperationName>(name: N) =>
+    (id: string, options?: CallOptions): Promise<Answer<N>> =>
+      call(name, { params: [id] }, options),
+  withBody:
+    <N extends OperationName>(name: N) =>
+    (body: Body<N>, options?: CallOptions): Promise<Answer<N>> =>
+      call(name, { body }, options),
+  byIdWithBody:
+    <N extends OperationName>(name: N) =>
+    (id: string, body: Body<N>, options?: CallOptions): Promise<Answer<N>> =>
+      call(name, { params: [id], body }, options),
+  withQuery:
+    <N extends OperationName>(name: N) =>
+    (query?: Query<N>, options?: CallOptions): Promise<Answer<N>> =>
+      call(name, { query }, options),
+  /** A list with pages, of which `key` names the items. */
+  pages:
+    <N extends OperationName, K extends keyof Answer<N>>(name: N, key: K) =>
+    (query?: Query<N>, options?: CallOptions): Listed<Answer<N>, ItemOf<N, K>> =>
+      listed((cursor) => call(name, { query: { ...query, ...cursor } as Query<N> }, options), key),
+  pagesById:
+    <N extends OperationName, K extends keyof Answer<N>>(name: N, key: K) =>
+    (id: string, query?: Query<N>, options?: CallOptions): Listed<Answer<N>, ItemOf<N, K>> =>
+      listed(
+        (cursor) =>
+          call(name, { params: [id], query: { ...query, ...cursor } as Query<N> }, options),
+        key,
+      ),
+})
+
+export type Methods = ReturnType<typeof makeMethods>

@@ -1,0 +1,115 @@
+import {
+  AccountPausedError,
+  AuthenticationError,
+  ConflictError,
+  ConnectionError,
+  NotFoundError,
+  PermissionError,
+  PosthornError,
+  QuotaError,
+  RateLimitError,
+  ServerError,
+  TimeoutError,
+  ValidationError,
+} from './errors.js'
+
+/** What came of one attempt. */
+export type Outcome = Answered | Broken | { kind: 'timeout'; afterMs: number }
+
+export interface Answered {
+  kind: 'answered'
+  status: number
+  headers: Headers
+  /** The JSON, or the text where it is none. */
+  body: unknown
+  isJson: boolean
+}
+
+export interface Broken {
+  kind: 'broken'
+  phase: ConnectionError['phase']
+  cause: unknown
+}
+
+/** The code in an error's body; undefined where it has none. */
+export function codeOf({ body, isJson }: Answered): string | undefined {
+  const code = isJson ? (body as { code?: unknown } | null)?.code : undefined
+  return typeof code === 'string' ? code : undefined
+}
+
+/** The error to throw for an attempt after which there is no other. */
+export function toError(outcome: Outcome, attempts: number, retryAfter?: number): PosthornError {
+  if (outcome.kind === 'timeout') {
+    const message = `No answer within ${outcome.afterMs} ms${tried(attempts)}`
+    return new TimeoutError(message, { code: 'timeout', attempts, retryable: true })
+  }
+  if (outcome.kind === 'broken') {
+    const { phase, cause } = outcome
+    const message = `${broken[phase]}${tried(attempts)}: ${reasonOf(cause)}`
+    const error = new ConnectionError(message, {
+      ...{ code: 'connection_failed', attempts, retryable: true, cause },
+    })
+    error.phase = phase
+    return error
+  }
+  return refused(outcome, attempts, retryAfter)
+}
+
+const broken = {
+  connect: 'The server cannot be reached',
+  request: 'The connection broke before the answer',
+  response: 'The answer is not whole',
+}
+
+const tried = (attempts: number) => (attempts > 1 ? ` (tried ${attempts} times)` : '')
+
+/** fetch says 'fetch failed'; what happened is in its cause. */
+function reasonOf(fault: unknown): string {
+  const { message, cause } = fault as { message?: string; cause?: { message?: string } }
+  return cause?.message || message || String(fault)
+}
+
+function refused(answer: Answered, attempts: number, retryAfter?: number): PosthornError {
+  const { status, headers, body } = answer
+  const known = codeOf(answer)
+  const code = known ?? (status === 400 || status === 422 ? 'validation_error' : `http_${status}`)
+  const failure = {
+    ...{ code, status, attempts, body },
+    requestId: headers.get('x-request-id') ?? undefined,
+    retryable:
+      code !== 'account_paused' &&
+      (status >= 500 || code === 'rate_limit_exceeded' || code === 'concurrent_idempotent_request'),
+  }
+  const Kind = kindOf(code, status)
+  const error = new Kind(messageOf(answer, known), failure)
+  if (error instanceof RateLimitError) error.retryAfter = retryAfter
+  return error
+}
+
+function messageOf({ status, headers, body, isJson }: Answered, code: string | undefined): string {
+  const { error } = (isJson && body !== null ? body : {}) as { error?: unknown }
+  if (code !== undefined && typeof error === 'string') return error
+  const { issues } = (error ?? {}) as { issues?: { path: string[]; message: string }[] }
+  if (issues !== undefined) {
+    return issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')
+  }
+  const location = headers.get('location')
+  if (status < 400 && location !== null) {
+    return `The server redirects to ${location}: set url to where the appliance is`
+  }
+  return `The server answered ${status}, not as Posthorn does: ${isJson ? JSON.stringify(body) : body}`
+}
+
+function kindOf(code: string, status: number): typeof PosthornError {
+  if (code === 'account_paused') return AccountPausedError
+  if (/^(daily|monthly)_quota_exceeded$/.test(code)) return QuotaError
+  if (code === 'rate_limit_exceeded') return RateLimitError
+  if (status === 401) return AuthenticationError
+  if (status === 402 || status === 403) return PermissionError
+  if (status === 404) return NotFoundError
+  if (status === 409) return ConflictError
+  if (status >= 500) return ServerError
+  return code === 'validation_error' || code === 'domain_not_verified' || status === 415
+    ? ValidationError
+    : PosthornError
+}

@@ -1,0 +1,43 @@
+import type { Clock } from './clock.js'
+
+/** What the last answer said of the rate limit of this key. */
+export interface RateLimit {
+  limit: number
+  remaining: number
+  /** Unix seconds. */
+  reset: number
+}
+
+/** Waits for the window's end instead of running into a 429. */
+export interface Pace {
+  /** Counts a request that is about to leave; waits before it where none is left. */
+  take(signal: AbortSignal | undefined): Promise<void>
+  /** Learns from an answer. */
+  learn(headers: Headers): RateLimit | undefined
+}
+
+export function makePace(clock: Clock): Pace {
+  let known: RateLimit | undefined
+  return {
+    async take(signal) {
+      if (known !== undefined && known.remaining <= 0) {
+        const wait = known.reset * 1_000 - clock.now()
+        // The window of somebody else's clock: at most one of them is waited for.
+        if (wait > 0) await clock.sleep(Math.min(wait, 60_000), signal)
+        known = undefined
+      }
+      if (known !== undefined) known.remaining--
+    },
+    learn(headers) {
+      const number = (name: string) => Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN)
+      const limit = {
+        limit: number('limit'),
+        remaining: number('remaining'),
+        reset: number('reset'),
+      }
+      if (Number.isNaN(limit.limit + limit.remaining + limit.reset)) return undefined
+      known = { ...limit }
+      return limit
+    },
+  }
+}

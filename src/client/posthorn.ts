@@ -1,0 +1,172 @@
+import { automationMethods } from './automations.js'
+import { broadcastMethods } from './broadcasts.js'
+import { type Call, makeCall, makeMethods, pick } from './call.js'
+import { type Clock, systemClock } from './clock.js'
+import { contactMethods } from './contacts.js'
+import { emailMethods } from './emails.js'
+import { eventMethods } from './events.js'
+import { makePace } from './pace.js'
+import {
+  type CallOptions,
+  type Core,
+  type RequestSeen,
+  type ResponseSeen,
+  request,
+} from './request.js'
+import { topicMethods } from './topics.js'
+import { clientVersion } from './types.js'
+
+export interface PosthornOptions {
+  /** Where the appliance's API is, such as `http://posthorn.internal:8080`; else POSTHORN_URL. */
+  url?: string | undefined
+  /** The key, or what gives it for each request; else POSTHORN_API_KEY. */
+  apiKey?: string | (() => string | undefined | Promise<string | undefined>) | undefined
+  /** Instead of the global one. */
+  fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
+  /** Milliseconds for each attempt; default 30,000. */
+  timeout?: number | undefined
+  /** How often a request may be tried again; default 3. */
+  retries?: number | undefined
+  /** Milliseconds for all attempts and waits of a call; default 120,000. */
+  maxElapsed?: number | undefined
+  /** `wait`: before requests that the rate limit would refuse. Default: `sendMany` alone does. */
+  pace?: 'wait' | 'off' | undefined
+  clock?: Clock | undefined
+  /** Below 1, as Math.random. */
+  random?: (() => number) | undefined
+  /** Put before that of the client. */
+  userAgent?: string | undefined
+  onRequest?: ((request: RequestSeen) => void) | undefined
+  onResponse?: ((response: ResponseSeen) => void) | undefined
+  onWarning?: ((message: string) => void) | undefined
+}
+
+interface Environment {
+  process?: {
+    env?: Record<string, string | undefined>
+    versions?: Record<string, string | undefined>
+  }
+  window?: unknown
+  document?: unknown
+}
+
+/** A client of one appliance, for one API key. Every failure is thrown: see `PosthornError`. */
+export class Posthorn {
+  readonly emails: ReturnType<typeof emailMethods>
+  readonly broadcasts: ReturnType<typeof broadcastMethods>
+  readonly contacts: ReturnType<typeof contactMethods>
+  readonly topics: ReturnType<typeof topicMethods>
+  readonly automations: ReturnType<typeof automationMethods>
+  readonly events: ReturnType<typeof eventMethods>
+  readonly #core: Core
+  readonly #call: Call
+  #warn: ((message: string) => void) | undefined
+
+  constructor(options: PosthornOptions = {}) {
+    const core = coreOf(options)
+    const call = makeCall(core)
+    const methods = makeMethods(call)
+    this.#core = core
+    this.#call = call
+    this.#warn = options.onWarning
+    this.emails = emailMethods(methods, core.clock)
+    this.broadcasts = broadcastMethods(methods)
+    this.contacts = contactMethods(methods, core)
+    this.topics = topicMethods(methods)
+    this.automations = automationMethods(methods)
+    this.events = eventMethods(methods)
+  }
+
+  /** The plans; no key is needed. */
+  readonly plans = {
+    list: (options?: CallOptions) =>
+      pick(this.#call('GET /v1/billing/plans', {}, options), 'plans'),
+  }
+
+  /** The OpenAPI document of the server. */
+  openapi(options?: CallOptions) {
+    return this.#call('GET /v1/openapi.json', {}, options)
+  }
+
+  /** The versions of both sides; tells `onWarning`, once, if the server is the older one. */
+  async version(options?: CallOptions): Promise<{ client: string; server: string }> {
+    const { info } = await this.openapi(options)
+    const server = String((info as { version?: unknown }).version)
+    if (isOlder(server, clientVersion)) {
+      this.#warn?.(`The server is ${server}, older than this client (${clientVersion})`)
+      this.#warn = undefined
+    }
+    return { client: clientVersion, server }
+  }
+
+  /** Any request, for what is newer than this client. A POST has an Idempotency-Key too. */
+  request(
+    method: string,
+    path: string,
+    given: { query?: Record<string, unknown>; body?: unknown } & CallOptions = {},
+  ): Promise<unknown> {
+    const { query, body, ...options } = given
+    return request(this.#core, { method, path, query, body }, options)
+  }
+
+  toString(): string {
+    return `Posthorn(${this.#core.url})`
+  }
+
+  toJSON(): { url: string } {
+    return { url: this.#core.url }
+  }
+
+  // What Node's console shows.
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return this.toString()
+  }
+}
+
+function coreOf(options: PosthornOptions): Core {
+  const { process, window, document } = globalThis as Environment
+  // jsdom has both in Node, where a key is safe.
+  if (window !== undefined && document !== undefined && process?.versions?.node === undefined) {
+    throw new Error(
+      'An API key in a page belongs to everybody who opens it: call Posthorn from your server',
+    )
+  }
+  const url = options.url ?? process?.env?.POSTHORN_URL
+  if (url === undefined) throw new TypeError('Posthorn needs url, or POSTHORN_URL')
+  const apiKey = options.apiKey ?? process?.env?.POSTHORN_API_KEY
+  const clock = options.clock ?? systemClock
+  const node = process?.versions?.node?.split('.')[0]
+  const agent = [options.userAgent, `posthorn-client/${clientVersion}`, node && `node/${node}`]
+  return {
+    // What quickstart and pages show may end with /v1.
+    url: checkedUrl(url).replace(/\/+(v1\/*)?$/, ''),
+    apiKey: async () => (typeof apiKey === 'function' ? apiKey() : apiKey),
+    // Looked up for each request: tests replace the global one later.
+    fetch: options.fetch ?? ((to, init) => fetch(to, init)),
+    timeout: options.timeout ?? 30_000,
+    retries: options.retries ?? 3,
+    maxElapsed: options.maxElapsed ?? 120_000,
+    waits: options.pace === 'wait',
+    pace: makePace(clock),
+    clock,
+    random: options.random ?? Math.random,
+    userAgent: agent.filter((part) => part !== undefined).join(' '),
+    onRequest: options.onRequest,
+    onResponse: options.onResponse,
+  }
+}
+
+function checkedUrl(url: string): string {
+  const { protocol, username } = new URL(url)
+  if (/^https?:$/.test(protocol) && username === '') return url
+  throw new TypeError(
+    `url is not http: or https: without a password: ${url.replace(/\/\/.*@/, '//…@')}`,
+  )
+}
+
+/** Whether a version comes before another: numbers with points. */
+function isOlder(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((version) => version.split(/[.-]/).map(Number))
+  const at = (a ?? []).findIndex((number, index) => number !== b?.[index])
+  return at >= 0 && (a?.[at] ?? 0) < (b?.[at] ?? 0)
+}

@@ -1,0 +1,221 @@
+import type { Clock } from './clock.js'
+import { type Answered, type Outcome, toError } from './outcome.js'
+import type { Pace, RateLimit } from './pace.js'
+import { againAfter, type Chances, retryAfterMs } from './retry.js'
+
+/** The last argument of every method. */
+export interface CallOptions {
+  /** Of a POST: one call, one key. Made by the client unless given. */
+  idempotencyKey?: string | undefined
+  /** Ends the call; what it throws is the signal's reason. */
+  signal?: AbortSignal | undefined
+  /** Milliseconds for each attempt. */
+  timeout?: number | undefined
+  /** How often it may be tried again. */
+  retries?: number | undefined
+  headers?: Record<string, string> | undefined
+  /** `wait`: before a request that the rate limit would refuse. */
+  pace?: 'wait' | 'off' | undefined
+}
+
+/** What every request of a client has in common. */
+export interface Core extends Chances {
+  url: string
+  apiKey: () => Promise<string | undefined>
+  fetch: (url: string, init: RequestInit) => Promise<Response>
+  timeout: number
+  waits: boolean
+  pace: Pace
+  clock: Clock
+  userAgent: string
+  onRequest?: ((request: RequestSeen) => void) | undefined
+  onResponse?: ((response: ResponseSeen) => void) | undefined
+}
+
+/** For a log of your own; the key is not in it. */
+export interface RequestSeen {
+  method: string
+  url: string
+  attempt: number
+  idempotencyKey: string | undefined
+}
+export interface ResponseSeen extends RequestSeen {
+  /** 0: there was no whole answer. */
+  status: number
+  requestId: string | undefined
+  elapsedMs: number
+}
+
+/** What is known of a request beside its result: `metaOf(result)`. */
+export interface Meta {
+  status: number
+  requestId: string | undefined
+  rateLimit: RateLimit | undefined
+  /** It is the answer to an earlier request with the same key. */
+  replayed: boolean
+  attempts: number
+}
+
+export interface Asked {
+  method: string
+  /** Below the server's url: `/v1/emails/send`. */
+  path: string
+  query?: Record<string, unknown> | undefined
+  /** JSON, unless it is a form or a stream with its own content type. */
+  body?: unknown
+  contentType?: string
+  /** Whether a repeat would be harmless; only an import's is not. */
+  once?: boolean
+}
+
+const metas = new WeakMap<object, Meta>()
+
+/** What is known of the request that gave this result; undefined for anything else. */
+export const metaOf = (result: object): Meta | undefined => metas.get(result)
+
+/** Makes `result` known by the same meta as `from`: a part of an answer. */
+export function withMeta<T>(result: T, meta: Meta | undefined): T {
+  if (typeof result === 'object' && result !== null && meta !== undefined) metas.set(result, meta)
+  return result
+}
+
+/** One call: as many attempts as it takes and may have, all with one key and the same bytes. */
+export async function request(
+  core: Core,
+  asked: Asked,
+  options: CallOptions = {},
+): Promise<unknown> {
+  const began = core.clock.now()
+  const { signal } = options
+  const key = options.idempotencyKey ?? (asked.method === 'POST' ? crypto.randomUUID() : undefined)
+  const url = core.url + asked.path + search(asked.query)
+  const isOwn = asked.contentType !== undefined || asked.body instanceof FormData
+  const body = asked.body === undefined || isOwn ? asked.body : JSON.stringify(asked.body)
+  const headers: Record<string, string> = {
+    accept: 'application/json',
+    'user-agent': core.userAgent,
+    ...(key !== undefined && { 'idempotency-key': key }),
+    ...(body !== undefined &&
+      !(body instanceof FormData) && {
+        'content-type': asked.contentType ?? 'application/json',
+      }),
+    ...options.headers,
+  }
+  const chances = { ...core, retries: asked.once ? 0 : (options.retries ?? core.retries) }
+  for (let attempt = 1; ; attempt++) {
+    if ((options.pace ?? (core.waits ? 'wait' : 'off')) === 'wait') await core.pace.take(signal)
+    const seen = { method: asked.method, url, attempt, idempotencyKey: key }
+    const outcome = await once(core, { seen, headers, body }, options)
+    const answered = outcome.kind === 'answered' ? outcome : undefined
+    const rateLimit = answered && core.pace.learn(answered.headers)
+    if (answered && answered.status < 300) {
+      return withMeta(answered.body, { ...metaFrom(answered), rateLimit, attempts: attempt })
+    }
+    const now = core.clock.now()
+    const after = answered && retryAfterMs(answered.headers, now)
+    const passed = { elapsedMs: now - began, retryAfterMs: after }
+    const wait = againAfter(outcome, attempt, passed, chances)
+    if (wait === undefined) {
+      throw toError(outcome, attempt, after === undefined ? undefined : after / 1_000)
+    }
+    await core.clock.sleep(wait, signal)
+  }
+}
+
+const metaFrom = ({ status, headers }: Answered) => ({
+  status,
+  requestId: headers.get('x-request-id') ?? undefined,
+  replayed: headers.get('idempotency-replay') === 'true',
+})
+
+function search(query: Record<string, unknown> = {}): string {
+  const given = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === null) continue
+    for (const one of Array.isArray(value) ? value : [value]) {
+      given.append(name, one instanceof Date ? one.toISOString() : String(one))
+    }
+  }
+  return given.size === 0 ? '' : `?${given}`
+}
+
+interface Attempt {
+  seen: RequestSeen
+  headers: Record<string, string>
+  body: unknown
+}
+
+/** One attempt. It is over when this resolves, body and all; only the caller's abort is thrown. */
+async function once(core: Core, attempt: Attempt, options: CallOptions): Promise<Outcome> {
+  const { seen, headers, body } = attempt
+  const { signal } = options
+  const began = core.clock.now()
+  const key = await core.apiKey()
+  core.onRequest?.(seen)
+  const cut = new AbortController()
+  const over = new AbortController()
+  const follow = () => cut.abort(signal?.reason)
+  if (signal?.aborted) throw signal.reason
+  signal?.addEventListener('abort', follow, { once: true })
+  const afterMs = options.timeout ?? core.timeout
+  let late = false
+  core.clock.sleep(afterMs, over.signal).then(
+    () => {
+      late = true
+      cut.abort()
+    },
+    () => {},
+  )
+  let phase: 'request' | 'response' = 'request'
+  let outcome: Outcome
+  try {
+    const response = await core.fetch(seen.url, {
+      method: seen.method,
+      headers: { ...headers, ...(key && { authorization: `Bearer ${key}` }) },
+      // A redirect would make another request of it, at a place that nobody has named.
+      redirect: 'manual',
+      signal: cut.signal,
+      ...(body !== undefined && { body: body as string }),
+      // fetch asks for it where the body is a stream.
+      ...(body instanceof ReadableStream && { duplex: 'half' }),
+    })
+    phase = 'response'
+    outcome = read(response, await response.text())
+  } catch (cause) {
+    if (signal?.aborted) throw signal.reason
+    outcome = late
+      ? { kind: 'timeout', afterMs }
+      : { kind: 'broken', phase: reachedBy(cause, phase), cause }
+  } finally {
+    over.abort()
+    signal?.removeEventListener('abort', follow)
+  }
+  const answered = outcome.kind === 'answered' ? outcome : undefined
+  core.onResponse?.({
+    ...seen,
+    status: answered?.status ?? 0,
+    requestId: answered?.headers.get('x-request-id') ?? undefined,
+    elapsedMs: core.clock.now() - began,
+  })
+  return outcome
+}
+
+function read(response: Response, text: string): Outcome {
+  const { status, headers } = response
+  try {
+    return { kind: 'answered', status, headers, body: JSON.parse(text), isJson: true }
+  } catch (cause) {
+    // A success that cannot be read is none: what was asked for may have been done.
+    if (status < 300) return { kind: 'broken', phase: 'response', cause }
+    return { kind: 'answered', status, headers, body: text.slice(0, 200), isJson: false }
+  }
+}
+
+// The codes of Node and of undici for what happens before a byte is sent.
+const unreached =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
+
+function reachedBy(fault: unknown, phase: 'request' | 'response') {
+  const { code } = ((fault as { cause?: unknown }).cause ?? {}) as { code?: unknown }
+  return typeof code === 'string' && unreached.test(code) ? 'connect' : phase
+}

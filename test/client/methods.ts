@@ -1,0 +1,102 @@
+import type { Answer, Operations, Posthorn } from '../../src/client/index.js'
+
+/** What a method is given in tests: the ids in its path, and an example of the document as its body. */
+export interface Given<N extends keyof Operations> {
+  ids: string[]
+  body: Operations[N]['body']
+}
+
+/**
+ * Each operation of the document, by the one method that asks for it: whoever adds an operation adds a
+ * line here, or this does not compile. `field` names the part of the answer that a method gives alone.
+ */
+type Methods = {
+  [N in keyof Operations]: {
+    ask(posthorn: Posthorn, given: Given<N>): PromiseLike<unknown>
+    field?: keyof Answer<N>
+  }
+}
+
+const first = (ids: readonly string[]) => ids[0] ?? ''
+const second = (ids: readonly string[]) => ids[1] ?? ''
+
+export const methods: Methods = {
+  'POST /v1/emails/send': { ask: ({ emails }, { body }) => emails.send(body as never) },
+  'POST /v1/emails/batch': { ask: ({ emails }, { body }) => emails.batch(body.emails as never) },
+  'POST /v1/emails/ussd': { ask: ({ emails }, { body }) => emails.ussd(body) },
+  'GET /v1/emails/{id}': { ask: ({ emails }, { ids }) => emails.get(first(ids)), field: 'email' },
+  'DELETE /v1/emails/{id}/cancel': { ask: ({ emails }, { ids }) => emails.cancel(first(ids)) },
+
+  'GET /v1/contacts/lists': { ask: ({ contacts }) => contacts.lists.list(), field: 'lists' },
+  'POST /v1/contacts/lists': {
+    ask: ({ contacts }, { body }) => contacts.lists.create(body.name),
+  },
+  'DELETE /v1/contacts/lists/{id}': {
+    ask: ({ contacts }, { ids }) => contacts.lists.delete(first(ids)),
+  },
+  'GET /v1/contacts/{listId}': { ask: ({ contacts }, { ids }) => contacts.list(first(ids)) },
+  'POST /v1/contacts/{listId}': {
+    ask: ({ contacts }, { ids, body }) => contacts.add(first(ids), body),
+  },
+  'POST /v1/contacts/{listId}/import': {
+    ask: ({ contacts }, { ids }) =>
+      contacts.import(first(ids), new Blob(['email\nann@example.org\n'])),
+  },
+  'DELETE /v1/contacts/{listId}/{contactId}': {
+    ask: ({ contacts }, { ids }) => contacts.remove(first(ids), second(ids)),
+  },
+
+  'GET /v1/topics': { ask: ({ topics }) => topics.list(), field: 'topics' },
+  'POST /v1/topics': { ask: ({ topics }, { body }) => topics.create(body) },
+  'PATCH /v1/topics/{id}': { ask: ({ topics }, { ids, body }) => topics.update(first(ids), body) },
+  'DELETE /v1/topics/{id}': { ask: ({ topics }, { ids }) => topics.archive(first(ids)) },
+  'GET /v1/topics/{id}/opt-outs': { ask: ({ topics }, { ids }) => topics.optOuts(first(ids)) },
+
+  'POST /v1/broadcasts/preview': {
+    ask: ({ broadcasts }, { body }) => broadcasts.preview(body),
+  },
+  'POST /v1/broadcasts/test': { ask: ({ broadcasts }, { body }) => broadcasts.test(body) },
+  'POST /v1/broadcasts': { ask: ({ broadcasts }, { body }) => broadcasts.create(body) },
+  'GET /v1/broadcasts': { ask: ({ broadcasts }) => broadcasts.list() },
+  'GET /v1/broadcasts/plan/usage': { ask: ({ broadcasts }) => broadcasts.usage() },
+  'GET /v1/broadcasts/{id}': { ask: ({ broadcasts }, { ids }) => broadcasts.get(first(ids)) },
+  'POST /v1/broadcasts/{id}/send': {
+    ask: ({ broadcasts }, { ids }) => broadcasts.send(first(ids)),
+  },
+  'POST /v1/broadcasts/{id}/cancel': {
+    ask: ({ broadcasts }, { ids }) => broadcasts.cancel(first(ids)),
+  },
+
+  'POST /v1/events/send': { ask: ({ events }, { body }) => events.send(body) },
+  'POST /v1/events/batch': { ask: ({ events }, { body }) => events.batch(body.events) },
+  'POST /v1/automations': { ask: ({ automations }, { body }) => automations.create(body) },
+  'GET /v1/automations': { ask: ({ automations }) => automations.list() },
+  'GET /v1/automations/{id}': { ask: ({ automations }, { ids }) => automations.get(first(ids)) },
+  'PATCH /v1/automations/{id}': {
+    ask: ({ automations }, { ids, body }) => automations.update(first(ids), body),
+  },
+  'POST /v1/automations/{id}/enable': {
+    ask: ({ automations }, { ids }) => automations.enable(first(ids)),
+  },
+  'POST /v1/automations/{id}/disable': {
+    ask: ({ automations }, { ids }) => automations.disable(first(ids)),
+  },
+  'POST /v1/automations/{id}/archive': {
+    ask: ({ automations }, { ids }) => automations.archive(first(ids)),
+  },
+  'POST /v1/automations/{id}/simulate': {
+    ask: ({ automations }, { ids, body }) => automations.simulate(first(ids), body),
+  },
+  'GET /v1/automations/{id}/runs': {
+    ask: ({ automations }, { ids }) => automations.runs(first(ids)),
+  },
+  'GET /v1/automations/runs/{id}': {
+    ask: ({ automations }, { ids }) => automations.getRun(first(ids)),
+  },
+  'POST /v1/automations/runs/{id}/cancel': {
+    ask: ({ automations }, { ids }) => automations.cancelRun(first(ids)),
+  },
+
+  'GET /v1/billing/plans': { ask: ({ plans }) => plans.list(), field: 'plans' },
+  'GET /v1/openapi.json': { ask: (posthorn) => posthorn.openapi() },
+}
