@@ -17,6 +17,7 @@ export type AddCommand = (program: Command) => void
 const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
   init: async () => (await import('./init.js')).initCommand,
   serve: async () => (await import('./serve.js')).serveCommand,
+  sandbox: async () => (await import('./sandbox.js')).sandboxCommand,
   config: async () => (await import('./config.js')).configCommands,
   account: async () => (await import('./account.js')).accountCommands,
   key: async () => (await import('./key.js')).keyCommands,

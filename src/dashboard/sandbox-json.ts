@@ -1,3 +1,4 @@
+import { Parser } from 'htmlparser2'
 import type { SandboxMessage, SandboxSummary } from '../sandbox/index.js'
 
 /** A message as scripts get it. `verdicts` is null until the checks are done. */
@@ -18,6 +19,7 @@ export function summaryJson(message: SandboxSummary) {
   }
 }
 
+/** `links` are where its HTML leads, in their order, and then those that the text alone has. */
 export function messageJson(message: SandboxMessage) {
   const { headers, text, html, attachments, incomplete } = message.content
   return {
@@ -25,8 +27,26 @@ export function messageJson(message: SandboxMessage) {
     headers,
     text: text ?? null,
     html: html ?? null,
-    attachments,
+    links: linksIn(html ?? '', text ?? ''),
+    attachments: attachments.map((one, index) => ({
+      ...one,
+      path: `/sandbox/${message.id}/attachments/${index}`,
+    })),
     /** `cut`: only the beginning was read; `broken`: its structure cannot be read. */
     incomplete: incomplete ?? null,
   }
+}
+
+function linksIn(html: string, text: string): string[] {
+  const links = new Set<string>()
+  const parser = new Parser({
+    onopentag: (name, { href }) => {
+      if ((name === 'a' || name === 'area') && href) links.add(href.trim())
+    },
+  })
+  parser.end(html)
+  for (const [link] of text.matchAll(/https?:\/\/[^\s<>"')\]]+/g)) {
+    links.add(link.replace(/[.,;:!?]+$/, ''))
+  }
+  return [...links]
 }

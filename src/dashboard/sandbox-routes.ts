@@ -1,11 +1,13 @@
 import type { Clock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Page, Pages } from '../http/index.js'
+import { readAttachment } from '../mime/index.js'
 import { clearMessages, findMessage, rawMessage, type SandboxMessage } from '../sandbox/index.js'
 import type { Store } from '../store/index.js'
 import { inboxView, listQuery, messageId, page } from './inbox-view.js'
 import { messageView } from './message-view.js'
 import { messageJson, summaryJson } from './sandbox-json.js'
+import { waitForMessage } from './sandbox-wait.js'
 import { render } from './views.js'
 
 // A mail's HTML may style itself and show pictures that it carries; it loads nothing, runs nothing,
@@ -29,6 +31,25 @@ export function sandboxRoutes(pages: Pages, deps: { store: Store; clock: Clock }
     const { messages, nextBefore } = await page(store, listQuery(query))
     return json({ messages: messages.map(summaryJson), nextBefore: nextBefore ?? null })
   })
+
+  // For the tests of other programs, which wait for a mail and look into it.
+  pages.get('/sandbox/wait.json', async ({ query }) =>
+    asJson(async () => messageJson(await waitForMessage(deps, query))),
+  )
+
+  pages.get('/sandbox/:id/attachments/:index', async ({ params }) => {
+    const index = messageId(params.index ?? '')
+    const raw = await wanted(params.id, (id) => rawMessage(store, id))
+    const found = index === undefined ? undefined : await readAttachment(raw, index)
+    if (found === undefined) throw new ApiError('not_found', 'No such attachment')
+    const headers = { ...sourceHeaders, 'Content-Disposition': 'attachment' }
+    return { bytes: found.bytes, contentType: found.mimeType, headers }
+  })
+
+  // Like every post, it is refused when another site's page makes it.
+  pages.post('/sandbox/clear.json', {}, () =>
+    asJson(async () => ({ cleared: await clearMessages(store) })),
+  )
 
   pages.get('/sandbox/:id', async ({ params }) => {
     // `/sandbox/1.json`: a route's parameter is a whole segment.
@@ -75,6 +96,16 @@ async function wanted<T>(
 /** In standards mode whatever the mail says, as a doctype of its own comes too late. */
 function frameDocument({ content }: SandboxMessage): string {
   return `<!doctype html><meta charset="utf-8"><base target="_blank">${content.html ?? ''}`
+}
+
+/** Errors as JSON too. */
+async function asJson(work: () => Promise<unknown>): Promise<Page> {
+  try {
+    return json(await work())
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return { ...json({ code: error.code, error: error.message }), status: error.status }
+  }
 }
 
 function json(value: unknown): Page {

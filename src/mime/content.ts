@@ -20,9 +20,12 @@ const maxHeaders = 200
 const maxHeaderChars = 4_000
 const limits = { maxNestingDepth: 30, maxRfc822NestingDepth: 2, maxHeadersSize: 256 * 1024 }
 
-/** Takes a mail apart, as far as it can be read in a moment. Never rejects. */
-export async function readContent(raw: Buffer): Promise<Content> {
-  const head = raw.subarray(0, readableBytes(raw))
+/**
+ * Takes a mail apart, as far as it can be read in a moment; `whole`: all of it, however long that takes,
+ * for mail that nobody hostile has written. Never rejects.
+ */
+export async function readContent(raw: Buffer, { whole = false } = {}): Promise<Content> {
+  const head = whole ? raw : raw.subarray(0, readableBytes(raw))
   const cut = head.length < raw.length
   try {
     const mail = await PostalMime.parse(head, limits)
@@ -49,6 +52,19 @@ export async function readContent(raw: Buffer): Promise<Content> {
       incomplete: 'broken',
     }
   }
+}
+
+/** An attachment by its place among `attachments`; of the whole mail, which nobody hostile has written. */
+export async function readAttachment(
+  raw: Buffer,
+  index: number,
+): Promise<{ mimeType: string; bytes: Buffer } | undefined> {
+  const mail = await PostalMime.parse(raw, limits)
+  const part = mail.attachments[index]
+  if (part === undefined) return undefined
+  const { content } = part
+  const bytes = typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content)
+  return { mimeType: line(part.mimeType, 100), bytes: Buffer.from(bytes) }
 }
 
 /** What the list shows of a mail. Reads nothing but the beginning of its header. */

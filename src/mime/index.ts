@@ -14,5 +14,5 @@ export {
   composeMessage,
   type MessageInput,
 } from './compose.js'
-export { type Content, glimpseHeader, readContent } from './content.js'
+export { type Content, glimpseHeader, readAttachment, readContent } from './content.js'
 export { type Mailbox, maxNameLength, parseMailbox } from './mailbox.js'

@@ -56,7 +56,12 @@ export async function countMessages(store: Reads, search?: string): Promise<numb
   return count
 }
 
-export async function findMessage(store: Reads, id: number): Promise<SandboxMessage | undefined> {
+/** `whole`: however long it is; else only as far as it can be read in a moment. */
+export async function findMessage(
+  store: Reads,
+  id: number,
+  { whole = false } = {},
+): Promise<SandboxMessage | undefined> {
   const row = await store.read
     .selectFrom('sandbox_messages')
     .selectAll()
@@ -64,7 +69,37 @@ export async function findMessage(store: Reads, id: number): Promise<SandboxMess
     .executeTakeFirst()
   const raw = row && (await rawMessage(store, id))
   if (raw === undefined || row === undefined) return undefined
-  return { ...summary(row), content: await readContent(raw) }
+  return { ...summary(row), content: await readContent(raw, { whole }) }
+}
+
+/** What a message must have; texts in any case of ASCII letters. */
+export interface MessageFilter {
+  /** One of the envelope's recipients, whole. */
+  to?: string
+  /** A part of the From header. */
+  from?: string
+  /** A part of the subject. */
+  subject?: string
+  /** Only what came later than the message with this id. */
+  after?: number
+}
+
+/** The newest message that fits, read as a whole. */
+export async function findNewest(
+  store: Reads,
+  { to, from, subject, after }: MessageFilter,
+): Promise<SandboxMessage | undefined> {
+  const row = await store.read
+    .selectFrom('sandbox_messages')
+    .select('id')
+    .$if(after !== undefined, (query) => query.where('id', '>', after ?? 0))
+    .$if(to !== undefined, (query) => query.where(like('rcpt_to', JSON.stringify(to ?? ''))))
+    .$if(from !== undefined, (query) => query.where(like('header_from', from ?? '')))
+    .$if(subject !== undefined, (query) => query.where(like('subject', subject ?? '')))
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row && (await findMessage(store, row.id, { whole: true }))
 }
 
 /** The mail as it came, byte by byte. */
@@ -87,10 +122,14 @@ export async function clearMessages(store: Store): Promise<number> {
 }
 
 function matches(search: string): Expression<SqlBool> {
-  const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`
   const columns = ['subject', 'header_from', 'mail_from', 'rcpt_to'] as const
-  const tests = columns.map((column) => sql`${sql.ref(column)} like ${pattern} escape '\\'`)
+  const tests = columns.map((column) => like(column, search))
   return sql<SqlBool>`(${sql.join(tests, sql` or `)})`
+}
+
+function like(column: string, part: string): Expression<SqlBool> {
+  const pattern = `%${part.replace(/[\\%_]/g, '\\$&')}%`
+  return sql<SqlBool>`${sql.ref(column)} like ${pattern} escape '\\'`
 }
 
 function summary(row: SandboxMessageRow): SandboxSummary {

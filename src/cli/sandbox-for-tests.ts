@@ -1,0 +1,159 @@
+import { accessSync, constants, fstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createAccount, createKey } from '../accounts/index.js'
+import { plansFile } from '../app/files.js'
+import { applianceKeyFile, logOptions, startAppliance } from '../app/index.js'
+import { loadPlans, setMarketingPlan } from '../billing/index.js'
+import { systemClock } from '../clock/index.js'
+import { createApplianceKeyFile, loadConfig, openApplianceKey } from '../config/index.js'
+import { addDomain } from '../domains/index.js'
+import { openLog } from '../log/index.js'
+import { makeTurns, migrateStore, openStore } from '../store/index.js'
+import { setSwitches } from '../tracking/index.js'
+
+/** What a test needs to know; printed as one line of JSON. */
+export interface TestSandbox {
+  /** Of the API; `/sandbox` below it is the inbox. */
+  url: string
+  apiKey: string
+  /** A sender on the account's verified domain. */
+  from: string
+  domain: string
+  /** Takes every mail for everybody into the inbox, for programs that send by SMTP. */
+  smtp: { host: string; port: number }
+  inbox: { page: string; messages: string; wait: string; clear: string }
+  /** Of links to recipients: preference centre, unsubscribing. */
+  publicUrl: string
+  accountId: string
+  dataDir: string
+  pid: number
+}
+
+const domain = 'example.test'
+const prefix = 'posthorn-tests-'
+
+/** Starts an empty appliance with an account, in files that lie in memory where there is such a place. */
+export async function openTestSandbox(
+  port: number,
+): Promise<{ told: TestSandbox; close(): Promise<void> }> {
+  const parent = memoryFolder()
+  removeLeftovers(parent)
+  const dataDir = mkdtempSync(join(parent, `${prefix}${process.pid}-`))
+  const remove = () => rmSync(dataDir, { recursive: true, force: true })
+  // Whatever ends this process by itself, such as a second signal.
+  process.once('exit', remove)
+  const { accountId, apiKey } = await setUp(dataDir)
+  const config = loadConfig({ env: settings(port) })
+  const log = openLog(logOptions(config.log))
+  const appliance = await startAppliance({ config, dataDir, log })
+  const url = appliance.privateUrl
+  return {
+    told: {
+      ...{ url, apiKey, from: `hello@${domain}`, domain },
+      smtp: { host: '127.0.0.1', port: appliance.sandboxSmtpPort ?? 0 },
+      inbox: {
+        page: `${url}/sandbox`,
+        messages: `${url}/sandbox.json`,
+        wait: `${url}/sandbox/wait.json`,
+        clear: `${url}/sandbox/clear.json`,
+      },
+      ...{ publicUrl: appliance.publicUrl, accountId, dataDir, pid: process.pid },
+    },
+    async close() {
+      await appliance.close()
+      remove()
+    },
+  }
+}
+
+async function setUp(dataDir: string) {
+  const clock = systemClock
+  await migrateStore(dataDir)
+  createApplianceKeyFile(applianceKeyFile(dataDir))
+  const key = openApplianceKey(applianceKeyFile(dataDir))
+  const store = openStore({ dataDir, clock, turns: makeTurns(), slot: 0 })
+  try {
+    const { id: accountId } = await createAccount({ store, clock }, 'Tests')
+    const { key: apiKey } = await createKey({ store, clock }, accountId, 'tests')
+    await addDomain({ store, clock, key }, accountId, domain, { trust: true })
+    // The largest, so that every feature is there.
+    const marketing = loadPlans(plansFile(dataDir)).marketing.at(-1) ?? null
+    await store.write((tx) => setMarketingPlan(tx, accountId, marketing))
+    // Links stay as they were written, so that a test can follow them.
+    await setSwitches({ store }, { accountId }, { opens: false, clicks: false })
+    return { accountId, apiKey }
+  } finally {
+    await store.close()
+  }
+}
+
+/** Nothing of the machine's own settings counts, but for the log. */
+const settings = (port: number): Record<string, string> => ({
+  POSTHORN_HTTP_PRIVATE_PORT: String(port),
+  POSTHORN_HTTP_PUBLIC_PORT: '0',
+  POSTHORN_HTTP_PUBLIC_HOST: '127.0.0.1',
+  POSTHORN_HTTP_RATE_LIMIT_REQUESTS: '0',
+  POSTHORN_SANDBOX_SMTP_PORT: '0',
+  POSTHORN_INBOUND_HOST: '127.0.0.1',
+  POSTHORN_INBOUND_PORT: '0',
+  POSTHORN_OUTBOUND_ROUTE: 'sandbox',
+  POSTHORN_OUTBOUND_THREADS: '1',
+  POSTHORN_OUTBOUND_HELO_NAME: 'localhost',
+  POSTHORN_WEBHOOKS_ALLOW: 'localhost,127.0.0.1',
+  POSTHORN_LOG_LEVEL: process.env.POSTHORN_LOG_LEVEL ?? 'error',
+  POSTHORN_LOG_FORMAT: process.env.POSTHORN_LOG_FORMAT ?? 'json',
+})
+
+function memoryFolder(): string {
+  try {
+    accessSync('/dev/shm', constants.W_OK)
+    return '/dev/shm'
+  } catch {
+    return tmpdir()
+  }
+}
+
+/** What was left by a sandbox that was killed itself: its process is no more. */
+function removeLeftovers(parent: string): void {
+  for (const name of readdirSync(parent).filter((one) => one.startsWith(prefix))) {
+    const pid = Number(name.slice(prefix.length).split('-')[0])
+    if (!isAlive(pid)) rmSync(join(parent, name), { recursive: true, force: true })
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+  }
+}
+
+const parentEveryMs = 250
+
+/** Resolves when the tests are over: by a signal, by the end of standard input, or of the parent. */
+export function endOfTests(): Promise<void> {
+  return new Promise((resolve) => {
+    let signals = 0
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        signals++
+        if (signals > 1) process.exit(130)
+        resolve()
+      })
+    }
+    const input = fstatSync(0)
+    // /dev/null ends at once and a terminal is for people: both say nothing of a parent.
+    if (input.isFIFO() || input.isSocket()) {
+      process.stdin.on('end', resolve).on('error', () => resolve())
+      process.stdin.resume()
+    }
+    const parent = process.ppid
+    const timer = setInterval(() => {
+      if (process.ppid !== parent) resolve()
+    }, parentEveryMs)
+    timer.unref()
+  })
+}

@@ -1,0 +1,41 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { OperatorError } from '../errors/index.js'
+import { say } from './output.js'
+
+export function sandboxCommand(program: Command): void {
+  program
+    .command('sandbox')
+    .description('an appliance for the tests of your program: empty, in memory, gone when they end')
+    .option('--for-tests', 'start one; its address and API key come as a line of JSON')
+    .option('--port <port>', 'of the API and the inbox (default: a free one)', port, 0)
+    .addHelpText(
+      'after',
+      `
+Everything is on 127.0.0.1 and in /dev/shm (else the folder for temporary files), and is removed at the
+end: at SIGTERM or SIGINT, when standard input is closed, or when the process that started it is gone,
+even by SIGKILL. How to use it with Vitest, Jest, pytest and Playwright: src/sandbox/README.md
+
+Example:
+  $ posthorn sandbox --for-tests
+  {"url":"http://127.0.0.1:40131","apiKey":"ph_…","from":"hello@example.test", …}`,
+    )
+    .action(async (options: { forTests?: boolean; port: number }) => {
+      if (options.forTests !== true) {
+        throw new OperatorError(
+          "A sandbox to try Posthorn out is bin/quickstart; 'posthorn sandbox --for-tests' starts one for tests",
+        )
+      }
+      const { endOfTests, openTestSandbox } = await import('./sandbox-for-tests.js')
+      const ended = endOfTests()
+      const sandbox = await openTestSandbox(options.port)
+      say(JSON.stringify(sandbox.told))
+      await ended
+      await sandbox.close()
+    })
+}
+
+function port(text: string): number {
+  const number = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (number <= 65_535) return number
+  throw new InvalidArgumentError('A port is a whole number from 0 to 65535.')
+}
