@@ -58,6 +58,11 @@ export const makeMethods = (call: Call) => ({
     <N extends OperationName>(name: N) =>
     (options?: CallOptions): Promise<Answer<N>> =>
       call(name, {}, options),
+  /** Takes nothing and gives one part of the answer. */
+  part:
+    <N extends OperationName, K extends keyof Answer<N>>(name: N, key: K) =>
+    (options?: CallOptions): Promise<Answer<N>[K]> =>
+      pick(call(name, {}, options), key),
   byId:
     <N extends OperationName>(name: N) =>
     (id: string, options?: CallOptions): Promise<Answer<N>> =>

@@ -1,12 +1,12 @@
-import { type Methods, pick, type Query } from './call.js'
+import type { Methods, Query } from './call.js'
 import { type ImportSource, importContacts } from './import.js'
 import type { CallOptions, Core } from './request.js'
 
 export const contactMethods = (methods: Methods, core: Core) => {
-  const { call, byId, byIdWithBody, pagesById } = methods
+  const { call, part, byId, byIdWithBody, pagesById } = methods
   return {
     lists: {
-      list: (options?: CallOptions) => pick(call('GET /v1/contacts/lists', {}, options), 'lists'),
+      list: part('GET /v1/contacts/lists', 'lists'),
       create: (name: string, options?: CallOptions) =>
         call('POST /v1/contacts/lists', { body: { name } }, options),
       /** The list and its contacts, for good. */

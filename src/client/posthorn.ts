@@ -1,10 +1,12 @@
 import { automationMethods } from './automations.js'
 import { broadcastMethods } from './broadcasts.js'
-import { type Call, makeCall, makeMethods, pick } from './call.js'
+import { type Call, makeCall, makeMethods } from './call.js'
 import { type Clock, systemClock } from './clock.js'
 import { contactMethods } from './contacts.js'
+import { domainMethods } from './domains.js'
 import { emailMethods } from './emails.js'
 import { eventMethods } from './events.js'
+import { keyMethods } from './keys.js'
 import { makePace } from './pace.js'
 import {
   type CallOptions,
@@ -14,7 +16,7 @@ import {
   request,
 } from './request.js'
 import { topicMethods } from './topics.js'
-import { clientVersion } from './types.js'
+import { clientVersion, type Plan } from './types.js'
 
 export interface PosthornOptions {
   /** Where the appliance's API is, such as `http://posthorn.internal:8080`; else POSTHORN_URL. */
@@ -58,6 +60,10 @@ export class Posthorn {
   readonly topics: ReturnType<typeof topicMethods>
   readonly automations: ReturnType<typeof automationMethods>
   readonly events: ReturnType<typeof eventMethods>
+  readonly domains: ReturnType<typeof domainMethods>
+  readonly keys: ReturnType<typeof keyMethods>
+  /** No key is needed. */
+  readonly plans: { list(options?: CallOptions): Promise<Plan[]> }
   readonly #core: Core
   readonly #call: Call
   #warn: ((message: string) => void) | undefined
@@ -75,12 +81,9 @@ export class Posthorn {
     this.topics = topicMethods(methods)
     this.automations = automationMethods(methods)
     this.events = eventMethods(methods)
-  }
-
-  /** The plans; no key is needed. */
-  readonly plans = {
-    list: (options?: CallOptions) =>
-      pick(this.#call('GET /v1/billing/plans', {}, options), 'plans'),
+    this.domains = domainMethods(methods)
+    this.keys = keyMethods(methods)
+    this.plans = { list: methods.part('GET /v1/billing/plans', 'plans') }
   }
 
   /** The OpenAPI document of the server. */

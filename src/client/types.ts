@@ -6,84 +6,238 @@
 
 export const clientVersion = '0.1.0'
 
-/** Exactly one of `html` and `template`. Unknown fields are ignored, but those that other mail APIs know and that would change what is sent are a 422. */
-export type Send = {
-  /** On a verified domain: `email@domain` or `Name <email@domain>` */
-  from: string
-  /** Everybody sees everybody. Duplicates are mailed once */
-  to: string | readonly string[]
-  /** The template's; those that it uses within `if`, `unless` and `case` alone may be missing; at most 256 KiB as JSON */
-  variables?: object | null | undefined
-  /** Made from the HTML if absent. Beside a template it is Liquid too, at most 256 KiB; a template that has a text part wins */
-  text?: string | null | undefined
-  /** Where answers go: `email@domain` or `Name <email@domain>` */
-  replyTo?: string | null | undefined
-  /** When to send it: ISO 8601, in the future and at most 90 days ahead; UTC if it has no zone */
-  scheduledAt?: string | Date | null | undefined
-  /** Marketing needs a marketing plan, honours unsubscribes and carries the means to unsubscribe (RFC 8058) */
-  type?: 'transactional' | 'marketing' | null | undefined
-  /** With `marketing` alone: unsubscribing then leaves this topic alone */
-  topicId?: string | null | undefined
-  /** Kept with the email and given back; at most 16 KiB as JSON */
-  metadata?: object | null | undefined
-} & ({
-  /** At most 2 MiB */
-  html: string
-  /** Needed with `html`; with `template` it is Liquid and takes the place of the template's; at most 998 bytes, no control characters */
-  subject: string
-  template?: null | undefined
-} | {
-  /** The slug of a saved template */
-  template: string
-  /** Needed with `html`; with `template` it is Liquid and takes the place of the template's; at most 998 bytes, no control characters */
-  subject?: string | null | undefined
-  html?: null | undefined
-})
+export interface AccountPaused {
+  /** 403: marketing is paused, transactional mail is unaffected; 503: all sending is paused. An operator has to clear it: do not retry */
+  code: 'account_paused'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+}
+
+export interface AccountSuspended {
+  /** Account suspended */
+  code: 'account_suspended'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+}
+
+export interface ApplicationError {
+  /** Server-side fault; retry */
+  code: 'application_error'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+}
+
+export interface Automation {
+  /** Stays the same */
+  id: string
+  /** For people */
+  name: string
+  /** `disabled`: no event starts it; `archived`: for good */
+  status: 'disabled' | 'enabled' | 'archived' | (string & {})
+  /** Of what it does now; runs go on in the version in which they began */
+  version: number
+  runs: {
+    /** Runs that are running */
+    running: number
+    /** Runs that are waiting */
+    waiting: number
+    /** Runs that are completed */
+    completed: number
+    /** Runs that are exited */
+    exited: number
+    /** Runs that are failed */
+    failed: number
+    /** Runs that are cancelled */
+    cancelled: number
+  }
+  /** Contacts who have ever entered it */
+  enrolledContacts: number
+  /** When it was made */
+  createdAt: string
+  /** When it was last changed */
+  updatedAt: string
+}
+
+/** What is not given stays; steps and connections are replaced wholly. */
+export interface AutomationChanges {
+  /** For people */
+  name?: string | null | undefined
+  steps?: readonly {
+    /** Names the step */
+    key: string
+    /** What it does */
+    type: 'trigger' | 'send_email' | 'delay' | 'wait_for_event' | 'condition' | 'contact_update' | 'split' | 'webhook' | 'exit'
+    config?: object | null | undefined
+  }[] | null | undefined
+  connections?: readonly {
+    /** The key of a step */
+    from: string
+    /** The key of a step */
+    to: string
+    /** Which of its ends */
+    type: 'default' | 'condition_met' | 'condition_not_met' | 'event_received' | 'timeout' | 'branch'
+    /** Of a split: the key of the branch */
+    branch?: string | null | undefined
+  }[] | null | undefined
+  /** `exitOn` [{ eventName, filter? }] ends a run wherever it is; `goal` { eventName, filter?, to? }; `timeZone`; `sendWindow` { from, to, days?, zone? }; `maxPerHour`; `onUnsubscribe` (`continue` where all mail is transactional) */
+  settings?: object | null | undefined
+}
+
+export interface AutomationCreated {
+  /** For the other endpoints */
+  id: string
+  /** For people */
+  name: string
+  /** `disabled`: no event starts it; `archived`: for good */
+  status: 'disabled' | 'enabled' | 'archived' | (string & {})
+  /** For people */
+  message: string
+}
+
+export interface AutomationDetail {
+  /** Stays the same */
+  id: string
+  /** For people */
+  name: string
+  /** `disabled`: no event starts it; `archived`: for good */
+  status: 'disabled' | 'enabled' | 'archived' | (string & {})
+  /** Of what it does now; runs go on in the version in which they began */
+  version: number
+  runs: {
+    /** Runs that are running */
+    running: number
+    /** Runs that are waiting */
+    waiting: number
+    /** Runs that are completed */
+    completed: number
+    /** Runs that are exited */
+    exited: number
+    /** Runs that are failed */
+    failed: number
+    /** Runs that are cancelled */
+    cancelled: number
+  }
+  /** Contacts who have ever entered it */
+  enrolledContacts: number
+  /** When it was made */
+  createdAt: string
+  /** When it was last changed */
+  updatedAt: string
+  steps: {
+    /** Names the step */
+    key: string
+    /** What it does */
+    type: 'trigger' | 'send_email' | 'delay' | 'wait_for_event' | 'condition' | 'contact_update' | 'split' | 'webhook' | 'exit' | (string & {})
+    config?: Record<string, unknown>
+  }[]
+  connections: {
+    /** The key of a step */
+    from: string
+    /** The key of a step */
+    to: string
+    /** Which of its ends */
+    type: 'default' | 'condition_met' | 'condition_not_met' | 'event_received' | 'timeout' | 'branch' | (string & {})
+    /** Of a split: the key of the branch */
+    branch?: string
+  }[]
+  /** `exitOn` [{ eventName, filter? }] ends a run wherever it is; `goal` { eventName, filter?, to? }; `timeZone`; `sendWindow` { from, to, days?, zone? }; `maxPerHour`; `onUnsubscribe` (`continue` where all mail is transactional) */
+  settings: Record<string, unknown>
+  /** What will fail when a step runs, such as a variable that its template lacks */
+  warnings?: {
+    /** The step */
+    key: string | null
+    /** What is wrong */
+    error: string
+  }[]
+}
+
+export interface AutomationRun {
+  /** Stays the same */
+  id: string
+  /** Of which automation */
+  automationId: string
+  /** In which of its versions */
+  version: number
+  /** Of which contact; null once deleted */
+  contactId: string | null
+  /** The contact's address */
+  email: string | null
+  /** `running` and `waiting` are under way */
+  status: 'running' | 'waiting' | 'completed' | 'exited' | 'failed' | 'cancelled' | (string & {})
+  /** Of one that has ended: `unsubscribed`, `bounced`, `complained`, `deleted` … */
+  reason: string | null
+  /** Where it is or has ended */
+  currentStep: string | null
+  /** When its event came */
+  startedAt: string
+  /** When it last moved */
+  updatedAt: string
+  /** Null when it has ended, or goes on at once */
+  waitingFor: null | {
+    /** `event`, `delay`, or why a step cannot be taken yet: `quota`, `paused`, `domain`, `plan`, `queue_full`, `window`, `cap`, `held`, `retry` */
+    kind: string
+    /** The event that it waits for */
+    event?: string
+    /** Why it is held */
+    reason?: string
+    /** Until then at the latest; null: until it is released */
+    until: string | null
+  }
+  history: {
+    /** Null: some lines were left out */
+    step: string | null
+    /** When */
+    at: string
+    /** `sent`, `waited`, `received`, `timed_out`, `met`, `not_met` … */
+    result: string
+    /** Of `sent`: the mail */
+    emailId?: string
+    /** Of `received`: the number of the event */
+    eventId?: number
+  }[]
+  /** Of a run that was asked for: why it is where it is and until when, in a sentence */
+  why?: string
+}
+
+export interface AutomationRuns {
+  runs: AutomationRun[]
+  hasMore: boolean
+  /** For `cursor`, to get the next page */
+  nextCursor: string | null
+}
+
+export interface AutomationState {
+  /** As asked for */
+  id: string
+  /** As it is now */
+  status: string
+  /** For people */
+  message: string
+}
+
+export interface Automations {
+  automations: Automation[]
+  hasMore: boolean
+  /** For `cursor`, to get the next page */
+  nextCursor: string | null
+}
+
+export interface BadContent {
+  /** Invalid request; the message names the field */
+  code: 'validation_error'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+  /** `subject` or `html`; null: all of it */
+  part: string | null
+  /** Where, from 1 */
+  line?: number
+  /** Where, from 1 */
+  column?: number
+}
 
 /** All or none of them are queued. */
 export interface Batch {
   emails: readonly Send[]
-}
-
-/** At least one of `to` and `phoneNumber`; `to` wins. Unknown fields are ignored, but those that other mail APIs know and that would change what is sent are a 422. */
-export type Ussd = {
-  /** On a verified domain: `email@domain` or `Name <email@domain>` */
-  from: string
-  /** As shown to the recipient; at most 998 bytes, no control characters */
-  subject: string
-  /** At most 2 MiB */
-  html: string
-  /** Made from the HTML if absent */
-  text?: string | null | undefined
-  /** Where answers go: `email@domain` or `Name <email@domain>` */
-  replyTo?: string | null | undefined
-  /** Kept with the email and given back; at most 16 KiB as JSON */
-  metadata?: object | null | undefined
-} & ({
-  /** An address: `email@domain` or `Name <email@domain>` */
-  to: string
-  phoneNumber?: null | undefined
-} | {
-  /** Looked up among all contacts of the account, whatever its notation */
-  phoneNumber: string
-  to?: null | undefined
-})
-
-export interface EmailQueued {
-  /** Of the email */
-  id: string
-  /** For people */
-  message: string
-}
-
-export interface EmailScheduled {
-  /** Of the email */
-  id: string
-  status: 'scheduled'
-  /** In UTC */
-  scheduledAt: string
-  /** For people */
-  message: string
 }
 
 export interface BatchQueued {
@@ -93,14 +247,480 @@ export interface BatchQueued {
   ids: string[]
 }
 
-export interface UssdQueued {
-  queued: true
-  /** The id of the email */
-  ref: string
+export interface Broadcast {
+  /** The campaign */
+  id: string
+  /** For yourself */
+  name: string | null
+  /** As given, with its merge tags */
+  subject: string
+  /** `sent`: every mail has ended, or was handed to a smart host. `paused`: by the operator, or because the account is */
+  status: 'draft' | 'scheduled' | 'sending' | 'paused' | 'sent' | 'cancelled' | 'failed' | (string & {})
+  /** Why it is paused */
+  pausedReason: string | null
+  /** Why it could not be dispatched at its time */
+  failedReason: string | null
+  /** Whom it is for */
+  listId: string
+  /** Its topic */
+  topicId: string | null
+  /** How many it is for; before it is dispatched, how many it would be */
+  recipientCount: number
+  /** When it is or was to be dispatched */
+  scheduledAt: string | null
+  /** When it was dispatched */
+  sentAt: string | null
+  /** When it was made */
+  createdAt: string
+  stats: BroadcastStats
 }
 
-export interface EmailFound {
-  email: Email
+export interface BroadcastAudience {
+  /** Whom it is for */
+  listId: string
+  /** Who has left the topic gets nothing, and unsubscribing leaves this topic alone */
+  topicId?: string | null | undefined
+}
+
+export interface BroadcastCancelled {
+  /** The campaign */
+  id: string
+  status: 'cancelled'
+  /** For people */
+  message: string
+}
+
+export interface BroadcastDetail {
+  /** The campaign */
+  id: string
+  /** For yourself */
+  name: string | null
+  /** As given, with its merge tags */
+  subject: string
+  /** `sent`: every mail has ended, or was handed to a smart host. `paused`: by the operator, or because the account is */
+  status: 'draft' | 'scheduled' | 'sending' | 'paused' | 'sent' | 'cancelled' | 'failed' | (string & {})
+  /** Why it is paused */
+  pausedReason: string | null
+  /** Why it could not be dispatched at its time */
+  failedReason: string | null
+  /** Whom it is for */
+  listId: string
+  /** Its topic */
+  topicId: string | null
+  /** How many it is for; before it is dispatched, how many it would be */
+  recipientCount: number
+  /** When it is or was to be dispatched */
+  scheduledAt: string | null
+  /** When it was dispatched */
+  sentAt: string | null
+  /** When it was made */
+  createdAt: string
+  stats: BroadcastStats
+  progress: {
+    /** Mails that have not ended */
+    waiting: number
+    /** Handed to a smart host, which has told no more */
+    relayed: number
+    /** Given up after the time for which mail is tried */
+    failed: number
+    /** Left out on departure: unsubscribed, bounced or complained since */
+    suppressed: number
+    /** Cancelled by the operator */
+    cancelled: number
+  }
+  /** The first 1,000 */
+  recipients: {
+    /** The address */
+    email: string
+    status: EmailStatus
+    /** The first open */
+    openedAt: string | null
+    /** The first click */
+    clickedAt: string | null
+    /** Opens by people */
+    opensCount: number
+    /** Clicks by people */
+    clicksCount: number
+  }[]
+}
+
+export interface BroadcastDraft {
+  /** The campaign */
+  id: string
+  status: 'draft'
+  /** Who would get it now */
+  estimatedRecipients: number
+}
+
+export interface BroadcastPreview {
+  /** Who would get it now */
+  recipientCount: number
+  /** Some of them */
+  sample: string[]
+  /** For people */
+  note: string
+}
+
+export interface BroadcastScheduled {
+  /** The campaign */
+  id: string
+  status: 'scheduled'
+  /** When it will be dispatched */
+  scheduledAt: string
+  /** Who would get it now */
+  estimatedRecipients: number
+}
+
+export interface BroadcastSending {
+  /** The campaign */
+  id: string
+  status: 'sending'
+  /** Who gets it */
+  recipientCount: number
+}
+
+export interface BroadcastStats {
+  /** Mails made so far */
+  recipients: number
+  /** Taken on by the recipient’s server */
+  delivered: number
+  /** Refused by it for good */
+  bounced: number
+  /** Mails that people opened */
+  opened: number
+  /** Mails in which people clicked */
+  clicked: number
+  /** In percent of what has arrived */
+  openRate: number
+  /** In percent of what has arrived */
+  clickRate: number
+}
+
+export interface Broadcasts {
+  broadcasts: Broadcast[]
+  hasMore: boolean
+  /** `cursor` of the next page; null at the end */
+  nextCursor: string | null
+}
+
+export interface BrokenCsv {
+  /** Invalid request; the message names the field */
+  code: 'validation_error'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+  /** Where it breaks */
+  line: number
+  /** Rows that put somebody on the list */
+  imported: number
+  /** Rows of those who are on it already, by an earlier row or before */
+  skipped: number
+  /** Rows without a valid address, or with what cannot be kept */
+  invalid: number
+  /** The first 100 of these rows */
+  refused: {
+    /** Where the row begins, from 1 */
+    line: number
+    /** Why, for people */
+    reason: string
+  }[]
+}
+
+export interface CampaignCap {
+  /** 403: a cap of the plan (contacts, domains, API keys, team members) or a feature that it lacks; 402: its monthly volume */
+  code: 'plan_limit_exceeded'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+  /** The plan's campaign mails a month */
+  limit: number
+  /** Used of them */
+  used: number
+  /** The marketing plan */
+  plan: string
+}
+
+export interface Cohort {
+  /** Who were walked through it */
+  contacts: number
+  /** Those for whom a run began */
+  started: number
+  /** By the key of the step, how often each result came */
+  steps: Record<string, Record<string, number>>
+  /** How often each end came, such as `completed` or `exited:goal` */
+  ends: Record<string, number>
+}
+
+export interface ConcurrentIdempotentRequest {
+  /** An identical request with the same idempotency key is still running */
+  code: 'concurrent_idempotent_request'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+}
+
+export interface Conflict {
+  /** Resource state disallows the operation */
+  code: 'conflict'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+}
+
+export interface Contact {
+  /** The same on every list */
+  id: string
+  /** As it was added */
+  email: string
+  /** A merge tag of campaigns */
+  firstName: string | null
+  /** A merge tag of campaigns */
+  lastName: string | null
+  /** E.164, by which USSD finds the contact */
+  phone: string | null
+  metadata: Record<string, unknown>
+  /** From all marketing mail of the account */
+  unsubscribed: boolean
+  /** When that was */
+  unsubscribedAt: string | null
+  /** The strongest reason for which the address is not mailed */
+  suppressed: 'bounce' | 'complaint' | 'unsubscribe' | 'manual' | null | (string & {})
+  /** When the account came to know the address */
+  createdAt: string
+}
+
+export interface ContactAdded {
+  /** The contact */
+  id: string
+  /** Its address */
+  email: string
+}
+
+export interface ContactList {
+  /** For listId */
+  id: string
+  /** Names need not differ */
+  name: string
+  /** How many contacts are on it */
+  contactCount: number
+  /** When it was made */
+  createdAt: string
+}
+
+export interface ContactListCreated {
+  /** For listId */
+  id: string
+  /** Names need not differ */
+  name: string
+}
+
+export interface ContactLists {
+  lists: ContactList[]
+}
+
+export interface Contacts {
+  contacts: Contact[]
+  hasMore: boolean
+  /** `cursor` of the next page; null at the end */
+  nextCursor: string | null
+}
+
+export interface CsvUpload {
+  /** The CSV file */
+  file: unknown
+}
+
+export interface DailyQuotaExceeded {
+  /** Daily cap of mails reached; clears at midnight UTC */
+  code: 'daily_quota_exceeded'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+  /** The plan's mails a day */
+  dailyLimit: number
+  /** Used of them */
+  dailySent: number
+  /** The next midnight, UTC */
+  resetsAt: string
+  /** The account's plan */
+  plan: string
+}
+
+export interface DailyQuotaOfBatch {
+  /** Daily cap of mails reached; clears at midnight UTC */
+  code: 'daily_quota_exceeded'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+  /** How many of its mails could be sent now */
+  canSend: number
+}
+
+export interface Domain {
+  /** Stays the same */
+  id: string
+  /** As A-labels, in lower case */
+  name: string
+  /** Only a verified one is sent from */
+  status: 'pending' | 'verified' | (string & {})
+  /** Verified by the operator's word, whatever the DNS says */
+  trusted: boolean
+  /** Whether bounces come back by a host of its own */
+  returnPath: boolean
+  dkim: {
+    /** The first part of its name in the DNS */
+    selector: string
+    algorithm: 'rsa-sha256' | 'ed25519-sha256' | (string & {})
+    /** Whether it signs */
+    verified: boolean
+  }[]
+  /** `default`: as the account has it */
+  trackOpens: 'on' | 'off' | 'default' | (string & {})
+  /** `default`: as the account has it */
+  trackClicks: 'on' | 'off' | 'default' | (string & {})
+  /** The host of its own that tracked links lead through */
+  trackingHost: string | null
+  /** Whether the DNS was seen to lead it here */
+  trackingHostReady: boolean
+  /** When it was added */
+  createdAt: string
+  /** When it was first seen verified */
+  verifiedAt: string | null
+  /** The last look */
+  checkedAt: string | null
+}
+
+/** What is not given stays. */
+export interface DomainChanges {
+  /** `default`: as the account has it */
+  trackOpens?: 'on' | 'off' | 'default' | null | undefined
+  /** `default`: as the account has it */
+  trackClicks?: 'on' | 'off' | 'default' | null | undefined
+  /** A host of the domain, with a CNAME record to publish; an empty text takes it away */
+  trackingHost?: string | null | undefined
+}
+
+export interface DomainDeleted {
+  /** As given */
+  id: string
+  deleted: true
+  /** For people */
+  message: string
+}
+
+export interface DomainDetail {
+  /** Stays the same */
+  id: string
+  /** As A-labels, in lower case */
+  name: string
+  /** Only a verified one is sent from */
+  status: 'pending' | 'verified' | (string & {})
+  /** Verified by the operator's word, whatever the DNS says */
+  trusted: boolean
+  /** Whether bounces come back by a host of its own */
+  returnPath: boolean
+  dkim: {
+    /** The first part of its name in the DNS */
+    selector: string
+    algorithm: 'rsa-sha256' | 'ed25519-sha256' | (string & {})
+    /** Whether it signs */
+    verified: boolean
+  }[]
+  /** `default`: as the account has it */
+  trackOpens: 'on' | 'off' | 'default' | (string & {})
+  /** `default`: as the account has it */
+  trackClicks: 'on' | 'off' | 'default' | (string & {})
+  /** The host of its own that tracked links lead through */
+  trackingHost: string | null
+  /** Whether the DNS was seen to lead it here */
+  trackingHostReady: boolean
+  /** When it was added */
+  createdAt: string
+  /** When it was first seen verified */
+  verifiedAt: string | null
+  /** The last look */
+  checkedAt: string | null
+  /** To publish */
+  records: {
+    purpose: 'dkim-rsa' | 'dkim-ed25519' | 'return-path-mx' | 'return-path-spf' | 'dmarc' | 'tracking' | (string & {})
+    type: 'TXT' | 'MX' | 'CNAME' | (string & {})
+    /** The whole name, without a dot at the end */
+    name: string
+    /** What is wanted there; of an MX the preference and the host */
+    value: string
+    /** Without it nothing is sent */
+    required: boolean
+  }[]
+  /** The same as lines of a zone file */
+  zone: string
+}
+
+export interface DomainInUse {
+  /** Resource state disallows the operation */
+  code: 'conflict'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+  /** The campaign */
+  broadcastId?: string
+}
+
+export interface DomainNotVerified {
+  /** Sending domain not verified; the response lists those that are */
+  code: 'domain_not_verified'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+  /** That of `from` */
+  domain: string
+  /** The domains from which the account may send */
+  verifiedDomains: string[]
+}
+
+export interface DomainVerification {
+  /** Stays the same */
+  id: string
+  /** As A-labels, in lower case */
+  name: string
+  /** Only a verified one is sent from */
+  status: 'pending' | 'verified' | (string & {})
+  /** Verified by the operator's word, whatever the DNS says */
+  trusted: boolean
+  /** Whether bounces come back by a host of its own */
+  returnPath: boolean
+  dkim: {
+    /** The first part of its name in the DNS */
+    selector: string
+    algorithm: 'rsa-sha256' | 'ed25519-sha256' | (string & {})
+    /** Whether it signs */
+    verified: boolean
+  }[]
+  /** `default`: as the account has it */
+  trackOpens: 'on' | 'off' | 'default' | (string & {})
+  /** `default`: as the account has it */
+  trackClicks: 'on' | 'off' | 'default' | (string & {})
+  /** The host of its own that tracked links lead through */
+  trackingHost: string | null
+  /** Whether the DNS was seen to lead it here */
+  trackingHostReady: boolean
+  /** When it was added */
+  createdAt: string
+  /** When it was first seen verified */
+  verifiedAt: string | null
+  /** The last look */
+  checkedAt: string | null
+  records: {
+    purpose: 'dkim-rsa' | 'dkim-ed25519' | 'return-path-mx' | 'return-path-spf' | 'dmarc' | 'tracking' | (string & {})
+    type: 'TXT' | 'MX' | 'CNAME' | (string & {})
+    /** The whole name, without a dot at the end */
+    name: string
+    /** What is wanted there; of an MX the preference and the host */
+    value: string
+    /** Without it nothing is sent */
+    required: boolean
+    /** `unknown`: the DNS gave no answer, so nothing was concluded */
+    state: 'ok' | 'missing' | 'different' | 'unknown' | (string & {})
+    /** What is there */
+    found: string[]
+    /** What to do; empty where nothing is */
+    advice: string
+  }[]
+}
+
+export interface Domains {
+  domains: Domain[]
 }
 
 export interface Email {
@@ -147,8 +767,21 @@ export interface Email {
   recipients: EmailRecipient[]
 }
 
-/** Never leaves `cancelled` or `suppressed` (nobody is left to mail) */
-export type EmailStatus = 'queued' | 'scheduled' | 'sending' | 'sent' | 'delivered' | 'bounced' | 'failed' | 'cancelled' | 'suppressed' | (string & {})
+export interface EmailCancelled {
+  /** For people */
+  message: string
+}
+
+export interface EmailFound {
+  email: Email
+}
+
+export interface EmailQueued {
+  /** Of the email */
+  id: string
+  /** For people */
+  message: string
+}
 
 export interface EmailRecipient {
   /** Only the address */
@@ -172,270 +805,55 @@ export interface EmailRecipient {
   } | null
 }
 
-export interface EmailCancelled {
+export interface EmailScheduled {
+  /** Of the email */
+  id: string
+  status: 'scheduled'
+  /** In UTC */
+  scheduledAt: string
   /** For people */
   message: string
 }
 
-export interface InvalidSender {
-  /** Invalid request; the message names the field */
-  code: 'validation_error'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-  /** None was found */
-  domain: ''
-}
+/** Never leaves `cancelled` or `suppressed` (nobody is left to mail) */
+export type EmailStatus = 'queued' | 'scheduled' | 'sending' | 'sent' | 'delivered' | 'bounced' | 'failed' | 'cancelled' | 'suppressed' | (string & {})
 
-export interface DomainNotVerified {
-  /** Sending domain not verified; the response lists those that are */
-  code: 'domain_not_verified'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-  /** That of `from` */
-  domain: string
-  /** The domains from which the account may send */
-  verifiedDomains: string[]
-}
-
-export interface TooManyRecipients {
-  /** Invalid request; the message names the field */
-  code: 'validation_error'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-  /** How many were given */
-  count: number
-  /** How many may be given */
-  max: number
-}
-
-export interface ValidationError {
-  /** Invalid request; the message names the field */
-  code: 'validation_error'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-}
-
-/** Every field that is wrong, at most 50. The only error body without `code`. */
-export interface InvalidFields {
-  success: false
-  error: {
-    issues: {
-      /** `required`, `invalid_type` or `invalid_` and the rule */
-      code: string
-      /** The type or rule */
-      expected: string
-      /** The type that was given; `undefined` for none */
-      received: string
-      /** Leads to the field */
-      path: string[]
-      /** What is expected there, and the beginning of what came */
-      message: string
-    }[]
-    name: 'StructError'
-  }
-}
-
-export interface MissingApiKey {
-  /** No API key was given */
-  code: 'missing_api_key'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-}
-
-export interface InvalidApiKey {
-  /** The API key is malformed, unknown or deleted */
-  code: 'invalid_api_key'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-}
-
-export interface MonthlyQuotaExceeded {
-  /** Monthly email allowance exhausted */
-  code: 'monthly_quota_exceeded'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-  /** The plan's mails a month */
-  limit: number
-  /** Used of them */
-  used: number
-  /** The account's plan */
-  plan: string
-}
-
-export interface MarketingSubscriptionRequired {
-  /** No marketing plan, or it expired */
-  code: 'marketing_subscription_required'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-  upgrade: 'marketing'
-}
-
-export interface AccountPaused {
-  /** 403: marketing is paused, transactional mail is unaffected; 503: all sending is paused. An operator has to clear it: do not retry */
-  code: 'account_paused'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-}
-
-export interface AccountSuspended {
-  /** Account suspended */
-  code: 'account_suspended'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-}
-
-export interface SubscriptionExpired {
-  /** Subscription ended and grace is over */
-  code: 'subscription_expired'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-}
-
-export interface NotFound {
-  /** Resource or URL does not exist; 405: it does not know the method */
-  code: 'not_found'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-}
-
-export interface Conflict {
-  /** Resource state disallows the operation */
-  code: 'conflict'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-}
-
-export interface ConcurrentIdempotentRequest {
-  /** An identical request with the same idempotency key is still running */
-  code: 'concurrent_idempotent_request'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-}
-
-export interface InvalidIdempotentRequest {
-  /** The key was already used with a different body */
-  code: 'invalid_idempotent_request'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-}
-
-export interface TooLarge {
-  /** Invalid request; the message names the field */
-  code: 'validation_error'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-  /** Bytes that a body may have */
-  max: number
-}
-
-export interface UnsupportedMediaType {
-  /** File or body type not accepted by the endpoint */
-  code: 'unsupported_media_type'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-}
-
-export interface DailyQuotaExceeded {
-  /** Daily cap of mails reached; clears at midnight UTC */
-  code: 'daily_quota_exceeded'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-  /** The plan's mails a day */
-  dailyLimit: number
-  /** Used of them */
-  dailySent: number
-  /** The next midnight, UTC */
-  resetsAt: string
-  /** The account's plan */
-  plan: string
-}
-
-export interface RateLimitExceeded {
-  /** Request rate exceeded; clears in seconds */
-  code: 'rate_limit_exceeded'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-}
-
-export interface ApplicationError {
-  /** Server-side fault; retry */
-  code: 'application_error'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-}
-
-export interface ServiceUnavailable {
-  /** Server-side, usually brief; retry after `Retry-After` */
-  code: 'service_unavailable'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-}
-
-export interface SendingPaused {
-  /** 403: marketing is paused, transactional mail is unaffected; 503: all sending is paused. An operator has to clear it: do not retry */
-  code: 'account_paused'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-  reason: 'bounce' | 'complaint' | (string & {})
-}
-
-export interface MonthlyQuotaOfBatch {
-  /** Monthly email allowance exhausted */
-  code: 'monthly_quota_exceeded'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-  /** How many of its mails could be sent now */
-  canSend: number
-}
-
-export interface InvalidItems {
-  /** Invalid request; the message names the field */
-  code: 'validation_error'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-  /** Every mail that is wrong */
-  errors: {
-    /** Its place in `emails`, from 0 */
-    index: number
-    /** Everything that is wrong with it, beginning with its fields */
-    error: string
+export interface EventAccepted {
+  /** 1 to 100 of A-Z, a-z, 0-9, `_`, `.`, `:` and `-` */
+  event: string
+  /** Whose event it is */
+  contactId: string
+  /** The account did not know the address */
+  contactCreated: boolean
+  /** Runs that began */
+  started: number
+  /** Runs that were waiting for it and go on */
+  resumed: number
+  automations: {
+    /** An enabled automation that the event can start */
+    automationId: string
+    /** For people */
+    name: string
+    /** A run of the contact began */
+    started: boolean
+    /** The run that began, or the one that is under way */
+    runId: string | null
+    /** Why none began */
+    reason?: 'already_running' | 'already_entered' | 'too_soon' | 'filtered' | 'suppressed' | 'too_old' | 'limit' | (string & {})
   }[]
 }
 
-export interface DailyQuotaOfBatch {
-  /** Daily cap of mails reached; clears at midnight UTC */
-  code: 'daily_quota_exceeded'
+export interface EventsAccepted {
+  /** Events that were taken in */
+  accepted: number
+  results: EventAccepted[]
+}
+
+export interface Forbidden {
+  /** Valid credentials, not permitted */
+  code: 'forbidden'
   /** For people; its wording may change. Branch on `code`. */
   error: string
-  /** How many of its mails could be sent now */
-  canSend: number
-}
-
-export interface ContactList {
-  /** For listId */
-  id: string
-  /** Names need not differ */
-  name: string
-  /** How many contacts are on it */
-  contactCount: number
-  /** When it was made */
-  createdAt: string
-}
-
-export interface ContactLists {
-  lists: ContactList[]
-}
-
-export interface NewContactList {
-  /** Names need not differ */
-  name: string
-}
-
-export interface ContactListCreated {
-  /** For listId */
-  id: string
-  /** Names need not differ */
-  name: string
 }
 
 export interface Gone {
@@ -444,112 +862,6 @@ export interface Gone {
   deleted: true
   /** For people */
   message: string
-}
-
-export interface Contact {
-  /** The same on every list */
-  id: string
-  /** As it was added */
-  email: string
-  /** A merge tag of campaigns */
-  firstName: string | null
-  /** A merge tag of campaigns */
-  lastName: string | null
-  /** E.164, by which USSD finds the contact */
-  phone: string | null
-  metadata: Record<string, unknown>
-  /** From all marketing mail of the account */
-  unsubscribed: boolean
-  /** When that was */
-  unsubscribedAt: string | null
-  /** The strongest reason for which the address is not mailed */
-  suppressed: 'bounce' | 'complaint' | 'unsubscribe' | 'manual' | null | (string & {})
-  /** When the account came to know the address */
-  createdAt: string
-}
-
-export interface Contacts {
-  contacts: Contact[]
-  hasMore: boolean
-  /** `cursor` of the next page; null at the end */
-  nextCursor: string | null
-}
-
-export interface NewContact {
-  /** The address */
-  email: string
-  /** First name; a merge tag of campaigns */
-  firstName?: string | null | undefined
-  /** Last name; a merge tag of campaigns */
-  lastName?: string | null | undefined
-  /** By which USSD finds the contact, in any notation */
-  phone?: string | null | undefined
-  /** Anything, at most 16 KiB as JSON; laid over what is known, key by key */
-  metadata?: object | null | undefined
-}
-
-export interface CsvUpload {
-  /** The CSV file */
-  file: unknown
-}
-
-export interface Imported {
-  /** Rows that put somebody on the list */
-  imported: number
-  /** Rows of those who are on it already, by an earlier row or before */
-  skipped: number
-  /** Rows without a valid address, or with what cannot be kept */
-  invalid: number
-  /** The first 100 of these rows */
-  refused: {
-    /** Where the row begins, from 1 */
-    line: number
-    /** Why, for people */
-    reason: string
-  }[]
-}
-
-export interface ContactAdded {
-  /** The contact */
-  id: string
-  /** Its address */
-  email: string
-}
-
-export interface PlanLimitExceeded {
-  /** 403: a cap of the plan (contacts, domains, API keys, team members) or a feature that it lacks; 402: its monthly volume */
-  code: 'plan_limit_exceeded'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-}
-
-export interface SubscriptionPastDue {
-  /** Renewal failed: sending goes on, but nothing can be added until it is paid */
-  code: 'subscription_past_due'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-}
-
-export interface BrokenCsv {
-  /** Invalid request; the message names the field */
-  code: 'validation_error'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-  /** Where it breaks */
-  line: number
-  /** Rows that put somebody on the list */
-  imported: number
-  /** Rows of those who are on it already, by an earlier row or before */
-  skipped: number
-  /** Rows without a valid address, or with what cannot be kept */
-  invalid: number
-  /** The first 100 of these rows */
-  refused: {
-    /** Where the row begins, from 1 */
-    line: number
-    /** Why, for people */
-    reason: string
-  }[]
 }
 
 export interface ImportCutOff {
@@ -634,283 +946,188 @@ export interface ImportWithoutRoom {
   }[]
 }
 
-export interface Topic {
+export interface Imported {
+  /** Rows that put somebody on the list */
+  imported: number
+  /** Rows of those who are on it already, by an earlier row or before */
+  skipped: number
+  /** Rows without a valid address, or with what cannot be kept */
+  invalid: number
+  /** The first 100 of these rows */
+  refused: {
+    /** Where the row begins, from 1 */
+    line: number
+    /** Why, for people */
+    reason: string
+  }[]
+}
+
+export interface InvalidApiKey {
+  /** The API key is malformed, unknown or deleted */
+  code: 'invalid_api_key'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+}
+
+export interface InvalidAutomation {
+  /** Invalid request; the message names the field */
+  code: 'validation_error'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+  /** Every fault, by the key of its step */
+  errors: {
+    /** The step; null for what is of no single one */
+    key: string | null
+    /** What is wrong */
+    error: string
+  }[]
+}
+
+export interface InvalidEvents {
+  /** Invalid request; the message names the field */
+  code: 'validation_error'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+  errors: {
+    /** Of the event */
+    index: number
+    /** What is wrong */
+    error: string
+  }[]
+}
+
+export interface InvalidField {
+  /** Invalid request; the message names the field */
+  code: 'validation_error'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+  /** Which one */
+  field: string
+}
+
+/** Every field that is wrong, at most 50. The only error body without `code`. */
+export interface InvalidFields {
+  success: false
+  error: {
+    issues: {
+      /** `required`, `invalid_type` or `invalid_` and the rule */
+      code: string
+      /** The type or rule */
+      expected: string
+      /** The type that was given; `undefined` for none */
+      received: string
+      /** Leads to the field */
+      path: string[]
+      /** What is expected there, and the beginning of what came */
+      message: string
+    }[]
+    name: 'StructError'
+  }
+}
+
+export interface InvalidIdempotentRequest {
+  /** The key was already used with a different body */
+  code: 'invalid_idempotent_request'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+}
+
+export interface InvalidItems {
+  /** Invalid request; the message names the field */
+  code: 'validation_error'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+  /** Every mail that is wrong */
+  errors: {
+    /** Its place in `emails`, from 0 */
+    index: number
+    /** Everything that is wrong with it, beginning with its fields */
+    error: string
+  }[]
+}
+
+export interface InvalidSender {
+  /** Invalid request; the message names the field */
+  code: 'validation_error'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+  /** None was found */
+  domain: ''
+}
+
+export interface Key {
   /** Stays the same */
   id: string
-  /** Shown to recipients; unique within the account, whatever its case */
+  /** For people */
   name: string
-  /** Shown to recipients */
-  description: string
-  /** Sort order in the preference centre */
-  position: number
-  /** Not sendable, and not in the preference centre */
-  archived: boolean
-  /** How many have left it */
-  optedOut: number
+  /** Its last four characters, by which people know it */
+  last4: string
+  /** `full`: everything; `sending`: sends mail, looks at one by its id, cancels a scheduled one; `read`: whatever changes nothing */
+  scope: 'full' | 'sending' | 'read' | (string & {})
+  /** The sender domains of a sending key, which sees their mails alone */
+  domains: string[] | null
+  /** Addresses and CIDR ranges that its requests come from */
+  networks: string[] | null
+  /** When it ends */
+  expiresAt: string | null
   /** When it was made */
   createdAt: string
-}
-
-export interface Topics {
-  topics: Topic[]
-}
-
-export interface NewTopic {
-  /** Shown to recipients; unique within the account, whatever its case */
-  name: string
-  /** Shown to recipients */
-  description?: string | null | undefined
-  /** Sort order in the preference centre */
-  position?: number | null | undefined
+  /** To the minute */
+  lastUsedAt: string | null
 }
 
 /** What is not given stays. */
-export interface TopicChanges {
-  /** Shown to recipients; unique within the account, whatever its case */
+export interface KeyChanges {
+  /** For people */
   name?: string | null | undefined
-  /** Shown to recipients */
-  description?: string | null | undefined
-  position?: number | null | undefined
-  /** Archives or restores it */
-  archived?: boolean | null | undefined
+  /** `full`: everything; `sending`: sends mail, looks at one by its id, cancels a scheduled one; `read`: whatever changes nothing */
+  scope?: 'full' | 'sending' | 'read' | null | undefined
+  domains?: 'any' | readonly string[] | null | undefined
+  networks?: 'any' | readonly string[] | null | undefined
+  expiresAt?: 'never' | string | Date | null | undefined
 }
 
-export interface TopicCreated {
-  /** For topicId */
+export interface KeyCreated {
+  /** Stays the same */
   id: string
-  /** Shown to recipients; unique within the account, whatever its case */
+  /** For people */
   name: string
-  /** For people */
-  message: string
-}
-
-export interface TopicArchived {
-  /** For people */
-  message: string
-}
-
-export interface OptOuts {
-  topic: {
-    /** As asked for */
-    id: string
-    /** Shown to recipients; unique within the account, whatever its case */
-    name: string
-  }
-  optOuts: {
-    /** The address */
-    email: string
-    /** The contact's first and last name */
-    name: string | null
-    /** When they left */
-    optedOutAt: string
-  }[]
-}
-
-/** Unknown fields are ignored, but those that other mail APIs know and that would change what is sent are a 422. */
-export interface NewBroadcast {
-  /** Whom it is for */
-  listId: string
-  /** On a verified domain of the account */
-  from: string
-  /** At most 200 characters; merge tags as in the HTML */
-  subject: string
-  /** Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. The text part is made from it. */
-  html: string
-  /** Who has left the topic gets nothing, and unsubscribing leaves this topic alone */
-  topicId?: string | null | undefined
-  /** For yourself; recipients never see it */
-  name?: string | null | undefined
-  /** Where answers go */
-  replyTo?: string | null | undefined
-  /** When to dispatch it: ISO 8601, in the future, however far ahead; UTC if it has no zone */
-  scheduledAt?: string | Date | null | undefined
-  /** Keeps it until it is sent by its own endpoint */
-  draft?: boolean | null | undefined
-}
-
-/** The campaign, and whom to send it to. Unknown fields are ignored, but those that other mail APIs know and that would change what is sent are a 422. */
-export interface TestBroadcast {
-  /** Whom it is for */
-  listId: string
-  /** On a verified domain of the account */
-  from: string
-  /** At most 200 characters; merge tags as in the HTML */
-  subject: string
-  /** Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. The text part is made from it. */
-  html: string
-  /** Who has left the topic gets nothing, and unsubscribing leaves this topic alone */
-  topicId?: string | null | undefined
-  /** For yourself; recipients never see it */
-  name?: string | null | undefined
-  /** Where answers go */
-  replyTo?: string | null | undefined
-  /** When to dispatch it: ISO 8601, in the future, however far ahead; UTC if it has no zone */
-  scheduledAt?: string | Date | null | undefined
-  /** A mailbox on a verified domain of the account */
-  to: string
-}
-
-export interface BroadcastAudience {
-  /** Whom it is for */
-  listId: string
-  /** Who has left the topic gets nothing, and unsubscribing leaves this topic alone */
-  topicId?: string | null | undefined
-}
-
-export interface BroadcastPreview {
-  /** Who would get it now */
-  recipientCount: number
-  /** Some of them */
-  sample: string[]
-  /** For people */
-  note: string
-}
-
-export interface TestSent {
-  /** The email, to look at by its own endpoint */
-  id: string
-  /** For people */
-  message: string
-}
-
-export interface BroadcastSending {
-  /** The campaign */
-  id: string
-  status: 'sending'
-  /** Who gets it */
-  recipientCount: number
-}
-
-export interface BroadcastScheduled {
-  /** The campaign */
-  id: string
-  status: 'scheduled'
-  /** When it will be dispatched */
-  scheduledAt: string
-  /** Who would get it now */
-  estimatedRecipients: number
-}
-
-export interface BroadcastDraft {
-  /** The campaign */
-  id: string
-  status: 'draft'
-  /** Who would get it now */
-  estimatedRecipients: number
-}
-
-export interface BroadcastCancelled {
-  /** The campaign */
-  id: string
-  status: 'cancelled'
-  /** For people */
-  message: string
-}
-
-export interface BroadcastStats {
-  /** Mails made so far */
-  recipients: number
-  /** Taken on by the recipient’s server */
-  delivered: number
-  /** Refused by it for good */
-  bounced: number
-  /** Mails that people opened */
-  opened: number
-  /** Mails in which people clicked */
-  clicked: number
-  /** In percent of what has arrived */
-  openRate: number
-  /** In percent of what has arrived */
-  clickRate: number
-}
-
-export interface Broadcast {
-  /** The campaign */
-  id: string
-  /** For yourself */
-  name: string | null
-  /** As given, with its merge tags */
-  subject: string
-  /** `sent`: every mail has ended, or was handed to a smart host. `paused`: by the operator, or because the account is */
-  status: 'draft' | 'scheduled' | 'sending' | 'paused' | 'sent' | 'cancelled' | 'failed' | (string & {})
-  /** Why it is paused */
-  pausedReason: string | null
-  /** Why it could not be dispatched at its time */
-  failedReason: string | null
-  /** Whom it is for */
-  listId: string
-  /** Its topic */
-  topicId: string | null
-  /** How many it is for; before it is dispatched, how many it would be */
-  recipientCount: number
-  /** When it is or was to be dispatched */
-  scheduledAt: string | null
-  /** When it was dispatched */
-  sentAt: string | null
+  /** Its last four characters, by which people know it */
+  last4: string
+  /** `full`: everything; `sending`: sends mail, looks at one by its id, cancels a scheduled one; `read`: whatever changes nothing */
+  scope: 'full' | 'sending' | 'read' | (string & {})
+  /** The sender domains of a sending key, which sees their mails alone */
+  domains: string[] | null
+  /** Addresses and CIDR ranges that its requests come from */
+  networks: string[] | null
+  /** When it ends */
+  expiresAt: string | null
   /** When it was made */
   createdAt: string
-  stats: BroadcastStats
+  /** To the minute */
+  lastUsedAt: string | null
+  /** The key itself, this once; null in a repeat with the same Idempotency-Key */
+  key: string | null
 }
 
-export interface Broadcasts {
-  broadcasts: Broadcast[]
-  hasMore: boolean
-  /** `cursor` of the next page; null at the end */
-  nextCursor: string | null
-}
-
-export interface BroadcastDetail {
-  /** The campaign */
+export interface KeyDeleted {
+  /** As given */
   id: string
-  /** For yourself */
-  name: string | null
-  /** As given, with its merge tags */
-  subject: string
-  /** `sent`: every mail has ended, or was handed to a smart host. `paused`: by the operator, or because the account is */
-  status: 'draft' | 'scheduled' | 'sending' | 'paused' | 'sent' | 'cancelled' | 'failed' | (string & {})
-  /** Why it is paused */
-  pausedReason: string | null
-  /** Why it could not be dispatched at its time */
-  failedReason: string | null
-  /** Whom it is for */
-  listId: string
-  /** Its topic */
-  topicId: string | null
-  /** How many it is for; before it is dispatched, how many it would be */
-  recipientCount: number
-  /** When it is or was to be dispatched */
-  scheduledAt: string | null
-  /** When it was dispatched */
-  sentAt: string | null
-  /** When it was made */
-  createdAt: string
-  stats: BroadcastStats
-  progress: {
-    /** Mails that have not ended */
-    waiting: number
-    /** Handed to a smart host, which has told no more */
-    relayed: number
-    /** Given up after the time for which mail is tried */
-    failed: number
-    /** Left out on departure: unsubscribed, bounced or complained since */
-    suppressed: number
-    /** Cancelled by the operator */
-    cancelled: number
-  }
-  /** The first 1,000 */
-  recipients: {
-    /** The address */
-    email: string
-    status: EmailStatus
-    /** The first open */
-    openedAt: string | null
-    /** The first click */
-    clickedAt: string | null
-    /** Opens by people */
-    opensCount: number
-    /** Clicks by people */
-    clicksCount: number
-  }[]
+  deleted: true
+  /** For people */
+  message: string
+}
+
+export interface Keys {
+  keys: Key[]
+}
+
+export interface MarketingSubscriptionRequired {
+  /** No marketing plan, or it expired */
+  code: 'marketing_subscription_required'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+  upgrade: 'marketing'
 }
 
 export interface MarketingUsage {
@@ -945,37 +1162,102 @@ export interface MarketingUsage {
   pausedReason: string | null
 }
 
-export interface Forbidden {
-  /** Valid credentials, not permitted */
-  code: 'forbidden'
+export interface MissingApiKey {
+  /** No API key was given */
+  code: 'missing_api_key'
   /** For people; its wording may change. Branch on `code`. */
   error: string
 }
 
-export interface BadContent {
-  /** Invalid request; the message names the field */
-  code: 'validation_error'
+export interface MonthlyQuotaExceeded {
+  /** Monthly email allowance exhausted */
+  code: 'monthly_quota_exceeded'
   /** For people; its wording may change. Branch on `code`. */
   error: string
-  /** `subject` or `html`; null: all of it */
-  part: string | null
-  /** Where, from 1 */
-  line?: number
-  /** Where, from 1 */
-  column?: number
-}
-
-export interface CampaignCap {
-  /** 403: a cap of the plan (contacts, domains, API keys, team members) or a feature that it lacks; 402: its monthly volume */
-  code: 'plan_limit_exceeded'
-  /** For people; its wording may change. Branch on `code`. */
-  error: string
-  /** The plan's campaign mails a month */
+  /** The plan's mails a month */
   limit: number
   /** Used of them */
   used: number
-  /** The marketing plan */
+  /** The account's plan */
   plan: string
+}
+
+export interface MonthlyQuotaOfBatch {
+  /** Monthly email allowance exhausted */
+  code: 'monthly_quota_exceeded'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+  /** How many of its mails could be sent now */
+  canSend: number
+}
+
+export interface NewAutomation {
+  /** For people */
+  name: string
+  steps: readonly {
+    /** Names the step */
+    key: string
+    /** What it does */
+    type: 'trigger' | 'send_email' | 'delay' | 'wait_for_event' | 'condition' | 'contact_update' | 'split' | 'webhook' | 'exit'
+    config?: object | null | undefined
+  }[]
+  connections: readonly {
+    /** The key of a step */
+    from: string
+    /** The key of a step */
+    to: string
+    /** Which of its ends */
+    type: 'default' | 'condition_met' | 'condition_not_met' | 'event_received' | 'timeout' | 'branch'
+    /** Of a split: the key of the branch */
+    branch?: string | null | undefined
+  }[]
+  /** `exitOn` [{ eventName, filter? }] ends a run wherever it is; `goal` { eventName, filter?, to? }; `timeZone`; `sendWindow` { from, to, days?, zone? }; `maxPerHour`; `onUnsubscribe` (`continue` where all mail is transactional) */
+  settings?: object | null | undefined
+}
+
+/** Unknown fields are ignored, but those that other mail APIs know and that would change what is sent are a 422. */
+export interface NewBroadcast {
+  /** Whom it is for */
+  listId: string
+  /** On a verified domain of the account */
+  from: string
+  /** At most 200 characters; merge tags as in the HTML */
+  subject: string
+  /** Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. The text part is made from it. */
+  html: string
+  /** Who has left the topic gets nothing, and unsubscribing leaves this topic alone */
+  topicId?: string | null | undefined
+  /** For yourself; recipients never see it */
+  name?: string | null | undefined
+  /** Where answers go */
+  replyTo?: string | null | undefined
+  /** When to dispatch it: ISO 8601, in the future, however far ahead; UTC if it has no zone */
+  scheduledAt?: string | Date | null | undefined
+  /** Keeps it until it is sent by its own endpoint */
+  draft?: boolean | null | undefined
+}
+
+export interface NewContact {
+  /** The address */
+  email: string
+  /** First name; a merge tag of campaigns */
+  firstName?: string | null | undefined
+  /** Last name; a merge tag of campaigns */
+  lastName?: string | null | undefined
+  /** By which USSD finds the contact, in any notation */
+  phone?: string | null | undefined
+  /** Anything, at most 16 KiB as JSON; laid over what is known, key by key */
+  metadata?: object | null | undefined
+}
+
+export interface NewContactList {
+  /** Names need not differ */
+  name: string
+}
+
+export interface NewDomain {
+  /** Unicode or A-labels */
+  name: string
 }
 
 export interface NewEvent {
@@ -1008,263 +1290,14 @@ export interface NewEvents {
   }[]
 }
 
-export interface EventAccepted {
-  /** 1 to 100 of A-Z, a-z, 0-9, `_`, `.`, `:` and `-` */
-  event: string
-  /** Whose event it is */
-  contactId: string
-  /** The account did not know the address */
-  contactCreated: boolean
-  /** Runs that began */
-  started: number
-  /** Runs that were waiting for it and go on */
-  resumed: number
-  automations: {
-    /** An enabled automation that the event can start */
-    automationId: string
-    /** For people */
-    name: string
-    /** A run of the contact began */
-    started: boolean
-    /** The run that began, or the one that is under way */
-    runId: string | null
-    /** Why none began */
-    reason?: 'already_running' | 'already_entered' | 'too_soon' | 'filtered' | 'suppressed' | 'too_old' | 'limit' | (string & {})
-  }[]
-}
-
-export interface EventsAccepted {
-  /** Events that were taken in */
-  accepted: number
-  results: EventAccepted[]
-}
-
-export interface NewAutomation {
+export interface NewKey {
   /** For people */
   name: string
-  steps: readonly {
-    /** Names the step */
-    key: string
-    /** What it does */
-    type: 'trigger' | 'send_email' | 'delay' | 'wait_for_event' | 'condition' | 'contact_update' | 'split' | 'webhook' | 'exit'
-    config?: object | null | undefined
-  }[]
-  connections: readonly {
-    /** The key of a step */
-    from: string
-    /** The key of a step */
-    to: string
-    /** Which of its ends */
-    type: 'default' | 'condition_met' | 'condition_not_met' | 'event_received' | 'timeout' | 'branch'
-    /** Of a split: the key of the branch */
-    branch?: string | null | undefined
-  }[]
-  /** `exitOn` [{ eventName, filter? }] ends a run wherever it is; `goal` { eventName, filter?, to? }; `timeZone`; `sendWindow` { from, to, days?, zone? }; `maxPerHour`; `onUnsubscribe` (`continue` where all mail is transactional) */
-  settings?: object | null | undefined
-}
-
-/** What is not given stays; steps and connections are replaced wholly. */
-export interface AutomationChanges {
-  /** For people */
-  name?: string | null | undefined
-  steps?: readonly {
-    /** Names the step */
-    key: string
-    /** What it does */
-    type: 'trigger' | 'send_email' | 'delay' | 'wait_for_event' | 'condition' | 'contact_update' | 'split' | 'webhook' | 'exit'
-    config?: object | null | undefined
-  }[] | null | undefined
-  connections?: readonly {
-    /** The key of a step */
-    from: string
-    /** The key of a step */
-    to: string
-    /** Which of its ends */
-    type: 'default' | 'condition_met' | 'condition_not_met' | 'event_received' | 'timeout' | 'branch'
-    /** Of a split: the key of the branch */
-    branch?: string | null | undefined
-  }[] | null | undefined
-  /** `exitOn` [{ eventName, filter? }] ends a run wherever it is; `goal` { eventName, filter?, to? }; `timeZone`; `sendWindow` { from, to, days?, zone? }; `maxPerHour`; `onUnsubscribe` (`continue` where all mail is transactional) */
-  settings?: object | null | undefined
-}
-
-export interface AutomationCreated {
-  /** For the other endpoints */
-  id: string
-  /** For people */
-  name: string
-  /** `disabled`: no event starts it; `archived`: for good */
-  status: 'disabled' | 'enabled' | 'archived' | (string & {})
-  /** For people */
-  message: string
-}
-
-export interface AutomationState {
-  /** As asked for */
-  id: string
-  /** As it is now */
-  status: string
-  /** For people */
-  message: string
-}
-
-export interface RunState {
-  /** As asked for */
-  id: string
-  /** `cancelled` */
-  status: string
-  /** For people */
-  message: string
-}
-
-export interface Automation {
-  /** Stays the same */
-  id: string
-  /** For people */
-  name: string
-  /** `disabled`: no event starts it; `archived`: for good */
-  status: 'disabled' | 'enabled' | 'archived' | (string & {})
-  /** Of what it does now; runs go on in the version in which they began */
-  version: number
-  runs: {
-    /** Runs that are running */
-    running: number
-    /** Runs that are waiting */
-    waiting: number
-    /** Runs that are completed */
-    completed: number
-    /** Runs that are exited */
-    exited: number
-    /** Runs that are failed */
-    failed: number
-    /** Runs that are cancelled */
-    cancelled: number
-  }
-  /** Contacts who have ever entered it */
-  enrolledContacts: number
-  /** When it was made */
-  createdAt: string
-  /** When it was last changed */
-  updatedAt: string
-}
-
-export interface AutomationDetail {
-  /** Stays the same */
-  id: string
-  /** For people */
-  name: string
-  /** `disabled`: no event starts it; `archived`: for good */
-  status: 'disabled' | 'enabled' | 'archived' | (string & {})
-  /** Of what it does now; runs go on in the version in which they began */
-  version: number
-  runs: {
-    /** Runs that are running */
-    running: number
-    /** Runs that are waiting */
-    waiting: number
-    /** Runs that are completed */
-    completed: number
-    /** Runs that are exited */
-    exited: number
-    /** Runs that are failed */
-    failed: number
-    /** Runs that are cancelled */
-    cancelled: number
-  }
-  /** Contacts who have ever entered it */
-  enrolledContacts: number
-  /** When it was made */
-  createdAt: string
-  /** When it was last changed */
-  updatedAt: string
-  steps: {
-    /** Names the step */
-    key: string
-    /** What it does */
-    type: 'trigger' | 'send_email' | 'delay' | 'wait_for_event' | 'condition' | 'contact_update' | 'split' | 'webhook' | 'exit' | (string & {})
-    config?: Record<string, unknown>
-  }[]
-  connections: {
-    /** The key of a step */
-    from: string
-    /** The key of a step */
-    to: string
-    /** Which of its ends */
-    type: 'default' | 'condition_met' | 'condition_not_met' | 'event_received' | 'timeout' | 'branch' | (string & {})
-    /** Of a split: the key of the branch */
-    branch?: string
-  }[]
-  /** `exitOn` [{ eventName, filter? }] ends a run wherever it is; `goal` { eventName, filter?, to? }; `timeZone`; `sendWindow` { from, to, days?, zone? }; `maxPerHour`; `onUnsubscribe` (`continue` where all mail is transactional) */
-  settings: Record<string, unknown>
-  /** What will fail when a step runs, such as a variable that its template lacks */
-  warnings?: {
-    /** The step */
-    key: string | null
-    /** What is wrong */
-    error: string
-  }[]
-}
-
-export interface Automations {
-  automations: Automation[]
-  hasMore: boolean
-  /** For `cursor`, to get the next page */
-  nextCursor: string | null
-}
-
-export interface AutomationRun {
-  /** Stays the same */
-  id: string
-  /** Of which automation */
-  automationId: string
-  /** In which of its versions */
-  version: number
-  /** Of which contact; null once deleted */
-  contactId: string | null
-  /** The contact's address */
-  email: string | null
-  /** `running` and `waiting` are under way */
-  status: 'running' | 'waiting' | 'completed' | 'exited' | 'failed' | 'cancelled' | (string & {})
-  /** Of one that has ended: `unsubscribed`, `bounced`, `complained`, `deleted` … */
-  reason: string | null
-  /** Where it is or has ended */
-  currentStep: string | null
-  /** When its event came */
-  startedAt: string
-  /** When it last moved */
-  updatedAt: string
-  /** Null when it has ended, or goes on at once */
-  waitingFor: null | {
-    /** `event`, `delay`, or why a step cannot be taken yet: `quota`, `paused`, `domain`, `plan`, `queue_full`, `window`, `cap`, `held`, `retry` */
-    kind: string
-    /** The event that it waits for */
-    event?: string
-    /** Why it is held */
-    reason?: string
-    /** Until then at the latest; null: until it is released */
-    until: string | null
-  }
-  history: {
-    /** Null: some lines were left out */
-    step: string | null
-    /** When */
-    at: string
-    /** `sent`, `waited`, `received`, `timed_out`, `met`, `not_met` … */
-    result: string
-    /** Of `sent`: the mail */
-    emailId?: string
-    /** Of `received`: the number of the event */
-    eventId?: number
-  }[]
-  /** Of a run that was asked for: why it is where it is and until when, in a sentence */
-  why?: string
-}
-
-export interface AutomationRuns {
-  runs: AutomationRun[]
-  hasMore: boolean
-  /** For `cursor`, to get the next page */
-  nextCursor: string | null
+  /** `full`: everything; `sending`: sends mail, looks at one by its id, cancels a scheduled one; `read`: whatever changes nothing */
+  scope?: 'full' | 'sending' | 'read' | null | undefined
+  domains?: 'any' | readonly string[] | null | undefined
+  networks?: 'any' | readonly string[] | null | undefined
+  expiresAt?: 'never' | string | Date | null | undefined
 }
 
 /** Who goes through it, and what happens meanwhile. */
@@ -1313,15 +1346,139 @@ export interface NewSimulation {
   settings?: object | null | undefined
 }
 
-export interface Cohort {
-  /** Who were walked through it */
-  contacts: number
-  /** Those for whom a run began */
-  started: number
-  /** By the key of the step, how often each result came */
-  steps: Record<string, Record<string, number>>
-  /** How often each end came, such as `completed` or `exited:goal` */
-  ends: Record<string, number>
+export interface NewTopic {
+  /** Shown to recipients; unique within the account, whatever its case */
+  name: string
+  /** Shown to recipients */
+  description?: string | null | undefined
+  /** Sort order in the preference centre */
+  position?: number | null | undefined
+}
+
+export interface NotFound {
+  /** Resource or URL does not exist; 405: it does not know the method */
+  code: 'not_found'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+}
+
+/** See https://spec.openapis.org/oas/v3.1.0.html */
+export interface OpenApi {
+  openapi: string
+  info: Record<string, unknown>
+  paths: Record<string, unknown>
+}
+
+export interface OptOuts {
+  topic: {
+    /** As asked for */
+    id: string
+    /** Shown to recipients; unique within the account, whatever its case */
+    name: string
+  }
+  optOuts: {
+    /** The address */
+    email: string
+    /** The contact's first and last name */
+    name: string | null
+    /** When they left */
+    optedOutAt: string
+  }[]
+}
+
+export interface Plan {
+  /** Stays the same when the plan is renamed */
+  id: string
+  /** Shown to people */
+  name: string
+  /** Mails a calendar month, UTC; 0 together with `unlimited` */
+  monthlyLimit: number
+  /** Only on plans without any cap */
+  unlimited?: true
+  /** A month, in Naira; 0 if it is free */
+  priceNaira: number
+  /** Null on plans that cost nothing */
+  paymentProviderPlanCode: string | null
+  /** How long mails stay in the log */
+  retentionDays: number
+  /** For people */
+  features: string[]
+}
+
+export interface PlanLimitExceeded {
+  /** 403: a cap of the plan (contacts, domains, API keys, team members) or a feature that it lacks; 402: its monthly volume */
+  code: 'plan_limit_exceeded'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+}
+
+export interface Plans {
+  plans: Plan[]
+}
+
+export interface RateLimitExceeded {
+  /** Request rate exceeded; clears in seconds */
+  code: 'rate_limit_exceeded'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+}
+
+export interface RunState {
+  /** As asked for */
+  id: string
+  /** `cancelled` */
+  status: string
+  /** For people */
+  message: string
+}
+
+/** Exactly one of `html` and `template`. Unknown fields are ignored, but those that other mail APIs know and that would change what is sent are a 422. */
+export type Send = {
+  /** On a verified domain: `email@domain` or `Name <email@domain>` */
+  from: string
+  /** Everybody sees everybody. Duplicates are mailed once */
+  to: string | readonly string[]
+  /** The template's; those that it uses within `if`, `unless` and `case` alone may be missing; at most 256 KiB as JSON */
+  variables?: object | null | undefined
+  /** Made from the HTML if absent. Beside a template it is Liquid too, at most 256 KiB; a template that has a text part wins */
+  text?: string | null | undefined
+  /** Where answers go: `email@domain` or `Name <email@domain>` */
+  replyTo?: string | null | undefined
+  /** When to send it: ISO 8601, in the future and at most 90 days ahead; UTC if it has no zone */
+  scheduledAt?: string | Date | null | undefined
+  /** Marketing needs a marketing plan, honours unsubscribes and carries the means to unsubscribe (RFC 8058) */
+  type?: 'transactional' | 'marketing' | null | undefined
+  /** With `marketing` alone: unsubscribing then leaves this topic alone */
+  topicId?: string | null | undefined
+  /** Kept with the email and given back; at most 16 KiB as JSON */
+  metadata?: object | null | undefined
+} & ({
+  /** At most 2 MiB */
+  html: string
+  /** Needed with `html`; with `template` it is Liquid and takes the place of the template's; at most 998 bytes, no control characters */
+  subject: string
+  template?: null | undefined
+} | {
+  /** The slug of a saved template */
+  template: string
+  /** Needed with `html`; with `template` it is Liquid and takes the place of the template's; at most 998 bytes, no control characters */
+  subject?: string | null | undefined
+  html?: null | undefined
+})
+
+export interface SendingPaused {
+  /** 403: marketing is paused, transactional mail is unaffected; 503: all sending is paused. An operator has to clear it: do not retry */
+  code: 'account_paused'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+  reason: 'bounce' | 'complaint' | (string & {})
+}
+
+export interface ServiceUnavailable {
+  /** Server-side, usually brief; retry after `Retry-After` */
+  code: 'service_unavailable'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
 }
 
 export interface Simulation {
@@ -1395,61 +1552,157 @@ export interface Simulation {
   cut: boolean
 }
 
-export interface InvalidEvents {
-  /** Invalid request; the message names the field */
-  code: 'validation_error'
+export interface SubscriptionExpired {
+  /** Subscription ended and grace is over */
+  code: 'subscription_expired'
   /** For people; its wording may change. Branch on `code`. */
   error: string
-  errors: {
-    /** Of the event */
-    index: number
-    /** What is wrong */
-    error: string
-  }[]
 }
 
-export interface InvalidAutomation {
-  /** Invalid request; the message names the field */
-  code: 'validation_error'
+export interface SubscriptionPastDue {
+  /** Renewal failed: sending goes on, but nothing can be added until it is paid */
+  code: 'subscription_past_due'
   /** For people; its wording may change. Branch on `code`. */
   error: string
-  /** Every fault, by the key of its step */
-  errors: {
-    /** The step; null for what is of no single one */
-    key: string | null
-    /** What is wrong */
-    error: string
-  }[]
 }
 
-export interface Plan {
-  /** Stays the same when the plan is renamed */
+/** The campaign, and whom to send it to. Unknown fields are ignored, but those that other mail APIs know and that would change what is sent are a 422. */
+export interface TestBroadcast {
+  /** Whom it is for */
+  listId: string
+  /** On a verified domain of the account */
+  from: string
+  /** At most 200 characters; merge tags as in the HTML */
+  subject: string
+  /** Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. The text part is made from it. */
+  html: string
+  /** Who has left the topic gets nothing, and unsubscribing leaves this topic alone */
+  topicId?: string | null | undefined
+  /** For yourself; recipients never see it */
+  name?: string | null | undefined
+  /** Where answers go */
+  replyTo?: string | null | undefined
+  /** When to dispatch it: ISO 8601, in the future, however far ahead; UTC if it has no zone */
+  scheduledAt?: string | Date | null | undefined
+  /** A mailbox on a verified domain of the account */
+  to: string
+}
+
+export interface TestSent {
+  /** The email, to look at by its own endpoint */
   id: string
-  /** Shown to people */
-  name: string
-  /** Mails a calendar month, UTC; 0 together with `unlimited` */
-  monthlyLimit: number
-  /** Only on plans without any cap */
-  unlimited?: true
-  /** A month, in Naira; 0 if it is free */
-  priceNaira: number
-  /** Null on plans that cost nothing */
-  paymentProviderPlanCode: string | null
-  /** How long mails stay in the log */
-  retentionDays: number
   /** For people */
-  features: string[]
+  message: string
 }
 
-export interface Plans {
-  plans: Plan[]
+export interface TooLarge {
+  /** Invalid request; the message names the field */
+  code: 'validation_error'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+  /** Bytes that a body may have */
+  max: number
 }
 
-/** See https://spec.openapis.org/oas/v3.1.0.html */
-export interface OpenApi {
-  openapi: string
-  info: Record<string, unknown>
-  paths: Record<string, unknown>
+export interface TooManyRecipients {
+  /** Invalid request; the message names the field */
+  code: 'validation_error'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+  /** How many were given */
+  count: number
+  /** How many may be given */
+  max: number
+}
+
+export interface Topic {
+  /** Stays the same */
+  id: string
+  /** Shown to recipients; unique within the account, whatever its case */
+  name: string
+  /** Shown to recipients */
+  description: string
+  /** Sort order in the preference centre */
+  position: number
+  /** Not sendable, and not in the preference centre */
+  archived: boolean
+  /** How many have left it */
+  optedOut: number
+  /** When it was made */
+  createdAt: string
+}
+
+export interface TopicArchived {
+  /** For people */
+  message: string
+}
+
+/** What is not given stays. */
+export interface TopicChanges {
+  /** Shown to recipients; unique within the account, whatever its case */
+  name?: string | null | undefined
+  /** Shown to recipients */
+  description?: string | null | undefined
+  position?: number | null | undefined
+  /** Archives or restores it */
+  archived?: boolean | null | undefined
+}
+
+export interface TopicCreated {
+  /** For topicId */
+  id: string
+  /** Shown to recipients; unique within the account, whatever its case */
+  name: string
+  /** For people */
+  message: string
+}
+
+export interface Topics {
+  topics: Topic[]
+}
+
+export interface UnsupportedMediaType {
+  /** File or body type not accepted by the endpoint */
+  code: 'unsupported_media_type'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+}
+
+/** At least one of `to` and `phoneNumber`; `to` wins. Unknown fields are ignored, but those that other mail APIs know and that would change what is sent are a 422. */
+export type Ussd = {
+  /** On a verified domain: `email@domain` or `Name <email@domain>` */
+  from: string
+  /** As shown to the recipient; at most 998 bytes, no control characters */
+  subject: string
+  /** At most 2 MiB */
+  html: string
+  /** Made from the HTML if absent */
+  text?: string | null | undefined
+  /** Where answers go: `email@domain` or `Name <email@domain>` */
+  replyTo?: string | null | undefined
+  /** Kept with the email and given back; at most 16 KiB as JSON */
+  metadata?: object | null | undefined
+} & ({
+  /** An address: `email@domain` or `Name <email@domain>` */
+  to: string
+  phoneNumber?: null | undefined
+} | {
+  /** Looked up among all contacts of the account, whatever its notation */
+  phoneNumber: string
+  to?: null | undefined
+})
+
+export interface UssdQueued {
+  queued: true
+  /** The id of the email */
+  ref: string
+}
+
+export interface ValidationError {
+  /** Invalid request; the message names the field */
+  code: 'validation_error'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
 }
 
 export interface WebhookPayload {
@@ -1781,6 +2034,94 @@ export interface Operations {
     body: undefined
     answer: RunState
   }
+  /** List the domains */
+  'GET /v1/domains': {
+    id: 'listDomains'
+    params: Record<never, never>
+    query: Record<never, never>
+    body: undefined
+    answer: Domains
+  }
+  /** Add a domain */
+  'POST /v1/domains': {
+    id: 'addDomain'
+    params: Record<never, never>
+    query: Record<never, never>
+    body: NewDomain
+    answer: DomainDetail
+  }
+  /** One domain with its DNS records */
+  'GET /v1/domains/{id}': {
+    id: 'getDomain'
+    params: { id: string }
+    query: Record<never, never>
+    body: undefined
+    answer: DomainDetail
+  }
+  /** Change the tracking of a domain */
+  'PATCH /v1/domains/{id}': {
+    id: 'updateDomain'
+    params: { id: string }
+    query: Record<never, never>
+    body: DomainChanges
+    answer: DomainDetail
+  }
+  /** Delete a domain and its keys */
+  'DELETE /v1/domains/{id}': {
+    id: 'deleteDomain'
+    params: { id: string }
+    query: Record<never, never>
+    body: undefined
+    answer: DomainDeleted
+  }
+  /** Look the DNS records up */
+  'POST /v1/domains/{id}/verify': {
+    id: 'verifyDomain'
+    params: { id: string }
+    query: Record<never, never>
+    body: undefined
+    answer: DomainVerification
+  }
+  /** List the API keys */
+  'GET /v1/keys': {
+    id: 'listKeys'
+    params: Record<never, never>
+    query: Record<never, never>
+    body: undefined
+    answer: Keys
+  }
+  /** Make an API key */
+  'POST /v1/keys': {
+    id: 'createKey'
+    params: Record<never, never>
+    query: Record<never, never>
+    body: NewKey
+    answer: KeyCreated
+  }
+  /** One API key */
+  'GET /v1/keys/{id}': {
+    id: 'getKey'
+    params: { id: string }
+    query: Record<never, never>
+    body: undefined
+    answer: Key
+  }
+  /** Rename or limit an API key */
+  'PATCH /v1/keys/{id}': {
+    id: 'updateKey'
+    params: { id: string }
+    query: Record<never, never>
+    body: KeyChanges
+    answer: Key
+  }
+  /** Delete an API key */
+  'DELETE /v1/keys/{id}': {
+    id: 'deleteKey'
+    params: { id: string }
+    query: Record<never, never>
+    body: undefined
+    answer: KeyDeleted
+  }
   /** List the email plans */
   'GET /v1/billing/plans': {
     id: 'listPlans'
@@ -1805,7 +2146,7 @@ export interface ErrorBodies {
   account_suspended: AccountSuspended
   application_error: ApplicationError
   concurrent_idempotent_request: ConcurrentIdempotentRequest
-  conflict: Conflict
+  conflict: Conflict | DomainInUse
   daily_quota_exceeded: DailyQuotaExceeded | DailyQuotaOfBatch
   domain_not_verified: DomainNotVerified
   forbidden: Forbidden
@@ -1821,5 +2162,5 @@ export interface ErrorBodies {
   subscription_expired: SubscriptionExpired
   subscription_past_due: SubscriptionPastDue
   unsupported_media_type: UnsupportedMediaType
-  validation_error: BadContent | BrokenCsv | ImportCutOff | ImportTooLarge | InvalidAutomation | InvalidEvents | InvalidItems | InvalidSender | TooLarge | TooManyRecipients | ValidationError
+  validation_error: BadContent | BrokenCsv | ImportCutOff | ImportTooLarge | InvalidAutomation | InvalidEvents | InvalidField | InvalidItems | InvalidSender | TooLarge | TooManyRecipients | ValidationError
 }

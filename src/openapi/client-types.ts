@@ -54,7 +54,8 @@ export function makeClientTypes(document: Document): string {
     nameOf: (name) => (answered.has(name) ? `${name}Input` : name),
   }
   const output: Printer = { side: 'out', nameOf: (name) => name }
-  const declared = Object.entries(schemas).flatMap(([name, schema]) => [
+  const sorted = Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))
+  const declared = sorted.flatMap(([name, schema]) => [
     ...(sent.has(name) ? [declaration(input, name, schema)] : []),
     ...(answered.has(name) ? [declaration(output, name, schema)] : []),
   ])

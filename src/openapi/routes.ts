@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { packageFile, packageVersion } from '../config/index.js'
@@ -14,7 +14,10 @@ const headers = {
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 }
 
-/** `GET /v1/openapi.json` and the page `/reference`. Goes last: it describes the routes before it. */
+/**
+ * `GET /v1/openapi.json`, the page `/reference` and the client library. Goes last: it describes the routes
+ * before it.
+ */
 export function openApiRoutes<P>({ api, pages }: { api: Api<P>; pages: Pages }): void {
   const path = '/v1/openapi.json'
   let document: unknown
@@ -34,4 +37,23 @@ export function openApiRoutes<P>({ api, pages }: { api: Api<P>; pages: Pages }):
   }
   const html = readFileSync(join(own, 'reference.html'), 'utf8')
   pages.get('/reference', () => ({ html, headers }))
+  clientRoutes(pages)
+}
+
+/** The client library that fits this version, as `npm run build` has packed it. */
+function clientRoutes(pages: Pages): void {
+  for (const [name, contentType] of [
+    ['posthorn-client.tgz', 'application/gzip'],
+    ['client.js', javascript],
+    ['client.d.ts', 'text/plain; charset=utf-8'],
+  ] as const) {
+    const file = packageFile(`dist/client/${name}`)
+    const path = `/client/${name}`
+    if (existsSync(file)) pages.file(path, { bytes: readFileSync(file), contentType })
+    else {
+      // Only tsc was run, as while Posthorn itself is being worked on.
+      const text = 'The client library is not built here: run npm run build and start again\n'
+      pages.get(path, () => ({ status: 404, text }))
+    }
+  }
 }

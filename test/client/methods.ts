@@ -97,6 +97,20 @@ export const methods: Methods = {
     ask: ({ automations }, { ids }) => automations.cancelRun(first(ids)),
   },
 
+  'GET /v1/domains': { ask: ({ domains }) => domains.list(), field: 'domains' },
+  'POST /v1/domains': { ask: ({ domains }, { body }) => domains.add(body) },
+  'GET /v1/domains/{id}': { ask: ({ domains }, { ids }) => domains.get(first(ids)) },
+  'PATCH /v1/domains/{id}': {
+    ask: ({ domains }, { ids, body }) => domains.update(first(ids), body),
+  },
+  'DELETE /v1/domains/{id}': { ask: ({ domains }, { ids }) => domains.delete(first(ids)) },
+  'POST /v1/domains/{id}/verify': { ask: ({ domains }, { ids }) => domains.verify(first(ids)) },
+  'GET /v1/keys': { ask: ({ keys }) => keys.list(), field: 'keys' },
+  'POST /v1/keys': { ask: ({ keys }, { body }) => keys.create(body) },
+  'GET /v1/keys/{id}': { ask: ({ keys }, { ids }) => keys.get(first(ids)) },
+  'PATCH /v1/keys/{id}': { ask: ({ keys }, { ids, body }) => keys.update(first(ids), body) },
+  'DELETE /v1/keys/{id}': { ask: ({ keys }, { ids }) => keys.delete(first(ids)) },
+
   'GET /v1/billing/plans': { ask: ({ plans }) => plans.list(), field: 'plans' },
   'GET /v1/openapi.json': { ask: (posthorn) => posthorn.openapi() },
 }

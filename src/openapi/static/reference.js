@@ -15,3 +15,10 @@ SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
 })
+
+// The address by which the browser came is one by which npm can come too.
+const install = document.querySelector('.install')
+fetch('/client/posthorn-client.tgz', { method: 'HEAD' }).then(({ ok }) => {
+  install.querySelector('code').textContent = `npm install ${location.origin}/client/posthorn-client.tgz`
+  install.hidden = !ok
+})
