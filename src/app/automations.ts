@@ -1,4 +1,5 @@
 import {
+  blockedReasons,
   cancelArchived,
   liveFigures,
   nextDueAt,
@@ -79,18 +80,6 @@ export function automationChores({
   ]
 }
 
-// What is not blocked any more is 0, and not as it was.
-const reasons = [
-  'quota',
-  'paused',
-  'domain',
-  'plan',
-  'queue_full',
-  'window',
-  'cap',
-  'held',
-] as const
-
 export async function showFigures({
   store: { read },
   clock,
@@ -103,7 +92,8 @@ export async function showFigures({
   const { running, waiting, blocked } = await liveFigures(read)
   meter.gauge('posthorn_automation_live', { status: 'running' }, running)
   meter.gauge('posthorn_automation_live', { status: 'waiting' }, waiting)
-  for (const reason of reasons) {
+  // What is not blocked any more is 0, and not as it was.
+  for (const reason of [...blockedReasons, 'held'] as const) {
     meter.gauge('posthorn_automation_blocked', { reason }, blocked.get(reason) ?? 0)
   }
   const dueAt = await nextDueAt(read)

@@ -60,8 +60,9 @@ export async function runAutomations(
     for (const accountId of accounts) {
       if (signal.aborted) return
       try {
-        await runSome(deps, accountId)
-        resting.delete(accountId)
+        const { refused } = await runTurn(deps, accountId)
+        if (refused) resting.set(accountId, clock.now() + faultPauseMs)
+        else resting.delete(accountId)
       } catch (error) {
         if (isPassing(error)) throw error
         log.error({ accountId, error }, 'Automations of an account cannot go on; again in a minute')
@@ -80,17 +81,32 @@ export async function runAutomations(
 
 /** An account's turn; resolves with whether anything has moved. */
 export async function runSome(deps: EngineDeps, accountId: string): Promise<boolean> {
+  return (await runTurn(deps, accountId)).moved
+}
+
+/** What a turn, or a write of it, came to. */
+interface Turn {
+  moved: boolean
+  /** Some could not be written just now: a cap was reached since they were planned. */
+  refused: boolean
+}
+
+async function runTurn(deps: EngineDeps, accountId: string): Promise<Turn> {
   const now = deps.clock.now()
   const batch = await planDue(deps, accountId, { now, limit: perBatch })
-  if (batch === undefined) return false
+  if (batch === undefined) return { moved: false, refused: false }
   const { gate, plans } = batch
   const slices: Batch[] = []
   for (let at = 0; at < plans.length; at += perWrite) {
     slices.push({ gate, plans: plans.slice(at, at + perWrite) })
   }
-  const moved = await Promise.all(slices.map((slice) => takeSlice(deps, accountId, slice, now)))
-  return moved.includes(true)
+  return sum(await Promise.all(slices.map((slice) => takeSlice(deps, accountId, slice, now))))
 }
+
+const sum = (turns: readonly Turn[]): Turn => ({
+  moved: turns.some(({ moved }) => moved),
+  refused: turns.some(({ refused }) => refused),
+})
 
 /** Each by itself: what one meets leaves the others written. */
 async function takeSlice(
@@ -98,15 +114,16 @@ async function takeSlice(
   accountId: string,
   slice: Batch,
   now: number,
-): Promise<boolean> {
+): Promise<Turn> {
   const { clock, log } = deps
   try {
-    return await take(deps, accountId, slice, now)
+    return { moved: await take(deps, accountId, slice, now), refused: false }
   } catch (error) {
     if (mayPass(error)) {
       log.warn({ accountId, reason: messageOf(error) }, 'Steps of automations wait')
-      await pause(clock, faultPauseMs)
-      return false
+      // The storage is everybody's, and a cap the account's own.
+      if (isPassing(error)) await pause(clock, faultPauseMs)
+      return { moved: false, refused: true }
     }
     log.error({ accountId, error }, 'Steps of automations could not be written together')
     return await takeSingly(deps, accountId, slice, now)
@@ -132,18 +149,21 @@ async function takeSingly(
   accountId: string,
   { gate, plans }: Batch,
   now: number,
-): Promise<boolean> {
-  let moved = false
+): Promise<Turn> {
+  const turns: Turn[] = []
+  const takeOne = async (plan: Batch['plans'][number]) => {
+    const moved = await take(deps, accountId, { gate, plans: [plan] }, now)
+    turns.push({ moved, refused: false })
+  }
   for (const plan of plans) {
     try {
-      moved = (await take(deps, accountId, { gate, plans: [plan] }, now)) || moved
+      await takeOne(plan)
     } catch (error) {
-      if (mayPass(error)) continue
-      const fault = { kind: 'fault', run: plan.run, error } as const
-      moved = (await take(deps, accountId, { gate, plans: [fault] }, now)) || moved
+      if (mayPass(error)) turns.push({ moved: false, refused: true })
+      else await takeOne({ kind: 'fault', run: plan.run, error })
     }
   }
-  return moved
+  return sum(turns)
 }
 
 // A cap that was reached since the plan was made, or a storage that cannot be written just now.

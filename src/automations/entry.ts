@@ -29,6 +29,12 @@ export interface Entering {
   now: number
 }
 
+const hourMs = 3_600_000
+
+/** Those of a contact's starts that are less than an hour ago, of which there may be 20. */
+export const inLastHour = (starts: readonly number[], now: number): number[] =>
+  starts.filter((at) => now - at < hourMs)
+
 /** Why this event starts no run of the version; undefined if it does. */
 export function refusalOf(version: Compiled, entering: Entering): Refusal | undefined {
   const { contact, event, departed, before, now } = entering

@@ -46,6 +46,7 @@ const stepName = (step: CompiledStep | undefined): string =>
 // Each ends before the time.
 const blocks: Record<BlockedReason | 'retry', string> = {
   retry: 'its last attempt broke; it is tried again',
+  suspended: 'the account is suspended; it is looked at again',
   quota: "the plan's quota of mails is used up; it is looked at again",
   paused: 'the account is paused; it is looked at again',
   domain: "the sender's domain is not verified; it is looked at again",

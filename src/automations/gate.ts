@@ -14,6 +14,7 @@ import { type Mailbox, parseMailbox } from '../mime/index.js'
 import type { Read } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
 import type { JsonObject, StepOf } from './definition.js'
+import { capsOf, type Quota } from './hourly-cap.js'
 import { type Filled, fillIn, type MailTemplate, type makeMailTemplates } from './mail-template.js'
 import type { BlockedReason, Obstacle } from './run.js'
 import type { FrozenVersion } from './versions.js'
@@ -30,10 +31,19 @@ export interface Prepared {
 /** Whether mails of an account can be made now; it counts those that it lets through. */
 export interface Gate {
   billing: AccountBilling
-  obstacle(version: FrozenVersion, step: SendStep, variables: JsonObject): Obstacle | undefined
+  /** Why all runs of the account wait, whatever they do next, and until when. */
+  standstill: Extract<Obstacle, { kind: 'blocked' }> | undefined
+  forRun(): RunGate
   prepared(version: FrozenVersion, step: SendStep): Prepared
   /** What `obstacle` has merged already; undefined: it takes the engine. */
   filled(variables: JsonObject): Filled | undefined
+}
+
+/** The gate as one run comes to it. */
+export interface RunGate {
+  obstacle(version: FrozenVersion, step: SendStep, variables: JsonObject): Obstacle | undefined
+  /** Counts none of this run's mails any more: it is walked anew, or makes none. */
+  takeBack(): void
 }
 
 export interface GateDeps {
@@ -47,7 +57,6 @@ export interface GateDeps {
 // When a run that is blocked is looked at again, where nothing says when that will be over.
 const queueLookMs = 60_000
 const stateLookMs = 300_000
-const hourMs = 3_600_000
 
 export async function openGate(
   deps: GateDeps,
@@ -65,32 +74,42 @@ export async function openGate(
     marketing: stopOf(billing, 'marketing'),
   }
   const known = new WeakMap<JsonObject, Filled>()
-  let room = maxQueued - backlog.size
+  const room: Quota = { left: maxQueued - backlog.size, until: now + queueLookMs }
 
   const found = ({ automationId, version }: FrozenVersion, { key }: SendStep) =>
     ready.get(`${automationId} ${version} ${key}`)
+  const forRun = (): RunGate => {
+    const counted: Quota[] = []
+    return {
+      obstacle(version, step, variables) {
+        const type = typeOf(step)
+        const prepared = found(version, step)
+        if (prepared === undefined) return failed('template_missing')
+        if ('kind' in prepared) return prepared
+        const stop = stops[type]
+        if (stop !== undefined) return blocked(stop, now + stateLookMs)
+        const filled = fillIn(prepared.template, variables)
+        if (filled !== undefined && 'fault' in filled) return failed(filled.fault)
+        const quota = quotas[type].find(({ left }) => left <= 0)
+        if (quota !== undefined) return blocked('quota', quota.until)
+        const cap = caps.get(version.automationId)
+        if (cap !== undefined && cap.left <= 0) return blocked('cap', cap.until)
+        if (room.left <= 0) return blocked('queue_full', room.until)
+        const uses = [room, ...(cap === undefined ? [] : [cap]), ...quotas[type]]
+        for (const one of uses) one.left -= 1
+        counted.push(...uses)
+        if (filled !== undefined) known.set(variables, filled)
+        return undefined
+      },
+      takeBack() {
+        for (const one of counted.splice(0)) one.left += 1
+      },
+    }
+  }
   return {
     billing,
-    obstacle(version, step, variables) {
-      const type = typeOf(step)
-      const prepared = found(version, step)
-      if (prepared === undefined) return { kind: 'failed', reason: 'template_missing' }
-      if ('kind' in prepared) return prepared
-      const stop = stops[type]
-      if (stop !== undefined) return blocked(stop, now + stateLookMs)
-      const filled = fillIn(prepared.template, variables)
-      if (filled !== undefined && 'fault' in filled) return failed(filled.fault)
-      const quota = quotas[type].find(({ left }) => left <= 0)
-      if (quota !== undefined) return blocked('quota', quota.until)
-      const cap = caps.get(version.automationId)
-      if (cap !== undefined && cap.left <= 0) return blocked('cap', cap.until)
-      if (room <= 0) return blocked('queue_full', now + queueLookMs)
-      room -= 1
-      if (cap !== undefined) cap.left -= 1
-      for (const one of quotas[type]) one.left -= 1
-      if (filled !== undefined) known.set(variables, filled)
-      return undefined
-    },
+    standstill: billing.suspended === null ? undefined : blocked('suspended', now + stateLookMs),
+    forRun,
     prepared(version, step) {
       const prepared = found(version, step)
       if (prepared === undefined || 'kind' in prepared) throw new Error(`${step.key} cannot send`)
@@ -103,25 +122,18 @@ export async function openGate(
 export const typeOf = ({ config: { type = 'marketing' } }: SendStep): MailType => type
 
 const failed = (reason: string): Obstacle => ({ kind: 'failed', reason })
-const blocked = (reason: BlockedReason, until: number): Obstacle => ({
-  kind: 'blocked',
-  reason,
-  until,
-})
+const blocked = (reason: BlockedReason, until: number) =>
+  ({ kind: 'blocked', reason, until }) as const
 
 /** Why an account's mail of a type is not made at all. */
 function stopOf(billing: AccountBilling, type: MailType): BlockedReason | undefined {
   const { suspended, state, paused, marketingPlan, marketingPaused } = billing
-  if (suspended !== null || paused !== null) return 'paused'
+  if (suspended !== null) return 'suspended'
+  if (paused !== null) return 'paused'
   if (state === 'expired') return 'plan'
   if (type === 'transactional') return undefined
   if (marketingPlan === null) return 'plan'
   return marketingPaused === null ? undefined : 'paused'
-}
-
-interface Quota {
-  left: number
-  until: number
 }
 
 async function quotasOf(
@@ -140,30 +152,6 @@ async function quotasOf(
     ],
     marketing: quota(marketingPlan?.monthlySendLimit ?? null, monthCampaignMails, monthEndsAt(now)),
   }
-}
-
-/** What automations with `maxPerHour` may still make in the hour that began with its first mail. */
-async function capsOf(
-  read: Read,
-  versions: readonly FrozenVersion[],
-  now: number,
-): Promise<Map<string, Quota>> {
-  const caps = new Map<string, Quota>()
-  for (const { automationId, compiled } of versions) {
-    const { maxPerHour } = compiled.settings
-    if (maxPerHour === undefined || caps.has(automationId)) continue
-    const { hour_from: from, hour_mails: mails } = await read
-      .selectFrom('automations')
-      .select(['hour_from', 'hour_mails'])
-      .where('id', '=', automationId)
-      .executeTakeFirstOrThrow()
-    const isOver = now - from >= hourMs
-    caps.set(automationId, {
-      left: maxPerHour - (isOver ? 0 : mails),
-      until: isOver ? now + hourMs : from + hourMs,
-    })
-  }
-  return caps
 }
 
 /** Every send step of these versions with its template and sender, or what is wrong with them. */

@@ -3,7 +3,7 @@ import { type Clock, pause } from '../clock/index.js'
 import { maxOverdueMs, never } from '../deliveries/index.js'
 import { cell, prepared, type Read, rowsOf, type Store } from '../store/index.js'
 import { historyJson, readHistory } from './live.js'
-import type { HistoryEntry } from './run.js'
+import { type BlockedReason, blockedReasons, type HistoryEntry } from './run.js'
 
 interface HoldDeps {
   store: Store
@@ -144,8 +144,20 @@ async function heldAfter(
   return rows.map(({ id }) => id)
 }
 
-/** What `blocked` says of a run whose mails are passed over until it waits again. */
-export const skipping = 'skip'
+// What `blocked` says of a run whose mails are passed over until it waits again; a reason may follow, why it
+// does not even do that.
+const skipping = 'skip'
+
+export const isSkipping = (blocked: string | null): boolean =>
+  blocked !== null && blocked.split(' ')[0] === skipping
+
+/** The mark of a run that waits for a reason, and is still to pass over its mails if it was. */
+export const blockedMark = (blocked: string | null, reason: BlockedReason): string =>
+  isSkipping(blocked) ? `${skipping} ${reason}` : reason
+
+/** Why a run waits, by its mark; undefined where it does not. */
+export const blockedReason = (blocked: string | null): BlockedReason | undefined =>
+  blocked === null ? undefined : blockedReasons.find((reason) => blocked.endsWith(reason))
 
 async function releaseSome(tx: Read, ids: readonly string[], how: Release, now: number) {
   const json = JSON.stringify(ids.map((id) => [id]))

@@ -47,6 +47,7 @@ export {
 export { type MoveGroup, moveRuns, newestVersion, planMove } from './move.js'
 export { pauseAutomation, resumeAutomation } from './pause.js'
 export { type Preview, previewAutomation } from './preview.js'
+export { blockedReasons } from './run.js'
 export {
   endStatuses,
   findAnyRun,

@@ -4,10 +4,10 @@ import { isPassing, type Read, type Store } from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
 import { type DueRun, dueRuns, readSurroundings, type Surroundings, travellerOf } from './due.js'
 import { type Gate, type GateDeps, openGate, type Prepared, type SendStep } from './gate.js'
-import { skipping } from './hold.js'
+import { isSkipping } from './hold.js'
 import { checkLive, stateOf } from './live.js'
 import { render } from './mail-template.js'
-import type { Obstacle, RunState } from './run.js'
+import type { BlockedReason, Obstacle, RunState } from './run.js'
 import type { FrozenVersion, Versions } from './versions.js'
 import { walk } from './walk.js'
 import type { Walked } from './walked.js'
@@ -39,6 +39,8 @@ export type Plan =
   /** Its automation has been paused since then. */
   | { kind: 'hold'; run: DueRun; since: number }
   | { kind: 'cancel'; run: DueRun }
+  /** Its account takes no step at all: it stays as it is, with that reason. */
+  | { kind: 'wait'; run: DueRun; reason: BlockedReason; until: number }
   /** There was no room to render its mail: nothing of it is wrong. */
   | { kind: 'later'; run: DueRun }
   /** Not even its version may be readable. */
@@ -78,7 +80,8 @@ export async function planDue(
   }
   const versions = [...new Set(runs.map(({ version }) => version))]
   const gate = await openGate({ ...deps, read }, accountId, versions, now)
-  const around = await readSurroundings(read, accountId, runs)
+  const { standstill } = gate
+  const around = await readSurroundings(read, accountId, standstill === undefined ? runs : [])
   if (!around.complete) {
     return await planDue(deps, accountId, { now, limit: Math.ceil(rows.length / 8) })
   }
@@ -86,6 +89,9 @@ export async function planDue(
     const { status, pausedAt } = states.get(run.row.automation_id) ?? archived
     if (status === 'archived') return { kind: 'cancel', run }
     if (pausedAt !== null) return { kind: 'hold', run, since: pausedAt }
+    if (standstill !== undefined) {
+      return { kind: 'wait', run, reason: standstill.reason, until: standstill.until }
+    }
     try {
       return { kind: 'go', run, ...(await planRun(deps, gate, around, run, now)) }
     } catch (error) {
@@ -131,7 +137,8 @@ async function planRun(
   if (trigger === undefined) throw new Error('The event that began the run is gone')
   /** What only the rendering has shown, by the step's key. */
   const faults = new Map<string, Obstacle>()
-  const skips = row.blocked === skipping ? passOver : undefined
+  const skips = isSkipping(row.blocked) ? passOver : undefined
+  const { obstacle, takeBack } = gate.forRun()
   const walkOnce = () =>
     walk(
       version.compiled,
@@ -144,16 +151,22 @@ async function planRun(
         mail: (stepKey) => around.mail(row, version, stepKey),
         optedOut: (topicId) => contact !== undefined && around.optedOut(contact, topicId),
         obstacle: (step, variables) =>
-          faults.get(step.key) ?? skips ?? gate.obstacle(version, step, variables),
+          faults.get(step.key) ?? skips ?? obstacle(version, step, variables),
       },
       now,
     )
   // Each step that does not render is told to the next walk, which ends there.
-  for (;;) {
-    const walked = walkOnce()
-    const mails = await planMails(deps, gate, version, contact?.email ?? '', walked)
-    if (!('fault' in mails)) return { state, walked, mails: mails.mails }
-    faults.set(mails.stepKey, { kind: 'failed', reason: mails.fault })
+  try {
+    for (;;) {
+      const walked = walkOnce()
+      const mails = await planMails(deps, gate, version, contact?.email ?? '', walked)
+      if (!('fault' in mails)) return { state, walked, mails: mails.mails }
+      takeBack()
+      faults.set(mails.stepKey, { kind: 'failed', reason: mails.fault })
+    }
+  } catch (error) {
+    takeBack()
+    throw error
   }
 }
 

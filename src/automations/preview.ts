@@ -189,6 +189,7 @@ async function stopsOf(
   const version = frozenOf(definition, { automationId, version: 0 })
   const gateDeps = { ...deps, read, templates: makeMailTemplates() }
   const gate = await openGate(gateDeps, accountId, [version], deps.clock.now())
+  const { obstacle } = gate.forRun()
   const reasons = await suppressionsAmong(read, accountId, [email])
   const departed = departureOf(reasons, email)
   const left = new Set<string>()
@@ -200,8 +201,7 @@ async function stopsOf(
     const isOutlived = departed === 'unsubscribed' && type === 'transactional'
     if (departed !== undefined && !isOutlived) return departed
     if (topicId !== undefined && left.has(topicId.toLowerCase())) return 'left_topic'
-    const obstacle = gate.obstacle(version, step, variables)
-    return obstacle?.reason
+    return obstacle(version, step, variables)?.reason
   }
 }
 

@@ -30,7 +30,11 @@ export interface Engagement {
   bounced: boolean
 }
 
-export type BlockedReason = 'quota' | 'paused' | 'domain' | 'plan' | 'queue_full' | 'window' | 'cap'
+/** Why a run cannot go on now: `suspended` stops every step, the others mails alone. */
+export const blockedReasons = [
+  ...(['suspended', 'quota', 'paused', 'domain', 'plan', 'queue_full', 'window', 'cap'] as const),
+] as const
+export type BlockedReason = (typeof blockedReasons)[number]
 
 /** Why a contact gets no more of what they would have got. */
 export type Departure = 'unsubscribed' | 'bounced' | 'complained' | 'suppressed' | 'deleted'

@@ -1,7 +1,7 @@
 import { ApiError, OperatorError } from '../errors/index.js'
 import type { EndStatus } from '../runs/index.js'
 import { idsIn, type Read } from '../store/index.js'
-import { skipping } from './hold.js'
+import { blockedReason } from './hold.js'
 import { readHistory } from './live.js'
 import type { BlockedReason, HistoryEntry } from './run.js'
 
@@ -193,7 +193,8 @@ function waitingOf(row: RunColumns): Waiting | null {
   const { due_at: until, held_reason: held, blocked, wait_event: event, attempts = 0 } = row
   if (until === undefined) return null
   if (held != null) return { kind: 'held', reason: held, until: null }
-  if (blocked != null && blocked !== skipping) return { kind: blocked as BlockedReason, until }
+  const reason = blockedReason(blocked ?? null)
+  if (reason !== undefined) return { kind: reason, until }
   if (event != null) return { kind: 'event', event, until }
   if (attempts > 0) return { kind: 'retry', until }
   return row.entered_at == null ? null : { kind: 'delay', until }

@@ -2,7 +2,7 @@ import type { EndStatus } from '../runs/index.js'
 import { advanced } from './advance.js'
 import type { Compiled } from './compile.js'
 import type { JsonObject, Step, StepOf } from './definition.js'
-import { type Refusal, refusalOf } from './entry.js'
+import { inLastHour, type Refusal, refusalOf } from './entry.js'
 import { hears, staysOn } from './exit-rules.js'
 import type { Judged } from './rule.js'
 import {
@@ -153,7 +153,7 @@ function takeIn(going: Simulating, { name, payload }: Happening & { kind: 'event
   const { step } = version.trigger
   if (step.type !== 'trigger' || step.config.eventName !== name) return
   const lastStartedAt = starts.at(-1)
-  const startsInLastHour = starts.filter((at) => now - at < 3_600_000).length
+  const startsInLastHour = inLastHour(starts, now).length
   const before = lastStartedAt === undefined ? undefined : { lastStartedAt, startsInLastHour }
   const refused = refusalOf(version, { contact, event, departed, running, before, now })
   if (refused !== undefined) {

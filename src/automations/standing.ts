@@ -1,7 +1,8 @@
 import type { Selectable } from 'kysely'
 import { type AutomationStepRow, prepared, type Read } from '../store/index.js'
 import { type Automation, readDefinition } from './automation.js'
-import { skipping } from './hold.js'
+import { blockedReason } from './hold.js'
+import type { BlockedReason } from './run.js'
 
 /** A step of a version with what has happened there, and how many runs stand there now. */
 export interface StepStanding {
@@ -37,8 +38,8 @@ export async function standingOf(
   for (const { step_id, blocked, held_reason, runs } of live) {
     present.set(step_id, (present.get(step_id) ?? 0) + runs)
     const kind = held_reason === null ? 'blocked' : 'held'
-    const reason = held_reason ?? blocked
-    if (reason === null || reason === skipping) continue
+    const reason = held_reason ?? blockedReason(blocked)
+    if (reason === undefined) continue
     const known = waits.get(`${kind} ${reason}`)
     waits.set(`${kind} ${reason}`, { kind, reason, runs: runs + (known?.runs ?? 0) })
   }
@@ -77,7 +78,7 @@ async function liveBySteps(read: Read, automationId: string) {
 export async function liveFigures(read: Read): Promise<{
   running: number
   waiting: number
-  blocked: Map<string, number>
+  blocked: Map<BlockedReason | 'held', number>
 }> {
   const { running, waiting } = await read
     .selectFrom('automations')
@@ -88,17 +89,20 @@ export async function liveFigures(read: Read): Promise<{
     .executeTakeFirstOrThrow()
   const rows = await blockedBy(read, {})
   const [held] = await heldCount(read, {})
-  const blocked = new Map(rows.map(({ reason, runs }) => [reason ?? '', runs]))
-  blocked.delete(skipping)
+  const blocked = new Map<BlockedReason | 'held', number>()
+  for (const { mark, runs } of rows) {
+    const reason = blockedReason(mark)
+    if (reason !== undefined) blocked.set(reason, runs + (blocked.get(reason) ?? 0))
+  }
   blocked.set('held', held?.runs ?? 0)
   return { running: running ?? 0, waiting: waiting ?? 0, blocked }
 }
 
 // Both read an index that has such rows alone.
-const blockedBy = prepared<object, { reason: string | null; runs: number }>((db) =>
+const blockedBy = prepared<object, { mark: string | null; runs: number }>((db) =>
   db
     .selectFrom('automation_live')
-    .select('blocked as reason')
+    .select('blocked as mark')
     .select((eb) => eb.fn.countAll<number>().as('runs'))
     .where('blocked', 'is not', null)
     .groupBy('blocked'),

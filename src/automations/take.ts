@@ -4,7 +4,8 @@ import { cell, prepared, rowsOf, type Store, type Tx } from '../store/index.js'
 import { advanced } from './advance.js'
 import { applyChanges } from './contact-change.js'
 import { appended } from './history.js'
-import { holdLive } from './hold.js'
+import { blockedMark, holdLive } from './hold.js'
+import { capsOf, countHourly } from './hourly-cap.js'
 import { historyJson, readHistory, waitsJson } from './live.js'
 import { insertMails, type MailDeps, refusedMails } from './mails.js'
 import type { Batch, Plan, PlannedMail } from './plan.js'
@@ -36,8 +37,8 @@ const roomMs = 10_000
 type Go = Extract<Plan, { kind: 'go' }>
 
 /**
- * Writes what was planned, all of it or nothing: only of runs that still are as they were read, for
- * which no event has come that the plan does not know, and whose mail may still be sent. The others
+ * Writes what was planned, all of it or nothing: only of runs that still are as they were read, of
+ * automations that were neither paused nor archived since, for which no event has come that the plan does not know, and whose mail may still be sent. The others
  * are left as they are, and planned anew.
  */
 export async function takePlans(
@@ -48,10 +49,10 @@ export async function takePlans(
   const { billing } = gate
   return await store.write(async (tx) => {
     const tally = makeTally()
-    const same = await unchanged(tx, plans)
-    const current = plans.filter(({ run }) => same.has(run.row.id))
+    const current = await stillSame(tx, plans)
     const planned = current.filter((plan) => plan.kind === 'go')
-    const { going, refused } = await stillTrue(tx, billing.accountId, planned)
+    const { going: free, refused } = await stillTrue(tx, billing.accountId, planned)
+    const going = await withinHour(tx, free, now)
     const mails = going.flatMap((plan) => plan.mails)
     await insertMails(tx, deps, billing, mails, now)
     await countHour(tx, going, now)
@@ -83,21 +84,37 @@ function stepsOf({ run: { version }, walked }: Go): { type: string; result: stri
   }))
 }
 
-/** The runs that are still as they were read. */
-async function unchanged(tx: Tx, plans: readonly Plan[]): Promise<Set<string>> {
+/**
+ * The plans of runs that still are as they were read, and of automations that are: one that was paused or
+ * archived meanwhile takes no step, and one that was resumed holds no run.
+ */
+async function stillSame(tx: Tx, plans: readonly Plan[]): Promise<Plan[]> {
   const read = plans.map(({ run: { row } }) => [row.id, row.seq])
   const rows = await sameAs(tx, { json: JSON.stringify(read) })
-  return new Set(rows.map(({ id }) => id))
+  const found = new Map(rows.map((row) => [row.id, row]))
+  return plans.filter(({ kind, run }) => {
+    const row = found.get(run.row.id)
+    if (row === undefined) return false
+    if (row.status === 'archived') return kind === 'cancel'
+    return row.pausedAt === null ? kind !== 'hold' && kind !== 'cancel' : kind === 'hold'
+  })
 }
 
-const sameAs = prepared<{ json: string }, { id: string }>((db, { json }) =>
+interface Same {
+  id: string
+  status: string
+  pausedAt: number | null
+}
+
+const sameAs = prepared<{ json: string }, Same>((db, { json }) =>
   db
     .selectFrom(rowsOf(json))
     .innerJoin('automation_live as live', (join) =>
       join.on('live.id', '=', cell<string>(0)).on('live.seq', '=', cell<number>(1)),
     )
+    .innerJoin('automations', 'automations.id', 'live.automation_id')
     .where('live.held_at', 'is', null)
-    .select('live.id'),
+    .select(['live.id', 'automations.status', 'automations.paused_at as pausedAt']),
 )
 
 /**
@@ -144,39 +161,30 @@ const overtaken = prepared<{ json: string }, { id: string }>((db, { json }) =>
     .distinct(),
 )
 
-/** Counts mails of automations that may make only so many an hour. */
+/** Those that fit into their automation's hour: another engine may have made mails since they were planned. */
+async function withinHour(tx: Tx, plans: readonly Go[], now: number): Promise<Go[]> {
+  const versions = new Set(plans.filter(isCapped).map(({ run }) => run.version))
+  const caps = await capsOf(tx, [...versions], now)
+  return plans.filter((plan) => {
+    const cap = isCapped(plan) ? caps.get(plan.run.version.automationId) : undefined
+    if (cap === undefined) return true
+    if (cap.left < plan.mails.length) return false
+    cap.left -= plan.mails.length
+    return true
+  })
+}
+
+const isCapped = ({ run, mails }: Go) =>
+  mails.length > 0 && run.version.compiled.settings.maxPerHour !== undefined
+
 async function countHour(tx: Tx, plans: readonly Go[], now: number): Promise<void> {
   const made = new Map<string, number>()
-  for (const { run, mails } of plans) {
-    if (run.version.compiled.settings.maxPerHour === undefined || mails.length === 0) continue
+  for (const { run, mails } of plans.filter(isCapped)) {
     const { automationId } = run.version
     made.set(automationId, (made.get(automationId) ?? 0) + mails.length)
   }
-  if (made.size > 0)
-    await addToHour(tx, { json: JSON.stringify([...made]), now, before: now - 3_600_000 })
+  if (made.size > 0) await countHourly(tx, [...made], now)
 }
-
-const addToHour = prepared<{ json: string; now: number; before: number }, UpdateResult>(
-  (db, { json, now, before }) =>
-    db
-      .updateTable('automations')
-      .from(rowsOf(json))
-      .set((eb) => ({
-        hour_mails: eb
-          .case()
-          .when('hour_from', '<=', before)
-          .then(cell<number>(1))
-          .else(eb('hour_mails', '+', cell<number>(1)))
-          .end(),
-        hour_from: eb
-          .case()
-          .when('hour_from', '<=', before)
-          .then(now)
-          .else(eb.ref('hour_from'))
-          .end(),
-      }))
-      .where('automations.id', '=', cell<string>(0)),
-)
 
 /** Where runs wait now, and those that have ended. */
 async function writeNext(tx: Tx, plans: readonly Go[], now: number, tally: Tally): Promise<void> {
@@ -286,6 +294,8 @@ async function writeOthers(
     .filter(({ kind }) => kind === 'cancel')
     .map(({ run }) => endingOf(run.row, 'cancelled', 'archived', now))
   const again: unknown[][] = []
+  const waiting = plans.filter((plan) => plan.kind === 'wait')
+  if (waiting.length > 0) await writeWaiting(tx, waiting, now, tally)
   for (const plan of plans) {
     if (plan.kind !== 'fault') continue
     const { row } = plan.run
@@ -297,6 +307,37 @@ async function writeOthers(
   if (again.length > 0) await putOff(tx, { json: JSON.stringify(again), now, faults: 1 })
   await endRuns(tx, endings, { at: now, tally })
 }
+
+/** Where they are, with what woke them and with their marks: all of it counts once they go on. */
+async function writeWaiting(
+  tx: Tx,
+  plans: readonly Extract<Plan, { kind: 'wait' }>[],
+  now: number,
+  tally: Tally,
+): Promise<void> {
+  const rows = plans.map(({ run: { row }, reason, until }) => {
+    if (row.status === 'running') {
+      tally.run(row.automation_id, 'running', -1)
+      tally.run(row.automation_id, 'waiting', 1)
+    }
+    return [row.id, until, blockedMark(row.blocked, reason)]
+  })
+  await waitFor(tx, { json: JSON.stringify(rows), now })
+}
+
+const waitFor = prepared<{ json: string; now: number }, UpdateResult>((db, { json, now }) =>
+  db
+    .updateTable('automation_live')
+    .from(rowsOf(json))
+    .set((eb) => ({
+      due_at: cell<number>(1),
+      blocked: cell<string>(2),
+      status: 'waiting' as const,
+      seq: eb('seq', '+', 1),
+      updated_at: now,
+    }))
+    .where('automation_live.id', '=', cell<string>(0)),
+)
 
 /** Why a run is held whose automation is paused. */
 export const pausedReason = 'the automation is paused'

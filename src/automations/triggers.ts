@@ -3,7 +3,7 @@ import type { Tally } from '../runs/index.js'
 import { cell, prepared, type Read, rowsOf, type Tx } from '../store/index.js'
 import { suppressionsAmong } from '../suppression/index.js'
 import { departureOf } from './departed.js'
-import { type Refusal, refusalOf } from './entry.js'
+import { inLastHour, type Refusal, refusalOf } from './entry.js'
 import { staysOn } from './exit-rules.js'
 import type { IngestDeps, TakenEvent } from './ingest.js'
 import { historyJson } from './live.js'
@@ -30,8 +30,8 @@ export interface Trigger {
 interface Entry {
   runs: number
   lastStartedAt: number
-  hourAt: number
-  hourRuns: number
+  /** JSON: those less than an hour before it. */
+  starts: string | null
 }
 
 /** A run that begins. */
@@ -46,7 +46,6 @@ interface NewRun {
 
 // Automations that set each other off by what their mail brings about (automations.md §3.8).
 const maxDepth = 5
-const hourMs = 3_600_000
 
 /** An event at an automation that it can start: what it comes to. */
 interface Judged {
@@ -107,7 +106,7 @@ export async function judgeStarts(
           occurredAt: event.occurredAt,
           departed: departureOf(reasons, event.contact.email),
           running: running !== undefined,
-          before: entry && { ...entry, startsInLastHour: startsIn(entry, now) },
+          before: entry && { ...entry, startsInLastHour: startsBefore(entry, now).length },
           now,
         })
       judged.push({ place, event, trigger, version, entry, running, reason })
@@ -155,14 +154,16 @@ export async function startRuns(
   return answers
 }
 
-const hourOf = (now: number) => Math.floor(now / hourMs)
-
-const startsIn = ({ hourAt, hourRuns }: Entry, now: number) =>
-  hourAt === hourOf(now) ? hourRuns : 0
+const startsBefore = ({ starts, lastStartedAt }: Entry, now: number): number[] =>
+  inLastHour([...(starts === null ? [] : JSON.parse(starts)), lastStartedAt], now)
 
 function entered(before: Entry | undefined, now: number): Entry {
-  const hourRuns = (before === undefined ? 0 : startsIn(before, now)) + 1
-  return { runs: (before?.runs ?? 0) + 1, lastStartedAt: now, hourAt: hourOf(now), hourRuns }
+  const starts = before === undefined ? [] : startsBefore(before, now)
+  return {
+    runs: (before?.runs ?? 0) + 1,
+    lastStartedAt: now,
+    starts: starts.length === 0 ? null : JSON.stringify(starts),
+  }
 }
 
 const pairOf = ({ contactId, automationId }: { contactId: string; automationId: string }) =>
@@ -176,14 +177,11 @@ async function insertRuns(
   now: number,
 ): Promise<void> {
   const rows = begun.map(({ id, trigger: { automationId, version }, stepId, event, outlives }) => {
-    const {
-      runs = 1,
-      hourAt = 0,
-      hourRuns = 1,
-    } = entries.get(pairOf({ contactId: event.contact.id, automationId })) ?? {}
+    const pair = pairOf({ contactId: event.contact.id, automationId })
+    const { runs = 1, starts = null } = entries.get(pair) ?? {}
     return [
       ...[id, automationId, version, event.contact.id, stepId, event.stored.id],
-      ...[runs, hourAt, hourRuns, outlives],
+      ...[runs, starts, outlives],
     ]
   })
   const json = JSON.stringify(rows)
@@ -234,7 +232,7 @@ const entriesAmong = prepared<
         .on('entries.automation_id', '=', cell<string>(1)),
     )
     .select(['contact_id as contactId', 'automation_id as automationId', 'runs'])
-    .select(['last_started_at as lastStartedAt', 'hour_at as hourAt', 'hour_runs as hourRuns']),
+    .select(['last_started_at as lastStartedAt', 'starts']),
 )
 
 const insertLive = prepared<
@@ -268,7 +266,7 @@ const insertLive = prepared<
           eb.val(history).as('history'),
           eb.val(now).as('started_at'),
           eb.val(now).as('updated_at'),
-          cell<0 | 1>(9).as('outlives'),
+          cell<0 | 1>(8).as('outlives'),
         ]),
     ),
 )
@@ -277,10 +275,7 @@ const insertLive = prepared<
 const putEntries = prepared<{ json: string; now: number }, unknown>((db, { json, now }) =>
   db
     .insertInto('automation_entries')
-    .columns([
-      ...(['contact_id', 'automation_id', 'runs', 'last_started_at'] as const),
-      ...(['hour_at', 'hour_runs'] as const),
-    ])
+    .columns([...(['contact_id', 'automation_id', 'runs', 'last_started_at', 'starts'] as const)])
     .expression((eb) =>
       eb
         .selectFrom(rowsOf(json))
@@ -289,8 +284,7 @@ const putEntries = prepared<{ json: string; now: number }, unknown>((db, { json,
           cell<string>(1).as('automation_id'),
           cell<number>(6).as('runs'),
           eb.val(now).as('last_started_at'),
-          cell<number>(7).as('hour_at'),
-          cell<number>(8).as('hour_runs'),
+          cell<string | null>(7).as('starts'),
         ])
         .where(sql<boolean>`true`),
     )
@@ -298,8 +292,7 @@ const putEntries = prepared<{ json: string; now: number }, unknown>((db, { json,
       conflict.columns(['contact_id', 'automation_id']).doUpdateSet((eb) => ({
         runs: eb.ref('excluded.runs'),
         last_started_at: eb.ref('excluded.last_started_at'),
-        hour_at: eb.ref('excluded.hour_at'),
-        hour_runs: eb.ref('excluded.hour_runs'),
+        starts: eb.ref('excluded.starts'),
       })),
     ),
 )

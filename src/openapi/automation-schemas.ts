@@ -199,7 +199,7 @@ export const automationSchemas: Record<string, Schema> = {
           closed(
             {
               kind: text(
-                '`event`, `delay`, or why a step cannot be taken yet: `quota`, `paused`, `domain`, `plan`, `queue_full`, `window`, `cap`, `held`, `retry`',
+                '`event`, `delay`, or why a step cannot be taken yet: `suspended`, `quota`, `paused`, `domain`, `plan`, `queue_full`, `window`, `cap`, `held`, `retry`',
               ),
               event: text('The event that it waits for'),
               reason: text('Why it is held'),

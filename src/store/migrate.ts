@@ -32,6 +32,7 @@ import * as automations from './migrations/0030-automations.js'
 import * as automationOperations from './migrations/0031-automation-operations.js'
 import * as contents from './migrations/0033-contents.js'
 import * as keyLimits from './migrations/0035-key-limits.js'
+import * as automationHours from './migrations/0037-automation-hours.js'
 
 /** In order, forward only; a released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -65,6 +66,7 @@ const migrations: Record<string, Migration> = {
   '0031-automation-operations': automationOperations,
   '0033-contents': contents,
   '0035-key-limits': keyLimits,
+  '0037-automation-hours': automationHours,
 }
 
 /** Brings the database to the present schema, under a lock, all or nothing. Runs at every start. */

@@ -66,6 +66,7 @@ export interface Tables {
   automation_listens: AutomationListenRow
   automation_forgotten: AutomationForgottenRow
   automation_backfills: AutomationBackfillRow
+  automation_hours: AutomationHourRow
   email_merges: EmailMergeRow
 }
 
@@ -793,9 +794,14 @@ export interface AutomationRow {
   updated_at: number
   /** The operator's or the account's pause: its runs are held meanwhile. */
   paused_at: number | null
-  /** When the hour began in which it has made `hour_mails` mails, for `settings.maxPerHour`. */
-  hour_from: number
-  hour_mails: number
+}
+
+/** Mails that an automation with `settings.maxPerHour` has made in a minute (since 1970), and when the last. */
+export interface AutomationHourRow {
+  automation_id: string
+  minute: number
+  mails: number
+  last_at: number
 }
 
 export interface AutomationVersionRow {
@@ -925,9 +931,8 @@ export interface AutomationEntryRow {
   automation_id: string
   runs: number
   last_started_at: number
-  /** The hour (since 1970) of the last start, and the starts in it. */
-  hour_at: number
-  hour_runs: number
+  /** Starts less than an hour before the last (JSON array of times); null for none. */
+  starts: string | null
 }
 
 /** Events that a live run hears wherever it stands: of its exit rules and its goal. */

@@ -25,7 +25,7 @@ t.test('an account whose runs cannot be planned keeps no other from its turn', a
         .values({
           ...{ id: name, account_id: accountId, name, status: 'enabled', version: 1, running: 1 },
           ...{ waiting: 0, completed: 0, exited: 0, failed: 0, cancelled: 0, enrolled: 1 },
-          ...{ created_at: now, updated_at: now, paused_at: null, hour_from: 0, hour_mails: 0 },
+          ...{ created_at: now, updated_at: now, paused_at: null },
         })
         .execute()
       await tx

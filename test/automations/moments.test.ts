@@ -2,7 +2,11 @@
 import t from 'tap'
 import type { AutomationDefinition } from '../../src/automations/definition.js'
 import { runSome } from '../../src/automations/engine.js'
+import { pauseAutomation, resumeAutomation } from '../../src/automations/index.js'
+import { planDue } from '../../src/automations/plan.js'
+import { takePlans } from '../../src/automations/take.js'
 import { openTimeline } from '../support/automation-engine.js'
+import { openEngine, passing, send, trigger } from '../support/automation-rig.js'
 import { day, hour, startName } from '../support/automations.js'
 
 const waiting: AutomationDefinition = {
@@ -185,4 +189,38 @@ t.test('an event is heard though the appliance slept past the timeout', async (t
   t.match(await rig.accept({ contactId, event: 'order.paid' }), [{ resumed: 1 }])
   await rig.settle()
   t.same(await results(rig, id, contactId), ['paid received', 'thanks updated'])
+})
+
+t.test('what was planned before a pause or an archiving is not written after it', async (t) => {
+  const rig = await openEngine(t)
+  const { store, accountId, clock, deps } = rig
+  const plan = async () => {
+    const batch = await planDue(deps, accountId, { now: clock.now(), limit: 200 })
+    if (batch === undefined) throw new Error('Nothing is due')
+    return async () => await takePlans({ ...deps, ids: store.ids }, batch, clock.now())
+  }
+  const id = await rig.enabled([trigger(), send('mail')])
+  const run = await rig.start()
+  const automation = await rig.automation(id)
+  const takeAfterPause = await plan()
+  await pauseAutomation(rig, automation)
+  await takeAfterPause()
+  t.same(await rig.mails(), [])
+  t.match(await rig.run(run), { history: [] })
+  // And a run is not held for a pause that is over.
+  const holdAfterResume = await plan()
+  await passing(
+    clock,
+    resumeAutomation(rig, automation, 'now').catch(() => {}),
+  )
+  await holdAfterResume()
+  t.match(await rig.run(run), { status: 'running', waitingFor: null })
+  const takeAfterArchive = await plan()
+  await store.write((tx) =>
+    tx.updateTable('automations').set({ status: 'archived' }).where('id', '=', id).execute(),
+  )
+  await takeAfterArchive()
+  t.same(await rig.mails(), [])
+  await rig.work()
+  t.match(await rig.run(run), { status: 'cancelled', reason: 'archived' })
 })

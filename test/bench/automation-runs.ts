@@ -108,8 +108,8 @@ function fillRuns(
     `n, @accountId, ${id}, 'due', '{"order":"A-' || n || '","total":4200}', @startedAt, 0`,
   )
   fill(
-    'automation_entries (contact_id, automation_id, runs, last_started_at, hour_at, hour_runs)',
-    `${id}, @automationId, 1, @startedAt, 0, 1`,
+    'automation_entries (contact_id, automation_id, runs, last_started_at)',
+    `${id}, @automationId, 1, @startedAt`,
   )
   const step = (key: string) =>
     `(select id from automation_steps where automation_id = @automationId and key = '${key}')`

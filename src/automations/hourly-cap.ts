@@ -1,0 +1,93 @@
+import { sql, type UpdateResult } from 'kysely'
+import { cell, prepared, type Read, rowsOf, type Tx } from '../store/index.js'
+import type { FrozenVersion } from './versions.js'
+
+/** How many mails may still be made, and until when none if that is none. */
+export interface Quota {
+  left: number
+  until: number
+}
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+/**
+ * What automations with `maxPerHour` may still make, so that no 60 minutes see more: mails are counted by
+ * the minute, and those of a minute until its last is an hour old.
+ */
+export async function capsOf(
+  read: Read,
+  versions: readonly FrozenVersion[],
+  now: number,
+): Promise<Map<string, Quota>> {
+  const caps = new Map<string, Quota>()
+  for (const { automationId, compiled } of versions) {
+    const { maxPerHour } = compiled.settings
+    if (maxPerHour === undefined || caps.has(automationId)) continue
+    const made = await madeSince(read, { automationId, from: minuteOf(now - hourMs), now })
+    const counted = made.filter(({ lastAt }) => lastAt > now - hourMs)
+    const sum = counted.reduce((mails, minute) => mails + minute.mails, 0)
+    caps.set(automationId, {
+      left: maxPerHour - sum,
+      until: (counted[0]?.lastAt ?? now) + hourMs,
+    })
+  }
+  return caps
+}
+
+const minuteOf = (at: number) => Math.floor(at / minuteMs)
+
+const madeSince = prepared<
+  { automationId: string; from: number; now: number },
+  { mails: number; lastAt: number }
+>((db, { automationId, from, now }) =>
+  db
+    .selectFrom('automation_hours')
+    .select(['mails', 'last_at as lastAt'])
+    .where('automation_id', '=', automationId)
+    .where('minute', '>=', from)
+    // A clock that was ahead for a while must not stop an automation until then.
+    .where('last_at', '<=', now)
+    .orderBy('minute'),
+)
+
+/** Counts mails that automations with `maxPerHour` have made: rows of automation and number. */
+export async function countHourly(tx: Tx, made: readonly [string, number][], now: number) {
+  const json = JSON.stringify(made)
+  await forgetOlder(tx, { json, before: minuteOf(now - hourMs) })
+  await addMails(tx, { json, minute: minuteOf(now), now })
+}
+
+const forgetOlder = prepared<{ json: string; before: number }, unknown>((db, { json, before }) =>
+  db
+    .deleteFrom('automation_hours')
+    .where('automation_id', 'in', (eb) =>
+      eb.selectFrom(rowsOf(json)).select(cell<string>(0).as('id')),
+    )
+    .where('minute', '<', before),
+)
+
+// `where true` tells SQLite that the `on` which follows is no join's.
+const addMails = prepared<{ json: string; minute: number; now: number }, UpdateResult>(
+  (db, { json, minute, now }) =>
+    db
+      .insertInto('automation_hours')
+      .columns(['automation_id', 'minute', 'mails', 'last_at'])
+      .expression((eb) =>
+        eb
+          .selectFrom(rowsOf(json))
+          .select([
+            cell<string>(0).as('automation_id'),
+            eb.val(minute).as('minute'),
+            cell<number>(1).as('mails'),
+            eb.val(now).as('last_at'),
+          ])
+          .where(sql<boolean>`true`),
+      )
+      .onConflict((conflict) =>
+        conflict.columns(['automation_id', 'minute']).doUpdateSet((eb) => ({
+          mails: eb('automation_hours.mails', '+', eb.ref('excluded.mails')),
+          last_at: eb.ref('excluded.last_at'),
+        })),
+      ),
+)
