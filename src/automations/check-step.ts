@@ -1,3 +1,14 @@
+import { is as isStruct } from 'superstruct'
+import {
+  Headers,
+  headersFault,
+  maxReplyTo,
+  maxTagName,
+  maxTags,
+  maxTagValue,
+  ReplyTo,
+  Tags,
+} from '../emails/index.js'
 import { parseMailbox } from '../mime/index.js'
 import {
   type Check,
@@ -94,6 +105,22 @@ const address = isText(
   'an address: "email@domain" or "Name <email@domain>"',
   (value) => parseMailbox(value) !== undefined,
 )
+const replyTo = is(
+  `an address, "email@domain" or "Name <email@domain>", or an array of at most ${maxReplyTo}`,
+  (value) => isStruct(value, ReplyTo),
+)
+const headers: Check = (value, name, say) => {
+  if (!isStruct(value, Headers)) {
+    say(`${name}: expected an object of header names and their values, which are strings`)
+    return
+  }
+  const fault = headersFault(value)
+  if (fault !== undefined) say(`${name}: ${fault}`)
+}
+const tags = is(
+  `an array of at most ${maxTags} { name, value } of different names: a name of 1 to ${maxTagName} of A-Z, a-z, 0-9, "_" and "-", a value of 1 to ${maxTagValue} of these and ".:@/+="`,
+  (value) => isStruct(value, Tags),
+)
 const name = given(
   is(
     `null or a name of at most ${limits.nameLength} characters without control characters`,
@@ -148,7 +175,9 @@ const configs: Record<Exclude<StepType, 'condition'>, Fields> = {
         (text) => text.trim() !== '' && !controls.test(text) && Buffer.byteLength(text) <= 998,
       ),
     ),
-    replyTo: may(address),
+    replyTo: may(replyTo),
+    headers: may(headers),
+    tags: may(tags),
     variables: may(values('an object of variables', taken)),
     type: may(oneOf('marketing', 'transactional')),
     topicId: may(isText('the id of a topic', (id) => uuid.test(id))),

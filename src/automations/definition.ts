@@ -1,3 +1,5 @@
+import type { MailTag } from '../store/index.js'
+
 /*
  * What an automation is made of, as clients write it and as versions keep it (decisions.md,
  * 'Automations'). `validate` makes sure that what is kept has this shape.
@@ -70,7 +72,9 @@ export interface SendConfig {
   template: string
   from: string
   subject?: string
-  replyTo?: string
+  replyTo?: string | string[]
+  headers?: Record<string, string>
+  tags?: MailTag[]
   variables?: Record<string, Json | Variable>
   /** "marketing" by default. */
   type?: 'marketing' | 'transactional'

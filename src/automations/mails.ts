@@ -1,6 +1,7 @@
 import { sql, type UpdateResult } from 'kysely'
 import { type AccountBilling, countCampaignMails, countMails } from '../billing/index.js'
 import { blockedAmong, type ClassName, classNameOf, type StreamDue } from '../deliveries/index.js'
+import { extrasOf } from '../emails/index.js'
 import { parseMailbox } from '../mime/index.js'
 import {
   cell,
@@ -69,12 +70,14 @@ export async function insertMails(
     // Contacts are addresses since they were added.
     if (mailbox === undefined) throw new Error('A contact has no address')
     const { config } = step
+    const { reply_to: replyTo, extras } = extrasOf(config)
     const maxAge = retry[classNameOf(classOf(mail))].maxAge
     return [
       ...[id, domainId, bodies.get(template.template.versionId) ?? 0, config.from.trim()],
-      ...[JSON.stringify([mailbox.address]), config.replyTo?.trim() ?? null, subject],
+      ...[JSON.stringify([mailbox.address]), replyTo, subject],
       ...[typeOf(step), config.topicId?.toLowerCase() ?? null, `<${id}@${from.domain}>`, stepId],
       ...[deliveryId, mailbox.address, mailbox.domain, classOf(mail), now + maxAge],
+      extras,
     ]
   })
   const values = { json: JSON.stringify(rows), accountId: billing.accountId, now }
@@ -82,6 +85,10 @@ export async function insertMails(
   await insertQueue(tx, values)
   const merges = mails.flatMap(({ id, merged }) => (merged === null ? [] : [[id, merged]]))
   if (merges.length > 0) await insertMerges(tx, { json: JSON.stringify(merges) })
+  const tags = mails.flatMap(({ id, step }) =>
+    (step.config.tags ?? []).map(({ name, value }) => [name, value, id]),
+  )
+  if (tags.length > 0) await insertTags(tx, { ...values, json: JSON.stringify(tags) })
 }
 
 /** The bodies of the mails' templates: one for all mails of a version, made with the first. */
@@ -134,7 +141,7 @@ const insertEmails = prepared<Rows, unknown>((db, { json, accountId, now }) =>
       ...(['id', 'account_id', 'domain_id', 'body_id', 'from_header', 'to_list'] as const),
       ...(['reply_to', 'subject', 'type', 'topic_id', 'status', 'message_id'] as const),
       ...(['provider', 'waiting', 'delivered', 'bounced', 'failed', 'created_at'] as const),
-      'automation_step_id',
+      ...(['automation_step_id', 'extras'] as const),
     ])
     .expression((eb) =>
       eb
@@ -159,6 +166,7 @@ const insertEmails = prepared<Rows, unknown>((db, { json, accountId, now }) =>
           eb.lit(0).as('failed'),
           eb.val(now).as('created_at'),
           cell<number>(10).as('automation_step_id'),
+          cell<string | null>(16).as('extras'),
         ]),
     ),
 )
@@ -183,6 +191,22 @@ const insertQueue = prepared<Rows, unknown>((db, { json, accountId, now }) =>
           eb.val(now).as('due_at'),
           eb.lit(0).as('attempts'),
           cell<number>(15).as('expires_at'),
+        ]),
+    ),
+)
+
+const insertTags = prepared<Rows, unknown>((db, { json, accountId }) =>
+  db
+    .insertInto('email_tags')
+    .columns(['account_id', 'name', 'value', 'email_id'])
+    .expression((eb) =>
+      eb
+        .selectFrom(rowsOf(json))
+        .select([
+          eb.val(accountId).as('account_id'),
+          cell<string>(0).as('name'),
+          cell<string>(1).as('value'),
+          cell<string>(2).as('email_id'),
         ]),
     ),
 )

@@ -1,7 +1,7 @@
 import { type AccountBilling, checkSending, refuseCampaignMails } from '../billing/index.js'
 import { requireList } from '../contacts/index.js'
-import { parseScheduledAt, verifiedSender } from '../emails/index.js'
-import type { Tx } from '../store/index.js'
+import { checkHeaders, extrasOf, parseScheduledAt, verifiedSender } from '../emails/index.js'
+import type { MailTag, Tx } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
 import { countAudience, reachableNow } from './audience.js'
 import { type Broadcast, findBroadcast } from './broadcast.js'
@@ -18,7 +18,9 @@ export interface BroadcastInput {
   html: string
   topicId?: string | undefined
   name?: string | undefined
-  replyTo?: string | undefined
+  replyTo?: string | string[] | undefined
+  headers?: Record<string, string> | undefined
+  tags?: MailTag[] | undefined
   scheduledAt?: string | undefined
 }
 
@@ -61,7 +63,7 @@ export async function createBroadcast(
       .values({
         ...{ id, account_id: accountId, list_id: listId, topic_id: topicId },
         ...{ name: input.name ?? null, domain_id: domainId, from_header: input.from.trim() },
-        ...{ reply_to: input.replyTo?.trim() ?? null, subject: input.subject, body_id: bodyId },
+        ...{ ...extrasOf(input), subject: input.subject, body_id: bodyId },
         ...{ status: draft ? 'draft' : 'scheduled', reason: null, scheduled_at: scheduledAt },
         ...{ created_at: now, sent_at: null, ended_at: null, audience, cursor: '' },
         ...{ expanded: 0, expanded_at: null, recipients: 0, waiting: 0, delivered: 0 },
@@ -98,6 +100,7 @@ export async function checkBroadcast(
   const topicId = input.topicId?.toLowerCase() ?? null
   if (topicId !== null) await findTopic(store.read, accountId, topicId)
   await requireList(store.read, accountId, input.listId)
+  checkHeaders(input.headers)
   await checkContent(renderer, accountId, input)
   return { domainId, scheduledAt, topicId }
 }

@@ -11,6 +11,7 @@ import {
   prepared,
   queueClass,
   type Read,
+  readExtras,
   rowsOf,
   type Tx,
 } from '../store/index.js'
@@ -212,6 +213,9 @@ async function insertMails(
     ...{ bodyId: broadcast.body_id, from: broadcast.from_header },
     ...{ replyTo: broadcast.reply_to, topicId: broadcast.topic_id },
   })
+  for (const { name, value } of readExtras(broadcast.extras)?.tags ?? []) {
+    await insertTags(tx, { json, accountId, name, value })
+  }
   const expiresAt = now + retry[classNameOf(queueClass.campaign)].maxAge
   await insertQueue(tx, { json, accountId, now, expiresAt })
 }
@@ -260,6 +264,25 @@ const insertEmails = prepared<NewEmails, unknown>((db, values) =>
           eb.lit(0).as('failed'),
           eb.val(values.now).as('created_at'),
           eb.val(values.broadcastId).as('broadcast_id'),
+        ]),
+    ),
+)
+
+const insertTags = prepared<
+  { json: string; accountId: string; name: string; value: string },
+  unknown
+>((db, { json, accountId, name, value }) =>
+  db
+    .insertInto('email_tags')
+    .columns(['account_id', 'name', 'value', 'email_id'])
+    .expression((eb) =>
+      eb
+        .selectFrom(rowsOf(json))
+        .select([
+          eb.val(accountId).as('account_id'),
+          eb.val(name).as('name'),
+          eb.val(value).as('value'),
+          cell<string>(0).as('email_id'),
         ]),
     ),
 )

@@ -26,6 +26,9 @@ export type BroadcastRouteDeps = BroadcastDeps & EmailDeps
 
 const scopeOf = (accountId: string) => `broadcasts ${accountId}`
 
+// Each recipient gets a mail of their own, so there are no copies.
+const campaignFields = ['headers', 'tags', 'replyTo', 'scheduledAt', 'topicId'] as const
+
 // interface.md, Limits.
 const maxRecipientsShown = 1_000
 
@@ -44,12 +47,12 @@ export function broadcastRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): 
   )
 
   api.post('/v1/broadcasts/test', { body: TestBody }, async ({ account, body, remember }) => {
-    refuseForeignFields(body, ['replyTo', 'scheduledAt', 'topicId', 'to'])
+    refuseForeignFields(body, [...campaignFields, 'to'])
     return await sendTest(deps, await billingOf(account.accountId), body, remember)
   })
 
   api.post('/v1/broadcasts', { body: BroadcastBody }, async ({ account, body, remember }) => {
-    refuseForeignFields(body, ['replyTo', 'scheduledAt', 'topicId'])
+    refuseForeignFields(body, campaignFields)
     const { draft = false, ...input } = body
     const billing = await billingOf(account.accountId)
     const made = await createBroadcast(deps, billing, input, {

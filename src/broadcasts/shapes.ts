@@ -1,5 +1,5 @@
 import { boolean, optional, type } from 'superstruct'
-import { Content, Recipient, ReplyTo, ScheduledAt, Sender } from '../emails/index.js'
+import { Content, Headers, Recipient, ReplyTo, ScheduledAt, Sender, Tags } from '../emails/index.js'
 import { BodyId, described, QueryInteger, rule, Uuid } from '../http/index.js'
 
 /*
@@ -28,6 +28,8 @@ const campaign = {
   topicId: optional(BodyId),
   name: optional(line(maxName)),
   replyTo: optional(ReplyTo),
+  headers: optional(Headers),
+  tags: optional(Tags),
   scheduledAt: optional(ScheduledAt),
 }
 

@@ -52,7 +52,7 @@ export async function sendTest(
     known ?? { ...stranger, email: address },
   )
   const { subject, html, text } = content
-  const { from, replyTo } = input
+  const { from, replyTo, headers, tags } = input
   const blocked = await blockedAmong(read, { accountId, type: 'marketing', topicId }, [address])
   const leaves = !blocked.has(address)
   const message = leaves
@@ -64,7 +64,7 @@ export async function sendTest(
     {
       ...{ from, to: address, subject, html, type: 'marketing' },
       ...(text === null ? {} : { text }),
-      ...(replyTo === undefined ? {} : { replyTo }),
+      ...{ replyTo, headers, tags },
       ...(topicId === null ? {} : { topicId }),
     },
     async (tx, { id }) => {

@@ -35,7 +35,18 @@ export function emailCommands(program: Command): void {
         Account: account.name,
         From: email.from,
         To: email.to,
+        ...some('Cc', email.cc),
+        ...some('Bcc', email.bcc),
+        ...some('Reply-To', email.replyTo),
         Subject: email.subject,
+        ...some(
+          'Headers',
+          Object.entries(email.headers).map((pair) => pair.join(': ')),
+        ),
+        ...some(
+          'Tags',
+          email.tags.map(({ name, value }) => `${name}:${value}`),
+        ),
         Status: email.status,
         ...(email.held === null ? {} : { Held: heldSince(email.held) }),
         'Message-ID': email.messageId,
@@ -52,6 +63,9 @@ export function emailCommands(program: Command): void {
       )
     })
 }
+
+const some = (name: string, values: readonly string[]) =>
+  values.length === 0 ? {} : { [name]: values.join(', ') }
 
 const heldSince = ({ since, reason }: NonNullable<EmailRecord['held']>) =>
   since === null ? reason : `${reason} (since ${since})`

@@ -4,8 +4,14 @@ import { relaxBody } from './relaxed-body.js'
 import { type RelaxedField, relaxHeader } from './relaxed-header.js'
 import type { Signer } from './signer.js'
 
-/** A message, or its header with what `hashBody` made of a body that is not held. */
-export type ToSign = { header: Buffer } & ({ body: Buffer } | { bodyHash: string })
+/**
+ * A message, or its header with what `hashBody` made of a body that is not held. Fields of the names
+ * in `customNames` are signed beside those that always are.
+ */
+export type ToSign = { header: Buffer; customNames?: readonly string[] } & (
+  | { body: Buffer }
+  | { bodyHash: string }
+)
 
 export interface SignOptions {
   /** Now, in Unix seconds (`t=`). */
@@ -51,7 +57,7 @@ export async function signMessageAsync(
 
 /**
  * Named once more than they occur, so that nobody can add one that the signature does not
- * cover and a reader shows instead (RFC 6376 §8.15). Any other field stays unsigned.
+ * cover and a reader shows instead (RFC 6376 §8.15). Of others, those of `customNames` are signed.
  */
 const oversigned = [
   'from',
@@ -71,6 +77,8 @@ const oversigned = [
   'cfbl-address',
 ]
 
+const isOversigned = (name: string) => oversigned.includes(name)
+
 /** What all signatures of a message share. */
 interface DigestedContent {
   /** The `h=` value, in pieces that make lines of at most 76. */
@@ -85,7 +93,7 @@ function digestContent(message: ToSign): DigestedContent {
   const froms = fields.filter((field) => field.name === 'from').length
   if (froms !== 1) throw new TypeError(`A message with ${froms} From fields cannot be signed`)
   return {
-    ...selectFields(fields),
+    ...selectFields(fields, message.customNames ?? []),
     bodyHash:
       'bodyHash' in message
         ? message.bodyHash
@@ -93,11 +101,15 @@ function digestContent(message: ToSign): DigestedContent {
   }
 }
 
-function selectFields(fields: RelaxedField[]): { signedNames: string[]; signedFields: string } {
+function selectFields(
+  fields: RelaxedField[],
+  customNames: readonly string[],
+): { signedNames: string[]; signedFields: string } {
+  const more = customNames.map((name) => name.toLowerCase()).filter((name) => !isOversigned(name))
   const lines: string[] = []
   let line = 'h='
   let signedFields = ''
-  for (const name of oversigned) {
+  for (const name of more.length === 0 ? oversigned : [...oversigned, ...more]) {
     let names = name
     // RFC 6376 §5.4.2: of several, the lowest is signed first.
     for (let i = fields.length - 1; i >= 0; i--) {

@@ -4,10 +4,16 @@ import { ApiError } from '../errors/index.js'
  * Fields that other mail APIs know and Posthorn does not yet, without case, `_` and `-`. Each of them
  * changes what is sent: a mail without its attachment must not leave as if all were well.
  */
-const foreign = new Set(['cc', 'bcc', 'attachment', 'attachments', 'headers', 'tags'])
+const foreign = new Set(['attachment', 'attachments'])
 
 /** What our own fields are called elsewhere, written the same way: a mail for tomorrow must not leave today. */
 const ours = new Map<string, OwnField>([
+  ['cc', 'cc'],
+  ['bcc', 'bcc'],
+  ['header', 'headers'],
+  ['headers', 'headers'],
+  ['tag', 'tags'],
+  ['tags', 'tags'],
   ['replyto', 'replyTo'],
   ['scheduledat', 'scheduledAt'],
   ['sendat', 'scheduledAt'],
@@ -22,6 +28,10 @@ const ours = new Map<string, OwnField>([
 
 type OwnField = (typeof all)[number]
 const all = [
+  'cc',
+  'bcc',
+  'headers',
+  'tags',
   'replyTo',
   'scheduledAt',
   'topicId',

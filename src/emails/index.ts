@@ -8,21 +8,34 @@ export { acceptBatch, maxBatch } from './batch.js'
 export { cancelScheduled } from './cancel.js'
 export type { EmailDeps } from './deps.js'
 export { refuseForeignFields } from './foreign-fields.js'
+export {
+  checkHeaders,
+  headersFault,
+  maxHeaderBytes,
+  maxHeaders,
+  maxHeadersBytes,
+} from './header-fields.js'
 export { type Idempotency, makeIdempotency } from './idempotency.js'
 export { type InsertDeps, insertEmails, ringOf } from './insert.js'
 export { insertNotice } from './notice.js'
-export { type PreparedEmail, verifiedSender } from './prepare.js'
+export { extrasOf, type PreparedEmail, verifiedSender } from './prepare.js'
 export { accountOfEmail, type EmailRecord, readEmail } from './read.js'
 export { parseScheduledAt } from './schedule.js'
 export {
   Content,
+  Headers,
   maxContentBytes,
   maxMetadataBytes,
   maxRecipients,
+  maxReplyTo,
   maxSubjectBytes,
+  maxTagName,
+  maxTags,
+  maxTagValue,
   maxVariablesBytes,
   Recipient,
   ReplyTo,
   ScheduledAt,
   Sender,
+  Tags,
 } from './send-body.js'

@@ -12,6 +12,7 @@ import type { PreparedEmail } from './prepare.js'
 
 const insertBody = preparedInsert('bodies')
 const insertEmail = preparedInsert('emails')
+const insertTag = preparedInsert('email_tags')
 
 /** What writing mails takes. */
 export type InsertDeps = Pick<EmailDeps, 'store' | 'retry'>
@@ -23,7 +24,7 @@ export async function insertEmails(
   emails: readonly PreparedEmail[],
 ): Promise<void> {
   const written = new Map<string, { text: string | null; id: number }[]>()
-  for (const { html, text, row } of emails) {
+  for (const { html, text, row, tags } of emails) {
     const sameHtml = written.get(html) ?? []
     let body = sameHtml.find((other) => other.text === text)
     if (body === undefined) {
@@ -32,6 +33,8 @@ export async function insertEmails(
       await insertBody(tx, { id: body.id, html, text })
     }
     await insertEmail(tx, { ...row, body_id: body.id })
+    const { id: email_id, account_id } = row
+    for (const { name, value } of tags) await insertTag(tx, { account_id, name, value, email_id })
   }
   await enqueue(
     tx,

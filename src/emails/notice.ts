@@ -26,6 +26,7 @@ export async function insertNotice(
   const email: PreparedEmail = {
     html: `<pre>${text.replace(/[&<>]/g, (char) => `&#${char.charCodeAt(0)};`)}</pre>`,
     text,
+    tags: [],
     recipients: [to],
     suppressed: [],
     dueAt: now,
@@ -36,6 +37,7 @@ export async function insertNotice(
       from_header: notice.from || `Posthorn <postmaster@${domain.name}>`,
       to_list: JSON.stringify([notice.to]),
       reply_to: null,
+      extras: null,
       subject,
       type: 'transactional',
       topic_id: null,

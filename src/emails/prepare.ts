@@ -3,12 +3,14 @@ import { blockedAmong } from '../deliveries/index.js'
 import { findSenderDomain, verifiedDomains } from '../domains/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import { type Mailbox, parseMailbox } from '../mime/index.js'
-import type { EmailRow, Read } from '../store/index.js'
+import { type EmailRow, type MailTag, type Read, writeExtras } from '../store/index.js'
 import { findTemplate, renderTemplate } from '../templates/index.js'
 import { findTopic } from '../topics/index.js'
 import type { EmailDeps } from './deps.js'
+import { checkHeaders } from './header-fields.js'
+import { listed, type Recipients, recipientsOf } from './recipients.js'
 import { parseScheduledAt } from './schedule.js'
-import { maxRecipients, type SendInput } from './send-body.js'
+import type { SendInput } from './send-body.js'
 
 /** A mail that nothing speaks against, ready to be written. */
 export interface PreparedEmail {
@@ -18,6 +20,7 @@ export interface PreparedEmail {
   >
   html: string
   text: string | null
+  tags: readonly MailTag[]
   /** Who gets it, and who must not (`suppression`). */
   recipients: Mailbox[]
   suppressed: Mailbox[]
@@ -30,6 +33,7 @@ export interface Draft {
   row: Omit<PreparedEmail['row'], 'status' | 'waiting'>
   html: string
   text: string | null
+  tags: readonly MailTag[]
   mailboxes: Mailbox[]
 }
 
@@ -65,24 +69,26 @@ export async function draftEmail(
   await tried(() => checkTopic(deps, accountId, type, topicId))
   const scheduledAt = await tried(() => parseScheduledAt(input.scheduledAt, now))
   const sender = await tried(() => verifiedSender(deps.store.read, accountId, input.from, senders))
-  const recipients = await tried(() => distinctRecipients(input.to))
+  const recipients = await tried(() => recipientsFor(type, input))
+  await tried(() => checkHeaders(input.headers))
   const content = await tried(() => contentOf(deps, accountId, input))
   if (sender === undefined || recipients === undefined || content === undefined || faults[0]) {
     throw new FaultyDraft(faults)
   }
-  const { given, mailboxes } = recipients
+  const { to, mailboxes } = recipients
   const id = deps.store.ids.uuid()
   return {
     html: content.html,
     text: content.text,
+    tags: input.tags ?? [],
     mailboxes,
     row: {
       id,
       account_id: accountId,
       domain_id: sender.domainId,
       from_header: input.from.trim(),
-      to_list: JSON.stringify(given),
-      reply_to: input.replyTo?.trim() ?? null,
+      to_list: JSON.stringify(to),
+      ...extrasOf(input, recipients),
       subject: content.subject,
       type,
       topic_id: topicId ?? null,
@@ -220,24 +226,26 @@ async function contentOf(
   return await renderTemplate(deps.renderer, template, { variables, subject, text })
 }
 
-/** The recipients in order, each mailbox once; their texts as given for the record. */
-function distinctRecipients(to: string | string[]): { given: string[]; mailboxes: Mailbox[] } {
-  const list = Array.isArray(to) ? to : [to]
-  if (list.length > maxRecipients) {
-    const message = `Too many recipients: ${list.length} given, at most ${maxRecipients} allowed`
-    throw new ApiError('validation_error', message, {
-      fields: { count: list.length, max: maxRecipients },
-    })
+/** Nobody may leave a list by another's link, so marketing mail has no copies that are alike. */
+function recipientsFor(type: SendInput['type'], input: SendInput): Recipients {
+  const recipients = recipientsOf(input)
+  if (type === 'marketing' && recipients.cc.length + recipients.bcc.length > 0) {
+    const message =
+      'cc and bcc go with type "transactional" alone: every recipient of marketing mail has an unsubscribe link of their own. Name them all in to, or send each a mail'
+    throw new ApiError('validation_error', message, { status: 422 })
   }
-  const distinct = new Map<string, { given: string; mailbox: Mailbox }>()
-  for (const given of list) {
-    const mailbox = parseMailbox(given)
-    // SendBody has let only addresses through.
-    if (mailbox === undefined) throw new Error('A recipient that is no address')
-    if (!distinct.has(mailbox.address)) {
-      distinct.set(mailbox.address, { given: given.trim(), mailbox })
-    }
+  return recipients
+}
+
+/** The columns of what few mails have. */
+export function extrasOf(
+  { replyTo, headers = {}, tags = [] }: Pick<SendInput, 'replyTo' | 'headers' | 'tags'>,
+  { cc, bcc }: Pick<Recipients, 'cc' | 'bcc'> = { cc: [], bcc: [] },
+): { reply_to: string | null; extras: string | null } {
+  const answers = listed(replyTo).map((address) => address.trim())
+  const [only = null, ...others] = answers
+  if (others.length === 0) {
+    return { reply_to: only, extras: writeExtras({ cc, bcc, headers, tags }) }
   }
-  const kept = [...distinct.values()]
-  return { given: kept.map((r) => r.given), mailboxes: kept.map((r) => r.mailbox) }
+  return { reply_to: null, extras: writeExtras({ cc, bcc, replyTo: answers, headers, tags }) }
 }

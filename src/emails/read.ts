@@ -1,14 +1,27 @@
 import { stoppedForClient } from '../billing/index.js'
 import { type RecipientStatus, readRecipients } from '../deliveries/index.js'
 import { ApiError, OperatorError, publicReason } from '../errors/index.js'
-import { type EmailStatus, type Read, storedJson, storedTexts } from '../store/index.js'
+import { parseMailbox } from '../mime/index.js'
+import {
+  type EmailStatus,
+  type MailTag,
+  type Read,
+  readExtras,
+  storedJson,
+  storedTexts,
+} from '../store/index.js'
 
 /** The contract's email record with the additions of decisions.md. Times are ISO 8601. */
 export interface EmailRecord {
   id: string
   from: string
   to: string
+  cc: readonly string[]
+  bcc: readonly string[]
+  replyTo: readonly string[]
   subject: string
+  headers: Readonly<Record<string, string>>
+  tags: readonly MailTag[]
   status: EmailStatus
   type: 'transactional' | 'marketing'
   topicId: string | null
@@ -25,6 +38,8 @@ export interface EmailRecord {
   /** Some of it waits until the operator lets it go: all that the account sends, or this mail. */
   held: Held | null
   recipients: (Omit<RecipientStatus, 'nextAttemptAt' | 'updatedAt' | 'held'> & {
+    /** The field that the recipient was given in; `to` before `cc` before `bcc`. */
+    kind: 'to' | 'cc' | 'bcc'
     nextAttemptAt: string | null
     updatedAt: string | null
     held: Held | null
@@ -46,13 +61,20 @@ export async function readEmail(
 ): Promise<EmailRecord> {
   const row = await read
     .selectFrom('emails')
-    .selectAll()
-    .where('id', '=', id)
-    .where('account_id', '=', accountId)
+    .leftJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
+    .selectAll('emails')
+    .select('broadcasts.extras as broadcast_extras')
+    .where('emails.id', '=', id)
+    .where('emails.account_id', '=', accountId)
     .executeTakeFirst()
   if (row === undefined) throw new ApiError('not_found', 'No such email')
+  const to = storedTexts(row.to_list)
+  const extras = readExtras(row.extras ?? row.broadcast_extras)
+  const { cc = [], bcc = [], headers = {}, tags = [], replyTo = [] } = extras ?? {}
+  const kindOf = kinds(to ?? [], cc, bcc)
   const recipients = (await readRecipients(read, id)).map((recipient) => ({
     ...recipient,
+    kind: kindOf(recipient.email),
     reply: recipient.reply && publicReason(recipient.reply),
     nextAttemptAt: iso(recipient.nextAttemptAt),
     updatedAt: iso(recipient.updatedAt),
@@ -63,15 +85,21 @@ export async function readEmail(
   }))
   const stop = row.waiting === 0 ? undefined : await stoppedForClient(read, accountId, row.type)
   const heldOne = recipients.find(({ held }) => held !== null)?.held ?? null
-  const to = storedTexts(row.to_list)
   const metadata = storedJson(row.metadata)
-  const damaged = Object.entries({ to_list: to, metadata }).filter(([, one]) => one === undefined)
+  const damaged = Object.entries({ to_list: to, metadata, extras }).filter(
+    ([, one]) => one === undefined,
+  )
   if (damaged.length > 0) onDamage(damaged.map(([column]) => column))
   return {
     id: row.id,
     from: row.from_header,
     to: (to ?? recipients.map(({ email }) => email)).join(', '),
+    cc,
+    bcc,
+    replyTo: row.reply_to === null ? replyTo : [row.reply_to],
     subject: row.subject,
+    headers,
+    tags,
     status: row.status,
     type: row.type,
     topicId: row.topic_id,
@@ -88,6 +116,19 @@ export async function readEmail(
     held: stop === undefined ? heldOne : { since: null, reason: stop },
     recipients,
   }
+}
+
+/** In which field a recipient was given; most mails have `to` alone, and nothing is parsed for them. */
+function kinds(
+  to: readonly string[],
+  cc: readonly string[],
+  bcc: readonly string[],
+): (address: string) => 'to' | 'cc' | 'bcc' {
+  if (cc.length + bcc.length === 0) return () => 'to'
+  const addresses = (given: readonly string[]) =>
+    new Set(given.map((text) => parseMailbox(text)?.address))
+  const [inTo, inCc] = [addresses(to), addresses(cc)]
+  return (address: string) => (inTo.has(address) ? 'to' : inCc.has(address) ? 'cc' : 'bcc')
 }
 
 /** Whose mail it is, for operators, who may look at all of them. */

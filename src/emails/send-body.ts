@@ -9,6 +9,7 @@ import {
   type,
 } from 'superstruct'
 import { parseMailbox } from '../mime/index.js'
+import type { MailTag } from '../store/index.js'
 
 /*
  * The body of a send, field by field. Every rule says in its message what it expects, because that
@@ -19,6 +20,10 @@ export const maxContentBytes = 2 * 1024 * 1024
 export const maxSubjectBytes = 998
 export const maxMetadataBytes = 16 * 1024
 export const maxVariablesBytes = 256 * 1024
+export const maxReplyTo = 10
+export const maxTags = 10
+export const maxTagName = 64
+export const maxTagValue = 256
 
 // mta.md §4.1: no control character reaches a header, whatever the composer would do with it.
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
@@ -34,13 +39,19 @@ export const Recipient = rule<string>(
   (value) => typeof value === 'string' && parseMailbox(value) !== undefined,
 )
 
-const Recipients = dynamic<string | string[]>((value) => {
-  if (!Array.isArray(value)) return Recipient as Struct<string | string[], null>
-  const some = rule<string[]>('an array of 1 to 50 addresses', () => value.length > 0)
-  // How many are too many has an error of its own too: 400 with `count` and `max`.
-  const list = value.length === 0 || value.length > maxRecipients ? some : array(Recipient)
-  return list as Struct<string | string[], unknown> as Struct<string | string[], null>
-})
+/** One address, or an array of `least` or more. */
+const addresses = (least: 0 | 1, most: number, mayPass: boolean) =>
+  dynamic<string | string[]>((value) => {
+    if (!Array.isArray(value)) return Recipient as Struct<string | string[], null>
+    const fits = value.length >= least && (mayPass || value.length <= most)
+    const some = rule<string[]>(`an array of ${least} to ${most} addresses`, () => fits)
+    const list = !fits || value.length > most ? some : array(Recipient)
+    return list as Struct<string | string[], unknown> as Struct<string | string[], null>
+  })
+
+// How many are too many has an error of its own too: 400 with `count` and `max`.
+const Recipients = addresses(1, maxRecipients, true)
+const CopyRecipients = addresses(0, maxRecipients, true)
 
 export const Subject = rule<string>(
   `a string of 1 to ${maxSubjectBytes} bytes without control characters`,
@@ -63,9 +74,40 @@ export const Content = (least: 0 | 1) =>
       Buffer.byteLength(value) <= maxContentBytes,
   )
 
-export const ReplyTo = rule<string>(
-  'an address: "email@domain" or "Name <email@domain>"',
-  Recipient.is.bind(Recipient),
+export const ReplyTo = addresses(0, maxReplyTo, false)
+
+// Which names and values may be in it has an error of its own: 422 that names the header and says why.
+export const Headers = rule<Record<string, string>>(
+  'an object of header names and their values, which are strings',
+  (value) => isObject(value) && Object.values(value).every((one) => typeof one === 'string'),
+)
+
+const Tag = type({
+  name: rule<string>(
+    `1 to ${maxTagName} of A-Z, a-z, 0-9, "_" and "-"`,
+    (value) => typeof value === 'string' && tagName.test(value),
+  ),
+  value: rule<string>(
+    `1 to ${maxTagValue} of A-Z, a-z, 0-9 and "_-.:@/+="`,
+    (value) => typeof value === 'string' && tagValue.test(value),
+  ),
+})
+
+const tagName = new RegExp(`^[A-Za-z0-9_-]{1,${maxTagName}}$`)
+const tagValue = new RegExp(`^[A-Za-z0-9_.:@/+=-]{1,${maxTagValue}}$`)
+
+/** Each name once. */
+export const Tags = refine(
+  dynamic<MailTag[]>((value) => {
+    const few = Array.isArray(value) && value.length <= maxTags
+    const list = few ? array(Tag) : rule(`an array of at most ${maxTags} tags`, () => false)
+    return list as Struct<MailTag[], unknown> as Struct<MailTag[], null>
+  }),
+  'names',
+  (tags) => {
+    const names = new Set(tags.map(({ name }) => name))
+    return names.size === tags.length || 'Expected tags of different names'
+  },
 )
 
 // Whether it is a time, and a possible one, is the domain's to say (400 without `issues`).
@@ -100,7 +142,11 @@ const Fields = type({
   template: optional(filled('a string: the slug of a saved template')),
   variables: optional(Variables),
   text: optional(Content(0)),
+  cc: optional(CopyRecipients),
+  bcc: optional(CopyRecipients),
   replyTo: optional(ReplyTo),
+  headers: optional(Headers),
+  tags: optional(Tags),
   scheduledAt: optional(ScheduledAt),
   metadata: optional(Metadata),
   type: optional(Type),

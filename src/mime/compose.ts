@@ -1,12 +1,20 @@
 import { createHash } from 'node:crypto'
 import { type AttachedBody, type AttachedPart, assembleAttached } from './attached.js'
 import { assembleBody, type BodyParts, composeParts } from './body.js'
-import { dateField, mailboxField, structuredField, textField } from './header.js'
+import {
+  customField,
+  dateField,
+  isHeaderName,
+  mailboxField,
+  structuredField,
+  textField,
+} from './header.js'
 import type { Mailbox } from './mailbox.js'
 
 export interface MessageInput {
   from: Mailbox
   to: Mailbox[]
+  cc?: Mailbox[] | undefined
   replyTo?: Mailbox[] | undefined
   subject: string
   /** Both: multipart/alternative. One: a single part. None: an empty text part. */
@@ -17,6 +25,8 @@ export interface MessageInput {
   dateMs: number
   /** Further fields in printable ASCII, e.g. List-Unsubscribe; none that the composer writes. */
   extraHeaders?: readonly { name: string; value: string }[] | undefined
+  /** Fields that the sender has named, by name; none that the composer writes. Encoded where needed. */
+  customHeaders?: Readonly<Record<string, string>> | undefined
 }
 
 export interface ComposedHeader {
@@ -24,6 +34,8 @@ export interface ComposedHeader {
   header: Buffer
   /** A mailbox in the header is not ASCII: only MXs that offer SMTPUTF8 can take the message. */
   smtpUtf8: boolean
+  /** Fields of the sender's own, which the signature has to cover too. */
+  customNames: readonly string[]
 }
 
 export interface ComposedMessage extends ComposedHeader {
@@ -57,19 +69,22 @@ export async function composeAttached(
 }
 
 function composeHeader(input: MessageInput, fields: string): ComposedHeader {
-  const replyTo = input.replyTo ?? []
+  const { replyTo = [], cc = [], customHeaders = {} } = input
+  const customNames = Object.keys(customHeaders)
   const header =
     dateField('Date', input.dateMs) +
     mailboxField('From', [input.from]) +
     (replyTo.length > 0 ? mailboxField('Reply-To', replyTo) : '') +
     mailboxField('To', input.to) +
+    (cc.length > 0 ? mailboxField('Cc', cc) : '') +
     textField('Subject', input.subject) +
     structuredField('Message-ID', canonicalMessageId(input.messageId)) +
     (input.extraHeaders ?? []).map(extraField).join('') +
+    customNames.map((name) => senderField(name, customHeaders[name] ?? '')).join('') +
     'MIME-Version: 1.0\r\n' +
     fields
-  const smtpUtf8 = [input.from, ...replyTo, ...input.to].some((mailbox) => mailbox.utf8Local)
-  return { header: Buffer.from(header), smtpUtf8 }
+  const smtpUtf8 = [input.from, ...replyTo, ...input.to, ...cc].some((one) => one.utf8Local)
+  return { header: Buffer.from(header), smtpUtf8, customNames }
 }
 
 // RFC 5322 §3.6: at most one each, and the composer has written it.
@@ -77,9 +92,14 @@ const ownFields =
   /^(?:date|from|sender|reply-to|to|cc|bcc|subject|message-id|mime-version|content-.*)$/i
 
 function extraField({ name, value }: { name: string; value: string }): string {
-  if (!/^[!-9;-~]{1,76}$/.test(name)) throw new TypeError('Not a header field name')
+  if (!isHeaderName(name)) throw new TypeError('Not a header field name')
   if (ownFields.test(name)) throw new TypeError(`${name} is not an extra header`)
   return structuredField(name, value)
+}
+
+function senderField(name: string, value: string): string {
+  if (ownFields.test(name)) throw new TypeError(`${name} is not a sender's header`)
+  return customField(name, value)
 }
 
 function canonicalMessageId(messageId: string): string {

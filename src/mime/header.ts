@@ -5,6 +5,9 @@ import { type Mailbox, quote } from './mailbox.js'
 const preferredLine = 76
 const longestLine = 998
 
+/** What fits on a line behind any name of a field. */
+export const longestWord = 900
+
 /** A field of free text (Subject): folded at its spaces, or in encoded-words. */
 export function textField(name: string, text: string): string {
   refuseLineBreaks(name, text)
@@ -21,7 +24,20 @@ export function structuredField(name: string, value: string): string {
   return foldedField(name, spacedWords(value))
 }
 
-/** From, To, Reply-To (RFC 5322 §3.4); a UTF-8 local part goes in as it is (RFC 6532 §3.2). */
+/**
+ * A field that a client has named: printable ASCII as it is, folded at its spaces, so that ids and
+ * what is encoded already stay whole; anything else in encoded-words. No word may be over `longestWord`.
+ */
+export function customField(name: string, value: string): string {
+  if (!isHeaderName(name)) throw new TypeError('Not a header field name')
+  const text = value.trim()
+  return /^[ -~]*$/.test(text) ? foldedField(name, spacedWords(text)) : textField(name, text)
+}
+
+/** RFC 5322 §3.6.8: printable ASCII but the colon; shorter than a line by RFC 2047's measure. */
+export const isHeaderName = (name: string) => /^[!-9;-~]{1,76}$/.test(name)
+
+/** From, To, Cc, Reply-To (RFC 5322 §3.4); a UTF-8 local part goes in as it is (RFC 6532 §3.2). */
 export function mailboxField(name: string, mailboxes: Mailbox[]): string {
   if (mailboxes.length === 0) throw new TypeError(`${name} without a mailbox`)
   const words: string[] = []

@@ -1,5 +1,5 @@
 import { closed, count, orNull, type Schema, shaped, text, time, uuid } from './describe.js'
-import { unknownFields } from './email-schemas.js'
+import { headers, replyTo, tags, unknownFields } from './email-schemas.js'
 
 const status = (only: string): Schema => ({ const: only })
 const line = (description: string) => text(description, { minLength: 1, maxLength: 200 })
@@ -16,7 +16,9 @@ const fields = {
   ),
   topicId: uuid('Who has left the topic gets nothing, and unsubscribing leaves this topic alone'),
   name: line('For yourself; recipients never see it'),
-  replyTo: text('Where answers go', { examples: ['help@example.com'] }),
+  replyTo,
+  headers,
+  tags,
   scheduledAt: text(
     'When to dispatch it: ISO 8601, in the future, however far ahead; UTC if it has no zone',
     { examples: ['2026-12-24T18:00:00Z'] },

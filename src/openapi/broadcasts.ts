@@ -6,6 +6,7 @@ import {
   foreignFields,
   marketingRefusals,
   quotaRefusals,
+  refusedHeader,
   senderRefusals,
   sendingRefusals,
 } from './email-refusals.js'
@@ -93,6 +94,7 @@ const isScheduled = { status: 200, when: 'It is scheduled', shape: 'BroadcastSch
 const contentRefusals = [
   ...senderRefusals,
   badCampaignTime,
+  refusedHeader,
   foreignFields,
   ...marketingRefusals,
   noSuchList,

@@ -62,8 +62,22 @@ export const badCampaignTime = refusal(
 
 export const foreignFields = refusal(
   'validation_error',
-  'Fields that other mail APIs know, and that are not supported yet: `cc`, `bcc`, `attachments`, `headers`, `tags`, or that are ours in other letters: `reply_to` (write `replyTo`), `scheduled_at` or `send_at` (write `scheduledAt`), `topic_id`; or fields of a send that this endpoint does not have',
-  'These fields are not supported: cc, reply_to; write replyTo in place of reply_to. Nothing was sent',
+  'Fields that other mail APIs know, and that are not supported: `attachments`, or that are ours in other letters: `reply_to` (write `replyTo`), `scheduled_at` or `send_at` (write `scheduledAt`), `topic_id`; or fields of a send that this endpoint does not have',
+  'These fields are not supported: attachments, reply_to; write replyTo in place of reply_to. Nothing was sent',
+  { status: 422 },
+)
+
+export const refusedHeader = refusal(
+  'validation_error',
+  'A header that cannot be set',
+  'The header "Subject" cannot be set: write "subject"',
+  { status: 422 },
+)
+
+export const marketingCopies = refusal(
+  'validation_error',
+  '`cc` or `bcc` on marketing mail',
+  'cc and bcc go with type "transactional" alone: every recipient of marketing mail has an unsubscribe link of their own. Name them all in to, or send each a mail',
   { status: 422 },
 )
 

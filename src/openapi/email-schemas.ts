@@ -1,9 +1,16 @@
 import {
   maxBatch,
   maxContentBytes,
+  maxHeaderBytes,
+  maxHeaders,
+  maxHeadersBytes,
   maxMetadataBytes,
   maxRecipients,
+  maxReplyTo,
   maxSubjectBytes,
+  maxTagName,
+  maxTags,
+  maxTagValue,
   maxVariablesBytes,
 } from '../emails/index.js'
 import { closed, count, orNull, type Schema, shaped, text, time, uuid } from './describe.js'
@@ -35,7 +42,47 @@ const html = text(`At most ${maxContentBytes / 1024 ** 2} MiB`, {
   maxLength: maxContentBytes,
 })
 const plainText = (description: string) => text(description, { maxLength: maxContentBytes })
-const replyTo = address('Where answers go', 'help@example.com')
+/** One address, or some. */
+const addresses = (description: string, minItems: number, maxItems: number): Schema => ({
+  description,
+  oneOf: [recipient, { type: 'array', items: recipient, minItems, maxItems }],
+})
+
+export const replyTo: Schema = {
+  ...addresses('Where answers go', 0, maxReplyTo),
+  examples: ['help@example.com'],
+}
+
+export const headers: Schema = {
+  type: 'object',
+  description: `Header fields of your own, at most ${maxHeaders} with ${maxHeaderBytes / 1024} KiB each and ${maxHeadersBytes / 1024} KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-*`,
+  additionalProperties: { type: 'string', minLength: 1 },
+  maxProperties: maxHeaders,
+  examples: [{ 'X-Entity-Ref-ID': '4711', 'In-Reply-To': '<123@example.com>' }],
+}
+
+export const tag: Schema = {
+  type: 'object',
+  description: 'Each name once',
+  properties: {
+    name: text('1 to 64 of A-Z, a-z, 0-9, `_` and `-`', {
+      pattern: `^[A-Za-z0-9_-]{1,${maxTagName}}$`,
+    }),
+    value: text('1 to 256 of these and `.:@/+=`', {
+      pattern: `^[A-Za-z0-9_.:@/+=-]{1,${maxTagValue}}$`,
+    }),
+  },
+  required: ['name', 'value'],
+}
+
+export const tags: Schema = {
+  type: 'array',
+  description:
+    'Yours, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once',
+  items: shaped('Tag'),
+  maxItems: maxTags,
+  examples: [[{ name: 'kind', value: 'receipt' }]],
+}
 const metadata = json('Kept with the email and given back', maxMetadataBytes)
 
 /** These fields are there, and none of them null. */
@@ -44,15 +91,24 @@ const alternative = (title: string, ...required: string[]): Schema => ({
   properties: Object.fromEntries(required.map((name) => [name, { type: 'string' }])),
 })
 
+const transactional = 'With `transactional` alone'
+
 const send: Schema = {
   type: 'object',
   description: `Exactly one of \`html\` and \`template\`. ${unknownFields}.`,
   properties: {
     from,
-    to: {
-      description: 'Everybody sees everybody. Duplicates are mailed once',
-      oneOf: [recipient, { type: 'array', items: recipient, minItems: 1, maxItems: maxRecipients }],
-    },
+    to: addresses(
+      `Everybody sees everybody. Duplicates are mailed once, also across \`cc\` and \`bcc\`; together at most ${maxRecipients}`,
+      1,
+      maxRecipients,
+    ),
+    cc: addresses(`${transactional}. Everybody sees them in Cc`, 0, maxRecipients),
+    bcc: addresses(
+      `${transactional}. Nobody sees them: no copy of the mail names them`,
+      0,
+      maxRecipients,
+    ),
     subject: subject(
       "Needed with `html`; with `template` it is Liquid and takes the place of the template's",
     ),
@@ -66,6 +122,8 @@ const send: Schema = {
       'Made from the HTML if absent. Beside a template it is Liquid too, at most 256 KiB; a template that has a text part wins',
     ),
     replyTo,
+    headers,
+    tags,
     scheduledAt: text(
       'When to send it: ISO 8601, in the future and at most 90 days ahead; UTC if it has no zone',
       { examples: ['2026-12-24T18:00:00Z'] },
@@ -129,7 +187,16 @@ const email = closed({
   id: uuid('That of the answer to the send'),
   from: text('As given'),
   to: text('Joined by commas when there are several'),
+  cc: { type: 'array', items: text('As given'), description: 'Seen by everybody' },
+  bcc: { type: 'array', items: text('As given'), description: 'Seen by nobody' },
+  replyTo: { type: 'array', items: text('As given'), description: 'Where answers go' },
   subject: text('As sent'),
+  headers: {
+    type: 'object',
+    description: 'Those that were given',
+    additionalProperties: { type: 'string' },
+  },
+  tags: { type: 'array', items: shaped('Tag'), description: 'As given, or those of its campaign' },
   status: shaped('EmailStatus'),
   type: { type: 'string', enum: ['transactional', 'marketing'] },
   topicId: orNull(uuid('Of marketing mail')),
@@ -159,6 +226,9 @@ const email = closed({
 
 const emailRecipient = closed({
   email: text('Only the address'),
+  kind: text('The field it was given in; the first of `to`, `cc`, `bcc`', {
+    enum: ['to', 'cc', 'bcc'],
+  }),
   status: {
     type: 'string',
     description: '`sent`: a smart host has taken it on; what became of it there is not known',

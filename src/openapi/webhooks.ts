@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { packageFile } from '../config/index.js'
 import { type Payload, type WebhookEvent, webhookEvents } from '../webhooks/index.js'
 import { closed, type Schema, shaped, text, time, uuid } from './describe.js'
+import { tag } from './email-schemas.js'
 
 const examples = [
   ['Node', 'verify.mjs', 'js'],
@@ -31,11 +32,23 @@ export function webhookTag(): { name: string; description: string } {
 
 /** Under `components.schemas`. */
 export const webhookSchemas: Record<string, Schema> = {
+  Tag: tag,
   WebhookPayload: closed(
     {
       event: text('What happened', { enum: webhookEvents }),
       emailId: uuid('The mail'),
       to: { type: 'array', items: { type: 'string' }, description: 'Whom it speaks of' },
+      cc: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Of mails with copies: all their addresses',
+      },
+      bcc: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Likewise; no recipient sees them',
+      },
+      tags: { type: 'array', items: shaped('Tag'), description: 'Of mails with tags, as given' },
       subject: text('Of the mail'),
       status: text('The event without `email.`'),
       timestamp: time('When it happened; the same at every attempt'),
@@ -44,7 +57,7 @@ export const webhookSchemas: Record<string, Schema> = {
       domainId: uuid('The sending domain'),
       domain: text('Its name'),
     },
-    ['messageId', 'bounceReason', 'domainId', 'domain'],
+    ['cc', 'bcc', 'tags', 'messageId', 'bounceReason', 'domainId', 'domain'],
   ),
 }
 

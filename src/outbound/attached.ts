@@ -41,7 +41,10 @@ export function makeAttached(read: Read) {
       attachments: readonly Attachment[],
       sign: (message: ToSign) => Promise<Buffer>,
     ): Promise<{ message: StreamedMessage; heldBytes: number; smtpUtf8: boolean }> {
-      const { header, smtpUtf8, digest, pieces } = await composeAttached(input, attachments)
+      const { header, customNames, smtpUtf8, digest, pieces } = await composeAttached(
+        input,
+        attachments,
+      )
       async function* body(): AsyncGenerator<Buffer> {
         for (const piece of pieces) {
           if (typeof piece !== 'number') yield piece
@@ -51,7 +54,7 @@ export function makeAttached(read: Read) {
           }
         }
       }
-      const signatures = await sign({ header, bodyHash: await hashOf(digest, body) })
+      const signatures = await sign({ header, customNames, bodyHash: await hashOf(digest, body) })
       const head = [signatures, header, blankLine]
       const held = [...head, ...pieces.filter((piece) => typeof piece !== 'number')]
       let sizeBytes = sum(held)

@@ -11,7 +11,7 @@ import {
   withFooter,
 } from '../preferences/index.js'
 import type { StreamedMessage } from '../smtp/index.js'
-import { prepared, type Read } from '../store/index.js'
+import { prepared, type Read, readExtras } from '../store/index.js'
 import { topicName } from '../topics/index.js'
 import { makeTracker } from '../tracking/index.js'
 import { blankLine, makeAttached, sum } from './attached.js'
@@ -56,6 +56,8 @@ interface StoredEmail {
   attachments: string | null
   broadcast_id: string | null
   automation_step_id: number | null
+  extras: string | null
+  broadcast_extras: string | null
 }
 
 interface Signing {
@@ -73,10 +75,13 @@ const storedEmail = prepared<{ emailId: string }, StoredEmail>((db, { emailId })
     .selectFrom('emails')
     .leftJoin('bodies', 'bodies.id', 'emails.body_id')
     .innerJoin('accounts', 'accounts.id', 'emails.account_id')
-    .select(['emails.id', 'domain_id', 'from_header', 'to_list', 'reply_to', 'subject'])
-    .select(['message_id', 'emails.created_at', 'scheduled_at', 'bodies.html', 'bodies.text'])
-    .select(['account_id', 'accounts.name as account_name', 'type', 'topic_id'])
-    .select(['body_id', 'bodies.attachments', 'broadcast_id', 'automation_step_id'])
+    .leftJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
+    .select(['emails.id', 'emails.domain_id', 'emails.from_header', 'to_list', 'emails.reply_to'])
+    .select(['emails.subject', 'message_id', 'emails.created_at', 'emails.scheduled_at'])
+    .select(['bodies.html', 'bodies.text', 'emails.account_id', 'accounts.name as account_name'])
+    .select(['type', 'emails.topic_id'])
+    .select(['emails.body_id', 'bodies.attachments', 'broadcast_id', 'automation_step_id'])
+    .select(['emails.extras', 'broadcasts.extras as broadcast_extras'])
     .where('emails.id', '=', emailId),
 )
 
@@ -175,15 +180,20 @@ export function makeComposer(
     const { keys, returnPathHost } = signs
     const { returnPathHost: ownHost, heloName } = deps.config
     const returnPath = returnPaths.addressOf(id, returnPathHost ?? (ownHost || heloName))
+    const extras = readExtras(email.extras ?? email.broadcast_extras)
+    if (extras === undefined) throw new Error('What the mail has beside its columns is damaged')
+    const { cc, replyTo, headers } = extras
     const input: MessageInput = {
       from,
       to: (JSON.parse(email.to_list) as string[]).map(stored),
-      replyTo: email.reply_to === null ? undefined : [stored(email.reply_to)],
+      cc: cc?.map(stored),
+      replyTo: email.reply_to === null ? replyTo?.map(stored) : [stored(email.reply_to)],
       subject: email.subject,
       html,
       text,
       // RFC 9477: complaints come to the return path. Whoever shows it has got this very copy.
       extraHeaders: [{ name: 'CFBL-Address', value: `${returnPath}; report=arf` }, ...extraHeaders],
+      customHeaders: headers,
       messageId: email.message_id,
       dateMs: email.scheduled_at ?? email.created_at,
     }

@@ -16,6 +16,7 @@ export { cell, idsIn, idsOf, rowsOf } from './dialect.js'
  * group commit. What must hold: a resolved `write` is on disk (WAL, synced before it is answered); nothing
  * writes outside it; no thread waits for another in SQLite's busy handler. See README.md.
  */
+export { type MailExtras, type MailTag, readExtras, writeExtras } from './extras.js'
 export { isPassing, type OnFault, type StoreFault } from './fault.js'
 export { type FoundDatabase, findDatabase } from './found.js'
 export type { Tx, Write } from './group-commit.js'

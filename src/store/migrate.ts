@@ -30,6 +30,7 @@ import * as parkedReports from './migrations/0026-parked-reports.js'
 import * as idempotentStatus from './migrations/0027-idempotent-status.js'
 import * as automations from './migrations/0030-automations.js'
 import * as automationOperations from './migrations/0031-automation-operations.js'
+import * as fields from './migrations/0032-fields.js'
 import * as contents from './migrations/0033-contents.js'
 import * as keyLimits from './migrations/0035-key-limits.js'
 import * as automationHours from './migrations/0037-automation-hours.js'
@@ -64,6 +65,7 @@ const migrations: Record<string, Migration> = {
   '0027-idempotent-status': idempotentStatus,
   '0030-automations': automations,
   '0031-automation-operations': automationOperations,
+  '0032-fields': fields,
   '0033-contents': contents,
   '0035-key-limits': keyLimits,
   '0037-automation-hours': automationHours,

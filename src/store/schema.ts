@@ -16,6 +16,7 @@ export interface Tables {
   contents: ContentRow
   content_pieces: ContentPieceRow
   emails: EmailRow
+  email_tags: EmailTagRow
   queue: QueueRow
   deliveries: DeliveryRow
   idempotency_keys: IdempotencyKeyRow
@@ -221,6 +222,16 @@ export interface EmailRow {
   broadcast_id: ColumnType<string | null, string | null | undefined, never>
   /** The step of an automation that it is of: then it has one recipient, and a row in `email_merges`. */
   automation_step_id: ColumnType<number | null, number | null | undefined, never>
+  /** JSON of `MailExtras`; null for most mails. Those of a campaign are in `broadcasts`. */
+  extras: string | null
+}
+
+/** A tag of a mail, where mails are found by it. */
+export interface EmailTagRow {
+  account_id: string
+  name: string
+  value: string
+  email_id: string
 }
 
 /** Transactional before automation before campaign. */
@@ -764,6 +775,8 @@ export interface BroadcastRow {
   /** Mails that were, once or more often, by a person as far as that can be told. */
   opened: number
   clicked: number
+  /** JSON of `MailExtras`, for all its mails. */
+  extras: string | null
 }
 
 /** Test sends of the last hour. */

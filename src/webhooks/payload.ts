@@ -1,6 +1,6 @@
 import type { MailEvent } from '../events/index.js'
 import { parseMailbox } from '../mime/index.js'
-import { prepared, storedTexts, type Tx } from '../store/index.js'
+import { type MailTag, prepared, readExtras, storedTexts, type Tx } from '../store/index.js'
 import type { WebhookEvent } from './event-names.js'
 
 /** Which webhook an event is told by; the others are told by none. */
@@ -14,11 +14,15 @@ export const webhookOf: Partial<Record<MailEvent['type'], WebhookEvent>> = {
   clicked: 'email.clicked',
 }
 
-/** The fields and their order are interface.md's, 'Payload'. */
+/** The fields and their order are interface.md's, 'Payload', but for cc, bcc and tags. */
 export interface Payload {
   event: WebhookEvent
   emailId: string
   to: string[]
+  /** Of mails that have them; all their addresses, whomever the event speaks of. */
+  cc?: string[]
+  bcc?: string[]
+  tags?: readonly MailTag[]
   subject: string
   status: string
   timestamp: string
@@ -37,10 +41,15 @@ export async function payloadOf(
   const [mail] = await mailOf(tx, { id: event.emailId })
   if (mail === undefined) return undefined
   const hasMessageId = webhook !== 'email.opened' && webhook !== 'email.clicked'
+  // What of the mail is broken keeps no event of it from being written.
+  const { cc, bcc, tags } = readExtras(mail.extras ?? mail.broadcast_extras) ?? {}
   const payload: Payload = {
     event: webhook,
     emailId: event.emailId,
-    to: event.recipient === null ? addressesIn(mail.to_list) : [event.recipient],
+    to: event.recipient === null ? addressesIn(storedTexts(mail.to_list) ?? []) : [event.recipient],
+    ...(cc === undefined ? {} : { cc: addressesIn(cc) }),
+    ...(bcc === undefined ? {} : { bcc: addressesIn(bcc) }),
+    ...(tags === undefined ? {} : { tags }),
     subject: mail.subject,
     status: webhook.slice('email.'.length),
     timestamp: new Date(event.at).toISOString(),
@@ -58,6 +67,8 @@ interface Mail {
   subject: string
   message_id: string
   domain_id: string
+  extras: string | null
+  broadcast_extras: string | null
   /** Null: deleted since. */
   domain: string | null
 }
@@ -66,10 +77,11 @@ const mailOf = prepared<{ id: string }, Mail>((db, { id }) =>
   db
     .selectFrom('emails')
     .leftJoin('domains', 'domains.id', 'emails.domain_id')
-    .select(['to_list', 'subject', 'message_id', 'domain_id', 'domains.name as domain'])
+    .leftJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
+    .select(['to_list', 'emails.subject', 'message_id', 'emails.domain_id'])
+    .select(['domains.name as domain', 'emails.extras', 'broadcasts.extras as broadcast_extras'])
     .where('emails.id', '=', id),
 )
 
-const addressesIn = (toList: string) =>
-  // What of the mail is broken keeps no event of it from being written.
-  (storedTexts(toList) ?? []).map((text) => parseMailbox(text)?.address ?? text)
+const addressesIn = (given: readonly string[]) =>
+  given.map((text) => parseMailbox(text)?.address ?? text)

@@ -18,6 +18,9 @@ t.test('an event starts a run, its mail comes merged, and the run is completed',
         from: 'Us <us@sender.test>',
         type: 'transactional',
         variables: { greeting: 'hi' },
+        replyTo: ['a@b.test', 'Bob <b@b.test>'],
+        headers: { 'X-Flow': 'welcome' },
+        tags: [{ name: 'flow', value: 'welcome' }],
       },
     },
   ])
@@ -42,6 +45,12 @@ t.test('an event starts a run, its mail comes merged, and the run is completed',
   const mail = await rig.mail(run.history[1].emailId)
   t.equal(mail.subject, 'Hello you')
   t.match(mail.html, /Plan p&lt;o, hi &amp; p&lt;o/)
+  t.equal(mail.header('Reply-To'), 'a@b.test, Bob <b@b.test>')
+  t.equal(mail.header('X-Flow'), 'welcome')
+  t.match(await rig.posthorn.email(run.history[1].emailId), {
+    ...{ replyTo: ['a@b.test', 'Bob <b@b.test>'], headers: { 'X-Flow': 'welcome' } },
+    tags: [{ name: 'flow', value: 'welcome' }],
+  })
   t.match((await rig.posthorn.call('GET', `/v1/automations/${id}`)).json, {
     runs: { running: 0, waiting: 0, completed: 1 },
     enrolledContacts: 1,

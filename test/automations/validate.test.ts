@@ -135,6 +135,14 @@ t.test('each step’s config is held against its type', async (t) => {
     ['send_email', { ...send.config, subject: 'a\r\nBcc: x@y.z' }, /subject: expected/],
     ['send_email', { ...send.config, variables: { contact: 1 } }, /have a "contact" already/],
     ['send_email', { ...send.config, variables: { x: { var: 'nothing' } } }, /begins with none of/],
+    ['send_email', { ...send.config, replyTo: ['a@b.test', 'no'] }, /replyTo: expected an address/],
+    ['send_email', { ...send.config, headers: [] }, /headers: expected an object/],
+    ['send_email', { ...send.config, headers: { To: 'x' } }, /headers: The header "To" cannot/],
+    [
+      'send_email',
+      { ...send.config, tags: [{ name: 'a b', value: 'x' }] },
+      /tags: expected an array/,
+    ],
     ['send_email', { ...send.config, type: 'bulk' }, /type: expected "marketing" or/],
     ['send_email', { ...send.config, delay: 'P1D' }, 'delay is no field of this kind'],
     [

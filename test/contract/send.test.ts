@@ -185,7 +185,7 @@ const wrong: [string, unknown[]][] = [
   ],
   ['html', [1, '', {}, ['x'], 'a\0b', 'a\ud800b', 'x'.repeat(2 * 1024 * 1024 + 1)]],
   ['text', [1, {}, 'a\0b', 'x'.repeat(2 * 1024 * 1024 + 1)]],
-  ['replyTo', [1, '', 'nobody', ['a@b.test'], 'a@b.test\r\nX: y', 'a@b.test, c@d.test']],
+  ['replyTo', [1, '', 'nobody', { a: 'a@b.test' }, 'a@b.test\r\nX: y', 'a@b.test, c@d.test']],
   ['metadata', [1, 'x', [], { x: 'y'.repeat(16 * 1024) }]],
   ['scheduledAt', [1, {}, []]],
   ['type', [1, '', 'bulk', []]],

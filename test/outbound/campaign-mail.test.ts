@@ -1,7 +1,9 @@
-import PostalMime from 'postal-mime'
+import PostalMime, { decodeWords } from 'postal-mime'
 import t, { type Test } from 'tap'
+import type { BroadcastInput } from '../../src/broadcasts/index.js'
 import { systemClock } from '../../src/clock/index.js'
 import { removeFromList } from '../../src/contacts/index.js'
+import { readEmail } from '../../src/emails/index.js'
 import { createTopic, optOut } from '../../src/topics/index.js'
 import { openCampaigns } from '../support/campaigns.js'
 import { outboundRig } from '../support/outbound.js'
@@ -14,8 +16,8 @@ async function open(t: Test) {
   return {
     ...{ outbound, campaigns, store, accountId },
     /** Sends it, and resolves with what each recipient got. */
-    async send(html: string, count: number) {
-      const made = await campaigns.create({ html, subject: 'News' })
+    async send(html: string, count: number, more: Partial<BroadcastInput> = {}) {
+      const made = await campaigns.create({ html, subject: 'News', ...more })
       await campaigns.expand()
       for (const { lane } of campaigns.rung.splice(0)) outbound.ring(lane, 2)
       await outbound.eventually(async () => (await campaigns.find(made.id)).waiting === 0)
@@ -61,6 +63,35 @@ t.test('each recipient gets what is known of them, in HTML and in text', async (
   const third = await send(odd, 2)
   t.match(third.get('bob')?.text, /Hello/)
   t.match(third.get('ann')?.html, 'title="Ann &lt;b&gt;"')
+})
+
+t.test('headers, tags and several answer addresses are of every mail of a campaign', async (t) => {
+  const { campaigns, send, store, accountId } = await open(t)
+  await campaigns.addMany(3)
+  const mails = await send('<p>Hello</p>', 3, {
+    replyTo: ['a@sender.test', 'Bö <b@sender.test>'],
+    headers: { 'X-Issue': 'Número 7' },
+    tags: [
+      { name: 'issue', value: '7' },
+      { name: 'kind', value: 'news' },
+    ],
+  })
+  for (const mail of mails.values()) {
+    t.match(mail.replyTo, [{ address: 'a@sender.test' }, { name: 'Bö' }])
+    t.equal(decodeWords(mail.headers.find(({ key }) => key === 'x-issue')?.value ?? ''), 'Número 7')
+    t.ok(mail.headers.some(({ key }) => key === 'list-unsubscribe'))
+  }
+  const rows = await store.read.selectFrom('email_tags').selectAll().execute()
+  t.equal(rows.length, 6)
+  const [row] = rows
+  t.match(await readEmail(store.read, accountId, row?.email_id ?? ''), {
+    replyTo: ['a@sender.test', 'Bö <b@sender.test>'],
+    tags: [{ name: 'issue' }, { name: 'kind' }],
+  })
+  const refused = (headers: Record<string, string>) => campaigns.create({ headers })
+  await t.rejects(refused({ 'List-Unsubscribe': '<https://x.test>' }), {
+    message: /The header "List-Unsubscribe" cannot be set/,
+  })
 })
 
 t.test('who left, or is no contact any more, gets nothing at the last moment', async (t) => {

@@ -96,8 +96,9 @@ export async function openAutomations(t: Test, options: PosthornOptions = {}) {
       })
       const message = await findMessage(store, found[0]?.id ?? 0)
       if (message === undefined) throw new Error('The mail is gone')
-      const { html = '', text = '' } = message.content as { html?: string; text?: string }
-      return { subject: message.subject, html, text }
+      const { html = '', text = '', headers } = message.content
+      const header = (name: string) => headers.find((one) => one.name === name)?.value
+      return { subject: message.subject, html, text, header }
     },
   }
 }

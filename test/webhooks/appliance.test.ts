@@ -4,6 +4,7 @@ import t from 'tap'
 import { systemClock } from '../../src/clock/index.js'
 import { makeTurns, openStore } from '../../src/store/index.js'
 import { deleteEndpoint, findEndpoint } from '../../src/webhooks/index.js'
+import { contractOf } from '../support/contract.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { cliEntry, initSandbox, serve } from '../support/process.js'
 import { openReceiver } from '../support/receiver.js'
@@ -52,6 +53,37 @@ t.test('a sent mail is told by webhook and in its timeline', async (t) => {
     appliance.accountId,
     endpoint,
   )
+})
+
+t.test('webhooks tell copies and tags of the mails that have them', async (t) => {
+  const env = { POSTHORN_WEBHOOKS_ALLOW: '127.0.0.1' }
+  const appliance = await startPosthorn(t, { env })
+  const receiver = await openReceiver(t)
+  posthorn(appliance.dataDir, 'webhook', 'add', receiver.url)
+  const tags = [{ name: 'kind', value: 'receipt' }]
+  const copies = { cc: ['Cy <c@x.test>'], bcc: 'd@X.test' }
+  const body = { from: 'a@sender.test', to: 'b@x.test', subject: 'Hi', html: '<p>Hi</p>' }
+  const { json } = await appliance.send({ ...body, ...copies, tags })
+  await receiver.until((received) => received.length === 4)
+  const common = { emailId: json.id, cc: ['c@x.test'], bcc: ['d@x.test'], tags }
+  const got = receiver.received.map((one) => one.json)
+  t.match(got[0], { event: 'email.sent', to: ['b@x.test'], ...common })
+  t.same(got.flatMap(({ event, to }) => (event === 'email.sent' ? [] : to)).sort(), [
+    ...['b@x.test', 'c@x.test', 'd@x.test'],
+  ])
+  const { fault } = await contractOf(appliance.url)
+  for (const one of got) {
+    t.match(one, common)
+    t.equal(fault('#/components/schemas/WebhookPayload', one), undefined)
+  }
+  const shown = spawnSync(
+    process.execPath,
+    [cliEntry, 'email', 'show', json.id, '--data', appliance.dataDir],
+    { encoding: 'utf8' },
+  )
+  t.match(shown.stdout, /^Cc +Cy <c@x\.test>$/m)
+  t.match(shown.stdout, /^Bcc +d@X\.test$/m)
+  t.match(shown.stdout, /^Tags +kind:receipt$/m)
 })
 
 t.test('a kill -9 while a thousand webhooks are due loses none of them', async (t) => {

@@ -1,0 +1,92 @@
+import { ApiError } from '../errors/index.js'
+import { isHeaderName, longestWord } from '../mime/index.js'
+
+export const maxHeaders = 25
+export const maxHeaderNameLength = 76
+export const maxHeaderBytes = 4 * 1024
+export const maxHeadersBytes = 16 * 1024
+
+/** Why a mail cannot bring these fields itself: it has them otherwise, or whoever delivers it writes them. */
+const refused: readonly { names: RegExp; why: string }[] = [
+  { names: /^from$/, why: 'write "from"' },
+  { names: /^(?:to|cc|bcc)$/, why: 'write "to", "cc" or "bcc"' },
+  { names: /^reply-to$/, why: 'write "replyTo"' },
+  { names: /^subject$/, why: 'write "subject"' },
+  { names: /^date$/, why: 'it is when the mail leaves; write "scheduledAt"' },
+  { names: /^sender$/, why: 'the mail is sent by its "from"' },
+  { names: /^message-id$/, why: 'Posthorn makes it; the answer to GET /v1/emails/:id has it' },
+  {
+    names: /^(?:mime-version|content-.*)$/,
+    why: 'they describe the parts, which Posthorn composes',
+  },
+  {
+    names: /^list-(?:unsubscribe.*|id)$/,
+    why: 'mail of type "marketing" has its own, signed for each recipient',
+  },
+  {
+    names: /^(?:return-path|errors-to|bounces-to|cfbl-.*)$/,
+    why: 'bounces and complaints come back to Posthorn',
+  },
+  { names: /^(?:dkim-.*|domainkey-.*|arc-.*)$/, why: 'Posthorn signs the mail' },
+  {
+    // RFC 5322 §3.6.6, §3.6.7; RFC 9228: a false trace makes loops, or hides them.
+    names: /^(?:received.*|resent-.*|delivered-to|x-original-to|authentication-results.*)$/,
+    why: 'servers that the mail passes write it',
+  },
+  { names: /^x-posthorn-.*$/, why: "these names are Posthorn's own" },
+]
+
+// Their grammar is of ids in angle brackets, which encoded-words are no part of (RFC 2047 §5).
+const ofIds = /^(?:in-reply-to|references)$/
+
+const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
+
+/** Throws a 422 that names the first field that a mail may not bring, and why. */
+export function checkHeaders(headers: Readonly<Record<string, string>> | undefined): void {
+  const fault = headers && headersFault(headers)
+  if (fault !== undefined) throw new ApiError('validation_error', fault, { status: 422 })
+}
+
+/** What is wrong with the fields, in a sentence; undefined: nothing. */
+export function headersFault(headers: Readonly<Record<string, string>>): string | undefined {
+  const entries = Object.entries(headers)
+  if (entries.length > maxHeaders) {
+    return `headers: ${entries.length} are given, at most ${maxHeaders} are allowed`
+  }
+  const seen = new Set<string>()
+  let bytes = 0
+  for (const [name, value] of entries) {
+    const why = nameFault(name) ?? valueFault(name, value)
+    if (why !== undefined) return `The header ${shown(name)} cannot be set: ${why}`
+    // RFC 5322 §1.2.2: names are the same in any case.
+    if (seen.has(name.toLowerCase())) return `The header ${shown(name)} is given twice`
+    seen.add(name.toLowerCase())
+    bytes += name.length + Buffer.byteLength(value)
+  }
+  if (bytes > maxHeadersBytes) {
+    return `headers: ${bytes} bytes are given, at most ${maxHeadersBytes} are allowed`
+  }
+  return undefined
+}
+
+function nameFault(name: string): string | undefined {
+  if (!isHeaderName(name)) {
+    return `its name has to be 1 to ${maxHeaderNameLength} printable ASCII characters without space and colon (RFC 5322 §3.6.8)`
+  }
+  return refused.find(({ names }) => names.test(name.toLowerCase()))?.why
+}
+
+function valueFault(name: string, value: string): string | undefined {
+  if (controls.test(value)) return 'its value has a line break or another control character'
+  if (!value.isWellFormed()) return 'its value has half of a character (a lone surrogate)'
+  if (value.trim() === '') return 'its value is empty'
+  if (Buffer.byteLength(value) > maxHeaderBytes) return `its value is over ${maxHeaderBytes} bytes`
+  const isAscii = /^[ -~]*$/.test(value)
+  if (!isAscii && ofIds.test(name.toLowerCase())) return 'its value may have ASCII characters alone'
+  if (isAscii && value.split(' ').some((word) => word.length > longestWord)) {
+    return `its value has a word of over ${longestWord} characters, which no line can hold`
+  }
+  return undefined
+}
+
+const shown = (name: string) => JSON.stringify(name.slice(0, 80))

@@ -1,0 +1,40 @@
+import { ApiError } from '../errors/index.js'
+import { type Mailbox, parseMailbox } from '../mime/index.js'
+import { maxRecipients, type SendInput } from './send-body.js'
+
+export interface Recipients {
+  /** As given, each mailbox once in its field: what readers of the mail see, but for `bcc`. */
+  to: string[]
+  cc: string[]
+  bcc: string[]
+  /** Who gets a delivery: each mailbox once, in whatever fields it is. */
+  mailboxes: Mailbox[]
+}
+
+/** Throws a 400 for too many, counted as they are given, over all three fields. */
+export function recipientsOf({ to, cc, bcc }: Pick<SendInput, 'to' | 'cc' | 'bcc'>): Recipients {
+  const fields = [to, cc, bcc].map(listed)
+  const count = fields.reduce((sum, field) => sum + field.length, 0)
+  if (count > maxRecipients) {
+    const message = `Too many recipients: ${count} given, at most ${maxRecipients} allowed`
+    throw new ApiError('validation_error', message, { fields: { count, max: maxRecipients } })
+  }
+  const all = new Map<string, Mailbox>()
+  const [givenTo = [], givenCc = [], givenBcc = []] = fields.map((field) => {
+    const distinct = new Map<string, string>()
+    for (const given of field) {
+      const mailbox = parseMailbox(given)
+      // SendBody has let only addresses through.
+      if (mailbox === undefined) throw new Error('A recipient that is no address')
+      if (!distinct.has(mailbox.address)) distinct.set(mailbox.address, given.trim())
+      if (!all.has(mailbox.address)) all.set(mailbox.address, mailbox)
+    }
+    return [...distinct.values()]
+  })
+  return { to: givenTo, cc: givenCc, bcc: givenBcc, mailboxes: [...all.values()] }
+}
+
+/** One, several or none, as a list. */
+export function listed(given: string | readonly string[] | undefined): readonly string[] {
+  return given === undefined ? [] : typeof given === 'string' ? [given] : given
+}
