@@ -730,8 +730,18 @@ export interface Email {
   from: string
   /** Joined by commas when there are several */
   to: string
+  /** Seen by everybody */
+  cc: string[]
+  /** Seen by nobody */
+  bcc: string[]
+  /** Where answers go */
+  replyTo: string[]
   /** As sent */
   subject: string
+  /** Those that were given */
+  headers: Record<string, string>
+  /** As given, or those of its campaign */
+  tags: Tag[]
   status: EmailStatus
   type: 'transactional' | 'marketing' | (string & {})
   /** Of marketing mail */
@@ -786,6 +796,8 @@ export interface EmailQueued {
 export interface EmailRecipient {
   /** Only the address */
   email: string
+  /** The field it was given in; the first of `to`, `cc`, `bcc` */
+  kind: 'to' | 'cc' | 'bcc' | (string & {})
   /** `sent`: a smart host has taken it on; what became of it there is not known */
   status: 'queued' | 'deferred' | 'sent' | 'delivered' | 'bounced' | 'failed' | 'cancelled' | 'suppressed' | (string & {})
   /** Made so far */
@@ -1229,8 +1241,11 @@ export interface NewBroadcast {
   topicId?: string | null | undefined
   /** For yourself; recipients never see it */
   name?: string | null | undefined
-  /** Where answers go */
-  replyTo?: string | null | undefined
+  replyTo?: string | readonly string[] | null | undefined
+  /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-* */
+  headers?: Record<string, string> | null | undefined
+  /** Yours, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once */
+  tags?: readonly TagInput[] | null | undefined
   /** When to dispatch it: ISO 8601, in the future, however far ahead; UTC if it has no zone */
   scheduledAt?: string | Date | null | undefined
   /** Keeps it until it is sent by its own endpoint */
@@ -1436,14 +1451,19 @@ export interface RunState {
 export type Send = {
   /** On a verified domain: `email@domain` or `Name <email@domain>` */
   from: string
-  /** Everybody sees everybody. Duplicates are mailed once */
+  /** Everybody sees everybody. Duplicates are mailed once, also across `cc` and `bcc`; together at most 50 */
   to: string | readonly string[]
+  cc?: string | readonly string[] | null | undefined
+  bcc?: string | readonly string[] | null | undefined
   /** The template's; those that it uses within `if`, `unless` and `case` alone may be missing; at most 256 KiB as JSON */
   variables?: object | null | undefined
   /** Made from the HTML if absent. Beside a template it is Liquid too, at most 256 KiB; a template that has a text part wins */
   text?: string | null | undefined
-  /** Where answers go: `email@domain` or `Name <email@domain>` */
-  replyTo?: string | null | undefined
+  replyTo?: string | readonly string[] | null | undefined
+  /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-* */
+  headers?: Record<string, string> | null | undefined
+  /** Yours, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once */
+  tags?: readonly TagInput[] | null | undefined
   /** When to send it: ISO 8601, in the future and at most 90 days ahead; UTC if it has no zone */
   scheduledAt?: string | Date | null | undefined
   /** Marketing needs a marketing plan, honours unsubscribes and carries the means to unsubscribe (RFC 8058) */
@@ -1566,6 +1586,22 @@ export interface SubscriptionPastDue {
   error: string
 }
 
+/** Each name once */
+export interface TagInput {
+  /** 1 to 64 of A-Z, a-z, 0-9, `_` and `-` */
+  name: string
+  /** 1 to 256 of these and `.:@/+=` */
+  value: string
+}
+
+/** Each name once */
+export interface Tag {
+  /** 1 to 64 of A-Z, a-z, 0-9, `_` and `-` */
+  name: string
+  /** 1 to 256 of these and `.:@/+=` */
+  value: string
+}
+
 /** The campaign, and whom to send it to. Unknown fields are ignored, but those that other mail APIs know and that would change what is sent are a 422. */
 export interface TestBroadcast {
   /** Whom it is for */
@@ -1580,8 +1616,11 @@ export interface TestBroadcast {
   topicId?: string | null | undefined
   /** For yourself; recipients never see it */
   name?: string | null | undefined
-  /** Where answers go */
-  replyTo?: string | null | undefined
+  replyTo?: string | readonly string[] | null | undefined
+  /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-* */
+  headers?: Record<string, string> | null | undefined
+  /** Yours, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once */
+  tags?: readonly TagInput[] | null | undefined
   /** When to dispatch it: ISO 8601, in the future, however far ahead; UTC if it has no zone */
   scheduledAt?: string | Date | null | undefined
   /** A mailbox on a verified domain of the account */
@@ -1678,8 +1717,7 @@ export type Ussd = {
   html: string
   /** Made from the HTML if absent */
   text?: string | null | undefined
-  /** Where answers go: `email@domain` or `Name <email@domain>` */
-  replyTo?: string | null | undefined
+  replyTo?: string | readonly string[] | null | undefined
   /** Kept with the email and given back; at most 16 KiB as JSON */
   metadata?: object | null | undefined
 } & ({
@@ -1712,6 +1750,12 @@ export interface WebhookPayload {
   emailId: string
   /** Whom it speaks of */
   to: string[]
+  /** Of mails with copies: all their addresses */
+  cc?: string[]
+  /** Likewise; no recipient sees them */
+  bcc?: string[]
+  /** Of mails with tags, as given */
+  tags?: Tag[]
   /** Of the mail */
   subject: string
   /** The event without `email.` */

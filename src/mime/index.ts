@@ -14,14 +14,6 @@ export {
   composeMessage,
   type MessageInput,
 } from './compose.js'
-export {
-  type Content,
-  type Content,
-  glimpseHeader,
-  glimpseHeader,
-  readAttachment,
-  readContent,
-  readContent,
-} from './content.js'
+export { type Content, glimpseHeader, readAttachment, readContent } from './content.js'
 export { isHeaderName, longestWord } from './header.js'
 export { type Mailbox, maxNameLength, parseMailbox } from './mailbox.js'
