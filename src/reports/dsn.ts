@@ -127,10 +127,13 @@ export function saidOf(recipient: ReportedRecipient, reporter: string): Said {
   const { action, diagnostic, finalRecipient, status, remoteMta } = recipient
   const domain = finalRecipient.slice(finalRecipient.lastIndexOf('@') + 1)
   const text = ownReply(diagnostic)
+  const code = codeIn(text)
+  // Sendmail and Exchange make 5.1.1 of every 550 to RCPT, whatever it was about.
+  const isGuess = code >= 500 && status.startsWith('5.1.') && statusIn(text, code) === undefined
   return {
     text,
-    code: codeIn(text),
-    status: status || (action === 'delayed' ? '4.0.0' : undefined),
+    code,
+    status: isGuess ? undefined : status || (action === 'delayed' ? '4.0.0' : undefined),
     host: remoteMta || reporter || domain || undefined,
     // RFC 3464 §2.3.3: `failed` is final, with 4.y.z as well (it was tried for days).
     final: action === 'failed',

@@ -179,6 +179,12 @@ const truth: readonly (readonly [string, BounceClass, string?])[] = [
   ['521 5.3.2 System not accepting network messages', 'bad-domain'],
   ['550 5.3.2 System not accepting network messages', 'unknown'],
   ['550 an MX or SRV record indicated no SMTP service', 'bad-domain'],
+  ['554 Command died with status 2: "/usr/bin/deliver"', 'busy'],
+  ['550 Server configuration error', 'busy'],
+  [
+    '550 You are not subscribed to this list, and it is a closed mailing list',
+    'sender-authentication',
+  ],
   // By rules that are not told, and the sender's part in them.
   ['550 Access denied', 'blocked'],
   ['554 5.7.1 <a@b.test>: Recipient address rejected: Access denied', 'unknown'],
