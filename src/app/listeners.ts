@@ -6,7 +6,13 @@ import {
   refuseBeyondScope,
 } from '../accounts/index.js'
 import { keyRoutes } from '../accounts/routes.js'
-import { makeFollowContacts, tooManyRuns, type Versions } from '../automations/index.js'
+import {
+  makeFollowContacts,
+  refuseTemplateInUse,
+  templateUses,
+  tooManyRuns,
+  type Versions,
+} from '../automations/index.js'
 import { automationRoutes } from '../automations/routes.js'
 import type { Plans } from '../billing/index.js'
 import { billingRoutes } from '../billing/routes.js'
@@ -28,6 +34,7 @@ import { makePreferenceLinks, makeUnsubscribeLinks } from '../preferences/index.
 import { preferenceRoutes } from '../preferences/routes.js'
 import type { Store } from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
+import { templateRoutes } from '../templates/routes.js'
 import { topicRoutes } from '../topics/routes.js'
 import {
   domainSwitches,
@@ -78,6 +85,11 @@ export async function openPrivateServer(
   emailRoutes(server.api, sending)
   broadcastRoutes(server.api, sending)
   automationRoutes(server.api, { ...core, follow, maxQueued, meter: metrics.meter })
+  templateRoutes(server.api, {
+    ...core,
+    usesOf: (accountId, slug) => templateUses(store.read, accountId, slug),
+    refuseInUse: (accountId, slug) => refuseTemplateInUse(store.read, accountId, slug),
+  })
   billingRoutes(server.api, core)
   keyRoutes(server.api, core)
   domainRoutes(server.api, {

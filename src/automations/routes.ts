@@ -1,7 +1,7 @@
 import type { Principal } from '../accounts/index.js'
 import { readBilling } from '../billing/index.js'
 import { type Api, type Remember, reply } from '../http/index.js'
-import { cursorOf, idInCursor } from '../store/index.js'
+import { cursorOf, idInCursor, pageOf } from '../store/index.js'
 import { type AcceptDeps, acceptEvents } from './accept.js'
 import { findAutomation, listAutomations, readDefinition } from './automation.js'
 import { acceptBatch } from './batch.js'
@@ -95,7 +95,7 @@ function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void 
       const scope = automationsOf(accountId)
       const before = cursor === undefined ? undefined : idInCursor(cursor, scope)
       const found = await listAutomations(read, accountId, { limit: limit + 1, before })
-      const { page, ...more } = pageOf(found, limit, scope)
+      const { page, ...more } = pageOf(found, limit, ({ id }) => cursorOf(id, scope))
       return { automations: page.map(shownAutomation), ...more }
     },
   )
@@ -165,7 +165,8 @@ function runRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
       await findAutomation(read, accountId, id)
       const before = cursor === undefined ? undefined : idInCursor(cursor, runsOf(id))
       const asked = { statuses: statusesIn(status), limit: limit + 1, before }
-      const { page, ...more } = pageOf(await listRuns(read, id, asked), limit, runsOf(id))
+      const found = await listRuns(read, id, asked)
+      const { page, ...more } = pageOf(found, limit, (last) => cursorOf(last.id, runsOf(id)))
       return { runs: page.map(shownRun), ...more }
     },
   )
@@ -189,15 +190,6 @@ function runRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
       return answer
     },
   )
-}
-
-/** A page of what was found, which has one more where more is to come. */
-function pageOf<T extends { id: string }>(found: readonly T[], limit: number, scope: string) {
-  const page = found.slice(0, limit)
-  const hasMore = found.length > limit
-  const last = page.at(-1)
-  const nextCursor = hasMore && last !== undefined ? cursorOf(last.id, scope) : null
-  return { page, hasMore, nextCursor }
 }
 
 function simulationRoute(api: Api<Principal>, deps: AutomationRouteDeps): void {

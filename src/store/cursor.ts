@@ -9,18 +9,39 @@ const tagBytes = 4
  * are to hand it back, not to build upon it.
  */
 export const cursorOf = (id: string, scope: string) =>
-  Buffer.concat([Buffer.from(id.replaceAll('-', ''), 'hex'), tagOf(scope)]).toString('base64url')
+  cursorFrom(Buffer.from(id.replaceAll('-', ''), 'hex'), scope)
 
 /** The id in a cursor; throws a 400 for what `cursorOf` did not give out for this list. */
 export function idInCursor(cursor: string, scope: string): string {
-  const bytes = Buffer.from(cursor, 'base64url')
-  const isWhole = bytes.length === idBytes + tagBytes && bytes.toString('base64url') === cursor
-  if (!isWhole || !bytes.subarray(idBytes).equals(tagOf(scope))) {
-    throw new ApiError('validation_error', 'The cursor does not belong to this list')
-  }
-  const id = bytes.toString('hex', 0, idBytes)
-  return id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+  const bytes = bytesIn(cursor, scope)
+  if (bytes.length !== idBytes) throw foreign()
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
+
+/** The same for a list in the order of something else than ids: addresses, slugs, numbers. */
+export const textCursorOf = (text: string, scope: string) => cursorFrom(Buffer.from(text), scope)
+
+export const textInCursor = (cursor: string, scope: string) => bytesIn(cursor, scope).toString()
+
+/** A page of what was found, which has one more where more is to come. `cursor`: where it ends. */
+export function pageOf<T>(found: readonly T[], limit: number, cursor: (last: T) => string) {
+  const page = found.slice(0, limit)
+  const last = page.at(-1)
+  const hasMore = found.length > limit
+  return { page, hasMore, nextCursor: hasMore && last !== undefined ? cursor(last) : null }
+}
+
+const cursorFrom = (bytes: Buffer, scope: string) =>
+  Buffer.concat([bytes, tagOf(scope)]).toString('base64url')
+
+function bytesIn(cursor: string, scope: string): Buffer {
+  const bytes = Buffer.from(cursor, 'base64url')
+  const isWhole = bytes.length > tagBytes && bytes.toString('base64url') === cursor
+  if (!isWhole || !bytes.subarray(-tagBytes).equals(tagOf(scope))) throw foreign()
+  return bytes.subarray(0, -tagBytes)
+}
+
+const foreign = () => new ApiError('validation_error', 'The cursor does not belong to this list')
 
 // It keeps mistakes apart, not attackers: whoever makes one up sees a page of their own list.
 const tagOf = (scope: string) => createHash('sha256').update(scope).digest().subarray(0, tagBytes)

@@ -9,7 +9,7 @@ import { openLogSync } from './log-sync.js'
 import type { Tables } from './schema.js'
 import { joinTurns } from './turns.js'
 
-export { cursorOf, idInCursor } from './cursor.js'
+export { cursorOf, idInCursor, pageOf, textCursorOf, textInCursor } from './cursor.js'
 export { cell, idsIn, idsOf, rowsOf } from './dialect.js'
 /**
  * The one SQLite file. Every thread opens it once: `read` for queries of their own, `write` for the

@@ -4,7 +4,7 @@ import type { Store } from '../store/index.js'
 import { checkDraft, maxSourceBytes } from './draft.js'
 import type { Rendered, RenderJob, RenderOutcome, TemplateFault } from './job.js'
 import type { Renderer } from './renderer.js'
-import { saveVersion, type Template, type TemplateDraft } from './template.js'
+import { type SaveOptions, saveVersion, type Template, type TemplateDraft } from './template.js'
 
 const maxVariableBytes = 256 * 1024
 
@@ -60,6 +60,7 @@ export async function putTemplate(
   deps: { store: Store; clock: Clock; renderer: Renderer },
   accountId: string,
   draft: TemplateDraft,
+  options: SaveOptions = {},
 ): Promise<Template> {
   checkDraft(draft)
   const fault = await findSyntaxFault(deps.renderer, accountId, draft)
@@ -67,7 +68,7 @@ export async function putTemplate(
     const { part, line, column } = fault
     throw refusal(draft.slug, fault, { part, ...(line === undefined ? {} : { line, column }) })
   }
-  return saveVersion(deps, accountId, draft)
+  return saveVersion(deps, accountId, draft, options)
 }
 
 /** What is wrong with a draft's Liquid, if anything; throws 503 when the renderer has no room. */

@@ -39,17 +39,28 @@ export interface TemplateDraft {
   textBody?: string | null
 }
 
+export interface SaveOptions {
+  /** Throws a 409 for a slug that the account has a template of. */
+  isNew?: boolean
+  alongside?: (tx: Tx, saved: Template) => Promise<void>
+}
+
 /** Saves a draft as the template's next version, its first if the slug is new. */
 export async function saveVersion(
   { store, clock }: { store: Store; clock: Clock },
   accountId: string,
   draft: TemplateDraft,
+  { isNew = false, alongside = async () => {} }: SaveOptions = {},
 ): Promise<Template> {
   const now = clock.now()
   const versionId = store.ids.uuid()
   const text = draft.textBody || null
-  const version = await store.write(async (tx) => {
-    const { id, version } = await nextVersion(tx, accountId, draft.slug, store.ids.uuid(), now)
+  const { slug, subject, html } = draft
+  return await store.write(async (tx) => {
+    const { id, version } = await nextVersion(tx, accountId, slug, store.ids.uuid(), now)
+    if (isNew && version > 1) {
+      throw new ApiError('conflict', `There is a template "${slug}" already`)
+    }
     await tx
       .insertInto('template_versions')
       .values({
@@ -62,14 +73,24 @@ export async function saveVersion(
         created_at: now,
       })
       .execute()
-    return version
+    const saved = { accountId, slug, version, versionId, subject, html, textBody: text }
+    await alongside(tx, { ...saved, savedAt: now })
+    return { ...saved, savedAt: now }
   })
-  const { slug, subject, html } = draft
-  return { accountId, slug, version, versionId, subject, html, textBody: text, savedAt: now }
+}
+
+/** Part of a list: `limit` of what comes after the last one seen. */
+interface Part<T> {
+  after?: T | undefined
+  limit?: number | undefined
 }
 
 /** An account's templates by slug. */
-export async function listTemplates(read: Read, accountId: string): Promise<TemplateSummary[]> {
+export async function listTemplates(
+  read: Read,
+  accountId: string,
+  { after, limit }: Part<string> = {},
+): Promise<TemplateSummary[]> {
   return read
     .selectFrom('templates as t')
     .innerJoin('template_versions as v', (join) =>
@@ -83,7 +104,9 @@ export async function listTemplates(read: Read, accountId: string): Promise<Temp
       'v.created_at as savedAt',
     ])
     .where('t.account_id', '=', accountId)
+    .$if(after !== undefined, (query) => query.where('t.slug', '>', after ?? ''))
     .orderBy('t.slug')
+    .$if(limit !== undefined, (query) => query.limit(limit ?? 0))
     .execute()
 }
 
@@ -122,6 +145,7 @@ export async function listVersions(
   read: Read,
   accountId: string,
   slug: string,
+  { after, limit }: Part<number> = {},
 ): Promise<TemplateVersion[]> {
   const versions = await read
     .selectFrom('templates as t')
@@ -129,7 +153,9 @@ export async function listVersions(
     .select(['v.version', 'v.subject', 'v.created_at as savedAt'])
     .where('t.account_id', '=', accountId)
     .where('t.slug', '=', slug)
+    .$if(after !== undefined, (query) => query.where('v.version', '<', after ?? 0))
     .orderBy('v.version', 'desc')
+    .$if(limit !== undefined, (query) => query.limit(limit ?? 0))
     .execute()
   if (versions.length === 0) throw noSuchTemplate(slug)
   return versions

@@ -697,11 +697,18 @@ t.test('what an account may not do', async (t) => {
   const renamed = { body: { name: 'Other' } }
   await write((tx) => suspend(tx, id, 'abuse'))
   for (const one of adding) await answers(t, one, {}, 403, 'account_suspended')
+  const save = async (code: string) => {
+    const given = { body: { subject: 'y' } }
+    await answers(t, 'PATCH /v1/templates/x', given, 403, code)
+    await answers(t, 'POST /v1/templates/x/versions/1/restore', {}, 403, code)
+  }
+  await save('account_suspended')
   await answers(t, rename, renamed, 403, 'account_suspended')
   await write((tx) => unsuspend(tx, id))
   await write((tx) => setBillingState(tx, id, 'expired'))
   for (const one of adding) await answers(t, one, {}, 403, 'subscription_expired')
   await answers(t, rename, renamed, 403, 'subscription_expired')
+  await save('subscription_expired')
   await write((tx) => setBillingState(tx, id, 'active'))
 
   await write((tx) => setPlan(tx, id, findPlan(plans.email, 'Free')))

@@ -10,6 +10,16 @@ const nobody = '01900000-0000-7000-8000-000000000000'
 
 /** A request to each endpoint that would do something, were it let through. */
 export const management: Record<string, object | undefined> = {
+  'GET /v1/templates': undefined,
+  'POST /v1/templates': { slug: 'new', subject: 'Hi {{ name }}', html: '<p>{{ name }}</p>' },
+  'GET /v1/templates/none': undefined,
+  'PATCH /v1/templates/none': { subject: 'Hello' },
+  'DELETE /v1/templates/none': undefined,
+  'POST /v1/templates/none/render': { variables: { name: 'Ann' } },
+  'GET /v1/templates/none/versions': undefined,
+  'GET /v1/templates/none/versions/1': undefined,
+  'POST /v1/templates/none/versions/1/restore': undefined,
+
   'GET /v1/keys': undefined,
   'POST /v1/keys': { name: 'A key' },
   [`GET /v1/keys/${nobody}`]: undefined,
@@ -34,9 +44,22 @@ export async function managementAnew(
   one: string,
   round: number,
 ): Promise<[one: string, given: Given]> {
+  if (one.includes('/templates')) return await templateAnew(posthorn, one, round)
   if (one === 'POST /v1/domains') return [one, { body: { name: `round${round}.test` } }]
   if (one.includes('/domains/')) return [one.replace(nobody, await domainOf(posthorn)), {}]
   return [one, {}]
+}
+
+async function templateAnew(
+  posthorn: Posthorn,
+  one: string,
+  round: number,
+): Promise<[one: string, given: Given]> {
+  const body = { slug: `round${round}`, subject: 'x', html: 'x' }
+  if (one === 'POST /v1/templates') return [one, { body }]
+  await posthorn.call('POST', '/v1/templates', { body: { ...body, slug: 'kept' } })
+  const given = one.endsWith('render') ? { body: { variables: { name: 'Ann' } } } : {}
+  return [one.replace('/none', '/kept'), given]
 }
 
 async function domainOf(posthorn: Posthorn): Promise<string> {
@@ -57,8 +80,59 @@ interface Deps {
 }
 
 export async function managementAnswers(t: Test, deps: Deps): Promise<void> {
+  await templateAnswers(t, deps)
   await keyAnswers(t, deps)
   await domainAnswers(t, deps)
+}
+
+async function templateAnswers(t: Test, { answers, posthorn }: Deps): Promise<void> {
+  for (const one of Object.keys(management).filter((one) => one.includes('/templates/none'))) {
+    const body = management[one]
+    await answers(t, one, body === undefined ? {} : { body }, 404, 'not_found')
+  }
+  const making = 'POST /v1/templates'
+  await answers(t, making, {}, 201)
+  await answers(t, making, {}, 409, 'conflict')
+  const at = '/v1/templates/new'
+  for (const wrong of [{ html: ' ' }, { html: '{{' }]) {
+    const body = { slug: 'bad', subject: 'x', ...wrong }
+    await answers(t, making, { body }, 422, 'validation_error')
+    await answers(t, `PATCH ${at}`, { body: wrong }, 422, 'validation_error')
+  }
+  for (const list of ['/v1/templates', `${at}/versions`]) {
+    await answers(t, `GET ${list}`, {}, 200)
+    await answers(t, `GET ${list}?limit=0`, {}, 400)
+    await answers(t, `GET ${list}?cursor=x`, {}, 400, 'validation_error')
+  }
+  await answers(t, `GET ${at}`, {}, 200)
+  await answers(t, `GET ${at}/versions/1`, {}, 200)
+  await answers(t, `PATCH ${at}`, { body: { textBody: 'Hi {{ name }}' } }, 200)
+  await answers(t, `POST ${at}/versions/1/restore`, {}, 200)
+  await answers(t, `POST ${at}/render`, { body: { variables: { name: 'Ann' } } }, 200)
+  await answers(t, `POST ${at}/render`, { body: {} }, 422, 'validation_error')
+  const steps = [
+    { key: 'start', type: 'trigger', config: { eventName: 'joined' } },
+    {
+      key: 'mail',
+      type: 'send_email',
+      config: {
+        template: 'new',
+        from: 'a@sender.test',
+        type: 'transactional',
+        variables: { name: 'x' },
+      },
+    },
+  ]
+  const connections = [{ from: 'start', to: 'mail', type: 'default' }]
+  const automation = { name: 'Uses it', steps, connections }
+  const { json } = await answers(t, 'POST /v1/automations', { body: automation }, 201)
+  await answers(t, `POST /v1/automations/${json.id}/enable`, {}, 200)
+  const used = await answers(t, `PATCH ${at}`, { body: { subject: 'Used' } }, 200)
+  t.match(used.json.automations, [{ id: json.id, liveRuns: 0 }])
+  await answers(t, `DELETE ${at}`, {}, 409, 'conflict')
+  await answers(t, `POST /v1/automations/${json.id}/archive`, {}, 200)
+  await answers(t, `DELETE ${at}`, {}, 200)
+  t.equal((await posthorn.call('GET', at)).status, 404)
 }
 
 async function keyAnswers(t: Test, { answers, clock, posthorn }: Deps): Promise<void> {

@@ -1,0 +1,296 @@
+import { accountRefusals } from './account-refusals.js'
+import { closed, count, type Description, orNull, refusal, text, time, uuid } from './describe.js'
+import { foreignCursor, pageFields, pageQuery } from './paging.js'
+
+const slug = text('By which mails name it', {
+  pattern: '^[a-z0-9][a-z0-9_-]{0,63}$',
+  examples: ['welcome'],
+})
+const params = { slug: text('The slug of the template') }
+const versionParams = { ...params, version: count('The number of the version', { minimum: 1 }) }
+const subject = text('Liquid')
+const html = text('Liquid; at most 256 KiB')
+const textBody = text('Liquid; at most 256 KiB. Without it the text is made from the HTML')
+const version = count('Each save makes the next', { minimum: 1 })
+const fields = {
+  slug: text('By which mails name it; case-sensitive'),
+  version,
+  subject,
+  html,
+  textBody: orNull(textBody),
+  savedAt: time('When this version was saved'),
+}
+const saved = {
+  ...fields,
+  automations: {
+    type: 'array',
+    description: 'Whose next mails are made of it',
+    items: closed({
+      id: uuid('The automation'),
+      name: text('Its name'),
+      liveRuns: count('Runs that send it'),
+      warnings: {
+        type: 'array',
+        description: 'Variables that a send step cannot fill in',
+        items: closed({ key: text('The step'), error: text('What is wrong') }),
+      },
+    }),
+  },
+}
+const example = {
+  slug: 'welcome',
+  version: 3,
+  subject: 'Welcome, {{ name }}',
+  html: '<p>Hello {{ name }}!</p>',
+  textBody: null,
+  savedAt: '2026-11-21T10:00:00.000Z',
+}
+const summary = {
+  slug: 'welcome',
+  version: 3,
+  subject: 'Welcome, {{ name }}',
+  createdAt: '2026-11-20T10:00:00.000Z',
+  savedAt: '2026-11-21T10:00:00.000Z',
+}
+const noSuchTemplate = refusal(
+  'not_found',
+  'The account has no such template or version',
+  'No template "welcome"',
+)
+const badField = refusal(
+  'validation_error',
+  'A part is empty or too large, or the slug is none',
+  "A template's html is not empty",
+  {
+    status: 422,
+    shape: 'InvalidField',
+    fields: { field: text('Which one') },
+    example: { field: 'html' },
+  },
+)
+const badLiquid = refusal(
+  'validation_error',
+  'Its Liquid is wrong',
+  'Template "welcome" has a syntax error: unexpected "}" (html, line 1, column 7)',
+  {
+    status: 422,
+    shape: 'BadTemplate',
+    fields: {
+      part: orNull(text('`subject`, `html` or `text`; null: all of it')),
+      line: count('Where, from 1'),
+      column: count('Where, from 1'),
+    },
+    optional: ['line', 'column'],
+    example: { part: 'html', line: 1, column: 7 },
+  },
+)
+const isSaved = {
+  status: 200,
+  when: 'The version that is in use now',
+  shape: 'TemplateSaved',
+  value: { ...example, automations: [] },
+}
+
+export const templates: Description = {
+  tag: {
+    name: 'Templates',
+    description:
+      'Subject, HTML and text in Liquid, which mails name by a slug. Each save is a version, and the newest is in use.',
+  },
+  schemas: {
+    Template: closed(fields),
+    TemplateSaved: closed(saved),
+    Templates: closed({
+      templates: {
+        type: 'array',
+        items: closed({
+          slug: fields.slug,
+          version,
+          subject,
+          createdAt: time('When its first version was saved'),
+          savedAt: time('When this version was saved'),
+        }),
+      },
+      ...pageFields,
+    }),
+    NewTemplate: {
+      type: 'object',
+      properties: { slug, subject, html, textBody },
+      required: ['slug', 'subject', 'html'],
+    },
+    TemplateChanges: {
+      type: 'object',
+      description: 'What is not given stays.',
+      properties: {
+        subject,
+        html,
+        textBody: text('An empty one takes it away: the text is then made from the HTML'),
+      },
+    },
+    TemplateVersions: closed({
+      versions: {
+        type: 'array',
+        items: closed({ version, subject, savedAt: time('When it was saved') }),
+      },
+      ...pageFields,
+    }),
+    TemplateVariables: {
+      type: 'object',
+      properties: {
+        variables: { type: 'object', description: 'What it is filled in with; at most 256 KiB' },
+        subject: text("In place of the template's"),
+        version: { ...version, description: 'An older one' },
+      },
+    },
+    RenderedTemplate: closed({
+      subject: text('Filled in'),
+      html: text('Filled in'),
+      text: orNull(text('Filled in; null where it is made from the HTML')),
+    }),
+    TemplateDeleted: closed({
+      slug: fields.slug,
+      deleted: { const: true },
+      message: text('For people'),
+    }),
+  },
+  operations: {
+    'GET /v1/templates': {
+      id: 'listTemplates',
+      summary: 'List the templates',
+      query: pageQuery,
+      answers: [
+        {
+          status: 200,
+          when: 'By slug',
+          shape: 'Templates',
+          value: { templates: [summary], hasMore: false, nextCursor: null },
+        },
+      ],
+      refusals: [foreignCursor],
+    },
+    'POST /v1/templates': {
+      id: 'createTemplate',
+      summary: 'Make a template',
+      body: {
+        shape: 'NewTemplate',
+        examples: [
+          {
+            when: 'A template',
+            value: { slug: 'welcome', subject: example.subject, html: example.html },
+          },
+        ],
+      },
+      answers: [
+        { status: 201, when: 'It is there', shape: 'Template', value: { ...example, version: 1 } },
+      ],
+      refusals: [
+        badField,
+        badLiquid,
+        refusal('conflict', 'The slug is taken', 'There is a template "welcome" already'),
+        ...accountRefusals,
+      ],
+    },
+    'GET /v1/templates/:slug': {
+      id: 'getTemplate',
+      summary: 'One template, as it is in use',
+      params,
+      answers: [{ status: 200, when: 'It', shape: 'Template', value: example }],
+      refusals: [noSuchTemplate],
+    },
+    'PATCH /v1/templates/:slug': {
+      id: 'updateTemplate',
+      summary: "Save a template's next version",
+      description: 'Mails that were accepted stay what they are.',
+      params,
+      body: {
+        shape: 'TemplateChanges',
+        examples: [{ when: 'Another subject', value: { subject: 'Hello, {{ name }}' } }],
+      },
+      answers: [isSaved],
+      refusals: [noSuchTemplate, badField, badLiquid, ...accountRefusals],
+    },
+    'DELETE /v1/templates/:slug': {
+      id: 'deleteTemplate',
+      summary: 'Delete a template with its versions',
+      description: 'Mails that were accepted leave all the same.',
+      params,
+      answers: [
+        {
+          status: 200,
+          when: 'It is gone',
+          shape: 'TemplateDeleted',
+          value: { slug: 'welcome', deleted: true, message: 'Template and its versions deleted' },
+        },
+      ],
+      refusals: [
+        noSuchTemplate,
+        refusal(
+          'conflict',
+          'Automations send it',
+          'Template "welcome" is sent by "Onboarding"; archive or change that, and let its runs end, first',
+        ),
+      ],
+    },
+    'POST /v1/templates/:slug/render': {
+      id: 'renderTemplate',
+      summary: 'What a template makes of variables',
+      description: 'Refused as a send with them would be; nothing is sent.',
+      params,
+      body: {
+        shape: 'TemplateVariables',
+        examples: [{ when: 'Filled in', value: { variables: { name: 'Ada' } } }],
+      },
+      answers: [
+        {
+          status: 200,
+          when: 'Filled in',
+          shape: 'RenderedTemplate',
+          value: { subject: 'Welcome, Ada', html: '<p>Hello Ada!</p>', text: null },
+        },
+      ],
+      refusals: [
+        noSuchTemplate,
+        refusal(
+          'validation_error',
+          'It cannot be filled in',
+          'Template "welcome" cannot be rendered: undefined variable: name (html, line 1, column 10)',
+          { status: 422 },
+        ),
+      ],
+    },
+    'GET /v1/templates/:slug/versions': {
+      id: 'listTemplateVersions',
+      summary: 'The versions of a template',
+      params,
+      query: pageQuery,
+      answers: [
+        {
+          status: 200,
+          when: 'The newest, which is in use, first',
+          shape: 'TemplateVersions',
+          value: {
+            versions: [{ version: 3, subject: example.subject, savedAt: example.savedAt }],
+            hasMore: false,
+            nextCursor: null,
+          },
+        },
+      ],
+      refusals: [noSuchTemplate, foreignCursor],
+    },
+    'GET /v1/templates/:slug/versions/:version': {
+      id: 'getTemplateVersion',
+      summary: 'One version of a template',
+      params: versionParams,
+      answers: [{ status: 200, when: 'It', shape: 'Template', value: { ...example, version: 2 } }],
+      refusals: [noSuchTemplate],
+    },
+    'POST /v1/templates/:slug/versions/:version/restore': {
+      id: 'restoreTemplateVersion',
+      summary: 'Bring an older version back into use',
+      description: 'It is saved again as the next version; those between stay.',
+      params: versionParams,
+      answers: [isSaved],
+      refusals: [noSuchTemplate, ...accountRefusals],
+    },
+  },
+}
