@@ -15,6 +15,7 @@ import {
   type ResponseSeen,
   request,
 } from './request.js'
+import { templateMethods } from './templates.js'
 import { topicMethods } from './topics.js'
 import { clientVersion, type Plan } from './types.js'
 
@@ -60,6 +61,7 @@ export class Posthorn {
   readonly topics: ReturnType<typeof topicMethods>
   readonly automations: ReturnType<typeof automationMethods>
   readonly events: ReturnType<typeof eventMethods>
+  readonly templates: ReturnType<typeof templateMethods>
   readonly domains: ReturnType<typeof domainMethods>
   readonly keys: ReturnType<typeof keyMethods>
   /** No key is needed. */
@@ -81,6 +83,7 @@ export class Posthorn {
     this.topics = topicMethods(methods)
     this.automations = automationMethods(methods)
     this.events = eventMethods(methods)
+    this.templates = templateMethods(methods)
     this.domains = domainMethods(methods)
     this.keys = keyMethods(methods)
     this.plans = { list: methods.part('GET /v1/billing/plans', 'plans') }

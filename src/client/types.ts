@@ -174,7 +174,7 @@ export interface AutomationRun {
   updatedAt: string
   /** Null when it has ended, or goes on at once */
   waitingFor: null | {
-    /** `event`, `delay`, or why a step cannot be taken yet: `quota`, `paused`, `domain`, `plan`, `queue_full`, `window`, `cap`, `held`, `retry` */
+    /** `event`, `delay`, or why a step cannot be taken yet: `suspended`, `quota`, `paused`, `domain`, `plan`, `queue_full`, `window`, `cap`, `held`, `retry` */
     kind: string
     /** The event that it waits for */
     event?: string
@@ -228,6 +228,19 @@ export interface BadContent {
   /** For people; its wording may change. Branch on `code`. */
   error: string
   /** `subject` or `html`; null: all of it */
+  part: string | null
+  /** Where, from 1 */
+  line?: number
+  /** Where, from 1 */
+  column?: number
+}
+
+export interface BadTemplate {
+  /** Invalid request; the message names the field */
+  code: 'validation_error'
+  /** For people; its wording may change. Branch on `code`. */
+  error: string
+  /** `subject`, `html` or `text`; null: all of it */
   part: string | null
   /** Where, from 1 */
   line?: number
@@ -1361,6 +1374,17 @@ export interface NewSimulation {
   settings?: object | null | undefined
 }
 
+export interface NewTemplate {
+  /** By which mails name it */
+  slug: string
+  /** Liquid */
+  subject: string
+  /** Liquid; at most 256 KiB */
+  html: string
+  /** Liquid; at most 256 KiB. Without it the text is made from the HTML */
+  textBody?: string | null | undefined
+}
+
 export interface NewTopic {
   /** Shown to recipients; unique within the account, whatever its case */
   name: string
@@ -1436,6 +1460,15 @@ export interface RateLimitExceeded {
   code: 'rate_limit_exceeded'
   /** For people; its wording may change. Branch on `code`. */
   error: string
+}
+
+export interface RenderedTemplate {
+  /** Filled in */
+  subject: string
+  /** Filled in */
+  html: string
+  /** Filled in; null where it is made from the HTML */
+  text: string | null
 }
 
 export interface RunState {
@@ -1600,6 +1633,113 @@ export interface Tag {
   name: string
   /** 1 to 256 of these and `.:@/+=` */
   value: string
+}
+
+export interface Template {
+  /** By which mails name it; case-sensitive */
+  slug: string
+  /** Each save makes the next */
+  version: number
+  /** Liquid */
+  subject: string
+  /** Liquid; at most 256 KiB */
+  html: string
+  /** Liquid; at most 256 KiB. Without it the text is made from the HTML */
+  textBody: string | null
+  /** When this version was saved */
+  savedAt: string
+}
+
+/** What is not given stays. */
+export interface TemplateChanges {
+  /** Liquid */
+  subject?: string | null | undefined
+  /** Liquid; at most 256 KiB */
+  html?: string | null | undefined
+  /** An empty one takes it away: the text is then made from the HTML */
+  textBody?: string | null | undefined
+}
+
+export interface TemplateDeleted {
+  /** By which mails name it; case-sensitive */
+  slug: string
+  deleted: true
+  /** For people */
+  message: string
+}
+
+export interface TemplateSaved {
+  /** By which mails name it; case-sensitive */
+  slug: string
+  /** Each save makes the next */
+  version: number
+  /** Liquid */
+  subject: string
+  /** Liquid; at most 256 KiB */
+  html: string
+  /** Liquid; at most 256 KiB. Without it the text is made from the HTML */
+  textBody: string | null
+  /** When this version was saved */
+  savedAt: string
+  /** Whose next mails are made of it */
+  automations: {
+    /** The automation */
+    id: string
+    /** Its name */
+    name: string
+    /** Runs that send it */
+    liveRuns: number
+    /** Variables that a send step cannot fill in */
+    warnings: {
+      /** The step */
+      key: string
+      /** What is wrong */
+      error: string
+    }[]
+  }[]
+}
+
+export interface TemplateVariables {
+  /** What it is filled in with; at most 256 KiB */
+  variables?: object | null | undefined
+  /** In place of the template's */
+  subject?: string | null | undefined
+  /** An older one */
+  version?: number | null | undefined
+}
+
+export interface TemplateVersions {
+  versions: {
+    /** Each save makes the next */
+    version: number
+    /** Liquid */
+    subject: string
+    /** When it was saved */
+    savedAt: string
+  }[]
+  /** Whether there is another page */
+  hasMore: boolean
+  /** Where the next page begins; null at the end */
+  nextCursor: string | null
+}
+
+export interface Templates {
+  templates: {
+    /** By which mails name it; case-sensitive */
+    slug: string
+    /** Each save makes the next */
+    version: number
+    /** Liquid */
+    subject: string
+    /** When its first version was saved */
+    createdAt: string
+    /** When this version was saved */
+    savedAt: string
+  }[]
+  /** Whether there is another page */
+  hasMore: boolean
+  /** Where the next page begins; null at the end */
+  nextCursor: string | null
 }
 
 /** The campaign, and whom to send it to. Unknown fields are ignored, but those that other mail APIs know and that would change what is sent are a 422. */
@@ -2078,6 +2218,78 @@ export interface Operations {
     body: undefined
     answer: RunState
   }
+  /** List the templates */
+  'GET /v1/templates': {
+    id: 'listTemplates'
+    params: Record<never, never>
+    query: { limit?: number | undefined; cursor?: string | undefined }
+    body: undefined
+    answer: Templates
+  }
+  /** Make a template */
+  'POST /v1/templates': {
+    id: 'createTemplate'
+    params: Record<never, never>
+    query: Record<never, never>
+    body: NewTemplate
+    answer: Template
+  }
+  /** One template, as it is in use */
+  'GET /v1/templates/{slug}': {
+    id: 'getTemplate'
+    params: { slug: string }
+    query: Record<never, never>
+    body: undefined
+    answer: Template
+  }
+  /** Save a template's next version */
+  'PATCH /v1/templates/{slug}': {
+    id: 'updateTemplate'
+    params: { slug: string }
+    query: Record<never, never>
+    body: TemplateChanges
+    answer: TemplateSaved
+  }
+  /** Delete a template with its versions */
+  'DELETE /v1/templates/{slug}': {
+    id: 'deleteTemplate'
+    params: { slug: string }
+    query: Record<never, never>
+    body: undefined
+    answer: TemplateDeleted
+  }
+  /** What a template makes of variables */
+  'POST /v1/templates/{slug}/render': {
+    id: 'renderTemplate'
+    params: { slug: string }
+    query: Record<never, never>
+    body: TemplateVariables
+    answer: RenderedTemplate
+  }
+  /** The versions of a template */
+  'GET /v1/templates/{slug}/versions': {
+    id: 'listTemplateVersions'
+    params: { slug: string }
+    query: { limit?: number | undefined; cursor?: string | undefined }
+    body: undefined
+    answer: TemplateVersions
+  }
+  /** One version of a template */
+  'GET /v1/templates/{slug}/versions/{version}': {
+    id: 'getTemplateVersion'
+    params: { slug: string; version: string }
+    query: Record<never, never>
+    body: undefined
+    answer: Template
+  }
+  /** Bring an older version back into use */
+  'POST /v1/templates/{slug}/versions/{version}/restore': {
+    id: 'restoreTemplateVersion'
+    params: { slug: string; version: string }
+    query: Record<never, never>
+    body: undefined
+    answer: TemplateSaved
+  }
   /** List the domains */
   'GET /v1/domains': {
     id: 'listDomains'
@@ -2206,5 +2418,5 @@ export interface ErrorBodies {
   subscription_expired: SubscriptionExpired
   subscription_past_due: SubscriptionPastDue
   unsupported_media_type: UnsupportedMediaType
-  validation_error: BadContent | BrokenCsv | ImportCutOff | ImportTooLarge | InvalidAutomation | InvalidEvents | InvalidField | InvalidItems | InvalidSender | TooLarge | TooManyRecipients | ValidationError
+  validation_error: BadContent | BadTemplate | BrokenCsv | ImportCutOff | ImportTooLarge | InvalidAutomation | InvalidEvents | InvalidField | InvalidItems | InvalidSender | TooLarge | TooManyRecipients | ValidationError
 }

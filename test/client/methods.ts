@@ -97,6 +97,26 @@ export const methods: Methods = {
     ask: ({ automations }, { ids }) => automations.cancelRun(first(ids)),
   },
 
+  'GET /v1/templates': { ask: ({ templates }) => templates.list() },
+  'POST /v1/templates': { ask: ({ templates }, { body }) => templates.create(body) },
+  'GET /v1/templates/{slug}': { ask: ({ templates }, { ids }) => templates.get(first(ids)) },
+  'PATCH /v1/templates/{slug}': {
+    ask: ({ templates }, { ids, body }) => templates.update(first(ids), body),
+  },
+  'DELETE /v1/templates/{slug}': { ask: ({ templates }, { ids }) => templates.delete(first(ids)) },
+  'POST /v1/templates/{slug}/render': {
+    ask: ({ templates }, { ids, body }) => templates.render(first(ids), body),
+  },
+  'GET /v1/templates/{slug}/versions': {
+    ask: ({ templates }, { ids }) => templates.versions(first(ids)),
+  },
+  'GET /v1/templates/{slug}/versions/{version}': {
+    ask: ({ templates }, { ids }) => templates.getVersion(first(ids), Number(second(ids))),
+  },
+  'POST /v1/templates/{slug}/versions/{version}/restore': {
+    ask: ({ templates }, { ids }) => templates.restore(first(ids), Number(second(ids))),
+  },
+
   'GET /v1/domains': { ask: ({ domains }) => domains.list(), field: 'domains' },
   'POST /v1/domains': { ask: ({ domains }, { body }) => domains.add(body) },
   'GET /v1/domains/{id}': { ask: ({ domains }, { ids }) => domains.get(first(ids)) },
