@@ -93,7 +93,7 @@ export async function openListener(deps: ListenerDeps): Promise<Listener> {
     logger: false,
     closeTimeout: closeTimeoutMs,
     onClose: (session) => gate.left(session),
-    onMailFrom: (_address, session, done) => answer(begin(session), done, deps),
+    onMailFrom: (address, session, done) => answer(begin(address, session), done, deps),
     onRcptTo: (address, session, done) => answer(judge(address, session), done, deps),
     onData: (stream, session, done) => answer(receive(stream, session), done, deps),
   })

@@ -32,8 +32,8 @@ export interface SpooledMail {
 
 /** What has arrived and is not yet read. */
 export interface Spool {
-  /** Whether another one may come from there: who sends a flood waits for it to be read. */
-  hasRoom(remoteAddress: string): boolean
+  /** Whether another one of that size may come from there: who sends a flood waits for it to be read. */
+  hasRoom(remoteAddress: string, bytes: number): boolean
   /** Resolves once it is on disk; false: there is no room for it any more, and nothing was kept. */
   keep(arrival: Arrival): Promise<boolean>
   /** Those that are due, networks in turn, of each the oldest first, but for those in hand. */
@@ -67,7 +67,7 @@ export async function openSpool(
   }
 
   return {
-    hasRoom: (remoteAddress) => list.hasRoom(networkOf(remoteAddress), 0),
+    hasRoom: (remoteAddress, bytes) => list.hasRoom(networkOf(remoteAddress), bytes),
     async keep(arrival) {
       const { envelope, reports, operator, raw } = arrival
       const network = networkOf(envelope.remoteAddress)

@@ -32,6 +32,8 @@ interface Course {
   /** By the recipient as it was given. */
   welcomed: Map<string, Welcome & { address: string }>
   refusals: number
+  /** Of its last mail that found no room. */
+  refusedBytes: number
 }
 
 /** What MAIL, RCPT and DATA come to. Each resolves when its command is taken, or rejects with a `Refusal`. */
@@ -43,18 +45,24 @@ export function makeTransactions(deps: TransactionDeps) {
   const bytesQuota = makeQuota(clock, { most: operatorBytesPerHour, windowMs })
   const courses = new WeakMap<SMTPServerSession, Course>()
   const courseOf = (session: SMTPServerSession): Course => {
-    const course = courses.get(session) ?? { welcomed: new Map(), refusals: 0 }
+    const course = courses.get(session) ?? { welcomed: new Map(), refusals: 0, refusedBytes: 0 }
     courses.set(session, course)
     return course
   }
 
   return {
-    async begin(session: SMTPServerSession): Promise<void> {
-      courseOf(session).welcomed.clear()
+    async begin({ args }: SMTPServerAddress, session: SMTPServerSession): Promise<void> {
+      const { welcomed, refusedBytes } = courseOf(session)
+      welcomed.clear()
       if (session.transaction > maxMessages) {
         throw new Refusal('421 4.7.0 Enough for one connection')
       }
-      if (!spool.hasRoom(session.remoteAddress)) throw new Refusal(noRoom)
+      // RFC 1870 §6.1: refused before it is sent. Who does not say how large it is may be refused at the dot
+      // once: to read mail after mail in vain takes the time of others.
+      const size = declaredBytes(args) ?? refusedBytes
+      if (!spool.hasRoom(session.remoteAddress, Math.min(size, examinedBytes))) {
+        throw new Refusal(noRoom)
+      }
       gate.advanced(session)
     },
     async judge({ address }: SMTPServerAddress, session: SMTPServerSession): Promise<void> {
@@ -99,7 +107,10 @@ export function makeTransactions(deps: TransactionDeps) {
           sizeBytes,
           forward: deps.mayForward(mailFrom),
         })
-        if (!kept) throw new Refusal(noRoom)
+        if (!kept) {
+          courseOf(session).refusedBytes = sizeBytes
+          throw new Refusal(noRoom)
+        }
       } finally {
         release()
       }
@@ -107,4 +118,10 @@ export function makeTransactions(deps: TransactionDeps) {
       deps.ring()
     },
   }
+}
+
+/** SIZE of MAIL, where the client gives it. */
+function declaredBytes(args: SMTPServerAddress['args']): number | undefined {
+  const given = typeof args === 'object' && 'SIZE' in args ? Number(args.SIZE) : Number.NaN
+  return Number.isSafeInteger(given) && given >= 0 ? given : undefined
 }

@@ -57,7 +57,7 @@ t.test('a mail that ends its reader is tried once more, then given up; others go
       await new Promise((resolve) => setTimeout(resolve, 5))
   }
   for (const text of ['a', 'bomb', 'b']) await keep(text)
-  t.notOk(spool.hasRoom('192.0.2.1'))
+  t.notOk(spool.hasRoom('192.0.2.1', 0))
   clerk.ring()
   await until(['bomb 1'])
   t.equal(
@@ -65,7 +65,7 @@ t.test('a mail that ends its reader is tried once more, then given up; others go
     1,
     'what came before it is done with',
   )
-  t.ok(spool.hasRoom('192.0.2.1'), 'those that are done with make room')
+  t.ok(spool.hasRoom('192.0.2.1', 0), 'those that are done with make room')
   // It may have been another's fault.
   await clock.advance(60_000)
   await until([])

@@ -109,6 +109,27 @@ t.test('a flood of reports waits for itself alone, in bytes as in number', async
   t.ok(bytes <= 16 * mebibyte && bytes > 15 * mebibyte, `${bytes} bytes of all networks`)
 })
 
+t.test('mail that finds no room is refused before it is sent again', async (t) => {
+  const store = await openTestStore(t)
+  const config = { maxWaitingMib: 16 }
+  const own = returnPathOf(store)
+  const inbound = await startInbound(t, { reads: false, store, config })
+  const half = line.repeat(600)
+  for (let i = 1; i <= 3; i++) t.match(await inbound.give(half, own, '', `127.0.1.${i}`), /^250 /)
+  const talk = await inbound.talk('127.0.1.4')
+  await talk.say('EHLO flood.test')
+  t.match(await talk.say(`MAIL FROM:<> SIZE=${half.length}`), /^452 4\.3\.1 /)
+  t.match(await talk.say('MAIL FROM:<> SIZE=2000'), /^250 /, 'a small one has room')
+  await talk.say(`RCPT TO:<${own}>`)
+  t.match(await talk.say('DATA'), /^354 /)
+  talk.write(`${half}.\r\n`)
+  t.match(await talk.reply(), /^452 4\.3\.1 /)
+  // One that does not say how large it is comes to the dot once.
+  for (let i = 0; i < 48; i++) t.match(await talk.say('MAIL FROM:<>'), /^452 4\.3\.1 /)
+  t.match(await talk.say('MAIL FROM:<>'), /^421 4\.7\.0 Too many refused commands/)
+  t.match(await inbound.give(half, own, '', '127.0.2.1'), /^250 /, 'another network has its share')
+})
+
 t.test('networks are read in turns, however many reports one has', async (t) => {
   const clock = new FakeClock()
   const store = await openTestStore(t, { clock })

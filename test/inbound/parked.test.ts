@@ -68,14 +68,14 @@ t.test('reports that cannot be filed are parked, and the others go on', async (t
   await store.write((tx) =>
     tx.updateTable('inbound_spool').set({ recipients: '{' }).where('id', 'in', broken).execute(),
   )
-  t.notOk(spool.hasRoom('192.0.2.1'))
+  t.notOk(spool.hasRoom('192.0.2.1', 0))
   start()
   await until(async () => (await rows()).length === 40)
   await until(async () => (await listParkedReports(store.read)).length === 40)
   const [first] = await listParkedReports(store.read)
   t.match(first, { remoteAddress: '192.0.2.1', recipients: '{', fault: /JSON/ })
   t.match(await readParkedReport(store.read, broken[0] ?? 0), /^letter 0$/)
-  t.ok(spool.hasRoom('192.0.2.1'), 'they take no room of those that arrive')
+  t.ok(spool.hasRoom('192.0.2.1', 0), 'they take no room of those that arrive')
 
   // The operator has mended one, and drops another.
   const [mended, dropped] = broken
