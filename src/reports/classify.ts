@@ -27,12 +27,23 @@ export function classify(rules: BounceRules, said: Said): Verdict {
     const others = unless.length > 0 ? withoutLinks(words) : words
     return !unless.some((pattern) => occursIn(pattern, others))
   }
-  const rule =
-    providerTexts(rules, said.host).find(fits) ??
-    rules.text.find(fits) ??
-    byStatus(rules, said.status) ??
-    byCode(rules, code)
-  return verdictOf(rules, rule, said)
+  const known = providerTexts(rules, said.host).find(fits)
+  const rule = known ?? rules.text.find(fits) ?? byStatus(rules, said.status) ?? byCode(rules, code)
+  const verdict = verdictOf(rules, rule, said)
+  // What a provider means by its own words is known, whenever it says them.
+  const isGuess = known === undefined && isUnsure(verdict, words.text, said.status)
+  return isGuess ? { ...verdict, ...repeated } : verdict
+}
+
+const repeated = { suppress: false, soft: true, bounceType: 'Transient' } as const
+
+/**
+ * RFC 5321 §3.3: some servers know their recipients only when they have the message, but 'unknown' is also
+ * what a recipient's own filter says then, and it may be about a domain in the message. A status is plain.
+ */
+function isUnsure({ class: name, suppress }: Verdict, words: string, status: string | undefined) {
+  if (!suppress || (name !== 'bad-mailbox' && name !== 'bad-domain')) return false
+  return /\(in reply to (?:end of )?data\b/.test(words) && status?.startsWith('5.1.') !== true
 }
 
 /** What follows from a class, whatever it was concluded from. `shown` is the verdict's `rule`. */

@@ -72,17 +72,17 @@ t.test('a refusal that says nothing about the mailbox suppresses nobody', async 
   }
 })
 
-t.test("'user unknown' that is not said of the recipient suppresses nobody", async (t) => {
-  for (const [script, bounceClass] of [
-    [{ mail: '550 user unknown' }, 'sender-authentication'],
+t.test("'user unknown' that is not said of the recipient suppresses nobody at once", async (t) => {
+  for (const [script, bounceClass, suppress] of [
+    [{ mail: '550 user unknown' }, 'sender-authentication', undefined],
     // RFC 5321 §3.3: after the message it may be what the recipient's own filter says.
-    [{ dot: '550 user unknown' }, 'content'],
+    [{ dot: '550 user unknown' }, 'bad-mailbox', 'repeated'],
   ] as const) {
     const { rig } = await rigWith(t, { script })
     const id = await rig.send({ to: 'a@one.test' })
     await rig.becomes(id, 'bounced')
     t.match(await effects(rig, id), {
-      detail: { bounceType: 'Transient', bounceClass, suppress: undefined },
+      detail: { bounceType: 'Transient', bounceClass, suppress },
       suppressed: false,
     })
     await rig.stop()

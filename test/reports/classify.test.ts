@@ -168,7 +168,8 @@ const truth: readonly (readonly [string, BounceClass, string?])[] = [
   ['550 : User unknown', 'bad-mailbox'],
   // What was said before or after RCPT.
   ['550 User unknown (in reply to HELO command)', 'sender-authentication'],
-  ['550 User unknown (in reply to end of DATA command)', 'content'],
+  ['550 User unknown (in reply to end of DATA command)', 'bad-mailbox'],
+  ['554 No (in reply to end of DATA command)', 'content'],
   ['550 5.1.1 User unknown (in reply to end of DATA command)', 'bad-mailbox'],
   ['552 Quota exceeded (in reply to end of DATA command)', 'mailbox-full'],
   ['554 This account has been disabled (in reply to end of DATA command)', 'disabled'],
@@ -251,6 +252,22 @@ t.test('only what says that nobody is there suppresses at once', async (t) => {
     const { suppress, soft, retry } = verdictOn(reply, host)
     t.same({ suppress, soft, no: retry === 'no' }, { suppress: false, soft: false, no: false })
   }
+})
+
+t.test("'unknown' in answer to the message counts when it is repeated", async (t) => {
+  const once = { suppress: false, soft: true, bounceType: 'Transient' }
+  t.match(verdictOn('550 Unknown user a@b.test (in reply to end of DATA command)'), once)
+  t.match(verdictOn('550 Unknown domain (in reply to DATA command)'), once)
+  for (const reply of [
+    '550 Unknown user a@b.test (in reply to RCPT TO command)',
+    '550 5.1.1 Unknown user a@b.test (in reply to end of DATA command)',
+    '550 This account has been disabled (in reply to end of DATA command)',
+  ]) {
+    t.match(verdictOn(reply), { suppress: true, soft: false, bounceType: 'Permanent' }, reply)
+  }
+  const theirs =
+    "554 dd This user doesn't have a yahoo.com account (in reply to end of DATA command)"
+  t.match(verdictOn(theirs, yahoo), { suppress: true }, 'a provider whose words are known')
 })
 
 t.test('a final report of class 4 counts as final', async (t) => {
