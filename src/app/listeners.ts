@@ -25,7 +25,7 @@ import { dashboardRoutes } from '../dashboard/routes.js'
 import type { Backlog } from '../deliveries/index.js'
 import { recordSettings } from '../domains/index.js'
 import { domainRoutes } from '../domains/routes.js'
-import type { Idempotency } from '../emails/index.js'
+import { type Idempotency, makeFetchFile } from '../emails/index.js'
 import { emailRoutes } from '../emails/routes.js'
 import { type HttpServer, openHttpServer } from '../http/index.js'
 import type { Log } from '../log/index.js'
@@ -81,7 +81,10 @@ export async function openPrivateServer(
   const followed = core.automateIfDue
   contactRoutes(server.api, { ...core, defaultCountry, follow, followed, checkRoom })
   topicRoutes(server.api, core)
-  const sending = { ...core, log, retry, maxQueued, defaultCountry }
+  const { allow, maxBytes, maxCount } = config.attachments
+  const fetchFile = makeFetchFile({ clock, resolver: openResolver(config.dns, clock), allow })
+  const attachments = { maxBytes, maxCount, fetchFile }
+  const sending = { ...core, log, retry, maxQueued, defaultCountry, attachments }
   emailRoutes(server.api, sending)
   broadcastRoutes(server.api, sending)
   automationRoutes(server.api, { ...core, follow, maxQueued, meter: metrics.meter })

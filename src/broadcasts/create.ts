@@ -1,6 +1,14 @@
 import { type AccountBilling, checkSending, refuseCampaignMails } from '../billing/index.js'
 import { requireList } from '../contacts/index.js'
-import { checkHeaders, extrasOf, parseScheduledAt, verifiedSender } from '../emails/index.js'
+import {
+  checkHeaders,
+  type EmailDeps,
+  extrasOf,
+  makeAttachmentReader,
+  parseScheduledAt,
+  putAttachments,
+  verifiedSender,
+} from '../emails/index.js'
 import type { MailTag, Tx } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
 import { countAudience, reachableNow } from './audience.js'
@@ -22,6 +30,7 @@ export interface BroadcastInput {
   headers?: Record<string, string> | undefined
   tags?: MailTag[] | undefined
   scheduledAt?: string | undefined
+  attachments?: readonly unknown[] | undefined
 }
 
 /** A campaign that nothing speaks against. */
@@ -37,7 +46,7 @@ export interface CheckedBroadcast {
  * is reachable, 404 for list and topic, 422 for what does not render. `alongside` is written with it.
  */
 export async function createBroadcast(
-  deps: BroadcastDeps,
+  deps: BroadcastDeps & Pick<EmailDeps, 'attachments'>,
   billing: AccountBilling,
   input: BroadcastInput,
   { draft = false, alongside = async () => {} }: CreateOptions = {},
@@ -52,12 +61,16 @@ export async function createBroadcast(
   const now = clock.now()
   // It is counted in the month in which it is dispatched.
   if (!draft) await refuseCampaignMails(store.read, billing, audience, scheduledAt ?? now)
+  const reader = makeAttachmentReader(deps)
+  const carried = await reader.take(reader.check(input.attachments))
   const id = store.ids.uuid()
   const bodyId = store.ids.serial()
   const atOnce = !draft && scheduledAt === null
   const made = await store.write(async (tx) => {
     // The text part is made of the HTML, with its tags in it, by whoever composes.
-    await tx.insertInto('bodies').values({ id: bodyId, html: input.html, text: null }).execute()
+    const attachments = await putAttachments(tx, store, accountId, carried)
+    const body = { id: bodyId, html: input.html, text: null, attachments }
+    await tx.insertInto('bodies').values(body).execute()
     await tx
       .insertInto('broadcasts')
       .values({

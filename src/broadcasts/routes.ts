@@ -1,6 +1,6 @@
 import type { Principal } from '../accounts/index.js'
 import { checkOpen, marketingStop, readBilling } from '../billing/index.js'
-import { type EmailDeps, refuseForeignFields } from '../emails/index.js'
+import { type EmailDeps, maxSendBytes, refuseForeignFields } from '../emails/index.js'
 import type { Api } from '../http/index.js'
 import { cursorOf, idInCursor } from '../store/index.js'
 import { findBroadcast, listBroadcasts } from './broadcast.js'
@@ -27,7 +27,14 @@ export type BroadcastRouteDeps = BroadcastDeps & EmailDeps
 const scopeOf = (accountId: string) => `broadcasts ${accountId}`
 
 // Each recipient gets a mail of their own, so there are no copies.
-const campaignFields = ['headers', 'tags', 'replyTo', 'scheduledAt', 'topicId'] as const
+const campaignFields = [
+  'attachments',
+  'headers',
+  'tags',
+  'replyTo',
+  'scheduledAt',
+  'topicId',
+] as const
 
 // interface.md, Limits.
 const maxRecipientsShown = 1_000
@@ -46,21 +53,30 @@ export function broadcastRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): 
     },
   )
 
-  api.post('/v1/broadcasts/test', { body: TestBody }, async ({ account, body, remember }) => {
-    refuseForeignFields(body, [...campaignFields, 'to'])
-    return await sendTest(deps, await billingOf(account.accountId), body, remember)
-  })
+  const maxBodyBytes = maxSendBytes(deps.attachments.maxBytes)
+  api.post(
+    '/v1/broadcasts/test',
+    { body: TestBody, maxBodyBytes },
+    async ({ account, body, remember }) => {
+      refuseForeignFields(body, [...campaignFields, 'to'])
+      return await sendTest(deps, await billingOf(account.accountId), body, remember)
+    },
+  )
 
-  api.post('/v1/broadcasts', { body: BroadcastBody }, async ({ account, body, remember }) => {
-    refuseForeignFields(body, campaignFields)
-    const { draft = false, ...input } = body
-    const billing = await billingOf(account.accountId)
-    const made = await createBroadcast(deps, billing, input, {
-      draft,
-      alongside: (tx, made) => remember(tx, shownMade(made)),
-    })
-    return shownMade(made)
-  })
+  api.post(
+    '/v1/broadcasts',
+    { body: BroadcastBody, maxBodyBytes },
+    async ({ account, body, remember }) => {
+      refuseForeignFields(body, campaignFields)
+      const { draft = false, ...input } = body
+      const billing = await billingOf(account.accountId)
+      const made = await createBroadcast(deps, billing, input, {
+        draft,
+        alongside: (tx, made) => remember(tx, shownMade(made)),
+      })
+      return shownMade(made)
+    },
+  )
 
   api.get(
     '/v1/broadcasts',

@@ -1,5 +1,14 @@
 import { boolean, optional, type } from 'superstruct'
-import { Content, Headers, Recipient, ReplyTo, ScheduledAt, Sender, Tags } from '../emails/index.js'
+import {
+  Attachments,
+  Content,
+  Headers,
+  Recipient,
+  ReplyTo,
+  ScheduledAt,
+  Sender,
+  Tags,
+} from '../emails/index.js'
 import { BodyId, described, QueryInteger, rule, Uuid } from '../http/index.js'
 
 /*
@@ -31,6 +40,7 @@ const campaign = {
   headers: optional(Headers),
   tags: optional(Tags),
   scheduledAt: optional(ScheduledAt),
+  attachments: optional(Attachments),
 }
 
 export const BroadcastBody = type({

@@ -52,7 +52,7 @@ export async function sendTest(
     known ?? { ...stranger, email: address },
   )
   const { subject, html, text } = content
-  const { from, replyTo, headers, tags } = input
+  const { from, replyTo, headers, tags, attachments } = input
   const blocked = await blockedAmong(read, { accountId, type: 'marketing', topicId }, [address])
   const leaves = !blocked.has(address)
   const message = leaves
@@ -66,6 +66,7 @@ export async function sendTest(
       ...(text === null ? {} : { text }),
       ...{ replyTo, headers, tags },
       ...(topicId === null ? {} : { topicId }),
+      ...(attachments === undefined ? {} : { attachments: [...attachments] }),
     },
     async (tx, { id }) => {
       if (leaves) await countTest(tx, deps, accountId)

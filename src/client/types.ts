@@ -27,6 +27,22 @@ export interface ApplicationError {
   error: string
 }
 
+/** Exactly one of `content` and `url`. */
+export interface Attachment {
+  /** The name alone, without a path: at most 255 bytes, no control characters, none that turn the direction of the text around */
+  filename: string
+  /** The file in base64 (RFC 4648 §4); line ends in it count for nothing */
+  content?: string | undefined
+  /** Where Posthorn fetches it when the mail is accepted: https, at a public address, within 20 seconds for all of a request, at most 3 redirects */
+  url?: string | undefined
+  /** Its media type; made from the name if absent. `text/calendar; method=REQUEST` is an invitation: clients show it with its buttons, and as a file. One a mail */
+  contentType?: string | undefined
+  /** For a picture in the HTML: `logo` for `<img src="cid:logo">` */
+  contentId?: string | undefined
+  /** `inline` if it has a `contentId`, else `attachment` */
+  disposition?: 'attachment' | 'inline' | undefined
+}
+
 export interface Automation {
   /** Stays the same */
   id: string
@@ -779,6 +795,8 @@ export interface Email {
   provider: 'primary' | 'failover' | (string & {})
   /** As given */
   metadata: Record<string, unknown> | null
+  /** What went with it, without the bytes */
+  attachments: EmailAttachment[]
   /** All that the account sends waits, or some of this mail, until the operator lets it go */
   held: {
     /** Null where the whole account is stopped */
@@ -788,6 +806,18 @@ export interface Email {
   } | null
   /** Each with its own fate, in the order given */
   recipients: EmailRecipient[]
+}
+
+export interface EmailAttachment {
+  /** As given */
+  filename: string
+  /** As given, or as the name says */
+  contentType: string
+  /** Bytes, as they are */
+  size: number
+  /** As given */
+  contentId: string | null
+  disposition: 'attachment' | 'inline' | (string & {})
 }
 
 export interface EmailCancelled {
@@ -1259,6 +1289,8 @@ export interface NewBroadcast {
   headers?: Record<string, string> | null | undefined
   /** Yours, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once */
   tags?: readonly TagInput[] | null | undefined
+  /** Files that go with the mail: at most 10 MiB together as they are (not in base64) and 50 of them, unless the operator says otherwise. Large receivers refuse programs and scripts (`.exe`, `.js`, also in archives): Posthorn sends them, the refusal is in `recipients` */
+  attachments?: readonly Attachment[] | null | undefined
   /** When to dispatch it: ISO 8601, in the future, however far ahead; UTC if it has no zone */
   scheduledAt?: string | Date | null | undefined
   /** Keeps it until it is sent by its own endpoint */
@@ -1503,6 +1535,8 @@ export type Send = {
   type?: 'transactional' | 'marketing' | null | undefined
   /** With `marketing` alone: unsubscribing then leaves this topic alone */
   topicId?: string | null | undefined
+  /** Files that go with the mail: at most 10 MiB together as they are (not in base64) and 50 of them, unless the operator says otherwise. Large receivers refuse programs and scripts (`.exe`, `.js`, also in archives): Posthorn sends them, the refusal is in `recipients` */
+  attachments?: readonly Attachment[] | null | undefined
   /** Kept with the email and given back; at most 16 KiB as JSON */
   metadata?: object | null | undefined
 } & ({
@@ -1761,6 +1795,8 @@ export interface TestBroadcast {
   headers?: Record<string, string> | null | undefined
   /** Yours, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once */
   tags?: readonly TagInput[] | null | undefined
+  /** Files that go with the mail: at most 10 MiB together as they are (not in base64) and 50 of them, unless the operator says otherwise. Large receivers refuse programs and scripts (`.exe`, `.js`, also in archives): Posthorn sends them, the refusal is in `recipients` */
+  attachments?: readonly Attachment[] | null | undefined
   /** When to dispatch it: ISO 8601, in the future, however far ahead; UTC if it has no zone */
   scheduledAt?: string | Date | null | undefined
   /** A mailbox on a verified domain of the account */

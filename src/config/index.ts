@@ -209,6 +209,14 @@ export const settings = {
       expected: 'a list of host names, addresses and networks, such as "10.0.0.0/8"',
     }),
   },
+  attachments: {
+    maxBytes: integer(10_485_760, 1, 26_214_400),
+    maxCount: integer(50, 0, 1_000),
+    allow: list([], {
+      each: (item) => hostName.test(item) || isNetwork(item),
+      expected: 'a list of host names, addresses and networks, such as "10.0.0.0/8"',
+    }),
+  },
   metrics: {
     enabled: flag(true),
   },

@@ -1,3 +1,5 @@
+import { storedJson } from '../store/index.js'
+
 /** An attachment as the body that carries it names it (`bodies.attachments`, a JSON array of these). */
 export interface Attachment {
   /** The id of its content. */
@@ -11,6 +13,9 @@ export interface Attachment {
   contentId?: string
 }
 
-/** What a body carries; null is nothing. */
-export const attachmentsOf = (json: string | null): Attachment[] =>
-  json === null ? [] : JSON.parse(json)
+/** What a body carries; null is nothing. Undefined where the column is damaged. */
+export function attachmentsOf(json: string | null): Attachment[] | undefined {
+  const value = storedJson(json)
+  if (value === null) return []
+  return Array.isArray(value) ? value : undefined
+}

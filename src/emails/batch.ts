@@ -1,10 +1,11 @@
 import { checkSending, countBatch, readBilling } from '../billing/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import { type Alongside, warned } from './accept.js'
+import { makeAttachmentReader } from './attachments.js'
 import { checkAgain } from './check-again.js'
 import type { EmailDeps } from './deps.js'
 import { insertEmails, ringOf } from './insert.js'
-import { type Draft, draftEmail, FaultyDraft, prepareEmails, type Senders } from './prepare.js'
+import { type Draft, draftEmail, FaultyDraft, prepareEmails } from './prepare.js'
 import type { SendInput } from './send-body.js'
 
 export const maxBatch = 100
@@ -23,13 +24,13 @@ export async function acceptBatch(
   const billing = await readBilling(deps.store.read, deps.plans, accountId)
   // What holds for all of it is not told item by item.
   checkSending(billing, 'transactional')
-  const senders: Senders = new Map()
+  const shared = { senders: new Map(), reader: makeAttachmentReader(deps) }
   const drafts: Draft[] = []
   const errors: { index: number; error: string }[] = []
   for (const [index, item] of items.entries()) {
     try {
       if (item instanceof ApiError) throw item
-      drafts.push(await draftEmail(deps, billing, item, now, senders))
+      drafts.push(await draftEmail(deps, billing, item, now, shared))
     } catch (error) {
       if (!(error instanceof ApiError) || error.status >= 500) throw error
       const faults = error instanceof FaultyDraft ? error.faults : [error]

@@ -4,6 +4,7 @@ import type { Backlog, ClassName, StreamDue } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
 import type { Store } from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
+import type { AttachmentRules } from './attachments.js'
 
 export interface EmailDeps {
   store: Store
@@ -18,6 +19,7 @@ export interface EmailDeps {
   backlog: Backlog
   /** Deliveries that may wait at once; beyond it sends are refused with 503. */
   maxQueued: number
+  attachments: AttachmentRules
   /** How long a delivery is tried before it is given up, in ms. */
   retry: Readonly<Record<ClassName, { readonly maxAge: number }>>
 }

@@ -1,12 +1,9 @@
 import { ApiError } from '../errors/index.js'
 
 /**
- * Fields that other mail APIs know and Posthorn does not yet, without case, `_` and `-`. Each of them
- * changes what is sent: a mail without its attachment must not leave as if all were well.
+ * What our own fields are called elsewhere, without case, `_` and `-`. Each of them changes what is sent: a
+ * mail for tomorrow must not leave today, nor one without its attachment as if all were well.
  */
-const foreign = new Set(['attachment', 'attachments'])
-
-/** What our own fields are called elsewhere, written the same way: a mail for tomorrow must not leave today. */
 const ours = new Map<string, OwnField>([
   ['cc', 'cc'],
   ['bcc', 'bcc'],
@@ -14,6 +11,8 @@ const ours = new Map<string, OwnField>([
   ['headers', 'headers'],
   ['tag', 'tags'],
   ['tags', 'tags'],
+  ['attachment', 'attachments'],
+  ['attachments', 'attachments'],
   ['replyto', 'replyTo'],
   ['scheduledat', 'scheduledAt'],
   ['sendat', 'scheduledAt'],
@@ -32,6 +31,7 @@ const all = [
   'bcc',
   'headers',
   'tags',
+  'attachments',
   'replyTo',
   'scheduledAt',
   'topicId',
@@ -54,8 +54,7 @@ export function refuseForeignFields(body: object, own: readonly OwnField[] = all
 /** What is to be said of such fields, or undefined where there are none. */
 export function foreignFields(body: object, own: readonly OwnField[] = all): string | undefined {
   const meant = (name: string) => ours.get(plain(name))
-  const isForeign = (name: string) =>
-    !own.some((one) => one === name) && (foreign.has(plain(name)) || meant(name) !== undefined)
+  const isForeign = (name: string) => !own.some((one) => one === name) && meant(name) !== undefined
   const names = Object.entries(body)
     .filter(([name, value]) => value !== null && value !== undefined && isForeign(name))
     .map(([name]) => name)

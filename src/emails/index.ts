@@ -4,9 +4,17 @@
  * says which account it is for.
  */
 export { type AcceptedEmail, acceptEmail } from './accept.js'
+export {
+  type AttachmentRules,
+  makeAttachmentReader,
+  maxSendBytes,
+  type NewAttachment,
+  putAttachments,
+} from './attachments.js'
 export { acceptBatch, maxBatch } from './batch.js'
 export { cancelScheduled } from './cancel.js'
 export type { EmailDeps } from './deps.js'
+export { makeFetchFile } from './fetch-file.js'
 export { refuseForeignFields } from './foreign-fields.js'
 export {
   checkHeaders,
@@ -22,6 +30,7 @@ export { extrasOf, type PreparedEmail, verifiedSender } from './prepare.js'
 export { accountOfEmail, type EmailRecord, readEmail } from './read.js'
 export { parseScheduledAt } from './schedule.js'
 export {
+  Attachments,
   Content,
   Headers,
   maxContentBytes,

@@ -7,6 +7,7 @@ import {
   type StreamDue,
 } from '../deliveries/index.js'
 import { preparedInsert, type Tx } from '../store/index.js'
+import { attachmentsKey, putAttachments } from './attachments.js'
 import type { EmailDeps } from './deps.js'
 import type { PreparedEmail } from './prepare.js'
 
@@ -23,14 +24,16 @@ export async function insertEmails(
   tx: Tx,
   emails: readonly PreparedEmail[],
 ): Promise<void> {
-  const written = new Map<string, { text: string | null; id: number }[]>()
-  for (const { html, text, row, tags } of emails) {
+  const written = new Map<string, { text: string | null; key: string; id: number }[]>()
+  for (const { html, text, attachments: carried, row, tags } of emails) {
+    const key = attachmentsKey(carried)
     const sameHtml = written.get(html) ?? []
-    let body = sameHtml.find((other) => other.text === text)
+    let body = sameHtml.find((other) => other.text === text && other.key === key)
     if (body === undefined) {
-      body = { text, id: deps.store.ids.serial() }
+      body = { text, key, id: deps.store.ids.serial() }
       written.set(html, [...sameHtml, body])
-      await insertBody(tx, { id: body.id, html, text })
+      const attachments = await putAttachments(tx, deps.store, row.account_id, carried)
+      await insertBody(tx, { id: body.id, html, text, attachments })
     }
     await insertEmail(tx, { ...row, body_id: body.id })
     const { id: email_id, account_id } = row

@@ -27,6 +27,7 @@ export async function insertNotice(
     html: `<pre>${text.replace(/[&<>]/g, (char) => `&#${char.charCodeAt(0)};`)}</pre>`,
     text,
     tags: [],
+    attachments: [],
     recipients: [to],
     suppressed: [],
     dueAt: now,

@@ -6,6 +6,7 @@ import { type Mailbox, parseMailbox } from '../mime/index.js'
 import { type EmailRow, type MailTag, type Read, writeExtras } from '../store/index.js'
 import { findTemplate, renderTemplate } from '../templates/index.js'
 import { findTopic } from '../topics/index.js'
+import { type AttachmentReader, makeAttachmentReader, type NewAttachment } from './attachments.js'
 import type { EmailDeps } from './deps.js'
 import { checkHeaders } from './header-fields.js'
 import { listed, type Recipients, recipientsOf } from './recipients.js'
@@ -21,6 +22,7 @@ export interface PreparedEmail {
   html: string
   text: string | null
   tags: readonly MailTag[]
+  attachments: readonly NewAttachment[]
   /** Who gets it, and who must not (`suppression`). */
   recipients: Mailbox[]
   suppressed: Mailbox[]
@@ -34,10 +36,17 @@ export interface Draft {
   html: string
   text: string | null
   tags: readonly MailTag[]
+  attachments: readonly NewAttachment[]
   mailboxes: Mailbox[]
 }
 
-/** Verified senders that were found already, for the mails of one request. */
+/** What the mails of one request share. */
+export interface OfRequest {
+  senders: Senders
+  reader: AttachmentReader
+}
+
+/** Verified senders that were found already. */
 export type Senders = Map<string, Awaited<ReturnType<typeof findSenderDomain>>>
 
 /**
@@ -49,7 +58,7 @@ export async function draftEmail(
   billing: AccountBilling,
   input: SendInput,
   now: number,
-  senders: Senders = new Map(),
+  { senders = new Map(), reader = makeAttachmentReader(deps) }: Partial<OfRequest> = {},
 ): Promise<Draft> {
   const { accountId } = billing
   const { type = 'transactional' } = input
@@ -72,15 +81,19 @@ export async function draftEmail(
   const recipients = await tried(() => recipientsFor(type, input))
   await tried(() => checkHeaders(input.headers))
   const content = await tried(() => contentOf(deps, accountId, input))
+  const asked = (await tried(() => reader.check(input.attachments))) ?? []
   if (sender === undefined || recipients === undefined || content === undefined || faults[0]) {
     throw new FaultyDraft(faults)
   }
   const { to, mailboxes } = recipients
+  // Nothing is fetched for a mail that is refused.
+  const attachments = asked.length === 0 ? [] : await reader.take(asked)
   const id = deps.store.ids.uuid()
   return {
     html: content.html,
     text: content.text,
     tags: input.tags ?? [],
+    attachments,
     mailboxes,
     row: {
       id,

@@ -1,4 +1,5 @@
 import { stoppedForClient } from '../billing/index.js'
+import { type Attachment, attachmentsOf } from '../contents/index.js'
 import { type RecipientStatus, readRecipients } from '../deliveries/index.js'
 import { ApiError, OperatorError, publicReason } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
@@ -35,6 +36,7 @@ export interface EmailRecord {
   messageId: string
   provider: 'primary' | 'failover'
   metadata: unknown
+  attachments: EmailAttachment[]
   /** Some of it waits until the operator lets it go: all that the account sends, or this mail. */
   held: Held | null
   recipients: (Omit<RecipientStatus, 'nextAttemptAt' | 'updatedAt' | 'held'> & {
@@ -44,6 +46,15 @@ export interface EmailRecord {
     updatedAt: string | null
     held: Held | null
   })[]
+}
+
+interface EmailAttachment {
+  filename: string
+  contentType: string
+  /** In bytes. */
+  size: number
+  contentId: string | null
+  disposition: 'attachment' | 'inline'
 }
 
 interface Held {
@@ -62,8 +73,9 @@ export async function readEmail(
   const row = await read
     .selectFrom('emails')
     .leftJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
+    .leftJoin('bodies', 'bodies.id', 'emails.body_id')
     .selectAll('emails')
-    .select('broadcasts.extras as broadcast_extras')
+    .select(['broadcasts.extras as broadcast_extras', 'bodies.attachments'])
     .where('emails.id', '=', id)
     .where('emails.account_id', '=', accountId)
     .executeTakeFirst()
@@ -86,9 +98,9 @@ export async function readEmail(
   const stop = row.waiting === 0 ? undefined : await stoppedForClient(read, accountId, row.type)
   const heldOne = recipients.find(({ held }) => held !== null)?.held ?? null
   const metadata = storedJson(row.metadata)
-  const damaged = Object.entries({ to_list: to, metadata, extras }).filter(
-    ([, one]) => one === undefined,
-  )
+  const attachments = attachmentsOf(row.attachments)
+  const stored = { to_list: to, metadata, extras, attachments }
+  const damaged = Object.entries(stored).filter(([, one]) => one === undefined)
   if (damaged.length > 0) onDamage(damaged.map(([column]) => column))
   return {
     id: row.id,
@@ -113,6 +125,7 @@ export async function readEmail(
     messageId: row.message_id,
     provider: row.provider,
     metadata: metadata ?? null,
+    attachments: (attachments ?? []).map(shownAttachment),
     held: stop === undefined ? heldOne : { since: null, reason: stop },
     recipients,
   }
@@ -141,5 +154,10 @@ export async function accountOfEmail(read: Read, id: string): Promise<string> {
   if (row === undefined) throw new OperatorError(`No email ${id}`)
   return row.account_id
 }
+
+const shownAttachment = ({ filename, contentType, ...of }: Attachment): EmailAttachment => ({
+  ...{ filename, contentType, size: of.sizeBytes },
+  ...{ contentId: of.contentId ?? null, disposition: of.disposition },
+})
 
 const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())

@@ -4,6 +4,7 @@ import { ApiError } from '../errors/index.js'
 import { type Api, check, listOf, ShapeError, Uuid } from '../http/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { type AcceptedEmail, acceptEmail } from './accept.js'
+import { maxSendBytes } from './attachments.js'
 import { acceptBatch, maxBatch } from './batch.js'
 import { cancelScheduled } from './cancel.js'
 import type { EmailDeps } from './deps.js'
@@ -18,7 +19,9 @@ const EmailId = { params: type({ id: Uuid }), notFound: 'No such email' }
 const BatchBody = type({ emails: listOf(unknown(), maxBatch, 1) })
 
 export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
-  api.post('/v1/emails/send', { body: SendBody }, async ({ account, body, remember }) => {
+  const { maxBytes } = deps.attachments
+  const send = { body: SendBody, maxBodyBytes: maxSendBytes(maxBytes) }
+  api.post('/v1/emails/send', send, async ({ account, body, remember }) => {
     refuseForeignFields(body)
     refuseOtherSender(account, body.from)
     const accepted = await acceptEmail(deps, account.accountId, body, (tx, email) =>
@@ -27,7 +30,7 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
     return sendAnswer(accepted)
   })
 
-  const batch = { body: BatchBody, maxBodyBytes: maxBatchBytes }
+  const batch = { body: BatchBody, maxBodyBytes: Math.max(maxBatchBytes, maxSendBytes(maxBytes)) }
   api.post('/v1/emails/batch', batch, async ({ account, body, remember }) => {
     const items = body.emails.map((item) => itemOf(item, account))
     const { ids } = await acceptBatch(deps, account.accountId, items, (tx, { ids }) =>

@@ -134,6 +134,9 @@ const Variables = rule<Record<string, unknown>>(
   (value) => isObject(value) && jsonBytes(value) <= maxVariablesBytes,
 )
 
+/** What is in them has an error of its own: 422, which names the attachment and what is wrong. */
+export const Attachments = rule<unknown[]>('an array of attachments', Array.isArray)
+
 const Fields = type({
   from: Sender,
   to: Recipients,
@@ -151,6 +154,7 @@ const Fields = type({
   metadata: optional(Metadata),
   type: optional(Type),
   topicId: optional(TopicId),
+  attachments: optional(Attachments),
 })
 
 export type SendInput = Infer<typeof Fields>

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import MailComposer from 'nodemailer/lib/mail-composer'
+import { detectMimeType } from 'nodemailer/lib/mime-funcs'
 import { type BodyParts, rawPart } from './body.js'
 
 /** What a part says of itself; its bytes are put in by whoever sends it. */
@@ -74,6 +75,9 @@ export function invitationMethod(contentType: string): string | undefined {
   if (!/^text\/calendar\s*(?:;|$)/i.test(contentType)) return undefined
   return /;\s*method\s*=\s*"?([a-z][a-z-]{0,30})"?\s*(?:;|$)/i.exec(contentType)?.[1]?.toUpperCase()
 }
+
+/** The media type of a file by its name; `application/octet-stream` where it tells none. */
+export const mediaTypeOf = (filename: string): string => detectMimeType(filename)
 
 const names = { 'text/plain': 'text', 'text/html': 'html' } as const
 const contentField = /^content-[^\r\n]*\r\n(?:[ \t][^\r\n]*\r\n)*/gim

@@ -5,7 +5,7 @@
  * line ends, no line over 998 octets and, but for SMTPUTF8 local parts, only ASCII, so that
  * no relay has a reason to touch what DKIM has signed. No CR, LF or NUL reaches a header.
  */
-export { type AttachedBody, type AttachedPart, invitationMethod } from './attached.js'
+export { type AttachedBody, type AttachedPart, invitationMethod, mediaTypeOf } from './attached.js'
 export { base64Lines, base64Size } from './base64.js'
 export { type BodyParts, composeParts } from './body.js'
 export {

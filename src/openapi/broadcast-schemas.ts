@@ -1,3 +1,4 @@
+import { attachments } from './attachment-schemas.js'
 import { closed, count, orNull, type Schema, shaped, text, time, uuid } from './describe.js'
 import { headers, replyTo, tags, unknownFields } from './email-schemas.js'
 
@@ -19,6 +20,7 @@ const fields = {
   replyTo,
   headers,
   tags,
+  attachments,
   scheduledAt: text(
     'When to dispatch it: ISO 8601, in the future, however far ahead; UTC if it has no zone',
     { examples: ['2026-12-24T18:00:00Z'] },

@@ -2,6 +2,7 @@ import { accountRefusals } from './account-refusals.js'
 import { broadcastSchemas } from './broadcast-schemas.js'
 import { count, type Description, orNull, refusal, text } from './describe.js'
 import {
+  attachmentRefusals,
   badCampaignTime,
   foreignFields,
   marketingRefusals,
@@ -96,6 +97,7 @@ const contentRefusals = [
   badCampaignTime,
   refusedHeader,
   foreignFields,
+  ...attachmentRefusals,
   ...marketingRefusals,
   noSuchList,
   archived,

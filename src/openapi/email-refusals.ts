@@ -62,8 +62,8 @@ export const badCampaignTime = refusal(
 
 export const foreignFields = refusal(
   'validation_error',
-  'Fields that other mail APIs know, and that are not supported: `attachments`, or that are ours in other letters: `reply_to` (write `replyTo`), `scheduled_at` or `send_at` (write `scheduledAt`), `topic_id`; or fields of a send that this endpoint does not have',
-  'These fields are not supported: attachments, reply_to; write replyTo in place of reply_to. Nothing was sent',
+  'Fields that are ours in other letters: `reply_to` (write `replyTo`), `scheduled_at` or `send_at` (write `scheduledAt`), `topic_id`; or fields of a send that this endpoint does not have',
+  'This field is not supported: reply_to; write replyTo in place of reply_to. Nothing was sent',
   { status: 422 },
 )
 
@@ -80,6 +80,15 @@ export const marketingCopies = refusal(
   'cc and bcc go with type "transactional" alone: every recipient of marketing mail has an unsubscribe link of their own. Name them all in to, or send each a mail',
   { status: 422 },
 )
+
+export const attachmentRefusals: Refusal[] = [
+  refusal(
+    'validation_error',
+    'An attachment is wrong: its name, type or base64, a field in the spelling of another mail API; its file cannot be fetched; or all of them are too large',
+    'attachments[0]: write contentType in place of content_type. Nothing was sent',
+    { status: 422 },
+  ),
+]
 
 /** What may be wrong with the account, the queue or the disk. */
 export const sendingRefusals: Refusal[] = [

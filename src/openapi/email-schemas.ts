@@ -13,6 +13,7 @@ import {
   maxTagValue,
   maxVariablesBytes,
 } from '../emails/index.js'
+import { attachmentSchemas, attachments } from './attachment-schemas.js'
 import { closed, count, orNull, type Schema, shaped, text, time, uuid } from './describe.js'
 
 export const unknownFields =
@@ -136,6 +137,7 @@ const send: Schema = {
         'Marketing needs a marketing plan, honours unsubscribes and carries the means to unsubscribe (RFC 8058)',
     },
     topicId: uuid('With `marketing` alone: unsubscribing then leaves this topic alone'),
+    attachments,
     metadata,
   },
   required: ['from', 'to'],
@@ -214,6 +216,11 @@ const email = closed({
     description: '`failover`: it went by the other path during an incident',
   },
   metadata: orNull({ type: 'object', description: 'As given' }),
+  attachments: {
+    type: 'array',
+    description: 'What went with it, without the bytes',
+    items: shaped('EmailAttachment'),
+  },
   held: orNull(
     held('All that the account sends waits, or some of this mail, until the operator lets it go'),
   ),
@@ -281,5 +288,6 @@ export const emailSchemas: Record<string, Schema> = {
   Email: email,
   EmailStatus: emailStatus,
   EmailRecipient: emailRecipient,
+  ...attachmentSchemas,
   EmailCancelled: closed({ message: text('For people') }),
 }

@@ -1,6 +1,7 @@
 import { maxBatch } from '../emails/index.js'
 import { type Description, refusal } from './describe.js'
 import {
+  attachmentRefusals,
   badTime,
   batchQuotaRefusals,
   foreignFields,
@@ -55,6 +56,21 @@ export const emails: Description = {
               metadata: { order: 4711 },
             },
           },
+          {
+            when: 'With a file, and a picture in the HTML',
+            value: {
+              ...order,
+              html: '<p>Thank you, Ann! <img src="cid:logo" alt=""></p>',
+              attachments: [
+                { filename: 'invoice.txt', content: 'T3JkZXIgNDcxMTogMTIgRVVSCg==' },
+                {
+                  filename: 'logo.gif',
+                  content: 'R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7',
+                  contentId: 'logo',
+                },
+              ],
+            },
+          },
           { when: 'Later', value: { ...order, scheduledAt: '2026-12-24T18:00:00Z' } },
           {
             when: 'From a template',
@@ -105,6 +121,7 @@ export const emails: Description = {
         refusedHeader,
         marketingCopies,
         foreignFields,
+        ...attachmentRefusals,
         ...sendingRefusals,
       ],
     },
@@ -205,6 +222,15 @@ export const emails: Description = {
               messageId: `<${id}@example.com>`,
               provider: 'primary',
               metadata: { order: 4711 },
+              attachments: [
+                {
+                  filename: 'invoice.pdf',
+                  contentType: 'application/pdf',
+                  size: 48_211,
+                  contentId: null,
+                  disposition: 'attachment',
+                },
+              ],
               held: null,
               recipients: [
                 {

@@ -201,6 +201,7 @@ export function makeComposer(
       signMessageAsync(message, keys, { timeSeconds: Math.floor(deps.clock.now() / 1000) }, signer)
     if (email.attachments !== null) {
       const attachments = attachmentsOf(email.attachments)
+      if (attachments === undefined) throw new Error('The list of its attachments is damaged')
       return { ...(await attached.compose(input, attachments, sign)), returnPath }
     }
     const composed = composeMessage(input)

@@ -22,5 +22,12 @@ export { forgetDeliveries } from './forget.js'
 export { readDeliveries, replay, type WebhookDelivery } from './history.js'
 export { announceDisabled } from './notices.js'
 export type { Payload } from './payload.js'
-export { type GuardDeps, permittedAddresses, Refused, readTargetUrl } from './target.js'
+export {
+  type GuardDeps,
+  guardedLookup,
+  hostOf,
+  permittedAddresses,
+  Refused,
+  readTargetUrl,
+} from './target.js'
 export { tryEndpoint } from './trial.js'

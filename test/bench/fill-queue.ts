@@ -8,6 +8,7 @@ import { addDomain, findSenderDomain } from '../../src/domains/index.js'
 import { acceptBatch, maxBatch } from '../../src/emails/batch.js'
 import { silentLog } from '../../src/log/index.js'
 import { makeTurns, openStore, type Store } from '../../src/store/index.js'
+import { attachmentRules } from '../support/attachment-rules.js'
 import { benchContent } from './content.js'
 
 export interface Filling {
@@ -41,6 +42,7 @@ export async function fillQueue(dataDir: string, filling: Filling): Promise<numb
     clock,
     log: silentLog,
     plans: loadPlans(packageFile('config/plans.toml')),
+    attachments: attachmentRules,
     defaultCountry: contacts.defaultCountry,
     renderer: {
       render: async () => ({ kind: 'unavailable' as const, cause: 'not here' }),

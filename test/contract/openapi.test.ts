@@ -312,7 +312,8 @@ t.test('keys and bodies', async (t) => {
     await answers(t, one, { body: '{' }, 400, 'validation_error')
     const headers = { 'content-type': 'text/plain' }
     await answers(t, one, { headers }, 415, 'unsupported_media_type')
-    const large = Buffer.alloc((one.endsWith('emails/batch') ? 32 : 10) * 1024 * 1024 + 1, ' ')
+    const sends = /emails\/(?:batch|send)$|broadcasts(?:\/test)?$/.test(one)
+    const large = Buffer.alloc((sends ? 33 : 10) * 1024 * 1024 + 1, ' ')
     await answers(t, one, { body: large }, 413, 'validation_error')
   }
 })
@@ -355,6 +356,9 @@ t.test('what is wrong with a mail', async (t) => {
   await answers(t, 'POST /v1/emails/batch', { body: { emails } }, 422, 'validation_error')
   for (const one of secured.filter((one) => one.includes(nobody))) {
     await answers(t, one, {}, 404, 'not_found')
+  }
+  for (const attachments of [[{ filename: 'a/b', content: 'eA==' }], [{ name: 'a' }]]) {
+    await answers(t, send, { body: { ...good, attachments } }, 422, 'validation_error')
   }
   const { json } = await answers(t, send, {}, 200)
   await answers(t, `DELETE /v1/emails/${json.id}/cancel`, {}, 400, 'validation_error')

@@ -13,6 +13,7 @@ import { addDomain, deleteDomain } from '../../src/domains/index.js'
 import { acceptBatch, acceptEmail, type EmailDeps } from '../../src/emails/index.js'
 import type { SendInput } from '../../src/emails/send-body.js'
 import { createTopic, updateTopic } from '../../src/topics/index.js'
+import { attachmentRules } from '../support/attachment-rules.js'
 import { openCampaigns, plans } from '../support/campaigns.js'
 import { changedBeforeWrite } from '../support/gap.js'
 
@@ -28,6 +29,7 @@ async function inGap(t: Test) {
   const { retry, maxQueued } = loadConfig({ env: {} }).outbound
   const depsAfter = (change: () => Promise<unknown>): EmailDeps => ({
     ...{ clock: rig.clock, log: rig.log, renderer: rig.renderer, plans, backlog: rig.backlog },
+    attachments: attachmentRules,
     ...{ defaultCountry: 'NG', retry, maxQueued, ring: () => {} },
     store: changedBeforeWrite(rig.store, change),
   })

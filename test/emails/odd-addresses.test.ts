@@ -2,6 +2,7 @@ import t from 'tap'
 import { loadConfig } from '../../src/config/index.js'
 import { acceptBatch, acceptEmail, type EmailDeps } from '../../src/emails/index.js'
 import { silentLog } from '../../src/log/index.js'
+import { attachmentRules } from '../support/attachment-rules.js'
 import { openCampaigns, plans } from '../support/campaigns.js'
 
 const mail = { from: 'News <news@sender.test>', subject: 'Hi', html: '<p>x</p>' }
@@ -14,6 +15,7 @@ t.test(
     const records: object[] = []
     const log = { ...silentLog, info: (fields: object) => void records.push(fields) }
     const deps: EmailDeps = {
+      attachments: attachmentRules,
       ...{ clock: rig.clock, store: rig.store, log, renderer: rig.renderer, plans },
       ...{ backlog: rig.backlog, defaultCountry: 'NG', retry, maxQueued, ring: () => {} },
     }

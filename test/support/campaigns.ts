@@ -26,6 +26,7 @@ import { makeLandEvents } from '../../src/events/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { queueClass, type Store } from '../../src/store/index.js'
 import { openRenderer } from '../../src/templates/index.js'
+import { attachmentRules } from './attachment-rules.js'
 import { FakeClock } from './clock.js'
 import { openTestStore } from './store.js'
 
@@ -53,7 +54,7 @@ export async function openCampaigns(
   const rung: StreamDue[] = []
   const { retry, maxQueued } = loadConfig({ env: {} }).outbound
   const expandDeps = { store, clock, log: silentLog, plans, backlog, maxQueued, retry, renderer }
-  const deps = { store, clock, plans, renderer, expand: () => {} }
+  const deps = { store, clock, plans, renderer, expand: () => {}, attachments: attachmentRules }
   const land = makeLandEvents([followBroadcasts])
   return {
     ...{ store, clock, log: silentLog, accountId, listId, deps, rung, backlog, land, renderer },

@@ -29,6 +29,7 @@ import { makeSimulator } from '../../src/simulator/index.js'
 import type { QueueClass, Store } from '../../src/store/index.js'
 import { suppressFailing } from '../../src/suppression/index.js'
 import { openRenderer, type Renderer } from '../../src/templates/index.js'
+import { attachmentRules } from './attachment-rules.js'
 import type { FakeClock } from './clock.js'
 import { type FakeMx, fakeMx, type MxScript } from './fake-mx.js'
 import { type FakeResolver, fakeResolver } from './resolver.js'
@@ -194,6 +195,7 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
           log: silentLog,
           plans,
           defaultCountry: 'NG',
+          attachments: attachmentRules,
           renderer: noRenderer,
           backlog,
           maxQueued: 1_000_000,

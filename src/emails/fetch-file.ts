@@ -1,0 +1,134 @@
+import { type IncomingMessage, request as plainRequest } from 'node:http'
+import { request as tlsRequest } from 'node:https'
+import { isIP } from 'node:net'
+import type { Clock } from '../clock/index.js'
+import { ApiError } from '../errors/index.js'
+import {
+  type GuardDeps,
+  guardedLookup,
+  hostOf,
+  permittedAddresses,
+  Refused,
+} from '../webhooks/index.js'
+
+/**
+ * Gets a file by its URL, or says in words for a client why not. Rejects with a 503 alone, while too many
+ * are being fetched.
+ */
+export type FetchFile = (
+  url: string,
+  limits: { withinMs: number; maxBytes: number },
+) => Promise<Fetched>
+
+type Fetched = { pieces: Buffer[] } | { failed: string }
+
+export interface FetchFileDeps extends GuardDeps {
+  clock: Clock
+  /** PEM of the authorities trusted beside the usual ones. */
+  ca?: string | undefined
+}
+
+const maxUrlLength = 2_048
+const maxRedirects = 3
+const maxHeaderBytes = 16_384
+// Each may hold as much as a mail may carry.
+const maxAtOnce = 8
+
+/**
+ * Fetches over HTTPS from public addresses, and from what `allow` has: whoever has a key must not read the
+ * operator's network by mail. Every hop of a redirect is judged like the first.
+ */
+export function makeFetchFile(deps: FetchFileDeps): FetchFile {
+  let running = 0
+
+  return async (text, { withinMs, maxBytes }) => {
+    if (running >= maxAtOnce) {
+      const message = 'Too many attachments are being fetched; try again in a moment'
+      throw new ApiError('service_unavailable', message, { headers: { 'retry-after': '5' } })
+    }
+    running++
+    const stop = new AbortController()
+    const cancel = deps.clock.after(withinMs, () => stop.abort())
+    try {
+      let url = fileUrl(text)
+      for (let hops = 0; url !== undefined; hops++) {
+        const answer = await get(deps, url, { maxBytes, signal: stop.signal })
+        if (!('location' in answer)) return answer
+        if (hops === maxRedirects) return { failed: `over ${maxRedirects} redirects` }
+        url = fileUrl(answer.location, url)
+      }
+      return { failed: 'expected a URL of a file over https, without a user or password' }
+    } finally {
+      cancel()
+      running--
+    }
+  }
+}
+
+function fileUrl(text: string, base?: URL): URL | undefined {
+  const url = text.length <= maxUrlLength ? URL.parse(text, base?.href) : null
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined
+  return url.username === '' && url.password === '' ? url : undefined
+}
+
+async function get(
+  deps: FetchFileDeps,
+  url: URL,
+  { maxBytes, signal }: { maxBytes: number; signal: AbortSignal },
+): Promise<Fetched | { location: string }> {
+  const host = hostOf(url)
+  try {
+    // Nothing is looked up for an address, so nothing would judge it.
+    if (isIP(host) !== 0) await permittedAddresses(deps, url)
+    const response = await head(deps, url, signal)
+    try {
+      const status = response.statusCode ?? 0
+      const { location } = response.headers
+      if (status >= 300 && status < 400 && location !== undefined) return { location }
+      if (status !== 200) return { failed: `${host} answered ${status}` }
+      if ((response.headers['content-encoding'] ?? 'identity') !== 'identity') {
+        return { failed: `${host} sent it compressed, which was not asked for` }
+      }
+      const tooLarge = { failed: `the file has over ${maxBytes} bytes` }
+      if (Number(response.headers['content-length'] ?? 0) > maxBytes) return tooLarge
+      const pieces: Buffer[] = []
+      let bytes = 0
+      for await (const piece of response as AsyncIterable<Buffer>) {
+        bytes += piece.length
+        if (bytes > maxBytes) return tooLarge
+        pieces.push(piece)
+      }
+      return bytes === 0 ? { failed: 'the file is empty' } : { pieces }
+    } finally {
+      response.destroy()
+    }
+  } catch (error) {
+    if (signal.aborted) return { failed: `${host} took too long` }
+    // What our resolver sees inside the network is not the client's to know.
+    if (error instanceof Refused) return { failed: `${host} is not at a public address over https` }
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
+    return { failed: `nothing could be fetched from ${host}${code}` }
+  }
+}
+
+function head(
+  { resolver, allow, ca }: FetchFileDeps,
+  url: URL,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const secure = url.protocol === 'https:'
+  const send = secure ? tlsRequest : plainRequest
+  return new Promise((resolve, reject) => {
+    const request = send(url, {
+      agent: false,
+      lookup: guardedLookup({ resolver, allow }, url),
+      maxHeaderSize: maxHeaderBytes,
+      signal,
+      ...(secure && { minVersion: 'TLSv1.2' as const, ...(ca && { ca }) }),
+      headers: { 'user-agent': 'Posthorn', accept: '*/*', 'accept-encoding': 'identity' },
+    })
+    request.once('response', resolve)
+    request.once('error', reject)
+    request.end()
+  })
+}

@@ -1,0 +1,54 @@
+import { closed, count, orNull, type Schema, shaped, text } from './describe.js'
+
+/** Attachments as they are given and as they are shown; the field of sends and campaigns. */
+export const attachments: Schema = {
+  type: 'array',
+  description:
+    'Files that go with the mail: at most 10 MiB together as they are (not in base64) and 50 of them, unless the operator says otherwise. Large receivers refuse programs and scripts (`.exe`, `.js`, also in archives): Posthorn sends them, the refusal is in `recipients`',
+  items: shaped('Attachment'),
+}
+
+const filename = text(
+  'The name alone, without a path: at most 255 bytes, no control characters, none that turn the direction of the text around',
+  { minLength: 1, examples: ['invoice.pdf'] },
+)
+
+export const attachmentSchemas: Record<string, Schema> = {
+  Attachment: {
+    type: 'object',
+    description: 'Exactly one of `content` and `url`.',
+    properties: {
+      filename,
+      content: text('The file in base64 (RFC 4648 §4); line ends in it count for nothing', {
+        minLength: 1,
+        examples: ['SGVsbG8='],
+      }),
+      url: text(
+        'Where Posthorn fetches it when the mail is accepted: https, at a public address, within 20 seconds for all of a request, at most 3 redirects',
+        { examples: ['https://files.example.com/invoice.pdf'] },
+      ),
+      contentType: text(
+        'Its media type; made from the name if absent. `text/calendar; method=REQUEST` is an invitation: clients show it with its buttons, and as a file. One a mail',
+        { examples: ['application/pdf'] },
+      ),
+      contentId: text('For a picture in the HTML: `logo` for `<img src="cid:logo">`', {
+        minLength: 1,
+        maxLength: 128,
+        examples: ['logo'],
+      }),
+      disposition: {
+        type: 'string',
+        enum: ['attachment', 'inline'],
+        description: '`inline` if it has a `contentId`, else `attachment`',
+      },
+    },
+    required: ['filename'],
+  },
+  EmailAttachment: closed({
+    filename: text('As given'),
+    contentType: text('As given, or as the name says'),
+    size: count('Bytes, as they are'),
+    contentId: orNull(text('As given')),
+    disposition: { type: 'string', enum: ['attachment', 'inline'] },
+  }),
+}
