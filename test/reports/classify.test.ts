@@ -186,6 +186,11 @@ const truth: readonly (readonly [string, BounceClass, string?])[] = [
     '550 You are not subscribed to this list, and it is a closed mailing list',
     'sender-authentication',
   ],
+  // What Postfix says of a null MX (before 3.0) and of an MX that is an address: the latter may be mended.
+  [
+    '550 Name service error for name=b.test type=MX: Malformed or unexpected name server reply',
+    'unreachable',
+  ],
   // By rules that are not told, and the sender's part in them.
   ['550 Access denied', 'blocked'],
   ['554 5.7.1 <a@b.test>: Recipient address rejected: Access denied', 'unknown'],
