@@ -31,13 +31,8 @@ export async function importContacts(
   }
 }
 
-/** Blobs know their size and go as a form; all else is streamed, never held as a whole. */
+/** A form of one field, streamed: the file is never held as a whole. */
 function formOf(file: ImportSource) {
-  if (file instanceof Blob) {
-    const form = new FormData()
-    form.append('file', new Blob([file], { type: 'text/csv' }), 'contacts.csv')
-    return { body: form }
-  }
   const boundary = `posthorn-${crypto.randomUUID()}`
   const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="contacts.csv"\r\nContent-Type: text/csv\r\n\r\n`
   return {
@@ -70,7 +65,8 @@ interface Files {
   createReadStream(path: string): AsyncIterable<Uint8Array>
 }
 
-function bytesOf(file: Exclude<ImportSource, Blob>): AsyncIterable<Uint8Array> {
+function bytesOf(file: ImportSource): AsyncIterable<Uint8Array> {
+  if (file instanceof Blob) return file.stream() as AsyncIterable<Uint8Array>
   if (typeof file !== 'string') return file as AsyncIterable<Uint8Array>
   const { process } = globalThis as {
     process?: { getBuiltinModule?: (name: string) => unknown }

@@ -94,12 +94,12 @@ export class Posthorn {
     return this.#call('GET /v1/openapi.json', {}, options)
   }
 
-  /** The versions of both sides; tells `onWarning`, once, if the server is the older one. */
+  /** The versions of both sides; tells `onWarning`, once, when they differ. */
   async version(options?: CallOptions): Promise<{ client: string; server: string }> {
     const { info } = await this.openapi(options)
     const server = String((info as { version?: unknown }).version)
-    if (isOlder(server, clientVersion)) {
-      this.#warn?.(`The server is ${server}, older than this client (${clientVersion})`)
+    if (server !== clientVersion) {
+      this.#warn?.(`The server is ${server}, this client ${clientVersion}: install the server's`)
       this.#warn = undefined
     }
     return { client: clientVersion, server }
@@ -168,11 +168,4 @@ function checkedUrl(url: string): string {
   throw new TypeError(
     `url is not http: or https: without a password: ${url.replace(/\/\/.*@/, '//…@')}`,
   )
-}
-
-/** Whether a version comes before another: numbers with points. */
-function isOlder(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((version) => version.split(/[.-]/).map(Number))
-  const at = (a ?? []).findIndex((number, index) => number !== b?.[index])
-  return at >= 0 && (a?.[at] ?? 0) < (b?.[at] ?? 0)
 }

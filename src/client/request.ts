@@ -61,7 +61,7 @@ export interface Asked {
   /** Below the server's url: `/v1/emails/send`. */
   path: string
   query?: Record<string, unknown> | undefined
-  /** JSON, unless it is a form or a stream with its own content type. */
+  /** JSON, unless it is a stream with a content type of its own. */
   body?: unknown
   contentType?: string
   /** Whether a repeat would be harmless; only an import's is not. */
@@ -89,16 +89,13 @@ export async function request(
   const { signal } = options
   const key = options.idempotencyKey ?? (asked.method === 'POST' ? crypto.randomUUID() : undefined)
   const url = core.url + asked.path + search(asked.query)
-  const isOwn = asked.contentType !== undefined || asked.body instanceof FormData
-  const body = asked.body === undefined || isOwn ? asked.body : JSON.stringify(asked.body)
+  const { contentType } = asked
+  const body = contentType === undefined ? JSON.stringify(asked.body) : asked.body
   const headers: Record<string, string> = {
     accept: 'application/json',
     'user-agent': core.userAgent,
     ...(key !== undefined && { 'idempotency-key': key }),
-    ...(body !== undefined &&
-      !(body instanceof FormData) && {
-        'content-type': asked.contentType ?? 'application/json',
-      }),
+    ...(body !== undefined && { 'content-type': contentType ?? 'application/json' }),
     ...options.headers,
   }
   const chances = { ...core, retries: asked.once ? 0 : (options.retries ?? core.retries) }
