@@ -1,7 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import t from 'tap'
 import { type Document, makeClientTypes } from '../../src/openapi/index.js'
 import { startPosthorn } from '../support/posthorn.js'
+import { makeTempDir } from '../support/store.js'
 import { methods } from './methods.js'
 
 t.test('the types are those of the document that this build serves', async (t) => {
@@ -15,4 +18,41 @@ t.test('the types are those of the document that this build serves', async (t) =
     Object.keys(known).map((method) => `${method.toUpperCase()} ${path}`),
   )
   t.same(Object.keys(methods).sort(), operations.sort(), 'each operation has one method')
+})
+
+interface Examples {
+  examples?: Record<string, { value: unknown }>
+}
+interface Operation {
+  requestBody?: { content: Record<string, Examples> }
+  responses: Record<string, { content: Record<string, Examples> }>
+}
+
+t.test('every documented request and answer compiles', async (t) => {
+  const { url } = await startPosthorn(t)
+  const document = (await (await fetch(`${url}/v1/openapi.json`)).json()) as Document
+  const lines: string[] = []
+  const add = (type: string, content: Record<string, Examples> = {}) => {
+    for (const { value } of Object.values(content['application/json']?.examples ?? {})) {
+      lines.push(`export const _${lines.length}: ${type} = ${JSON.stringify(value)}`)
+    }
+  }
+  for (const [path, known] of Object.entries(document.paths)) {
+    for (const [method, described] of Object.entries(known)) {
+      const { requestBody, responses } = described as unknown as Operation
+      const operation = `Operations['${method.toUpperCase()} ${path}']`
+      add(`${operation}['body']`, requestBody?.content)
+      for (const [status, { content }] of Object.entries(responses)) {
+        if (status.startsWith('2')) add(`${operation}['answer']`, content)
+      }
+    }
+  }
+  t.ok(lines.length > 80, `${lines.length} examples`)
+  const file = join(makeTempDir(t), 'examples.ts')
+  const types = resolve('src/client/types.ts').replace(/\.ts$/, '.js')
+  writeFileSync(file, [`import type { Operations } from '${types}'`, ...lines].join('\n'))
+  const tsc = ['node_modules/typescript/bin/tsc', '--noEmit', '--strict', '--ignoreConfig']
+  const options = ['--module', 'nodenext', '--target', 'es2022', '--exactOptionalPropertyTypes']
+  const { stdout } = spawnSync(process.execPath, [...tsc, ...options, file], { encoding: 'utf8' })
+  t.equal(stdout, '')
 })

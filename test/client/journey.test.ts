@@ -1,0 +1,159 @@
+import t, { type Test } from 'tap'
+import { loadPlans, setMarketingPlan } from '../../src/billing/index.js'
+import { Posthorn } from '../../src/client/index.js'
+import { systemClock } from '../../src/clock/index.js'
+import { silentLog } from '../../src/log/index.js'
+import { openRenderer, putTemplate } from '../../src/templates/index.js'
+import { startPosthorn } from '../support/posthorn.js'
+import { methods } from './methods.js'
+
+const sender = 'Shop <shop@sender.test>'
+const mail = { from: sender, to: 'ann@example.org', subject: 'Hello', html: '<p>Hello</p>' }
+
+t.test('every method does its work at a real appliance', async (t) => {
+  const { url, apiKey, store, accountId } = await startPosthorn(t)
+  const marketing = loadPlans('config/plans.toml').marketing.at(-1) ?? null
+  await store.write((tx) => setMarketingPlan(tx, accountId, marketing))
+  const asked = new Set<string>()
+  const posthorn = new Posthorn({
+    ...{ url, apiKey },
+    onRequest: ({ method, url: to }) => asked.add(`${method} ${new URL(to).pathname}`),
+  })
+  await mails(t, posthorn)
+  const listId = await audience(t, posthorn)
+  await campaigns(t, posthorn, listId)
+  const renderer = openRenderer({ log: silentLog, clock: systemClock })
+  t.teardown(() => renderer.close())
+  const draft = { slug: 'welcome', subject: 'Welcome', html: '<p>Welcome</p>', textBody: null }
+  await putTemplate({ store, clock: systemClock, renderer }, accountId, draft)
+  await automations(t, posthorn)
+  await settings(t, posthorn)
+
+  const patterns = Object.keys(methods).map((name) => ({
+    name,
+    pattern: new RegExp(`^${name.replace(/\{\w+\}/g, '[^/]+').replaceAll('.', '\\.')}$`),
+  }))
+  const unasked = patterns.filter(({ pattern }) => ![...asked].some((one) => pattern.test(one)))
+  t.same(
+    unasked.map(({ name }) => name),
+    [],
+    'no operation is left out: a new one gets its step here',
+  )
+})
+
+async function mails(t: Test, { emails, contacts }: Posthorn): Promise<void> {
+  const { id } = await emails.send(mail)
+  t.equal((await emails.wait(id)).status, 'delivered')
+  const { ids } = await emails.batch([mail, mail])
+  t.equal(ids.length, 2)
+  const later = await emails.send({ ...mail, scheduledAt: new Date(Date.now() + 3_600_000) })
+  t.match(await emails.cancel(later.id), { message: /cancelled/ })
+  t.equal((await emails.get(later.id)).status, 'cancelled')
+  const list = await contacts.lists.create('Callers')
+  await contacts.add(list.id, { email: 'caller@example.org', phone: '08031234567' })
+  const { from, subject, html } = mail
+  t.match(await emails.ussd({ from, subject, html, phoneNumber: '+2348031234567' }), {
+    queued: true,
+  })
+}
+
+async function audience(t: Test, { contacts, topics }: Posthorn): Promise<string> {
+  const { id } = await contacts.lists.create('Readers')
+  const added = await contacts.add(id, { email: 'ann@example.org', firstName: 'Ann' })
+  const rows = Array.from({ length: 30 }, (_, index) => `reader${index}@example.org\n`)
+  async function* file() {
+    yield new TextEncoder().encode('email\n')
+    for (const row of rows) yield new TextEncoder().encode(row)
+  }
+  t.match(await contacts.import(id, file()), { imported: 30, skipped: 0 })
+  t.match(await contacts.import(id, new Blob(['email\n', ...rows])), { imported: 0, skipped: 30 })
+  const emails = new Set<string>()
+  for await (const { email } of contacts.list(id, { limit: 7 })) emails.add(email)
+  t.equal(emails.size, 31, 'all pages, each contact once')
+  await contacts.remove(id, added.id)
+  t.match(await contacts.lists.list(), [{ name: 'Readers', contactCount: 30 }, {}])
+  const gone = await contacts.lists.create('Gone')
+  t.match(await contacts.lists.delete(gone.id), { deleted: true })
+
+  const topic = await topics.create({ name: 'Offers' })
+  t.match(await topics.update(topic.id, { position: 3 }), { name: 'Offers', position: 3 })
+  t.match(await topics.optOuts(topic.id), { optOuts: [] })
+  await topics.archive(topic.id)
+  t.same(await topics.list(), [])
+  t.equal((await topics.list({ includeArchived: true })).length, 1)
+  return id
+}
+
+async function campaigns(t: Test, { broadcasts }: Posthorn, listId: string): Promise<void> {
+  const content = { listId, from: sender, subject: 'News', html: '<p>Hi {{ firstName }}</p>' }
+  t.equal((await broadcasts.preview({ listId })).recipientCount, 30)
+  await broadcasts.test({ ...content, to: 'me@sender.test' })
+  const draft = await broadcasts.create({ ...content, draft: true })
+  t.equal(draft.status, 'draft')
+  t.match(await broadcasts.send(draft.id), { status: 'sending' })
+  const later = await broadcasts.create({
+    ...content,
+    scheduledAt: new Date(Date.now() + 3_600_000),
+  })
+  t.match(await broadcasts.cancel(later.id), { status: 'cancelled' })
+  t.equal((await broadcasts.get(later.id)).subject, 'News')
+  t.equal((await broadcasts.list()).broadcasts.length, 2)
+  t.equal((await broadcasts.usage()).subscribed, true)
+}
+
+async function automations(t: Test, { automations, events }: Posthorn): Promise<void> {
+  const { id } = await automations.create({
+    name: 'Welcome',
+    steps: [
+      { key: 'start', type: 'trigger', config: { eventName: 'user.signup' } },
+      { key: 'wait', type: 'delay', config: { duration: 'P1D' } },
+      { key: 'mail', type: 'send_email', config: { template: 'welcome', from: sender } },
+    ],
+    connections: [
+      { from: 'start', to: 'wait', type: 'default' },
+      { from: 'wait', to: 'mail', type: 'default' },
+    ],
+  })
+  t.equal((await automations.update(id, { name: 'Onboarding' })).name, 'Onboarding')
+  t.match(await automations.simulate(id, { email: 'bob@example.org' }), { automationId: id })
+  t.match(await automations.enable(id), { status: 'enabled' })
+  const accepted = await events.send({ event: 'user.signup', email: 'eve@example.org' })
+  t.equal(accepted.started, 1)
+  t.equal((await events.batch([{ event: 'other', email: 'eve@example.org' }])).accepted, 1)
+  const many = []
+  const source = [
+    { event: 'user.signup', email: 'one@example.org' },
+    { event: 'user.signup', contactId: '01a1fc92-9915-7533-8296-04ee3d91dd72' },
+    { event: 'user.signup', email: 'two@example.org' },
+  ]
+  for await (const one of events.sendMany(source))
+    many.push('error' in one ? 'no' : one.value.started)
+  t.same(many, [1, 'no', 1])
+  const { runs } = await automations.runs(id, { status: 'running,waiting' })
+  t.equal(runs.length, 3)
+  const runId = runs[0]?.id ?? ''
+  t.equal((await automations.getRun(runId)).id, runId)
+  t.match(await automations.cancelRun(runId), { status: 'cancelled' })
+  t.match(await automations.disable(id), { status: 'disabled' })
+  t.match(await automations.archive(id), { status: 'archived' })
+  t.equal((await automations.get(id)).status, 'archived')
+  t.equal((await automations.list()).automations.length, 1)
+}
+
+async function settings(t: Test, posthorn: Posthorn): Promise<void> {
+  const { domains, keys, plans } = posthorn
+  const domain = await domains.add({ name: 'other.test' })
+  t.equal((await domains.get(domain.id)).name, 'other.test')
+  await domains.verify(domain.id)
+  await domains.update(domain.id, { trackOpens: 'off' })
+  t.equal((await domains.list()).length, 2)
+  await domains.delete(domain.id)
+  const key = await keys.create({ name: 'Reader', scope: 'read' })
+  await keys.update(key.id, { name: 'Readers' })
+  t.equal((await keys.get(key.id)).name, 'Readers')
+  t.equal((await keys.list()).length, 2)
+  await keys.delete(key.id)
+  t.ok((await plans.list()).length > 0)
+  t.match(await posthorn.version(), { client: /^\d/, server: /^\d/ })
+  t.match(await posthorn.request('GET', '/v1/topics'), { topics: [] })
+}
