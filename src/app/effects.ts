@@ -1,4 +1,4 @@
-import { makeFollowAutomations } from '../automations/index.js'
+import { makeFollowAutomations, makeLiveLimit } from '../automations/index.js'
 import { loadPlans } from '../billing/index.js'
 import { followBroadcasts } from '../broadcasts/index.js'
 import type { Config } from '../config/index.js'
@@ -12,7 +12,8 @@ import { plansFile } from './files.js'
 export function makeEffects(config: Config, dataDir: string): LandEvents {
   const webhookJobs = makeWebhookJobs(loadPlans(plansFile(dataDir)))
   const protection = makeProtection(config.protection)
+  const followAutomations = makeFollowAutomations(makeLiveLimit(config.automations.maxLiveRuns))
   return makeLandEvents([
-    ...[suppressFailing, protection, followBroadcasts, makeFollowAutomations(), webhookJobs],
+    ...[suppressFailing, protection, followBroadcasts, followAutomations, webhookJobs],
   ])
 }

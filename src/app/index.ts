@@ -166,11 +166,13 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     }
     const renderer = openRenderer({ log, clock })
     opened.push(() => renderer.close())
-    const importer = openImporter({ dataDir, turns, slot: importSlot, log })
+    const importer = openImporter({ config, dataDir, turns, slot: importSlot, log })
     opened.push(() => importer.close())
     const idempotency = makeIdempotency({ store, clock })
     const versions = makeVersions()
-    const isFull = makeLiveLimit({ store, clock }, config.automations.maxLiveRuns)
+    const { maxLiveRuns } = config.automations
+    const isLimited = makeLiveLimit(maxLiveRuns)
+    const isFull = () => isLimited(store.read, clock.now())
     const housekeeping = startHousekeeping(clock, log, [
       { name: 'expired idempotency keys', everyMs: 600_000, run: idempotency.sweep },
       {
@@ -224,6 +226,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       automateIfDue,
       versions,
       isFull,
+      liveLimit: makeLiveLimit(maxLiveRuns),
     })
     opened.push(() => privateServer.close(config.http.shutdownGrace))
     // What a stop or a kill has left half done.

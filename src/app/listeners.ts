@@ -7,6 +7,7 @@ import {
 } from '../accounts/index.js'
 import { keyRoutes } from '../accounts/routes.js'
 import {
+  type LiveLimit,
   makeFollowContacts,
   refuseTemplateInUse,
   templateUses,
@@ -74,7 +75,7 @@ export async function openPrivateServer(
   })
   const { retry, maxQueued } = config.outbound
   const { defaultCountry } = config.contacts
-  const follow = makeFollowContacts(core.versions, clock)
+  const follow = makeFollowContacts(core.versions, clock, core.liveLimit)
   const checkRoom = async () => {
     if (await core.isFull()) throw tooManyRuns()
   }
@@ -157,4 +158,5 @@ interface Core {
   automateIfDue: () => void
   versions: Versions
   isFull: () => Promise<boolean>
+  liveLimit: LiveLimit
 }

@@ -149,27 +149,6 @@ export const tooManyRuns = () =>
     headers: { 'retry-after': '60' },
   })
 
-// Nobody needs it exact, and counting takes longer than an event.
-const countEveryMs = 10_000
-
-/** Counts the live runs of all accounts now and then. */
-export function makeLiveLimit(
-  { store: { read }, clock }: Pick<AcceptDeps, 'store' | 'clock'>,
-  maxLive: number,
-): () => Promise<boolean> {
-  let counted: { at: number; full: boolean } | undefined
-  return async () => {
-    const now = clock.now()
-    if (counted !== undefined && Math.abs(now - counted.at) < countEveryMs) return counted.full
-    const { live } = await read
-      .selectFrom('automations')
-      .select((eb) => eb.fn.sum<number | null>(eb('running', '+', eb.ref('waiting'))).as('live'))
-      .executeTakeFirstOrThrow()
-    counted = { at: now, full: (live ?? 0) >= maxLive }
-    return counted.full
-  }
-}
-
 /** Of a batch nothing is taken in if anything is wrong. */
 const invalidEvents = (errors: { index: number; error: string }[], of: number) =>
   new ApiError(
@@ -178,9 +157,16 @@ const invalidEvents = (errors: { index: number; error: string }[], of: number) =
     { status: 422, fields: { errors } },
   )
 
+// As far as a client's clock may be ahead of ours.
+const maxSkewMs = 300_000
+
 function eventOf(input: EventInput, contact: Traveller, now: number): NewEvent {
   const { event: name, payload, occurredAt } = input
   const at = occurredAt === undefined ? undefined : Date.parse(occurredAt)
+  if (at !== undefined && at > now + maxSkewMs) {
+    const message = 'occurredAt is in the future: expected when the event happened'
+    throw new ApiError('validation_error', message, { status: 422 })
+  }
   return {
     contact,
     name,

@@ -19,7 +19,7 @@ export async function checkEnabling(
   { steps }: AutomationDefinition,
 ): Promise<StepFault[]> {
   const faults: StepFault[] = []
-  let isMarketing = false
+  const marketing: string[] = []
   for (const { key, type, config } of steps) {
     const say = (error: string) => faults.push({ key, error })
     if (type === 'webhook') {
@@ -29,14 +29,30 @@ export async function checkEnabling(
     }
     if (type !== 'send_email') continue
     await checkSend(read, billing.accountId, config, say)
-    if (config.type !== 'transactional') isMarketing = true
+    if (config.type !== 'transactional') marketing.push(key)
   }
-  // A pause passes; runs wait for that.
-  if (isMarketing && faults.length === 0) {
-    checkSending({ ...billing, paused: null, marketingPaused: null }, 'marketing')
-  }
+  if (marketing.length > 0 && faults.length === 0) checkPlan(billing, marketing)
   return faults
 }
+
+function checkPlan(billing: AccountBilling, marketing: readonly string[]): void {
+  try {
+    // A pause passes; runs wait for that.
+    checkSending({ ...billing, paused: null, marketingPaused: null }, 'marketing')
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'marketing_subscription_required')
+      throw error
+    const { code, fields } = error
+    const steps = marketing.slice(0, maxNamed).map((key) => `"${key}"`)
+    const more = marketing.length > maxNamed ? ` and ${marketing.length - maxNamed} more` : ''
+    const message =
+      `Marketing mail needs a marketing plan; steps that send it: ${steps.join(', ')}${more}. ` +
+      'Ask the operator for a marketing plan, then enable the automation'
+    throw new ApiError(code, message, { fields })
+  }
+}
+
+const maxNamed = 5
 
 async function checkSend(
   read: Read,

@@ -2,6 +2,7 @@ import type { Contact, ContactEffect } from '../contacts/index.js'
 import { newUuid } from '../store/index.js'
 import type { JsonObject } from './definition.js'
 import { ingestEvents, type NewEvent } from './ingest.js'
+import type { LiveLimit } from './live-limit.js'
 import type { Traveller } from './run.js'
 import { triggersOf } from './triggers.js'
 import type { Versions } from './versions.js'
@@ -10,7 +11,11 @@ import type { Versions } from './versions.js'
  * An effect of contacts: automations that begin with `$contact.created` or `$list.joined` are started
  * in the transaction that adds somebody. Others cost one search of an index.
  */
-export function makeFollowContacts(versions: Versions, clock: { now(): number }): ContactEffect {
+export function makeFollowContacts(
+  versions: Versions,
+  clock: { now(): number },
+  isFull: LiveLimit,
+): ContactEffect {
   return async (tx, accountId, news) => {
     const names = JSON.stringify([['$contact.created'], ['$list.joined']])
     const heard = new Set((await triggersOf(tx, { accountId, names })).map(({ event }) => event))
@@ -29,7 +34,8 @@ export function makeFollowContacts(versions: Versions, clock: { now(): number })
     if (events.length === 0) return
     const now = clock.now()
     const ids = { uuid: () => newUuid(now) }
-    await ingestEvents(tx, { ids, versions }, { accountId, now }, events)
+    const full = await isFull(tx, now)
+    await ingestEvents(tx, { ids, versions }, { accountId, now, full }, events)
   }
 }
 

@@ -3,9 +3,10 @@ import { makeTally, type Tally } from '../runs/index.js'
 import { cell, idsOf, newUuid, prepared, rowsOf, storedObject, type Tx } from '../store/index.js'
 import type { JsonObject } from './definition.js'
 import { ingestEvents, type NewEvent } from './ingest.js'
+import type { LiveLimit } from './live-limit.js'
 import type { Traveller } from './run.js'
 import { triggersOf } from './triggers.js'
-import { makeVersions } from './versions.js'
+import { makeVersions, type Versions } from './versions.js'
 
 // What ends a delivery: nothing is merged into its mail any more.
 const ends: readonly EventType[] = ['delivered', 'relayed', 'bounced', 'failed', 'suppressed']
@@ -24,13 +25,13 @@ const systemEvents: Partial<Record<EventType, string>> = {
  * are forgotten when they have left; and automations that begin with an open, click or bounce are
  * started. Machines never count.
  */
-export function makeFollowAutomations(): Effect {
+export function makeFollowAutomations(isFull: LiveLimit): Effect {
   const versions = makeVersions()
   return async (tx, events) => {
     const concerned = events.filter(({ type }) => told.includes(type))
     if (concerned.length === 0) return
     await countForSteps(tx, concerned)
-    await startBySystemEvents(tx, concerned, versions)
+    await startBySystemEvents(tx, concerned, versions, isFull)
   }
 }
 
@@ -101,7 +102,8 @@ const forgetMerges = prepared<{ emailIds: string }, unknown>((db, { emailIds }) 
 async function startBySystemEvents(
   tx: Tx,
   events: readonly MailEvent[],
-  versions: ReturnType<typeof makeVersions>,
+  versions: Versions,
+  isFull: LiveLimit,
 ): Promise<void> {
   const byPeople = events.filter(
     ({ type, recipient, detail }) =>
@@ -131,7 +133,8 @@ async function startBySystemEvents(
     if (news.length === 0) continue
     const now = Math.max(...wanted.map(({ at }) => at))
     const ids = { uuid: () => newUuid(now) }
-    await ingestEvents(tx, { ids, versions }, { accountId, now }, news)
+    const full = await isFull(tx, now)
+    await ingestEvents(tx, { ids, versions }, { accountId, now, full }, news)
   }
 }
 

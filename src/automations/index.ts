@@ -9,7 +9,6 @@ export {
   type AcceptedEvent,
   acceptEvents,
   type EventInput,
-  makeLiveLimit,
   tooManyRuns,
 } from './accept.js'
 export {
@@ -44,6 +43,7 @@ export {
   releaseRuns,
   releases,
 } from './hold.js'
+export { type LiveLimit, makeLiveLimit } from './live-limit.js'
 export { type MoveGroup, moveRuns, newestVersion, planMove } from './move.js'
 export { pauseAutomation, resumeAutomation } from './pause.js'
 export { type Preview, previewAutomation } from './preview.js'

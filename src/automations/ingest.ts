@@ -41,12 +41,12 @@ export interface TakenEvent extends NewEvent {
 
 /**
  * Takes in events of an account, in order, inside one write: each is kept, ends the waits of runs that
- * were there before it, and starts runs, which never hear it. The engine is to be rung after the commit.
+ * were there before it, and starts runs, which never hear it; none when it is `full`. The engine is to be rung after the commit.
  */
 export async function ingestEvents(
   tx: Tx,
   deps: IngestDeps,
-  { accountId, now }: { accountId: string; now: number },
+  { accountId, now, full = false }: { accountId: string; now: number; full?: boolean },
   events: readonly NewEvent[],
 ): Promise<Heard[]> {
   const taken = await storeEvents(tx, accountId, now, events)
@@ -54,7 +54,7 @@ export async function ingestEvents(
   const heard = new Map<TakenEvent, Heard>()
   for (const round of roundsOf(taken)) {
     const resumed = await resolveWaits(tx, deps.versions, round, now, tally)
-    const started = await startRuns(tx, deps, { accountId, now, tally }, round)
+    const started = await startRuns(tx, deps, { accountId, now, full, tally }, round)
     for (const [place, event] of round.entries()) {
       heard.set(event, { resumed: resumed[place] ?? 0, started: started[place] ?? [] })
     }
@@ -101,19 +101,41 @@ export async function storeEvents(
     ...[stored.id, contact.id, stored.name, payload, occurredAt, depth],
   ])
   await insertEvents(tx, { json: JSON.stringify(rows), accountId, now })
-  // Now and then: a look for each event would cost more than what is too many.
-  const some = taken.filter(({ stored }) => stored.id % trimEvery === 0)
-  for (const { contact, name } of some) {
-    const runs = await liveOf(tx, { contactId: contact.id })
-    const needed = JSON.stringify(runs.flatMap(eventsOf))
-    await trim(tx, { contactId: contact.id, name, needed })
+  const pairs = new Map(
+    taken.map(({ contact, name }) => [`${contact.id} ${name}`, [contact.id, name]]),
+  )
+  for (const { contactId, name } of await crowded(tx, {
+    json: JSON.stringify([...pairs.values()]),
+  })) {
+    const runs = await liveOf(tx, { contactId })
+    await trim(tx, { contactId, name, needed: JSON.stringify(runs.flatMap(eventsOf)) })
   }
   return taken
 }
 
-const trimEvery = 50
 // automations.md §3.8, of a contact and name.
 const maxKept = 500
+// So many at a time: what is beyond is not looked for at each event.
+const trimmedAtOnce = 50
+
+/** Of contacts and names those with so many events that it is time. Reads as many as there are, and few have some. */
+const crowded = prepared<{ json: string }, { contactId: string; name: string }>((db, { json }) =>
+  db
+    .selectFrom(rowsOf(json))
+    .select([cell<string>(0).as('contactId'), cell<string>(1).as('name')])
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('automation_events')
+          .select('id')
+          .where('contact_id', '=', cell<string>(0))
+          .where('name', '=', cell<string>(1))
+          .orderBy('id', 'desc')
+          .limit(1)
+          .offset(eb.lit(maxKept + trimmedAtOnce - 1)),
+      ),
+    ),
+)
 
 /** The oldest events of a name beyond the newest 500; never one that a live run remembers. */
 const trim = prepared<{ contactId: string; name: string; needed: string }, unknown>(

@@ -120,7 +120,7 @@ export async function previewCohort(
   const { compiled, worldOf } = await settingOf(deps, accountId, id, input)
   const page = { limit: cohortSize }
   const { members } = await listMembers(deps.store.read, accountId, listId.toLowerCase(), page)
-  return simulateCohort(
+  return await simulateCohort(
     compiled,
     members.map((member) => worldOf(travellerOf(member))),
   )

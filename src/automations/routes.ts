@@ -1,9 +1,9 @@
 import type { Principal } from '../accounts/index.js'
 import { readBilling } from '../billing/index.js'
 import { type Api, type Remember, reply } from '../http/index.js'
-import { cursorOf, idInCursor, pageOf } from '../store/index.js'
+import { cursorOf, idInCursor, pageOf, type Read } from '../store/index.js'
 import { type AcceptDeps, acceptEvents } from './accept.js'
-import { findAutomation, listAutomations, readDefinition } from './automation.js'
+import { type Automation, findAutomation, listAutomations, readDefinition } from './automation.js'
 import { acceptBatch } from './batch.js'
 import type { JsonObject } from './definition.js'
 import { explainRun } from './explain.js'
@@ -80,9 +80,8 @@ function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void 
 
   api.post('/v1/automations', { body: AutomationBody }, async ({ account, body, remember }) => {
     const billing = await billingOf(account.accountId)
-    const { name, steps, connections, settings } = body
-    const given = { name, steps, connections, settings }
-    const made = await createAutomation(deps, billing, given, (tx, made) =>
+    // With fields that are none: they are refused by their names.
+    const made = await createAutomation(deps, billing, body, (tx, made) =>
       remember(tx, shownMade(made), 201),
     )
     return reply(201, shownMade(made))
@@ -115,9 +114,7 @@ function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void 
     '/v1/automations/:id',
     { ...AutomationParams, body: ChangesBody },
     async ({ account: { accountId }, params: { id }, body }) => {
-      const { name, steps, connections, settings } = body
-      const changes = { name, steps, connections, settings }
-      const automation = await editAutomation(deps, await billingOf(accountId), id, changes)
+      const automation = await editAutomation(deps, await billingOf(accountId), id, body)
       const { definition } = await readDefinition(read, id, automation.version)
       return shownDetail(automation, definition)
     },
@@ -134,8 +131,17 @@ function stateRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
     '/v1/automations/:id/enable',
     AutomationParams,
     async ({ account: { accountId }, params: { id }, remember }) => {
-      const billing = await readBilling(deps.store.read, deps.plans, accountId)
-      return shownState(await enableAutomation(deps, billing, id, remembered(remember)))
+      const { read } = deps.store
+      const billing = await readBilling(read, deps.plans, accountId)
+      const answerOf = async (from: Read, automation: Automation) => {
+        const { definition } = await readDefinition(from, id, automation.version)
+        const warnings = await templateWarnings(from, accountId, definition)
+        return { ...shownState(automation), warnings }
+      }
+      const enabled = await enableAutomation(deps, billing, id, async (tx, automation) =>
+        remember(tx, await answerOf(tx, automation)),
+      )
+      return await answerOf(read, enabled)
     },
   )
 

@@ -82,11 +82,12 @@ export function shownPreview(
   }
 }
 
-export function shownCohort({ contacts, started, steps, ends }: CohortCounts) {
+export function shownCohort({ contacts, started, steps, ends, cut }: CohortCounts) {
   const results = [...steps].map(([key, counts]) => [key, Object.fromEntries(counts)])
   return {
     ...{ contacts, started, steps: Object.fromEntries(results) },
     ends: Object.fromEntries(ends),
+    cut,
   }
 }
 

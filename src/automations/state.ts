@@ -106,6 +106,8 @@ export async function editAutomation(
     if (hasChanges) {
       const { definition, frozenAt } = await readDefinition(tx, automation.id, version)
       const next = definitionIn({
+        // Fields that are none too, which are refused by their names.
+        ...changes,
         steps: changes.steps ?? definition.steps,
         connections: changes.connections ?? definition.connections,
         settings: changes.settings ?? definition.settings,

@@ -122,7 +122,7 @@ export async function judgeStarts(
 export async function startRuns(
   tx: Tx,
   { ids, versions }: IngestDeps,
-  { accountId, now, tally }: { accountId: string; now: number; tally: Tally },
+  { accountId, now, full = false, tally }: Starting,
   events: readonly TakenEvent[],
   only?: Trigger,
 ): Promise<Started[][]> {
@@ -132,7 +132,8 @@ export async function startRuns(
   const begun: NewRun[] = []
   const entries = new Map<string, Entry>()
   for (const judged of await judgeStarts(tx, versions, { accountId, now }, events, triggers)) {
-    const { place, event, trigger, version, entry, running, reason } = judged
+    const { place, event, trigger, version, entry, running } = judged
+    const reason = judged.reason ?? (full ? 'limit' : undefined)
     const { automationId, name } = trigger
     const answer = { automationId, name, started: reason === undefined }
     if (reason !== undefined) {
@@ -164,6 +165,14 @@ function entered(before: Entry | undefined, now: number): Entry {
     lastStartedAt: now,
     starts: starts.length === 0 ? null : JSON.stringify(starts),
   }
+}
+
+interface Starting {
+  accountId: string
+  now: number
+  /** As many runs are live as may be. */
+  full?: boolean
+  tally: Tally
 }
 
 const pairOf = ({ contactId, automationId }: { contactId: string; automationId: string }) =>

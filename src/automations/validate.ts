@@ -53,12 +53,31 @@ export function validate(given: unknown): Validated {
     connections: connections as Connection[],
     ...(given.settings === undefined ? {} : { settings: given.settings as AutomationSettings }),
   }
-  faults.push(...checkGraph(definition))
+  faults.push(...numberFaults(definition), ...checkGraph(definition))
   if (faults.length === 0) faults.push(...settingFaults(definition), ...checkPaths(definition))
   return faults.length > 0 ? { definition: undefined, faults } : { definition, faults: [] }
 }
 
 const list = is('an array', Array.isArray)
+
+/** Numbers such as 1e999: read as infinite, they would be kept as null. */
+function numberFaults({ steps, settings }: AutomationDefinition): StepFault[] {
+  const error = 'A number is too large'
+  const faults = steps.filter(isInfinite).map(({ key }) => ({ key, error }))
+  return isInfinite(settings) ? [...faults, { key: null, error: `settings: ${error}` }] : faults
+}
+
+/** Whether such a number is in it, however deep: without recursion, as the stack may be less so. */
+function isInfinite(given: unknown): boolean {
+  const left = [given]
+  while (left.length > 0) {
+    const value = left.pop()
+    if (typeof value === 'number' && !Number.isFinite(value)) return true
+    if (typeof value !== 'object' || value === null) continue
+    for (const inside of Object.values(value)) left.push(inside)
+  }
+  return false
+}
 
 function stepFaults(steps: unknown[]): StepFault[] {
   const faults: StepFault[] = []

@@ -12,17 +12,20 @@ import { fromRefusal, toRefusal } from './refusal.js'
 type ThreadDeps = ContactDeps & { follow: ContactEffect }
 
 /** The thread of `openImporter`: runs the imports that it is given until it is told to stop. */
-export function serveImports(onFault: OnFault, makeFollow: (clock: Clock) => ContactEffect): void {
+export function serveImports(
+  onFault: OnFault,
+  makeFollow: (clock: Clock, config: ImporterOptions['config']) => ContactEffect,
+): void {
   if (parentPort === null) throw new Error('import is a worker thread, not a program')
   const port = parentPort
-  const { dataDir, turns, slot } = workerData as Omit<ImporterOptions, 'log'>
+  const { config, dataDir, turns, slot } = workerData as Omit<ImporterOptions, 'log'>
   const deps = {
     store: openStore({
       ...{ dataDir, clock: systemClock, turns, slot, onFault },
       background: true,
     }),
     clock: systemClock,
-    follow: makeFollow(systemClock),
+    follow: makeFollow(systemClock, config),
   }
   const running = new Set<Promise<void>>()
   port.on('message', async (message: { port: MessagePort; job: ImportJob } | 'stop') => {

@@ -1,4 +1,5 @@
 import { MessageChannel, Worker } from 'node:worker_threads'
+import type { Config } from '../config/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { forgetTurn } from '../store/index.js'
@@ -18,6 +19,8 @@ export interface Importer {
 }
 
 export interface ImporterOptions {
+  /** Of the settings what the thread's effects need. */
+  config: Pick<Config, 'automations'>
   dataDir: string
   turns: SharedArrayBuffer
   /** The thread's own number in `turns`. */
@@ -55,13 +58,13 @@ const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 25
 const entry = new URL('../threads/import.js', import.meta.url)
 
 /** The thread lives while there are imports: its memory is for nothing else. */
-export function openImporter({ dataDir, turns, slot, log }: ImporterOptions): Importer {
+export function openImporter({ config, dataDir, turns, slot, log }: ImporterOptions): Importer {
   let thread: Thread | undefined
   // One at a time has the slot.
   let last: Promise<void> = Promise.resolve()
 
   const start = (): Thread => {
-    const workerData = { dataDir, turns, slot }
+    const workerData = { config: { automations: config.automations }, dataDir, turns, slot }
     const worker = new Worker(entry, { workerData, name: 'import', resourceLimits })
     worker.on('error', (error) => log.error({ error }, 'The import thread died'))
     const gone = new Promise<void>((resolve) => {

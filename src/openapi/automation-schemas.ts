@@ -21,7 +21,9 @@ const eventFields: Record<string, Schema> = {
     type: 'object',
     description: 'What conditions and templates see as `event` and `trigger`; at most 16 KiB',
   },
-  occurredAt: time('When it happened; older than 24 hours it starts nothing'),
+  occurredAt: time(
+    'When it happened; older than 24 hours it starts nothing, and more than 5 minutes ahead is a 422',
+  ),
 }
 
 const step = {
@@ -97,8 +99,16 @@ const started = closed(
   ['reason'],
 )
 
-const stateChange = (description: string) =>
-  closed({ id: uuid('As asked for'), status: text(description), message: text('For people') })
+const changedState = (description: string) => ({
+  ...{ id: uuid('As asked for'), status: text(description), message: text('For people') },
+})
+const stateChange = (description: string) => closed(changedState(description))
+
+const warnings: Schema = {
+  type: 'array',
+  description: 'What will fail when a step runs, such as a variable that its template lacks',
+  items: closed({ key: orNull(text('The step')), error: text('What is wrong') }),
+}
 
 const afters = (what: string): Schema => ({
   type: 'object',
@@ -158,17 +168,14 @@ export const automationSchemas: Record<string, Schema> = {
     message: text('For people'),
   }),
   AutomationState: stateChange('As it is now'),
+  AutomationEnabled: closed({ ...changedState('As it is now'), warnings }),
   RunState: stateChange('`cancelled`'),
   Automation: closed(summary),
   AutomationDetail: closed(
     {
       ...summary,
       ...graph,
-      warnings: {
-        type: 'array',
-        description: 'What will fail when a step runs, such as a variable that its template lacks',
-        items: closed({ key: orNull(text('The step')), error: text('What is wrong') }),
-      },
+      warnings,
     },
     ['warnings'],
   ),
@@ -271,6 +278,11 @@ export const automationSchemas: Record<string, Schema> = {
       type: 'object',
       description: 'How often each end came, such as `completed` or `exited:goal`',
       additionalProperties: count('Times'),
+    },
+    cut: {
+      type: 'boolean',
+      description:
+        'Whether it took too many steps: not all contacts were walked through it to the end',
     },
   }),
   Simulation: closed({

@@ -114,7 +114,7 @@ const tooMany = refusal(
 const noPlan = refusal(
   'marketing_subscription_required',
   'It sends marketing mail, and the account has no marketing plan',
-  'Marketing mail needs a marketing plan',
+  'Marketing mail needs a marketing plan; steps that send it: "welcome". Ask the operator for a marketing plan, then enable the automation',
   {
     fields: { upgrade: { const: 'marketing' } },
     example: { upgrade: 'marketing' },
@@ -262,7 +262,21 @@ export const automations: Description = {
       id: 'enableAutomation',
       summary: 'Let its event start an automation',
       params,
-      answers: [stateAnswer('enabled', 'Automation enabled: its event starts it from now on')],
+      answers: [
+        {
+          status: 200,
+          when: 'As it is now; a repeat changes nothing',
+          shape: 'AutomationEnabled',
+          value: {
+            ...{
+              id,
+              status: 'enabled',
+              message: 'Automation enabled: its event starts it from now on',
+            },
+            warnings: [],
+          },
+        },
+      ],
       refusals: [
         noSuchAutomation,
         archived,
@@ -333,6 +347,7 @@ export const automations: Description = {
             started: 98,
             steps: { start: { started: 98 }, paid: { received: 40, timed_out: 58 } },
             ends: { completed: 98 },
+            cut: false,
           },
         },
       ],

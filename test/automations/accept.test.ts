@@ -8,15 +8,20 @@ import {
   editAutomation,
   enableAutomation,
   findAutomation,
+  makeFollowAutomations,
+  makeFollowContacts,
+  makeLiveLimit,
   nextDueAt,
   refuseTemplateInUse,
 } from '../../src/automations/index.js'
 import { readBilling } from '../../src/billing/index.js'
+import { addContact } from '../../src/contacts/index.js'
 import {
   dayMs,
   delay,
   exit,
   hourMs,
+  minuteMs,
   openEngine,
   send,
   trigger,
@@ -204,6 +209,57 @@ t.test('beyond the live runs that may be, events start none and still wake', asy
   t.match(await event('paid', 'ann@example.com'), [{ resumed: 1 }])
   await rig.work()
   t.match(await rig.run(run), { status: 'exited' })
+})
+
+t.test('beyond the live runs that may be, joins and opens begin no run either', async (t) => {
+  const rig = await openEngine(t)
+  const { store, clock, accountId, listId, memory } = rig
+  await rig.enabled([trigger('$list.joined'), delay('pause', 'P1D')])
+  const opened = await rig.enabled([trigger('$email.opened'), delay('pause', 'P1D')], {}, 'Opened')
+  await rig.enabled([trigger(), send('mail')], {}, 'Mail')
+  await rig.start()
+  await rig.work()
+  const limit = makeLiveLimit(1)
+  const join = async (email: string) => {
+    const follow = makeFollowContacts(memory.versions, clock, limit)
+    await addContact({ store, clock }, accountId, { email }, { listId, follow })
+  }
+  await join('bob@example.com')
+  // It is counted anew when the last count is some seconds old.
+  await clock.advance(minuteMs)
+  await join('carol@example.com')
+  const live = await store.read.selectFrom('automation_live').select('id').execute()
+  t.equal(live.length, 1)
+  const [mail] = await rig.mails()
+  if (mail === undefined) throw new Error('There is no mail')
+  const effect = makeFollowAutomations(limit)
+  await store.write((tx) =>
+    effect(tx, [
+      {
+        ...{ accountId, emailId: mail.id, deliveryId: 1, recipient: 'ann@example.com' },
+        ...{ type: 'opened', at: clock.now(), class: mail.class, reply: null, detail: null },
+      },
+    ]),
+  )
+  t.match(await rig.automation(opened), { enrolled: 0 })
+})
+
+t.test('events of one name do not pile up, whatever comes between them', async (t) => {
+  const rig = await openEngine(t)
+  const billing = await rig.billing()
+  // Two contacts by turns: the events of one all have odd ids.
+  const turns = Array.from({ length: 100 }, (_, n) => ({
+    event: 'seen',
+    email: n % 2 === 0 ? 'ann@example.com' : 'bob@example.com',
+  }))
+  for (let n = 0; n < 14; n += 1) await acceptEvents(rig.accepting, billing, turns)
+  const rows = await rig.store.read
+    .selectFrom('automation_events')
+    .select((eb) => ['contact_id', eb.fn.countAll<number>().as('events')])
+    .groupBy('contact_id')
+    .execute()
+  t.equal(rows.length, 2)
+  for (const { events } of rows) t.ok(events >= 500 && events < 600, `${events} are kept`)
 })
 
 t.test('a template that runs still send is not deleted by surprise', async (t) => {

@@ -210,6 +210,25 @@ t.test('what cannot be taken yet waits with its reason, and goes on by itself', 
   await rig.counted(id)
 })
 
+t.test('while its domain is not verified a mail waits, and leaves once it is', async (t) => {
+  const rig = await openEngine(t)
+  const id = await rig.enabled([trigger(), send('mail'), delay('pause', 'P1D')])
+  const domain = (status: 'pending' | 'verified') =>
+    rig.store.write((tx) => tx.updateTable('domains').set({ status }).execute())
+  await domain('pending')
+  const run = await rig.start()
+  for (let minute = 0; minute < 180; minute += 1) await rig.pass(minuteMs)
+  t.same(await rig.mails(), [])
+  t.equal(await rig.story(run), 'start started, mail blocked:domain', 'which is said once')
+  const { waitingFor, status } = await rig.run(run)
+  t.match({ waitingFor, status }, { status: 'waiting', waitingFor: { kind: 'domain' } })
+  await domain('verified')
+  for (let minute = 0; minute < 5; minute += 1) await rig.pass(minuteMs)
+  t.equal((await rig.mails()).length, 1)
+  t.equal(await rig.story(run), 'start started, mail blocked:domain, mail sent')
+  await rig.counted(id)
+})
+
 t.test('a quota that is reached in the middle of a batch is met exactly', async (t) => {
   const rig = await openEngine(t)
   const { store, accountId } = rig

@@ -4,7 +4,16 @@ import { addContact } from '../../src/contacts/index.js'
 import type { MailEvent } from '../../src/events/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { addEndpoint } from '../../src/webhooks/index.js'
-import { dayMs, delay, exit, openEngine, send, trigger, wait } from '../support/automation-rig.js'
+import {
+  dayMs,
+  delay,
+  exit,
+  minuteMs,
+  openEngine,
+  send,
+  trigger,
+  wait,
+} from '../support/automation-rig.js'
 import { plans } from '../support/campaigns.js'
 
 type Rig = Awaited<ReturnType<typeof openEngine>>
@@ -106,7 +115,7 @@ t.test('opens and bounces begin automations, machines do not', async (t) => {
 t.test('a new contact, and one who joins a list, begin automations', async (t) => {
   const rig = await openEngine(t)
   const { store, clock, accountId, listId, memory } = rig
-  const follow = makeFollowContacts(memory.versions, clock)
+  const follow = makeFollowContacts(memory.versions, clock, async () => false)
   const made = await rig.enabled([trigger('$contact.created'), exit()], {}, 'Made')
   const filter = { field: 'event.listId', operator: 'eq', value: listId }
   const joined = await rig.enabled([trigger('$list.joined', { filter }), exit()], {}, 'Joined')
@@ -120,6 +129,27 @@ t.test('a new contact, and one who joins a list, begin automations', async (t) =
   await add('bob@example.com', { listId })
   t.match(await rig.automation(made), { enrolled: 2 })
   t.match(await rig.automation(joined), { enrolled: 2 })
+})
+
+t.test('who all join at once get their mail at the rate of the automation', async (t) => {
+  const rig = await openEngine(t)
+  const { store, clock, accountId, listId, memory } = rig
+  const follow = makeFollowContacts(memory.versions, clock, async () => false)
+  const settings = { maxPerHour: 50 }
+  const id = await rig.enabled([trigger('$list.joined'), send('mail')], { settings })
+  for (let n = 0; n < 220; n += 1) {
+    await addContact({ store, clock }, accountId, { email: `r${n}@x.test` }, { listId, follow })
+  }
+  const mails: number[] = []
+  for (let hour = 0; hour < 5; hour += 1) {
+    for (let look = 0; look < 4; look += 1) {
+      await rig.work()
+      await clock.advance(15 * minuteMs)
+    }
+    mails.push((await rig.mails()).length)
+  }
+  t.same(mails, [50, 100, 150, 200, 220])
+  t.match(await rig.automation(id), { completed: 220, waiting: 0 })
 })
 
 t.test('a webhook step tells an endpoint of the account', async (t) => {

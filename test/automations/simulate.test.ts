@@ -95,11 +95,44 @@ t.test('a cohort counts the results of each step', async (t) => {
       until: start + 60 * day,
     }),
   )
-  const { contacts, started, steps, ends } = simulateCohort(version, worlds)
+  const { contacts, started, steps, ends } = await simulateCohort(version, worlds)
   t.same([contacts, started], [100, 100])
   t.same(Object.fromEntries(steps.get('paid') ?? []), { received: 25, timed_out: 75 })
   t.same(Object.fromEntries(steps.get('large') ?? []), { not_met: 25 })
   t.same(Object.fromEntries(ends), { 'exited:exit_step': 75, completed: 25 })
+})
+
+t.test('a cohort leaves the thread to others between its contacts, and has an end', async (t) => {
+  let others = 0
+  const turn = () => {
+    others += 1
+    if (others < 1_000) setImmediate(turn)
+  }
+  const worlds = (many: number, happenings: Happening[]) =>
+    Array.from({ length: many }, (_, index): SimulatedWorld => {
+      return { contact: contact(`c${index}`), happenings, until: start + 400 * day }
+    })
+  setImmediate(turn)
+  const begun: Happening = { at: start, kind: 'event', name: startName, payload: { n: 1 } }
+  const { cut } = await simulateCohort(version, worlds(100, [begun]))
+  t.ok(others >= 99, `${others} turns of others`)
+  t.equal(cut, false)
+  others = 1_000
+  // A round a minute, for thousands of them: each contact has as many lines as may be.
+  const round = compile(
+    {
+      steps: [
+        { key: 'start', type: 'trigger', config: { eventName: startName } },
+        { key: 'pause', type: 'delay', config: { duration: 'PT1M' } },
+      ],
+      connections: [{ from: 'start', to: 'pause', type: 'default' }],
+    },
+    { seed: 'a2' },
+  )
+  const often = Array.from({ length: 2_600 }, (_, n) => ({ ...begun, at: start + n * 4 * 60_000 }))
+  const counts = await simulateCohort(round, worlds(100, often))
+  t.equal(counts.cut, true)
+  t.ok(counts.contacts < 100, `${counts.contacts} of them`)
 })
 
 t.test('events of a simulation are read as they are written on a command line', async (t) => {

@@ -102,6 +102,7 @@ t.test('a simulation over a list counts', async (t) => {
     started: 12,
     steps: { start: { started: 12 }, pro: { met: 4, not_met: 8 } },
     ends: { completed: 12 },
+    cut: false,
   })
 })
 

@@ -117,7 +117,7 @@ export async function openEngine(
   const rig = {
     ...{ clock, store, accountId, deps, domainId: domain.id, renderer, rung, listId, memory },
     ...{ saveTemplate, billing, accepting, tally },
-    land: makeLandEvents([suppressFailing, makeFollowAutomations()]),
+    land: makeLandEvents([suppressFailing, makeFollowAutomations(async () => false)]),
     create: async (steps: Steps, { connections, settings }: Graph = {}, name = 'Welcome') =>
       (
         await createAutomation(deps, await billing(), {

@@ -1,0 +1,85 @@
+// What a client has got wrong, or should know, is said by name.
+import t from 'tap'
+import { setMarketingPlan } from '../../src/billing/index.js'
+import { openAutomations } from '../support/automation-appliance.js'
+import { send, trigger } from '../support/automation-rig.js'
+
+const steps = [trigger('e'), { key: 'end', type: 'exit' }]
+const connections = [{ from: 'start', to: 'end', type: 'default' }]
+
+t.test('what would be lost in silence is refused by its name', async (t) => {
+  const rig = await openAutomations(t)
+  const { call, posthorn } = rig
+  const given = { name: 'Welcome', steps, connections }
+  const misspelt = await call('POST', '/v1/automations', { ...given, setings: { maxPerHour: 5 } })
+  t.match(misspelt, {
+    status: 422,
+    json: { code: 'validation_error', error: /setings is no field/ },
+  })
+  const id = await rig.create('Welcome', steps)
+  const change = await call('PATCH', `/v1/automations/${id}`, { stepz: [] })
+  t.match(change, { status: 422, json: { errors: [{ key: null, error: /stepz is no field/ }] } })
+  t.match(await call('PATCH', `/v1/automations/${id}`, { name: 'Hello' }), { status: 200 })
+
+  const huge = (name: string) =>
+    JSON.stringify({
+      ...given,
+      steps: [
+        trigger('e'),
+        { key: 'note', type: 'contact_update', config: { metadata: { deep: [{ n: name }] } } },
+      ],
+      connections: [{ from: 'start', to: 'note', type: 'default' }],
+    })
+  const post = async (body: string) =>
+    await posthorn.call('POST', '/v1/automations', {
+      body: Buffer.from(body),
+      headers: { 'content-type': 'application/json' },
+    })
+  t.match(await post(huge('N').replace('"N"', '-1e999')), {
+    status: 422,
+    json: { errors: [{ key: 'note', error: 'A number is too large' }] },
+  })
+  t.match(await post(huge('N').replace('"N"', '1e300')), { status: 201 })
+})
+
+t.test('an event is not of the future, but a clock may be a little ahead', async (t) => {
+  const rig = await openAutomations(t)
+  await rig.enabled('Welcome', steps)
+  const event = (ms: number) =>
+    rig.call('POST', '/v1/events/send', {
+      ...{ event: 'e', email: 'ann@example.com' },
+      occurredAt: new Date(Date.now() + ms).toISOString(),
+    })
+  t.match(await event(3_600_000), {
+    status: 422,
+    json: { code: 'validation_error', error: /^occurredAt is in the future/ },
+  })
+  const rows = await rig.store.read.selectFrom('contacts').select('id').execute()
+  t.same(rows, [], 'nobody has become a contact by it')
+  t.match(await event(60_000), { status: 202, json: { started: 1 } })
+})
+
+t.test('enabling says what will fail, and the way on without a plan', async (t) => {
+  const rig = await openAutomations(t)
+  const { call, store, accountId } = rig
+  await rig.template('hello', { html: '<p>{{ trigger.name }} {{ surname }}</p>' })
+  const id = await rig.create('Welcome', [trigger('e'), send('mail')])
+  const { marketing } = rig.plans
+  await store.write((tx) => setMarketingPlan(tx, accountId, null))
+  t.match(await call('POST', `/v1/automations/${id}/enable`), {
+    status: 402,
+    json: {
+      code: 'marketing_subscription_required',
+      upgrade: 'marketing',
+      error: /steps that send it: "mail"\. Ask the operator for a marketing plan/,
+    },
+  })
+  await store.write((tx) => setMarketingPlan(tx, accountId, marketing[0] ?? null))
+  const lacks = { key: 'mail', error: /needs "surname", which this step does not know/ }
+  for (const _ of ['first', 'again']) {
+    t.match(await call('POST', `/v1/automations/${id}/enable`), {
+      status: 200,
+      json: { id, status: 'enabled', warnings: [lacks] },
+    })
+  }
+})
