@@ -16,6 +16,8 @@ export interface Crew {
   readonly sandboxPort: number | undefined
   /** Where bounces and complaints come to. */
   readonly inboundPort: number | undefined
+  /** Where programs hand mail in, by the listener's name. */
+  readonly submissionPorts: Readonly<Record<string, number>>
   /** False when a thread has not come back for minutes, although it was started again and again. */
   healthy(): boolean
   close(): Promise<void>
@@ -30,6 +32,8 @@ export interface CrewOptions {
   log: Log
   clock: Clock
   metrics: SuperviseOptions['metrics']
+  /** Threads that take mail in say what has fallen due. */
+  onRing: (due: readonly StreamDue[]) => void
 }
 
 const entry = (name: string) => new URL(`../threads/${name}.js`, import.meta.url)
@@ -43,8 +47,9 @@ const courierSlot = 12
 /** Of the threads that are there while campaigns are expanded, and while contacts are imported. */
 export const expandSlot = 13
 export const importSlot = 14
-// It only reads.
-const checkpointSlot = 15
+const submissionSlot = 15
+// It only reads: its slot has no numbers for ids.
+const checkpointSlot = 16
 // What a thread may take beyond its own grace to write its last results and close.
 const closingMs = 10_000
 // Beyond it only a new process may help; systemd's watchdog then brings one.
@@ -58,7 +63,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     for (const { thread, graceMs } of opened.reverse().splice(0)) await thread.stop(graceMs)
   }
   const start = async (
-    kind: 'checkpoint' | 'sandbox' | 'inbound' | 'outbound' | 'courier',
+    kind: 'checkpoint' | 'sandbox' | 'inbound' | 'outbound' | 'courier' | 'submission',
     own: { slot: number; index: number; sandboxPort?: number; inboundPort?: number },
     graceMs = closingMs,
   ): Promise<Supervised> => {
@@ -69,6 +74,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       log,
       clock,
       metrics,
+      onRing: options.onRing,
     })
     opened.push({ thread, graceMs })
     return thread
@@ -100,12 +106,17 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
         ),
       ),
     )
-    // Last, and so stopped first: what it leaves goes out after the next start.
+    // Before the outbound threads it is stopped: what it leaves goes out after the next start.
     await start('courier', { slot: courierSlot, index: 0 })
+    // After them all, as what it takes has to leave by them.
+    const submission = config.submission.enabled
+      ? await start('submission', { slot: submissionSlot, index: 0 })
+      : undefined
     await checkpoint
     return {
       sandboxPort,
       inboundPort: inbound?.port,
+      submissionPorts: submission?.ports ?? {},
       healthy: () =>
         opened.every(({ thread }) => clock.now() - (thread.downSince ?? clock.now()) < maxDownMs),
       ring: (due) => {

@@ -4,7 +4,12 @@ import { campaignsWait } from '../broadcasts/index.js'
 import { type Clock, systemClock } from '../clock/index.js'
 import { type Config, checkSmartHosts, isReachable } from '../config/index.js'
 import { openImporter, removeDeletedLists } from '../contacts/index.js'
-import { expireOverdue, joinBacklog, makeBacklogMemory } from '../deliveries/index.js'
+import {
+  expireOverdue,
+  joinBacklog,
+  makeBacklogMemory,
+  type StreamDue,
+} from '../deliveries/index.js'
 import { makeIdempotency } from '../emails/index.js'
 import type { Log } from '../log/index.js'
 import { loadBounceRules, loadFeedbackLoops } from '../reports/index.js'
@@ -59,6 +64,8 @@ export interface Appliance {
   publicUrl: string
   sandboxSmtpPort?: number
   inboundSmtpPort?: number
+  /** By the listener's name: `starttls`, `tls`, `plain`; none of one that is off. */
+  submissionPorts: Readonly<Record<string, number>>
   /** Reads the files again that operators edit while it runs (SIGHUP). */
   reload(): void
   /** Stops accepting, finishes what is under way within the configured times, closes. */
@@ -136,11 +143,17 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const backlog = joinBacklog(backlogMemory)
     await backlog.recount(store.read)
     const shared = { turns, backlog: backlogMemory }
-    const crew = await openCrew({ config, dataDir, publicUrl, ...shared, log, clock, metrics })
+    // What comes while the threads start is found by their first look.
+    let ringOfThreads: (due: readonly StreamDue[]) => void = () => {}
+    const crew = await openCrew({
+      ...{ config, dataDir, publicUrl, ...shared, log, clock, metrics },
+      onRing: (due) => ringOfThreads(due),
+    })
     opened.push(() => crew.close())
     const control = await openControl(dataDir, log, crew)
     opened.push(() => control.close())
     const ring = makeDoorbell((due) => crew.ring(due))
+    ringOfThreads = ring
 
     const jobs = openJobs({
       ...{ config, dataDir, ...shared, log, clock, metrics, ring },
@@ -252,6 +265,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       publicUrl,
       ...(crew.sandboxPort === undefined ? {} : { sandboxSmtpPort: crew.sandboxPort }),
       ...(crew.inboundPort === undefined ? {} : { inboundSmtpPort: crew.inboundPort }),
+      submissionPorts: crew.submissionPorts,
       reload() {
         log.info({}, 'Reading files again')
         crew.reload()

@@ -1,16 +1,18 @@
 import { Worker } from 'node:worker_threads'
 import { type Clock, pause } from '../clock/index.js'
-import type { LiveGate, StreamKey } from '../deliveries/index.js'
+import type { LiveGate, StreamDue, StreamKey } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { forgetTurn } from '../store/index.js'
 import type { Metrics } from './metrics.js'
-import type { ThreadData, ThreadOrder, ThreadReport } from './thread-data.js'
+import type { ThreadData, ThreadOrder, ThreadPorts, ThreadReport } from './thread-data.js'
 
 /** A worker thread that is kept alive: what it held is in the database, so a new one goes on. */
 export interface Supervised {
   /** Where the thread listens, if it does. */
   readonly port: number | undefined
+  /** The same of one that listens at several, by their names. */
+  readonly ports: ThreadPorts
   /** Since when no thread of it works; undefined while one does. */
   readonly downSince: number | undefined
   send(order: ThreadOrder): void
@@ -28,6 +30,8 @@ export interface SuperviseOptions {
   clock: Clock
   /** Takes what the thread counts. */
   metrics: Pick<Metrics, 'add' | 'forget'>
+  /** Takes what the thread has accepted. */
+  onRing?: (due: readonly StreamDue[]) => void
 }
 
 const firstBackoffMs = 250
@@ -41,6 +45,7 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
   const log = options.log.child({ thread: name })
   let worker: Worker
   let port: number | undefined
+  let ports: ThreadPorts = {}
   let downSince: number | undefined
   let started = false
   let stopping = false
@@ -49,7 +54,8 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
 
   const start = async () => {
     // A thread that listened keeps its port over a restart: others know it.
-    const born = launch(options, { ...data, ...(port === undefined ? {} : { listenPort: port }) })
+    const kept = { listenPorts: ports, ...(port === undefined ? {} : { listenPort: port }) }
+    const born = launch(options, { ...data, ...kept })
     worker = born.worker
     ended = born.ended.then((cause) => {
       forgetTurn(data.turns, data.slot)
@@ -58,7 +64,9 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
       if (started && !stopping) void restart(cause)
     })
     const startedAt = clock.now()
-    port = await born.ready
+    const ready = await born.ready
+    port = ready.port
+    ports = ready.ports ?? {}
     downSince = undefined
     void ended.then(() => {
       if (clock.now() - startedAt > healthyMs) backoffMs = firstBackoffMs
@@ -82,6 +90,9 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
   return {
     get port() {
       return port
+    },
+    get ports() {
+      return ports
     },
     get downSince() {
       return downSince
@@ -118,7 +129,7 @@ function askGate(worker: Worker, clock: Clock, stream: StreamKey): Promise<LiveG
   })
 }
 
-function launch({ name, entry, metrics }: SuperviseOptions, data: ThreadData) {
+function launch({ name, entry, metrics, onRing }: SuperviseOptions, data: ThreadData) {
   const worker = new Worker(entry, { workerData: data, name, stdout: false, stderr: false })
   let cause: unknown = new Error('The thread ended by itself')
   worker.on('error', (error: Error) => {
@@ -132,9 +143,10 @@ function launch({ name, entry, metrics }: SuperviseOptions, data: ThreadData) {
       resolve(cause)
     })
   })
-  const ready = new Promise<number | undefined>((resolve, reject) => {
+  const ready = new Promise<Extract<ThreadReport, { kind: 'ready' }>>((resolve, reject) => {
     worker.on('message', (report: ThreadReport) => {
-      if (report.kind === 'ready') resolve(report.port)
+      if (report.kind === 'ready') resolve(report)
+      if (report.kind === 'ring') onRing?.(report.due)
       if (report.kind === 'metrics') metrics.add(name, report.snapshot)
     })
     void ended.then(reject)

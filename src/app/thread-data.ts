@@ -16,15 +16,21 @@ export interface ThreadData {
   index: number
   /** Of a thread that listens: its port, when it is not the setting's. */
   listenPort?: number
+  /** The same of one that listens at several, by their names. */
+  listenPorts?: ThreadPorts
   /** Where the sandbox inbox listens, for the outbound threads. */
   sandboxPort?: number
   /** Where the inbound listener is, for the reports of the simulator. */
   inboundPort?: number
 }
 
+export type ThreadPorts = Readonly<Record<string, number>>
+
 /** From a thread to the main thread. `ready` once it works; `port` where it listens. */
 export type ThreadReport =
-  | { kind: 'ready'; port?: number }
+  | { kind: 'ready'; port?: number; ports?: ThreadPorts }
+  /** It has taken mail in. */
+  | { kind: 'ring'; due: readonly StreamDue[] }
   | { kind: 'stopped' }
   | { kind: 'metrics'; snapshot: Snapshot }
   /** The answer to the question of this number. */

@@ -7,7 +7,7 @@ import type { Meter } from '../metrics/index.js'
 import { openStore, type Store } from '../store/index.js'
 import { endFromThread } from './fault.js'
 import { applianceKeyFile } from './files.js'
-import type { ThreadData, ThreadOrder, ThreadReport } from './thread-data.js'
+import type { ThreadData, ThreadOrder, ThreadPorts, ThreadReport } from './thread-data.js'
 import { countCommits, openThreadMeter } from './thread-meter.js'
 
 export interface ThreadContext {
@@ -17,11 +17,14 @@ export interface ThreadContext {
   log: Log
   key: ApplianceKey
   meter: Meter
+  /** Tells the outbound threads, by the main thread, what has fallen due. */
+  ring(due: readonly StreamDue[]): void
 }
 
 /** What a worker thread does, as its entry file gives it. */
 export interface ThreadWork {
   port?: number
+  ports?: ThreadPorts
   ring?(due: readonly StreamDue[]): void
   reload?(): void
   gateOf?(stream: StreamKey): LiveGate | undefined
@@ -47,7 +50,9 @@ export async function runThread(
   const onFault = endFromThread(name)
   const store = openStore({ dataDir, clock, turns, slot, onFault, onCommit: countCommits(meter) })
   const key = openApplianceKey(applianceKeyFile(data.dataDir))
-  const work = await start({ data, store, clock, log, key, meter })
+  const ring = (due: readonly StreamDue[]) =>
+    port.postMessage({ kind: 'ring', due } satisfies ThreadReport)
+  const work = await start({ data, store, clock, log, key, meter, ring })
   port.on('message', (order: ThreadOrder) => {
     switch (order.kind) {
       case 'ring':
@@ -79,6 +84,7 @@ export async function runThread(
   const report: ThreadReport = {
     kind: 'ready',
     ...(work.port === undefined ? {} : { port: work.port }),
+    ...(work.ports === undefined ? {} : { ports: work.ports }),
   }
   port.postMessage(report)
 }

@@ -8,6 +8,7 @@ import {
   durations,
   flag,
   integer,
+  isNetwork,
   list,
   oneOf,
   percentage,
@@ -17,6 +18,7 @@ import {
   type Values,
 } from './settings.js'
 import { smartHosts } from './smart-hosts.js'
+import { checkSubmission, listenAt, networks, trustedNetworks } from './submission.js'
 
 /**
  * Every setting, its default and what it accepts; `config/posthorn.example.toml` documents each
@@ -40,6 +42,7 @@ export {
   type Values,
 } from './settings.js'
 export { authoritiesOf, checkSmartHosts, passwordOf, type SmartHost } from './smart-hosts.js'
+export { certificatePaths, listenOf, type TrustedNetwork } from './submission.js'
 
 const hostName =
   /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i
@@ -189,6 +192,25 @@ export const settings = {
       key: text(''),
     },
   },
+  submission: {
+    enabled: flag(false),
+    starttls: listenAt('0.0.0.0:587'),
+    tls: listenAt('0.0.0.0:465'),
+    certificate: text(''),
+    key: text(''),
+    plain: {
+      listen: listenAt(''),
+      networks: networks(),
+    },
+    trusted: trustedNetworks,
+    maxConnections: integer(500, 1, 20_000),
+    connectionsPerAddress: integer(100, 1, 20_000),
+    connectionsPerNetwork: integer(250, 1, 20_000),
+    maxArrivingMib: integer(1_024, 16, 1_048_576),
+    idleTimeout: duration('5m', '1s', '1h'),
+    sessionTimeout: duration('30m', '1s', '24h'),
+    keepSessions: integer(10_000, 1, 1_000_000),
+  },
   contacts: {
     defaultCountry: text('NG', {
       pattern: /^[A-Z]{2}$/,
@@ -256,6 +278,7 @@ export function loadConfig(source: ConfigSource): Config {
   if ((certificate === '') !== (key === '')) {
     throw new OperatorError('inbound.tls needs both files, certificate and key')
   }
+  checkSubmission(config.submission, config.inbound.tls)
   const { private: own, public: others } = config.http
   if (own.port !== 0 && own.port === others.port && own.host === others.host) {
     throw new OperatorError(
@@ -263,13 +286,6 @@ export function loadConfig(source: ConfigSource): Config {
     )
   }
   return config
-}
-
-function isNetwork(item: string): boolean {
-  const [address = '', bits, ...more] = item.split('/')
-  const family = isIP(address)
-  if (family === 0 || more.length > 0) return false
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
 }
 
 function isServer(item: string): boolean {

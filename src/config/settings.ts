@@ -1,3 +1,5 @@
+import { isIP } from 'node:net'
+
 /**
  * The building blocks of the configuration: a setting knows its default and how to read a TOML
  * value or the text of an environment variable. Pure; `index.ts` has the settings themselves.
@@ -125,6 +127,14 @@ export function table<T>(fallback: T, read: (value: unknown) => T | undefined, e
     const parsed = read(value)
     return parsed === undefined ? { expected } : { value: parsed }
   })
+}
+
+/** An address, or a range such as `10.0.0.0/8`. */
+export function isNetwork(item: string): boolean {
+  const [address = '', bits, ...more] = item.split('/')
+  const family = isIP(address)
+  if (family === 0 || more.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
 }
 
 const unitMs: Record<string, number> = { ms: 1, s: 1e3, m: 60e3, h: 3_600e3, d: 86_400e3 }

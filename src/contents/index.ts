@@ -6,4 +6,4 @@
 export { type Attachment, attachmentsOf } from './attachment.js'
 export { deleteUnused, releaseContents } from './forget.js'
 export { makeContent, type NewContent, pieceBytes, putContents } from './put.js'
-export { readContent, type StoredContent } from './read.js'
+export { readContent, readContentRange, type StoredContent } from './read.js'

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { type Ids, prepared, preparedInsert, type Tx } from '../store/index.js'
 
-/** Bytes that are going to be stored: hashed, and cut into pieces that are views of what was given. */
+/** Bytes that are going to be stored: hashed, and cut into pieces, which are read when they are written. */
 export interface NewContent {
   /** SHA-256, in base64. */
   sha256: string
   sizeBytes: number
-  pieces: readonly Buffer[]
+  pieces: Iterable<Buffer>
 }
 
 /**
@@ -15,32 +15,42 @@ export interface NewContent {
  */
 export const pieceBytes = 57 * 1_149
 
-/** Bytes in order as they come, in chunks of any size; a chunk is copied only where two share a piece. */
+/**
+ * Bytes in order, in chunks of any size, which are read here and again when they are written, as a file
+ * can be; a chunk is copied only where two share a piece.
+ */
 export function makeContent(chunks: Iterable<Buffer>): NewContent {
   const hash = createHash('sha256')
-  const pieces: Buffer[] = []
   let sizeBytes = 0
-  let waiting: Buffer[] = []
-  let waitingBytes = 0
-  const cut = () => {
-    const [only] = waiting
-    pieces.push(waiting.length === 1 && only ? only : Buffer.concat(waiting, waitingBytes))
-    waiting = []
-    waitingBytes = 0
-  }
   for (const chunk of chunks) {
     hash.update(chunk)
     sizeBytes += chunk.length
+  }
+  const pieces = { [Symbol.iterator]: () => cut(chunks) }
+  return { sha256: hash.digest('base64'), sizeBytes, pieces }
+}
+
+function* cut(chunks: Iterable<Buffer>): Generator<Buffer, void, undefined> {
+  let waiting: Buffer[] = []
+  let waitingBytes = 0
+  for (const chunk of chunks) {
     for (let from = 0; from < chunk.length; ) {
       const part = chunk.subarray(from, from + pieceBytes - waitingBytes)
       waiting.push(part)
       waitingBytes += part.length
       from += part.length
-      if (waitingBytes === pieceBytes) cut()
+      if (waitingBytes < pieceBytes) continue
+      yield joined(waiting, waitingBytes)
+      waiting = []
+      waitingBytes = 0
     }
   }
-  if (waitingBytes > 0) cut()
-  return { sha256: hash.digest('base64'), sizeBytes, pieces }
+  if (waitingBytes > 0) yield joined(waiting, waitingBytes)
+}
+
+function joined(parts: readonly Buffer[], bytes: number): Buffer {
+  const [only] = parts
+  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts, bytes)
 }
 
 /**
@@ -68,8 +78,10 @@ export async function putContents(
     if (known !== undefined) continue
     const { sizeBytes: size_bytes, pieces } = content
     await insertContent(tx, { id, account_id: accountId, sha256: hash, size_bytes, uses: count })
-    for (const [number, bytes] of pieces.entries()) {
+    let number = 0
+    for (const bytes of pieces) {
       await insertPiece(tx, { content_id: id, number, bytes })
+      number++
     }
   }
   return contents.map(({ sha256 }) => found.get(sha256) ?? 0)

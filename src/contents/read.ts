@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { prepared, type Read } from '../store/index.js'
+import { pieceBytes } from './put.js'
 
 /** What there is to know of a content to read it. */
 export interface StoredContent {
@@ -25,9 +26,30 @@ export async function* readContent(
     yield piece.bytes
   }
   if (leftBytes !== 0) {
-    throw new Error(`Content ${id} is damaged: it should have ${sizeBytes} bytes`)
+    throw damaged(id, sizeBytes)
   }
 }
+
+/** The bytes from one place up to another, read the same way. */
+export async function* readContentRange(
+  read: Read,
+  { id, sizeBytes }: StoredContent,
+  from: number,
+  to: number,
+): AsyncGenerator<Buffer, void, undefined> {
+  let at = from
+  for (let number = Math.floor(from / pieceBytes); at < Math.min(to, sizeBytes); number++) {
+    const [piece] = await pieceOf(read, { id, number })
+    const start = number * pieceBytes
+    const part = piece?.bytes.subarray(at - start, to - start)
+    if (part === undefined || part.length === 0) throw damaged(id, sizeBytes)
+    at += part.length
+    yield part
+  }
+}
+
+const damaged = (id: number, sizeBytes: number) =>
+  new Error(`Content ${id} is damaged: it should have ${sizeBytes} bytes`)
 
 const pieceOf = prepared<{ id: number; number: number }, { bytes: Buffer }>((db, { id, number }) =>
   db

@@ -4,8 +4,7 @@ import type { Tx } from '../store/index.js'
 import { checkAgain } from './check-again.js'
 import type { EmailDeps } from './deps.js'
 import { insertEmails, ringOf } from './insert.js'
-import { draftEmail, prepareEmails } from './prepare.js'
-import type { SendInput } from './send-body.js'
+import { draftEmail, type Handed, prepareEmails } from './prepare.js'
 
 export interface AcceptedEmail {
   id: string
@@ -20,7 +19,7 @@ export type Alongside<T> = (tx: Tx, accepted: T) => Promise<void>
 export async function acceptEmail(
   deps: EmailDeps,
   accountId: string,
-  input: SendInput,
+  input: Handed,
   alongside: Alongside<AcceptedEmail> = async () => {},
 ): Promise<AcceptedEmail> {
   const now = deps.clock.now()

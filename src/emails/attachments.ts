@@ -157,7 +157,7 @@ function decodeBase64(given: string, place: string): Buffer {
 function checkInvitation(contentType: string, content: NewContent, place: string): void {
   const method = invitationMethod(contentType)
   if (method === undefined) return
-  const text = Buffer.concat(content.pieces)
+  const text = Buffer.concat([...content.pieces])
   const [, said] = /^METHOD(?:;[^:\r\n]*)?:[ \t]*([\w-]+)/im.exec(text.toString('utf8')) ?? []
   if (isUtf8(text) && said?.toUpperCase() === method) return
   throw refused(

@@ -27,6 +27,7 @@ export { type Idempotency, makeIdempotency } from './idempotency.js'
 export { type InsertDeps, insertEmails, ringOf } from './insert.js'
 export { insertNotice } from './notice.js'
 export { extrasOf, type PreparedEmail, verifiedSender } from './prepare.js'
+export type { ChangeableParts, RawMessage } from './raw-message.js'
 export { accountOfEmail, type EmailRecord, readEmail } from './read.js'
 export { parseScheduledAt } from './schedule.js'
 export {
@@ -45,6 +46,8 @@ export {
   Recipient,
   ReplyTo,
   ScheduledAt,
+  SendBody,
   Sender,
+  type SendInput,
   Tags,
 } from './send-body.js'

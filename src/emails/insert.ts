@@ -10,6 +10,7 @@ import { preparedInsert, type Tx } from '../store/index.js'
 import { attachmentsKey, putAttachments } from './attachments.js'
 import type { EmailDeps } from './deps.js'
 import type { PreparedEmail } from './prepare.js'
+import { insertRawMessage } from './raw-message.js'
 
 const insertBody = preparedInsert('bodies')
 const insertEmail = preparedInsert('emails')
@@ -25,17 +26,22 @@ export async function insertEmails(
   emails: readonly PreparedEmail[],
 ): Promise<void> {
   const written = new Map<string, { text: string | null; key: string; id: number }[]>()
-  for (const { html, text, attachments: carried, row, tags } of emails) {
+  const bodyOf = async (email: PreparedEmail): Promise<number> => {
+    const { html, text, attachments: carried } = email
     const key = attachmentsKey(carried)
     const sameHtml = written.get(html) ?? []
-    let body = sameHtml.find((other) => other.text === text && other.key === key)
-    if (body === undefined) {
-      body = { text, key, id: deps.store.ids.serial() }
-      written.set(html, [...sameHtml, body])
-      const attachments = await putAttachments(tx, deps.store, row.account_id, carried)
-      await insertBody(tx, { id: body.id, html, text, attachments })
-    }
-    await insertEmail(tx, { ...row, body_id: body.id })
+    const known = sameHtml.find((other) => other.text === text && other.key === key)
+    if (known !== undefined) return known.id
+    const id = deps.store.ids.serial()
+    written.set(html, [...sameHtml, { text, key, id }])
+    const attachments = await putAttachments(tx, deps.store, email.row.account_id, carried)
+    await insertBody(tx, { id, html, text, attachments })
+    return id
+  }
+  for (const email of emails) {
+    const { raw, row, tags } = email
+    if (raw !== undefined) await insertRawMessage(tx, deps.store, row, raw)
+    await insertEmail(tx, { ...row, body_id: raw === undefined ? await bodyOf(email) : null })
     const { id: email_id, account_id } = row
     for (const { name, value } of tags) await insertTag(tx, { account_id, name, value, email_id })
   }

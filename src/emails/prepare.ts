@@ -9,6 +9,7 @@ import { findTopic } from '../topics/index.js'
 import { type AttachmentReader, makeAttachmentReader, type NewAttachment } from './attachments.js'
 import type { EmailDeps } from './deps.js'
 import { checkHeaders } from './header-fields.js'
+import type { RawMessage } from './raw-message.js'
 import { listed, type Recipients, recipientsOf } from './recipients.js'
 import { parseScheduledAt } from './schedule.js'
 import type { SendInput } from './send-body.js'
@@ -23,6 +24,8 @@ export interface PreparedEmail {
   text: string | null
   tags: readonly MailTag[]
   attachments: readonly NewAttachment[]
+  /** Then neither of them is anything. */
+  raw?: RawMessage | undefined
   /** Who gets it, and who must not (`suppression`). */
   recipients: Mailbox[]
   suppressed: Mailbox[]
@@ -37,8 +40,12 @@ export interface Draft {
   text: string | null
   tags: readonly MailTag[]
   attachments: readonly NewAttachment[]
+  raw?: RawMessage | undefined
   mailboxes: Mailbox[]
 }
+
+/** A send as clients of the API write it, or with a message that is whole already. */
+export type Handed = SendInput & { raw?: RawMessage }
 
 /** What the mails of one request share. */
 export interface OfRequest {
@@ -56,7 +63,7 @@ export type Senders = Map<string, Awaited<ReturnType<typeof findSenderDomain>>>
 export async function draftEmail(
   deps: EmailDeps,
   billing: AccountBilling,
-  input: SendInput,
+  input: Handed,
   now: number,
   { senders = new Map(), reader = makeAttachmentReader(deps) }: Partial<OfRequest> = {},
 ): Promise<Draft> {
@@ -94,6 +101,7 @@ export async function draftEmail(
     text: content.text,
     tags: input.tags ?? [],
     attachments,
+    raw: input.raw,
     mailboxes,
     row: {
       id,
@@ -106,7 +114,7 @@ export async function draftEmail(
       type,
       topic_id: topicId ?? null,
       metadata: input.metadata === undefined ? null : JSON.stringify(input.metadata),
-      message_id: `<${id}@${sender.mailbox.domain}>`,
+      message_id: input.raw?.messageId ?? `<${id}@${sender.mailbox.domain}>`,
       provider: 'primary',
       delivered: 0,
       bounced: 0,
@@ -226,8 +234,9 @@ export async function verifiedSender(
 async function contentOf(
   deps: EmailDeps,
   accountId: string,
-  { html, template: slug, subject, text, variables = {} }: SendInput,
+  { html, template: slug, subject, text, variables = {}, raw }: Handed,
 ): Promise<{ subject: string; html: string; text: string | null }> {
+  if (raw !== undefined) return { subject: subject ?? '', html: '', text: null }
   if (html !== undefined && slug === undefined) {
     return { subject: subject ?? '', html, text: text ?? null }
   }

@@ -48,6 +48,21 @@ export const catalogue = {
     help: 'What the listener for reports refused: connections, recipients, mails, by the codes of its reply',
     labels: ['reply'],
   },
+  posthorn_submission_refusals_total: {
+    type: 'counter',
+    help: 'What the submission listeners refused: connections, log-ins, senders, mails, by the codes of the reply',
+    labels: ['reply'],
+  },
+  posthorn_submission_mails_total: {
+    type: 'counter',
+    help: 'Mails that programs handed in by SMTP and that were accepted',
+    labels: [],
+  },
+  posthorn_submission_failed_logins_total: {
+    type: 'counter',
+    help: 'Log-ins to the submission listeners that failed',
+    labels: [],
+  },
   posthorn_connections: {
     type: 'gauge',
     help: 'SMTP connections to a site until closed, idle ones too: the 50 largest and all others',

@@ -32,7 +32,7 @@ export async function readContent(raw: Buffer, { whole = false } = {}): Promise<
     return {
       headers: mail.headers.slice(0, maxHeaders).map(({ originalKey, value }) => ({
         name: originalKey.slice(0, 100),
-        value: decoded(value.slice(0, maxHeaderChars)),
+        value: decodeText(value.slice(0, maxHeaderChars)),
       })),
       text: mail.text,
       html: mail.html,
@@ -75,7 +75,7 @@ export async function glimpseHeader(raw: Buffer): Promise<{ subject: string; fro
   try {
     const mail = await PostalMime.parse(header, limits)
     const from = mail.headers.find(({ key }) => key === 'from')?.value ?? ''
-    return { subject: line(mail.subject ?? '', 500), from: line(decoded(from), 320) }
+    return { subject: line(mail.subject ?? '', 500), from: line(decodeText(from), 320) }
   } catch {
     return { subject: '', from: '' }
   }
@@ -92,7 +92,8 @@ function readableBytes(raw: Buffer): number {
   return at
 }
 
-function decoded(value: string): string {
+/** Text with its encoded-words read (RFC 2047); as it is where they cannot be. */
+export function decodeText(value: string): string {
   try {
     return decodeWords(value)
   } catch {

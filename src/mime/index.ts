@@ -8,6 +8,7 @@
 export { type AttachedBody, type AttachedPart, invitationMethod, mediaTypeOf } from './attached.js'
 export { base64Lines, base64Size } from './base64.js'
 export { type BodyParts, composeParts } from './body.js'
+export { type LineCheck, makeLineCheck } from './check-lines.js'
 export {
   type ComposedMessage,
   composeAttached,
@@ -15,5 +16,8 @@ export {
   type MessageInput,
 } from './compose.js'
 export { type Content, glimpseHeader, readAttachment, readContent } from './content.js'
-export { isHeaderName, longestWord } from './header.js'
-export { type Mailbox, maxNameLength, parseMailbox } from './mailbox.js'
+export { isHeaderName, longestWord, structuredField } from './header.js'
+export { type Mailbox, maxNameLength, parseMailbox, quote } from './mailbox.js'
+export { partWithText, textOfPart } from './part-text.js'
+export { type MessagePart, type MessageParts, readParts } from './parts.js'
+export { type HeaderField, onlyOnce, readableValue, readHeader } from './read-header.js'

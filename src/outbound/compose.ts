@@ -3,7 +3,13 @@ import type { ReturnPaths } from '../deliveries/index.js'
 import type { DkimKey } from '../dkim/index.js'
 import { type Signer, signMessageAsync, type ToSign } from '../dkim/index.js'
 import { signingKeys } from '../domains/index.js'
-import { composeMessage, type Mailbox, type MessageInput, parseMailbox } from '../mime/index.js'
+import {
+  composeMessage,
+  type Mailbox,
+  type MessageInput,
+  parseMailbox,
+  structuredField,
+} from '../mime/index.js'
 import {
   makePreferenceLinks,
   makeUnsubscribeLinks,
@@ -18,6 +24,7 @@ import { blankLine, makeAttached, sum } from './attached.js'
 import { MailFault, makeCampaignContent } from './campaign-content.js'
 import type { OutboundDeps } from './deps.js'
 import { plainTextOf } from './plain-text.js'
+import { type Decorated, makeSubmitted } from './submitted.js'
 
 /** A message ready for the wire, and what the envelope has to know. */
 export interface SignedMessage {
@@ -99,6 +106,7 @@ export function makeComposer(
   const preferenceLinks = makePreferenceLinks(deps.key, deps.publicUrl)
   const tracker = makeTracker(deps)
   const attached = makeAttached(deps.store.read)
+  const submitted = makeSubmitted(deps.store.read)
   const cached = new Map<string, { signing: Promise<Signing | undefined>; until: number }>()
   const texts = new Map<string, string>()
 
@@ -139,14 +147,16 @@ export function makeComposer(
     return { html, text: email.text ?? textOf(email.id, html) }
   }
 
-  /** Marketing mail says how to leave it: a footer and the headers of RFC 8058, each recipient's own. */
-  const contentFor = async (
+  /**
+   * Tracked links, and in marketing mail how to leave it: a footer and the headers of RFC 8058, each
+   * recipient's own.
+   */
+  const decorate = async (
     email: StoredEmail,
-    { recipient, deliveryId }: { recipient: string; deliveryId: number },
-    domain: string,
-  ) => {
+    { recipient, deliveryId, domain }: { recipient: string; deliveryId: number; domain: string },
+    { html, text }: { html: string; text: string },
+  ): Promise<Decorated> => {
     const { account_id: accountId, id: emailId, domain_id: domainId, body_id: bodyId } = email
-    const { html, text } = await plainContentFor(email, recipient)
     const copy = { accountId, emailId, deliveryId, domainId, bodyId }
     const content = { html: await tracker.track(copy, html), text }
     if (email.type === 'transactional') return { ...content, extraHeaders: [] }
@@ -170,16 +180,24 @@ export function makeComposer(
     const [email] = await storedEmail(deps.store.read, { emailId })
     if (email === undefined) throw new MailFault('The mail itself is gone')
     const from = senderOf(email.from_header)
-    const { html, text, extraHeaders } = await contentFor(
-      email,
-      { recipient, deliveryId: id },
-      from.domain,
-    )
+    const copy = { recipient, deliveryId: id, domain: from.domain }
     const signs = await signing(email.domain_id)
     if (signs === undefined) throw new MailFault(`The sending domain ${from.domain} was deleted`)
     const { keys, returnPathHost } = signs
     const { returnPathHost: ownHost, heloName } = deps.config
     const returnPath = returnPaths.addressOf(id, returnPathHost ?? (ownHost || heloName))
+    // RFC 9477: complaints come to the return path. Whoever shows it has got this very copy.
+    const complaints = { name: 'CFBL-Address', value: `${returnPath}; report=arf` }
+    const sign = (message: ToSign) =>
+      signMessageAsync(message, keys, { timeSeconds: Math.floor(deps.clock.now() / 1000) }, signer)
+    const raw = email.body_id === null ? await submitted.find(email.id) : undefined
+    if (raw !== undefined) {
+      const firstField = structuredField(complaints.name, complaints.value)
+      const decorated = (content: { html: string; text: string }) => decorate(email, copy, content)
+      return { ...(await submitted.compose(raw, decorated, { sign, firstField })), returnPath }
+    }
+    const content = await plainContentFor(email, recipient)
+    const { html, text, extraHeaders } = await decorate(email, copy, content)
     const extras = readExtras(email.extras ?? email.broadcast_extras)
     if (extras === undefined) throw new Error('What the mail has beside its columns is damaged')
     const { cc, replyTo, headers } = extras
@@ -191,14 +209,11 @@ export function makeComposer(
       subject: email.subject,
       html,
       text,
-      // RFC 9477: complaints come to the return path. Whoever shows it has got this very copy.
-      extraHeaders: [{ name: 'CFBL-Address', value: `${returnPath}; report=arf` }, ...extraHeaders],
+      extraHeaders: [complaints, ...extraHeaders],
       customHeaders: headers,
       messageId: email.message_id,
       dateMs: email.scheduled_at ?? email.created_at,
     }
-    const sign = (message: ToSign) =>
-      signMessageAsync(message, keys, { timeSeconds: Math.floor(deps.clock.now() / 1000) }, signer)
     if (email.attachments !== null) {
       const attachments = attachmentsOf(email.attachments)
       if (attachments === undefined) throw new Error('The list of its attachments is damaged')

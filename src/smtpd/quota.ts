@@ -6,15 +6,20 @@ const maxSources = 10_000
 /** So many in a window for each source; the window begins with its first. */
 export function makeQuota(clock: Clock, { most, windowMs }: { most: number; windowMs: number }) {
   const windows = new Map<string, { began: number; taken: number }>()
+  const current = (source: string) => {
+    const window = windows.get(source)
+    return window !== undefined && clock.now() - window.began < windowMs ? window : undefined
+  }
   return {
+    /** Whether so much is left of the source's own. */
+    has: (source: string, wanted: number) => (current(source)?.taken ?? 0) + wanted <= most,
     /** False: the source has had all of its own, or so much is not left of it. */
     take(source: string, wanted = 1): boolean {
-      const now = clock.now()
-      let window = windows.get(source)
-      if (window === undefined || now - window.began >= windowMs) {
+      let window = current(source)
+      if (window === undefined) {
         // Put at the end again, so that the first ones are the oldest.
         windows.delete(source)
-        window = { began: now, taken: 0 }
+        window = { began: clock.now(), taken: 0 }
         windows.set(source, window)
         const [oldest] = windows.keys()
         if (windows.size > maxSources && oldest !== undefined) windows.delete(oldest)

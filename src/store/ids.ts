@@ -46,6 +46,7 @@ export function makeIds(clock: Clock, slot: number, last: LastIds): Ids {
       return v7({ msecs: uuidMs, seq: uuidCount })
     },
     serial() {
+      if (slot >= slots) throw new RangeError(`Slot ${slot} is of a thread that makes no numbers`)
       // A burst, or a clock that went back, counts on from the last one.
       count = Math.max(count + 1, (clock.now() - epochMs) * perMs)
       return count * slots + slot
@@ -55,7 +56,13 @@ export function makeIds(clock: Clock, slot: number, last: LastIds): Ids {
 
 const serialTables = [
   ...['bodies', 'queue', 'deliveries', 'inbound_spool', 'operator_mails', 'sandbox_messages'],
-  ...['broadcast_tests', 'automation_steps', 'automation_events', 'contents'],
+  ...[
+    'broadcast_tests',
+    'automation_steps',
+    'automation_events',
+    'contents',
+    'submission_sessions',
+  ],
 ]
 const uuidTables = [
   ...['automations', 'automation_live', 'automation_runs'],

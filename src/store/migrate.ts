@@ -32,6 +32,7 @@ import * as automations from './migrations/0030-automations.js'
 import * as automationOperations from './migrations/0031-automation-operations.js'
 import * as fields from './migrations/0032-fields.js'
 import * as contents from './migrations/0033-contents.js'
+import * as submission from './migrations/0034-submission.js'
 import * as keyLimits from './migrations/0035-key-limits.js'
 import * as automationHours from './migrations/0037-automation-hours.js'
 
@@ -67,6 +68,7 @@ const migrations: Record<string, Migration> = {
   '0031-automation-operations': automationOperations,
   '0032-fields': fields,
   '0033-contents': contents,
+  '0034-submission': submission,
   '0035-key-limits': keyLimits,
   '0037-automation-hours': automationHours,
 }

@@ -17,6 +17,8 @@ export interface Tables {
   content_pieces: ContentPieceRow
   emails: EmailRow
   email_tags: EmailTagRow
+  raw_messages: RawMessageRow
+  submission_sessions: SubmissionSessionRow
   queue: QueueRow
   deliveries: DeliveryRow
   idempotency_keys: IdempotencyKeyRow
@@ -172,6 +174,38 @@ export interface ContentPieceRow {
   /** From 0 on. */
   number: number
   bytes: Buffer
+}
+
+/** A message that a program wrote as a whole: its mail has no row in `bodies`. */
+export interface RawMessageRow {
+  email_id: string
+  header: Buffer
+  content_id: number
+  body_bytes: number
+  body_hash: string
+  eight_bit: number
+  smtp_utf8: number
+  /** JSON, as `emails/` writes it. */
+  parts: string | null
+}
+
+/** One session of the submission listeners, after its end. */
+export interface SubmissionSessionRow {
+  id: number
+  account_id: string | null
+  key_last4: string | null
+  user: string | null
+  listener: 'starttls' | 'tls' | 'plain'
+  remote_address: string
+  helo: string
+  tls: string | null
+  began_at: number
+  ended_at: number
+  accepted: number
+  refused: number
+  verdict: string
+  email_ids: string
+  transcript: string | null
 }
 
 export type EmailStatus =

@@ -26,6 +26,7 @@ import { saveSts } from '../../src/outbound/tls-policy/sts-cache.js'
 import { announceOnce, forgetAddresses, readAudit } from '../../src/protection/index.js'
 import { databaseFile } from '../../src/store/dialect.js'
 import type { Tx } from '../../src/store/index.js'
+import { listSessions } from '../../src/submission/index.js'
 import {
   liftExpired,
   listSuppressions,
@@ -127,6 +128,7 @@ t.test('every index is used by a statement', async (t) => {
   await announceOnce({ ...deps, post, settings }, never)
   await write((tx) => forgetAddresses(tx, { now: clock.now(), windowMs: 1 }))
   await listParkedReports(store.read)
+  await listSessions(store.read, { accountId, refused: false, limit: 1 })
   await (await startSandbox(t, { store: await openTestStore(t) })).close()
 
   await automate(t)

@@ -1,0 +1,158 @@
+import { readHeader } from './read-header.js'
+
+/** A part of a message that holds no other, and where it stands in the message's body. */
+export interface MessagePart {
+  /** e.g. `text/html`. */
+  type: string
+  /** Lower case; empty: none is named. */
+  charset: string
+  /** Lower case, e.g. `quoted-printable`; `7bit` where none is named. */
+  encoding: string
+  isAttachment: boolean
+  /** Where its own header begins; undefined: the message is this part, and its header the message's. */
+  headerStart: number | undefined
+  start: number
+  /** Without the line end before the boundary. */
+  end: number
+}
+
+export interface MessageParts {
+  leaves: MessagePart[]
+  /** Some of it is signed or encrypted: nothing in it may be changed. */
+  isSealed: boolean
+  /** Why it could not be read to the end, in words; what was found holds all the same. */
+  broken: string | undefined
+}
+
+const maxLeaves = 500
+const maxDepth = 20
+const maxPartHeader = 16 * 1024
+const sealed =
+  /^(?:multipart\/(?:signed|encrypted)|application\/(?:x-)?pkcs7-(?:mime|signature)|application\/pgp-(?:encrypted|signature))$/
+const inlinePgp = Buffer.from('-----BEGIN PGP ')
+
+/** What Content-* say of a part. */
+interface Described {
+  type: string
+  charset: string
+  encoding: string
+  isAttachment: boolean
+  boundary: string | undefined
+}
+
+/**
+ * The parts of a message whose lines are known to be good (`makeLineCheck`), read a chunk at a time:
+ * what is held is the line that a chunk leaves open, and the header of one part. A message inside the
+ * message is a part like a picture: it is not opened.
+ */
+export function readParts(header: Buffer, body: Iterable<Buffer>): MessageParts {
+  const found: MessageParts = { leaves: [], isSealed: false, broken: undefined }
+  const outer: string[] = []
+  let at = 0
+  let partHeader: { start: number; lines: Buffer[]; bytes: number } | undefined
+  let leaf: MessagePart | undefined
+
+  const begin = (
+    described: Described | undefined,
+    headerStart: number | undefined,
+    start: number,
+  ) => {
+    if (described === undefined) {
+      found.broken ??= 'the header of a part cannot be read'
+      return
+    }
+    const { boundary, ...rest } = described
+    if (sealed.test(rest.type)) found.isSealed = true
+    if (boundary !== undefined) {
+      if (outer.length === maxDepth) found.broken ??= `its parts are nested over ${maxDepth} deep`
+      else outer.push(boundary)
+      return
+    }
+    if (found.leaves.length === maxLeaves) found.broken ??= `it has over ${maxLeaves} parts`
+    else leaf = { ...rest, headerStart, start, end: start }
+  }
+  const finish = (end: number) => {
+    if (leaf === undefined) return
+    leaf.end = Math.max(leaf.start, end)
+    found.leaves.push(leaf)
+    leaf = undefined
+  }
+  const take = (line: Buffer) => {
+    const boundary = line[0] === dash && line[1] === dash ? delimiterOf(line, outer) : undefined
+    if (boundary !== undefined) {
+      // The CRLF before a delimiter belongs to it (RFC 2046 §5.1.1).
+      finish(at - 2)
+      outer.length = boundary.isLast ? boundary.level : boundary.level + 1
+      partHeader = boundary.isLast ? undefined : { start: at + line.length, lines: [], bytes: 0 }
+    } else if (partHeader !== undefined) {
+      if (line.length === 2) {
+        const { start, lines } = partHeader
+        partHeader = undefined
+        begin(describe(Buffer.concat(lines)), start, at + line.length)
+      } else if (partHeader.bytes + line.length <= maxPartHeader) {
+        partHeader.lines.push(line)
+        partHeader.bytes += line.length
+      } else found.broken ??= 'the header of a part is too long'
+    } else if (line[0] === dash && line.subarray(0, inlinePgp.length).equals(inlinePgp)) {
+      found.isSealed = true
+    }
+    at += line.length
+  }
+
+  begin(describe(header), undefined, 0)
+  let open = Buffer.alloc(0)
+  for (const chunk of body) {
+    const bytes = open.length === 0 ? chunk : Buffer.concat([open, chunk])
+    let from = 0
+    for (let end = bytes.indexOf(lf); end !== -1; end = bytes.indexOf(lf, from)) {
+      take(bytes.subarray(from, end + 1))
+      from = end + 1
+    }
+    open = Buffer.from(bytes.subarray(from))
+  }
+  if (open.length > 0) take(open)
+  finish(at)
+  return found
+}
+
+const dash = 0x2d
+const lf = 0x0a
+
+/** Which of the boundaries, from the outermost, the line is; inner ones that were not closed end too. */
+function delimiterOf(line: Buffer, outer: readonly string[]) {
+  const text = line.toString('latin1').trimEnd()
+  for (let level = outer.length - 1; level >= 0; level--) {
+    const delimiter = `--${outer[level]}`
+    if (text === delimiter) return { level, isLast: false }
+    if (text === `${delimiter}--`) return { level, isLast: true }
+  }
+  return undefined
+}
+
+/** What the fields of a part say; undefined where they cannot be read. */
+function describe(header: Buffer): Described | undefined {
+  const fields = readHeader(header)
+  if (typeof fields === 'string') return undefined
+  const fieldOf = (name: string) => fields.find((field) => field.name === name)?.value ?? ''
+  const contentType = fieldOf('content-type')
+  const type = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+/.exec(contentType)?.[0].toLowerCase() ?? 'text/plain'
+  const disposition = fieldOf('content-disposition')
+  return {
+    type,
+    charset: parameter(contentType, 'charset').toLowerCase(),
+    encoding: fieldOf('content-transfer-encoding').toLowerCase() || '7bit',
+    isAttachment:
+      /^attachment\b/i.test(disposition) ||
+      parameter(disposition, 'filename') !== '' ||
+      parameter(contentType, 'name') !== '',
+    boundary: type.startsWith('multipart/')
+      ? parameter(contentType, 'boundary') || undefined
+      : undefined,
+  }
+}
+
+function parameter(value: string, name: string): string {
+  const found = new RegExp(`;\\s*${name}\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;"]+))`, 'i')
+  const match = found.exec(value)
+  return match?.[1]?.replace(/\\(.)/g, '$1') ?? match?.[2] ?? ''
+}

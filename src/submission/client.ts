@@ -1,0 +1,103 @@
+import {
+  type CheckKey,
+  findAccount,
+  type Principal,
+  refuseBeyondScope,
+  refuseOtherDomain,
+} from '../accounts/index.js'
+import type { Clock } from '../clock/index.js'
+import type { TrustedNetwork } from '../config/index.js'
+import { liesWithin } from '../dns/index.js'
+import { ApiError, OperatorError } from '../errors/index.js'
+import { makeQuota, Refusal } from '../smtpd/index.js'
+import type { Read } from '../store/index.js'
+import { refusalOf } from './replies.js'
+
+/** Who hands mail in, and what they may. */
+export interface Client {
+  accountId: string
+  /** What the session log shows of its key. */
+  last4: string | null
+  /** Of a trusted network: all its mail is from there. */
+  fixedFrom: string | undefined
+  /** Throws a `Refusal` when it may hand nothing in any more: the key is deleted, the rate is used up. */
+  again(): Promise<void>
+  /** Throws a 403 for a sender's domain that its key is not for. */
+  checkDomain(domain: string): void
+  /** Throws a `Refusal` where a trusted network has had all of its own. */
+  takeRecipients(count: number): void
+}
+
+export interface ClientDeps {
+  read: Read
+  clock: Clock
+  checkKey: CheckKey
+  /** Counts a mail of a key; throws a 429 when it was one too many. */
+  countMail(keyId: string): void
+  trusted: readonly TrustedNetwork[]
+}
+
+const hourMs = 3_600_000
+
+/** Makes clients of those who log in, and of those who need not. */
+export function makeClients(deps: ClientDeps) {
+  const quotas = deps.trusted.map(({ perHour }) =>
+    makeQuota(deps.clock, { most: perHour, windowMs: hourMs }),
+  )
+
+  return {
+    /** Throws an `ApiError` for a password that is no key, or one that may not send from there. */
+    async byKey(password: string, address: string): Promise<Client> {
+      const check = async (): Promise<Principal> => {
+        const principal = await deps.checkKey(password, () => address)
+        refuseBeyondScope(principal, 'sending')
+        return principal
+      }
+      let principal = await check()
+      return {
+        accountId: principal.accountId,
+        last4: password.slice(-4),
+        fixedFrom: undefined,
+        async again() {
+          try {
+            principal = await check()
+            deps.countMail(principal.keyId)
+          } catch (error) {
+            if (!(error instanceof ApiError)) throw error
+            if (error.code === 'rate_limit_exceeded') throw refusalOf(error)
+            throw new Refusal('421 4.7.0 The key may not send any more')
+          }
+        },
+        checkDomain: (domain) => refuseOtherDomain(principal, domain),
+        takeRecipients() {},
+      }
+    },
+
+    /** Undefined: it is in no trusted network. */
+    async byNetwork(address: string): Promise<Client | undefined> {
+      const place = deps.trusted.findIndex(({ network }) => liesWithin(address, [network]))
+      const entry = deps.trusted[place]
+      if (entry === undefined) return undefined
+      const account = await findAccount(deps.read, entry.account).catch((error: unknown) => {
+        if (!(error instanceof OperatorError)) throw error
+        const message = `451 4.3.5 submission.trusted of ${entry.network} names no account; tell the operator`
+        throw new Refusal(message)
+      })
+      return {
+        accountId: account.id,
+        last4: null,
+        fixedFrom: entry.from,
+        async again() {},
+        checkDomain() {},
+        takeRecipients(count) {
+          if (quotas[place]?.take(entry.network, count) !== false) return
+          throw new Refusal(
+            `452 4.7.1 ${entry.network} has had its ${entry.perHour} recipients of this hour`,
+          )
+        },
+      }
+    },
+  }
+}
+
+export type Clients = ReturnType<typeof makeClients>

@@ -1,0 +1,27 @@
+import type { Clock } from '../clock/index.js'
+import { makeQuota, networkOf, sourceOf } from '../smtpd/index.js'
+
+/** Counts log-ins that failed, by address and by network (RFC 4954 §9: guessing must cost). */
+export interface FailedLogins {
+  /** Whether the address, or others beside it, has failed too often. */
+  isLockedOut(address: string): boolean
+  add(address: string): void
+}
+
+const windowMs = 15 * 60_000
+const perAddress = 10
+// Renting more addresses buys few more guesses; one broken machine does not lock out its neighbours.
+const perNetwork = 30
+
+export function makeFailedLogins(clock: Clock): FailedLogins {
+  const addresses = makeQuota(clock, { most: perAddress, windowMs })
+  const networks = makeQuota(clock, { most: perNetwork, windowMs })
+  return {
+    isLockedOut: (address) =>
+      !addresses.has(sourceOf(address), 1) || !networks.has(networkOf(address), 1),
+    add(address) {
+      addresses.take(sourceOf(address))
+      networks.take(networkOf(address))
+    },
+  }
+}

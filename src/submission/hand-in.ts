@@ -1,0 +1,197 @@
+import { isAscii } from 'node:buffer'
+import { randomUUID } from 'node:crypto'
+import { makeContent } from '../contents/index.js'
+import { hashBody } from '../dkim/index.js'
+import {
+  type AcceptedEmail,
+  acceptEmail,
+  type ChangeableParts,
+  type EmailDeps,
+  type Idempotency,
+  parseScheduledAt,
+  type RawMessage,
+  SendBody,
+  type SendInput,
+  verifiedSender,
+} from '../emails/index.js'
+import { type MessageParts, parseMailbox, readParts, textOfPart } from '../mime/index.js'
+import type { Arrived, ArrivedBody } from './arriving.js'
+import type { Client } from './client.js'
+import { fingerprintOf } from './fingerprint.js'
+import { type Understood, understand, wrong } from './message.js'
+import { headerOf } from './own-headers.js'
+
+export interface HandInDeps {
+  emails: EmailDeps
+  idempotency: Pick<Idempotency, 'once'>
+}
+
+/** A message with its envelope, whose every line is good. */
+export interface HandedIn {
+  client: Client
+  envelope: { from: string; to: readonly string[]; smtpUtf8: boolean }
+  arrived: Pick<Arrived, 'header' | 'body'>
+}
+
+/**
+ * The way from a message to a mail: the same acceptance as the API's. Resolves once it is on disk; rejects
+ * with the `ApiError` that the API would answer.
+ */
+export async function handIn(deps: HandInDeps, handed: HandedIn): Promise<AcceptedEmail> {
+  const { client, envelope } = handed
+  const { accountId } = client
+  const said = understand(withFixedSender(handed.arrived.header, client.fixedFrom))
+  const { wishes, from } = said
+  const { read } = deps.emails.store
+  for (const mailbox of [from.mailbox, ...(said.sender === undefined ? [] : [said.sender])]) {
+    client.checkDomain(mailbox.domain)
+    await verifiedSender(read, accountId, mailbox.address)
+  }
+  checkWishes(said, envelope.to)
+  const { idempotencyKey, ...fields } = wishes
+  const input = {
+    ...fields,
+    from: from.text,
+    to: [...envelope.to],
+    ...(said.replyTo === undefined ? {} : { replyTo: said.replyTo }),
+    ...(said.subject === '' ? {} : { subject: said.subject }),
+  } satisfies SendInput
+  const accept = async (alongside?: Parameters<typeof acceptEmail>[3]) => {
+    if (wishes.template !== undefined) {
+      refuseLostParts(handed)
+      return await acceptEmail(deps.emails, accountId, input, alongside)
+    }
+    const raw = await rawMessageOf(deps.emails, said, handed)
+    return await acceptEmail(deps.emails, accountId, { ...input, raw }, alongside)
+  }
+  if (idempotencyKey === undefined) return await accept()
+  const fingerprint = fingerprintOf(envelope, said.kept, handed.arrived.body)
+  const asked = { account: { accountId }, key: idempotencyKey, fingerprint }
+  const { body } = await deps.idempotency.once(asked, async (remember) => {
+    const accepted = await accept((tx, email) => remember(tx, email))
+    return { status: 200, body: accepted }
+  })
+  return body as AcceptedEmail
+}
+
+/** What the API checks of the same fields, told by the names that they have here. */
+function checkWishes({ wishes }: Understood, to: readonly string[]): void {
+  const { idempotencyKey, ...fields } = wishes
+  if (idempotencyKey !== undefined && !/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
+    throw wrong('X-Posthorn-Idempotency-Key: expected 1 to 255 visible ASCII characters')
+  }
+  const placeholders = { from: 'a@b.example', to: [...to], subject: '-' }
+  const [error] = SendBody.validate({ ...placeholders, ...fields })
+  const [fault] = error?.failures() ?? []
+  if (fault !== undefined) throw wrong(`${headerOf(String(fault.path[0]))}: ${fault.message}`)
+  if (fields.variables !== undefined && fields.template === undefined) {
+    throw wrong('X-Posthorn-Variables goes with X-Posthorn-Template alone')
+  }
+}
+
+/** A template takes the place of a message's text: what is no text would be lost without a word. */
+function refuseLostParts({ arrived }: HandedIn): void {
+  const { leaves } = readParts(arrived.header, arrived.body)
+  const lost = leaves.find(({ type, isAttachment }) => isAttachment || !/^text\//.test(type))
+  if (lost === undefined) return
+  throw wrong(
+    `With X-Posthorn-Template the message is the template's: the part of type ${lost.type} would be lost`,
+  )
+}
+
+const fromField = /^from[ \t]*:.*\r\n(?:[ \t].*\r\n)*/im
+
+/** The header with the sender that a trusted network has, in place of the device's own. */
+function withFixedSender(header: Buffer, fixed: string | undefined): Buffer {
+  if (fixed === undefined) return header
+  const text = header.toString('latin1')
+  const own = `From: ${Buffer.from(fixed).toString('latin1')}\r\n`
+  const others = text
+    .replace(new RegExp(fromField.source, 'gim'), '')
+    .replace(/^sender[ \t]*:.*\r\n(?:[ \t].*\r\n)*/gim, '')
+  return Buffer.from(own + others, 'latin1')
+}
+
+async function rawMessageOf(
+  { clock }: Pick<EmailDeps, 'clock'>,
+  said: Understood,
+  { arrived, envelope }: HandedIn,
+): Promise<RawMessage> {
+  const { wishes, from } = said
+  const now = clock.now()
+  const messageId = said.messageId ?? `<${randomUUID()}@${from.mailbox.domain}>`
+  const leavesAt = parseScheduledAt(wishes.scheduledAt, now) ?? now
+  const date = new Date(leavesAt).toUTCString().replace('GMT', '+0000')
+  const header = Buffer.concat([
+    ...said.kept.map(({ raw }) => raw),
+    Buffer.from(said.hasDate ? '' : `Date: ${date}\r\n`),
+    Buffer.from(said.messageId === undefined ? `Message-ID: ${messageId}\r\n` : ''),
+  ])
+  const { body } = arrived
+  const parts = changeableParts(readParts(arrived.header, body))
+  if (wishes.type === 'marketing') checkMarketing(parts, body)
+  const names = [...envelope.to, from.mailbox.address]
+  return {
+    messageId,
+    header,
+    body: { ...makeContent(body), sizeBytes: body.sizeBytes },
+    bodyHash: await hashBody(eachLater(body)),
+    eightBit: ![...asciiOf(body)].every(Boolean),
+    // RFC 6531 §3.4: it was announced, or the client sends what older servers pass on too.
+    smtpUtf8:
+      envelope.smtpUtf8 && !(isAscii(header) && names.every((name) => isAscii(Buffer.from(name)))),
+    parts: parts instanceof Error ? null : parts,
+  }
+}
+
+function* asciiOf(body: ArrivedBody): Generator<boolean> {
+  for (const piece of body) yield isAscii(piece)
+}
+
+async function* eachLater(body: ArrivedBody): AsyncGenerator<Buffer> {
+  yield* body
+}
+
+/** The parts that may get links and a footer, or why there are none. */
+function changeableParts({ leaves, isSealed, broken }: MessageParts): ChangeableParts | Error {
+  if (isSealed) return new Error('it is signed or encrypted, and may not be changed')
+  if (broken !== undefined) return new Error(broken)
+  const inline = (type: string) => leaves.filter((leaf) => leaf.type === type && !leaf.isAttachment)
+  const [html, ...moreHtml] = inline('text/html')
+  const [text, ...moreText] = inline('text/plain')
+  if (html === undefined || moreHtml.length > 0) {
+    return new Error(`it has ${html === undefined ? 'no' : 'more than one'} HTML part`)
+  }
+  return { html, text: moreText.length > 0 ? undefined : text }
+}
+
+/** Marketing mail says in its text how to leave it, so both its parts have to be there and readable. */
+function checkMarketing(parts: ChangeableParts | Error, body: ArrivedBody): void {
+  const needs = 'Marketing mail needs one text and one HTML part, for its footer'
+  if (parts instanceof Error) throw wrong(`${needs}; of this message, ${parts.message}`)
+  if (parts.text === undefined) throw wrong(`${needs}; this message has not one text part`)
+  const bytes = Buffer.concat([...body])
+  for (const part of [parts.html, parts.text]) {
+    if (part.end - part.start > maxPartBytes) throw wrong(`${needs}, of at most 2 MiB each`)
+    if (textOfPart(part, bytes.subarray(part.start, part.end)) === undefined) {
+      throw wrong(`${needs}; its ${part.type} has an unknown encoding or charset`)
+    }
+  }
+}
+
+const maxPartBytes = 2 * 1024 * 1024
+
+/** The sender of an envelope that may be used, in its canonical form. */
+export async function checkEnvelopeSender(
+  { emails }: HandInDeps,
+  client: Client,
+  address: string,
+): Promise<void> {
+  if (client.fixedFrom !== undefined) return
+  const mailbox = parseMailbox(address)
+  if (mailbox === undefined) {
+    throw wrong('MAIL FROM needs an address on a verified domain; bounces come to Posthorn itself')
+  }
+  client.checkDomain(mailbox.domain)
+  await verifiedSender(emails.store.read, client.accountId, address)
+}

@@ -1,0 +1,118 @@
+import { makeCheckKey } from '../accounts/index.js'
+import type { Clock } from '../clock/index.js'
+import { type Config, certificatePaths, listenOf } from '../config/index.js'
+import type { EmailDeps } from '../emails/index.js'
+import { makeIdempotency } from '../emails/index.js'
+import { ApiError, messageOf } from '../errors/index.js'
+import type { Meter } from '../metrics/index.js'
+import { makeGate, makeQuota, makeRoom, readCertificate } from '../smtpd/index.js'
+import { makeClients } from './client.js'
+import { makeFailedLogins } from './failed-logins.js'
+import { type Listener, openListener } from './listener.js'
+import type { ListenerName } from './session.js'
+import { openSessionLog } from './session-log.js'
+
+/**
+ * Mail from programs that speak SMTP: one more door into `emails/`. What must hold: a password goes over
+ * TLS alone; a 250 means that the mail is on disk; a message leaves as it was written; nothing is taken
+ * that the API would refuse. See README.md.
+ */
+export { findSession, listSessions, type SubmissionSession } from './sessions.js'
+
+export interface SubmissionDeps extends EmailDeps {
+  meter: Meter
+  config: Config
+  /** For messages while they arrive. */
+  dir: string
+  /** Ports that were taken before a restart, by the listener's name. */
+  ports: Readonly<Record<string, number>>
+}
+
+export interface Submission {
+  readonly ports: Readonly<Record<string, number>>
+  /** Reads the TLS files again; bad ones change nothing and are told. */
+  reload(): void
+  close(): Promise<void>
+}
+
+/** As many mails of a key as the API takes requests of it, counted apart from those. */
+function makeKeyRate(clock: Clock, { requests, window }: Config['http']['rateLimit']) {
+  const quota = makeQuota(clock, { most: requests, windowMs: window })
+  return (keyId: string): void => {
+    if (requests === 0 || quota.take(keyId)) return
+    const message = `Over ${requests} mails of this key in ${window / 1_000} s; try again later`
+    throw new ApiError('rate_limit_exceeded', message)
+  }
+}
+
+const places = (config: Config['submission']) =>
+  [
+    { listener: 'starttls', at: config.starttls, networks: undefined },
+    { listener: 'tls', at: config.tls, networks: undefined },
+    { listener: 'plain', at: config.plain.listen, networks: config.plain.networks },
+  ] as const
+
+/** Opens the listeners that the settings name. */
+export async function openSubmission(deps: SubmissionDeps): Promise<Submission> {
+  const { store, clock, log } = deps
+  const { submission: config, inbound, outbound, http } = deps.config
+  const files = certificatePaths(config, inbound.tls)
+  const gate = makeGate({
+    connections: config.maxConnections,
+    perAddress: config.connectionsPerAddress,
+    perNetwork: config.connectionsPerNetwork,
+    idleMs: config.idleTimeout,
+    now: () => clock.now(),
+    limit: (end) => clock.after(config.sessionTimeout, end),
+  })
+  const all = config.maxArrivingMib * 2 ** 20
+  const sessions = openSessionLog(deps, config.keepSessions)
+  const shared = {
+    ...{ clock, log, gate, sessions, dir: deps.dir, meter: deps.meter, emails: deps },
+    idempotency: makeIdempotency({ store, clock }),
+    failedLogins: makeFailedLogins(clock),
+    // Half of it for one address: a relay inside may be all of the clients.
+    room: makeRoom({ all, perNetwork: all / 2 }),
+    clients: makeClients({
+      read: store.read,
+      clock,
+      checkKey: makeCheckKey({ store, clock }),
+      countMail: makeKeyRate(clock, http.rateLimit),
+      trusted: config.trusted,
+    }),
+    certificate: readCertificate(files),
+    name: outbound.heloName,
+    idleTimeout: config.idleTimeout,
+  }
+  const listeners = new Map<ListenerName, Listener>()
+  const close = async () => {
+    await Promise.all([...listeners.values()].map((listener) => listener.close()))
+    gate.closeAll()
+    await sessions.close()
+  }
+  try {
+    for (const { listener, at, networks } of places(config)) {
+      const address = listenOf(at)
+      if (address === undefined) continue
+      const port = deps.ports[listener] ?? address.port
+      const opened = await openListener(shared, { listener, ...address, port, networks })
+      listeners.set(listener, opened)
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return {
+    ports: Object.fromEntries([...listeners].map(([name, { port }]) => [name, port])),
+    reload() {
+      try {
+        const certificate = readCertificate(files)
+        if (certificate === undefined) return
+        for (const listener of listeners.values()) listener.setCertificate(certificate)
+      } catch (error) {
+        log.error({ cause: messageOf(error) }, 'The new file is not used')
+      }
+    },
+    close,
+  }
+}

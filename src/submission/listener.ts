@@ -1,0 +1,225 @@
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import type { SMTPServerOptions, SMTPServerSession } from 'smtp-server'
+import type { Clock } from '../clock/index.js'
+import { liesWithin } from '../dns/index.js'
+import { OperatorError } from '../errors/index.js'
+import type { Log } from '../log/index.js'
+import type { Meter } from '../metrics/index.js'
+import {
+  boundSessions,
+  type Certificate,
+  type Gate,
+  guardListener,
+  type Refusal,
+  refuseFor,
+  type SessionConnection,
+  wrapSessions,
+} from '../smtpd/index.js'
+import { type Course, type ListenerName, makeTranscript } from './session.js'
+import type { SessionLog } from './session-log.js'
+import {
+  makeTransactions,
+  maxMessageBytes,
+  maxRecipients,
+  type TransactionDeps,
+} from './transactions.js'
+
+export interface ListenerDeps extends Omit<TransactionDeps, 'courseOf' | 'failed' | 'taken'> {
+  clock: Clock
+  log: Log
+  meter: Meter
+  gate: Gate
+  sessions: SessionLog
+  certificate: Certificate | undefined
+  /** How it greets. */
+  name: string
+  idleTimeout: number
+}
+
+export interface ListenerPlace {
+  listener: ListenerName
+  host: string
+  port: number
+  /** Who may connect; undefined: everybody. */
+  networks: readonly string[] | undefined
+}
+
+export interface Listener {
+  readonly port: number
+  /** Sessions from now on use it. */
+  setCertificate(certificate: Certificate): void
+  /** Lets transactions under way end for a moment, then closes them. */
+  close(): Promise<void>
+}
+
+const maxCommandBytes = 4 * 1024
+// Of any kind: who is asked to come again later, and goes on all the same, is broken.
+const maxRefusedCommands = 60
+// From one mail to the next; one for the most recipients needs about as many as these have.
+const maxReplies = maxRecipients + 50
+const closeTimeoutMs = 2_000
+
+/** Listens. Throws an `OperatorError` if it can't. */
+export async function openListener(deps: ListenerDeps, place: ListenerPlace): Promise<Listener> {
+  // Loaded by those who listen alone: the command line opens this folder's door too.
+  const { SMTPServer } = await import('smtp-server')
+  const { clock, log, meter, gate, certificate } = deps
+  const { listener } = place
+  const courses = new WeakMap<SMTPServerSession, Course>()
+  const courseOf = (session: SMTPServerSession): Course => {
+    const course = courses.get(session) ?? makeCourse(listener, clock.now())
+    courses.set(session, course)
+    return course
+  }
+  const taken = () => meter.count('posthorn_submission_mails_total', {})
+  const failed = () => meter.count('posthorn_submission_failed_logins_total', {})
+  const transactions = makeTransactions({ ...deps, courseOf, failed, taken }, gate)
+  const answer = <T>(
+    work: Promise<T>,
+    done: (error: Error | null, value?: T) => void,
+    session: SMTPServerSession,
+  ) =>
+    refuseFor(work, done, {
+      refused: ({ codes, responseCode, message }: Refusal) => {
+        meter.count(refusals, { reply: codes })
+        const course = courseOf(session)
+        course.refused++
+        course.lastRefusal = `${responseCode} ${message}`
+      },
+      failed: (error) => log.error({ error }, 'A submitted mail could not be taken'),
+    })
+
+  const isPlain = listener === 'plain'
+  const server = new SMTPServer({
+    name: deps.name,
+    banner: 'Posthorn submission',
+    secure: listener === 'tls',
+    size: maxMessageBytes,
+    rejectOversized: true,
+    maxRecipients,
+    maxCommandLength: maxCommandBytes,
+    socketTimeout: deps.idleTimeout,
+    // Asked for by ourselves: networks that the operator trusts need none.
+    authOptional: true,
+    // RFC 4954 §9: a password goes over TLS. CRAM-MD5 would need the key in clear.
+    authMethods: ['PLAIN', 'LOGIN'],
+    allowInsecureAuth: isPlain,
+    disabledCommands: certificate === undefined ? ['STARTTLS'] : [],
+    ...certificate,
+    // A name that others choose, and a wait for it.
+    disableReverseLookup: true,
+    // Shown with each reply: its own code where it has one, else that of smtp-server's table.
+    hideENHANCEDSTATUSCODES: false,
+    // What became of a mail is told by webhooks and the API.
+    hideDSN: true,
+    logger: false,
+    closeTimeout: closeTimeoutMs,
+    onConnect: (session, done) => {
+      const { networks } = place
+      courseOf(session)
+      if (networks === undefined || liesWithin(session.remoteAddress, networks)) return done()
+      const error = new Error('5.7.1 This address may not use this listener')
+      done(Object.assign(error, { responseCode: 554 }))
+    },
+    onSecure: (socket, session, done) => {
+      courseOf(session).tls = tlsInWords(socket)
+      // RFC 3207 §4.2: what was said before counts no more.
+      courseOf(session).client = undefined
+      done()
+    },
+    onClose: (session) => {
+      gate.left(session)
+      deps.sessions.add(session, courseOf(session))
+    },
+    onAuth: (auth, session, done) =>
+      answer(transactions.logIn(auth, session), (error, user) => done(error, { user }), session),
+    onMailFrom: (address, session, done) =>
+      answer(transactions.begin(address, session), done, session),
+    onRcptTo: (address, session, done) =>
+      answer(transactions.judge(address, session), done, session),
+    onData: (stream, session, done) =>
+      answer(transactions.receive(stream, session), done as DataDone, session),
+  } satisfies SMTPServerOptions)
+  boundSessions(server, {
+    refused: maxRefusedCommands,
+    replies: maxReplies,
+    ended: () => meter.count(refusals, { reply: '421 4.7.0' }),
+  })
+  wrapSessions(server, (connection) => {
+    const mayLogIn = () => connection.secure || isPlain
+    follow(connection, () => courseOf(connection.session), mayLogIn)
+  })
+  // Clients that vanish or fail a handshake; nothing that an operator could do about.
+  server.on('error', (error) => log.debug({ error }, 'Submission connection failed'))
+
+  const { server: net } = server
+  guardListener(net, gate, (reply) => meter.count(refusals, { reply }))
+  const { host, port } = place
+  try {
+    await new Promise<void>((resolve, reject) => {
+      net.once('error', reject)
+      server.listen(port, host, () => {
+        net.off('error', reject)
+        resolve()
+      })
+    })
+  } catch (cause) {
+    throw new OperatorError(
+      `Cannot listen on ${host}:${port} for submission; [submission] of the settings has the address, or enabled = false`,
+      { cause },
+    )
+  }
+  const address = net.address()
+  const opened = typeof address === 'object' && address !== null ? address.port : port
+  log.info({ host, port: opened, listener }, 'Takes mail from programs')
+  return {
+    port: opened,
+    setCertificate: (renewed) => server.updateSecureContext(renewed),
+    close: () => new Promise<void>((resolve) => server.close(resolve)),
+  }
+}
+
+type DataDone = (error: Error | null, message?: string) => void
+
+const refusals = 'posthorn_submission_refusals_total'
+
+const makeCourse = (listener: ListenerName, beganAt: number): Course => ({
+  ...{ listener, beganAt, client: undefined, user: undefined, tls: undefined },
+  ...{ recipients: new Map(), mailFrom: '', accepted: 0, refused: 0, emailIds: [] },
+  ...{ lastRefusal: undefined, transcript: makeTranscript() },
+})
+
+const tlsInWords = (socket: Socket | TLSSocket) =>
+  'getCipher' in socket ? `${socket.getProtocol()} ${socket.getCipher().name}` : undefined
+
+const ownCode = /^[245]\.\d{1,3}\.\d{1,3} /
+
+/** Keeps what is said, and says codes and offers as they are here. */
+function follow(
+  connection: SessionConnection,
+  courseOf: () => Course,
+  mayLogIn: () => boolean,
+): void {
+  const send = connection.send.bind(connection)
+  connection.send = (code, data, context) => {
+    // A password that is not asked for is not sent in clear.
+    const lines = Array.isArray(data)
+      ? data.filter((line) => mayLogIn() || !line.startsWith('AUTH '))
+      : data
+    const course = courseOf()
+    course.transcript.add(`S: ${code} ${Array.isArray(lines) ? lines.join(' | ') : (lines ?? '')}`)
+    if (code >= 400 && course.lastRefusal === undefined) {
+      course.lastRefusal = `${code} ${String(lines ?? '')}`
+    }
+    const isCoded = typeof lines === 'string' && ownCode.test(lines)
+    send(code, lines, isCoded ? false : context)
+  }
+  const onCommand = connection._onCommand.bind(connection)
+  connection._onCommand = (command, done) => {
+    const text = command.toString()
+    const name = text.split(' ')[0]?.toUpperCase() ?? ''
+    courseOf().transcript.add(`C: ${connection._redactCredentials(name, text).line}`)
+    onCommand(command, done)
+  }
+}

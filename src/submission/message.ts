@@ -1,0 +1,102 @@
+import { ApiError } from '../errors/index.js'
+import {
+  type HeaderField,
+  type Mailbox,
+  onlyOnce,
+  parseMailbox,
+  quote,
+  readableValue,
+  readHeader,
+} from '../mime/index.js'
+import { isOwnHeader, readWishes, type Wishes } from './own-headers.js'
+
+/** What the header of a message says, once nothing speaks against it. */
+export interface Understood {
+  wishes: Wishes
+  /** The one sender, and as the API writes it: `Name <a@b>`. */
+  from: { mailbox: Mailbox; text: string }
+  /** Others whom the message names as its senders (Sender). */
+  sender: Mailbox | undefined
+  replyTo: string | undefined
+  subject: string
+  /** Undefined where it is missing. */
+  messageId: string | undefined
+  hasDate: boolean
+  /** What leaves of the header. */
+  kept: HeaderField[]
+}
+
+// Bcc names those whom nobody shall see; a return path and where complaints go are ours to write.
+const removed = new Set(['bcc', 'return-path', 'resent-bcc', 'cfbl-address', 'cfbl-feedback-id'])
+// What marketing mail has of ours, signed for each recipient.
+const ofMarketing = new Set(['list-unsubscribe', 'list-unsubscribe-post', 'list-id'])
+/** RFC 5321 §6.3: counting Received fields, at least 100 of them, is how loops are found. */
+const maxHops = 100
+const maxSubjectBytes = 998
+
+/** Reads a header; throws a `validation_error` for what cannot leave like that. */
+export function understand(header: Buffer): Understood {
+  const fields = readHeader(header)
+  if (typeof fields === 'string') throw wrong(`The message cannot be read: ${fields}`)
+  const named = (name: string) => fields.filter((field) => field.name === name)
+  const twice = fields.find(({ name }) => onlyOnce.has(name) && named(name).length > 1)
+  if (twice !== undefined) {
+    throw wrong(`The field ${twice.name} is there ${named(twice.name).length} times`)
+  }
+  if (named('received').length > maxHops) throw wrong('Too many hops: the message goes in circles')
+  const wishes = readWishes(fields)
+  const from = senderOf(named('from')[0]?.value)
+  if (from === undefined) {
+    throw wrong('The message needs a From with one address: expected "Name <email@domain>"')
+  }
+  const senderField = named('sender')[0]
+  const sender = senderOf(senderField?.value)
+  if (senderField !== undefined && sender === undefined) throw wrong('Sender is no address')
+  const messageId = named('message-id')[0]?.value
+  if (messageId !== undefined && !/^<[^\s<>]{1,900}>$/.test(messageId)) {
+    throw wrong('Message-ID is no id: expected "<unique@domain>"')
+  }
+  const drop = (name: string) =>
+    removed.has(name) || isOwnHeader(name) || (wishes.type === 'marketing' && ofMarketing.has(name))
+  return {
+    wishes,
+    from,
+    sender: sender?.mailbox,
+    replyTo: senderOf(named('reply-to')[0]?.value)?.text,
+    subject: shortened(readableValue(named('subject')[0]?.value ?? '')),
+    messageId,
+    hasDate: named('date').length > 0,
+    kept: fields.filter(({ name }) => !drop(name)),
+  }
+}
+
+/** The only address of a field, also in the forms `=?UTF-8?Q?Z=C3=AB?= <a@b>` and `a@b (Name)`. */
+function senderOf(value: string | undefined): Understood['from'] | undefined {
+  if (value === undefined) return undefined
+  const comment = /^(\S+@\S+)\s+\(([^()]*)\)$/.exec(value)
+  const mailbox = parseMailbox(comment?.[1] ?? value)
+  if (mailbox === undefined) return undefined
+  const name = readableValue(mailbox.name ?? comment?.[2] ?? '')
+  const text = `${quote(name)} <${mailbox.address}>`
+  // A name that the API would not take is left out of the record; the message keeps it.
+  const isFit = name !== '' && parseMailbox(text) !== undefined
+  return {
+    mailbox,
+    text: isFit ? (plain.test(name) ? `${name} <${mailbox.address}>` : text) : mailbox.address,
+  }
+}
+
+const plain = /^[^"(),.:;<>@[\\\]]+$/
+
+/** A subject's beginning, whole characters of it. */
+function shortened(subject: string): string {
+  if (Buffer.byteLength(subject) <= maxSubjectBytes) return subject
+  let short = ''
+  for (const char of subject) {
+    if (Buffer.byteLength(short) + Buffer.byteLength(char) > maxSubjectBytes) break
+    short += char
+  }
+  return short
+}
+
+export const wrong = (message: string) => new ApiError('validation_error', message)

@@ -1,0 +1,84 @@
+import { ApiError } from '../errors/index.js'
+import { type HeaderField, readableValue } from '../mime/index.js'
+
+/** What a message asks for by its `X-Posthorn-*` fields, which recipients never see. */
+export interface Wishes {
+  type?: 'transactional' | 'marketing'
+  topicId?: string
+  template?: string
+  variables?: Record<string, unknown>
+  scheduledAt?: string
+  metadata?: Record<string, unknown>
+  tags?: { name: string; value: string }[]
+  idempotencyKey?: string
+}
+
+const prefix = 'x-posthorn-'
+
+interface OwnHeader {
+  field: keyof Wishes
+  read(value: string): unknown
+}
+
+const text = (value: string) => value
+const own: Readonly<Record<string, OwnHeader>> = {
+  Type: { field: 'type', read: (value) => value.toLowerCase() },
+  Topic: { field: 'topicId', read: text },
+  Template: { field: 'template', read: text },
+  Variables: { field: 'variables', read: json },
+  'Scheduled-At': { field: 'scheduledAt', read: text },
+  Metadata: { field: 'metadata', read: json },
+  Tags: { field: 'tags', read: tags },
+  'Idempotency-Key': { field: 'idempotencyKey', read: text },
+}
+
+/** The fields by their names in SMTP, for the messages of those who check them. */
+export const headerOf = (field: string): string => {
+  const name = Object.keys(own).find((key) => own[key]?.field === field)
+  return name === undefined ? field : `X-Posthorn-${name}`
+}
+
+/** Reads them; throws a `validation_error` for one that is unknown, twice there or cannot be read. */
+export function readWishes(fields: readonly HeaderField[]): Wishes {
+  const wishes: Record<string, unknown> = {}
+  for (const { name, value } of fields) {
+    if (!name.startsWith(prefix)) continue
+    const known = Object.keys(own).find((key) => `${prefix}${key.toLowerCase()}` === name)
+    const header = known === undefined ? undefined : own[known]
+    if (known === undefined || header === undefined) {
+      // A typo must not be silent: the mail would leave today that was meant for tomorrow.
+      const all = Object.keys(own).map((key) => `X-Posthorn-${key}`)
+      throw wrong(`${name} is no header of Posthorn; there are ${all.join(', ')}`)
+    }
+    if (header.field in wishes) throw wrong(`X-Posthorn-${known} is there twice`)
+    const read = header.read(readableValue(value))
+    if (read === undefined) throw wrong(`X-Posthorn-${known} cannot be read: ${expected(known)}`)
+    wishes[header.field] = read
+  }
+  return wishes as Wishes
+}
+
+export const isOwnHeader = (name: string): boolean => name.startsWith(prefix)
+
+const expected = (name: string) =>
+  name === 'Tags' ? 'expected name=value, separated by commas' : 'expected a JSON object'
+
+const wrong = (message: string) => new ApiError('validation_error', message)
+
+function json(value: string): unknown {
+  try {
+    const read: unknown = JSON.parse(value)
+    return typeof read === 'object' && read !== null && !Array.isArray(read) ? read : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** `campaign=spring, plan=pro` */
+function tags(value: string): Wishes['tags'] | undefined {
+  const pairs = value.split(',').map((pair) => /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(pair))
+  const read = pairs.flatMap((pair) =>
+    pair === null ? [] : [{ name: pair[1] ?? '', value: pair[2] ?? '' }],
+  )
+  return read.length === pairs.length ? read : undefined
+}

@@ -1,0 +1,127 @@
+import type { SMTPServerSession } from 'smtp-server'
+import type { Clock } from '../clock/index.js'
+import type { Log } from '../log/index.js'
+import { preparedInsert, type Store, type SubmissionSessionRow } from '../store/index.js'
+import type { Course } from './session.js'
+
+/** Writes what became of sessions, some at a time: nobody waits for it. */
+export interface SessionLog {
+  add(session: SMTPServerSession, course: Course): void
+  /** Writes what is left. */
+  close(): Promise<void>
+}
+
+const everyMs = 500
+const trimEveryMs = 60_000
+// While the disk is slow; a flood's sessions are not worth the memory.
+const maxWaiting = 2_000
+const batch = 200
+// Of those in which nobody logged in: scanners, of which there is no end.
+const anonymousShare = 0.1
+
+const insertSession = preparedInsert('submission_sessions')
+
+/** `keep`: how many there are at most; the oldest go first. */
+export function openSessionLog(
+  { store, clock, log }: { store: Store; clock: Clock; log: Log },
+  keep: number,
+): SessionLog {
+  const waiting: SubmissionSessionRow[] = []
+  let trimmedAt = Number.NEGATIVE_INFINITY
+  let running: Promise<void> = Promise.resolve()
+  let cancel: (() => void) | undefined
+
+  const write = async () => {
+    const rows = waiting.splice(0, batch)
+    if (rows.length > 0) {
+      await store.write(async (tx) => {
+        for (const row of rows) await insertSession(tx, row)
+      })
+    }
+    if (waiting.length > 0) return await write()
+    if (clock.now() - trimmedAt < trimEveryMs) return
+    trimmedAt = clock.now()
+    await trim(store, Math.ceil(keep * anonymousShare), true)
+    await trim(store, keep, false)
+  }
+  const plan = () => {
+    cancel ??= clock.after(everyMs, () => {
+      cancel = undefined
+      running = running
+        .then(write)
+        .catch((error: unknown) => log.error({ error }, 'Sessions could not be written down'))
+    })
+  }
+
+  return {
+    add(session, course) {
+      if (waiting.length >= maxWaiting) return
+      waiting.push(rowOf(store.ids.serial(), session, course, clock.now()))
+      plan()
+    },
+    async close() {
+      cancel?.()
+      await running
+      await write().catch((error: unknown) =>
+        log.error({ error }, 'Sessions could not be written down'),
+      )
+    },
+  }
+}
+
+function rowOf(
+  id: number,
+  session: SMTPServerSession,
+  course: Course,
+  now: number,
+): SubmissionSessionRow {
+  const { client, lastRefusal } = course
+  const wasRefused = lastRefusal !== undefined
+  return {
+    id,
+    account_id: client?.accountId ?? null,
+    key_last4: client?.last4 ?? null,
+    user: course.user ?? null,
+    listener: course.listener,
+    remote_address: session.remoteAddress,
+    helo: session.hostNameAppearsAs || '',
+    tls: course.tls ?? null,
+    began_at: course.beganAt,
+    ended_at: now,
+    accepted: course.accepted,
+    refused: course.refused,
+    verdict: lastRefusal ?? (course.accepted > 0 ? 'accepted' : 'nothing was handed in'),
+    email_ids: JSON.stringify(course.emailIds),
+    transcript: wasRefused ? course.transcript.text() : null,
+  }
+}
+
+/** Deletes all but the newest, bit by bit. */
+async function trim(store: Store, keep: number, anonymous: boolean): Promise<void> {
+  const oldest = await store.read
+    .selectFrom('submission_sessions')
+    .select('id')
+    .$if(anonymous, (query) => query.where('account_id', 'is', null))
+    .orderBy('id', 'desc')
+    .offset(keep)
+    .limit(1)
+    .executeTakeFirst()
+  if (oldest === undefined) return
+  for (let deleted = batch; deleted === batch; ) {
+    const { numDeletedRows } = await store.write((tx) =>
+      tx
+        .deleteFrom('submission_sessions')
+        .where('id', 'in', (query) =>
+          query
+            .selectFrom('submission_sessions')
+            .select('id')
+            .$if(anonymous, (some) => some.where('account_id', 'is', null))
+            .where('id', '<=', oldest.id)
+            .orderBy('id')
+            .limit(batch),
+        )
+        .executeTakeFirstOrThrow(),
+    )
+    deleted = Number(numDeletedRows)
+  }
+}

@@ -1,0 +1,35 @@
+import { plansFile } from '../app/files.js'
+import { runThread } from '../app/thread.js'
+import { loadPlans } from '../billing/index.js'
+import { joinBacklog } from '../deliveries/index.js'
+import { openSubmission } from '../submission/index.js'
+import { openRenderer } from '../templates/index.js'
+
+function noFiles(): Promise<never> {
+  return Promise.reject(new Error('Nothing is fetched for a submitted message'))
+}
+
+await runThread('submission', async ({ data, store, clock, log, meter, ring }) => {
+  const { outbound, contacts } = data.config
+  const renderer = openRenderer({ log, clock })
+  const submission = await openSubmission({
+    ...{ store, clock, log, meter, renderer, ring, config: data.config },
+    plans: loadPlans(plansFile(data.dataDir)),
+    backlog: joinBacklog(data.backlog),
+    maxQueued: outbound.maxQueued,
+    retry: outbound.retry,
+    defaultCountry: contacts.defaultCountry,
+    // A message brings its own, within its own size.
+    attachments: { maxBytes: 0, maxCount: 0, fetchFile: noFiles },
+    dir: data.dataDir,
+    ports: data.listenPorts ?? {},
+  })
+  return {
+    ports: submission.ports,
+    reload: submission.reload,
+    async stop() {
+      await submission.close()
+      await renderer.close()
+    },
+  }
+})
