@@ -44,6 +44,7 @@ import {
   setSwitches,
 } from '../tracking/index.js'
 import { trackingRoutes } from '../tracking/routes.js'
+import { webhookRoutes } from '../webhooks/routes.js'
 import { countAnswers, type Metrics } from './metrics.js'
 import { openResolver } from './resolver.js'
 
@@ -94,12 +95,14 @@ export async function openPrivateServer(
     usesOf: (accountId, slug) => templateUses(store.read, accountId, slug),
     refuseInUse: (accountId, slug) => refuseTemplateInUse(store.read, accountId, slug),
   })
+  const ownResolver = () => openResolver(config.dns, clock)
+  webhookRoutes(server.api, { ...core, openResolver: ownResolver, allow: config.webhooks.allow })
   billingRoutes(server.api, core)
   keyRoutes(server.api, core)
   domainRoutes(server.api, {
     ...core,
     settings: recordSettings(config),
-    openResolver: () => openResolver(config.dns, clock),
+    openResolver: ownResolver,
     switchesOf: domainSwitches,
     setSwitches: (domainId, changes) => setSwitches({ store }, { domainId }, changes),
   })

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { OperatorError } from '../errors/index.js'
 import { readDeliveries, replay, type WebhookDelivery } from '../webhooks/index.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
+import { withHints } from './limits.js'
 import { jsonTime, say, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
 
@@ -30,7 +31,10 @@ export function webhookHistoryCommands(webhook: Command): void {
       const limit = wholeNumber('--limit', options.limit)
       const found = await withStore(place, async ({ store: { read } }) => {
         const account = await chosenAccount(read, options.account)
-        return readDeliveries(read, account.id, id, { failed: options.failed === true, limit })
+        const asked = { failed: options.failed === true, limit }
+        return withHints({ not_found: "'posthorn webhook list' shows those of the account" }, () =>
+          readDeliveries(read, account.id, id, asked),
+        )
       })
       if (place.json) return sayJson(found.map(shown))
       sayTable(
@@ -61,7 +65,12 @@ export function webhookHistoryCommands(webhook: Command): void {
         const which = delivery === undefined ? 'failed' : wholeNumber('The delivery', delivery)
         const queued = await withStore(place, async ({ store, clock }) => {
           const account = await chosenAccount(store.read, options.account)
-          return replay({ store, now: () => clock.now() }, account.id, id, which)
+          const hints = {
+            not_found: `'posthorn webhook list' and 'posthorn webhook deliveries' show them`,
+            conflict: `first: posthorn webhook enable ${id}`,
+          }
+          const now = () => clock.now()
+          return withHints(hints, () => replay({ store, now }, account.id, id, which))
         })
         if (place.json) return sayJson({ queued })
         say(`${queued} ${queued === 1 ? 'webhook is' : 'webhooks are'} queued again`)

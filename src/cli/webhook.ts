@@ -4,7 +4,7 @@ import { openResolver } from '../app/resolver.js'
 import { loadPlans } from '../billing/index.js'
 import { systemClock } from '../clock/index.js'
 import { duration, openApplianceKey } from '../config/index.js'
-import { messageOf, OperatorError } from '../errors/index.js'
+import { OperatorError } from '../errors/index.js'
 import {
   addEndpoint,
   chooseEvents,
@@ -13,15 +13,14 @@ import {
   type Endpoint,
   enableEndpoint,
   findEndpoint,
+  judgeTarget,
   listEndpoints,
-  permittedAddresses,
-  Refused,
-  readTargetUrl,
   rotateSecret,
   tryEndpoint,
   webhookEvents,
 } from '../webhooks/index.js'
 import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
+import { withHints } from './limits.js'
 import {
   jsonTime,
   remark,
@@ -62,7 +61,8 @@ export function webhookCommands(program: Command): void {
     .action(async (url: string, options: Options, command: Command) => {
       const place = placeOf(command)
       const events = chooseEvents(options.events?.split(',') ?? webhookEvents)
-      await judge(place, url)
+      const doubt = await judgeTarget(guardOf(place, { clock: systemClock }), url)
+      if (doubt !== undefined) remark(`warning: ${doubt}`)
       const made = await withStore(place, async (deps) => {
         const { id } = await chosenAccount(deps.store.read, options.account)
         const plans = loadPlans(plansFile(place.dataDir))
@@ -103,9 +103,10 @@ export function webhookCommands(program: Command): void {
 
   one('show', 'show an endpoint').action(async (id: string, options: Options, command: Command) => {
     const place = placeOf(command)
-    const found = await withStore(place, async ({ store: { read } }) =>
-      findEndpoint(read, (await chosenAccount(read, options.account)).id, id),
-    )
+    const found = await withStore(place, async ({ store: { read } }) => {
+      const { id: accountId } = await chosenAccount(read, options.account)
+      return withHints(unknownHint, () => findEndpoint(read, accountId, id))
+    })
     if (place.json) return sayJson(shown(found))
     sayFields({
       Id: found.id,
@@ -132,7 +133,7 @@ export function webhookCommands(program: Command): void {
           read: deps.store.read,
           signal,
         }
-        return tryEndpoint(of, accountId, id)
+        return withHints(unknownHint, () => tryEndpoint(of, accountId, id))
       })
       if (answer.kind !== 'taken') process.exitCode = 1
       if (place.json) return sayJson({ ...answer, tookMs, body })
@@ -153,7 +154,8 @@ export function webhookCommands(program: Command): void {
       if ('expected' in overlap) throw new OperatorError(`--overlap: expected ${overlap.expected}`)
       const made = await withStore(place, async (deps) => {
         const { id: accountId } = await chosenAccount(deps.store.read, options.account)
-        return rotateSecret(withKey(place, deps), accountId, id, overlap.value)
+        const made = () => rotateSecret(withKey(place, deps), accountId, id, overlap.value)
+        return withHints(unknownHint, made)
       })
       const { secret, oldSecretUntil } = made
       if (place.json) return sayJson({ id, secret, oldSecretUntil: jsonTime(oldSecretUntil) })
@@ -175,9 +177,10 @@ export function webhookCommands(program: Command): void {
   ] as const) {
     one(name, description).action(async (id: string, options: Options, command: Command) => {
       const place = placeOf(command)
-      await withStore(place, async (deps) =>
-        apply(deps, (await chosenAccount(deps.store.read, options.account)).id, id),
-      )
+      await withStore(place, async (deps) => {
+        const { id: accountId } = await chosenAccount(deps.store.read, options.account)
+        await withHints<unknown>(unknownHint, () => apply(deps, accountId, id))
+      })
       if (place.json) return sayJson({ id: id.toLowerCase(), [name]: true })
       say(`Webhook ${id} ${done}`)
     })
@@ -196,16 +199,7 @@ function guardOf(place: Place, { clock }: Pick<CliDeps, 'clock'>) {
   return { resolver: openResolver(dns, clock), allow: webhooks.allow, clock }
 }
 
-/** Says at once what the courier would say at every attempt. A name may come into the DNS later. */
-async function judge(place: Place, text: string): Promise<void> {
-  try {
-    await permittedAddresses(guardOf(place, { clock: systemClock }), readTargetUrl(text))
-  } catch (error) {
-    if (error instanceof Refused) throw new OperatorError(error.message)
-    if (error instanceof OperatorError) throw error
-    remark(`warning: ${messageOf(error)}`)
-  }
-}
+const unknownHint = { not_found: "'posthorn webhook list' shows those of the account" }
 
 const short = (event: string) => event.replace('email.', '')
 

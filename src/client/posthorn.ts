@@ -18,6 +18,7 @@ import {
 import { templateMethods } from './templates.js'
 import { topicMethods } from './topics.js'
 import { clientVersion, type Plan } from './types.js'
+import { webhookMethods } from './webhooks.js'
 
 export interface PosthornOptions {
   /** Where the appliance's API is, such as `http://posthorn.internal:8080`; else POSTHORN_URL. */
@@ -62,6 +63,7 @@ export class Posthorn {
   readonly automations: ReturnType<typeof automationMethods>
   readonly events: ReturnType<typeof eventMethods>
   readonly templates: ReturnType<typeof templateMethods>
+  readonly webhooks: ReturnType<typeof webhookMethods>
   readonly domains: ReturnType<typeof domainMethods>
   readonly keys: ReturnType<typeof keyMethods>
   /** No key is needed. */
@@ -84,6 +86,7 @@ export class Posthorn {
     this.automations = automationMethods(methods)
     this.events = eventMethods(methods)
     this.templates = templateMethods(methods)
+    this.webhooks = webhookMethods(methods)
     this.domains = domainMethods(methods)
     this.keys = keyMethods(methods)
     this.plans = { list: methods.part('GET /v1/billing/plans', 'plans') }

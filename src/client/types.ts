@@ -1426,6 +1426,13 @@ export interface NewTopic {
   position?: number | null | undefined
 }
 
+export interface NewWebhook {
+  /** HTTPS, at a public address unless the operator allows others */
+  url: string
+  /** Default: all */
+  events?: readonly ('email.sent' | 'email.delivered' | 'email.bounced' | 'email.complained' | 'email.failed' | 'email.opened' | 'email.clicked')[] | null | undefined
+}
+
 export interface NotFound {
   /** Resource or URL does not exist; 405: it does not know the method */
   code: 'not_found'
@@ -1919,6 +1926,99 @@ export interface ValidationError {
   error: string
 }
 
+export interface Webhook {
+  /** Stays the same */
+  id: string
+  /** Where it is told */
+  url: string
+  /** What it is told */
+  events: string[]
+  /** Nothing is queued for one that is not */
+  enabled: boolean
+  /** Events in a row that were dropped after their last attempt */
+  failures: number
+  /** When it was switched off */
+  disabledAt: string | null
+  /** By whom, or after what */
+  disabledBecause: string | null
+  /** Until then the secret before the last rotation signs too */
+  oldSecretUntil: string | null
+  /** When it was added */
+  createdAt: string
+}
+
+/** What is not given stays. */
+export interface WebhookChanges {
+  /** HTTPS, at a public address unless the operator allows others */
+  url?: string | null | undefined
+  events?: readonly ('email.sent' | 'email.delivered' | 'email.bounced' | 'email.complained' | 'email.failed' | 'email.opened' | 'email.clicked')[] | null | undefined
+  enabled?: boolean | null | undefined
+}
+
+export interface WebhookCreated {
+  /** Stays the same */
+  id: string
+  /** Where it is told */
+  url: string
+  /** What it is told */
+  events: string[]
+  /** Nothing is queued for one that is not */
+  enabled: boolean
+  /** Events in a row that were dropped after their last attempt */
+  failures: number
+  /** When it was switched off */
+  disabledAt: string | null
+  /** By whom, or after what */
+  disabledBecause: string | null
+  /** Until then the secret before the last rotation signs too */
+  oldSecretUntil: string | null
+  /** When it was added */
+  createdAt: string
+  /** This once; null in a repeat with the same Idempotency-Key */
+  secret: string | null
+}
+
+export interface WebhookDeleted {
+  /** As given */
+  id: string
+  deleted: true
+  /** For people */
+  message: string
+}
+
+export interface WebhookDeliveries {
+  deliveries: {
+    /** Its number */
+    id: number
+    /** What happened */
+    event: string
+    /** The mail, or what else it speaks of */
+    subjectId: string
+    /** `dropped`: set aside as the endpoint was switched off */
+    state: 'waiting' | 'delivered' | 'failed' | 'dropped' | (string & {})
+    /** So far */
+    attempts: number
+    /** Of the last answer */
+    status: number | null
+    /** The beginning of its body */
+    response: string | null
+    /** Why it was not taken */
+    error: string | null
+    /** What was sent, or is to be */
+    payload: unknown
+    /** When it was queued */
+    createdAt: string
+    /** Of what waits */
+    nextAttemptAt: string | null
+    /** Of what has ended */
+    endedAt: string | null
+  }[]
+  /** Whether there is another page */
+  hasMore: boolean
+  /** Where the next page begins; null at the end */
+  nextCursor: string | null
+}
+
 export interface WebhookPayload {
   /** What happened */
   event: 'email.sent' | 'email.delivered' | 'email.bounced' | 'email.complained' | 'email.failed' | 'email.opened' | 'email.clicked' | (string & {})
@@ -1946,6 +2046,43 @@ export interface WebhookPayload {
   domainId?: string
   /** Its name */
   domain?: string
+}
+
+export interface WebhookRotation {
+  /** How long the secret before it signs too */
+  overlapSeconds?: number | null | undefined
+}
+
+export interface WebhookSecret {
+  /** As given */
+  id: string
+  /** This once; null in a repeat with the same Idempotency-Key */
+  secret: string | null
+  /** Until then the secret before the last rotation signs too */
+  oldSecretUntil: string | null
+}
+
+export interface WebhookTrial {
+  /** Whether it answered 2xx */
+  taken: boolean
+  /** Of its answer */
+  status: number | null
+  /** The beginning of its body */
+  response: string | null
+  /** Why it was not taken */
+  error: string | null
+  /** Milliseconds */
+  tookMs: number
+  payload: WebhookPayload
+}
+
+export interface Webhooks {
+  webhooks: Webhook[]
+}
+
+export interface WebhooksQueued {
+  /** How many */
+  queued: number
 }
 
 /** Every endpoint by its method and path. */
@@ -2325,6 +2462,86 @@ export interface Operations {
     query: Record<never, never>
     body: undefined
     answer: TemplateSaved
+  }
+  /** List the endpoints */
+  'GET /v1/webhooks': {
+    id: 'listWebhooks'
+    params: Record<never, never>
+    query: Record<never, never>
+    body: undefined
+    answer: Webhooks
+  }
+  /** Add an endpoint */
+  'POST /v1/webhooks': {
+    id: 'createWebhook'
+    params: Record<never, never>
+    query: Record<never, never>
+    body: NewWebhook
+    answer: WebhookCreated
+  }
+  /** One endpoint */
+  'GET /v1/webhooks/{id}': {
+    id: 'getWebhook'
+    params: { id: string }
+    query: Record<never, never>
+    body: undefined
+    answer: Webhook
+  }
+  /** Change an endpoint, or switch it off and on */
+  'PATCH /v1/webhooks/{id}': {
+    id: 'updateWebhook'
+    params: { id: string }
+    query: Record<never, never>
+    body: WebhookChanges
+    answer: Webhook
+  }
+  /** Delete an endpoint */
+  'DELETE /v1/webhooks/{id}': {
+    id: 'deleteWebhook'
+    params: { id: string }
+    query: Record<never, never>
+    body: undefined
+    answer: WebhookDeleted
+  }
+  /** Make a new secret */
+  'POST /v1/webhooks/{id}/rotate': {
+    id: 'rotateWebhookSecret'
+    params: { id: string }
+    query: Record<never, never>
+    body: WebhookRotation
+    answer: WebhookSecret
+  }
+  /** Send an invented event at once */
+  'POST /v1/webhooks/{id}/test': {
+    id: 'testWebhook'
+    params: { id: string }
+    query: Record<never, never>
+    body: undefined
+    answer: WebhookTrial
+  }
+  /** What waits for an endpoint, and what went there */
+  'GET /v1/webhooks/{id}/deliveries': {
+    id: 'listWebhookDeliveries'
+    params: { id: string }
+    query: { failed?: boolean | undefined; limit?: number | undefined; cursor?: string | undefined }
+    body: undefined
+    answer: WebhookDeliveries
+  }
+  /** Send a delivery again */
+  'POST /v1/webhooks/{id}/deliveries/{deliveryId}/replay': {
+    id: 'replayWebhookDelivery'
+    params: { id: string; deliveryId: string }
+    query: Record<never, never>
+    body: undefined
+    answer: WebhooksQueued
+  }
+  /** Send all again that did not arrive */
+  'POST /v1/webhooks/{id}/replay': {
+    id: 'replayFailedWebhooks'
+    params: { id: string }
+    query: Record<never, never>
+    body: undefined
+    answer: WebhooksQueued
   }
   /** List the domains */
   'GET /v1/domains': {

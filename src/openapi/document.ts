@@ -23,11 +23,24 @@ import { itself } from './itself.js'
 import { keys } from './keys.js'
 import { templates } from './templates.js'
 import { topics } from './topics.js'
+import { webhookEndpoints } from './webhook-endpoints.js'
 import { describeWebhooks, webhookSchemas, webhookTag } from './webhooks.js'
 
 /** Every domain with endpoints, in the order in which people read of them. */
 const descriptions: readonly Description[] = [
-  ...[emails, contacts, topics, broadcasts, automations, templates, domains, keys, billing, itself],
+  ...[
+    emails,
+    contacts,
+    topics,
+    broadcasts,
+    automations,
+    templates,
+    webhookEndpoints,
+    domains,
+    keys,
+    billing,
+    itself,
+  ],
 ]
 
 export interface Document {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { checkAdding, type Plans, readBilling } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
-import { ApiError, OperatorError } from '../errors/index.js'
+import { ApiError } from '../errors/index.js'
 import {
   type Read,
   type Store,
@@ -42,6 +42,7 @@ export async function addEndpoint(
   plans: Plans,
   accountId: string,
   { url, events }: { url: string; events: readonly WebhookEvent[] },
+  alongside: (tx: Tx, added: Endpoint) => Promise<void> = async () => {},
 ): Promise<Endpoint & { secret: string }> {
   const target = readTargetUrl(url).href
   const id = store.ids.uuid()
@@ -55,7 +56,7 @@ export async function addEndpoint(
         `The plan ${billing.plan.name} has no webhooks; see 'posthorn plan list'`,
       )
     }
-    return tx
+    const added = await tx
       .insertInto('webhook_endpoints')
       .values({
         id,
@@ -75,6 +76,8 @@ export async function addEndpoint(
       })
       .returningAll()
       .executeTakeFirstOrThrow()
+    await alongside(tx, toEndpoint(added))
+    return added
   })
   return { ...toEndpoint(row), secret }
 }
@@ -100,6 +103,7 @@ export async function rotateSecret(
   accountId: string,
   id: string,
   overlapMs: number,
+  alongside: (tx: Tx, oldSecretUntil: number | null) => Promise<void> = async () => {},
 ): Promise<{ secret: string; oldSecretUntil: number | null }> {
   const until = overlapMs > 0 ? clock.now() + overlapMs : null
   return store.write(async (tx) => {
@@ -110,42 +114,53 @@ export async function rotateSecret(
       old_secret: until === null ? null : row.secret,
       old_secret_until: until,
     })
+    await alongside(tx, until)
     return { secret, oldSecretUntil: until }
   })
 }
 
-export async function enableEndpoint(
-  { store }: { store: Store },
-  accountId: string,
-  id: string,
-): Promise<void> {
-  await store.write(async (tx) => {
-    const row = await endpointRow(tx, accountId, id)
-    const on = { enabled: 1, failures: 0, disabled_at: null, disabled_because: null, announced: 1 }
-    await change(tx, row.id, on)
-  })
-}
+export const enableEndpoint = (deps: ChangeDeps, accountId: string, id: string) =>
+  updateEndpoint(deps, accountId, id, { enabled: true })
 
 /** Nothing is queued for it until it is enabled again, and what waits is set aside. */
-export async function disableEndpoint(
-  { store, clock }: Omit<EndpointDeps, 'key'>,
+export const disableEndpoint = (deps: ChangeDeps, accountId: string, id: string) =>
+  updateEndpoint(deps, accountId, id, { enabled: false })
+
+type ChangeDeps = Omit<EndpointDeps, 'key'>
+
+export interface EndpointChanges {
+  url?: string | undefined
+  events?: readonly WebhookEvent[] | undefined
+  enabled?: boolean | undefined
+}
+
+/** Changes what is given. The courier takes it up within seconds, for what waits too. */
+export async function updateEndpoint(
+  { store, clock }: ChangeDeps,
   accountId: string,
   id: string,
-): Promise<void> {
-  await store.write(async (tx) => {
+  { url, events, enabled }: EndpointChanges,
+  disabledBy = 'by the operator',
+): Promise<Endpoint> {
+  const target = url === undefined ? {} : { url: readTargetUrl(url).href }
+  return await store.write(async (tx) => {
     const row = await endpointRow(tx, accountId, id)
-    if (row.enabled === 0) return
-    await change(tx, row.id, {
-      enabled: 0,
-      disabled_at: clock.now(),
-      disabled_because: 'by the operator',
-    })
+    const off = { enabled: 0, disabled_at: clock.now(), disabled_because: disabledBy }
+    const on = { enabled: 1, failures: 0, disabled_at: null, disabled_because: null, announced: 1 }
+    const changes = {
+      ...target,
+      ...(events !== undefined && { events: JSON.stringify(events) }),
+      ...(enabled === true && on),
+      ...(enabled === false && row.enabled === 1 && off),
+    }
+    if (Object.keys(changes).length > 0) await change(tx, row.id, changes)
+    return toEndpoint({ ...row, ...changes })
   })
 }
 
 /** It is gone for everybody at once; what was kept of it goes in the background. */
 export async function deleteEndpoint(
-  { store, clock }: Omit<EndpointDeps, 'key'>,
+  { store, clock }: ChangeDeps,
   accountId: string,
   id: string,
 ): Promise<void> {
@@ -181,7 +196,7 @@ export async function endpointRow(
     .where('deleted_at', 'is', null)
     .executeTakeFirst()
   if (row !== undefined) return row
-  throw new OperatorError(`No webhook ${id}; 'posthorn webhook list' shows those of the account`)
+  throw new ApiError('not_found', `No webhook ${id}`)
 }
 
 const change = (tx: Tx, id: string, values: Partial<WebhookEndpointRow>) =>

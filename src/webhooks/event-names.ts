@@ -1,4 +1,4 @@
-import { OperatorError } from '../errors/index.js'
+import { ApiError } from '../errors/index.js'
 
 /** The contract's seven, in the order of a mail's life. */
 export const webhookEvents = [
@@ -13,10 +13,11 @@ export const webhookEvents = [
 
 export type WebhookEvent = (typeof webhookEvents)[number]
 
-/** Reads a choice of events as an operator types it, `email.` left out or not. */
+/** Reads a choice of events as an operator types it, `email.` left out or not; throws a 422. */
 export function chooseEvents(given: readonly string[]): WebhookEvent[] {
   const wanted = new Set(given.map((name) => (name.includes('.') ? name : `email.${name}`)))
   const chosen = webhookEvents.filter((event) => wanted.has(event))
   if (chosen.length === wanted.size && chosen.length > 0) return chosen
-  throw new OperatorError(`Events are one or more of ${webhookEvents.join(', ')}`)
+  const message = `Events are one or more of ${webhookEvents.join(', ')}`
+  throw new ApiError('validation_error', message, { status: 422, fields: { field: 'events' } })
 }

@@ -1,4 +1,4 @@
-import { OperatorError } from '../errors/index.js'
+import { ApiError } from '../errors/index.js'
 import { idsIn, type Read, type Store, type WebhookDeliveryRow } from '../store/index.js'
 import { endpointRow } from './endpoint.js'
 import { insertJob } from './enqueue.js'
@@ -20,27 +20,39 @@ export interface WebhookDelivery {
   body: string
 }
 
-/** What waits for an endpoint and what went there, the newest first of each. */
+/** The last delivery of the page before. */
+export type LastDelivery = Pick<WebhookDelivery, 'id' | 'outcome'>
+
+/**
+ * What waits for an endpoint and then what went there, the newest first of each. What ends between two
+ * pages may be on both, and is missing on none.
+ */
 export async function readDeliveries(
   read: Read,
   accountId: string,
   endpointId: string,
-  { failed, limit }: { failed: boolean; limit: number },
+  { failed, limit, after }: { failed: boolean; limit: number; after?: LastDelivery | undefined },
 ): Promise<WebhookDelivery[]> {
   const { id } = await endpointRow(read, accountId, endpointId)
+  const isWaiting = after === undefined || after.outcome === 'waiting'
+  const from = (wanted: boolean) => (after !== undefined && wanted ? after.id : undefined)
+  const waitingFrom = from(isWaiting)
+  const endedFrom = from(!isWaiting)
   const waiting = await read
     .selectFrom('webhook_jobs')
     .selectAll()
     .where('endpoint_id', '=', id)
     .$if(failed, (query) => query.where('attempts', '>', 0))
+    .$if(waitingFrom !== undefined, (query) => query.where('id', '<', waitingFrom ?? 0))
     .orderBy('id', 'desc')
-    .limit(limit)
+    .limit(isWaiting ? limit : 0)
     .execute()
   const ended = await read
     .selectFrom('webhook_deliveries')
     .selectAll()
     .where('endpoint_id', '=', id)
     .$if(failed, (query) => query.where('outcome', '<>', 'delivered'))
+    .$if(endedFrom !== undefined, (query) => query.where('id', '<', endedFrom ?? 0))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()
@@ -71,7 +83,7 @@ const replayAtOnce = 200
 
 /**
  * Queues again what went to an endpoint: the same bytes, their timestamp included. Either one, or
- * all that did not arrive. Returns how many.
+ * all that did not arrive. Returns how many. Throws a 404, and a 409 for an endpoint that is disabled.
  */
 export async function replay(
   { store, now }: { store: Store; now: () => number },
@@ -81,7 +93,7 @@ export async function replay(
 ): Promise<number> {
   const endpoint = await endpointRow(store.read, accountId, endpointId)
   if (endpoint.enabled === 0) {
-    throw new OperatorError(`It is disabled; first: posthorn webhook enable ${endpoint.id}`)
+    throw new ApiError('conflict', 'It is disabled, so nothing is sent there')
   }
   let queued = 0
   for (let after = 0; ; ) {
@@ -114,9 +126,7 @@ export async function replay(
     if (rows.length < replayAtOnce) break
   }
   if (queued === 0 && which !== 'failed') {
-    throw new OperatorError(
-      `No delivery ${which} of this webhook; 'posthorn webhook deliveries ${endpoint.id}' shows them`,
-    )
+    throw new ApiError('not_found', `No delivery ${which} of this webhook`)
   }
   return queued
 }

@@ -15,17 +15,19 @@ export {
   findEndpoint,
   listEndpoints,
   rotateSecret,
+  updateEndpoint,
 } from './endpoint.js'
 export { enqueueWebhook, makeWebhookJobs } from './enqueue.js'
 export { chooseEvents, type WebhookEvent, webhookEvents } from './event-names.js'
 export { forgetDeliveries } from './forget.js'
-export { readDeliveries, replay, type WebhookDelivery } from './history.js'
+export { type LastDelivery, readDeliveries, replay, type WebhookDelivery } from './history.js'
 export { announceDisabled } from './notices.js'
 export type { Payload } from './payload.js'
 export {
   type GuardDeps,
   guardedLookup,
   hostOf,
+  judgeTarget,
   permittedAddresses,
   Refused,
   readTargetUrl,

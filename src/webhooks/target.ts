@@ -6,7 +6,7 @@ import {
   liesWithin,
   type Resolver,
 } from '../dns/index.js'
-import { OperatorError } from '../errors/index.js'
+import { ApiError, messageOf } from '../errors/index.js'
 
 export interface GuardDeps {
   resolver: Resolver
@@ -22,19 +22,37 @@ const ownNetworks = [
   ...['127.0.0.0/8', '::1', 'fc00::/7'],
 ]
 
-/** Reads the URL of an endpoint; throws OperatorError with what is wrong with it. */
+/** Reads the URL of an endpoint; throws a 422 with what is wrong with it. */
 export function readTargetUrl(text: string): URL {
   // Not URL.canParse: once it is hot, Node 20.20 says false of `https://bücher.test/`.
   const url = text.length <= maxUrlLength ? URL.parse(text) : null
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new OperatorError(
+    throw badUrl(
       `Not the URL of an endpoint: expected one such as https://app.example.com/hooks, at most ${maxUrlLength} characters`,
     )
   }
   if (url.username !== '' || url.password !== '' || url.hash !== '') {
-    throw new OperatorError('The URL of an endpoint has no user, no password and no #fragment')
+    throw badUrl('The URL of an endpoint has no user, no password and no #fragment')
   }
   return url
+}
+
+const badUrl = (message: string) =>
+  new ApiError('validation_error', message, { status: 422, fields: { field: 'url' } })
+
+/**
+ * Says at once what the courier would say at every attempt: throws a 422 for where nothing may go.
+ * Resolves with what speaks against it for now, such as a name that is not in the DNS yet.
+ */
+export async function judgeTarget(deps: GuardDeps, text: string): Promise<string | undefined> {
+  const url = readTargetUrl(text)
+  try {
+    await permittedAddresses(deps, url)
+    return undefined
+  } catch (error) {
+    if (error instanceof Refused) throw badUrl(error.message)
+    return messageOf(error)
+  }
 }
 
 /** Where a webhook must not go unless the operator says so; the message tells how. */

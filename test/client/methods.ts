@@ -117,6 +117,27 @@ export const methods: Methods = {
     ask: ({ templates }, { ids }) => templates.restore(first(ids), Number(second(ids))),
   },
 
+  'GET /v1/webhooks': { ask: ({ webhooks }) => webhooks.list(), field: 'webhooks' },
+  'POST /v1/webhooks': { ask: ({ webhooks }, { body }) => webhooks.create(body) },
+  'GET /v1/webhooks/{id}': { ask: ({ webhooks }, { ids }) => webhooks.get(first(ids)) },
+  'PATCH /v1/webhooks/{id}': {
+    ask: ({ webhooks }, { ids, body }) => webhooks.update(first(ids), body),
+  },
+  'DELETE /v1/webhooks/{id}': { ask: ({ webhooks }, { ids }) => webhooks.delete(first(ids)) },
+  'POST /v1/webhooks/{id}/rotate': {
+    ask: ({ webhooks }, { ids, body }) => webhooks.rotate(first(ids), body),
+  },
+  'POST /v1/webhooks/{id}/test': { ask: ({ webhooks }, { ids }) => webhooks.test(first(ids)) },
+  'GET /v1/webhooks/{id}/deliveries': {
+    ask: ({ webhooks }, { ids }) => webhooks.deliveries(first(ids)),
+  },
+  'POST /v1/webhooks/{id}/deliveries/{deliveryId}/replay': {
+    ask: ({ webhooks }, { ids }) => webhooks.replay(first(ids), Number(second(ids))),
+  },
+  'POST /v1/webhooks/{id}/replay': {
+    ask: ({ webhooks }, { ids }) => webhooks.replayFailed(first(ids)),
+  },
+
   'GET /v1/domains': { ask: ({ domains }) => domains.list(), field: 'domains' },
   'POST /v1/domains': { ask: ({ domains }, { body }) => domains.add(body) },
   'GET /v1/domains/{id}': { ask: ({ domains }, { ids }) => domains.get(first(ids)) },

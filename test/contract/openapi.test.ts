@@ -28,7 +28,8 @@ import { RawConnection, type RawResponse } from '../support/raw-http.js'
 
 // Not far from the threads' own clock, or what is scheduled would be due already.
 const clock = new FakeClock(Date.now())
-const posthorn = await startPosthorn(t, { clock })
+const env = { POSTHORN_WEBHOOKS_ALLOW: '127.0.0.1' }
+const posthorn = await startPosthorn(t, { clock, env })
 const contract = await contractOf(posthorn.url)
 const document: Document = (await posthorn.call('GET', '/v1/openapi.json', { key: null })).json
 const nobody = '01900000-0000-7000-8000-000000000000'
@@ -98,7 +99,10 @@ const secured = Object.keys(requests).filter((one) => !open.test(one))
 const taking = Object.keys(requests).filter((one) => requests[one] !== undefined)
 const sending = taking.filter((one) => one.includes('/emails/'))
 /** Fields of the wrong type: each body has one of them at least. */
-const misshapen = { name: 1, trackOpens: 1, enabled: 1, variables: 1, subject: 1, email: 1 }
+const misshapen = {
+  ...{ name: 1, trackOpens: 1, enabled: 1, variables: 1, subject: 1, email: 1, url: 1 },
+  overlapSeconds: '1',
+}
 const contact = `POST /v1/contacts/${list}`
 const preview = 'POST /v1/broadcasts/preview'
 const testing = 'POST /v1/broadcasts/test'
@@ -687,7 +691,7 @@ t.test('what an account may not do', async (t) => {
     await answers(t, one, { body }, 403, 'subscription_past_due')
   }
   await answers(t, eventSending, { body: stranger }, 403, 'subscription_past_due')
-  for (const one of ['POST /v1/keys', 'POST /v1/domains']) {
+  for (const one of ['POST /v1/keys', 'POST /v1/domains', 'POST /v1/webhooks']) {
     await answers(t, one, {}, 403, 'subscription_past_due')
   }
   const known = { body: { email: 'Cy@example.com', firstName: 'Cy' } }
@@ -696,7 +700,7 @@ t.test('what an account may not do', async (t) => {
   await write((tx) => setBillingState(tx, id, 'active'))
 
   const adds = (one: string) =>
-    one.startsWith('POST') && !/(simulate|render|suppressions)$/.test(one)
+    one.startsWith('POST') && !/(simulate|render|rotate|suppressions)$/.test(one)
   const adding = [...taking.filter(adds), importing, draft, enable]
   const renamed = { body: { name: 'Other' } }
   await write((tx) => suspend(tx, id, 'abuse'))
@@ -718,6 +722,7 @@ t.test('what an account may not do', async (t) => {
   await write((tx) => setPlan(tx, id, findPlan(plans.email, 'Free')))
   const second = { body: { name: 'second.test' } }
   await answers(t, 'POST /v1/domains', second, 403, 'plan_limit_exceeded')
+  await answers(t, 'POST /v1/webhooks', {}, 403, 'plan_limit_exceeded')
   await write((tx) => tx.updateTable('usage').set({ mails: 100 }).execute())
   const counted = [...sending, testing]
   for (const one of counted) await answers(t, one, {}, 429, 'daily_quota_exceeded')

@@ -20,6 +20,17 @@ export const management: Record<string, object | undefined> = {
   'GET /v1/templates/none/versions/1': undefined,
   'POST /v1/templates/none/versions/1/restore': undefined,
 
+  'GET /v1/webhooks': undefined,
+  'POST /v1/webhooks': { url: 'https://127.0.0.1:1/hooks', events: ['email.bounced'] },
+  [`GET /v1/webhooks/${nobody}`]: undefined,
+  [`PATCH /v1/webhooks/${nobody}`]: { enabled: true },
+  [`DELETE /v1/webhooks/${nobody}`]: undefined,
+  [`POST /v1/webhooks/${nobody}/rotate`]: { overlapSeconds: 60 },
+  [`POST /v1/webhooks/${nobody}/test`]: undefined,
+  [`GET /v1/webhooks/${nobody}/deliveries`]: undefined,
+  [`POST /v1/webhooks/${nobody}/deliveries/1/replay`]: undefined,
+  [`POST /v1/webhooks/${nobody}/replay`]: undefined,
+
   'GET /v1/keys': undefined,
   'POST /v1/keys': { name: 'A key' },
   [`GET /v1/keys/${nobody}`]: undefined,
@@ -45,6 +56,7 @@ export async function managementAnew(
   round: number,
 ): Promise<[one: string, given: Given]> {
   if (one.includes('/templates')) return await templateAnew(posthorn, one, round)
+  if (one.includes('/webhooks/')) return await webhookAnew(posthorn, one)
   if (one === 'POST /v1/domains') return [one, { body: { name: `round${round}.test` } }]
   if (one.includes('/domains/')) return [one.replace(nobody, await domainOf(posthorn)), {}]
   return [one, {}]
@@ -60,6 +72,38 @@ async function templateAnew(
   await posthorn.call('POST', '/v1/templates', { body: { ...body, slug: 'kept' } })
   const given = one.endsWith('render') ? { body: { variables: { name: 'Ann' } } } : {}
   return [one.replace('/none', '/kept'), given]
+}
+
+async function webhookAnew(posthorn: Posthorn, one: string): Promise<[one: string, given: Given]> {
+  const body = management['POST /v1/webhooks']
+  const { id } = (await posthorn.call('POST', '/v1/webhooks', { body: body ?? {} })).json
+  const given = one.endsWith('rotate') ? { body: { overlapSeconds: 60 } } : {}
+  const delivery = one.includes('/deliveries/') ? await deliveryTo(posthorn, id) : 1
+  return [one.replace(nobody, id).replace('/1/', `/${delivery}/`), given]
+}
+
+let deliveries = 0
+
+/** A delivery that has failed. */
+async function deliveryTo({ store, accountId }: Posthorn, endpointId: string): Promise<number> {
+  const id = 1_000_000 + deliveries++
+  await store.write((tx) =>
+    tx
+      .insertInto('webhook_deliveries')
+      .values({
+        ...{
+          id,
+          endpoint_id: endpointId,
+          account_id: accountId,
+          email_id: nobody,
+          event: 'email.sent',
+        },
+        ...{ body: '{"event":"email.sent"}', outcome: 'failed', attempts: 5, status: 500 },
+        ...{ response: 'no', error: 'HTTP 500', created_at: 1, ended_at: 2 },
+      })
+      .execute(),
+  )
+  return id
 }
 
 async function domainOf(posthorn: Posthorn): Promise<string> {
@@ -81,6 +125,7 @@ interface Deps {
 
 export async function managementAnswers(t: Test, deps: Deps): Promise<void> {
   await templateAnswers(t, deps)
+  await webhookAnswers(t, deps)
   await keyAnswers(t, deps)
   await domainAnswers(t, deps)
 }
@@ -133,6 +178,31 @@ async function templateAnswers(t: Test, { answers, posthorn }: Deps): Promise<vo
   await answers(t, `POST /v1/automations/${json.id}/archive`, {}, 200)
   await answers(t, `DELETE ${at}`, {}, 200)
   t.equal((await posthorn.call('GET', at)).status, 404)
+}
+
+async function webhookAnswers(t: Test, { answers, posthorn }: Deps): Promise<void> {
+  const making = 'POST /v1/webhooks'
+  const { json } = await answers(t, making, {}, 201)
+  const bad = { body: { url: 'https://10.0.0.1/' } }
+  await answers(t, making, bad, 422, 'validation_error')
+  await answers(t, 'GET /v1/webhooks', {}, 200)
+  const at = `/v1/webhooks/${json.id}`
+  await answers(t, `GET ${at}`, {}, 200)
+  await answers(t, `PATCH ${at}`, { body: { events: ['email.sent'] } }, 200)
+  await answers(t, `PATCH ${at}`, bad, 422, 'validation_error')
+  await answers(t, `POST ${at}/rotate`, { body: { overlapSeconds: 60 } }, 200)
+  await answers(t, `POST ${at}/test`, {}, 200)
+  const delivery = await deliveryTo(posthorn, json.id)
+  const replaying = `POST ${at}/deliveries/${delivery}/replay`
+  await answers(t, `GET ${at}/deliveries?failed=true`, {}, 200)
+  await answers(t, `GET ${at}/deliveries?failed=maybe`, {}, 400)
+  await answers(t, `GET ${at}/deliveries?cursor=x`, {}, 400, 'validation_error')
+  await answers(t, replaying, {}, 200)
+  await answers(t, `POST ${at}/replay`, {}, 200)
+  await answers(t, `PATCH ${at}`, { body: { enabled: false } }, 200)
+  await answers(t, replaying, {}, 409, 'conflict')
+  await answers(t, `POST ${at}/replay`, {}, 409, 'conflict')
+  await answers(t, `DELETE ${at}`, {}, 200)
 }
 
 async function keyAnswers(t: Test, { answers, clock, posthorn }: Deps): Promise<void> {

@@ -249,8 +249,8 @@ t.test(
 
     const { store, accountId } = rig
     const again = () => replay({ store, now: () => clock.now() }, accountId, id, 'failed')
-    await t.rejects(again(), { message: /It is disabled; first: posthorn webhook enable/ })
-    await enableEndpoint({ store }, accountId, id)
+    await t.rejects(again(), { message: /It is disabled/ })
+    await enableEndpoint({ store, clock }, accountId, id)
     receiver.script = () => 200
     t.equal(await again(), 45)
     await move(async () => (await log()).every(({ outcome }) => outcome === 'delivered'))
@@ -292,7 +292,7 @@ t.test('only accounts that listen, on plans that have it, are queued for', async
   await disableEndpoint({ store, clock }, accountId, id)
   await rig.land(mail, 'bounced')
   t.equal(await queued(), 1, 'not while it is disabled')
-  await enableEndpoint({ store }, accountId, id)
+  await enableEndpoint({ store, clock }, accountId, id)
   const free = plans.email.find(({ webhooks }) => !webhooks)
   if (free === undefined) throw new Error('every plan has webhooks')
   await store.write((tx) => setPlan(tx, accountId, free))

@@ -67,7 +67,7 @@ t.test(
       'https://u:p@a.test/',
       'https://a.test/#x',
     ]) {
-      t.throws(() => readTargetUrl(url), { name: 'OperatorError' }, url)
+      t.throws(() => readTargetUrl(url), { code: 'validation_error' }, url)
     }
     const allow = (value: string) => loadConfig({ env: { POSTHORN_WEBHOOKS_ALLOW: value } })
     t.same(allow('app.lan,10.0.0.0/8,::1').webhooks.allow, ['app.lan', '10.0.0.0/8', '::1'])

@@ -1,0 +1,29 @@
+import type { Methods } from './call.js'
+import type { CallOptions } from './request.js'
+
+/** The endpoints of webhooks; `readWebhook` and the handlers are for what comes there. */
+export const webhookMethods = ({
+  call,
+  part,
+  byId,
+  withBody,
+  byIdWithBody,
+  pagesById,
+}: Methods) => ({
+  list: part('GET /v1/webhooks', 'webhooks'),
+  /** Shows the secret, this once. */
+  create: withBody('POST /v1/webhooks'),
+  get: byId('GET /v1/webhooks/{id}'),
+  update: byIdWithBody('PATCH /v1/webhooks/{id}'),
+  delete: byId('DELETE /v1/webhooks/{id}'),
+  rotate: byIdWithBody('POST /v1/webhooks/{id}/rotate'),
+  test: byId('POST /v1/webhooks/{id}/test'),
+  deliveries: pagesById('GET /v1/webhooks/{id}/deliveries', 'deliveries'),
+  replay: (id: string, deliveryId: number, options?: CallOptions) =>
+    call(
+      'POST /v1/webhooks/{id}/deliveries/{deliveryId}/replay',
+      { params: [id, `${deliveryId}`] },
+      options,
+    ),
+  replayFailed: byId('POST /v1/webhooks/{id}/replay'),
+})

@@ -1,0 +1,314 @@
+import { webhookEvents } from '../webhooks/index.js'
+import { accountRefusals, pastDue } from './account-refusals.js'
+import {
+  closed,
+  count,
+  type Description,
+  orNull,
+  refusal,
+  type Schema,
+  shaped,
+  text,
+  time,
+  uuid,
+} from './describe.js'
+import { foreignCursor, pageFields, pageQuery } from './paging.js'
+
+const id = '01a1fc92-0000-7000-8000-2c3d4e5f6071'
+const params = { id: 'The UUID of the endpoint' }
+const url = text('HTTPS, at a public address unless the operator allows others', {
+  maxLength: 2_048,
+  examples: ['https://app.example.com/hooks'],
+})
+const events: Schema = {
+  type: 'array',
+  minItems: 1,
+  maxItems: webhookEvents.length,
+  items: { type: 'string', enum: webhookEvents },
+}
+const known = {
+  id: uuid('Stays the same'),
+  url: text('Where it is told'),
+  events: { type: 'array', items: { type: 'string' }, description: 'What it is told' },
+  enabled: { type: 'boolean', description: 'Nothing is queued for one that is not' },
+  failures: count('Events in a row that were dropped after their last attempt'),
+  disabledAt: orNull(time('When it was switched off')),
+  disabledBecause: orNull(text('By whom, or after what')),
+  oldSecretUntil: orNull(time('Until then the secret before the last rotation signs too')),
+  createdAt: time('When it was added'),
+}
+const secret = orNull(
+  text('This once; null in a repeat with the same Idempotency-Key', { pattern: '^whsec_' }),
+)
+const delivery = {
+  id: count('Its number', { minimum: 1 }),
+  event: text('What happened', { examples: ['email.delivered'] }),
+  subjectId: uuid('The mail, or what else it speaks of'),
+  state: {
+    type: 'string',
+    enum: ['waiting', 'delivered', 'failed', 'dropped'],
+    description: '`dropped`: set aside as the endpoint was switched off',
+  },
+  attempts: count('So far'),
+  status: orNull(count('Of the last answer')),
+  response: orNull(text('The beginning of its body')),
+  error: orNull(text('Why it was not taken')),
+  payload: { description: 'What was sent, or is to be' },
+  createdAt: time('When it was queued'),
+  nextAttemptAt: orNull(time('Of what waits')),
+  endedAt: orNull(time('Of what has ended')),
+}
+const endpoint = {
+  id,
+  url: 'https://app.example.com/hooks',
+  events: ['email.bounced', 'email.complained'],
+  enabled: true,
+  failures: 0,
+  disabledAt: null,
+  disabledBecause: null,
+  oldSecretUntil: null,
+  createdAt: '2026-11-21T10:00:00.000Z',
+}
+const payload = {
+  event: 'email.bounced',
+  emailId: '01a1fc92-9915-7533-8296-04ee3d91dd72',
+  to: ['ann@example.org'],
+  subject: 'Your order',
+  status: 'bounced',
+  timestamp: '2026-11-21T10:00:00.000Z',
+  bounceReason: 'Permanent',
+}
+const noSuchWebhook = refusal('not_found', 'The account has no such endpoint', 'No such webhook')
+const badUrl = refusal(
+  'validation_error',
+  'Nothing may be sent there, or it is no URL of an endpoint',
+  'The URL of an endpoint has no user, no password and no #fragment',
+  {
+    status: 422,
+    shape: 'InvalidField',
+    fields: { field: text('Which one') },
+    example: { field: 'url' },
+  },
+)
+const isOff = refusal('conflict', 'It is disabled', 'It is disabled, so nothing is sent there')
+const queued = (value: number) => ({
+  status: 200,
+  when: 'Queued again',
+  shape: 'WebhooksQueued',
+  value: { queued: value },
+})
+
+export const webhookEndpoints: Description = {
+  tag: {
+    name: 'Webhook endpoints',
+    description: 'Where an account is told of its mail, what went there, and sending it again.',
+  },
+  schemas: {
+    Webhook: closed(known),
+    Webhooks: closed({ webhooks: { type: 'array', items: shaped('Webhook') } }),
+    WebhookCreated: closed({ ...known, secret }),
+    WebhookSecret: closed({
+      id: uuid('As given'),
+      secret,
+      oldSecretUntil: known.oldSecretUntil,
+    }),
+    NewWebhook: {
+      type: 'object',
+      properties: { url, events: { ...events, description: 'Default: all' } },
+      required: ['url'],
+    },
+    WebhookChanges: {
+      type: 'object',
+      description: 'What is not given stays.',
+      properties: { url, events, enabled: { type: 'boolean' } },
+    },
+    WebhookRotation: {
+      type: 'object',
+      properties: {
+        overlapSeconds: count('How long the secret before it signs too', {
+          maximum: 2_592_000,
+          default: 86_400,
+        }),
+      },
+    },
+    WebhookTrial: closed({
+      taken: { type: 'boolean', description: 'Whether it answered 2xx' },
+      status: orNull(count('Of its answer')),
+      response: orNull(text('The beginning of its body')),
+      error: orNull(text('Why it was not taken')),
+      tookMs: count('Milliseconds'),
+      payload: shaped('WebhookPayload'),
+    }),
+    WebhookDeliveries: closed({
+      deliveries: { type: 'array', items: closed(delivery) },
+      ...pageFields,
+    }),
+    WebhooksQueued: closed({ queued: count('How many') }),
+    WebhookDeleted: closed({
+      id: uuid('As given'),
+      deleted: { const: true },
+      message: text('For people'),
+    }),
+  },
+  operations: {
+    'GET /v1/webhooks': {
+      id: 'listWebhooks',
+      summary: 'List the endpoints',
+      answers: [
+        { status: 200, when: 'Endpoints', shape: 'Webhooks', value: { webhooks: [endpoint] } },
+      ],
+      refusals: [],
+    },
+    'POST /v1/webhooks': {
+      id: 'createWebhook',
+      summary: 'Add an endpoint',
+      description: 'Its secret is in this answer and in none after it.',
+      body: {
+        shape: 'NewWebhook',
+        examples: [
+          { when: 'Failures alone', value: { url: endpoint.url, events: endpoint.events } },
+        ],
+      },
+      answers: [
+        {
+          status: 201,
+          when: 'It is there',
+          shape: 'WebhookCreated',
+          value: { ...endpoint, secret: 'whsec_bm90IGEgc2VjcmV0IGJ1dCBsb29rcyBsaWtlIG9uZQ' },
+        },
+      ],
+      refusals: [
+        badUrl,
+        ...accountRefusals,
+        pastDue,
+        refusal('plan_limit_exceeded', 'The plan has no webhooks', 'The plan Free has no webhooks'),
+      ],
+    },
+    'GET /v1/webhooks/:id': {
+      id: 'getWebhook',
+      summary: 'One endpoint',
+      params,
+      answers: [{ status: 200, when: 'It', shape: 'Webhook', value: endpoint }],
+      refusals: [noSuchWebhook],
+    },
+    'PATCH /v1/webhooks/:id': {
+      id: 'updateWebhook',
+      summary: 'Change an endpoint, or switch it off and on',
+      description:
+        'It holds within seconds, for what waits too. What waits when it is switched off is set aside for a replay.',
+      params,
+      body: {
+        shape: 'WebhookChanges',
+        examples: [{ when: 'Off', value: { enabled: false } }],
+      },
+      answers: [{ status: 200, when: 'As it is now', shape: 'Webhook', value: endpoint }],
+      refusals: [noSuchWebhook, badUrl],
+    },
+    'DELETE /v1/webhooks/:id': {
+      id: 'deleteWebhook',
+      summary: 'Delete an endpoint',
+      params,
+      answers: [
+        {
+          status: 200,
+          when: 'It is gone',
+          shape: 'WebhookDeleted',
+          value: { id, deleted: true, message: 'Webhook deleted, with what was kept of it' },
+        },
+      ],
+      refusals: [noSuchWebhook],
+    },
+    'POST /v1/webhooks/:id/rotate': {
+      id: 'rotateWebhookSecret',
+      summary: 'Make a new secret',
+      description:
+        'The one before it signs too for a while, so that no event is refused meanwhile.',
+      params,
+      body: {
+        shape: 'WebhookRotation',
+        examples: [{ when: 'Within an hour', value: { overlapSeconds: 3_600 } }],
+      },
+      answers: [
+        {
+          status: 200,
+          when: 'The new one',
+          shape: 'WebhookSecret',
+          value: {
+            id,
+            secret: 'whsec_bm90IGEgc2VjcmV0IGJ1dCBsb29rcyBsaWtlIG9uZQ',
+            oldSecretUntil: '2026-11-21T11:00:00.000Z',
+          },
+        },
+      ],
+      refusals: [noSuchWebhook],
+    },
+    'POST /v1/webhooks/:id/test': {
+      id: 'testWebhook',
+      summary: 'Send an invented event at once',
+      description: 'Once, whether it is enabled or not. At most 10 a minute for an account.',
+      params,
+      answers: [
+        {
+          status: 200,
+          when: 'What it answered',
+          shape: 'WebhookTrial',
+          value: { taken: true, status: 200, response: 'ok', error: null, tookMs: 84, payload },
+        },
+      ],
+      refusals: [noSuchWebhook],
+    },
+    'GET /v1/webhooks/:id/deliveries': {
+      id: 'listWebhookDeliveries',
+      summary: 'What waits for an endpoint, and what went there',
+      params,
+      query: {
+        failed: { type: 'boolean', default: false, description: 'Only what did not arrive' },
+        ...pageQuery,
+        limit: { ...pageQuery.limit, default: 50 },
+      },
+      answers: [
+        {
+          status: 200,
+          when: 'What waits first, the newest first of each',
+          shape: 'WebhookDeliveries',
+          value: {
+            deliveries: [
+              {
+                id: 4711,
+                event: 'email.bounced',
+                subjectId: payload.emailId,
+                state: 'failed',
+                attempts: 5,
+                status: 500,
+                response: 'Internal Server Error',
+                error: 'HTTP 500',
+                payload,
+                createdAt: '2026-11-21T10:00:00.000Z',
+                nextAttemptAt: null,
+                endedAt: '2026-11-21T10:01:15.000Z',
+              },
+            ],
+            hasMore: false,
+            nextCursor: null,
+          },
+        },
+      ],
+      refusals: [noSuchWebhook, foreignCursor],
+    },
+    'POST /v1/webhooks/:id/deliveries/:deliveryId/replay': {
+      id: 'replayWebhookDelivery',
+      summary: 'Send a delivery again',
+      description: 'The same bytes, under a number of its own.',
+      params: { ...params, deliveryId: count('The number of the delivery', { minimum: 1 }) },
+      answers: [queued(1)],
+      refusals: [noSuchWebhook, isOff],
+    },
+    'POST /v1/webhooks/:id/replay': {
+      id: 'replayFailedWebhooks',
+      summary: 'Send all again that did not arrive',
+      params,
+      answers: [queued(12)],
+      refusals: [noSuchWebhook, isOff],
+    },
+  },
+}
