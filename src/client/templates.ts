@@ -18,9 +18,9 @@ export const templateMethods = ({
   delete: byId('DELETE /v1/templates/{slug}'),
   render: byIdWithBody('POST /v1/templates/{slug}/render'),
   versions: pagesById('GET /v1/templates/{slug}/versions', 'versions'),
-  getVersion: (slug: string, version: number, options?: CallOptions) =>
+  getVersion: (slug: string, version: number | string, options?: CallOptions) =>
     call('GET /v1/templates/{slug}/versions/{version}', { params: [slug, `${version}`] }, options),
-  restore: (slug: string, version: number, options?: CallOptions) =>
+  restore: (slug: string, version: number | string, options?: CallOptions) =>
     call(
       'POST /v1/templates/{slug}/versions/{version}/restore',
       { params: [slug, `${version}`] },

@@ -19,7 +19,7 @@ export const webhookMethods = ({
   rotate: byIdWithBody('POST /v1/webhooks/{id}/rotate'),
   test: byId('POST /v1/webhooks/{id}/test'),
   deliveries: pagesById('GET /v1/webhooks/{id}/deliveries', 'deliveries'),
-  replay: (id: string, deliveryId: number, options?: CallOptions) =>
+  replay: (id: string, deliveryId: number | string, options?: CallOptions) =>
     call(
       'POST /v1/webhooks/{id}/deliveries/{deliveryId}/replay',
       { params: [id, `${deliveryId}`] },

@@ -11,7 +11,8 @@ const sender = 'Shop <shop@sender.test>'
 const mail = { from: sender, to: 'ann@example.org', subject: 'Hello', html: '<p>Hello</p>' }
 
 t.test('every method does its work at a real appliance', async (t) => {
-  const { url, apiKey, store, accountId } = await startPosthorn(t)
+  const env = { POSTHORN_WEBHOOKS_ALLOW: '127.0.0.1' }
+  const { url, apiKey, store, accountId } = await startPosthorn(t, { env })
   const marketing = loadPlans('config/plans.toml').marketing.at(-1) ?? null
   await store.write((tx) => setMarketingPlan(tx, accountId, marketing))
   const asked = new Set<string>()
@@ -28,6 +29,8 @@ t.test('every method does its work at a real appliance', async (t) => {
   await putTemplate({ store, clock: systemClock, renderer }, accountId, draft)
   await automations(t, posthorn)
   await settings(t, posthorn)
+  await templates(t, posthorn)
+  await webhooks(t, posthorn)
 
   const patterns = Object.keys(methods).map((name) => ({
     name,
@@ -156,4 +159,33 @@ async function settings(t: Test, posthorn: Posthorn): Promise<void> {
   t.ok((await plans.list()).length > 0)
   t.match(await posthorn.version(), { client: /^\d/, server: /^\d/ })
   t.match(await posthorn.request('GET', '/v1/topics'), { topics: [] })
+}
+
+async function templates(t: Test, { templates }: Posthorn): Promise<void> {
+  const made = await templates.create({ slug: 'bye', subject: 'Bye', html: '<p>{{ name }}</p>' })
+  t.equal((await templates.update(made.slug, { subject: 'Farewell' })).version, 2)
+  t.equal((await templates.getVersion('bye', 1)).subject, 'Bye')
+  t.equal((await templates.restore('bye', 1)).version, 3)
+  const versions: number[] = []
+  for await (const { version } of templates.versions('bye', { limit: 1 })) versions.push(version)
+  t.same(versions, [3, 2, 1])
+  const rendered = await templates.render('bye', { variables: { name: 'Ann' } })
+  t.equal(rendered.html, '<p>Ann</p>')
+  t.equal((await templates.get('bye')).subject, 'Bye')
+  t.ok((await templates.list()).templates.some(({ slug }) => slug === 'bye'))
+  await templates.delete('bye')
+}
+
+async function webhooks(t: Test, { webhooks }: Posthorn): Promise<void> {
+  const made = await webhooks.create({ url: 'https://127.0.0.1:1/hooks' })
+  t.match(made.secret, /^whsec_/)
+  await webhooks.update(made.id, { events: ['email.bounced'] })
+  t.same((await webhooks.get(made.id)).events, ['email.bounced'])
+  t.equal((await webhooks.list()).length, 1)
+  t.match(await webhooks.rotate(made.id, {}), { secret: /^whsec_/ })
+  t.match(await webhooks.test(made.id), { taken: false, status: null })
+  t.same((await webhooks.deliveries(made.id)).deliveries, [])
+  await t.rejects(webhooks.replay(made.id, 1), { code: 'not_found' })
+  t.same(await webhooks.replayFailed(made.id), { queued: 0 })
+  await webhooks.delete(made.id)
 }

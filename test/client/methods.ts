@@ -111,10 +111,10 @@ export const methods: Methods = {
     ask: ({ templates }, { ids }) => templates.versions(first(ids)),
   },
   'GET /v1/templates/{slug}/versions/{version}': {
-    ask: ({ templates }, { ids }) => templates.getVersion(first(ids), Number(second(ids))),
+    ask: ({ templates }, { ids }) => templates.getVersion(first(ids), second(ids)),
   },
   'POST /v1/templates/{slug}/versions/{version}/restore': {
-    ask: ({ templates }, { ids }) => templates.restore(first(ids), Number(second(ids))),
+    ask: ({ templates }, { ids }) => templates.restore(first(ids), second(ids)),
   },
 
   'GET /v1/webhooks': { ask: ({ webhooks }) => webhooks.list(), field: 'webhooks' },
@@ -132,7 +132,7 @@ export const methods: Methods = {
     ask: ({ webhooks }, { ids }) => webhooks.deliveries(first(ids)),
   },
   'POST /v1/webhooks/{id}/deliveries/{deliveryId}/replay': {
-    ask: ({ webhooks }, { ids }) => webhooks.replay(first(ids), Number(second(ids))),
+    ask: ({ webhooks }, { ids }) => webhooks.replay(first(ids), second(ids)),
   },
   'POST /v1/webhooks/{id}/replay': {
     ask: ({ webhooks }, { ids }) => webhooks.replayFailed(first(ids)),
