@@ -1,8 +1,14 @@
 import { sql, type UpdateResult } from 'kysely'
 import { type AccountBilling, countCampaignMails, countMails } from '../billing/index.js'
-import { blockedAmong, type ClassName, classNameOf, type StreamDue } from '../deliveries/index.js'
+import {
+  blockedAmong,
+  type ClassName,
+  classNameOf,
+  enqueueTogether,
+  type StreamDue,
+} from '../deliveries/index.js'
 import { extrasOf } from '../emails/index.js'
-import { parseMailbox } from '../mime/index.js'
+import { type Mailbox, parseMailbox } from '../mime/index.js'
 import {
   cell,
   type Ids,
@@ -65,30 +71,39 @@ export async function insertMails(
   await countCampaignMails(tx, billing, marketing, now)
   const bodies = await bodiesFor(tx, ids, mails)
   const rows = mails.map((mail) => {
-    const { id, deliveryId, stepId, step, to, subject, domainId, from, template } = mail
-    const mailbox = parseMailbox(to.email)
-    // Contacts are addresses since they were added.
-    if (mailbox === undefined) throw new Error('A contact has no address')
+    const { id, stepId, step, subject, domainId, from, template } = mail
+    const mailbox = mailboxOf(mail)
     const { config } = step
     const { reply_to: replyTo, extras } = extrasOf(config)
-    const maxAge = retry[classNameOf(classOf(mail))].maxAge
     return [
       ...[id, domainId, bodies.get(template.template.versionId) ?? 0, config.from.trim()],
       ...[JSON.stringify([mailbox.address]), replyTo, subject],
       ...[typeOf(step), config.topicId?.toLowerCase() ?? null, `<${id}@${from.domain}>`, stepId],
-      ...[deliveryId, mailbox.address, mailbox.domain, classOf(mail), now + maxAge],
       extras,
     ]
   })
   const values = { json: JSON.stringify(rows), accountId: billing.accountId, now }
   await insertEmails(tx, values)
-  await insertQueue(tx, values)
+  const deliveries = mails.map((mail) => {
+    const { address: recipient, domain: lane } = mailboxOf(mail)
+    const expiresAt = now + retry[classNameOf(classOf(mail))].maxAge
+    const { id: emailId, deliveryId: id } = mail
+    return { id, emailId, recipient, lane, class: classOf(mail), expiresAt }
+  })
+  await enqueueTogether(tx, { accountId: billing.accountId, dueAt: now }, deliveries)
   const merges = mails.flatMap(({ id, merged }) => (merged === null ? [] : [[id, merged]]))
   if (merges.length > 0) await insertMerges(tx, { json: JSON.stringify(merges) })
   const tags = mails.flatMap(({ id, step }) =>
     (step.config.tags ?? []).map(({ name, value }) => [name, value, id]),
   )
   if (tags.length > 0) await insertTags(tx, { ...values, json: JSON.stringify(tags) })
+}
+
+function mailboxOf({ to }: PlannedMail): Mailbox {
+  const mailbox = parseMailbox(to.email)
+  // Contacts are addresses since they were added.
+  if (mailbox === undefined) throw new Error('A contact has no address')
+  return mailbox
 }
 
 /** The bodies of the mails' templates: one for all mails of a version, made with the first. */
@@ -166,31 +181,7 @@ const insertEmails = prepared<Rows, unknown>((db, { json, accountId, now }) =>
           eb.lit(0).as('failed'),
           eb.val(now).as('created_at'),
           cell<number>(10).as('automation_step_id'),
-          cell<string | null>(16).as('extras'),
-        ]),
-    ),
-)
-
-const insertQueue = prepared<Rows, unknown>((db, { json, accountId, now }) =>
-  db
-    .insertInto('queue')
-    .columns([
-      ...(['id', 'email_id', 'account_id', 'recipient', 'lane', 'class', 'due_at'] as const),
-      ...(['attempts', 'expires_at'] as const),
-    ])
-    .expression((eb) =>
-      eb
-        .selectFrom(rowsOf(json))
-        .select([
-          cell<number>(11).as('id'),
-          cell<string>(0).as('email_id'),
-          eb.val(accountId).as('account_id'),
-          cell<string>(12).as('recipient'),
-          cell<string>(13).as('lane'),
-          cell<0 | 1>(14).as('class'),
-          eb.val(now).as('due_at'),
-          eb.lit(0).as('attempts'),
-          cell<number>(15).as('expires_at'),
+          cell<string | null>(11).as('extras'),
         ]),
     ),
 )

@@ -1,7 +1,13 @@
 import { sql, type UpdateResult } from 'kysely'
 import { giveBackCampaignMails } from '../billing/index.js'
 import { pause } from '../clock/index.js'
-import { type Backlog, type ClassName, classNameOf, type StreamDue } from '../deliveries/index.js'
+import {
+  type Backlog,
+  type ClassName,
+  classNameOf,
+  enqueueTogether,
+  type StreamDue,
+} from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { type Mailbox, parseMailbox } from '../mime/index.js'
@@ -202,9 +208,8 @@ async function insertMails(
   if (mails.length === 0) return
   const now = clock.now()
   const host = parseMailbox(broadcast.from_header)?.domain
-  const rows = mails.map(({ id, deliveryId, mailbox: { address, domain }, subject }) => [
+  const rows = mails.map(({ id, mailbox: { address }, subject }) => [
     ...[id, JSON.stringify([address]), subject, `<${id}@${host}>`],
-    ...[deliveryId, address, domain],
   ])
   const json = JSON.stringify(rows)
   const { id: broadcastId, account_id: accountId, domain_id: domainId } = broadcast
@@ -217,7 +222,14 @@ async function insertMails(
     await insertTags(tx, { json, accountId, name, value })
   }
   const expiresAt = now + retry[classNameOf(queueClass.campaign)].maxAge
-  await insertQueue(tx, { json, accountId, now, expiresAt })
+  await enqueueTogether(
+    tx,
+    { accountId, dueAt: now },
+    mails.map(({ id: emailId, deliveryId, mailbox: { address, domain } }) => {
+      const to = { recipient: address, lane: domain }
+      return { id: deliveryId, emailId, ...to, class: queueClass.campaign, expiresAt }
+    }),
+  )
 }
 
 interface NewEmails {
@@ -283,33 +295,6 @@ const insertTags = prepared<
           eb.val(name).as('name'),
           eb.val(value).as('value'),
           cell<string>(0).as('email_id'),
-        ]),
-    ),
-)
-
-const insertQueue = prepared<
-  { json: string; accountId: string; now: number; expiresAt: number },
-  unknown
->((db, { json, accountId, now, expiresAt }) =>
-  db
-    .insertInto('queue')
-    .columns([
-      ...(['id', 'email_id', 'account_id', 'recipient', 'lane', 'class', 'due_at'] as const),
-      ...(['attempts', 'expires_at'] as const),
-    ])
-    .expression((eb) =>
-      eb
-        .selectFrom(rowsOf(json))
-        .select([
-          cell<number>(4).as('id'),
-          cell<string>(0).as('email_id'),
-          eb.val(accountId).as('account_id'),
-          cell<string>(5).as('recipient'),
-          cell<string>(6).as('lane'),
-          eb.lit(queueClass.campaign).as('class'),
-          eb.val(now).as('due_at'),
-          eb.lit(0).as('attempts'),
-          eb.val(expiresAt).as('expires_at'),
         ]),
     ),
 )

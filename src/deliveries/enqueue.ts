@@ -1,5 +1,13 @@
 import type { Insertable } from 'kysely'
-import { preparedInsert, type QueueClass, type QueueRow, type Tx } from '../store/index.js'
+import {
+  cell,
+  prepared,
+  preparedInsert,
+  type QueueClass,
+  type QueueRow,
+  rowsOf,
+  type Tx,
+} from '../store/index.js'
 
 export interface NewDelivery {
   id: number
@@ -37,3 +45,43 @@ function toRow(delivery: NewDelivery): Insertable<QueueRow> {
     last_transcript: null,
   }
 }
+
+/** What deliveries of one account that are due at once have of their own. */
+export type DeliveryTogether = Omit<NewDelivery, 'accountId' | 'dueAt'>
+
+/** The same for many in one statement: a statement a row would take three times as long. */
+export async function enqueueTogether(
+  tx: Tx,
+  { accountId, dueAt }: Pick<NewDelivery, 'accountId' | 'dueAt'>,
+  deliveries: readonly DeliveryTogether[],
+): Promise<void> {
+  const rows = deliveries.map((one) => [
+    ...[one.id, one.emailId, one.recipient, one.lane, one.class, one.expiresAt],
+  ])
+  await insertRows(tx, { json: JSON.stringify(rows), accountId, dueAt })
+}
+
+const insertRows = prepared<{ json: string; accountId: string; dueAt: number }, unknown>(
+  (db, { json, accountId, dueAt }) =>
+    db
+      .insertInto('queue')
+      .columns([
+        ...(['id', 'email_id', 'account_id', 'recipient', 'lane', 'class', 'due_at'] as const),
+        ...(['attempts', 'expires_at'] as const),
+      ])
+      .expression((eb) =>
+        eb
+          .selectFrom(rowsOf(json))
+          .select([
+            cell<number>(0).as('id'),
+            cell<string>(1).as('email_id'),
+            eb.val(accountId).as('account_id'),
+            cell<string>(2).as('recipient'),
+            cell<string>(3).as('lane'),
+            cell<QueueClass>(4).as('class'),
+            eb.val(dueAt).as('due_at'),
+            eb.lit(0).as('attempts'),
+            cell<number>(5).as('expires_at'),
+          ]),
+      ),
+)

@@ -23,7 +23,7 @@ export {
 export { type Confirmation, confirmRelayed } from './confirm-relayed.js'
 export { measureDepth, type QueueDepth } from './depth.js'
 export { recordSuppressed } from './end.js'
-export { enqueue, type NewDelivery } from './enqueue.js'
+export { enqueue, enqueueTogether, type NewDelivery } from './enqueue.js'
 export { expireOverdue } from './expire.js'
 export { explainWaiting, type LiveGate, type WhyWaiting } from './explain.js'
 export { giveUp } from './give-up.js'
