@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
+import type { Clock } from '../clock/index.js'
 import { ApiError, OperatorError } from '../errors/index.js'
-import type { AutomationRow, Read } from '../store/index.js'
+import type { AutomationRow, Read, Store, Tx } from '../store/index.js'
 import type { AutomationDefinition } from './definition.js'
 
 export type Automation = Selectable<AutomationRow>
@@ -71,4 +72,18 @@ export async function readDefinition(
     .where('version', '=', version)
     .executeTakeFirstOrThrow()
   return { definition: JSON.parse(definition), frozenAt: frozen_at }
+}
+
+export interface AutomationDeps {
+  store: Store
+  clock: Clock
+}
+
+/** What is written with a change, and of what it came to. */
+export type Alongside = (tx: Tx, automation: Automation) => Promise<void>
+export const nothing: Alongside = async () => {}
+
+/** For a change of one that is archived: a 409. */
+export const refuseArchived = ({ status }: Automation) => {
+  if (status === 'archived') throw new ApiError('conflict', 'The automation is archived')
 }

@@ -28,6 +28,7 @@ export {
   stopBackfill,
 } from './backfill.js'
 export type { AutomationDefinition } from './definition.js'
+export { createAutomation, editAutomation } from './edit.js'
 export { type EngineDeps, makeEngineMemory, nextDueAt, runAutomations, runSome } from './engine.js'
 export { explainRun } from './explain.js'
 export { makeFollowAutomations } from './follow.js'
@@ -63,9 +64,7 @@ export {
   archiveAutomation,
   cancelArchived,
   cancelRun,
-  createAutomation,
   disableAutomation,
-  editAutomation,
   enableAutomation,
 } from './state.js'
 export { refuseTemplateInUse, type TemplateUse, templateUses } from './templates-in-use.js'

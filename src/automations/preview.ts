@@ -12,6 +12,7 @@ import { type CohortCounts, simulateCohort } from './cohort.js'
 import { compile } from './compile.js'
 import type { AutomationDefinition, JsonObject } from './definition.js'
 import { departureOf } from './departed.js'
+import { definitionIn } from './edit.js'
 import { openGate } from './gate.js'
 import { makeMailTemplates } from './mail-template.js'
 import type { Traveller } from './run.js'
@@ -22,7 +23,6 @@ import {
   type Simulation,
   simulate,
 } from './simulate.js'
-import { definitionIn } from './state.js'
 import { frozenOf } from './versions.js'
 
 export interface PreviewDeps {

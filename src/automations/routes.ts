@@ -3,9 +3,16 @@ import { readBilling } from '../billing/index.js'
 import { type Api, type Remember, reply } from '../http/index.js'
 import { cursorOf, idInCursor, pageOf, type Read } from '../store/index.js'
 import { type AcceptDeps, acceptEvents } from './accept.js'
-import { type Automation, findAutomation, listAutomations, readDefinition } from './automation.js'
+import {
+  type Alongside,
+  type Automation,
+  findAutomation,
+  listAutomations,
+  readDefinition,
+} from './automation.js'
 import { acceptBatch } from './batch.js'
 import type { JsonObject } from './definition.js'
+import { createAutomation, editAutomation } from './edit.js'
 import { explainRun } from './explain.js'
 import { afterMs } from './happening.js'
 import { type PreviewDeps, previewAutomation, previewCohort } from './preview.js'
@@ -32,15 +39,7 @@ import {
   shownRun,
   shownState,
 } from './shown.js'
-import {
-  type Alongside,
-  archiveAutomation,
-  cancelRun,
-  createAutomation,
-  disableAutomation,
-  editAutomation,
-  enableAutomation,
-} from './state.js'
+import { archiveAutomation, cancelRun, disableAutomation, enableAutomation } from './state.js'
 import { templateWarnings } from './warn.js'
 
 export type AutomationRouteDeps = AcceptDeps & PreviewDeps

@@ -1,141 +1,26 @@
 import { sql } from 'kysely'
 import { type AccountBilling, checkOpen } from '../billing/index.js'
-import { type Clock, pause } from '../clock/index.js'
+import { pause } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import { type EndingRow, endingOf, endRuns, makeTally } from '../runs/index.js'
-import { prepared, type Read, type Store, type Tx } from '../store/index.js'
-import { type Automation, findAutomation, readDefinition } from './automation.js'
+import { prepared, type Read, type Tx } from '../store/index.js'
+import {
+  type Alongside,
+  type Automation,
+  type AutomationDeps,
+  findAutomation,
+  nothing,
+  readDefinition,
+  refuseArchived,
+} from './automation.js'
 import { checkEnabling } from './check-enabling.js'
 import type { AutomationDefinition } from './definition.js'
-import type { StepFault } from './graph.js'
-import { validate } from './validate.js'
+import { invalidAutomation } from './edit.js'
 
 /*
  *   (made) ──▶ disabled ──enable──▶ enabled ──disable──▶ disabled
  *   disabled, enabled ──archive──▶ archived (its live runs are cancelled)
  */
-
-export interface StateDeps {
-  store: Store
-  clock: Clock
-}
-
-/** What is written with a change, and of what it came to. */
-export type Alongside = (tx: Tx, automation: Automation) => Promise<void>
-const nothing: Alongside = async () => {}
-
-export interface NewAutomation {
-  name: string
-  steps: unknown
-  connections: unknown
-  settings?: unknown
-}
-
-/** Makes an automation, always disabled. Throws a 422 that names every fault by its step. */
-export async function createAutomation(
-  { store, clock }: StateDeps,
-  billing: AccountBilling,
-  { name, ...given }: NewAutomation,
-  alongside: Alongside = nothing,
-): Promise<Automation> {
-  checkOpen(billing)
-  const definition = definitionIn(given)
-  const id = store.ids.uuid()
-  const { accountId } = billing
-  const now = clock.now()
-  return await store.write(async (tx) => {
-    await tx
-      .insertInto('automations')
-      .values({
-        ...{ id, account_id: accountId, name: name.trim(), status: 'disabled', version: 1 },
-        ...{ running: 0, waiting: 0, completed: 0, exited: 0, failed: 0, cancelled: 0 },
-        ...{ enrolled: 0, created_at: now, updated_at: now, paused_at: null },
-      })
-      .execute()
-    await putVersion(tx, id, 1, definition)
-    const made = await findAutomation(tx, accountId, id)
-    await alongside(tx, made)
-    return made
-  })
-}
-
-/** The definition that was given, or a 422 with all of its faults. */
-export function definitionIn(given: object): AutomationDefinition {
-  const said = Object.entries(given).filter(([, value]) => value !== undefined)
-  const { definition, faults } = validate(Object.fromEntries(said))
-  if (definition === undefined) throw invalidAutomation(faults)
-  return definition
-}
-
-// A definition of 256 KiB can have 100,000 faults; how many there are is in the message.
-const maxErrors = 200
-
-function invalidAutomation(errors: readonly StepFault[]): ApiError {
-  const [first] = errors
-  const where = first?.key == null ? '' : `step "${first.key}": `
-  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
-  const message = `The automation is not valid: ${where}${first?.error}${more}`
-  const fields = { errors: errors.slice(0, maxErrors) }
-  return new ApiError('validation_error', message, { status: 422, fields })
-}
-
-export type AutomationChanges = Partial<NewAutomation>
-
-/**
- * Changes what is given; steps and connections wholly. Of a version that was ever enabled the change
- * makes a new one, so that runs go on as they began. Throws a 422 while it is enabled, a 409 for an
- * archived one.
- */
-export async function editAutomation(
-  { store, clock }: StateDeps,
-  billing: AccountBilling,
-  id: string,
-  { name, ...changes }: AutomationChanges,
-): Promise<Automation> {
-  checkOpen(billing)
-  const { accountId } = billing
-  return await store.write(async (tx) => {
-    const automation = await findAutomation(tx, accountId, id)
-    if (automation.status === 'enabled') {
-      const message = 'The automation is enabled; disable it before you change it'
-      throw new ApiError('validation_error', message, { status: 422 })
-    }
-    refuseArchived(automation)
-    let { version } = automation
-    const hasChanges = Object.values(changes).some((change) => change !== undefined)
-    if (hasChanges) {
-      const { definition, frozenAt } = await readDefinition(tx, automation.id, version)
-      const next = definitionIn({
-        // Fields that are none too, which are refused by their names.
-        ...changes,
-        steps: changes.steps ?? definition.steps,
-        connections: changes.connections ?? definition.connections,
-        settings: changes.settings ?? definition.settings,
-      })
-      if (frozenAt !== null) version += 1
-      await putVersion(tx, automation.id, version, next)
-    }
-    await tx
-      .updateTable('automations')
-      .set({ name: name?.trim() ?? automation.name, version, updated_at: clock.now() })
-      .where('id', '=', automation.id)
-      .execute()
-    return await findAutomation(tx, accountId, id)
-  })
-}
-
-async function putVersion(tx: Tx, id: string, version: number, definition: AutomationDefinition) {
-  const row = { definition: JSON.stringify(definition), frozen_at: null }
-  await tx
-    .insertInto('automation_versions')
-    .values({ automation_id: id, version, ...row })
-    .onConflict((conflict) => conflict.columns(['automation_id', 'version']).doUpdateSet(row))
-    .execute()
-}
-
-const refuseArchived = ({ status }: Automation) => {
-  if (status === 'archived') throw new ApiError('conflict', 'The automation is archived')
-}
 
 // automations.md §3.8
 const maxEnabled = 200
@@ -147,7 +32,7 @@ const maxPerEvent = 50
  * changes nothing.
  */
 export async function enableAutomation(
-  { store, clock }: StateDeps,
+  { store, clock }: AutomationDeps,
   billing: AccountBilling,
   id: string,
   alongside: Alongside = nothing,
@@ -233,7 +118,7 @@ const lastStep = prepared<object, { id: number | null }>((db) =>
 
 /** New entries stop; runs that are under way finish. */
 export async function disableAutomation(
-  { store, clock }: StateDeps,
+  { store, clock }: AutomationDeps,
   accountId: string,
   id: string,
   alongside: Alongside = nothing,
@@ -279,7 +164,7 @@ const atOnce = 5_000
 
 /** Stops it for good; its live runs are cancelled. From now on the engine runs none of them. */
 export async function archiveAutomation(
-  deps: StateDeps,
+  deps: AutomationDeps,
   accountId: string,
   id: string,
   alongside: Alongside = nothing,
@@ -300,7 +185,7 @@ export async function archiveAutomation(
 }
 
 /** What archiving has left to do, one that a stop or a crash cut short included. */
-export async function cancelArchived(deps: StateDeps, signal: AbortSignal): Promise<void> {
+export async function cancelArchived(deps: AutomationDeps, signal: AbortSignal): Promise<void> {
   for (const { id } of await endingAutomations(deps.store.read, {})) {
     while (!signal.aborted && !(await cancelSlice(deps, id))) {
       await pause(deps.clock, restMs, signal)
@@ -317,7 +202,7 @@ const endingAutomations = prepared<object, { id: string }>((db) =>
 )
 
 /** Resolves with whether no live run is left. */
-async function cancelSlice({ store, clock }: StateDeps, id: string): Promise<boolean> {
+async function cancelSlice({ store, clock }: AutomationDeps, id: string): Promise<boolean> {
   return await store.write(async (tx) => {
     const rows = await tx
       .selectFrom('automation_live')
@@ -339,7 +224,7 @@ async function cancelRows(tx: Tx, rows: readonly EndingRow[], reason: string, at
 
 /** Stops one run. Throws a 404 for a run that the account has not, a 409 for one that has ended. */
 export async function cancelRun(
-  { store, clock }: StateDeps,
+  { store, clock }: AutomationDeps,
   accountId: string,
   runId: string,
   alongside: (tx: Tx) => Promise<void> = async () => {},

@@ -1,41 +1,9 @@
 import t from 'tap'
-import { compile } from '../../src/automations/compile.js'
-import type { AutomationDefinition } from '../../src/automations/definition.js'
 import { type ExplainedRun, explainRun } from '../../src/automations/explain.js'
 import type { RunStatus, Waiting } from '../../src/automations/runs.js'
-import { day, hour, startName } from '../support/automations.js'
+import { day, hour } from '../support/automations.js'
+import { start, version } from '../support/paid-order.js'
 
-const start = Date.parse('2026-11-30T09:00:00Z')
-const definition: AutomationDefinition = {
-  steps: [
-    { key: 'start', type: 'trigger', config: { eventName: startName } },
-    {
-      key: 'hello',
-      type: 'send_email',
-      config: {
-        template: 'hello',
-        from: 'a@sender.example',
-        variables: { n: { var: 'trigger.n' } },
-      },
-    },
-    { key: 'pause', type: 'delay', config: { duration: 'P2D' } },
-    { key: 'paid', type: 'wait_for_event', config: { eventName: 'order.paid', timeout: 'P30D' } },
-    {
-      key: 'large',
-      type: 'condition',
-      config: { field: 'waits.paid.total', operator: 'gt', value: 100 },
-    },
-    { key: 'lost', type: 'exit', config: {} },
-  ],
-  connections: [
-    { from: 'start', to: 'hello', type: 'default' },
-    { from: 'hello', to: 'pause', type: 'default' },
-    { from: 'pause', to: 'paid', type: 'default' },
-    { from: 'paid', to: 'large', type: 'event_received' },
-    { from: 'paid', to: 'lost', type: 'timeout' },
-  ],
-}
-const version = compile(definition, { seed: 'a1' })
 t.test('a sentence says why a run is where it is, and until when', async (t) => {
   const waits = (currentStep: string, waitingFor: Waiting | null): ExplainedRun => ({
     ...{ status: 'waiting', reason: null, currentStep, updatedAt: start, waitingFor },

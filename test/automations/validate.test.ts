@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { AutomationDefinition } from '../../src/automations/definition.js'
-import { definitionIn } from '../../src/automations/state.js'
+import { definitionIn } from '../../src/automations/edit.js'
 import { validate } from '../../src/automations/validate.js'
 import { warningsOf } from '../../src/automations/warn.js'
 
