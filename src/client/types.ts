@@ -167,6 +167,22 @@ export interface AutomationDetail {
   }[]
 }
 
+export interface AutomationEnabled {
+  /** As asked for */
+  id: string
+  /** As it is now */
+  status: string
+  /** For people */
+  message: string
+  /** What will fail when a step runs, such as a variable that its template lacks */
+  warnings: {
+    /** The step */
+    key: string | null
+    /** What is wrong */
+    error: string
+  }[]
+}
+
 export interface AutomationRun {
   /** Stays the same */
   id: string
@@ -476,6 +492,8 @@ export interface Cohort {
   steps: Record<string, Record<string, number>>
   /** How often each end came, such as `completed` or `exited:goal` */
   ends: Record<string, number>
+  /** Whether it took too many steps: not all contacts were walked through it to the end */
+  cut: boolean
 }
 
 export interface ConcurrentIdempotentRequest {
@@ -1329,7 +1347,7 @@ export interface NewEvent {
   email?: string | null | undefined
   /** What conditions and templates see as `event` and `trigger`; at most 16 KiB */
   payload?: object | null | undefined
-  /** When it happened; older than 24 hours it starts nothing */
+  /** When it happened; older than 24 hours it starts nothing, and more than 5 minutes ahead is a 422 */
   occurredAt?: string | Date | null | undefined
 }
 
@@ -1343,7 +1361,7 @@ export interface NewEvents {
     email?: string | null | undefined
     /** What conditions and templates see as `event` and `trigger`; at most 16 KiB */
     payload?: object | null | undefined
-    /** When it happened; older than 24 hours it starts nothing */
+    /** When it happened; older than 24 hours it starts nothing, and more than 5 minutes ahead is a 422 */
     occurredAt?: string | Date | null | undefined
     /** As the header `Idempotency-Key`, of this event alone */
     idempotencyKey?: string | null | undefined
@@ -2341,7 +2359,7 @@ export interface Operations {
     params: { id: string }
     query: Record<never, never>
     body: undefined
-    answer: AutomationState
+    answer: AutomationEnabled
   }
   /** Let nothing start an automation */
   'POST /v1/automations/{id}/disable': {
