@@ -79,7 +79,7 @@ export async function insertMails(
       ...[id, domainId, bodies.get(template.template.versionId) ?? 0, config.from.trim()],
       ...[JSON.stringify([mailbox.address]), replyTo, subject],
       ...[typeOf(step), config.topicId?.toLowerCase() ?? null, `<${id}@${from.domain}>`, stepId],
-      extras,
+      ...[extras, config.template],
     ]
   })
   const values = { json: JSON.stringify(rows), accountId: billing.accountId, now }
@@ -156,7 +156,7 @@ const insertEmails = prepared<Rows, unknown>((db, { json, accountId, now }) =>
       ...(['id', 'account_id', 'domain_id', 'body_id', 'from_header', 'to_list'] as const),
       ...(['reply_to', 'subject', 'type', 'topic_id', 'status', 'message_id'] as const),
       ...(['provider', 'waiting', 'delivered', 'bounced', 'failed', 'created_at'] as const),
-      ...(['automation_step_id', 'extras'] as const),
+      ...(['automation_step_id', 'extras', 'template'] as const),
     ])
     .expression((eb) =>
       eb
@@ -182,6 +182,7 @@ const insertEmails = prepared<Rows, unknown>((db, { json, accountId, now }) =>
           eb.val(now).as('created_at'),
           cell<number>(10).as('automation_step_id'),
           cell<string | null>(11).as('extras'),
+          cell<string>(12).as('template'),
         ]),
     ),
 )

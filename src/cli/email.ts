@@ -3,14 +3,17 @@ import { findAccount } from '../accounts/index.js'
 import { accountOfEmail, type EmailRecord, readEmail } from '../emails/index.js'
 import { type MailEvent, readTimeline } from '../events/index.js'
 import { withStore } from './database.js'
+import { listEmailsCommand } from './email-list.js'
 import { say, sayFields, sayJson, sayTable } from './output.js'
 import { placeOf } from './place.js'
 
 /** What became of a mail. */
 export function emailCommands(program: Command): void {
-  program
+  const email = program
     .command('email')
     .description('mails, from their acceptance to their last event')
+  listEmailsCommand(email)
+  email
     .command('show <id>')
     .description('show a mail and all that happened to it')
     .addHelpText(

@@ -15,7 +15,7 @@ type OnTopic =
 /** An email to send: `html` or `template`, never both. */
 export type SendEmail = Without<Send, 'type' | 'topicId'> & OnTopic
 
-export const emailMethods = ({ call, byId, withBody }: Methods, clock: Clock) => {
+export const emailMethods = ({ call, byId, withBody, pages }: Methods, clock: Clock) => {
   const batch = (emails: readonly SendEmail[], options?: CallOptions): Promise<BatchQueued> =>
     call('POST /v1/emails/batch', { body: { emails: emails as readonly Send[] } }, options)
   const get = (id: string, options?: CallOptions): Promise<Email> =>
@@ -42,6 +42,8 @@ export const emailMethods = ({ call, byId, withBody }: Methods, clock: Clock) =>
     },
     ussd: withBody('POST /v1/emails/ussd'),
     get,
+    /** Those that the filters fit, newest first. */
+    list: pages('GET /v1/emails', 'emails'),
     /** Until it is delivered, bounced, failed, cancelled or suppressed, or has the status `until`. */
     wait: (id: string, options: WaitOptions = {}): Promise<Email> =>
       waitForEmail(clock, (own) => get(id, own), options),

@@ -781,18 +781,18 @@ export interface Email {
   cc: string[]
   /** Seen by nobody */
   bcc: string[]
-  /** Where answers go */
-  replyTo: string[]
   /** As sent */
   subject: string
-  /** Those that were given */
-  headers: Record<string, string>
   /** As given, or those of its campaign */
   tags: Tag[]
   status: EmailStatus
   type: 'transactional' | 'marketing' | (string & {})
   /** Of marketing mail */
   topicId: string | null
+  /** The campaign that it is of */
+  broadcastId: string | null
+  /** The slug of the template that it was made from */
+  template: string | null
   /** Opens by people */
   opensCount: number
   /** Clicks by people */
@@ -811,6 +811,10 @@ export interface Email {
   messageId: string
   /** `failover`: it went by the other path during an incident */
   provider: 'primary' | 'failover' | (string & {})
+  /** Where answers go */
+  replyTo: string[]
+  /** Those that were given */
+  headers: Record<string, string>
   /** As given */
   metadata: Record<string, unknown> | null
   /** What went with it, without the bytes */
@@ -845,6 +849,15 @@ export interface EmailCancelled {
 
 export interface EmailFound {
   email: Email
+}
+
+export interface EmailList {
+  /** Newest first; may be fewer than `limit`, or none, although there are more */
+  emails: EmailSummary[]
+  /** Ask again with the cursor */
+  hasMore: boolean
+  /** For `cursor`; null at the end */
+  nextCursor: string | null
 }
 
 export interface EmailQueued {
@@ -890,6 +903,49 @@ export interface EmailScheduled {
 
 /** Never leaves `cancelled` or `suppressed` (nobody is left to mail) */
 export type EmailStatus = 'queued' | 'scheduled' | 'sending' | 'sent' | 'delivered' | 'bounced' | 'failed' | 'cancelled' | 'suppressed' | (string & {})
+
+export interface EmailSummary {
+  /** That of the answer to the send */
+  id: string
+  /** As given */
+  from: string
+  /** Joined by commas when there are several */
+  to: string
+  /** Seen by everybody */
+  cc: string[]
+  /** Seen by nobody */
+  bcc: string[]
+  /** As sent */
+  subject: string
+  /** As given, or those of its campaign */
+  tags: Tag[]
+  status: EmailStatus
+  type: 'transactional' | 'marketing' | (string & {})
+  /** Of marketing mail */
+  topicId: string | null
+  /** The campaign that it is of */
+  broadcastId: string | null
+  /** The slug of the template that it was made from */
+  template: string | null
+  /** Opens by people */
+  opensCount: number
+  /** Clicks by people */
+  clicksCount: number
+  /** The first open */
+  openedAt: string | null
+  /** The first click */
+  clickedAt: string | null
+  /** When it shall leave or should have left */
+  scheduledAt: string | null
+  /** When the first attempt began */
+  sentAt: string | null
+  /** When it was accepted */
+  createdAt: string
+  /** Opaque */
+  messageId: string
+  /** `failover`: it went by the other path during an incident */
+  provider: 'primary' | 'failover' | (string & {})
+}
 
 export interface EventAccepted {
   /** 1 to 100 of A-Z, a-z, 0-9, `_`, `.`, `:` and `-` */
@@ -2128,6 +2184,14 @@ export interface Operations {
     query: Record<never, never>
     body: Ussd
     answer: UssdQueued
+  }
+  /** List emails, newest first */
+  'GET /v1/emails': {
+    id: 'listEmails'
+    params: Record<never, never>
+    query: { limit?: number | undefined; cursor?: string | undefined; status?: string | undefined; to?: string | undefined; from?: string | undefined; domain?: string | undefined; type?: 'transactional' | 'marketing' | undefined; topicId?: string | undefined; broadcastId?: string | undefined; template?: string | undefined; tag?: string | undefined; createdAfter?: string | Date | undefined; createdBefore?: string | Date | undefined }
+    body: undefined
+    answer: EmailList
   }
   /** What became of an email */
   'GET /v1/emails/{id}': {

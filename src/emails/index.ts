@@ -25,6 +25,8 @@ export {
 } from './header-fields.js'
 export { type Idempotency, makeIdempotency } from './idempotency.js'
 export { type InsertDeps, insertEmails, ringOf } from './insert.js'
+export { type EmailFilter, type EmailPage, listEmails, maxLooked } from './list.js'
+export { emailStatuses, FilterFields, filterOf } from './list-query.js'
 export { insertNotice } from './notice.js'
 export { extrasOf, type PreparedEmail, verifiedSender } from './prepare.js'
 export type { ChangeableParts, RawMessage } from './raw-message.js'
@@ -51,3 +53,4 @@ export {
   type SendInput,
   Tags,
 } from './send-body.js'
+export type { EmailSummary } from './summary.js'

@@ -39,6 +39,7 @@ export async function insertNotice(
       to_list: JSON.stringify([notice.to]),
       reply_to: null,
       extras: null,
+      template: null,
       subject,
       type: 'transactional',
       topic_id: null,

@@ -113,6 +113,7 @@ export async function draftEmail(
       subject: content.subject,
       type,
       topic_id: topicId ?? null,
+      template: input.template ?? null,
       metadata: input.metadata === undefined ? null : JSON.stringify(input.metadata),
       message_id: input.raw?.messageId ?? `<${id}@${sender.mailbox.domain}>`,
       provider: 'primary',

@@ -3,38 +3,13 @@ import { type Attachment, attachmentsOf } from '../contents/index.js'
 import { type RecipientStatus, readRecipients } from '../deliveries/index.js'
 import { ApiError, OperatorError, publicReason } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
-import {
-  type EmailStatus,
-  type MailTag,
-  type Read,
-  readExtras,
-  storedJson,
-  storedTexts,
-} from '../store/index.js'
+import { type Read, storedJson, storedTexts } from '../store/index.js'
+import { type EmailSummary, extrasOfRow, iso, summaryOf } from './summary.js'
 
-/** The contract's email record with the additions of decisions.md. Times are ISO 8601. */
-export interface EmailRecord {
-  id: string
-  from: string
-  to: string
-  cc: readonly string[]
-  bcc: readonly string[]
+/** The contract's email record with the additions of decisions.md. */
+export interface EmailRecord extends EmailSummary {
   replyTo: readonly string[]
-  subject: string
   headers: Readonly<Record<string, string>>
-  tags: readonly MailTag[]
-  status: EmailStatus
-  type: 'transactional' | 'marketing'
-  topicId: string | null
-  opensCount: number
-  clicksCount: number
-  openedAt: string | null
-  clickedAt: string | null
-  scheduledAt: string | null
-  sentAt: string | null
-  createdAt: string
-  messageId: string
-  provider: 'primary' | 'failover'
   metadata: unknown
   attachments: EmailAttachment[]
   /** Some of it waits until the operator lets it go: all that the account sends, or this mail. */
@@ -81,8 +56,8 @@ export async function readEmail(
     .executeTakeFirst()
   if (row === undefined) throw new ApiError('not_found', 'No such email')
   const to = storedTexts(row.to_list)
-  const extras = readExtras(row.extras ?? row.broadcast_extras)
-  const { cc = [], bcc = [], headers = {}, tags = [], replyTo = [] } = extras ?? {}
+  const extras = extrasOfRow(row)
+  const { cc = [], bcc = [], headers = {}, replyTo = [] } = extras ?? {}
   const kindOf = kinds(to ?? [], cc, bcc)
   const recipients = (await readRecipients(read, id)).map((recipient) => ({
     ...recipient,
@@ -103,27 +78,10 @@ export async function readEmail(
   const damaged = Object.entries(stored).filter(([, one]) => one === undefined)
   if (damaged.length > 0) onDamage(damaged.map(([column]) => column))
   return {
-    id: row.id,
-    from: row.from_header,
-    to: (to ?? recipients.map(({ email }) => email)).join(', '),
-    cc,
-    bcc,
+    ...summaryOf(row),
+    ...(to === undefined ? { to: recipients.map(({ email }) => email).join(', ') } : {}),
     replyTo: row.reply_to === null ? replyTo : [row.reply_to],
-    subject: row.subject,
     headers,
-    tags,
-    status: row.status,
-    type: row.type,
-    topicId: row.topic_id,
-    opensCount: row.opens,
-    clicksCount: row.clicks,
-    openedAt: iso(row.opened_at),
-    clickedAt: iso(row.clicked_at),
-    scheduledAt: iso(row.scheduled_at),
-    sentAt: iso(row.sent_at),
-    createdAt: new Date(row.created_at).toISOString(),
-    messageId: row.message_id,
-    provider: row.provider,
     metadata: metadata ?? null,
     attachments: (attachments ?? []).map(shownAttachment),
     held: stop === undefined ? heldOne : { since: null, reason: stop },
@@ -159,5 +117,3 @@ const shownAttachment = ({ filename, contentType, ...of }: Attachment): EmailAtt
   ...{ filename, contentType, size: of.sizeBytes },
   ...{ contentId: of.contentId ?? null, disposition: of.disposition },
 })
-
-const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())

@@ -1,21 +1,31 @@
-import { type, unknown } from 'superstruct'
+import { optional, type, unknown } from 'superstruct'
 import { type Principal, refuseOtherDomain } from '../accounts/index.js'
 import { ApiError } from '../errors/index.js'
-import { type Api, check, listOf, ShapeError, Uuid } from '../http/index.js'
+import { type Api, check, listOf, QueryInteger, ShapeError, Uuid } from '../http/index.js'
 import { parseMailbox } from '../mime/index.js'
+import { cursorOf, idInCursor } from '../store/index.js'
 import { type AcceptedEmail, acceptEmail } from './accept.js'
 import { maxSendBytes } from './attachments.js'
 import { acceptBatch, maxBatch } from './batch.js'
 import { cancelScheduled } from './cancel.js'
 import type { EmailDeps } from './deps.js'
 import { foreignFields, refuseForeignFields } from './foreign-fields.js'
+import { listEmails } from './list.js'
+import { FilterFields, filterOf } from './list-query.js'
 import { readEmail } from './read.js'
-import { SendBody, type SendInput } from './send-body.js'
+import { rule, SendBody, type SendInput } from './send-body.js'
 import { acceptUssd, UssdBody } from './ussd.js'
 
 const maxTold = 1_000
 const maxBatchBytes = 32 * 1024 * 1024
 const EmailId = { params: type({ id: Uuid }), notFound: 'No such email' }
+const maxPage = 500
+const usualPage = 100
+const EmailsQuery = type({
+  limit: optional(QueryInteger(1, maxPage)),
+  cursor: optional(rule<string>('what nextCursor said', (value) => typeof value === 'string')),
+  ...FilterFields,
+})
 const BatchBody = type({ emails: listOf(unknown(), maxBatch, 1) })
 
 export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
@@ -63,6 +73,23 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
     if (!mayUse(account, email.from)) throw new ApiError('not_found', 'No such email')
     return email
   }
+
+  api.get(
+    '/v1/emails',
+    { query: EmailsQuery },
+    async ({ account: { accountId }, query: { limit = usualPage, cursor, ...given } }) => {
+      const filter = filterOf(given)
+      // A page of one filter is no page of another.
+      const scope = `emails ${accountId} ${JSON.stringify(filter)}`
+      const before = cursor === undefined ? undefined : idInCursor(cursor, scope)
+      const { emails, next } = await listEmails(deps.store.read, accountId, filter, {
+        limit,
+        before,
+      })
+      const nextCursor = next === undefined ? null : cursorOf(next, scope)
+      return { emails, hasMore: next !== undefined, nextCursor }
+    },
+  )
 
   api.get('/v1/emails/:id', EmailId, async ({ account, params }) => ({
     email: await readOwn(account, params.id),

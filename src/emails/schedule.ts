@@ -17,7 +17,7 @@ export function parseScheduledAt(
   aheadMs: number = maxAheadMs,
 ): number | undefined {
   if (text === undefined) return undefined
-  const at = parseIso(text)
+  const at = parseTime(text)
   if (at === undefined) {
     const message =
       'scheduledAt is not a date and time: expected ISO 8601, e.g. 2026-12-24T18:00:00Z'
@@ -33,7 +33,8 @@ export function parseScheduledAt(
   return at
 }
 
-function parseIso(text: string): number | undefined {
+/** ISO 8601 with date and time, in ms; undefined for anything else. */
+export function parseTime(text: string): number | undefined {
   const match = iso.exec(text.trim())
   if (match === null) return undefined
   const [, year, month, day, hour, minute, second = '00', fraction = '0', zone] = match

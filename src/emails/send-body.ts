@@ -166,7 +166,7 @@ export const SendBody = refine(Fields, 'required', (body) => {
   return { path: ['subject'], key: 'subject', value: undefined, type: Subject.type, message }
 })
 
-function rule<T>(expected: string, holds: (value: unknown) => boolean): Struct<T, null> {
+export function rule<T>(expected: string, holds: (value: unknown) => boolean): Struct<T, null> {
   return define<T>(expected, (value) => holds(value) || `Expected ${expected}`)
 }
 

@@ -185,23 +185,23 @@ const held = (description: string): Schema => ({
   description,
 })
 
-const email = closed({
+const summary: Record<string, Schema> = {
   id: uuid('That of the answer to the send'),
   from: text('As given'),
   to: text('Joined by commas when there are several'),
   cc: { type: 'array', items: text('As given'), description: 'Seen by everybody' },
   bcc: { type: 'array', items: text('As given'), description: 'Seen by nobody' },
-  replyTo: { type: 'array', items: text('As given'), description: 'Where answers go' },
   subject: text('As sent'),
-  headers: {
-    type: 'object',
-    description: 'Those that were given',
-    additionalProperties: { type: 'string' },
+  tags: {
+    type: 'array',
+    items: shaped('Tag'),
+    description: 'As given, or those of its campaign',
   },
-  tags: { type: 'array', items: shaped('Tag'), description: 'As given, or those of its campaign' },
   status: shaped('EmailStatus'),
   type: { type: 'string', enum: ['transactional', 'marketing'] },
   topicId: orNull(uuid('Of marketing mail')),
+  broadcastId: orNull(uuid('The campaign that it is of')),
+  template: orNull(text('The slug of the template that it was made from')),
   opensCount: count('Opens by people'),
   clicksCount: count('Clicks by people'),
   openedAt: orNull(time('The first open')),
@@ -214,6 +214,16 @@ const email = closed({
     type: 'string',
     enum: ['primary', 'failover'],
     description: '`failover`: it went by the other path during an incident',
+  },
+}
+
+const email = closed({
+  ...summary,
+  replyTo: { type: 'array', items: text('As given'), description: 'Where answers go' },
+  headers: {
+    type: 'object',
+    description: 'Those that were given',
+    additionalProperties: { type: 'string' },
   },
   metadata: orNull({ type: 'object', description: 'As given' }),
   attachments: {
@@ -284,6 +294,16 @@ export const emailSchemas: Record<string, Schema> = {
     },
   }),
   UssdQueued: closed({ queued: { const: true }, ref: uuid('The id of the email') }),
+  EmailSummary: closed(summary),
+  EmailList: closed({
+    emails: {
+      type: 'array',
+      items: shaped('EmailSummary'),
+      description: 'Newest first; may be fewer than `limit`, or none, although there are more',
+    },
+    hasMore: { type: 'boolean', description: 'Ask again with the cursor' },
+    nextCursor: orNull(text('For `cursor`; null at the end')),
+  }),
   EmailFound: closed({ email: shaped('Email') }),
   Email: email,
   EmailStatus: emailStatus,

@@ -1,5 +1,5 @@
-import { maxBatch } from '../emails/index.js'
-import { type Description, refusal } from './describe.js'
+import { emailStatuses, maxBatch, maxLooked } from '../emails/index.js'
+import { type Description, refusal, text, time, uuid } from './describe.js'
 import {
   attachmentRefusals,
   badTime,
@@ -23,6 +23,29 @@ const order = {
   to: 'ann@example.org',
   subject: 'Your order 4711',
   html: '<p>Thank you, Ann!</p>',
+}
+const summary = {
+  id,
+  from: order.from,
+  to: order.to,
+  cc: [],
+  bcc: ['archive@example.com'],
+  subject: order.subject,
+  tags: [{ name: 'kind', value: 'receipt' }],
+  status: 'delivered',
+  type: 'transactional',
+  topicId: null,
+  broadcastId: null,
+  template: null,
+  opensCount: 0,
+  clicksCount: 0,
+  openedAt: null,
+  clickedAt: null,
+  scheduledAt: null,
+  sentAt: '2026-11-21T12:00:00.031Z',
+  createdAt: '2026-11-21T12:00:00.000Z',
+  messageId: `<${id}@example.com>`,
+  provider: 'primary',
 }
 const params = { id: 'The UUID that the send was answered with' }
 const noSuchEmail = refusal('not_found', 'The account has no such email', 'No such email')
@@ -189,6 +212,44 @@ export const emails: Description = {
       ],
     },
 
+    'GET /v1/emails': {
+      id: 'listEmails',
+      summary: 'List emails, newest first',
+      description: `Those for which all of the filters hold. A page looks at ${maxLooked} mails at most: it may have fewer than \`limit\`, or none, while \`hasMore\` says that there are more.`,
+      query: {
+        limit: { type: 'integer', minimum: 1, maximum: 500, default: 100 },
+        cursor: text('`nextCursor` of the page before; the filters stay the same'),
+        status: text(`One or more, joined by commas: ${emailStatuses.join(', ')}`, {
+          examples: ['bounced,failed'],
+        }),
+        to: text('An address among its recipients, in to, cc or bcc'),
+        from: text("The sender's address"),
+        domain: text("The sender's domain"),
+        type: { type: 'string', enum: ['transactional', 'marketing'] },
+        topicId: uuid('Of marketing mail'),
+        broadcastId: uuid('The campaign that it is of'),
+        template: text('The slug of the template that it was made from'),
+        tag: text('A tag: `name:value`', { examples: ['kind:receipt'] }),
+        createdAfter: time('Accepted at this time or later'),
+        createdBefore: time('Accepted before this time'),
+      },
+      answers: [
+        {
+          status: 200,
+          when: 'A page',
+          shape: 'EmailList',
+          value: { emails: [summary], hasMore: true, nextCursor: 'AaH8kpkVdTOClgpb59HC8xVb7aI' },
+        },
+      ],
+      refusals: [
+        refusal(
+          'validation_error',
+          'The cursor was given out by a list of other filters, or by none',
+          'The cursor does not belong to this list',
+        ),
+      ],
+    },
+
     'GET /v1/emails/:id': {
       id: 'getEmail',
       summary: 'What became of an email',
@@ -200,27 +261,9 @@ export const emails: Description = {
           shape: 'EmailFound',
           value: {
             email: {
-              id,
-              from: order.from,
-              to: order.to,
-              cc: [],
-              bcc: ['archive@example.com'],
+              ...summary,
               replyTo: ['help@example.com'],
-              subject: order.subject,
               headers: { 'X-Entity-Ref-ID': '4711' },
-              tags: [{ name: 'kind', value: 'receipt' }],
-              status: 'delivered',
-              type: 'transactional',
-              topicId: null,
-              opensCount: 0,
-              clicksCount: 0,
-              openedAt: null,
-              clickedAt: null,
-              scheduledAt: null,
-              sentAt: '2026-11-21T12:00:00.031Z',
-              createdAt: '2026-11-21T12:00:00.000Z',
-              messageId: `<${id}@example.com>`,
-              provider: 'primary',
               metadata: { order: 4711 },
               attachments: [
                 {

@@ -79,7 +79,7 @@ const lastMs = Date.UTC(2090, 0, 1)
 /** Each a look at the end of an index. */
 export const lastIdsSql = {
   serial: largestOf(serialTables, `${firstSerialAt(lastMs)}`),
-  uuid: largestOf(uuidTables, `'${uuidAt(lastMs)}'`),
+  uuid: largestOf(uuidTables, `'${firstUuidAt(lastMs)}'`),
 }
 
 function largestOf(tables: readonly string[], below: string): string {
@@ -109,8 +109,10 @@ export function firstSerialAt(ms: number): number {
   return Math.max(0, ms - epochMs) * perMs * slots
 }
 
-// RFC 9562 §5.7: the first 48 bits are the time.
-function uuidAt(ms: number): string {
-  const hex = ms.toString(16).padStart(12, '0')
+/** What sorts before every UUIDv7 of `ms` and later. RFC 9562 §5.7: the first 48 bits are the time. */
+export function firstUuidAt(ms: number): string {
+  const hex = Math.min(Math.max(0, Math.floor(ms)), 2 ** 48 - 1)
+    .toString(16)
+    .padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}`
 }

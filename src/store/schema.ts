@@ -256,6 +256,8 @@ export interface EmailRow {
   broadcast_id: ColumnType<string | null, string | null | undefined, never>
   /** The step of an automation that it is of: then it has one recipient, and a row in `email_merges`. */
   automation_step_id: ColumnType<number | null, number | null | undefined, never>
+  /** The slug of the template that it was made from. */
+  template: string | null
   /** JSON of `MailExtras`; null for most mails. Those of a campaign are in `broadcasts`. */
   extras: string | null
 }

@@ -24,6 +24,7 @@ export const methods: Methods = {
   'POST /v1/emails/send': { ask: ({ emails }, { body }) => emails.send(body as never) },
   'POST /v1/emails/batch': { ask: ({ emails }, { body }) => emails.batch(body.emails as never) },
   'POST /v1/emails/ussd': { ask: ({ emails }, { body }) => emails.ussd(body) },
+  'GET /v1/emails': { ask: ({ emails }) => emails.list() },
   'GET /v1/emails/{id}': { ask: ({ emails }, { ids }) => emails.get(first(ids)), field: 'email' },
   'DELETE /v1/emails/{id}/cancel': { ask: ({ emails }, { ids }) => emails.cancel(first(ids)) },
 

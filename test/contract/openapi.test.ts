@@ -55,6 +55,7 @@ const requests: Record<string, object | undefined> = {
   'POST /v1/emails/send': good,
   'POST /v1/emails/batch': { emails: [good, good] },
   'POST /v1/emails/ussd': good,
+  'GET /v1/emails': undefined,
   [`GET /v1/emails/${nobody}`]: undefined,
   [`DELETE /v1/emails/${nobody}/cancel`]: undefined,
   'GET /v1/contacts/lists': undefined,
@@ -350,6 +351,9 @@ t.test('what is wrong with a mail', async (t) => {
   await answers(t, 'POST /v1/emails/ussd', { body: unknown }, 404, 'not_found')
   await answers(t, send, { body: { ...good, to: many } }, 400, 'validation_error')
   await answers(t, send, { body: { ...good, scheduledAt: 'soon' } }, 400, 'validation_error')
+  await answers(t, 'GET /v1/emails?limit=1', {}, 200)
+  await answers(t, 'GET /v1/emails?limit=0', {}, 400)
+  await answers(t, 'GET /v1/emails?cursor=x', {}, 400, 'validation_error')
   const templated = { ...good, html: undefined, template: 'none' }
   await answers(t, send, { body: templated }, 404, 'not_found')
   await answers(t, send, { body: { ...good, template: 'x' } }, 422, 'validation_error')

@@ -84,6 +84,7 @@ t.test('every index is used by a statement', async (t) => {
   for (const path of [
     ...['/v1/contacts/lists', '/v1/broadcasts', '/v1/topics', `/v1/emails/${sent.json.id}`],
     `/v1/topics/${topic.json.id}/opt-outs`,
+    ...['/v1/emails', '/v1/emails?status=bounced', '/v1/emails?template=hello'],
   ]) {
     t.equal((await get(path)).status, 200, path)
   }

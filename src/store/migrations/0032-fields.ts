@@ -1,9 +1,10 @@
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
 
-/** What few mails have (cc, bcc, headers, tags), and the tags again where mails are found by them. */
+/** What few mails have (cc, bcc, headers, tags); what mails are listed by. */
 export async function up({ schema }: Kysely<unknown>): Promise<void> {
   await schema.alterTable('emails').addColumn('extras', 'text').execute()
+  await schema.alterTable('emails').addColumn('template', 'text').execute()
   await schema.alterTable('broadcasts').addColumn('extras', 'text').execute()
   await schema
     .createTable('email_tags')
@@ -13,5 +14,19 @@ export async function up({ schema }: Kysely<unknown>): Promise<void> {
     .addColumn('email_id', 'text', (c) => c.notNull())
     .addPrimaryKeyConstraint('email_tags_key', ['account_id', 'name', 'value', 'email_id'])
     .modifyEnd(sql`strict, without rowid`)
+    .execute()
+  // Mails are listed by these. What goes well is in no index by its status, which changes with every mail.
+  await schema.createIndex('emails_account').on('emails').columns(['account_id', 'id']).execute()
+  await schema
+    .createIndex('emails_template')
+    .on('emails')
+    .columns(['account_id', 'template', 'id'])
+    .where(sql.ref('template'), 'is not', null)
+    .execute()
+  await schema
+    .createIndex('emails_rare')
+    .on('emails')
+    .columns(['account_id', 'status', 'id'])
+    .where(sql<boolean>`status in ('bounced', 'failed', 'cancelled', 'suppressed')`)
     .execute()
 }

@@ -1,0 +1,69 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { is } from 'superstruct'
+import { type EmailSummary, FilterFields, filterOf, listEmails } from '../emails/index.js'
+import { accountOption, chosenAccount, withStore } from './database.js'
+import { remark, sayJson, sayTable } from './output.js'
+import { placeOf } from './place.js'
+
+type Filters = { [K in keyof typeof FilterFields]?: string }
+
+const most = 10_000
+
+/** The same filters as `GET /v1/emails`. */
+export function listEmailsCommand(email: Command): void {
+  const list = email
+    .command('list')
+    .description('list the mails of an account, newest first, as GET /v1/emails does')
+    .addOption(accountOption())
+    .option('--limit <number>', `how many, up to ${most}`, numberUpTo(most), 50)
+  for (const [flag, field, description] of filters) {
+    list.option(flag, description, checked(field))
+  }
+  list
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ posthorn email list --to ann@example.org\n  $ posthorn email list --status bounced,failed --created-after 2026-11-01T00:00:00Z --json',
+    )
+    .action(async (options: Filters & { account?: string; limit: number }, command: Command) => {
+      const place = placeOf(command)
+      const { account: named, limit, ...given } = options
+      const page = await withStore(place, async ({ store: { read } }) => {
+        const { id } = await chosenAccount(read, named)
+        const whole = { limit, most: Number.POSITIVE_INFINITY }
+        return await listEmails(read, id, filterOf(given), whole)
+      })
+      if (place.json) return sayJson(page.emails)
+      sayTable(['ID', 'ACCEPTED', 'STATUS', 'TO', 'SUBJECT'], page.emails.map(row), 'No such mails')
+      if (page.next !== undefined) remark(`There are more; --limit shows up to ${most}`)
+    })
+}
+
+const filters: readonly [flag: string, field: keyof Filters, description: string][] = [
+  ['--status <status>', 'status', 'with this status, or one of several joined by commas'],
+  ['--to <address>', 'to', 'to this address, in to, cc or bcc'],
+  ['--from <address>', 'from', 'from this address'],
+  ['--domain <name>', 'domain', 'from this domain'],
+  ['--type <type>', 'type', 'transactional or marketing'],
+  ['--topic-id <id>', 'topicId', 'on this topic'],
+  ['--broadcast-id <id>', 'broadcastId', 'of this campaign'],
+  ['--template <slug>', 'template', 'made from this template'],
+  ['--tag <name:value>', 'tag', 'with this tag'],
+  ['--created-after <time>', 'createdAfter', 'accepted at this time (ISO 8601) or later'],
+  ['--created-before <time>', 'createdBefore', 'accepted before this time'],
+]
+
+/** What the API refuses, the command refuses in its words. */
+const checked = (field: keyof Filters) => (text: string) => {
+  if (is(text, FilterFields[field])) return text
+  throw new InvalidArgumentError(`It is ${FilterFields[field].type}.`)
+}
+
+const numberUpTo = (most: number) => (text: string) => {
+  const number = Number(text)
+  if (/^\d+$/.test(text) && number > 0 && number <= most) return number
+  throw new InvalidArgumentError(`It is a whole number from 1 to ${most}.`)
+}
+
+const row = ({ id, createdAt, status, to, subject }: EmailSummary) => [
+  ...[id, `${createdAt.slice(0, 19).replace('T', ' ')} UTC`, status, to, subject],
+]

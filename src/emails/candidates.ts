@@ -1,0 +1,94 @@
+import { type SelectQueryBuilder, sql } from 'kysely'
+import { type EmailStatus, firstUuidAt, type Read, type Tables } from '../store/index.js'
+import type { EmailFilter } from './list.js'
+import { type SummaryRow, summaryColumns } from './summary.js'
+
+// A mail's id is made after the time of its acceptance was read, in a large batch some moments after.
+const idsLagMs = 60_000
+
+/**
+ * The account's next mails below an id, newest first, among which are all that the filter fits: by the
+ * index that leaves the fewest. Never reads more than `limit` of them.
+ */
+export async function candidates(
+  read: Read,
+  accountId: string,
+  filter: EmailFilter,
+  { below, limit }: { below: string | undefined; limit: number },
+): Promise<SummaryRow[]> {
+  const [since, until] = bounds(filter, below)
+  const between = <O>(query: SelectQueryBuilder<Joined, 'emails' | 'broadcasts', O>) =>
+    query
+      .where('emails.id', '>=', since)
+      .where('emails.id', '<', until)
+      .orderBy('emails.id', 'desc')
+      .limit(limit)
+  const mails = read
+    .selectFrom('emails')
+    .leftJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
+    .select([...summaryColumns, 'broadcasts.extras as broadcast_extras'])
+  const { tag, broadcastId, template, status } = filter
+  if (tag !== undefined) {
+    return await read
+      .selectFrom('email_tags')
+      .innerJoin('emails', 'emails.id', 'email_tags.email_id')
+      .leftJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
+      .select([...summaryColumns, 'broadcasts.extras as broadcast_extras'])
+      .where('email_tags.account_id', '=', accountId)
+      .where('email_tags.name', '=', tag.name)
+      .where('email_tags.value', '=', tag.value)
+      .where('email_tags.email_id', '>=', since)
+      .where('email_tags.email_id', '<', until)
+      .orderBy('email_tags.email_id', 'desc')
+      .limit(limit)
+      .execute()
+  }
+  if (broadcastId !== undefined) {
+    // By its own index, as the campaign is one row and the account's index no condition of the mails.
+    return await between(
+      mails
+        .where('broadcasts.account_id', '=', accountId)
+        .where('emails.broadcast_id', '=', broadcastId),
+    ).execute()
+  }
+  if (template !== undefined) {
+    return await between(
+      mails.where('emails.account_id', '=', accountId).where('emails.template', '=', template),
+    ).execute()
+  }
+  const rare = rareStatuses(status)
+  if (rare !== undefined) {
+    const each = rare.map((one) =>
+      between(
+        mails
+          .where('emails.account_id', '=', accountId)
+          .where(isRare)
+          .where('emails.status', '=', one),
+      ).execute(),
+    )
+    const rows = (await Promise.all(each)).flat()
+    return rows.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit)
+  }
+  return await between(mails.where('emails.account_id', '=', accountId)).execute()
+}
+
+type Joined = Tables & {
+  broadcasts: { [C in keyof Tables['broadcasts']]: Tables['broadcasts'][C] | null }
+}
+
+/**
+ * Those of the index `emails_rare`, in its own words: SQLite uses a partial index only where its condition
+ * is part of the query. What goes well is in no index by its status: that would cost every mail.
+ */
+const isRare = sql<boolean>`emails.status in ('bounced', 'failed', 'cancelled', 'suppressed')`
+const rarely: ReadonlySet<EmailStatus> = new Set(['bounced', 'failed', 'cancelled', 'suppressed'])
+
+function rareStatuses(status: EmailFilter['status']): readonly EmailStatus[] | undefined {
+  return status?.every((one) => rarely.has(one)) ? status : undefined
+}
+
+/** Between which ids the mails are. */
+function bounds({ createdAfter = 0, createdBefore }: EmailFilter, below = 'g'): [string, string] {
+  const until = createdBefore === undefined ? 'g' : firstUuidAt(createdBefore + idsLagMs)
+  return [firstUuidAt(createdAfter), until < below ? until : below]
+}

@@ -1,0 +1,77 @@
+import { domainToASCII } from 'node:url'
+import { type Infer, optional, type } from 'superstruct'
+import { ApiError } from '../errors/index.js'
+import { parseMailbox } from '../mime/index.js'
+import type { EmailStatus, MailTag } from '../store/index.js'
+import type { EmailFilter } from './list.js'
+import { parseTime } from './schedule.js'
+import { filled, rule } from './send-body.js'
+
+export const emailStatuses: readonly EmailStatus[] = [
+  ...(['queued', 'scheduled', 'sending', 'sent', 'delivered'] as const),
+  ...(['bounced', 'failed', 'cancelled', 'suppressed'] as const),
+]
+
+const isStatus = (text: string): text is EmailStatus => emailStatuses.some((one) => one === text)
+
+const textThat = (expected: string, holds: (text: string) => boolean) =>
+  rule<string>(expected, (value) => typeof value === 'string' && holds(value))
+
+const Address = textThat('an address: email@domain', (text) => parseMailbox(text) !== undefined)
+const Time = textThat(
+  'a date and time in ISO 8601, e.g. 2026-11-21T12:00:00Z',
+  (text) => parseTime(text) !== undefined,
+)
+
+/** What clients and operators ask of the list, as they write it. */
+export const FilterFields = {
+  status: optional(
+    textThat(`one or more of ${emailStatuses.join(', ')}, joined by commas`, (text) =>
+      text.split(',').every(isStatus),
+    ),
+  ),
+  to: optional(Address),
+  from: optional(Address),
+  domain: optional(textThat('a domain', (text) => domainToASCII(text) !== '')),
+  type: optional(
+    textThat('transactional or marketing', (text) => /^(?:transactional|marketing)$/.test(text)),
+  ),
+  topicId: optional(filled('a UUID')),
+  broadcastId: optional(filled('a UUID')),
+  template: optional(filled('the slug of a template')),
+  tag: optional(textThat('a tag: name:value', (text) => tagOf(text) !== undefined)),
+  createdAfter: optional(Time),
+  createdBefore: optional(Time),
+}
+
+const Fields = type(FilterFields)
+
+/** The filter that is meant; what is no filter was refused before. */
+export function filterOf(given: Infer<typeof Fields>): EmailFilter {
+  const { status, to, from, domain, type, tag, template } = given
+  return {
+    status: status?.split(',').filter(isStatus),
+    to: to === undefined ? undefined : addressOf(to),
+    from: from === undefined ? undefined : addressOf(from),
+    domain: domain === undefined ? undefined : domainToASCII(domain).toLowerCase(),
+    type: type === 'transactional' || type === 'marketing' ? type : undefined,
+    topicId: given.topicId?.toLowerCase(),
+    broadcastId: given.broadcastId?.toLowerCase(),
+    template,
+    tag: tag === undefined ? undefined : tagOf(tag),
+    createdAfter: given.createdAfter === undefined ? undefined : parseTime(given.createdAfter),
+    createdBefore: given.createdBefore === undefined ? undefined : parseTime(given.createdBefore),
+  }
+}
+
+function addressOf(text: string): string {
+  const mailbox = parseMailbox(text)
+  if (mailbox === undefined) throw new ApiError('validation_error', `"${text}" is no address`)
+  return mailbox.address
+}
+
+/** No name of a tag has a colon. */
+function tagOf(text: string): MailTag | undefined {
+  const [, name, value] = /^([A-Za-z0-9_-]+):(.+)$/s.exec(text) ?? []
+  return name === undefined || value === undefined ? undefined : { name, value }
+}

@@ -1,0 +1,104 @@
+import { parseMailbox } from '../mime/index.js'
+import { type EmailStatus, type MailTag, type Read, storedTexts } from '../store/index.js'
+import { candidates } from './candidates.js'
+import { type EmailSummary, extrasOfRow, type SummaryRow, summaryOf } from './summary.js'
+
+/** Which mails of an account are wanted: those for which all of this holds. */
+export interface EmailFilter {
+  /** One of these. */
+  status?: readonly EmailStatus[] | undefined
+  /** An address among its recipients, whatever the field. */
+  to?: string | undefined
+  /** The sender's address. */
+  from?: string | undefined
+  /** The sender's domain, as A-labels in lower case. */
+  domain?: string | undefined
+  type?: 'transactional' | 'marketing' | undefined
+  topicId?: string | undefined
+  broadcastId?: string | undefined
+  /** A slug. */
+  template?: string | undefined
+  tag?: MailTag | undefined
+  /** Accepted at or after this time, in ms. */
+  createdAfter?: number | undefined
+  /** Accepted before this time, in ms. */
+  createdBefore?: number | undefined
+}
+
+export interface EmailPage {
+  emails: EmailSummary[]
+  /** The id behind which the next page begins; undefined: there is no more. */
+  next: string | undefined
+}
+
+// Some milliseconds of the thread, in between which others have their turn.
+const chunk = 200
+
+/**
+ * Mails that a page looks at, so that a filter which fits few mails of millions costs no more than
+ * tenths of a second: the page then ends with fewer, or none, and the next goes on from there.
+ */
+export const maxLooked = 10_000
+
+/** An account's mails that fit, newest first (UUIDv7), `limit` of them older than `before`. */
+export async function listEmails(
+  read: Read,
+  accountId: string,
+  filter: EmailFilter,
+  {
+    limit,
+    before,
+    most = maxLooked,
+  }: { limit: number; before?: string | undefined; most?: number },
+): Promise<EmailPage> {
+  const found: SummaryRow[] = []
+  let below = before
+  for (let looked = 0; looked < most; ) {
+    const rows = await candidates(read, accountId, filter, { below, limit: chunk })
+    for (const row of rows) {
+      if (fits(row, filter)) {
+        if (found.length === limit) return page(found, found.at(-1)?.id)
+        found.push(row)
+      }
+      below = row.id
+    }
+    if (rows.length < chunk) return page(found, undefined)
+    looked += rows.length
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return page(found, below)
+}
+
+const page = (found: readonly SummaryRow[], next: string | undefined): EmailPage => ({
+  emails: found.map(summaryOf),
+  next,
+})
+
+/** What the search by an index has left to be looked at. */
+function fits(row: SummaryRow, filter: EmailFilter): boolean {
+  const { status, from, domain, type, topicId, broadcastId, template, tag, to } = filter
+  const { createdAfter = 0, createdBefore = Number.POSITIVE_INFINITY } = filter
+  return (
+    (status === undefined || status.includes(row.status)) &&
+    (type === undefined || row.type === type) &&
+    (topicId === undefined || row.topic_id === topicId) &&
+    (broadcastId === undefined || row.broadcast_id === broadcastId) &&
+    (template === undefined || row.template === template) &&
+    row.created_at >= createdAfter &&
+    row.created_at < createdBefore &&
+    (from === undefined || parseMailbox(row.from_header)?.address === from) &&
+    (domain === undefined || parseMailbox(row.from_header)?.domain === domain) &&
+    (tag === undefined || hasTag(row, tag)) &&
+    (to === undefined || recipientsIn(row).includes(to))
+  )
+}
+
+const hasTag = (row: SummaryRow, { name, value }: MailTag) =>
+  extrasOfRow(row)?.tags?.some((one) => one.name === name && one.value === value) ?? false
+
+/** The addresses that it was sent to, whatever the field. */
+function recipientsIn(row: SummaryRow): string[] {
+  const { cc = [], bcc = [] } = extrasOfRow(row) ?? {}
+  const given = [...(storedTexts(row.to_list) ?? []), ...cc, ...bcc]
+  return given.map((text) => parseMailbox(text)?.address ?? text)
+}

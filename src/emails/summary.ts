@@ -1,0 +1,88 @@
+import type { Selectable } from 'kysely'
+import {
+  type EmailRow,
+  type EmailStatus,
+  type MailExtras,
+  type MailTag,
+  readExtras,
+  storedTexts,
+} from '../store/index.js'
+
+/** A mail without its contents, as lists show it. Times are ISO 8601. */
+export interface EmailSummary {
+  id: string
+  from: string
+  to: string
+  cc: readonly string[]
+  bcc: readonly string[]
+  subject: string
+  tags: readonly MailTag[]
+  status: EmailStatus
+  type: 'transactional' | 'marketing'
+  topicId: string | null
+  /** The campaign that it is of. */
+  broadcastId: string | null
+  /** The slug of the template that it was made from. */
+  template: string | null
+  opensCount: number
+  clicksCount: number
+  openedAt: string | null
+  clickedAt: string | null
+  scheduledAt: string | null
+  sentAt: string | null
+  createdAt: string
+  messageId: string
+  provider: 'primary' | 'failover'
+}
+
+/** What is asked of `emails`, beside `broadcasts.extras as broadcast_extras`. */
+export const summaryColumns = [
+  ...(['emails.id', 'emails.account_id', 'emails.from_header', 'emails.to_list'] as const),
+  ...(['emails.extras', 'emails.subject', 'emails.status', 'emails.type'] as const),
+  ...(['emails.topic_id', 'emails.broadcast_id', 'emails.template', 'emails.opens'] as const),
+  ...(['emails.clicks', 'emails.opened_at', 'emails.clicked_at', 'emails.scheduled_at'] as const),
+  ...(['emails.sent_at', 'emails.created_at', 'emails.message_id', 'emails.provider'] as const),
+] as const
+
+type Column = (typeof summaryColumns)[number] extends `emails.${infer C extends keyof EmailRow}`
+  ? C
+  : never
+
+export type SummaryRow = Pick<Selectable<EmailRow>, Column> & {
+  broadcast_extras: string | null
+}
+
+/** What a mail has beside its columns; those of a campaign have its own. */
+export const extrasOfRow = (
+  row: Pick<SummaryRow, 'extras' | 'broadcast_extras'>,
+): MailExtras | undefined => readExtras(row.extras ?? row.broadcast_extras)
+
+/** What cannot be read of a damaged row is left empty. */
+export function summaryOf(row: SummaryRow): EmailSummary {
+  const { cc = [], bcc = [], tags = [] } = extrasOfRow(row) ?? {}
+  return {
+    id: row.id,
+    from: row.from_header,
+    to: (storedTexts(row.to_list) ?? []).join(', '),
+    cc,
+    bcc,
+    subject: row.subject,
+    tags,
+    status: row.status,
+    type: row.type,
+    topicId: row.topic_id,
+    broadcastId: row.broadcast_id,
+    template: row.template,
+    opensCount: row.opens,
+    clicksCount: row.clicks,
+    openedAt: iso(row.opened_at),
+    clickedAt: iso(row.clicked_at),
+    scheduledAt: iso(row.scheduled_at),
+    sentAt: iso(row.sent_at),
+    createdAt: new Date(row.created_at).toISOString(),
+    messageId: row.message_id,
+    provider: row.provider,
+  }
+}
+
+export const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())
