@@ -82,15 +82,17 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
   // Beside the others, who do not need it; a failure is heard of when they are up.
   const checkpoint = start('checkpoint', { slot: checkpointSlot, index: 0 })
   checkpoint.catch(() => {})
+  // Before any mail leaves: what it brings about may come back at once.
+  const returns = config.inbound.enabled
+    ? start('inbound', { slot: inboundSlot, index: 0 })
+    : undefined
+  returns?.catch(() => {})
   try {
     const sandbox =
       config.outbound.route === 'sandbox'
         ? await start('sandbox', { slot: sandboxSlot, index: 0 })
         : undefined
-    // Before any mail leaves: what it brings about may come back at once.
-    const inbound = config.inbound.enabled
-      ? await start('inbound', { slot: inboundSlot, index: 0 })
-      : undefined
+    const inbound = await returns
     const sandboxPort = sandbox?.port
     const outbound = await Promise.all(
       Array.from({ length: config.outbound.threads }, (_, index) =>
@@ -135,7 +137,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       close,
     }
   } catch (error) {
-    await checkpoint.catch(() => {})
+    await Promise.allSettled([checkpoint, returns])
     await close()
     throw error
   }

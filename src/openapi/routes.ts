@@ -35,13 +35,14 @@ export function openApiRoutes<P>({ api, pages }: { api: Api<P>; pages: Pages }):
     const bytes = readFileSync(join(folder, name))
     pages.file(`/reference/${name}`, { bytes, contentType })
   }
-  const html = readFileSync(join(own, 'reference.html'), 'utf8')
+  const page = readFileSync(join(own, 'reference.html'), 'utf8')
+  const html = hasClient(pages) ? page : page.replace(/<p class="install">.*<\/p>\n/, '')
   pages.get('/reference', () => ({ html, headers }))
-  clientRoutes(pages)
 }
 
-/** The client library that fits this version, as `npm run build` has packed it. */
-function clientRoutes(pages: Pages): void {
+/** Serves the client library that fits this version, as `npm run build` has packed it, if it has. */
+function hasClient(pages: Pages): boolean {
+  let isThere = true
   for (const [name, contentType] of [
     ['posthorn-client.tgz', 'application/gzip'],
     ['client.js', javascript],
@@ -51,9 +52,11 @@ function clientRoutes(pages: Pages): void {
     const path = `/client/${name}`
     if (existsSync(file)) pages.file(path, { bytes: readFileSync(file), contentType })
     else {
+      isThere = false
       // Only tsc was run, as while Posthorn itself is being worked on.
       const text = 'The client library is not built here: run npm run build and start again\n'
       pages.get(path, () => ({ status: 404, text }))
     }
   }
+  return isThere
 }
