@@ -7,6 +7,7 @@ import {
   trackingAgentFiles,
 } from '../app/files.js'
 import {
+  certificatePaths,
   checkSmartHosts,
   environmentName,
   type Section,
@@ -42,6 +43,9 @@ export function configCommands(program: Command): void {
       loadFeedbackLoops(feedbackLoopFiles(place.dataDir))
       loadTrackingAgents(trackingAgentFiles(place.dataDir))
       readCertificate(values.inbound.tls)
+      if (values.submission.enabled) {
+        readCertificate(certificatePaths(values.submission, values.inbound.tls))
+      }
       checkSmartHosts(values.outbound.failover.smartHosts, process.env)
       const passwords = values.outbound.failover.smartHosts.map((host) => host.passwordEnv)
       const warnings = unknownVariables(process.env, passwords).map(

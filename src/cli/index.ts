@@ -33,6 +33,7 @@ const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
   webhook: async () => (await import('./webhook.js')).webhookCommands,
   queue: async () => (await import('./queue.js')).queueCommands,
   postmaster: async () => (await import('./postmaster.js')).postmasterCommands,
+  submission: async () => (await import('./submission.js')).submissionCommands,
   shaping: async () => (await import('./shaping.js')).shapingCommands,
   bounce: async () => (await import('./bounce.js')).bounceCommands,
   doctor: async () => (await import('./doctor.js')).doctorCommand,

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { connect as tlsConnect } from 'node:tls'
 import { dayMs } from '../clock/index.js'
+import { certificatePaths } from '../config/index.js'
 import { messageOf } from '../errors/index.js'
 import { readCertificate } from '../smtpd/index.js'
 import type { DoctorDeps } from './deps.js'
@@ -38,26 +39,57 @@ export async function checkPublicCertificate(deps: DoctorDeps): Promise<Finding[
   return [judgeCertificate(deps, hostname, certificate)]
 }
 
-/** The certificate that the inbound listener offers to STARTTLS. */
-export async function checkListenerCertificate(deps: DoctorDeps): Promise<Finding[]> {
-  const { inbound, outbound } = deps.config
-  if (!inbound.enabled) return []
-  const of = findingsOf('certificate', 'inbound listener')
-  const fix = 'set inbound.tls.certificate and inbound.tls.key to the files of a certificate'
-  if (inbound.tls.certificate === '') return [of.warn('none: reports come unencrypted', fix)]
+/** The certificates that our SMTP listeners offer. */
+export async function checkListenerCertificates(deps: DoctorDeps): Promise<Finding[]> {
+  const { inbound, submission } = deps.config
+  const findings: Finding[] = []
+  if (inbound.enabled) {
+    const fix = 'set inbound.tls.certificate and inbound.tls.key to the files of a certificate'
+    const of = findingsOf('certificate', 'inbound listener')
+    findings.push(
+      inbound.tls.certificate === ''
+        ? of.warn('none: reports come unencrypted', fix)
+        : // RFC 7435: senders encrypt without asking who we are; nobody has to know the authority.
+          judgeFiles(deps, { name: 'inbound listener', files: inbound.tls, fix, mayBeOwn: true }),
+    )
+  }
+  if (submission.enabled && (submission.starttls !== '' || submission.tls !== '')) {
+    const fix = 'set submission.certificate and submission.key to the files of a certificate'
+    const files = certificatePaths(submission, inbound.tls)
+    const name = 'submission listener'
+    // Programs do ask who we are before they show their key.
+    findings.push(judgeFiles(deps, { name, files, fix, mayBeOwn: false }))
+  }
+  return findings
+}
+
+function judgeFiles(
+  deps: DoctorDeps,
+  asked: {
+    name: string
+    files: { certificate: string; key: string }
+    fix: string
+    mayBeOwn: boolean
+  },
+): Finding {
+  const { name, files, fix, mayBeOwn } = asked
+  const of = findingsOf('certificate', name)
+  const { heloName } = deps.config.outbound
   try {
-    const certificate = new X509Certificate(readCertificate(inbound.tls)?.cert ?? '')
+    const certificate = new X509Certificate(readCertificate(files)?.cert ?? '')
     const validTo = Date.parse(certificate.validTo)
-    // RFC 7435: senders encrypt without asking who we are; nobody has to know the authority.
     const isSelfSigned = certificate.issuer === certificate.subject
-    const isForUs = certificate.checkHost(outbound.heloName) !== undefined
-    const fault = isForUs ? undefined : `the certificate is not for ${outbound.heloName}`
-    const finding = judgeCertificate(deps, 'inbound listener', { validTo, fault })
-    if (!isSelfSigned || finding.state === 'fail') return [finding]
-    const found = `self-signed, which is enough for those who report; ${finding.found}`
-    return [{ ...finding, found }]
+    const isForUs = certificate.checkHost(heloName) !== undefined
+    const fault = isForUs ? undefined : `the certificate is not for ${heloName}`
+    const finding = judgeCertificate(deps, name, { validTo, fault })
+    if (!isSelfSigned || finding.state === 'fail') return finding
+    if (!mayBeOwn) return of.warn(`self-signed: programs refuse it; ${finding.found}`, fix)
+    return {
+      ...finding,
+      found: `self-signed, which is enough for those who report; ${finding.found}`,
+    }
   } catch (error) {
-    return [of.fail(messageOf(error), fix)]
+    return of.fail(messageOf(error), fix)
   }
 }
 

@@ -1,6 +1,6 @@
 import { messageOf } from '../errors/index.js'
 import { checkBlocklists } from './blocklists.js'
-import { checkListenerCertificate, checkPublicCertificate } from './certificates.js'
+import { checkListenerCertificates, checkPublicCertificate } from './certificates.js'
 import type { DoctorDeps } from './deps.js'
 import { checkDisk } from './disk.js'
 import { checkDomains, checkOwnSpf } from './domain-records.js'
@@ -26,7 +26,7 @@ export async function examine(deps: DoctorDeps): Promise<Finding[]> {
     listener: () => checkReturnPaths(deps),
     report: () => checkReports(deps),
     'public-certificate': () => checkPublicCertificate(deps),
-    certificate: () => checkListenerCertificate(deps),
+    certificate: () => checkListenerCertificates(deps),
     clock: () => checkTime(deps),
     disk: () => checkDisk(deps.dataDir),
     blocklist: async () => checkBlocklists(deps, await sources),

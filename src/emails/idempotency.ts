@@ -37,8 +37,7 @@ export function makeIdempotency({ store, clock }: { store: Store; clock: Clock }
       if (inFlight.has(name)) {
         const running = inFlight.get(name)
         if (known !== undefined && running !== undefined && running !== known) throw usedOtherwise()
-        const message = 'A request with this Idempotency-Key is still running'
-        throw new ApiError('concurrent_idempotent_request', message)
+        throw stillRunning()
       }
       const remember = async (
         print: string,
@@ -46,12 +45,18 @@ export function makeIdempotency({ store, clock }: { store: Store; clock: Clock }
       ): Promise<void> => {
         const row = { fingerprint: print, status, response: JSON.stringify(body) }
         const kept = { ...row, created_at: clock.now() }
-        await tx
+        const { numInsertedOrUpdatedRows } = await tx
           .insertInto('idempotency_keys')
           .values({ account_id: accountId, key, ...kept })
-          // What is there has expired.
-          .onConflict((oc) => oc.columns(['account_id', 'key']).doUpdateSet(kept))
-          .execute()
+          // What is there has expired; or another thread's request was first, and this one is undone.
+          .onConflict((oc) =>
+            oc
+              .columns(['account_id', 'key'])
+              .doUpdateSet(kept)
+              .where('idempotency_keys.created_at', '<=', clock.now() - lifetimeMs),
+          )
+          .executeTakeFirstOrThrow()
+        if (numInsertedOrUpdatedRows === 0n) throw stillRunning()
       }
       // From here on every other request with the key is refused, until this one is on disk.
       inFlight.set(name, known)
@@ -102,6 +107,11 @@ export function makeIdempotency({ store, clock }: { store: Store; clock: Clock }
       }
     },
   }
+}
+
+function stillRunning(): ApiError {
+  const message = 'A request with this Idempotency-Key is still running'
+  return new ApiError('concurrent_idempotent_request', message)
 }
 
 function usedOtherwise(): ApiError {

@@ -20,7 +20,7 @@ export function readCertificate(files: {
     return pair
   } catch (error) {
     throw new OperatorError(
-      `The certificate ${files.certificate} with the key ${files.key} (inbound.tls) cannot be used: ${messageOf(error)}`,
+      `The certificate ${files.certificate} with the key ${files.key} cannot be used: ${messageOf(error)}`,
       { cause: error },
     )
   }

@@ -52,7 +52,7 @@ export async function handIn(deps: HandInDeps, handed: HandedIn): Promise<Accept
   const input = {
     ...fields,
     from: from.text,
-    to: [...envelope.to],
+    ...whereNamed(said, envelope.to),
     ...(said.replyTo === undefined ? {} : { replyTo: said.replyTo }),
     ...(said.subject === '' ? {} : { subject: said.subject }),
   } satisfies SendInput
@@ -72,6 +72,23 @@ export async function handIn(deps: HandInDeps, handed: HandedIn): Promise<Accept
     return { status: 200, body: accepted }
   })
   return body as AcceptedEmail
+}
+
+/** The recipients by where readers see them. Marketing mail has no copies: each leaves by a link of its own. */
+function whereNamed(
+  { wishes, kept }: Understood,
+  recipients: readonly string[],
+): Pick<SendInput, 'to' | 'cc' | 'bcc'> {
+  const isIn = (name: string) => {
+    const said = kept.find((field) => field.name === name)?.value.toLowerCase() ?? ''
+    return (address: string) => said.includes(address.toLowerCase())
+  }
+  const to = recipients.filter(isIn('to'))
+  if (wishes.type === 'marketing' || to.length === 0) return { to: [...recipients] }
+  const others = recipients.filter((address) => !to.includes(address))
+  const cc = others.filter(isIn('cc'))
+  const bcc = others.filter((address) => !cc.includes(address))
+  return { to, ...(cc.length > 0 && { cc }), ...(bcc.length > 0 && { bcc }) }
 }
 
 /** What the API checks of the same fields, told by the names that they have here. */

@@ -141,14 +141,15 @@ export async function openListener(deps: ListenerDeps, place: ListenerPlace): Pr
     onData: (stream, session, done) =>
       answer(transactions.receive(stream, session), done as DataDone, session),
   } satisfies SMTPServerOptions)
+  wrapSessions(server, (connection) => {
+    const mayLogIn = () => connection.secure || isPlain
+    follow(connection, () => courseOf(connection.session), mayLogIn)
+  })
+  // Around the other, as it has to see what a reply is to.
   boundSessions(server, {
     refused: maxRefusedCommands,
     replies: maxReplies,
     ended: () => meter.count(refusals, { reply: '421 4.7.0' }),
-  })
-  wrapSessions(server, (connection) => {
-    const mayLogIn = () => connection.secure || isPlain
-    follow(connection, () => courseOf(connection.session), mayLogIn)
   })
   // Clients that vanish or fail a handshake; nothing that an operator could do about.
   server.on('error', (error) => log.debug({ error }, 'Submission connection failed'))

@@ -1,5 +1,6 @@
 import { ApiError, type ErrorCode } from '../errors/index.js'
 import { Refusal } from '../smtpd/index.js'
+import { headerOf } from './own-headers.js'
 
 /**
  * What an SMTP client is told for each refusal of the catalogue (RFC 3463 for the second code). A pause, a
@@ -44,7 +45,9 @@ export async function asRefusal<T>(work: Promise<T>): Promise<T> {
 }
 
 export function refusalOf(error: ApiError): Refusal {
-  const text = `${error.message}${more(error)}`
+  // The fields have other names here than in the API, whose words these are.
+  const words = error.message.replace(/^(?:scheduledAt|topicId)\b/, headerOf)
+  const text = `${words}${more(error)}`
   // RFC 5321 §4.2: a reply is ASCII.
   return new Refusal(`${replies[error.code]} ${asciiLine(text)}`)
 }
