@@ -12,11 +12,21 @@ export function textOfPart(
   try {
     // RFC 2046 §4.1.2: us-ascii where none is named; much mail is UTF-8 and does not say so.
     const label = charset === '' || charset === 'us-ascii' ? 'utf-8' : charset
-    return new TextDecoder(label, { fatal: true }).decode(decoded)
+    const decoder = new TextDecoder(label, { fatal: true })
+    if (decoder.encoding === 'windows-1252') return fromWindows1252(decoded)
+    return decoder.decode(decoded)
   } catch {
     return undefined
   }
 }
+
+// Node 20 takes it for Latin-1, which has control characters where these are.
+const windows1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
+
+const fromWindows1252 = (octets: Buffer): string =>
+  octets
+    .toString('latin1')
+    .replace(/[\x80-\x9f]/g, (char) => windows1252[char.charCodeAt(0) - 0x80] ?? char)
 
 function decodeOctets(encoding: string, octets: Buffer): Buffer | undefined {
   if (['7bit', '8bit', 'binary'].includes(encoding)) return octets
