@@ -104,12 +104,13 @@ function kindOf(code: string, status: number): typeof PosthornError {
   if (code === 'account_paused') return AccountPausedError
   if (/^(daily|monthly)_quota_exceeded$/.test(code)) return QuotaError
   if (code === 'rate_limit_exceeded') return RateLimitError
-  if (status === 401) return AuthenticationError
-  if (status === 402 || status === 403) return PermissionError
-  if (status === 404) return NotFoundError
-  if (status === 409) return ConflictError
+  const byStatus: Record<number, typeof PosthornError> = {
+    401: AuthenticationError,
+    402: PermissionError,
+    403: PermissionError,
+    404: NotFoundError,
+    409: ConflictError,
+  }
   if (status >= 500) return ServerError
-  return code === 'validation_error' || code === 'domain_not_verified' || status === 415
-    ? ValidationError
-    : PosthornError
+  return byStatus[status] ?? (status >= 400 ? ValidationError : PosthornError)
 }

@@ -79,13 +79,7 @@ async function collect(
     if (size > maxBodyBytes) return undefined
     chunks.push(chunk)
   }
-  const body = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    body.set(chunk, at)
-    at += chunk.length
-  }
-  return body
+  return new Uint8Array(await new Blob(chunks).arrayBuffer())
 }
 
 /** The status to answer with. */

@@ -52,6 +52,10 @@ async function mails(t: Test, { emails, contacts }: Posthorn): Promise<void> {
   const later = await emails.send({ ...mail, scheduledAt: new Date(Date.now() + 3_600_000) })
   t.match(await emails.cancel(later.id), { message: /cancelled/ })
   t.equal((await emails.get(later.id)).status, 'cancelled')
+  const found: string[] = []
+  const since = { limit: 2, createdAfter: new Date(Date.now() - 60_000) }
+  for await (const email of emails.list({ ...since, status: 'cancelled' })) found.push(email.id)
+  t.same(found, [later.id], 'filters, times too, go into the query')
   const list = await contacts.lists.create('Callers')
   await contacts.add(list.id, { email: 'caller@example.org', phone: '08031234567' })
   const { from, subject, html } = mail
