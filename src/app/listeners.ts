@@ -34,6 +34,7 @@ import { openApiRoutes } from '../openapi/routes.js'
 import { makePreferenceLinks, makeUnsubscribeLinks } from '../preferences/index.js'
 import { preferenceRoutes } from '../preferences/routes.js'
 import type { Store } from '../store/index.js'
+import { suppressionRoutes } from '../suppression/routes.js'
 import type { Renderer } from '../templates/index.js'
 import { templateRoutes } from '../templates/routes.js'
 import { topicRoutes } from '../topics/routes.js'
@@ -82,6 +83,7 @@ export async function openPrivateServer(
   }
   const followed = core.automateIfDue
   contactRoutes(server.api, { ...core, defaultCountry, follow, followed, checkRoom })
+  suppressionRoutes(server.api, core)
   topicRoutes(server.api, core)
   const { allow, maxBytes, maxCount } = config.attachments
   const fetchFile = makeFetchFile({ clock, resolver: openResolver(config.dns, clock), allow })

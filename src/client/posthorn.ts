@@ -15,6 +15,7 @@ import {
   type ResponseSeen,
   request,
 } from './request.js'
+import { suppressionMethods } from './suppressions.js'
 import { templateMethods } from './templates.js'
 import { topicMethods } from './topics.js'
 import { clientVersion, type Plan } from './types.js'
@@ -62,6 +63,7 @@ export class Posthorn {
   readonly topics: ReturnType<typeof topicMethods>
   readonly automations: ReturnType<typeof automationMethods>
   readonly events: ReturnType<typeof eventMethods>
+  readonly suppressions: ReturnType<typeof suppressionMethods>
   readonly templates: ReturnType<typeof templateMethods>
   readonly webhooks: ReturnType<typeof webhookMethods>
   readonly domains: ReturnType<typeof domainMethods>
@@ -85,6 +87,7 @@ export class Posthorn {
     this.topics = topicMethods(methods)
     this.automations = automationMethods(methods)
     this.events = eventMethods(methods)
+    this.suppressions = suppressionMethods(methods)
     this.templates = templateMethods(methods)
     this.webhooks = webhookMethods(methods)
     this.domains = domainMethods(methods)

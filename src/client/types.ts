@@ -1480,6 +1480,30 @@ export interface NewSimulation {
   settings?: object | null | undefined
 }
 
+export interface NewSuppression {
+  /** `a@b` or `Name <a@b>` */
+  email: string
+  /** Why */
+  reason?: 'unsubscribe' | 'bounce' | 'complaint' | 'manual' | null | undefined
+  /** Default: `marketing` for `unsubscribe`, else `all` */
+  scope?: 'all' | 'marketing' | null | undefined
+  /** A note */
+  detail?: string | null | undefined
+}
+
+export interface NewSuppressions {
+  suppressions: readonly {
+    /** `a@b` or `Name <a@b>` */
+    email: string
+    /** Why */
+    reason?: 'unsubscribe' | 'bounce' | 'complaint' | 'manual' | null | undefined
+    /** Default: `marketing` for `unsubscribe`, else `all` */
+    scope?: 'all' | 'marketing' | null | undefined
+    /** A note */
+    detail?: string | null | undefined
+  }[]
+}
+
 export interface NewTemplate {
   /** By which mails name it */
   slug: string
@@ -1732,6 +1756,70 @@ export interface SubscriptionPastDue {
   code: 'subscription_past_due'
   /** For people; its wording may change. Branch on `code`. */
   error: string
+}
+
+export interface SuppressedAddress {
+  /** In lower case */
+  email: string
+  /** What is not sent there; null: all is */
+  blocks: 'all' | 'marketing' | null | (string & {})
+  suppressions: Suppression[]
+  /** How the address came in, what it left, and who took that back; the last 200 */
+  history: {
+    /** When */
+    at: string
+    /** What */
+    kind: string
+    /** What is known beside: by whom, by which mail */
+    detail: Record<string, unknown>
+  }[]
+}
+
+export interface Suppression {
+  /** The whole address in lower case */
+  email: string
+  /** Why */
+  reason: 'unsubscribe' | 'bounce' | 'complaint' | 'manual' | (string & {})
+  /** What is blocked */
+  scope: 'all' | 'marketing' | (string & {})
+  /** The mail that led to it */
+  emailId: string | null
+  /** A note, or what the recipient's server said */
+  detail: string | null
+  /** Since when */
+  createdAt: string
+  /** When it ends by itself */
+  expiresAt: string | null
+}
+
+export interface SuppressionRemoved {
+  /** In lower case */
+  email: string
+  /** How many records */
+  removed: number
+  /** For people */
+  message: string
+}
+
+export interface Suppressions {
+  suppressions: Suppression[]
+  /** Whether there is another page */
+  hasMore: boolean
+  /** Where the next page begins; null at the end */
+  nextCursor: string | null
+}
+
+export interface SuppressionsImported {
+  /** How many are new */
+  added: number
+  /** How many were there */
+  known: number
+  refused: {
+    /** Of the item, from 0 */
+    index: number
+    /** What is wrong */
+    error: string
+  }[]
 }
 
 /** Each name once */
@@ -2264,6 +2352,46 @@ export interface Operations {
     query: Record<never, never>
     body: undefined
     answer: Gone
+  }
+  /** List who must not be mailed */
+  'GET /v1/suppressions': {
+    id: 'listSuppressions'
+    params: Record<never, never>
+    query: { reason?: 'unsubscribe' | 'bounce' | 'complaint' | 'manual' | undefined; limit?: number | undefined; cursor?: string | undefined }
+    body: undefined
+    answer: Suppressions
+  }
+  /** Suppress an address */
+  'POST /v1/suppressions': {
+    id: 'addSuppression'
+    params: Record<never, never>
+    query: Record<never, never>
+    body: NewSuppression
+    answer: Suppression
+  }
+  /** Suppress up to 1,000 addresses */
+  'POST /v1/suppressions/import': {
+    id: 'importSuppressions'
+    params: Record<never, never>
+    query: Record<never, never>
+    body: NewSuppressions
+    answer: SuppressionsImported
+  }
+  /** Why an address is (not) mailed */
+  'GET /v1/suppressions/{email}': {
+    id: 'getSuppression'
+    params: { email: string }
+    query: Record<never, never>
+    body: undefined
+    answer: SuppressedAddress
+  }
+  /** Let an address be mailed again */
+  'DELETE /v1/suppressions/{email}': {
+    id: 'removeSuppression'
+    params: { email: string }
+    query: { reason?: 'unsubscribe' | 'bounce' | 'complaint' | 'manual' | undefined }
+    body: undefined
+    answer: SuppressionRemoved
   }
   /** List the topics */
   'GET /v1/topics': {

@@ -21,6 +21,7 @@ import { emails } from './emails.js'
 import { errorTable, responseHeaders, welcome } from './general.js'
 import { itself } from './itself.js'
 import { keys } from './keys.js'
+import { suppressions } from './suppressions.js'
 import { templates } from './templates.js'
 import { topics } from './topics.js'
 import { webhookEndpoints } from './webhook-endpoints.js'
@@ -28,19 +29,18 @@ import { describeWebhooks, webhookSchemas, webhookTag } from './webhooks.js'
 
 /** Every domain with endpoints, in the order in which people read of them. */
 const descriptions: readonly Description[] = [
-  ...[
-    emails,
-    contacts,
-    topics,
-    broadcasts,
-    automations,
-    templates,
-    webhookEndpoints,
-    domains,
-    keys,
-    billing,
-    itself,
-  ],
+  emails,
+  contacts,
+  suppressions,
+  topics,
+  broadcasts,
+  automations,
+  templates,
+  webhookEndpoints,
+  domains,
+  keys,
+  billing,
+  itself,
 ]
 
 export interface Document {

@@ -99,7 +99,7 @@ const kinds: Record<SuppressionReason, ConsentKind> = {
 
 export interface Lifting {
   /** On whose word; `time` when it was to last for a while. */
-  by: 'recipient' | 'operator' | 'time'
+  by: 'recipient' | 'operator' | 'api' | 'time'
   at: number
   /** Default: all of them. */
   reasons?: readonly SuppressionReason[]
@@ -108,7 +108,8 @@ export interface Lifting {
 }
 
 /**
- * Takes back what was recorded for these reasons; resolves with how many records that were. Only on somebody's word: the recipient's own, or an operator's.
+ * Takes back what was recorded for these reasons; resolves with how many records that were. Only on somebody's word: the
+ * recipient's own, the account's or an operator's.
  */
 export async function lift(
   tx: Tx,

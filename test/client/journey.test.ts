@@ -29,6 +29,7 @@ t.test('every method does its work at a real appliance', async (t) => {
   await putTemplate({ store, clock: systemClock, renderer }, accountId, draft)
   await automations(t, posthorn)
   await settings(t, posthorn)
+  await suppressions(t, posthorn)
   await templates(t, posthorn)
   await webhooks(t, posthorn)
 
@@ -163,6 +164,16 @@ async function settings(t: Test, posthorn: Posthorn): Promise<void> {
   t.ok((await plans.list()).length > 0)
   t.match(await posthorn.version(), { client: /^\d/, server: /^\d/ })
   t.match(await posthorn.request('GET', '/v1/topics'), { topics: [] })
+}
+
+async function suppressions(t: Test, { suppressions }: Posthorn): Promise<void> {
+  const email = 'gone+1@example.org'
+  t.equal((await suppressions.add({ email, detail: 'by phone' })).reason, 'manual')
+  const imported = await suppressions.import({ suppressions: [{ email }, { email: 'x' }] })
+  t.match(imported, { added: 0, known: 1, refused: [{ index: 1 }] })
+  t.equal((await suppressions.get(email)).blocks, 'all')
+  t.ok((await suppressions.list({ reason: 'manual' })).suppressions.length > 0)
+  t.equal((await suppressions.remove(email, { reason: 'manual' })).removed, 1)
 }
 
 async function templates(t: Test, { templates }: Posthorn): Promise<void> {

@@ -98,6 +98,18 @@ export const methods: Methods = {
     ask: ({ automations }, { ids }) => automations.cancelRun(first(ids)),
   },
 
+  'GET /v1/suppressions': { ask: ({ suppressions }) => suppressions.list() },
+  'POST /v1/suppressions': { ask: ({ suppressions }, { body }) => suppressions.add(body) },
+  'POST /v1/suppressions/import': {
+    ask: ({ suppressions }, { body }) => suppressions.import(body),
+  },
+  'GET /v1/suppressions/{email}': {
+    ask: ({ suppressions }, { ids }) => suppressions.get(first(ids)),
+  },
+  'DELETE /v1/suppressions/{email}': {
+    ask: ({ suppressions }, { ids }) => suppressions.remove(first(ids)),
+  },
+
   'GET /v1/templates': { ask: ({ templates }) => templates.list() },
   'POST /v1/templates': { ask: ({ templates }, { body }) => templates.create(body) },
   'GET /v1/templates/{slug}': { ask: ({ templates }, { ids }) => templates.get(first(ids)) },

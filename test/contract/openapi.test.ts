@@ -103,6 +103,7 @@ const sending = taking.filter((one) => one.includes('/emails/'))
 const misshapen = {
   ...{ name: 1, trackOpens: 1, enabled: 1, variables: 1, subject: 1, email: 1, url: 1 },
   overlapSeconds: '1',
+  suppressions: 1,
 }
 const contact = `POST /v1/contacts/${list}`
 const preview = 'POST /v1/broadcasts/preview'
@@ -123,11 +124,13 @@ interface Given {
   on?: Posthorn
 }
 
+const isUpload = (one: string) => /contacts.+import$/.test(one)
+
 /** One of `requests`, with its own body unless another is given. */
 function ask(one: string, { on = posthorn, ...given }: Given = {}): Promise<Answer> {
   const [method = '', path = ''] = one.split(' ')
-  const body = given.body ?? (one.endsWith('/import') ? csv('email\n') : requests[one])
-  if (one.endsWith('/import')) given.headers = { ...multipart, ...given.headers }
+  const body = given.body ?? (isUpload(one) ? csv('email\n') : requests[one])
+  if (isUpload(one)) given.headers = { ...multipart, ...given.headers }
   return on.call(method, path, { ...given, ...(body === undefined ? {} : { body }) })
 }
 
@@ -704,7 +707,8 @@ t.test('what an account may not do', async (t) => {
   await write((tx) => setBillingState(tx, id, 'active'))
 
   const adds = (one: string) =>
-    one.startsWith('POST') && !/(simulate|render|rotate|suppressions)$/.test(one)
+    one.startsWith('POST') &&
+    !/(simulate|render|rotate|suppressions|suppressions\/import)$/.test(one)
   const adding = [...taking.filter(adds), importing, draft, enable]
   const renamed = { body: { name: 'Other' } }
   await write((tx) => suspend(tx, id, 'abuse'))

@@ -10,6 +10,12 @@ const nobody = '01900000-0000-7000-8000-000000000000'
 
 /** A request to each endpoint that would do something, were it let through. */
 export const management: Record<string, object | undefined> = {
+  'GET /v1/suppressions': undefined,
+  'POST /v1/suppressions': { email: 'gone@x.test', detail: 'by phone' },
+  'POST /v1/suppressions/import': { suppressions: [{ email: 'one@x.test' }, { email: 'two' }] },
+  'GET /v1/suppressions/gone@x.test': undefined,
+  'DELETE /v1/suppressions/nobody@x.test': undefined,
+
   'GET /v1/templates': undefined,
   'POST /v1/templates': { slug: 'new', subject: 'Hi {{ name }}', html: '<p>{{ name }}</p>' },
   'GET /v1/templates/none': undefined,
@@ -124,10 +130,29 @@ interface Deps {
 }
 
 export async function managementAnswers(t: Test, deps: Deps): Promise<void> {
+  await suppressionAnswers(t, deps)
   await templateAnswers(t, deps)
   await webhookAnswers(t, deps)
   await keyAnswers(t, deps)
   await domainAnswers(t, deps)
+}
+
+async function suppressionAnswers(t: Test, { answers }: Deps): Promise<void> {
+  const adding = 'POST /v1/suppressions'
+  const gone = 'gone2@x.test'
+  await answers(t, adding, { body: { email: gone, reason: 'complaint' } }, 201)
+  await answers(t, adding, { body: { email: gone, reason: 'complaint' } }, 200)
+  await answers(t, adding, { body: { email: 'gone' } }, 422, 'validation_error')
+  await answers(t, `${adding}/import`, {}, 200)
+  await answers(t, 'GET /v1/suppressions?reason=complaint', {}, 200)
+  await answers(t, 'GET /v1/suppressions?reason=boredom', {}, 400)
+  await answers(t, 'GET /v1/suppressions?cursor=x', {}, 400, 'validation_error')
+  await answers(t, `GET /v1/suppressions/${gone}`, {}, 200)
+  await answers(t, 'GET /v1/suppressions/gone', {}, 404, 'not_found')
+  const removing = `DELETE /v1/suppressions/${gone}`
+  await answers(t, `${removing}?reason=boredom`, {}, 400)
+  await answers(t, removing, {}, 200)
+  await answers(t, removing, {}, 404, 'not_found')
 }
 
 async function templateAnswers(t: Test, { answers, posthorn }: Deps): Promise<void> {

@@ -1,0 +1,207 @@
+import { suppressionReasons } from '../suppression/index.js'
+import {
+  closed,
+  count,
+  type Description,
+  orNull,
+  refusal,
+  type Schema,
+  shaped,
+  text,
+  time,
+  uuid,
+} from './describe.js'
+import { foreignCursor, pageFields, pageQuery } from './paging.js'
+
+const params = { email: text('The address', { examples: ['ann@example.org'] }) }
+const reason: Schema = { type: 'string', enum: suppressionReasons, description: 'Why' }
+const scope: Schema = {
+  type: 'string',
+  enum: ['all', 'marketing'],
+  description: 'What is blocked',
+}
+const record = {
+  email: text('The whole address in lower case'),
+  reason,
+  scope,
+  emailId: orNull(uuid('The mail that led to it')),
+  detail: orNull(text("A note, or what the recipient's server said")),
+  createdAt: time('Since when'),
+  expiresAt: orNull(time('When it ends by itself')),
+}
+const item: Schema = {
+  type: 'object',
+  properties: {
+    email: text('`a@b` or `Name <a@b>`'),
+    reason: { ...reason, default: 'manual' },
+    scope: { ...scope, description: 'Default: `marketing` for `unsubscribe`, else `all`' },
+    detail: text('A note', { maxLength: 1_000 }),
+  },
+  required: ['email'],
+}
+const example = {
+  email: 'ann@example.org',
+  reason: 'bounce',
+  scope: 'all',
+  emailId: '01a1fc92-9915-7533-8296-04ee3d91dd72',
+  detail: '550 5.1.1 no such user',
+  createdAt: '2026-11-21T10:00:00.000Z',
+  expiresAt: null,
+}
+const added = { email: 'ann@example.org', reason: 'manual', detail: 'asked by phone' }
+const shown = { ...example, ...added, emailId: null }
+const noAddress = refusal('not_found', 'It is no address', 'No such address')
+
+export const suppressions: Description = {
+  tag: {
+    name: 'Suppressions',
+    description:
+      'Who must not be mailed, and why. Bounces and complaints come here by themselves; whoever has unsubscribed or complained must not be taken off before asking for it.',
+  },
+  schemas: {
+    Suppression: closed(record),
+    Suppressions: closed({
+      suppressions: { type: 'array', items: shaped('Suppression') },
+      ...pageFields,
+    }),
+    NewSuppression: item,
+    NewSuppressions: {
+      type: 'object',
+      properties: { suppressions: { type: 'array', items: item, minItems: 1, maxItems: 1_000 } },
+      required: ['suppressions'],
+    },
+    SuppressionsImported: closed({
+      added: count('How many are new'),
+      known: count('How many were there'),
+      refused: {
+        type: 'array',
+        items: closed({ index: count('Of the item, from 0'), error: text('What is wrong') }),
+      },
+    }),
+    SuppressedAddress: closed({
+      email: text('In lower case'),
+      blocks: orNull({ ...scope, description: 'What is not sent there; null: all is' }),
+      suppressions: { type: 'array', items: shaped('Suppression') },
+      history: {
+        type: 'array',
+        description: 'How the address came in, what it left, and who took that back; the last 200',
+        items: closed({
+          at: time('When'),
+          kind: text('What', { examples: ['unsubscribed', 'lifted'] }),
+          detail: { type: 'object', description: 'What is known beside: by whom, by which mail' },
+        }),
+      },
+    }),
+    SuppressionRemoved: closed({
+      email: text('In lower case'),
+      removed: count('How many records'),
+      message: text('For people'),
+    }),
+  },
+  operations: {
+    'GET /v1/suppressions': {
+      id: 'listSuppressions',
+      summary: 'List who must not be mailed',
+      query: { reason: { ...reason, description: 'Only these' }, ...pageQuery },
+      answers: [
+        {
+          status: 200,
+          when: 'By address',
+          shape: 'Suppressions',
+          value: { suppressions: [example], hasMore: false, nextCursor: null },
+        },
+      ],
+      refusals: [foreignCursor],
+    },
+    'POST /v1/suppressions': {
+      id: 'addSuppression',
+      summary: 'Suppress an address',
+      description: 'One that is there for the reason stays as it is, but for a wider scope.',
+      body: { shape: 'NewSuppression', examples: [{ when: 'By phone', value: added }] },
+      answers: [
+        { status: 201, when: 'It is suppressed', shape: 'Suppression', value: shown },
+        { status: 200, when: 'It was suppressed', shape: 'Suppression', value: shown },
+      ],
+      refusals: [
+        refusal('validation_error', 'It is no address', '"ann" is no address', {
+          status: 422,
+          shape: 'InvalidField',
+          fields: { field: text('Which one') },
+          example: { field: 'email' },
+        }),
+      ],
+    },
+    'POST /v1/suppressions/import': {
+      id: 'importSuppressions',
+      summary: 'Suppress up to 1,000 addresses',
+      description: 'Those that are no addresses are named, and all others are in.',
+      body: {
+        shape: 'NewSuppressions',
+        examples: [
+          {
+            when: 'From another service',
+            value: {
+              suppressions: [
+                { email: 'ann@example.org', reason: 'unsubscribe' },
+                { email: 'bob@example.org', reason: 'bounce', detail: '550 5.1.1' },
+              ],
+            },
+          },
+        ],
+      },
+      answers: [
+        {
+          status: 200,
+          when: 'What is in',
+          shape: 'SuppressionsImported',
+          value: { added: 2, known: 0, refused: [] },
+        },
+      ],
+      refusals: [],
+    },
+    'GET /v1/suppressions/:email': {
+      id: 'getSuppression',
+      summary: 'Why an address is (not) mailed',
+      params,
+      answers: [
+        {
+          status: 200,
+          when: 'Why',
+          shape: 'SuppressedAddress',
+          value: {
+            email: 'ann@example.org',
+            blocks: 'all',
+            suppressions: [example],
+            history: [
+              {
+                at: '2026-11-21T10:00:00.000Z',
+                kind: 'bounced',
+                detail: { emailId: example.emailId },
+              },
+            ],
+          },
+        },
+      ],
+      refusals: [noAddress],
+    },
+    'DELETE /v1/suppressions/:email': {
+      id: 'removeSuppression',
+      summary: 'Let an address be mailed again',
+      params,
+      query: { reason: { ...reason, description: 'Take back this one alone; default: all' } },
+      answers: [
+        {
+          status: 200,
+          when: 'It is off the list',
+          shape: 'SuppressionRemoved',
+          value: {
+            email: 'ann@example.org',
+            removed: 1,
+            message: 'The address may be mailed again',
+          },
+        },
+      ],
+      refusals: [refusal('not_found', 'It is not suppressed', 'ann@example.org is not suppressed')],
+    },
+  },
+}
