@@ -5,6 +5,7 @@ import { checkAgain } from './check-again.js'
 import type { EmailDeps } from './deps.js'
 import { insertEmails, ringOf } from './insert.js'
 import { draftEmail, type Handed, prepareEmails } from './prepare.js'
+import { enterIfLate } from './recipient-index.js'
 
 export interface AcceptedEmail {
   id: string
@@ -32,6 +33,7 @@ export async function acceptEmail(
     const standing = await checkAgain(tx, deps, accountId, [email])
     await countMails(tx, standing, email.recipients.length, now)
     await insertEmails(deps, tx, [email])
+    await enterIfLate(tx, deps.clock, [email])
     await alongside(tx, accepted)
   })
   deps.backlog.change(email.recipients.length)

@@ -6,6 +6,7 @@ import { checkAgain } from './check-again.js'
 import type { EmailDeps } from './deps.js'
 import { insertEmails, ringOf } from './insert.js'
 import { type Draft, draftEmail, FaultyDraft, prepareEmails } from './prepare.js'
+import { enterIfLate } from './recipient-index.js'
 import type { SendInput } from './send-body.js'
 
 export const maxBatch = 100
@@ -48,6 +49,7 @@ export async function acceptBatch(
     const standing = await checkAgain(tx, deps, accountId, emails)
     await countBatch(tx, standing, recipients, now)
     await insertEmails(deps, tx, emails)
+    await enterIfLate(tx, deps.clock, emails)
     await alongside(tx, accepted)
   })
   deps.backlog.change(recipients)

@@ -1,6 +1,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
-import { type EmailStatus, firstUuidAt, type Read, type Tables } from '../store/index.js'
+import { type EmailStatus, firstUuidAt, idsIn, type Read, type Tables } from '../store/index.js'
 import type { EmailFilter } from './list.js'
+import { enteredFor, readThrough } from './recipient-index.js'
 import { type SummaryRow, summaryColumns } from './summary.js'
 
 // A mail's id is made after the time of its acceptance was read, in a large batch some moments after.
@@ -8,7 +9,7 @@ const idsLagMs = 60_000
 
 /**
  * The account's next mails below an id, newest first, among which are all that the filter fits: by the
- * index that leaves the fewest. Never reads more than `limit` of them.
+ * index that leaves the fewest. Never reads more than `limit` of them; fewer mean that there are no more.
  */
 export async function candidates(
   read: Read,
@@ -27,7 +28,23 @@ export async function candidates(
     .selectFrom('emails')
     .leftJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
     .select([...summaryColumns, 'broadcasts.extras as broadcast_extras'])
-  const { tag, broadcastId, template, status } = filter
+  const { to, tag, broadcastId, template, status } = filter
+  if (to !== undefined) {
+    const through = await readThrough(read)
+    const recent = await between(
+      mails.where('emails.account_id', '=', accountId).where('emails.id', '>', through),
+    ).execute()
+    if (recent.length === limit) return recent
+    const ids = await enteredFor(
+      read,
+      { accountId, address: to },
+      // Late ones are entered at once, and may be among the recent too.
+      { since, until: recent.at(-1)?.id ?? upTo(until, through), limit: limit - recent.length },
+    )
+    // Another account's, of the same hash, counts as one that does not fit: fewer would mean the end.
+    const entered = await mails.where('emails.id', 'in', idsIn(ids)).execute()
+    return [...recent, ...entered.sort((a, b) => (a.id < b.id ? 1 : -1))]
+  }
   if (tag !== undefined) {
     return await read
       .selectFrom('email_tags')
@@ -87,8 +104,15 @@ function rareStatuses(status: EmailFilter['status']): readonly EmailStatus[] | u
   return status?.every((one) => rarely.has(one)) ? status : undefined
 }
 
-/** Between which ids the mails are. */
-function bounds({ createdAfter = 0, createdBefore }: EmailFilter, below = 'g'): [string, string] {
-  const until = createdBefore === undefined ? 'g' : firstUuidAt(createdBefore + idsLagMs)
-  return [firstUuidAt(createdAfter), until < below ? until : below]
+/** Below the first, and not behind the second. */
+const upTo = (until: string, through: string) => (until > through ? `${through}~` : until)
+
+/** From which id the mails are, and below which. */
+function bounds(
+  { createdAfter = 0, createdBefore }: EmailFilter,
+  below?: string,
+): [string, string] {
+  const end = createdBefore === undefined ? Number.POSITIVE_INFINITY : createdBefore + idsLagMs
+  const until = firstUuidAt(end)
+  return [firstUuidAt(createdAfter), below !== undefined && below < until ? below : until]
 }

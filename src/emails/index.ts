@@ -31,6 +31,7 @@ export { insertNotice } from './notice.js'
 export { extrasOf, type PreparedEmail, verifiedSender } from './prepare.js'
 export type { ChangeableParts, RawMessage } from './raw-message.js'
 export { accountOfEmail, type EmailRecord, readEmail } from './read.js'
+export { startRecipientIndex } from './recipient-index.js'
 export { parseScheduledAt } from './schedule.js'
 export {
   Attachments,

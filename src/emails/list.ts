@@ -1,6 +1,7 @@
 import { parseMailbox } from '../mime/index.js'
-import { type EmailStatus, type MailTag, type Read, storedTexts } from '../store/index.js'
+import type { EmailStatus, MailTag, Read } from '../store/index.js'
 import { candidates } from './candidates.js'
+import { recipientsIn } from './recipient-index.js'
 import { type EmailSummary, extrasOfRow, type SummaryRow, summaryOf } from './summary.js'
 
 /** Which mails of an account are wanted: those for which all of this holds. */
@@ -56,7 +57,7 @@ export async function listEmails(
   for (let looked = 0; looked < most; ) {
     const rows = await candidates(read, accountId, filter, { below, limit: chunk })
     for (const row of rows) {
-      if (fits(row, filter)) {
+      if (row.account_id === accountId && fits(row, filter)) {
         if (found.length === limit) return page(found, found.at(-1)?.id)
         found.push(row)
       }
@@ -89,16 +90,9 @@ function fits(row: SummaryRow, filter: EmailFilter): boolean {
     (from === undefined || parseMailbox(row.from_header)?.address === from) &&
     (domain === undefined || parseMailbox(row.from_header)?.domain === domain) &&
     (tag === undefined || hasTag(row, tag)) &&
-    (to === undefined || recipientsIn(row).includes(to))
+    (to === undefined || recipientsIn(row).has(to))
   )
 }
 
 const hasTag = (row: SummaryRow, { name, value }: MailTag) =>
   extrasOfRow(row)?.tags?.some((one) => one.name === name && one.value === value) ?? false
-
-/** The addresses that it was sent to, whatever the field. */
-function recipientsIn(row: SummaryRow): string[] {
-  const { cc = [], bcc = [] } = extrasOfRow(row) ?? {}
-  const given = [...(storedTexts(row.to_list) ?? []), ...cc, ...bcc]
-  return given.map((text) => parseMailbox(text)?.address ?? text)
-}

@@ -26,9 +26,21 @@ const none: MailExtras = {}
 export function readExtras(json: string | null): MailExtras | undefined {
   if (json === null) return none
   const value = storedJson(json)
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isObject ? (value as MailExtras) : undefined
+  if (!isRecord(value)) return undefined
+  const { cc = [], bcc = [], replyTo = [], tags = [], headers = {} } = value
+  const isWhole =
+    [cc, bcc, replyTo].every((list) => isListOf(list, isText)) &&
+    isListOf(tags, (tag) => isRecord(tag) && isText(tag.name) && isText(tag.value)) &&
+    isRecord(headers) &&
+    Object.values(headers).every(isText)
+  return isWhole ? (value as MailExtras) : undefined
 }
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isListOf = (value: unknown, holds: (item: unknown) => boolean) =>
+  Array.isArray(value) && value.every(holds)
 
 /** Null where nothing is in them. */
 export function writeExtras(extras: MailExtras): string | null {

@@ -93,8 +93,7 @@ function largestOf(tables: readonly string[], below: string): string {
 export function readLastIds(raw: RawDatabase): LastIds {
   const largest = <T>(query: string) => raw.prepare<[], T | null>(query).pluck().get() ?? undefined
   const uuid = largest<string>(lastIdsSql.uuid) ?? ''
-  // RFC 9562 §5.7: the first 48 bits are the time.
-  const ms = Number.parseInt(uuid.replace('-', '').slice(0, 12), 16)
+  const ms = uuidTime(uuid)
   return { serial: largest<number>(lastIdsSql.serial) ?? 0, uuidMs: Number.isNaN(ms) ? 0 : ms }
 }
 
@@ -108,6 +107,9 @@ export const nobodysSerial = (ms: number) => firstSerialAt(ms) + slots - 1
 export function firstSerialAt(ms: number): number {
   return Math.max(0, ms - epochMs) * perMs * slots
 }
+
+/** The time in a UUIDv7, in ms. */
+export const uuidTime = (uuid: string) => Number.parseInt(uuid.replace('-', '').slice(0, 12), 16)
 
 /** What sorts before every UUIDv7 of `ms` and later. RFC 9562 §5.7: the first 48 bits are the time. */
 export function firstUuidAt(ms: number): string {

@@ -20,7 +20,15 @@ export { type MailExtras, type MailTag, readExtras, writeExtras } from './extras
 export { isPassing, type OnFault, type StoreFault } from './fault.js'
 export { type FoundDatabase, findDatabase } from './found.js'
 export type { Tx, Write } from './group-commit.js'
-export { acceptedAt, firstSerialAt, firstUuidAt, type Ids, newUuid, nobodysSerial } from './ids.js'
+export {
+  acceptedAt,
+  firstSerialAt,
+  firstUuidAt,
+  type Ids,
+  newUuid,
+  nobodysSerial,
+  uuidTime,
+} from './ids.js'
 export { tryLockFile } from './lock.js'
 export { prepared, preparedInsert } from './prepared.js'
 export * from './schema.js'

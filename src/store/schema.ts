@@ -17,6 +17,8 @@ export interface Tables {
   content_pieces: ContentPieceRow
   emails: EmailRow
   email_tags: EmailTagRow
+  recipient_entries: RecipientEntryRow
+  recipient_index: RecipientIndexRow
   raw_messages: RawMessageRow
   submission_sessions: SubmissionSessionRow
   queue: QueueRow
@@ -260,6 +262,21 @@ export interface EmailRow {
   template: string | null
   /** JSON of `MailExtras`; null for most mails. Those of a campaign are in `broadcasts`. */
   extras: string | null
+}
+
+/** A recipient of a mail, where mails are found by them. */
+export interface RecipientEntryRow {
+  /** Since 1970, UTC, of the mail's id. */
+  day: number
+  /** A hash of account and address. */
+  key: number
+  email_id: string
+}
+
+/** One row. */
+export interface RecipientIndexRow {
+  /** The mail up to which all are entered; empty at first. */
+  through: string
 }
 
 /** A tag of a mail, where mails are found by it. */

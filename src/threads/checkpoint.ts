@@ -1,5 +1,6 @@
 import { runThread } from '../app/thread.js'
 import { joinBacklog, startCensus } from '../deliveries/index.js'
+import { startRecipientIndex } from '../emails/index.js'
 import { messageOf } from '../errors/index.js'
 
 // Often enough that little is left at a time, seldom enough that a busy page is copied for many writes.
@@ -19,10 +20,11 @@ await runThread('checkpoint', async ({ data, store, clock, log, meter }) => {
   let cancel = plan()
   // Also something that takes tenths of a second, which nobody may wait for.
   const census = startCensus({ store, clock, log, meter, backlog: joinBacklog(data.backlog) })
+  const recipients = startRecipientIndex({ store, clock, log })
   return {
     async stop() {
       cancel()
-      await census.stop()
+      await Promise.all([census.stop(), recipients.stop()])
     },
   }
 })

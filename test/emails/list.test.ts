@@ -233,13 +233,16 @@ t.test('every look is a search by an index, in order and without sorting', async
     [{ broadcastId }, ['emails_broadcast']],
     [{ tag: { name: 'a', value: 'b' } }, ['sqlite_autoindex_emails_1']],
     [{ createdAfter: 1, createdBefore: 2, type: 'marketing' }, ['emails_account']],
+    [{ to: 'ann@one.test' }, ['emails_account', 'sqlite_autoindex_emails_1']],
   ] as [EmailFilter, string[]][]) {
     const plans = await plansOf(t, store.read, (read) =>
       candidates(read, 'account', filter, { below: undefined, limit: 10 }),
     )
     const name = JSON.stringify(filter)
     for (const plan of plans) {
-      t.notOk(/SCAN|TEMP B-TREE/.test(plan), `${name}: ${plan}`)
+      // One row, and the list of ids that was found; of the entries the first alone is read.
+      const few = /SCAN (?:recipient_index|json_each|recipient_entries)\b/.test(plan)
+      t.ok(few || !/SCAN|TEMP B-TREE/.test(plan), `${name}: ${plan}`)
     }
     for (const index of indexes) t.match(plans.join('\n'), index, name)
   }

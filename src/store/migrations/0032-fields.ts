@@ -1,8 +1,10 @@
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
+import { strict } from '../dialect.js'
 
 /** What few mails have (cc, bcc, headers, tags); what mails are listed by. */
-export async function up({ schema }: Kysely<unknown>): Promise<void> {
+export async function up(db: Kysely<unknown>): Promise<void> {
+  const { schema } = db
   await schema.alterTable('emails').addColumn('extras', 'text').execute()
   await schema.alterTable('emails').addColumn('template', 'text').execute()
   await schema.alterTable('broadcasts').addColumn('extras', 'text').execute()
@@ -15,6 +17,20 @@ export async function up({ schema }: Kysely<unknown>): Promise<void> {
     .addPrimaryKeyConstraint('email_tags_key', ['account_id', 'name', 'value', 'email_id'])
     .modifyEnd(sql`strict, without rowid`)
     .execute()
+  await schema
+    .createTable('recipient_entries')
+    .addColumn('day', 'integer', (c) => c.notNull())
+    .addColumn('key', 'integer', (c) => c.notNull())
+    .addColumn('email_id', 'text', (c) => c.notNull())
+    .addPrimaryKeyConstraint('recipient_entries_key', ['day', 'key', 'email_id'])
+    .modifyEnd(sql`strict, without rowid`)
+    .execute()
+  await schema
+    .createTable('recipient_index')
+    .addColumn('through', 'text', (c) => c.notNull())
+    .modifyEnd(strict)
+    .execute()
+  await sql`insert into recipient_index (through) values ('')`.execute(db)
   // Mails are listed by these. What goes well is in no index by its status, which changes with every mail.
   await schema.createIndex('emails_account').on('emails').columns(['account_id', 'id']).execute()
   await schema

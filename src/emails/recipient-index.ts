@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto'
+import { type Clock, dayMs } from '../clock/index.js'
+import { messageOf } from '../errors/index.js'
+import type { Log } from '../log/index.js'
+import { parseMailbox } from '../mime/index.js'
+import {
+  cell,
+  firstUuidAt,
+  prepared,
+  type Read,
+  readExtras,
+  rowsOf,
+  type Store,
+  storedTexts,
+  type Tx,
+  uuidTime,
+} from '../store/index.js'
+
+/*
+ * Mails by recipient, filled in behind the acceptance: an entry beside each mail would cost it a page of
+ * its own (25 µs a mail, Nov 2026), many at once share theirs. Entries lie by day, so that those of one
+ * time are together; a search looks into each day. What is newer than `through` is not in it yet.
+ */
+const lagMs = 60_000
+const lateMs = 30_000
+const everyMs = 1_000
+const mailsAWrite = 500
+// Of the thread's time, however many mails are to be entered, e.g. after an update.
+const restFactor = 2
+
+type IndexedMail = { id: string; account_id: string; to_list: string; extras: string | null }
+
+/** Enters mails for as long as it runs; for a thread that nobody waits for. */
+export function startRecipientIndex(deps: { store: Store; clock: Clock; log: Log }) {
+  const { clock, log } = deps
+  let stopped = false
+  let cancel = () => {}
+  const run = async () => {
+    const began = clock.now()
+    const entered = await enterNext(deps).catch((error: unknown) => {
+      log.error({ cause: messageOf(error) }, 'Mails could not be entered by their recipients')
+      return 0
+    })
+    const restMs = entered < mailsAWrite ? everyMs : restFactor * (clock.now() - began)
+    if (!stopped) cancel = clock.after(restMs, again)
+  }
+  const again = () => {
+    running = run()
+  }
+  let running = run()
+  return {
+    async stop() {
+      stopped = true
+      cancel()
+      await running
+    },
+  }
+}
+
+/** Enters the next mails; resolves with how many. Safe to repeat: all of it is one transaction. */
+export async function enterNext({ store, clock }: { store: Store; clock: Clock }): Promise<number> {
+  const from = await readThrough(store.read)
+  const mails = await store.read
+    .selectFrom('emails')
+    .select(['id', 'account_id', 'to_list', 'extras'])
+    .where('id', '>', from)
+    .where('id', '<', firstUuidAt(clock.now() - lagMs))
+    .orderBy('id')
+    .limit(mailsAWrite)
+    .execute()
+  const last = mails.at(-1)
+  if (last === undefined) return 0
+  await store.write(async (tx) => {
+    await enter(tx, mails)
+    await tx.updateTable('recipient_index').set({ through: last.id }).execute()
+  })
+  return mails.length
+}
+
+/**
+ * Enters mails that are committed long after their ids were made, when the rest of their time may have been
+ * entered already. Called in the transaction that writes them.
+ */
+export async function enterIfLate(
+  tx: Tx,
+  clock: Clock,
+  mails: readonly { row: IndexedMail }[],
+): Promise<void> {
+  const late = mails.map(({ row }) => row).filter(({ id }) => clock.now() - uuidTime(id) > lateMs)
+  if (late.length > 0) await enter(tx, late)
+}
+
+/** Up to which mail all are entered. */
+export async function readThrough(read: Read): Promise<string> {
+  const row = await read.selectFrom('recipient_index').select('through').executeTakeFirst()
+  return row?.through ?? ''
+}
+
+/**
+ * Mails that are entered for the address, newest first, with ids from `since` to below `until`; now and
+ * then one of another's, as what is kept is a hash.
+ */
+export async function enteredFor(
+  read: Read,
+  recipient: { accountId: string; address: string },
+  { since, until, limit }: { since: string; until: string; limit: number },
+): Promise<string[]> {
+  const oldest = await read
+    .selectFrom('recipient_entries')
+    .select('day')
+    .orderBy('day')
+    .limit(1)
+    .executeTakeFirst()
+  if (oldest === undefined) return []
+  const key = keyOf(recipient.accountId, recipient.address)
+  const found: string[] = []
+  const firstDay = Math.max(oldest.day, dayOf(since))
+  for (let day = dayOf(until); day >= firstDay; day--) {
+    const rows = await entriesOn(read, { day, key, since, until, limit: limit - found.length })
+    found.push(...rows.map((row) => row.email_id))
+    if (found.length >= limit) break
+  }
+  return found
+}
+
+const entriesOn = prepared<
+  { day: number; key: number; since: string; until: string; limit: number },
+  { email_id: string }
+>((db, { day, key, since, until, limit }) =>
+  db
+    .selectFrom('recipient_entries')
+    .select('email_id')
+    .where('day', '=', day)
+    .where('key', '=', key)
+    .where('email_id', '>=', since)
+    .where('email_id', '<', until)
+    .orderBy('email_id', 'desc')
+    .limit(limit),
+)
+
+/** The addresses of all its recipients, whatever the field. */
+export function recipientsIn({ to_list, extras }: Pick<IndexedMail, 'to_list' | 'extras'>) {
+  const { cc = [], bcc = [] } = readExtras(extras) ?? {}
+  const given = [...(storedTexts(to_list) ?? []), ...cc, ...bcc]
+  return new Set(given.map((text) => parseMailbox(text)?.address ?? text))
+}
+
+async function enter(tx: Tx, mails: readonly IndexedMail[]): Promise<void> {
+  // What is damaged must not keep the others waiting.
+  const sound = mails.filter(({ id }) => Number.isInteger(dayOf(id)))
+  const entries = sound.flatMap((mail) =>
+    [...recipientsIn(mail)].map(
+      (address) => [dayOf(mail.id), keyOf(mail.account_id, address), mail.id] as const,
+    ),
+  )
+  // In the order of the table: entries of one page come together.
+  entries.sort(([dayA, keyA], [dayB, keyB]) => dayA - dayB || keyA - keyB)
+  await insertEntries(tx, { json: JSON.stringify(entries) })
+}
+
+const insertEntries = prepared<{ json: string }, unknown>((db, { json }) =>
+  db
+    .insertInto('recipient_entries')
+    .columns(['day', 'key', 'email_id'])
+    .expression((eb) =>
+      eb
+        .selectFrom(rowsOf(json))
+        .select([
+          cell<number>(0).as('day'),
+          cell<number>(1).as('key'),
+          cell<string>(2).as('email_id'),
+        ])
+        .where(eb.lit(true)),
+    )
+    .onConflict((conflict) => conflict.doNothing()),
+)
+
+const dayOf = (id: string) => Math.floor(uuidTime(id) / dayMs)
+
+/** 48 bits, which a JavaScript number holds. */
+const keyOf = (accountId: string, address: string) =>
+  createHash('sha256').update(`${accountId} ${address}`).digest().readUIntBE(0, 6)
