@@ -206,7 +206,14 @@ const configs: Record<Exclude<StepType, 'condition'>, Fields> = {
     endpointId: must(isText('the id of a webhook endpoint', (id) => id !== '' && id.length <= 64)),
     payload: may(values('an object')),
   },
-  exit: { reason: may(isText('a string of at most 200 characters', (text) => text.length <= 200)) },
+  exit: {
+    reason: may(
+      isText(
+        'a string of 1 to 200 characters without control characters',
+        (text) => text.trim() !== '' && text.length <= 200 && !controls.test(text),
+      ),
+    ),
+  },
 }
 
 export const isStepType = (type: unknown): type is StepType =>

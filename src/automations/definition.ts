@@ -127,6 +127,7 @@ interface StepConfigs {
   contact_update: UpdateConfig
   split: { branches: Branch[] }
   webhook: WebhookConfig
+  /** What the run's `reason` is to be; `exit_step` by default. */
   exit: { reason?: string }
 }
 export type StepType = keyof StepConfigs

@@ -14,7 +14,8 @@ export function explainRun(version: Compiled, run: ExplainedRun, now: number): s
   const step = version.byKey.get(currentStep ?? '')
   const where = stepName(step)
   if (status !== 'running' && status !== 'waiting') {
-    const why = reason === null ? '' : `: ${endings[reason] ?? reason}`
+    const why =
+      reason === null ? '' : `: ${isOwnWord(step, reason) ? reason : (endings[reason] ?? reason)}`
     return `${status} at ${where} on ${dateOf(updatedAt, now)}${why}`
   }
   if (waitingFor === null) return `is about to go on at ${where}`
@@ -40,6 +41,10 @@ const then = (step: CompiledStep | undefined): string => {
   return next === undefined ? 'ends' : `goes on at ${stepName(next)}`
 }
 
+// An exit may say in its own words what Posthorn says of something else, such as `deleted`.
+const isOwnWord = (step: CompiledStep | undefined, reason: string): boolean =>
+  step?.step.type === 'exit' && step.step.config.reason === reason
+
 const stepName = (step: CompiledStep | undefined): string =>
   step === undefined ? 'an unknown step' : `\`${step.step.key}\``
 
@@ -50,7 +55,7 @@ const blocks: Record<BlockedReason | 'retry', string> = {
   quota: "the plan's quota of mails is used up; it is looked at again",
   paused: 'the account is paused; it is looked at again',
   domain: "the sender's domain is not verified; it is looked at again",
-  plan: 'the account has no marketing plan; it is looked at again',
+  plan: 'the subscription has expired, or the account has no marketing plan; it is looked at again',
   queue_full: 'the queue is full; it is looked at again',
   window: 'the send window opens',
   cap: 'the automation has made its mails of this hour; it goes on',

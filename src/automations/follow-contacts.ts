@@ -2,14 +2,17 @@ import type { Contact, ContactEffect } from '../contacts/index.js'
 import { newUuid } from '../store/index.js'
 import type { JsonObject } from './definition.js'
 import { ingestEvents, type NewEvent } from './ingest.js'
+import { readListeners } from './listeners.js'
 import type { LiveLimit } from './live-limit.js'
 import type { Traveller } from './run.js'
-import { triggersOf } from './triggers.js'
 import type { Versions } from './versions.js'
 
+const names = ['$contact.created', '$list.joined']
+
 /**
- * An effect of contacts: automations that begin with `$contact.created` or `$list.joined` are started
- * in the transaction that adds somebody. Others cost one search of an index.
+ * An effect of contacts: automations that begin with `$contact.created` or `$list.joined` are started, and
+ * runs that wait for these hear them, in the transaction that adds somebody. Others cost two searches of
+ * an index.
  */
 export function makeFollowContacts(
   versions: Versions,
@@ -17,8 +20,8 @@ export function makeFollowContacts(
   isFull: LiveLimit,
 ): ContactEffect {
   return async (tx, accountId, news) => {
-    const names = JSON.stringify([['$contact.created'], ['$list.joined']])
-    const heard = new Set((await triggersOf(tx, { accountId, names })).map(({ event }) => event))
+    const contactIds = news.map(({ contact }) => contact.id)
+    const isHeard = await readListeners(tx, versions, accountId, { contactIds, names })
     const events = news.flatMap(({ contact, added, listId }): NewEvent[] => {
       const payload: JsonObject = listId === undefined ? {} : { listId }
       const happened = [
@@ -26,7 +29,7 @@ export function makeFollowContacts(
         ...(listId === undefined ? [] : ['$list.joined']),
       ]
       return happened
-        .filter((name) => heard.has(name))
+        .filter((name) => isHeard(contact.id, name))
         .map((name) => ({
           ...{ contact: travellerOf(contact), name, payload: JSON.stringify(payload), depth: 1 },
         }))

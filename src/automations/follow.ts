@@ -3,9 +3,9 @@ import { makeTally, type Tally } from '../runs/index.js'
 import { cell, idsOf, newUuid, prepared, rowsOf, storedObject, type Tx } from '../store/index.js'
 import type { JsonObject } from './definition.js'
 import { ingestEvents, type NewEvent } from './ingest.js'
+import { readListeners } from './listeners.js'
 import type { LiveLimit } from './live-limit.js'
 import type { Traveller } from './run.js'
-import { triggersOf } from './triggers.js'
 import { makeVersions, type Versions } from './versions.js'
 
 // What ends a delivery: nothing is merged into its mail any more.
@@ -13,7 +13,7 @@ const ends: readonly EventType[] = ['delivered', 'relayed', 'bounced', 'failed',
 const visits: readonly EventType[] = ['opened', 'clicked']
 const told: readonly EventType[] = [...ends, ...visits, 'unsubscribed']
 
-/** The appliance's own events, which automations may begin with (automations.md §3.3). */
+/** The appliance's own events, which automations may begin with and wait for (automations.md §3.3). */
 const systemEvents: Partial<Record<EventType, string>> = {
   opened: '$email.opened',
   clicked: '$email.clicked',
@@ -22,8 +22,8 @@ const systemEvents: Partial<Record<EventType, string>> = {
 
 /**
  * An effect of events: the counters of steps follow what becomes of their mails, whose merged values
- * are forgotten when they have left; and automations that begin with an open, click or bounce are
- * started. Machines never count.
+ * are forgotten when they have left; and opens, clicks and bounces start automations that begin with them
+ * and are heard by runs that wait for them. Machines never count.
  */
 export function makeFollowAutomations(isFull: LiveLimit): Effect {
   const versions = makeVersions()
@@ -31,7 +31,7 @@ export function makeFollowAutomations(isFull: LiveLimit): Effect {
     const concerned = events.filter(({ type }) => told.includes(type))
     if (concerned.length === 0) return
     await countForSteps(tx, concerned)
-    await startBySystemEvents(tx, concerned, versions, isFull)
+    await takeSystemEvents(tx, concerned, versions, isFull)
   }
 }
 
@@ -98,8 +98,8 @@ const forgetMerges = prepared<{ emailIds: string }, unknown>((db, { emailIds }) 
   db.deleteFrom('email_merges').where('email_id', 'in', idsOf(emailIds)),
 )
 
-/** Of each account's events those that some enabled automation begins with. */
-async function startBySystemEvents(
+/** Takes in each account's events that one of its automations or the contact's runs hears. */
+async function takeSystemEvents(
   tx: Tx,
   events: readonly MailEvent[],
   versions: Versions,
@@ -110,33 +110,35 @@ async function startBySystemEvents(
       systemEvents[type] !== undefined && recipient !== null && detail?.machine !== true,
   )
   for (const accountId of new Set(byPeople.map((event) => event.accountId))) {
+    const [automation] = await anyAutomation(tx, { accountId })
+    if (automation === undefined) continue
     const theirs = byPeople.filter((event) => event.accountId === accountId)
-    const names = [...new Set(theirs.map(({ type }) => systemEvents[type] ?? ''))]
-    const heard = await triggersOf(tx, {
-      accountId,
-      names: JSON.stringify(names.map((name) => [name])),
+    const contacts = await contactsOf(tx, accountId, theirs)
+    const isHeard = await readListeners(tx, versions, accountId, {
+      contactIds: [...contacts.values()].map(({ id }) => id),
+      names: [...new Set(theirs.map(({ type }) => systemEvents[type] ?? ''))],
     })
-    const wanted = theirs.filter(({ type }) =>
-      heard.some((one) => one.event === systemEvents[type]),
-    )
-    if (wanted.length === 0) continue
-    const contacts = await contactsOf(tx, accountId, wanted)
-    const depths = await depthsOf(tx, contacts, wanted)
-    const news = wanted.flatMap((event): NewEvent[] => {
+    const depths = await depthsOf(tx, contacts, theirs)
+    const news = theirs.flatMap((event): NewEvent[] => {
       const contact = contacts.get(event.recipient?.toLowerCase() ?? '')
-      if (contact === undefined) return []
+      const name = systemEvents[event.type] ?? ''
+      if (contact === undefined || !isHeard(contact.id, name)) return []
       const { url } = event.detail ?? {}
       const payload: JsonObject = { emailId: event.emailId, ...(url === undefined ? {} : { url }) }
-      const name = systemEvents[event.type] ?? ''
       return [{ contact, name, payload: JSON.stringify(payload), depth: depths(event) }]
     })
     if (news.length === 0) continue
-    const now = Math.max(...wanted.map(({ at }) => at))
+    const now = Math.max(...theirs.map(({ at }) => at))
     const ids = { uuid: () => newUuid(now) }
     const full = await isFull(tx, now)
     await ingestEvents(tx, { ids, versions }, { accountId, now, full }, news)
   }
 }
+
+// Most accounts have none: then an open or a bounce costs this search alone.
+const anyAutomation = prepared<{ accountId: string }, { id: string }>((db, { accountId }) =>
+  db.selectFrom('automations').select('id').where('account_id', '=', accountId).limit(1),
+)
 
 /** How many automations' mails in a row have led to each event: one more than to what its mail's run began with. */
 async function depthsOf(

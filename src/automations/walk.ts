@@ -102,7 +102,7 @@ const takes: { [T in StepType]: Take<T> } = {
     state.actions.push({ kind: 'webhook', stepId: state.at.id, endpointId, payload: filled })
     return { edge: 'default', result: 'queued' }
   },
-  exit: ({ at }) => exit(at, 'exit_step'),
+  exit: ({ at }, { config }) => exit(at, config.reason ?? 'exit_step'),
 }
 
 /** Takes the step at which the run is; undefined while it goes on at the next. */

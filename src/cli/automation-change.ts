@@ -79,7 +79,7 @@ A step that is being taken now may still end. 'posthorn automation resume' lets 
       return undefined
     },
     done: ({ id, running, waiting }) =>
-      `Paused: ${runs(running + waiting)} stay where they are until 'posthorn automation resume ${id}'`,
+      `Paused: no run takes a step (${runs(running + waiting)} under way) until 'posthorn automation resume ${id}'`,
   },
   {
     name: 'resume',

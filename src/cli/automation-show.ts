@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { findAccount } from '../accounts/index.js'
 import {
   type Automation,
+  type AutomationDefinition,
   type Backfill,
   findAnyAutomation,
   findBackfill,
@@ -53,6 +54,7 @@ the definition too.`,
         Account: `${account.name} (${account.id})`,
         Status: statusOf(one),
         Version: String(one.version),
+        'Begins with': beginningOf(definition),
         ...(one.paused_at === null ? {} : { Paused: shownTime(one.paused_at) }),
         Contacts: `${numbered(one.enrolled)} have entered`,
         Running: numbered(one.running),
@@ -67,6 +69,14 @@ the definition too.`,
       sayTable(stepTitles, steps.map(stepCells), '')
       sayWaits(one, waits)
     })
+}
+
+function beginningOf({ steps }: AutomationDefinition): string {
+  const [trigger] = steps.flatMap((step) => (step.type === 'trigger' ? [step.config] : []))
+  if (trigger === undefined) return ''
+  return trigger.filter === undefined
+    ? trigger.eventName
+    : `${trigger.eventName}, if its filter holds`
 }
 
 const stepTitles = [

@@ -74,7 +74,11 @@ function runsCommand(automation: Command): void {
   automation
     .command('runs <automation>')
     .description('show the runs of an automation, newest first, and why each is where it is')
-    .option('--status <names>', `of these alone: ${allStatuses.join(', ')}`, statuses, allStatuses)
+    .option(
+      '--status <names>',
+      `of these alone: ${allStatuses.join(', ')} (default: all)`,
+      statuses,
+    )
     .option('--limit <count>', 'how many at most', count, 50)
     .addHelpText(
       'after',
@@ -86,14 +90,14 @@ Examples:
     .action(
       async (
         named: string,
-        options: { status: readonly RunStatus[]; limit: number },
+        options: { status?: readonly RunStatus[]; limit: number },
         command: Command,
       ) => {
         const place = placeOf(command)
         const found = await withStore(place, async (deps) => {
           const { read } = deps.store
           const { id } = await findAnyAutomation(read, named)
-          const asked = { statuses: options.status, limit: options.limit + 1 }
+          const asked = { statuses: options.status ?? allStatuses, limit: options.limit + 1 }
           return await told(deps, await listRuns(read, id, asked))
         })
         const shown = found.slice(0, options.limit)

@@ -31,6 +31,10 @@ t.test('a sentence says why a run is where it is, and until when', async (t) => 
       "waits at `hello`: the plan's quota of mails is used up; it is looked at again 1 Dec 00:00 UTC",
     ],
     [
+      waits('hello', { kind: 'plan', until: midnight }),
+      'waits at `hello`: the subscription has expired, or the account has no marketing plan; it is looked at again 1 Dec 00:00 UTC',
+    ],
+    [
       waits('hello', { kind: 'window', until: midnight }),
       'waits at `hello`: the send window opens 1 Dec 00:00 UTC',
     ],
@@ -45,6 +49,11 @@ t.test('a sentence says why a run is where it is, and until when', async (t) => 
     [
       ended('exited', 'lost', 'exit_step'),
       'exited at `lost` on 30 Nov 09:00 UTC: it came to an exit',
+    ],
+    [ended('exited', 'gone', 'deleted'), 'exited at `gone` on 30 Nov 09:00 UTC: deleted'],
+    [
+      ended('exited', 'lost', 'deleted'),
+      'exited at `lost` on 30 Nov 09:00 UTC: the contact was deleted',
     ],
     [ended('completed', 'large', null), 'completed at `large` on 30 Nov 09:00 UTC'],
     [

@@ -112,6 +112,59 @@ t.test('opens and bounces begin automations, machines do not', async (t) => {
   await rig.counted(id)
 })
 
+t.test('a run hears an open, click or bounce that no automation begins with', async (t) => {
+  const rig = await openEngine(t)
+  const waiting = await rig.enabled([
+    ...[trigger(), send('mail'), delay('pause', 'PT1H')],
+    ...[wait('read', '$email.opened'), exit('there')],
+  ])
+  const leaving = { exitOn: [{ eventName: '$email.opened' }] }
+  const left = await rig.enabled([trigger(), delay('long', 'P1D')], { settings: leaving }, 'Left')
+  const { automations } = await rig.event()
+  const runOf = (id: string) =>
+    automations.find(({ automationId }) => automationId === id)?.runId ?? ''
+  await rig.work()
+  await land(rig, 'opened', { detail: { machine: true } })
+  t.match(await rig.run(runOf(left)), { status: 'waiting' }, 'a machine is no person')
+  await land(rig, 'opened')
+  t.match(await rig.run(runOf(left)), { status: 'exited', reason: 'exit_rule' })
+  await rig.pass(60 * 60_000)
+  t.match(await rig.story(runOf(waiting)), /pause waited, read received, there ended/)
+  const kept = await rig.store.read.selectFrom('automation_events').select('name').execute()
+  t.same(kept.map(({ name }) => name).sort(), ['$email.opened', 'signup'])
+  await land(rig, 'opened')
+  t.equal(
+    (await rig.store.read.selectFrom('automation_events').select('name').execute()).length,
+    2,
+    'what nobody hears any more is not kept',
+  )
+})
+
+t.test('a run that is parked on a click goes on with it', async (t) => {
+  const rig = await openEngine(t)
+  const steps = [trigger(), send('mail'), wait('click', '$email.clicked'), exit('there')]
+  await rig.enabled(steps)
+  const run = await rig.start()
+  await rig.work()
+  t.match(await rig.run(run), { status: 'waiting', waitingFor: { event: '$email.clicked' } })
+  await land(rig, 'clicked', { detail: { url: 'https://example.com/x' } })
+  await rig.work()
+  t.match(await rig.story(run), /click received, there ended/)
+})
+
+t.test('a run that waits until its contact joins a list goes on then', async (t) => {
+  const rig = await openEngine(t)
+  const { store, clock, accountId, listId, memory } = rig
+  const follow = makeFollowContacts(memory.versions, clock, async () => false)
+  await rig.enabled([trigger(), wait('joined', '$list.joined'), exit('there')])
+  const run = await rig.start()
+  await rig.work()
+  const ann = { email: 'ann@example.com' }
+  await addContact({ store, clock }, accountId, ann, { follow, listId })
+  await rig.work()
+  t.match(await rig.story(run), /joined received, there ended/)
+})
+
 t.test('a new contact, and one who joins a list, begin automations', async (t) => {
   const rig = await openEngine(t)
   const { store, clock, accountId, listId, memory } = rig

@@ -87,6 +87,13 @@ t.test('a delay, a mail and an exit come at their times', async (t) => {
   t.equal(told(chain([send('m')])).end, 'completed null', 'no edge is an end')
 })
 
+t.test('an exit says in its reason what its config says', async (t) => {
+  const exit: Step = { key: 'out', type: 'exit', config: { reason: 'not interested' } }
+  const { lines, end } = told(chain([exit]))
+  t.equal(lines.at(-1), 'out ended:not interested +0')
+  t.equal(end, 'exited not interested')
+})
+
 t.test('a delay until a time of day counts in the contact’s zone', async (t) => {
   const until: Step = { key: 'd', type: 'delay', config: { until: { time: '09:00' } } }
   const contact = { ...ada, metadata: { timeZone: 'Asia/Tokyo' } }

@@ -46,6 +46,7 @@ t.test('automations are listed, shown, enabled, paused, resumed and archived', a
   )
 
   const shown = await run('automation', 'show', 'Welcome')
+  t.match(shown.stdout, /\nBegins with +\S+\n/)
   t.match(shown.stdout, /\nContacts +2 have entered\nRunning +1\nWaiting +1\n/)
   t.match(shown.stdout, /\n1 +start +trigger +1 +2 +0 +0 +- .+\n1 +first +delay +1 +1 +0 +0 +-/)
   t.match(await json('automation', 'show', id), {
@@ -57,7 +58,9 @@ t.test('automations are listed, shown, enabled, paused, resumed and archived', a
   t.match(why.stdout, /\nWhy +is about to go on at `first`\n/, 'its delay has run out meanwhile')
   t.match(why.stdout, /\n\S+ \S+ UTC +start +started\n/)
 
-  t.match(await run('automation', 'pause', id), { stdout: /^Paused: 2 runs stay/ })
+  t.match(await run('automation', 'pause', id), {
+    stdout: /^Paused: no run takes a step \(2 runs under way\)/,
+  })
   t.match(await run('automation', 'why', runId), { stdout: /\nPaused +the automation is, since / })
   t.match(await run('automation', 'list'), { stdout: /enabled, paused/ })
   t.match(await json('automation', 'resume', id), { status: 'enabled', released: 2 })

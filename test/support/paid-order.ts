@@ -25,6 +25,7 @@ const definition: AutomationDefinition = {
       config: { field: 'waits.paid.total', operator: 'gt', value: 100 },
     },
     { key: 'lost', type: 'exit', config: {} },
+    { key: 'gone', type: 'exit', config: { reason: 'deleted' } },
   ],
   connections: [
     { from: 'start', to: 'hello', type: 'default' },
