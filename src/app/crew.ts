@@ -57,17 +57,22 @@ const maxDownMs = 180_000
 
 export async function openCrew(options: CrewOptions): Promise<Crew> {
   const { config, dataDir, publicUrl, turns, backlog, log, clock, metrics } = options
-  const opened: { thread: Supervised; graceMs: number }[] = []
+  // In the order in which they are to be there; several of them start at the same time.
+  const opened: { starting: Promise<Supervised>; graceMs: number }[] = []
   const close = async () => {
     // In reverse: the sandbox inbox outlives those who deliver to it.
-    for (const { thread, graceMs } of opened.reverse().splice(0)) await thread.stop(graceMs)
+    for (const { starting, graceMs } of opened.reverse().splice(0)) {
+      // One that could not start has nothing to stop.
+      const thread = await starting.catch(() => undefined)
+      await thread?.stop(graceMs)
+    }
   }
-  const start = async (
+  const start = (
     kind: 'checkpoint' | 'sandbox' | 'inbound' | 'outbound' | 'courier' | 'submission',
     own: { slot: number; index: number; sandboxPort?: number; inboundPort?: number },
     graceMs = closingMs,
   ): Promise<Supervised> => {
-    const thread = await supervise({
+    const starting = supervise({
       name: kind === 'outbound' ? `${kind}-${own.index}` : kind,
       entry: entry(kind),
       data: { config, dataDir, publicUrl, turns, backlog, ...own },
@@ -76,56 +81,54 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       metrics,
       onRing: options.onRing,
     })
-    opened.push({ thread, graceMs })
-    return thread
+    // A failure is heard of when all of them are waited for.
+    starting.catch(() => {})
+    opened.push({ starting, graceMs })
+    return starting
   }
-  // Beside the others, who do not need it; a failure is heard of when they are up.
-  const checkpoint = start('checkpoint', { slot: checkpointSlot, index: 0 })
-  checkpoint.catch(() => {})
-  // Before any mail leaves: what it brings about may come back at once.
-  const returns = config.inbound.enabled
-    ? start('inbound', { slot: inboundSlot, index: 0 })
-    : undefined
-  returns?.catch(() => {})
   try {
+    start('checkpoint', { slot: checkpointSlot, index: 0 }).catch(() => {})
+    // Before any mail leaves: what it brings about may come back at once.
+    const starting = config.inbound.enabled
+      ? start('inbound', { slot: inboundSlot, index: 0 })
+      : undefined
     const sandbox =
       config.outbound.route === 'sandbox'
         ? await start('sandbox', { slot: sandboxSlot, index: 0 })
         : undefined
-    const inbound = await returns
+    const inbound = await starting
     const sandboxPort = sandbox?.port
-    const outbound = await Promise.all(
-      Array.from({ length: config.outbound.threads }, (_, index) =>
-        start(
-          'outbound',
-          {
-            slot: firstOutboundSlot + index,
-            index,
-            ...(sandboxPort === undefined ? {} : { sandboxPort }),
-            ...(inbound?.port === undefined ? {} : { inboundPort: inbound.port }),
-          },
-          config.outbound.shutdownGrace + closingMs,
-        ),
+    const senders = Array.from({ length: config.outbound.threads }, (_, index) =>
+      start(
+        'outbound',
+        {
+          slot: firstOutboundSlot + index,
+          index,
+          ...(sandboxPort === undefined ? {} : { sandboxPort }),
+          ...(inbound?.port === undefined ? {} : { inboundPort: inbound.port }),
+        },
+        config.outbound.shutdownGrace + closingMs,
       ),
     )
     // Before the outbound threads it is stopped: what it leaves goes out after the next start.
-    await start('courier', { slot: courierSlot, index: 0 })
-    // After them all, as what it takes has to leave by them.
+    start('courier', { slot: courierSlot, index: 0 }).catch(() => {})
+    // Stopped before them all, as what it takes has to leave by them.
     const submission = config.submission.enabled
       ? await start('submission', { slot: submissionSlot, index: 0 })
       : undefined
-    await checkpoint
+    const outbound = await Promise.all(senders)
+    const threads = await Promise.all(opened.map(({ starting }) => starting))
     return {
       sandboxPort,
       inboundPort: inbound?.port,
       submissionPorts: submission?.ports ?? {},
       healthy: () =>
-        opened.every(({ thread }) => clock.now() - (thread.downSince ?? clock.now()) < maxDownMs),
+        threads.every(({ downSince }) => clock.now() - (downSince ?? clock.now()) < maxDownMs),
       ring: (due) => {
         for (const thread of outbound) thread.send({ kind: 'ring', due })
       },
       reload: () => {
-        for (const { thread } of opened) thread.send({ kind: 'reload' })
+        for (const thread of threads) thread.send({ kind: 'reload' })
       },
       async gateOf(stream) {
         const gates = await Promise.all(outbound.map((thread) => thread.gateOf(stream)))
@@ -137,7 +140,6 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       close,
     }
   } catch (error) {
-    await Promise.allSettled([checkpoint, returns])
     await close()
     throw error
   }

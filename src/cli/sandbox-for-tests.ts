@@ -43,10 +43,15 @@ export async function openTestSandbox(
   const remove = () => rmSync(dataDir, { recursive: true, force: true })
   // Whatever ends this process by itself, such as a second signal.
   process.once('exit', remove)
-  const { accountId, apiKey } = await setUp(dataDir)
+  createApplianceKeyFile(applianceKeyFile(dataDir))
+  await migrateStore(dataDir)
   const config = loadConfig({ env: settings(port) })
   const log = openLog(logOptions(config.log))
+  // At the same time, as by a command beside a running appliance: to make a DKIM key takes a while.
+  const made = setUp(dataDir)
+  made.catch(() => {})
   const appliance = await startAppliance({ config, dataDir, log })
+  const { accountId, apiKey } = await made
   const url = appliance.privateUrl
   return {
     told: {
@@ -69,8 +74,6 @@ export async function openTestSandbox(
 
 async function setUp(dataDir: string) {
   const clock = systemClock
-  await migrateStore(dataDir)
-  createApplianceKeyFile(applianceKeyFile(dataDir))
   const key = openApplianceKey(applianceKeyFile(dataDir))
   const store = openStore({ dataDir, clock, turns: makeTurns(), slot: 0 })
   try {

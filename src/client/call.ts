@@ -67,6 +67,11 @@ export const makeMethods = (call: Call) => ({
     <N extends OperationName>(name: N) =>
     (id: string, options?: CallOptions): Promise<Answer<N>> =>
       call(name, { params: [id] }, options),
+  /** Two ids in the path, or an id and a number. */
+  byIds:
+    <N extends OperationName>(name: N) =>
+    (id: string, other: string | number, options?: CallOptions): Promise<Answer<N>> =>
+      call(name, { params: [id, `${other}`] }, options),
   withBody:
     <N extends OperationName>(name: N) =>
     (body: Body<N>, options?: CallOptions): Promise<Answer<N>> =>

@@ -3,7 +3,7 @@ import { type ImportSource, importContacts } from './import.js'
 import type { CallOptions, Core } from './request.js'
 
 export const contactMethods = (methods: Methods, core: Core) => {
-  const { call, part, byId, byIdWithBody, pagesById } = methods
+  const { call, part, byId, byIds, byIdWithBody, pagesById } = methods
   return {
     lists: {
       list: part('GET /v1/contacts/lists', 'lists'),
@@ -17,8 +17,7 @@ export const contactMethods = (methods: Methods, core: Core) => {
     /** Who is on a list. */
     list: pagesById('GET /v1/contacts/{listId}', 'contacts'),
     /** Takes a contact off a list. */
-    remove: (listId: string, contactId: string, options?: CallOptions) =>
-      call('DELETE /v1/contacts/{listId}/{contactId}', { params: [listId, contactId] }, options),
+    remove: byIds('DELETE /v1/contacts/{listId}/{contactId}'),
     /**
      * A CSV file, streamed. It is never tried again by itself: what is counted is in, and
      * `ImportInterrupted` says how many that are. The same file again skips those.

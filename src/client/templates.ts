@@ -1,10 +1,9 @@
 import type { Methods } from './call.js'
-import type { CallOptions } from './request.js'
 
 /** Templates, by their slugs. */
 export const templateMethods = ({
-  call,
   byId,
+  byIds,
   withBody,
   byIdWithBody,
   pages,
@@ -18,12 +17,6 @@ export const templateMethods = ({
   delete: byId('DELETE /v1/templates/{slug}'),
   render: byIdWithBody('POST /v1/templates/{slug}/render'),
   versions: pagesById('GET /v1/templates/{slug}/versions', 'versions'),
-  getVersion: (slug: string, version: number | string, options?: CallOptions) =>
-    call('GET /v1/templates/{slug}/versions/{version}', { params: [slug, `${version}`] }, options),
-  restore: (slug: string, version: number | string, options?: CallOptions) =>
-    call(
-      'POST /v1/templates/{slug}/versions/{version}/restore',
-      { params: [slug, `${version}`] },
-      options,
-    ),
+  getVersion: byIds('GET /v1/templates/{slug}/versions/{version}'),
+  restore: byIds('POST /v1/templates/{slug}/versions/{version}/restore'),
 })

@@ -1,11 +1,10 @@
 import type { Methods } from './call.js'
-import type { CallOptions } from './request.js'
 
 /** The endpoints of webhooks; `readWebhook` and the handlers are for what comes there. */
 export const webhookMethods = ({
-  call,
   part,
   byId,
+  byIds,
   withBody,
   byIdWithBody,
   pagesById,
@@ -19,11 +18,6 @@ export const webhookMethods = ({
   rotate: byIdWithBody('POST /v1/webhooks/{id}/rotate'),
   test: byId('POST /v1/webhooks/{id}/test'),
   deliveries: pagesById('GET /v1/webhooks/{id}/deliveries', 'deliveries'),
-  replay: (id: string, deliveryId: number | string, options?: CallOptions) =>
-    call(
-      'POST /v1/webhooks/{id}/deliveries/{deliveryId}/replay',
-      { params: [id, `${deliveryId}`] },
-      options,
-    ),
+  replay: byIds('POST /v1/webhooks/{id}/deliveries/{deliveryId}/replay'),
   replayFailed: byId('POST /v1/webhooks/{id}/replay'),
 })
