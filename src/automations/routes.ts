@@ -79,8 +79,10 @@ function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void 
 
   api.post('/v1/automations', { body: AutomationBody }, async ({ account, body, remember }) => {
     const billing = await billingOf(account.accountId)
-    // With fields that are none: they are refused by their names.
-    const made = await createAutomation(deps, billing, body, (tx, made) =>
+    // Unknown fields are of a newer client and ignored; those of steps and settings are refused.
+    const { name, steps, connections, settings } = body
+    const given = { name, steps, connections, settings }
+    const made = await createAutomation(deps, billing, given, (tx, made) =>
       remember(tx, shownMade(made), 201),
     )
     return reply(201, shownMade(made))
@@ -113,7 +115,9 @@ function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void 
     '/v1/automations/:id',
     { ...AutomationParams, body: ChangesBody },
     async ({ account: { accountId }, params: { id }, body }) => {
-      const automation = await editAutomation(deps, await billingOf(accountId), id, body)
+      const { name, steps, connections, settings } = body
+      const changes = { name, steps, connections, settings }
+      const automation = await editAutomation(deps, await billingOf(accountId), id, changes)
       const { definition } = await readDefinition(read, id, automation.version)
       return shownDetail(automation, definition)
     },
