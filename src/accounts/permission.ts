@@ -31,6 +31,7 @@ export const routePermissions: Readonly<Record<string, Permission>> = {
 
   'GET /v1/contacts/lists': 'read',
   'POST /v1/contacts/lists': 'full',
+  'PATCH /v1/contacts/lists/:id': 'full',
   'DELETE /v1/contacts/lists/:id': 'full',
   'GET /v1/contacts/:listId': 'read',
   'POST /v1/contacts/:listId': 'full',
@@ -55,6 +56,7 @@ export const routePermissions: Readonly<Record<string, Permission>> = {
   'GET /v1/broadcasts': 'read',
   'GET /v1/broadcasts/plan/usage': 'read',
   'GET /v1/broadcasts/:id': 'read',
+  'GET /v1/broadcasts/:id/recipients': 'read',
   'POST /v1/broadcasts/:id/send': 'full',
   'POST /v1/broadcasts/:id/cancel': 'full',
 

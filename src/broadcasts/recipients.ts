@@ -1,4 +1,4 @@
-import { type EmailStatus, type Read, storedTexts } from '../store/index.js'
+import { type EmailRow, type EmailStatus, type Read, storedTexts } from '../store/index.js'
 
 /** A campaign's mail to one recipient. */
 export interface BroadcastRecipient {
@@ -16,22 +16,61 @@ export async function listRecipients(
   broadcastId: string,
   limit: number,
 ): Promise<BroadcastRecipient[]> {
-  const rows = await read
+  return (await mailsOf(read, broadcastId).limit(limit).execute()).map(toRecipient)
+}
+
+// Of a large campaign few may have the status: a page looks at so many of its mails, some 10 ms.
+const mostLookedAt = 2_000
+
+interface RecipientsPart {
+  status?: EmailStatus | undefined
+  /** The mail of the last one seen. */
+  after?: string | undefined
+  limit: number
+}
+
+/**
+ * A page of them, of one status or of all, with the ids of their mails. It may have fewer than `limit`
+ * and yet not be the last: `endsAt` is where the next one begins, null at the end.
+ */
+export async function pageOfRecipients(
+  read: Read,
+  broadcastId: string,
+  { status, after = '', limit }: RecipientsPart,
+): Promise<{ recipients: (BroadcastRecipient & { emailId: string })[]; endsAt: string | null }> {
+  const most = status === undefined ? limit + 1 : mostLookedAt
+  const rows = await mailsOf(read, broadcastId).where('id', '>', after).limit(most).execute()
+  const fitting = rows.filter((row) => status === undefined || row.status === status)
+  const page = fitting.slice(0, limit)
+  // Either the page is full, or all that was looked at is behind it.
+  const last = fitting.length > limit ? page.at(-1) : rows.at(-1)
+  const isEnd = fitting.length <= limit && rows.length < most
+  return {
+    recipients: page.map((row) => ({ emailId: row.id, ...toRecipient(row) })),
+    endsAt: isEnd || last === undefined ? null : last.id,
+  }
+}
+
+const mailsOf = (read: Read, broadcastId: string) =>
+  read
     .selectFrom('emails')
-    .select(['to_list', 'status', 'opened_at', 'clicked_at', 'opens', 'clicks'])
+    .select(['id', 'to_list', 'status', 'opened_at', 'clicked_at', 'opens', 'clicks'])
     .where('broadcast_id', '=', broadcastId)
     .orderBy('id')
-    .limit(limit)
-    .execute()
-  return rows.map((row) => ({
-    email: onlyOf(row.to_list),
-    status: row.status,
-    openedAt: row.opened_at,
-    clickedAt: row.clicked_at,
-    opensCount: row.opens,
-    clicksCount: row.clicks,
-  }))
+
+type MailRow = Pick<EmailRow, 'to_list' | 'status' | 'opened_at' | 'clicked_at'> & {
+  opens: number
+  clicks: number
 }
+
+const toRecipient = (row: MailRow): BroadcastRecipient => ({
+  email: onlyOf(row.to_list),
+  status: row.status,
+  openedAt: row.opened_at,
+  clickedAt: row.clicked_at,
+  opensCount: row.opens,
+  clicksCount: row.clicks,
+})
 
 /** Somebody whom a campaign did not reach. */
 export interface Undelivered {

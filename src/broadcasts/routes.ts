@@ -8,16 +8,17 @@ import { createBroadcast } from './create.js'
 import type { BroadcastDeps } from './deps.js'
 import { sendDraft } from './dispatch.js'
 import { previewAudience } from './preview.js'
-import { listRecipients } from './recipients.js'
+import { listRecipients, pageOfRecipients } from './recipients.js'
 import {
   BroadcastBody,
   BroadcastParams,
   BroadcastsQuery,
   PreviewBody,
+  RecipientsQuery,
   TestBody,
   usualPage,
 } from './shapes.js'
-import { shownBroadcast, shownDetail, shownMade } from './shown.js'
+import { shownBroadcast, shownDetail, shownMade, shownRecipient } from './shown.js'
 import { cancelBroadcast } from './stop.js'
 import { sendTest } from './test-send.js'
 import { marketingUsage } from './usage.js'
@@ -107,6 +108,24 @@ export function broadcastRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): 
       const stop = marketingStop(await billingOf(accountId))
       const recipients = await listRecipients(read, id, maxRecipientsShown)
       return shownDetail(broadcast, stop, deps.clock.now(), recipients)
+    },
+  )
+
+  api.get(
+    '/v1/broadcasts/:id/recipients',
+    { ...BroadcastParams, query: RecipientsQuery },
+    async ({ account: { accountId }, params: { id }, query }) => {
+      const { limit = usualPage, cursor, status } = query
+      const scope = `recipients ${id} ${status ?? ''}`
+      await findBroadcast(read, accountId, id)
+      const after = cursor === undefined ? undefined : idInCursor(cursor, scope)
+      const asked = { status, after, limit }
+      const { recipients, endsAt } = await pageOfRecipients(read, id, asked)
+      return {
+        recipients: recipients.map(shownRecipient),
+        hasMore: endsAt !== null,
+        nextCursor: endsAt === null ? null : cursorOf(endsAt, scope),
+      }
     },
   )
 

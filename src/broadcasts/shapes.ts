@@ -1,7 +1,8 @@
-import { boolean, optional, type } from 'superstruct'
+import { boolean, enums, optional, type } from 'superstruct'
 import {
   Attachments,
   Content,
+  emailStatuses,
   Headers,
   Recipient,
   ReplyTo,
@@ -25,6 +26,11 @@ export const maxName = 200
 export const BroadcastsQuery = type({
   limit: optional(QueryInteger(1, maxPage)),
   cursor: optional(rule<string>('what nextCursor said', (value) => typeof value === 'string')),
+})
+
+export const RecipientsQuery = type({
+  ...BroadcastsQuery.schema,
+  status: optional(described(enums(emailStatuses), emailStatuses.join(', '))),
 })
 
 export const PreviewBody = type({ listId: BodyId, topicId: optional(BodyId) })

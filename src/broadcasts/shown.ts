@@ -41,13 +41,19 @@ export function shownDetail(
   return {
     ...shownBroadcast(broadcast, stop, now),
     progress: { waiting, relayed, failed, suppressed, cancelled },
-    recipients: recipients.map(({ openedAt, clickedAt, ...one }) => ({
-      ...one,
-      openedAt: isoTime(openedAt),
-      clickedAt: isoTime(clickedAt),
-    })),
+    recipients: recipients.map(shownRecipient),
   }
 }
+
+export const shownRecipient = <R extends BroadcastRecipient>({
+  openedAt,
+  clickedAt,
+  ...one
+}: R) => ({
+  ...one,
+  openedAt: isoTime(openedAt),
+  clickedAt: isoTime(clickedAt),
+})
 
 /** What a client is told of a campaign that it has just made or sent. */
 export function shownMade({ id, status, audience, scheduled_at }: Broadcast) {

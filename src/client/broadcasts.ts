@@ -1,7 +1,7 @@
 import type { Methods } from './call.js'
 
 /** Campaigns. */
-export const broadcastMethods = ({ plain, byId, withBody, pages }: Methods) => ({
+export const broadcastMethods = ({ plain, byId, withBody, pages, pagesById }: Methods) => ({
   /** Whom it would reach. */
   preview: withBody('POST /v1/broadcasts/preview'),
   /** One mail of it to a mailbox of your own. */
@@ -10,6 +10,7 @@ export const broadcastMethods = ({ plain, byId, withBody, pages }: Methods) => (
   create: withBody('POST /v1/broadcasts'),
   list: pages('GET /v1/broadcasts', 'broadcasts'),
   get: byId('GET /v1/broadcasts/{id}'),
+  recipients: pagesById('GET /v1/broadcasts/{id}/recipients', 'recipients'),
   /** A draft. */
   send: byId('POST /v1/broadcasts/{id}/send'),
   /** A draft, or one that is scheduled. */

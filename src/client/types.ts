@@ -406,6 +406,28 @@ export interface BroadcastPreview {
   note: string
 }
 
+export interface BroadcastRecipients {
+  recipients: {
+    /** The mail */
+    emailId: string
+    /** The address */
+    email: string
+    status: EmailStatus
+    /** The first open */
+    openedAt: string | null
+    /** The first click */
+    clickedAt: string | null
+    /** Opens by people */
+    opensCount: number
+    /** Clicks by people */
+    clicksCount: number
+  }[]
+  /** Whether there is another page */
+  hasMore: boolean
+  /** Where the next page begins; null at the end */
+  nextCursor: string | null
+}
+
 export interface BroadcastScheduled {
   /** The campaign */
   id: string
@@ -2313,6 +2335,14 @@ export interface Operations {
     body: NewContactList
     answer: ContactListCreated
   }
+  /** Rename a contact list */
+  'PATCH /v1/contacts/lists/{id}': {
+    id: 'renameContactList'
+    params: { id: string }
+    query: Record<never, never>
+    body: NewContactList
+    answer: ContactList
+  }
   /** Delete a list and its contacts */
   'DELETE /v1/contacts/lists/{id}': {
     id: 'deleteContactList'
@@ -2480,6 +2510,14 @@ export interface Operations {
     query: Record<never, never>
     body: undefined
     answer: BroadcastDetail
+  }
+  /** The recipients of a campaign */
+  'GET /v1/broadcasts/{id}/recipients': {
+    id: 'listBroadcastRecipients'
+    params: { id: string }
+    query: { status?: 'queued' | 'scheduled' | 'sending' | 'sent' | 'delivered' | 'bounced' | 'failed' | 'cancelled' | 'suppressed' | undefined; limit?: number | undefined; cursor?: string | undefined }
+    body: undefined
+    answer: BroadcastRecipients
   }
   /** Send a draft */
   'POST /v1/broadcasts/{id}/send': {

@@ -18,11 +18,8 @@ export async function createList(
   name: string,
   alongside: (tx: Tx, list: ContactList) => Promise<void> = async () => {},
 ): Promise<ContactList> {
-  const list = { id: store.ids.uuid(), name: name.trim(), contactCount: 0, createdAt: clock.now() }
-  if (!isListName(list.name)) {
-    const message = `name has 1 to ${maxListNameLength} characters and no control characters`
-    throw new ApiError('validation_error', message)
-  }
+  const id = store.ids.uuid()
+  const list = { id, name: checkedName(name), contactCount: 0, createdAt: clock.now() }
   await store.write(async (tx) => {
     await tx
       .insertInto('contact_lists')
@@ -37,6 +34,27 @@ export async function createList(
     await alongside(tx, list)
   })
   return list
+}
+
+/** Throws a 404, and a 400 for what is no name. */
+export async function renameList(
+  { store }: Pick<ContactDeps, 'store'>,
+  accountId: string,
+  id: string,
+  name: string,
+): Promise<ContactList> {
+  const given = checkedName(name)
+  return await store.write(async (tx) => {
+    const list = await requireList(tx, accountId, id)
+    await tx.updateTable('contact_lists').set({ name: given }).where('id', '=', list.id).execute()
+    return { ...list, name: given }
+  })
+}
+
+function checkedName(name: string): string {
+  if (isListName(name)) return name.trim()
+  const message = `name has 1 to ${maxListNameLength} characters and no control characters`
+  throw new ApiError('validation_error', message)
 }
 
 export function isListName(name: string): boolean {

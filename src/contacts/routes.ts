@@ -11,7 +11,7 @@ import { type Api, reply } from '../http/index.js'
 import { addContact, type Contact, type ContactEffect } from './contact.js'
 import type { ContactDeps } from './deps.js'
 import type { Importer } from './importer.js'
-import { createList, listLists, requireList } from './list.js'
+import { createList, listLists, renameList, requireList } from './list.js'
 import { listMembers, type Member } from './members.js'
 import { toE164 } from './phone.js'
 import { deleteList, removeFromList } from './remove.js'
@@ -59,6 +59,12 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
       remember(tx, { id, name }, 201),
     )
     return reply(201, { id, name })
+  })
+
+  api.patch('/v1/contacts/lists/:id', { ...ListParams, body: ListBody }, async (request) => {
+    const { account, params, body } = request
+    const list = await renameList(deps, account.accountId, params.id, body.name)
+    return { ...list, createdAt: isoTime(list.createdAt) }
   })
 
   api.delete('/v1/contacts/lists/:id', ListParams, async ({ account, params: { id } }) => {

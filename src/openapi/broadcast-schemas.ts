@@ -1,6 +1,7 @@
 import { attachments } from './attachment-schemas.js'
 import { closed, count, orNull, type Schema, shaped, text, time, uuid } from './describe.js'
 import { headers, replyTo, tags, unknownFields } from './email-schemas.js'
+import { pageFields } from './paging.js'
 
 const status = (only: string): Schema => ({ const: only })
 const line = (description: string) => text(description, { minLength: 1, maxLength: 200 })
@@ -48,6 +49,14 @@ const shown = {
 }
 
 const recipients = count('Who gets it')
+const recipient = {
+  email: text('The address'),
+  status: shaped('EmailStatus'),
+  openedAt: orNull(time('The first open')),
+  clickedAt: orNull(time('The first click')),
+  opensCount: count('Opens by people'),
+  clicksCount: count('Clicks by people'),
+}
 
 export const broadcastSchemas: Record<string, Schema> = {
   NewBroadcast: {
@@ -130,15 +139,15 @@ export const broadcastSchemas: Record<string, Schema> = {
       type: 'array',
       maxItems: 1_000,
       description: 'The first 1,000',
-      items: closed({
-        email: text('The address'),
-        status: shaped('EmailStatus'),
-        openedAt: orNull(time('The first open')),
-        clickedAt: orNull(time('The first click')),
-        opensCount: count('Opens by people'),
-        clicksCount: count('Clicks by people'),
-      }),
+      items: closed(recipient),
     },
+  }),
+  BroadcastRecipients: closed({
+    recipients: {
+      type: 'array',
+      items: closed({ emailId: uuid('The mail'), ...recipient }),
+    },
+    ...pageFields,
   }),
   MarketingUsage: closed(
     {

@@ -1,3 +1,4 @@
+import { emailStatuses } from '../emails/index.js'
 import { accountRefusals } from './account-refusals.js'
 import { broadcastSchemas } from './broadcast-schemas.js'
 import { count, type Description, orNull, refusal, text } from './describe.js'
@@ -11,6 +12,7 @@ import {
   senderRefusals,
   sendingRefusals,
 } from './email-refusals.js'
+import { foreignCursor, pageQuery } from './paging.js'
 
 const id = '01a1fc92-9915-7533-8296-04ee3d91dd72'
 const listId = '01a1fc92-9915-7533-8296-0a5be7d1c2f3'
@@ -277,6 +279,40 @@ export const broadcasts: Description = {
         },
       ],
       refusals: [noSuchCampaign],
+    },
+    'GET /v1/broadcasts/:id/recipients': {
+      id: 'listBroadcastRecipients',
+      summary: 'The recipients of a campaign',
+      description:
+        'A page of one status may have fewer than `limit`, or none, and yet `hasMore`: go on by `nextCursor`.',
+      params,
+      query: {
+        status: { type: 'string', enum: emailStatuses, description: 'Only these' },
+        ...pageQuery,
+      },
+      answers: [
+        {
+          status: 200,
+          when: 'In the order in which their mails were made',
+          shape: 'BroadcastRecipients',
+          value: {
+            recipients: [
+              {
+                emailId: '01a1fc92-9915-7533-8296-04ee3d91dd72',
+                email: 'ann@example.org',
+                status: 'delivered',
+                openedAt: '2026-11-21T10:12:00.000Z',
+                clickedAt: null,
+                opensCount: 2,
+                clicksCount: 0,
+              },
+            ],
+            hasMore: false,
+            nextCursor: null,
+          },
+        },
+      ],
+      refusals: [noSuchCampaign, foreignCursor],
     },
     'POST /v1/broadcasts/:id/send': {
       id: 'sendBroadcast',

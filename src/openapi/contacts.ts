@@ -147,6 +147,29 @@ export const contacts: Description = {
       ],
       refusals: accountRefusals,
     },
+    'PATCH /v1/contacts/lists/:id': {
+      id: 'renameContactList',
+      summary: 'Rename a contact list',
+      params: { id: 'The UUID of the list' },
+      body: {
+        shape: 'NewContactList',
+        examples: [{ when: 'Another name', value: { name: 'Subscribers' } }],
+      },
+      answers: [
+        {
+          status: 200,
+          when: 'As it is now',
+          shape: 'ContactList',
+          value: {
+            id: listId,
+            name: 'Subscribers',
+            contactCount: 1_200,
+            createdAt: '2026-11-21T10:00:00.000Z',
+          },
+        },
+      ],
+      refusals: [refusal('not_found', 'No such list', 'No such list')],
+    },
     'DELETE /v1/contacts/lists/:id': {
       id: 'deleteContactList',
       summary: 'Delete a list and its contacts',

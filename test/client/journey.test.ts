@@ -99,6 +99,7 @@ async function campaigns(t: Test, { broadcasts }: Posthorn, listId: string): Pro
   const draft = await broadcasts.create({ ...content, draft: true })
   t.equal(draft.status, 'draft')
   t.match(await broadcasts.send(draft.id), { status: 'sending' })
+  t.ok(Array.isArray((await broadcasts.recipients(draft.id)).recipients))
   const later = await broadcasts.create({
     ...content,
     scheduledAt: new Date(Date.now() + 3_600_000),
@@ -166,7 +167,9 @@ async function settings(t: Test, posthorn: Posthorn): Promise<void> {
   t.match(await posthorn.request('GET', '/v1/topics'), { topics: [] })
 }
 
-async function suppressions(t: Test, { suppressions }: Posthorn): Promise<void> {
+async function suppressions(t: Test, { suppressions, contacts }: Posthorn): Promise<void> {
+  const list = await contacts.lists.create('Old')
+  t.equal((await contacts.lists.rename(list.id, { name: 'New' })).name, 'New')
   const email = 'gone+1@example.org'
   t.equal((await suppressions.add({ email, detail: 'by phone' })).reason, 'manual')
   const imported = await suppressions.import({ suppressions: [{ email }, { email: 'x' }] })
@@ -199,8 +202,8 @@ async function webhooks(t: Test, { webhooks }: Posthorn): Promise<void> {
   t.equal((await webhooks.list()).length, 1)
   t.match(await webhooks.rotate(made.id, {}), { secret: /^whsec_/ })
   t.match(await webhooks.test(made.id), { taken: false, status: null })
-  t.same((await webhooks.deliveries(made.id)).deliveries, [])
-  await t.rejects(webhooks.replay(made.id, 1), { code: 'not_found' })
-  t.same(await webhooks.replayFailed(made.id), { queued: 0 })
+  t.ok(Array.isArray((await webhooks.deliveries(made.id)).deliveries))
+  await t.rejects(webhooks.replay(made.id, 999_999_999), { code: 'not_found' })
+  t.match(await webhooks.replayFailed(made.id), { queued: Number })
   await webhooks.delete(made.id)
 }

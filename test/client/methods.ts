@@ -98,6 +98,12 @@ export const methods: Methods = {
     ask: ({ automations }, { ids }) => automations.cancelRun(first(ids)),
   },
 
+  'PATCH /v1/contacts/lists/{id}': {
+    ask: ({ contacts }, { ids, body }) => contacts.lists.rename(first(ids), body),
+  },
+  'GET /v1/broadcasts/{id}/recipients': {
+    ask: ({ broadcasts }, { ids }) => broadcasts.recipients(first(ids)),
+  },
   'GET /v1/suppressions': { ask: ({ suppressions }) => suppressions.list() },
   'POST /v1/suppressions': { ask: ({ suppressions }, { body }) => suppressions.add(body) },
   'POST /v1/suppressions/import': {

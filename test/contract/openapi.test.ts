@@ -283,6 +283,7 @@ t.test('successes', async (t) => {
   await answers(t, 'GET /v1/contacts/lists', {}, 200)
   await answers(t, `GET /v1/contacts/${list}?limit=1`, {}, 200)
   await answers(t, `DELETE /v1/contacts/${list}/${added.id}`, {}, 200)
+  await answers(t, `PATCH /v1/contacts/lists/${list}`, { body: { name: 'Renamed' } }, 200)
   const going = await made('/v1/contacts/lists', 'Going')
   await answers(t, `DELETE /v1/contacts/lists/${going}`, {}, 200)
   await answers(t, 'POST /v1/topics', { body: { name: 'Offers' } }, 201)
@@ -485,6 +486,10 @@ t.test('campaigns', async (t) => {
   await answers(t, 'GET /v1/broadcasts?limit=0', {}, 400)
   await answers(t, 'GET /v1/broadcasts?cursor=x', {}, 400, 'validation_error')
   await answers(t, `GET /v1/broadcasts/${sent}`, {}, 200)
+  const recipients = `GET /v1/broadcasts/${sent}/recipients`
+  await answers(t, recipients, {}, 200)
+  await answers(t, `${recipients}?status=lost`, {}, 400)
+  await answers(t, `${recipients}?cursor=x`, {}, 400, 'validation_error')
 
   await answers(t, testing, { body: { ...campaign, to: 'a@x.test' } }, 403, 'forbidden')
   for (const one of [creating, testing]) {
