@@ -16,12 +16,19 @@ export interface AskedAttachment {
 const maxFilenameBytes = 255
 const maxTypeChars = 200
 
-/** Checks all of them but for their bytes; throws a 422 that names the first that is wrong. */
-export function readAttachmentFields(items: readonly unknown[], maxCount: number) {
-  if (items.length > maxCount) {
-    throw refused(`attachments: ${items.length} given, at most ${maxCount} allowed`)
-  }
-  const asked = items.map((item, i) => readFields(item, `attachments[${i}]`))
+/**
+ * Checks all of them but for their bytes, beside those that the mail shares with others; throws a 422 that
+ * names the first that is wrong.
+ */
+export function readAttachmentFields(
+  items: readonly unknown[],
+  maxCount: number,
+  shared: readonly AskedAttachment[] = [],
+): readonly AskedAttachment[] {
+  const count = shared.length + items.length
+  if (count > maxCount) throw refused(`attachments: ${count} given, at most ${maxCount} allowed`)
+  const own = items.map((item, i) => readFields(item, `attachments[${i}]`))
+  const asked = [...shared, ...own]
   const ids = new Set<string>()
   for (const { place, contentId } of asked) {
     if (contentId === undefined) continue

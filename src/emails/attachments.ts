@@ -28,7 +28,11 @@ const maxOtherBytes = 10 * 1024 * 1024
 /** Reads the attachments of the mails of one request, in which equal ones are made once. */
 export interface AttachmentReader {
   /** Checks what can be checked without a look at what is elsewhere; throws a 422. */
-  check(items: readonly unknown[] | undefined): readonly AskedAttachment[]
+  check(
+    items: readonly unknown[] | undefined,
+    /** Those that the mail has beside its own. */
+    shared?: readonly AskedAttachment[],
+  ): readonly AskedAttachment[]
   /** Gets the bytes of those that passed; throws a 422 for what cannot be fetched or is too large. */
   take(asked: readonly AskedAttachment[]): Promise<readonly NewAttachment[]>
 }
@@ -74,9 +78,9 @@ export function makeAttachmentReader({
   }
 
   return {
-    check(items) {
-      if (items === undefined || items.length === 0) return []
-      const asked = readAttachmentFields(items, maxCount)
+    check(items, shared = []) {
+      if (items === undefined || items.length === 0) return shared
+      const asked = readAttachmentFields(items, maxCount, shared)
       // Too large by its base64 alone: not worth decoding.
       let chars = 0
       for (const { source } of asked) chars += 'base64' in source ? source.base64.length : 0

@@ -11,6 +11,13 @@ import type { SendInput } from './send-body.js'
 
 export const maxBatch = 100
 
+export interface BatchInput {
+  /** Mails, and in their place what is wrong with some. */
+  items: readonly (SendInput | ApiError)[]
+  /** Each of the mails has these beside its own: given once, and decoded once. */
+  attachments?: readonly unknown[] | undefined
+}
+
 /**
  * Takes all the mails in or none: every item is checked first, and all that are wrong, or were found so
  * by whoever read them, are named in one 422. Resolves with the ids in input order once everything is on disk.
@@ -18,14 +25,15 @@ export const maxBatch = 100
 export async function acceptBatch(
   deps: EmailDeps,
   accountId: string,
-  items: readonly (SendInput | ApiError)[],
+  { items, attachments }: BatchInput,
   alongside: Alongside<{ ids: string[] }> = async () => {},
 ): Promise<{ ids: string[] }> {
   const now = deps.clock.now()
   const billing = await readBilling(deps.store.read, deps.plans, accountId)
   // What holds for all of it is not told item by item.
   checkSending(billing, 'transactional')
-  const shared = { senders: new Map(), reader: makeAttachmentReader(deps) }
+  const reader = makeAttachmentReader(deps)
+  const shared = { senders: new Map(), reader, shared: reader.check(attachments) }
   const drafts: Draft[] = []
   const errors: { index: number; error: string }[] = []
   for (const [index, item] of items.entries()) {

@@ -6,6 +6,7 @@ import { type Mailbox, parseMailbox } from '../mime/index.js'
 import { type EmailRow, type MailTag, type Read, writeExtras } from '../store/index.js'
 import { findTemplate, renderTemplate } from '../templates/index.js'
 import { findTopic } from '../topics/index.js'
+import type { AskedAttachment } from './attachment-fields.js'
 import { type AttachmentReader, makeAttachmentReader, type NewAttachment } from './attachments.js'
 import type { EmailDeps } from './deps.js'
 import { checkHeaders } from './header-fields.js'
@@ -51,6 +52,8 @@ export type Handed = SendInput & { raw?: RawMessage }
 export interface OfRequest {
   senders: Senders
   reader: AttachmentReader
+  /** Attachments of each of them. */
+  shared: readonly AskedAttachment[]
 }
 
 /** Verified senders that were found already. */
@@ -65,7 +68,7 @@ export async function draftEmail(
   billing: AccountBilling,
   input: Handed,
   now: number,
-  { senders = new Map(), reader = makeAttachmentReader(deps) }: Partial<OfRequest> = {},
+  { senders = new Map(), reader = makeAttachmentReader(deps), shared }: Partial<OfRequest> = {},
 ): Promise<Draft> {
   const { accountId } = billing
   const { type = 'transactional' } = input
@@ -88,7 +91,7 @@ export async function draftEmail(
   const recipients = await tried(() => recipientsFor(type, input))
   await tried(() => checkHeaders(input.headers))
   const content = await tried(() => contentOf(deps, accountId, input))
-  const asked = (await tried(() => reader.check(input.attachments))) ?? []
+  const asked = (await tried(() => reader.check(input.attachments, shared))) ?? []
   if (sender === undefined || recipients === undefined || content === undefined || faults[0]) {
     throw new FaultyDraft(faults)
   }

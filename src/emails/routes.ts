@@ -13,7 +13,7 @@ import { foreignFields, refuseForeignFields } from './foreign-fields.js'
 import { listEmails } from './list.js'
 import { FilterFields, filterOf } from './list-query.js'
 import { readEmail } from './read.js'
-import { rule, SendBody, type SendInput } from './send-body.js'
+import { Attachments, rule, SendBody, type SendInput } from './send-body.js'
 import { acceptUssd, UssdBody } from './ussd.js'
 
 const maxTold = 1_000
@@ -26,7 +26,10 @@ const EmailsQuery = type({
   cursor: optional(rule<string>('what nextCursor said', (value) => typeof value === 'string')),
   ...FilterFields,
 })
-const BatchBody = type({ emails: listOf(unknown(), maxBatch, 1) })
+const BatchBody = type({
+  emails: listOf(unknown(), maxBatch, 1),
+  attachments: optional(Attachments),
+})
 
 export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
   const { maxBytes } = deps.attachments
@@ -42,8 +45,10 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
 
   const batch = { body: BatchBody, maxBodyBytes: Math.max(maxBatchBytes, maxSendBytes(maxBytes)) }
   api.post('/v1/emails/batch', batch, async ({ account, body, remember }) => {
+    refuseForeignFields(body, ['attachments'])
     const items = body.emails.map((item) => itemOf(item, account))
-    const { ids } = await acceptBatch(deps, account.accountId, items, (tx, { ids }) =>
+    const input = { items, attachments: body.attachments }
+    const { ids } = await acceptBatch(deps, account.accountId, input, (tx, { ids }) =>
       remember(tx, batchAnswer(ids)),
     )
     return batchAnswer(ids)

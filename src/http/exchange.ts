@@ -8,6 +8,9 @@ import { checkHeaders, type Outgoing, statusLine } from './reply.js'
 
 /** Larger bodies are offered piece by piece, so that a slow reader costs one copy and no more. */
 const largeBodyBytes = 64 * 1024
+// A body becomes a text, then values that live as long as its request, and what those are decoded to.
+const largeTextBytes = 1024 * 1024
+const timesAsParsed = 2
 
 /** One request and its one response, on uWS's objects, which must never be touched after the end. */
 export class Exchange {
@@ -48,8 +51,8 @@ export class Exchange {
   /** Must be called before the native callback returns, or the body's bytes are lost. */
   receiveBody(limitBytes: number, inPieces = false): void {
     if (!announcesBody(this.head)) return
-    const flow = inPieces ? this.#flow() : undefined
-    const body = new IncomingBody(limitBytes, declaredBytes(this.head), this.#context, flow)
+    const declared = declaredBytes(this.head)
+    const body = new IncomingBody(limitBytes, declared, this.#context, this.#flow(), inPieces)
     this.#body = body
     this.#native.onData((chunk, last) => body.receive(chunk, last))
   }
@@ -69,6 +72,10 @@ export class Exchange {
     if (gzipped && body.bytes().length > 0) {
       const most = mostInflated(body.bytes().length, body.limitBytes)
       await body.replace((bytes) => inflate(bytes, body.limitBytes), most)
+      refuseUnfit(body)
+    }
+    if (as === 'inflated' && body.bytes().length > largeTextBytes) {
+      body.reserve(timesAsParsed * body.bytes().length)
       refuseUnfit(body)
     }
     return body.bytes()

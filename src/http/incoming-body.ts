@@ -4,7 +4,10 @@ import type { Clock } from '../clock/index.js'
 export const noBytes: Buffer = Buffer.alloc(0)
 
 const firstBufferBytes = 16 * 1024
-/** What may wait for whoever takes a body piece by piece; the client then has to wait. */
+/**
+ * What may wait for whoever takes a body piece by piece, and what is held of one that nobody has asked for
+ * yet: that may be a stranger's. The client then has to wait.
+ */
 const windowBytes = 256 * 1024
 /** A sender that is over the limit may still finish, so that it gets to read the 413 (stack.md D2). */
 const patience = 4
@@ -30,8 +33,8 @@ interface BodyContext {
 /**
  * The body of one request while it arrives. uWS hands over chunks from the moment the handler
  * returns, long before anybody asks for them, so they are kept (up to `limitBytes`) or counted
- * and thrown away; nobody waits longer than `timeoutMs`. With a `flow` it is taken piece by piece,
- * and little more than `windowBytes` of it is held at once.
+ * and thrown away; nobody waits longer than `timeoutMs`. Until it is asked for, and of one that is taken
+ * `inPieces`, little more than `windowBytes` is held at once.
  */
 export class IncomingBody {
   readonly limitBytes: number
@@ -47,6 +50,7 @@ export class IncomingBody {
   #kept = noBytes
   #keptBytes = 0
   #heldBytes = 0
+  #reservedBytes = 0
   #keeping = true
   #hopeless: boolean
   #waiting: { until: () => boolean; wake: () => void } | undefined
@@ -54,7 +58,9 @@ export class IncomingBody {
   readonly #memory: BodyMemory
   readonly #clock: Clock
   readonly #timeoutMs: number
-  readonly #flow: Flow | undefined
+  readonly #flow: Flow
+  readonly #inPieces: boolean
+  #isWanted = false
   #paused = false
 
   /** `declaredBytes` is the Content-Length, 0 when there is none (a chunked body). */
@@ -62,7 +68,8 @@ export class IncomingBody {
     limitBytes: number,
     declaredBytes: number,
     { bodyMemory, clock, bodyTimeoutMs }: BodyContext,
-    flow?: Flow,
+    flow: Flow,
+    inPieces = false,
   ) {
     this.limitBytes = limitBytes
     this.tooLarge = declaredBytes > limitBytes
@@ -72,6 +79,7 @@ export class IncomingBody {
     this.#clock = clock
     this.#timeoutMs = bodyTimeoutMs
     this.#flow = flow
+    this.#inPieces = inPieces
   }
 
   /** Takes a chunk from uWS, which reuses its memory as soon as this returns. */
@@ -90,6 +98,8 @@ export class IncomingBody {
 
   /** Settles once the body is whole, too large, crowded out, late or gone; never rejects. */
   async arrived(): Promise<void> {
+    this.#isWanted = true
+    this.#resume()
     await this.#wait(() => this.whole || this.tooLarge || this.crowdedOut)
   }
 
@@ -126,6 +136,19 @@ export class IncomingBody {
     }
   }
 
+  /** Counts what is made of it as well, until it is discarded; without room for that it is crowded out. */
+  reserve(bytes: number): void {
+    if (this.gone) return
+    const memory = this.#memory
+    if (memory.usedBytes + bytes > memory.maxBytes) {
+      this.crowdedOut = true
+      this.discard()
+      return
+    }
+    memory.usedBytes += bytes
+    this.#reservedBytes += bytes
+  }
+
   /** What has arrived since the last call, as soon as that is something; empty at the end. */
   async take(): Promise<Buffer> {
     await this.#wait(() => this.#keptBytes > 0 || this.whole || this.tooLarge || this.crowdedOut)
@@ -144,6 +167,8 @@ export class IncomingBody {
     this.#keeping = false
     this.#keptBytes = 0
     this.#hold(noBytes)
+    this.#memory.usedBytes -= this.#reservedBytes
+    this.#reservedBytes = 0
     this.#resume()
   }
 
@@ -159,7 +184,8 @@ export class IncomingBody {
     const used = this.#keptBytes
     const wanted = used + chunk.byteLength
     if (this.#kept.byteLength < wanted) {
-      const room = last ? wanted : Math.max(firstBufferBytes, wanted * 2)
+      const isEnough = last || (!this.#isWanted && wanted >= windowBytes)
+      const room = isEnough ? wanted : Math.max(firstBufferBytes, wanted * 2)
       const size = Math.min(room, this.limitBytes)
       if (this.#memory.usedBytes + size > this.#memory.maxBytes) {
         this.crowdedOut = true
@@ -173,12 +199,13 @@ export class IncomingBody {
     this.#kept.set(chunk, used)
     this.#keptBytes = wanted
     if (wanted < windowBytes || last || this.#paused) return
-    this.#paused = this.#flow !== undefined
-    this.#flow?.pause()
+    if (this.#isWanted && !this.#inPieces) return
+    this.#paused = true
+    this.#flow.pause()
   }
 
   #resume(): void {
-    if (this.#paused) this.#flow?.resume()
+    if (this.#paused) this.#flow.resume()
     this.#paused = false
   }
 

@@ -274,6 +274,11 @@ export const emailSchemas: Record<string, Schema> = {
     description: 'All or none of them are queued.',
     properties: {
       emails: { type: 'array', items: shaped('Send'), minItems: 1, maxItems: maxBatch },
+      attachments: {
+        ...attachments,
+        description:
+          'Each of the emails has these beside its own: a file that all of them carry is sent and read once',
+      },
     },
     required: ['emails'],
   },

@@ -163,6 +163,13 @@ export const emails: Description = {
               emails: [order, { ...order, to: 'bob@example.net', subject: 'Your order 4712' }],
             },
           },
+          {
+            when: 'With a file that both carry',
+            value: {
+              emails: [order, { ...order, to: 'bob@example.net' }],
+              attachments: [{ filename: 'terms.txt', content: 'VGhlIHRlcm1zCg==' }],
+            },
+          },
         ],
       },
       answers: [
@@ -173,7 +180,13 @@ export const emails: Description = {
           value: { queued: 2, ids: [id, '01a1fc92-9915-7533-8296-0a5be7d1c2f3'] },
         },
       ],
-      refusals: [invalidItems, ...batchQuotaRefusals, ...sendingRefusals],
+      refusals: [
+        invalidItems,
+        foreignFields,
+        ...attachmentRefusals,
+        ...batchQuotaRefusals,
+        ...sendingRefusals,
+      ],
     },
 
     'POST /v1/emails/ussd': {

@@ -64,7 +64,7 @@ export async function fillQueue(dataDir: string, filling: Filling): Promise<numb
         to.push(`${name}${i}@d${i % domains}.test`)
       mails.push({ ...mail, to })
     }
-    await acceptBatch(deps, accountId, mails)
+    await acceptBatch(deps, accountId, { items: mails })
   }
   await store.close()
   // The kernel would otherwise write gigabytes while the appliance waits for its own syncs.

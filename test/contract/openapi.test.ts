@@ -372,6 +372,8 @@ t.test('what is wrong with a mail', async (t) => {
   for (const attachments of [[{ filename: 'a/b', content: 'eA==' }], [{ name: 'a' }]]) {
     await answers(t, send, { body: { ...good, attachments } }, 422, 'validation_error')
   }
+  const shared = { emails: [good], attachments: [{ filename: 'a.txt', content: '?' }] }
+  await answers(t, 'POST /v1/emails/batch', { body: shared }, 422, 'validation_error')
   const { json } = await answers(t, send, {}, 200)
   await answers(t, `DELETE /v1/emails/${json.id}/cancel`, {}, 400, 'validation_error')
 })

@@ -38,7 +38,7 @@ async function inGap(t: Test) {
     accept: (change: () => Promise<unknown>, more: Partial<SendInput> = {}) =>
       acceptEmail(depsAfter(change), rig.accountId, { ...mail, ...more }),
     acceptAll: (change: () => Promise<unknown>) =>
-      acceptBatch(depsAfter(change), rig.accountId, [mail, mail]),
+      acceptBatch(depsAfter(change), rig.accountId, { items: [mail, mail] }),
     begin: async (change: () => Promise<unknown>, topicId?: string) => {
       const billing = await readBilling(rig.store.read, plans, rig.accountId)
       const store = changedBeforeWrite(rig.store, change)

@@ -21,7 +21,7 @@ t.test(
     }
     const to = ['a..b@docomo.ne.jp', 'c@d_e.test', 'f@g.test']
     await acceptEmail(deps, rig.accountId, { ...mail, to })
-    await acceptBatch(deps, rig.accountId, [{ ...mail, to }])
+    await acceptBatch(deps, rig.accountId, { items: [{ ...mail, to }] })
     await acceptEmail(deps, rig.accountId, { ...mail, to: 'f@g.test' })
     const warnings = [/§4\.1\.2/, /§2\.3\.5/]
     t.match(records, [{ warnings }, { warnings }, {}])

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { any, type } from 'superstruct'
 import t from 'tap'
+import { ApiError } from '../../src/errors/index.js'
 import { reply } from '../../src/http/index.js'
 import { FakeClock } from '../support/clock.js'
 import type { RawResponse } from '../support/raw-http.js'
@@ -231,6 +232,72 @@ t.test('unfinished bodies together are bounded, and the memory is free again', a
   const response = await waiting.write(body.slice(30_000)).response()
   t.same(jsonOf(response), { bytes: body.length }, 'who was first is served')
   for (let i = 0; i < 5; i++) t.equal((await small.raw(whole))?.status, 200)
+})
+
+t.test(
+  'of a body that nobody has asked for yet little is held, and then all of it arrives',
+  async (t) => {
+    let letIn = () => {}
+    const asked = new Promise<void>((resolve) => {
+      letIn = resolve
+    })
+    const crowded = await startServer(
+      t,
+      ({ api }) => api.post('/length', {}, ({ rawBody }) => ({ bytes: rawBody.length })),
+      {
+        maxBodyMemoryBytes: 32 * 1024 * 1024,
+        maxBodyBytes: 20 * 1024 * 1024,
+        authenticate: async (authorization) => {
+          if (authorization !== 'Bearer key-a') await asked
+          if (authorization === 'Bearer stranger') throw new ApiError('invalid_api_key', 'Who?')
+          return { id: 'a' }
+        },
+      },
+    )
+    const body = 'x'.repeat(8 * 1024 * 1024)
+    const from = (key: string) =>
+      request('POST /length', [`Content-Length: ${body.length}`], body).replace('key-a', key)
+    const connections = await Promise.all(Array.from({ length: 8 }, () => crowded.connect()))
+    const [known, ...strangers] = connections
+    known?.write(from('slow'))
+    for (const stranger of strangers) stranger.write(from('stranger'))
+    const large = request('POST /length', ['Content-Length: 2000000'], 'y'.repeat(2_000_000))
+    for (let i = 0; i < 30; i++) t.equal((await crowded.raw(large))?.status, 200)
+    letIn()
+    t.same(jsonOf(await known?.response()), { bytes: body.length })
+    for (const stranger of strangers) t.equal((await stranger.response())?.status, 401)
+  },
+)
+
+t.test('what is made of a large JSON body counts as well, until it is answered', async (t) => {
+  let answer = () => {}
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  const small = await startServer(
+    t,
+    ({ api }) => {
+      api.post('/slow', { body: Anything }, async () => {
+        await answered
+        return {}
+      })
+      api.post('/parse', { body: Anything }, () => ({}))
+    },
+    { maxBodyMemoryBytes: 14 * 1024 * 1024 },
+  )
+  const text = JSON.stringify({ a: 'x'.repeat(2_500_000) })
+  const to = (path: string) =>
+    request(`POST ${path}`, [...json, `Content-Length: ${text.length}`], text)
+  const first = await small.connect()
+  first.write(to('/slow'))
+  let refused: RawResponse | undefined
+  for (let tries = 0; tries < 200 && refused?.status !== 503; tries++) {
+    refused = await small.raw(to('/parse'))
+  }
+  t.equal(refused?.status, 503, 'two of them and what they become are over 14 MiB')
+  answer()
+  t.equal((await first.response())?.status, 200)
+  t.equal((await small.raw(to('/parse')))?.status, 200)
 })
 
 t.test('[6] over four times the limit nobody waits for the rest', async (t) => {

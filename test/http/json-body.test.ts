@@ -26,6 +26,10 @@ t.test('what stands in strings does not count', async (t) => {
     '\\'.repeat(300_001),
     '"'.repeat(300_000),
     `${'\\"'.repeat(100_000)},[{`.repeat(3),
+    // Runs that are passed by a search, with what ends them or seems to.
+    ...['\\', '\\\\', '"', '\\"', '\\\\"'].map((end) =>
+      `${'x'.repeat(1_030)}${end},[{`.repeat(2_500),
+    ),
   ]) {
     const { html: read } = parse(JSON.stringify({ html, subject: 'x,[{' }))
     t.equal(read, html)
