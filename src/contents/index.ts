@@ -6,4 +6,10 @@
 export { type Attachment, attachmentsOf } from './attachment.js'
 export { deleteUnused, releaseContents } from './forget.js'
 export { makeContent, type NewContent, pieceBytes, putContents } from './put.js'
-export { readContent, readContentRange, type StoredContent } from './read.js'
+export {
+  pieceCount,
+  readContent,
+  readContentRange,
+  readPiece,
+  type StoredContent,
+} from './read.js'

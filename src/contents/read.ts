@@ -14,42 +14,45 @@ export interface StoredContent {
  */
 export async function* readContent(
   read: Read,
-  { id, sizeBytes }: StoredContent,
+  content: StoredContent,
 ): AsyncGenerator<Buffer, void, undefined> {
-  let leftBytes = sizeBytes
-  for (let number = 0; leftBytes > 0; number++) {
+  for (let number = 0; number < pieceCount(content); number++) {
     // SQLite answers at once, and a fast reader would keep the thread from everything else.
     if (number > 0) await setImmediate()
-    const [piece] = await pieceOf(read, { id, number })
-    if (piece === undefined) break
-    leftBytes -= piece.bytes.length
-    yield piece.bytes
-  }
-  if (leftBytes !== 0) {
-    throw damaged(id, sizeBytes)
+    yield await readPiece(read, content, number)
   }
 }
 
 /** The bytes from one place up to another, read the same way. */
 export async function* readContentRange(
   read: Read,
-  { id, sizeBytes }: StoredContent,
+  content: StoredContent,
   from: number,
   to: number,
 ): AsyncGenerator<Buffer, void, undefined> {
   let at = from
-  for (let number = Math.floor(from / pieceBytes); at < Math.min(to, sizeBytes); number++) {
-    const [piece] = await pieceOf(read, { id, number })
+  for (let number = Math.floor(from / pieceBytes); at < Math.min(to, content.sizeBytes); number++) {
     const start = number * pieceBytes
-    const part = piece?.bytes.subarray(at - start, to - start)
-    if (part === undefined || part.length === 0) throw damaged(id, sizeBytes)
+    const part = (await readPiece(read, content, number)).subarray(at - start, to - start)
     at += part.length
     yield part
   }
 }
 
-const damaged = (id: number, sizeBytes: number) =>
-  new Error(`Content ${id} is damaged: it should have ${sizeBytes} bytes`)
+/** Of how many pieces it is; each but the last has `pieceBytes`. */
+export const pieceCount = ({ sizeBytes }: StoredContent) => Math.ceil(sizeBytes / pieceBytes)
+
+/** One of them, from 0 on. Throws when it is not there as it was stored. */
+export async function readPiece(
+  read: Read,
+  { id, sizeBytes }: StoredContent,
+  number: number,
+): Promise<Buffer> {
+  const [piece] = await pieceOf(read, { id, number })
+  const wanted = Math.min(pieceBytes, sizeBytes - number * pieceBytes)
+  if (piece?.bytes.length === wanted) return piece.bytes
+  throw new Error(`Content ${id} is damaged: piece ${number} should have ${wanted} bytes`)
+}
 
 const pieceOf = prepared<{ id: number; number: number }, { bytes: Buffer }>((db, { id, number }) =>
   db

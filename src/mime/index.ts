@@ -6,7 +6,7 @@
  * no relay has a reason to touch what DKIM has signed. No CR, LF or NUL reaches a header.
  */
 export { type AttachedBody, type AttachedPart, invitationMethod, mediaTypeOf } from './attached.js'
-export { base64Lines, base64Size } from './base64.js'
+export { base64Size, encodeBase64 } from './base64.js'
 export { type BodyParts, composeParts } from './body.js'
 export { type LineCheck, makeLineCheck } from './check-lines.js'
 export {

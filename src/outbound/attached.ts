@@ -1,9 +1,10 @@
 import { isAscii } from 'node:buffer'
-import { type Attachment, readContent } from '../contents/index.js'
+import type { Attachment } from '../contents/index.js'
 import { hashBody, type ToSign } from '../dkim/index.js'
-import { base64Lines, base64Size, composeAttached, type MessageInput } from '../mime/index.js'
+import { base64Size, composeAttached, type MessageInput } from '../mime/index.js'
 import type { StreamedMessage } from '../smtp/index.js'
 import type { Read } from '../store/index.js'
+import { makeEncodedContents } from './encoded-contents.js'
 
 export const blankLine = Buffer.from('\r\n')
 
@@ -13,6 +14,8 @@ export const sum = (pieces: readonly Buffer[]) =>
 
 // What a stream holds of its contents: a piece as stored, the same in base64, a block that is being sent.
 const windowBytes = 256 * 1024
+// Of a thread: some files that many get at the same time.
+const maxEncodedBytes = 4 * 1024 * 1024
 // A body hash has 44 characters; of a mail to many its deliveries come close together.
 const maxHashes = 1_000
 
@@ -22,6 +25,7 @@ const maxHashes = 1_000
  */
 export function makeAttached(read: Read) {
   const hashes = new Map<string, Promise<string>>()
+  const encoded = makeEncodedContents(read, maxEncodedBytes)
 
   /** Made once for bodies that are equal: those of one mail, or of a campaign that merges nothing. */
   const hashOf = (digest: string, body: () => AsyncIterable<Buffer>): Promise<string> => {
@@ -50,7 +54,7 @@ export function makeAttached(read: Read) {
           if (typeof piece !== 'number') yield piece
           else {
             const { content: id, sizeBytes } = attachmentAt(attachments, piece)
-            yield* base64Lines(readContent(read, { id, sizeBytes }))
+            yield* encoded({ id, sizeBytes })
           }
         }
       }

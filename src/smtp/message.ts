@@ -106,11 +106,19 @@ export async function* blocksOfStream(
   yield* blocks.rest()
 }
 
+const copiedBytes = 16 * 1024
+
 function makeBlocks(blockBytes: number) {
   let waiting: Buffer[] = []
   let waitingBytes = 0
   return {
     *add(piece: Buffer): Generator<Buffer> {
+      // What is large is written as it is, behind what waits: to join them would copy all of it.
+      if (piece.length >= copiedBytes && waitingBytes > 0) {
+        yield joined(waiting, waitingBytes)
+        waiting = []
+        waitingBytes = 0
+      }
       for (let from = 0; from < piece.length; ) {
         const part = piece.subarray(from, from + blockBytes - waitingBytes)
         waiting.push(part)

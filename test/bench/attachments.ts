@@ -29,7 +29,7 @@ const { dataDir, apiKey } = initDataDir()
 const sink = openSink('127.0.0.1', sinkPort)
 const appliance = await serveAppliance({ dataDir, apiKey, sinkPort, connections: 20 })
 try {
-  await accept(appliance)
+  if (seconds > 0) await accept(appliance)
   await memory(appliance)
 } finally {
   await appliance.stop()
