@@ -283,6 +283,8 @@ export interface BadTemplate {
 /** All or none of them are queued. */
 export interface Batch {
   emails: readonly Send[]
+  /** Each of the emails has these beside its own: a file that all of them carry is sent and read once */
+  attachments?: readonly Attachment[] | null | undefined
 }
 
 export interface BatchQueued {
