@@ -263,15 +263,17 @@ function recipientsFor(type: SendInput['type'], input: SendInput): Recipients {
   return recipients
 }
 
-/** The columns of what few mails have. */
+/** The columns of what few mails have; most have nothing, and cost nothing. */
 export function extrasOf(
-  { replyTo, headers = {}, tags = [] }: Pick<SendInput, 'replyTo' | 'headers' | 'tags'>,
+  { replyTo, headers, tags }: Pick<SendInput, 'replyTo' | 'headers' | 'tags'>,
   { cc, bcc }: Pick<Recipients, 'cc' | 'bcc'> = { cc: [], bcc: [] },
 ): { reply_to: string | null; extras: string | null } {
+  const isPlain = typeof replyTo !== 'object' && headers === undefined && tags === undefined
+  if (isPlain && cc.length + bcc.length === 0) {
+    return { reply_to: replyTo?.trim() ?? null, extras: null }
+  }
   const answers = listed(replyTo).map((address) => address.trim())
   const [only = null, ...others] = answers
-  if (others.length === 0) {
-    return { reply_to: only, extras: writeExtras({ cc, bcc, headers, tags }) }
-  }
-  return { reply_to: null, extras: writeExtras({ cc, bcc, replyTo: answers, headers, tags }) }
+  const extras = { cc, bcc, ...(others.length > 0 && { replyTo: answers }), headers, tags }
+  return { reply_to: others.length > 0 ? null : only, extras: writeExtras(extras) }
 }

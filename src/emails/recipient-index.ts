@@ -84,10 +84,16 @@ export async function enterNext({ store, clock }: { store: Store; clock: Clock }
 export async function enterIfLate(
   tx: Tx,
   clock: Clock,
-  mails: readonly { row: IndexedMail }[],
+  mails: readonly { row: IndexedMail & { created_at: number } }[],
 ): Promise<void> {
-  const late = mails.map(({ row }) => row).filter(({ id }) => clock.now() - uuidTime(id) > lateMs)
-  if (late.length > 0) await enter(tx, late)
+  // An id is never older than the time of the acceptance.
+  const latest = clock.now() - lateMs
+  const late = mails.filter(({ row }) => row.created_at < latest)
+  if (late.length === 0) return
+  await enter(
+    tx,
+    late.map(({ row }) => row),
+  )
 }
 
 /** Up to which mail all are entered. */

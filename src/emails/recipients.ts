@@ -13,6 +13,10 @@ export interface Recipients {
 
 /** Throws a 400 for too many, counted as they are given, over all three fields. */
 export function recipientsOf({ to, cc, bcc }: Pick<SendInput, 'to' | 'cc' | 'bcc'>): Recipients {
+  // Most mails.
+  if (typeof to === 'string' && cc === undefined && bcc === undefined) {
+    return { to: [to.trim()], cc: [], bcc: [], mailboxes: [mailboxOf(to)] }
+  }
   const fields = [to, cc, bcc].map(listed)
   const count = fields.reduce((sum, field) => sum + field.length, 0)
   if (count > maxRecipients) {
@@ -23,15 +27,20 @@ export function recipientsOf({ to, cc, bcc }: Pick<SendInput, 'to' | 'cc' | 'bcc
   const [givenTo = [], givenCc = [], givenBcc = []] = fields.map((field) => {
     const distinct = new Map<string, string>()
     for (const given of field) {
-      const mailbox = parseMailbox(given)
-      // SendBody has let only addresses through.
-      if (mailbox === undefined) throw new Error('A recipient that is no address')
+      const mailbox = mailboxOf(given)
       if (!distinct.has(mailbox.address)) distinct.set(mailbox.address, given.trim())
       if (!all.has(mailbox.address)) all.set(mailbox.address, mailbox)
     }
     return [...distinct.values()]
   })
   return { to: givenTo, cc: givenCc, bcc: givenBcc, mailboxes: [...all.values()] }
+}
+
+function mailboxOf(given: string): Mailbox {
+  const mailbox = parseMailbox(given)
+  // SendBody has let only addresses through.
+  if (mailbox === undefined) throw new Error('A recipient that is no address')
+  return mailbox
 }
 
 /** One, several or none, as a list. */

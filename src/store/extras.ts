@@ -43,7 +43,9 @@ const isListOf = (value: unknown, holds: (item: unknown) => boolean) =>
   Array.isArray(value) && value.every(holds)
 
 /** Null where nothing is in them. */
-export function writeExtras(extras: MailExtras): string | null {
+export function writeExtras(
+  extras: { [K in keyof MailExtras]: MailExtras[K] | undefined },
+): string | null {
   const given = Object.entries(extras).filter(([, value]) => Object.keys(value ?? {}).length > 0)
   return given.length === 0 ? null : JSON.stringify(Object.fromEntries(given))
 }
