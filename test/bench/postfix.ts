@@ -26,16 +26,21 @@ export interface Postfix {
 export const postfixPort = 2_525
 const milterPort = 8_891
 
-export function missingForPostfix(): string[] {
-  const needed = ['/usr/sbin/postfix', '/usr/sbin/opendkim', '/usr/sbin/smtp-source']
+export function missingForPostfix({ signs = true } = {}): string[] {
+  const signer = signs ? ['/usr/sbin/opendkim'] : []
+  const needed = ['/usr/sbin/postfix', ...signer, '/usr/sbin/smtp-source']
   const missing = needed.filter((file) => !existsSync(file))
   return process.getuid?.() === 0 ? missing : ['root', ...missing]
 }
 
-/** `routes`: recipient domain → address of its sink. */
+/**
+ * `routes`: recipient domain → address of its sink. With `holds` mails stay in the queue and nothing signs
+ * them: smtpd, cleanup and the disk alone.
+ */
 export async function startPostfix(
   routes: ReadonlyMap<string, string>,
   sinkPort: number,
+  { holds = false }: { holds?: boolean } = {},
 ): Promise<Postfix> {
   const dir = mkdtempSync(join(tmpdir(), 'postfix-bench-'))
   execFileSync('chmod', ['755', dir])
@@ -43,17 +48,17 @@ export async function startPostfix(
   execFileSync('chown', ['postfix', join(dir, 'data')])
   const lines = [...routes].map(([domain, ip]) => `${domain} smtp:[${ip}]:${sinkPort}\n`)
   writeFileSync(join(dir, 'etc/transport'), lines.join(''))
-  writeFileSync(join(dir, 'etc/main.cf'), mainCf(dir))
+  writeFileSync(join(dir, 'etc/main.cf'), holds ? held(mainCf(dir)) : mainCf(dir))
   writeFileSync(join(dir, 'etc/master.cf'), masterCf)
   const key = join(dir, 'dkim.pem')
   execFileSync('openssl', ['genrsa', '-traditional', '-out', key, '2048'], { stdio: 'ignore' })
-  execFileSync('chown', ['opendkim', key])
+  if (!holds) execFileSync('chown', ['opendkim', key])
   writeFileSync(join(dir, 'etc/opendkim.conf'), opendkimConf(dir, key))
 
   const group = openGroup()
-  group.spawn('opendkim', ['-f', '-x', join(dir, 'etc/opendkim.conf')])
+  if (!holds) group.spawn('opendkim', ['-f', '-x', join(dir, 'etc/opendkim.conf')])
   group.spawn('postfix', ['-c', join(dir, 'etc'), 'start-fg'])
-  for (const port of [milterPort, postfixPort]) await untilListens(port)
+  for (const port of holds ? [postfixPort] : [milterPort, postfixPort]) await untilListens(port)
   await sleep(1_000)
   return {
     cpuSeconds: group.cpuSeconds,
@@ -109,6 +114,9 @@ milter_protocol = 6
 maillog_file = ${dir}/log/mail.log
 maillog_file_prefixes = ${tmpdir()}
 `
+
+const held = (mainCf: string) =>
+  `${mainCf.replace(/^smtpd_milters.*\n/m, '')}smtpd_client_restrictions = static:HOLD\n`
 
 const masterCf = `127.0.0.1:${postfixPort} inet n - n - - smtpd
 pickup unix n - n 60 1 pickup
