@@ -28,32 +28,38 @@ const from = (domain: string) => ({ ...mail, from: `Ann <a@${domain}>` })
 const keyOf = async (limits: Partial<KeyLimits>) =>
   (await createKey({ store, clock }, accountId, 'limited', { limits })).key
 
-t.test('every route of the API has a scope, which its key is held to', async (t) => {
-  const document = (await posthorn.call('GET', '/v1/openapi.json', { key: null })).json
-  const routes = new Set<string>()
-  for (const [path, operations] of Object.entries<object>(document.paths)) {
-    for (const [method, operation] of Object.entries(operations)) {
-      if (operation.security?.length === 0) continue
-      const route = `${method.toUpperCase()} ${path.replace(/\{([^}]+)\}/g, ':$1')}`
-      routes.add(route)
-      t.ok(route in routePermissions, `${route} stands in accounts/permission.ts`)
-      t.same(operation['x-key-scopes'], scopesFor(route), route)
+t.test(
+  'every route of the API has a scope, which its key is held to, and no other has',
+  async (t) => {
+    const document = (await posthorn.call('GET', '/v1/openapi.json', { key: null })).json
+    const routes = new Set<string>()
+    for (const [path, operations] of Object.entries<object>(document.paths)) {
+      for (const [method, operation] of Object.entries(operations)) {
+        if (operation.security?.length === 0) continue
+        const route = `${method.toUpperCase()} ${path.replace(/\{([^}]+)\}/g, ':$1')}`
+        routes.add(route)
+        t.ok(route in routePermissions, `${route} stands in accounts/permission.ts`)
+        t.same(operation['x-key-scopes'], scopesFor(route), route)
+      }
     }
-  }
 
-  for (const scope of keyScopes) {
-    const own = await keyOf({ scope })
-    for (const route of routes) {
-      const [method = '', path = ''] = route.split(' ')
-      const body = method === 'GET' || method === 'DELETE' ? {} : { body: {} }
-      const asked = path.replace(/:\w+/g, nobody)
-      const { status, json } = await posthorn.call(method, asked, { key: own, ...body })
-      const isRefused = status === 403 && /^This key's scope is/.test(json.error)
-      t.equal(isRefused, !scopesFor(route).includes(scope), `${route} with a ${scope} key`)
-      if (isRefused) t.match(json, { code: 'forbidden', error: `scope is "${scope}"` })
+    const others = Object.keys(routePermissions).filter((route) => !routes.has(route))
+    t.same(others, [])
+
+    for (const scope of keyScopes) {
+      const own = await keyOf({ scope })
+      for (const route of routes) {
+        const [method = '', path = ''] = route.split(' ')
+        const body = method === 'GET' || method === 'DELETE' ? {} : { body: {} }
+        const asked = path.replace(/:\w+/g, nobody)
+        const { status, json } = await posthorn.call(method, asked, { key: own, ...body })
+        const isRefused = status === 403 && /^This key's scope is/.test(json.error)
+        t.equal(isRefused, !scopesFor(route).includes(scope), `${route} with a ${scope} key`)
+        if (isRefused) t.match(json, { code: 'forbidden', error: `scope is "${scope}"` })
+      }
     }
-  }
-})
+  },
+)
 
 const ask = (own: string, method: string, path: string, body?: object) =>
   posthorn.call(method, path, { key: own, ...(body === undefined ? {} : { body }) })
