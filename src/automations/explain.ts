@@ -9,7 +9,21 @@ export type ExplainedRun = Pick<
 >
 
 /** The sentence that says why a run is where it is and until when; times in UTC. */
-export function explainRun(version: Compiled, run: ExplainedRun, now: number): string {
+export function explainRun(
+  version: Compiled,
+  run: ExplainedRun,
+  now: number,
+  /** Since when an operator has paused the automation. */
+  pausedAt: number | null = null,
+): string {
+  const sentence = explained(version, run, now)
+  const isLive = run.status === 'running' || run.status === 'waiting'
+  // The run itself does not know yet: it is held as soon as it falls due.
+  if (pausedAt === null || !isLive || run.waitingFor?.kind === 'held') return sentence
+  return `${sentence}; but the automation is paused since ${dateOf(pausedAt, now)}: no step is taken until an operator resumes it`
+}
+
+function explained(version: Compiled, run: ExplainedRun, now: number): string {
   const { status, reason, currentStep, updatedAt, waitingFor } = run
   const step = version.byKey.get(currentStep ?? '')
   const where = stepName(step)

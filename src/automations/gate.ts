@@ -57,6 +57,8 @@ export interface GateDeps {
 // When a run that is blocked is looked at again, where nothing says when that will be over.
 const queueLookMs = 60_000
 const stateLookMs = 300_000
+// A quota ends with its month or day, but an operator may give a larger plan before.
+const quotaLookMs = 3_600_000
 
 export async function openGate(
   deps: GateDeps,
@@ -143,7 +145,7 @@ async function quotasOf(
 ): Promise<Record<MailType, Quota[]>> {
   const { monthMails, dayMails, monthCampaignMails } = await readUsage(read, accountId, now)
   const quota = (limit: number | null, used: number, until: number): Quota[] =>
-    limit === null ? [] : [{ left: limit - used, until }]
+    limit === null ? [] : [{ left: limit - used, until: Math.min(until, now + quotaLookMs) }]
   return {
     // The monthly one first: who has passed it is not helped by the next day.
     transactional: [

@@ -186,7 +186,8 @@ function runRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
     async ({ account: { accountId }, params: { id } }) => {
       const run = await findRun(read, accountId, id)
       const { compiled } = await deps.versions(read, run.automationId, run.version)
-      return { ...shownRun(run), why: explainRun(compiled, run, deps.clock.now()) }
+      const { paused_at: pausedAt } = await findAutomation(read, accountId, run.automationId)
+      return { ...shownRun(run), why: explainRun(compiled, run, deps.clock.now(), pausedAt) }
     },
   )
 

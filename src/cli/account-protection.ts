@@ -142,7 +142,10 @@ async function change(
   const { paused, marketingPaused } = standing
   if (paused !== null) say(`All mail of "${found.name}" is paused; what is queued waits.`)
   else if (marketingPaused !== null) say(`Marketing of "${found.name}" is paused.`)
-  else say(`"${found.name}" may send again. What waited leaves within 30 seconds.`)
+  else {
+    say(`"${found.name}" may send again. What waited leaves within 30 seconds, runs of`)
+    say('automations go on within 5 minutes.')
+  }
 }
 
 function jsonOf({ id, name }: Account, { warnedAt, totals, ...standing }: Standing) {

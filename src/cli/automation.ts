@@ -96,9 +96,9 @@ Examples:
         const place = placeOf(command)
         const found = await withStore(place, async (deps) => {
           const { read } = deps.store
-          const { id } = await findAnyAutomation(read, named)
+          const automation = await findAnyAutomation(read, named)
           const asked = { statuses: options.status ?? allStatuses, limit: options.limit + 1 }
-          return await told(deps, await listRuns(read, id, asked))
+          return await told(deps, automation, await listRuns(read, automation.id, asked))
         })
         const shown = found.slice(0, options.limit)
         if (place.json) sayJson(shown.map(runForMachines))
@@ -132,13 +132,12 @@ Runs have their ids from POST /v1/events/send ("runId") and from 'posthorn autom
     .action(async (id: string, _options, command: Command) => {
       const place = placeOf(command)
       const { run, why, automation } = await withStore(place, async (deps) => {
-        const [one] = await told(deps, [await findAnyRun(deps.store.read, id)])
-        if (one === undefined) throw new Error('A run that was found is gone')
-        const automation = await findAnyAutomation(deps.store.read, one.run.automationId)
-        return { ...one, automation }
+        const run = await findAnyRun(deps.store.read, id)
+        const automation = await findAnyAutomation(deps.store.read, run.automationId)
+        const [one] = await told(deps, automation, [run])
+        return { run, why: one?.why ?? '', automation }
       })
-      const stop = stopOf(automation, run)
-      if (place.json) return sayJson({ ...runForMachines({ run, why }), stop })
+      if (place.json) return sayJson(runForMachines({ run, why }))
       sayFields({
         Run: run.id,
         Automation: `${automation.name} (${automation.id}), version ${run.version}`,
@@ -146,7 +145,6 @@ Runs have their ids from POST /v1/events/send ("runId") and from 'posthorn autom
         Started: shownTime(run.startedAt),
         Status: run.status,
         Why: why,
-        ...(stop === null ? {} : { Paused: stop }),
       })
       say()
       sayTable(
@@ -160,22 +158,19 @@ Runs have their ids from POST /v1/events/send ("runId") and from 'posthorn autom
 }
 
 /** Runs with the sentence that says why each is where it is. */
-async function told({ store: { read }, clock }: CliDeps, runs: readonly Run[]) {
+async function told(
+  { store: { read }, clock }: CliDeps,
+  { paused_at: pausedAt }: Automation,
+  runs: readonly Run[],
+) {
   const versions = makeVersions()
   const now = clock.now()
   const sentences: { run: Run; why: string }[] = []
   for (const run of runs) {
     const { compiled } = await versions(read, run.automationId, run.version)
-    sentences.push({ run, why: explainRun(compiled, run, now) })
+    sentences.push({ run, why: explainRun(compiled, run, now, pausedAt) })
   }
   return sentences
-}
-
-/** What the run itself does not know yet: it is held as soon as it falls due. */
-function stopOf({ paused_at: pausedAt, id }: Automation, { status, waitingFor }: Run) {
-  const isLive = status === 'running' || status === 'waiting'
-  if (pausedAt === null || !isLive || waitingFor?.kind === 'held') return null
-  return `the automation is, since ${shownTime(pausedAt)}: no step is taken until 'posthorn automation resume ${id}'`
 }
 
 function runForMachines({ run, why }: { run: Run; why: string }) {

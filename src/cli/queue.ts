@@ -236,7 +236,7 @@ async function sayList(
     }
   } else {
     const rows = shown.map((delivery) => row(delivery, aroundOf(delivery), now, gateOf(delivery)))
-    const none = more.held ? 'Nothing is held' : nothingWaits
+    const none = more.held ? 'No mail is held' : nothingWaits
     sayTable(Object.keys(rows[0] ?? {}), rows.map(Object.values<string>), none)
   }
   if (found.length > options.limit) remark('There are more: --limit shows them')

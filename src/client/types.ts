@@ -196,7 +196,7 @@ export interface AutomationRun {
   email: string | null
   /** `running` and `waiting` are under way */
   status: 'running' | 'waiting' | 'completed' | 'exited' | 'failed' | 'cancelled' | (string & {})
-  /** Of one that has ended: `unsubscribed`, `bounced`, `complained`, `deleted` … */
+  /** Of one that has ended: `unsubscribed`, `bounced`, `complained`, `deleted` …, or what its `exit` step says */
   reason: string | null
   /** Where it is or has ended */
   currentStep: string | null

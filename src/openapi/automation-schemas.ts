@@ -29,7 +29,7 @@ const eventFields: Record<string, Schema> = {
 const step = {
   type: 'object',
   description:
-    'A step. `config` by `type`: `trigger` { eventName, filter?, reentry? }; `send_email` { template, from, subject?, replyTo?, variables?, type?, topicId?, templateVersion? }; `delay` { duration } or { until: { time, days?, zone? } }; `wait_for_event` { eventName, filter?, timeout?, since? }; `condition` a rule; `contact_update` { firstName?, lastName?, metadata? }; `split` { branches: [{ key, percent }] }; `webhook` { endpointId, payload? }; `exit` { reason? }. Durations are ISO 8601 (`P3D`, `PT2H`), rules { field, operator, value } or { all | any: [rules] } or { not: rule }.',
+    'A step. `config` by `type`: `trigger` { eventName, filter?, reentry? }; `send_email` { template, from, subject?, replyTo?, variables?, type?, topicId?, templateVersion? }; `delay` { duration } or { until: { time, days?, zone? } }; `wait_for_event` { eventName, filter?, timeout?, since? }; `condition` a rule; `contact_update` { firstName?, lastName?, metadata? }; `split` { branches: [{ key, percent }] }; `webhook` { endpointId, payload? }; `exit` { reason? }. Durations are ISO 8601 (`P3D`, `PT2H`). A rule is { field, operator, value } or { all | any: [rules] } or { not: rule }; fields are `contact.…`, `trigger.…`, `event.…`, `waits.KEY.…` and `email.KEY.opened` (`clicked`, `delivered`, `bounced`); operators `eq`, `neq`, `gt`, `gte`, `lt`, `lte`, `in`, `contains`, `not_contains`, `starts_with`, `ends_with`, `exists`, `is_empty`; a value { var: field } is that field. Events are your own and Posthorn’s: `$contact.created`, `$list.joined`, `$email.opened`, `$email.clicked`, `$email.bounced`.',
   properties: {
     key: text('Names the step', { pattern: '^[a-z0-9_-]{1,64}$' }),
     type: text('What it does', {
@@ -194,7 +194,8 @@ export const automationSchemas: Record<string, Schema> = {
       status: runStatus,
       reason: {
         type: ['string', 'null'],
-        description: 'Of one that has ended: `unsubscribed`, `bounced`, `complained`, `deleted` …',
+        description:
+          'Of one that has ended: `unsubscribed`, `bounced`, `complained`, `deleted` …, or what its `exit` step says',
       },
       currentStep: { type: ['string', 'null'], description: 'Where it is or has ended' },
       startedAt: time('When its event came'),

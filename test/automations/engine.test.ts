@@ -247,10 +247,39 @@ t.test('a quota that is reached in the middle of a batch is met exactly', async 
     .selectFrom('automation_live')
     .select(['blocked', 'due_at'])
     .execute()
-  for (const row of waiting) t.same(row, { blocked: 'quota', due_at: midnight })
+  const soon = Math.min(midnight, rig.clock.now() + hourMs)
+  for (const row of waiting) t.same(row, { blocked: 'quota', due_at: soon })
   await rig.pass(midnight - rig.clock.now())
   t.equal((await rig.mails()).length, daily + 5)
   await rig.counted(id)
+})
+
+t.test('runs that wait for a quota go on within the hour once the plan is larger', async (t) => {
+  const rig = await openEngine(t)
+  const { store, accountId } = rig
+  const { findPlan, setPlan } = await import('../../src/billing/index.js')
+  const { plans } = await import('../support/campaigns.js')
+  const give = (name: string) =>
+    store.write((tx) => setPlan(tx, accountId, findPlan(plans.email, name)))
+  await give('Free')
+  await rig.enabled([trigger(), send('mail', { type: 'transactional' })])
+  const { dailyLimit, monthlyLimit } = findPlan(plans.email, 'Free')
+  for (let n = 0; n < (dailyLimit ?? 0); n++) await rig.event({ email: `p${n}@example.com` })
+  const run = await rig.start()
+  await rig.work()
+  await store.write((tx) =>
+    tx
+      .updateTable('usage')
+      .set({ mails: monthlyLimit ?? 0 })
+      .where('account_id', '=', accountId)
+      .execute(),
+  )
+  await rig.pass(hourMs)
+  t.match(await rig.run(run), { waitingFor: { kind: 'quota', until: rig.clock.now() + hourMs } })
+  await give('Unlimited')
+  await rig.pass(hourMs)
+  t.match(await rig.run(run), { status: 'completed' })
+  t.equal(await rig.story(run), 'start started, mail blocked:quota, mail sent')
 })
 
 t.test('mails an hour are bounded, and a send window is kept', async (t) => {

@@ -62,4 +62,10 @@ t.test('a sentence says why a run is where it is, and until when', async (t) => 
     ],
   ]
   for (const [run, expected] of rows) t.equal(explainRun(version, run, start), expected)
+  const paused = (run: ExplainedRun) => explainRun(version, run, start + hour, start)
+  t.equal(
+    paused(waits('pause', { kind: 'delay', until: start + 2 * day })),
+    'waits until 2 Dec 09:00 UTC, then goes on at `paid`; but the automation is paused since 30 Nov 09:00 UTC: no step is taken until an operator resumes it',
+  )
+  t.notMatch(paused(ended('completed', 'large', null)), /paused/)
 })

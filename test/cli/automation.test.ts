@@ -61,7 +61,9 @@ t.test('automations are listed, shown, enabled, paused, resumed and archived', a
   t.match(await run('automation', 'pause', id), {
     stdout: /^Paused: no run takes a step \(2 runs under way\)/,
   })
-  t.match(await run('automation', 'why', runId), { stdout: /\nPaused +the automation is, since / })
+  t.match(await run('automation', 'why', runId), {
+    stdout: /\nWhy .+; but the automation is paused since /,
+  })
   t.match(await run('automation', 'list'), { stdout: /enabled, paused/ })
   t.match(await json('automation', 'resume', id), { status: 'enabled', released: 2 })
   await refused(/not paused, and none of its runs is held/, 'automation', 'resume', id)

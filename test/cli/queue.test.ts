@@ -214,7 +214,7 @@ t.test('waiting mail is held, released, retried and failed', async (t) => {
   t.match(await run('queue', 'release', '--domain', 'one.test'), {
     stdout: /^2 deliveries are released\. A running appliance sees it within 30 seconds\.\n$/,
   })
-  t.match(await run('queue', 'held'), { stdout: 'Nothing is held\n' })
+  t.match(await run('queue', 'held'), { stdout: 'No mail is held\n' })
   t.match(await run('queue', 'release', '--all'), { stdout: 'Nothing that waits fits\n' })
 
   t.match(await run('queue', 'retry', '--all'), {
