@@ -99,6 +99,10 @@ function filenameOf(value: unknown, place: string): string {
   if (/[/\\]/.test(name) || name === '.' || name === '..') {
     throw refused(`${place}: expected the name alone, without a path`)
   }
+  // Python reads a part of what is before a `*`; most readers decode an encoded-word that is none.
+  if (name.includes('*') || /=\?[^?]*\?[bq]\?/i.test(name)) {
+    throw refused(`${place}: mail programs read "*" and "=?…?=" in a name as something else`)
+  }
   const bytes = Buffer.byteLength(name)
   if (bytes > maxFilenameBytes) {
     throw refused(`${place}: ${bytes} bytes, at most ${maxFilenameBytes} allowed`)
