@@ -95,6 +95,8 @@ export const routePermissions: Readonly<Record<string, Permission>> = {
   'POST /v1/webhooks/:id/deliveries/:deliveryId/replay': 'full',
   'POST /v1/webhooks/:id/replay': 'full',
 
+  'GET /v1/stats': 'read',
+
   'GET /v1/keys': 'full',
   'POST /v1/keys': 'full',
   'GET /v1/keys/:id': 'full',

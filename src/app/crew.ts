@@ -48,7 +48,7 @@ const courierSlot = 12
 export const expandSlot = 13
 export const importSlot = 14
 const submissionSlot = 15
-// It only reads: its slot has no numbers for ids.
+// It makes no ids: its slot has no numbers for them.
 const checkpointSlot = 16
 // What a thread may take beyond its own grace to write its last results and close.
 const closingMs = 10_000

@@ -33,6 +33,7 @@ import type { Log } from '../log/index.js'
 import { openApiRoutes } from '../openapi/routes.js'
 import { makePreferenceLinks, makeUnsubscribeLinks } from '../preferences/index.js'
 import { preferenceRoutes } from '../preferences/routes.js'
+import { statsRoutes } from '../stats/routes.js'
 import type { Store } from '../store/index.js'
 import { suppressionRoutes } from '../suppression/routes.js'
 import type { Renderer } from '../templates/index.js'
@@ -108,6 +109,7 @@ export async function openPrivateServer(
     switchesOf: domainSwitches,
     setSwitches: (domainId, changes) => setSwitches({ store }, { domainId }, changes),
   })
+  statsRoutes(server.api, { store, clock })
   dashboardRoutes(server.pages, { store, clock, sandbox: config.outbound.route === 'sandbox' })
   openApiRoutes(server)
   if (metrics.expose !== undefined) server.pages.get('/metrics', metrics.expose)

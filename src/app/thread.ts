@@ -4,7 +4,7 @@ import { type ApplianceKey, openApplianceKey } from '../config/index.js'
 import type { LiveGate, RetriedLanes, StreamDue, StreamKey } from '../deliveries/index.js'
 import { type Log, openLog } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
-import { openStore, type Store } from '../store/index.js'
+import { openStore, type Store, type StoreOptions } from '../store/index.js'
 import { endFromThread } from './fault.js'
 import { applianceKeyFile } from './files.js'
 import type { ThreadData, ThreadOrder, ThreadPorts, ThreadReport } from './thread-data.js'
@@ -36,6 +36,7 @@ export interface ThreadWork {
 export async function runThread(
   name: string,
   start: (context: ThreadContext) => Promise<ThreadWork>,
+  { background = false }: Pick<StoreOptions, 'background'> = {},
 ): Promise<void> {
   const port = parentPort
   if (port === null) throw new Error(`${name} is a worker thread's entry, not a program`)
@@ -48,7 +49,8 @@ export async function runThread(
   const { meter } = counting
   const { dataDir, turns, slot } = data
   const onFault = endFromThread(name)
-  const store = openStore({ dataDir, clock, turns, slot, onFault, onCommit: countCommits(meter) })
+  const onCommit = countCommits(meter)
+  const store = openStore({ dataDir, clock, turns, slot, onFault, onCommit, background })
   const key = openApplianceKey(applianceKeyFile(data.dataDir))
   const ring = (due: readonly StreamDue[]) =>
     port.postMessage({ kind: 'ring', due } satisfies ThreadReport)

@@ -30,6 +30,7 @@ const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
   automation: async () => (await import('./automation.js')).automationCommands,
   suppression: async () => (await import('./suppression.js')).suppressionCommands,
   email: async () => (await import('./email.js')).emailCommands,
+  stats: async () => (await import('./stats.js')).statsCommand,
   webhook: async () => (await import('./webhook.js')).webhookCommands,
   queue: async () => (await import('./queue.js')).queueCommands,
   postmaster: async () => (await import('./postmaster.js')).postmasterCommands,

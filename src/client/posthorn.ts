@@ -15,6 +15,7 @@ import {
   type ResponseSeen,
   request,
 } from './request.js'
+import { statsMethods } from './stats.js'
 import { suppressionMethods } from './suppressions.js'
 import { templateMethods } from './templates.js'
 import { topicMethods } from './topics.js'
@@ -68,6 +69,8 @@ export class Posthorn {
   readonly webhooks: ReturnType<typeof webhookMethods>
   readonly domains: ReturnType<typeof domainMethods>
   readonly keys: ReturnType<typeof keyMethods>
+  /** Figures over time. */
+  readonly stats: ReturnType<typeof statsMethods>
   /** No key is needed. */
   readonly plans: { list(options?: CallOptions): Promise<Plan[]> }
   readonly #core: Core
@@ -92,6 +95,7 @@ export class Posthorn {
     this.webhooks = webhookMethods(methods)
     this.domains = domainMethods(methods)
     this.keys = keyMethods(methods)
+    this.stats = statsMethods(methods)
     this.plans = { list: methods.part('GET /v1/billing/plans', 'plans') }
   }
 

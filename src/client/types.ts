@@ -1768,6 +1768,147 @@ export interface Simulation {
   cut: boolean
 }
 
+export interface Stats {
+  /** The first day, UTC */
+  from: string
+  /** The last day, UTC, included */
+  to: string
+  /** As asked */
+  groupBy: ('day' | 'domain' | 'provider' | 'tag' | 'broadcast' | 'type' | (string & {}))[]
+  /** False for a while after an update, until the log of before is counted */
+  upToDate: boolean
+  total: StatsFigures
+  /** By day, then the largest first; `other` after them */
+  groups: StatsGroup[]
+}
+
+export interface StatsFigures {
+  /** Accepted mails, on the day of acceptance; null by provider */
+  mails: number | null
+  /** Their recipients, on the day of acceptance; null by provider, which is known later */
+  accepted: number | null
+  /** Recipients not mailed as they were on the suppression list, then or later */
+  suppressed: number
+  /** Recipients whose server has decided for the first time: delivered, relayed or bounced */
+  answered: number
+  /** Taken by the recipient's server, or reported to have arrived */
+  delivered: number
+  /** Taken by a smart host */
+  relayed: number
+  /** Refused for good, at once or by a report after the delivery */
+  bouncedHard: number
+  /** Refused for a reason that may pass */
+  bouncedSoft: number
+  /** Given up: no server has decided in time, or it could not be sent */
+  failed: number
+  /** Put off, each time */
+  deferred: number
+  /** Complaints of which it is proved that a feedback loop sent them */
+  complained: number
+  /** Complaints without proof */
+  complainedUnproved: number
+  /** Recipients who left all marketing mail, or a topic, by a mail */
+  unsubscribed: number
+  /** Opens by people */
+  opened: number
+  /** Mails, on the day when a person first opened them */
+  openedUnique: number
+  /** Opens by machines: prefetching, filters */
+  openedByMachines: number
+  /** Clicks by people */
+  clicked: number
+  /** Mails, on the day when a person first clicked in them */
+  clickedUnique: number
+  /** Clicks by machines */
+  clickedByMachines: number
+  rates: {
+    /** `delivered` of `answered`; null where that is none */
+    delivery: number | null
+    /** `bouncedHard` and `bouncedSoft` of `answered`; null where that is none */
+    bounce: number | null
+    /** `complained` of `delivered`; null where that is none */
+    complaint: number | null
+    /** `unsubscribed` of `delivered`; null where that is none */
+    unsubscribe: number | null
+    /** `openedUnique` of `delivered`; null where that is none */
+    open: number | null
+    /** `clickedUnique` of `delivered`; null where that is none */
+    click: number | null
+  }
+}
+
+export interface StatsGroup {
+  /** UTC */
+  day?: string
+  /** The sending domain; null of mail that was gone before it was counted */
+  domain?: string | null
+  /** The recipient's mailbox provider by name, else the domain */
+  provider?: string | null
+  tag?: {
+    /** Of the tag */
+    name: string
+    /** Of the tag */
+    value: string
+  } | null
+  /** The campaign; null of mail that is of none */
+  broadcastId?: string | null
+  type?: 'transactional' | 'marketing' | null | (string & {})
+  /** All groups beyond `limit` together; its names are null */
+  other: boolean
+  /** Accepted mails, on the day of acceptance; null by provider */
+  mails: number | null
+  /** Their recipients, on the day of acceptance; null by provider, which is known later */
+  accepted: number | null
+  /** Recipients not mailed as they were on the suppression list, then or later */
+  suppressed: number
+  /** Recipients whose server has decided for the first time: delivered, relayed or bounced */
+  answered: number
+  /** Taken by the recipient's server, or reported to have arrived */
+  delivered: number
+  /** Taken by a smart host */
+  relayed: number
+  /** Refused for good, at once or by a report after the delivery */
+  bouncedHard: number
+  /** Refused for a reason that may pass */
+  bouncedSoft: number
+  /** Given up: no server has decided in time, or it could not be sent */
+  failed: number
+  /** Put off, each time */
+  deferred: number
+  /** Complaints of which it is proved that a feedback loop sent them */
+  complained: number
+  /** Complaints without proof */
+  complainedUnproved: number
+  /** Recipients who left all marketing mail, or a topic, by a mail */
+  unsubscribed: number
+  /** Opens by people */
+  opened: number
+  /** Mails, on the day when a person first opened them */
+  openedUnique: number
+  /** Opens by machines: prefetching, filters */
+  openedByMachines: number
+  /** Clicks by people */
+  clicked: number
+  /** Mails, on the day when a person first clicked in them */
+  clickedUnique: number
+  /** Clicks by machines */
+  clickedByMachines: number
+  rates: {
+    /** `delivered` of `answered`; null where that is none */
+    delivery: number | null
+    /** `bouncedHard` and `bouncedSoft` of `answered`; null where that is none */
+    bounce: number | null
+    /** `complained` of `delivered`; null where that is none */
+    complaint: number | null
+    /** `unsubscribed` of `delivered`; null where that is none */
+    unsubscribe: number | null
+    /** `openedUnique` of `delivered`; null where that is none */
+    open: number | null
+    /** `clickedUnique` of `delivered`; null where that is none */
+    click: number | null
+  }
+}
+
 export interface SubscriptionExpired {
   /** Subscription ended and grace is over */
   code: 'subscription_expired'
@@ -2880,6 +3021,14 @@ export interface Operations {
     query: Record<never, never>
     body: undefined
     answer: KeyDeleted
+  }
+  /** Figures over time */
+  'GET /v1/stats': {
+    id: 'getStats'
+    params: Record<never, never>
+    query: { from?: string | undefined; to?: string | undefined; groupBy?: string | undefined; domain?: string | undefined; provider?: string | undefined; tag?: string | undefined; broadcastId?: string | undefined; type?: 'transactional' | 'marketing' | undefined; limit?: number | undefined }
+    body: undefined
+    answer: Stats
   }
   /** List the email plans */
   'GET /v1/billing/plans': {

@@ -16,7 +16,7 @@ export interface MailEvent {
   detail: EventDetail | null
   /**
    * Of an event that ends a delivery which had ended already: how it had. Effects go by it, for the
-   * log may have forgotten; it is not kept.
+   * log may have forgotten; the log keeps it in `detail`.
    */
   before?: DeliveryRow['status']
 }
@@ -40,4 +40,8 @@ export interface EventDetail {
   /** Of a click: where it led. */
   url?: string
   userAgent?: string
+  /** Of an open or click: the first of its mail that no machine made. */
+  first?: true
+  /** Of an event that ends a delivery which had ended already: how it had. */
+  before?: DeliveryRow['status']
 }

@@ -15,7 +15,7 @@ export interface OldRows {
   remove(tx: Tx, ids: readonly number[]): Promise<unknown>
 }
 
-/** Deletes events of mails that are older than their account keeps them. */
+/** Deletes events of mails that are older than their account keeps them, and that the figures have. */
 export function makeForgetEvents(deps: ForgetDeps, retentions: Retentions) {
   const { read } = deps.store
   const rows: OldRows = {
@@ -25,6 +25,7 @@ export function makeForgetEvents(deps: ForgetDeps, retentions: Retentions) {
         .select(['id', 'account_id', 'at'])
         .where('id', '>', id)
         .where('id', '<', (eb) => eb.selectFrom('events').select(({ fn }) => fn.max('id').as('id')))
+        .where('id', '<=', (eb) => eb.selectFrom('figure_cursors').select('event_id'))
         .orderBy('id')
         .limit(limit)
         .execute(),

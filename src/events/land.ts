@@ -29,5 +29,11 @@ const toRow = (event: MailEvent) => ({
   type: event.type,
   at: event.at,
   reply: event.reply,
-  detail: event.detail === null ? null : JSON.stringify(event.detail),
+  detail: detailOf(event),
 })
+
+/** With how a delivery had ended before, by which the figures count each recipient once. */
+function detailOf({ detail, before }: MailEvent): string | null {
+  if (before !== undefined) return JSON.stringify({ ...detail, before })
+  return detail === null ? null : JSON.stringify(detail)
+}

@@ -21,6 +21,7 @@ import { emails } from './emails.js'
 import { errorTable, responseHeaders, welcome } from './general.js'
 import { itself } from './itself.js'
 import { keys } from './keys.js'
+import { stats } from './stats.js'
 import { suppressions } from './suppressions.js'
 import { templates } from './templates.js'
 import { topics } from './topics.js'
@@ -39,6 +40,7 @@ const descriptions: readonly Description[] = [
   webhookEndpoints,
   domains,
   keys,
+  stats,
   billing,
   itself,
 ]

@@ -57,7 +57,7 @@ export async function resubscribe(
         const gone = new Set(await topicsLeftBy(tx, accountId, address))
         for (const { id } of await listTopics(tx, accountId)) {
           if (id === topicId || gone.has(id)) continue
-          await optOut(tx, accountId, { topicId: id, address, emailId }, at)
+          await optOut(tx, accountId, { topicId: id, address, emailId, by: 'return' }, at)
         }
       }
       await optIn(tx, accountId, { topicId, address, emailId }, at)

@@ -30,6 +30,7 @@ export {
   uuidTime,
 } from './ids.js'
 export { tryLockFile } from './lock.js'
+export { mailNumber } from './mail-number.js'
 export { prepared, preparedInsert } from './prepared.js'
 export * from './schema.js'
 export { storedJson, storedObject, storedTexts } from './stored-json.js'

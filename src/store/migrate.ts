@@ -35,6 +35,7 @@ import * as contents from './migrations/0033-contents.js'
 import * as submission from './migrations/0034-submission.js'
 import * as keyLimits from './migrations/0035-key-limits.js'
 import * as automationHours from './migrations/0037-automation-hours.js'
+import * as figures from './migrations/0041-figures.js'
 
 /** In order, forward only; a released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -71,6 +72,7 @@ const migrations: Record<string, Migration> = {
   '0034-submission': submission,
   '0035-key-limits': keyLimits,
   '0037-automation-hours': automationHours,
+  '0041-figures': figures,
 }
 
 /** Brings the database to the present schema, under a lock, all or nothing. Runs at every start. */

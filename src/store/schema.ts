@@ -73,6 +73,8 @@ export interface Tables {
   automation_backfills: AutomationBackfillRow
   automation_hours: AutomationHourRow
   email_merges: EmailMergeRow
+  figures: FigureRow
+  figure_cursors: FigureCursorsRow
 }
 
 /** One row, of id 1. */
@@ -1035,4 +1037,52 @@ export interface EmailMergeRow {
   email_id: string
   /** JSON. */
   variables: string
+}
+
+/** What `stats` counts, as `stats/README.md` defines it. */
+export interface FigureCounts {
+  mails: number
+  accepted: number
+  suppressed: number
+  answered: number
+  delivered: number
+  relayed: number
+  bounced_hard: number
+  bounced_soft: number
+  failed: number
+  deferred: number
+  complained: number
+  complained_unproved: number
+  unsubscribed: number
+  opened: number
+  opened_unique: number
+  opened_machine: number
+  clicked: number
+  clicked_unique: number
+  clicked_machine: number
+}
+
+/** An account's day, once by campaign, once by mailbox provider and once a tag. */
+export interface FigureRow extends FigureCounts {
+  account_id: string
+  breakdown: 'broadcast' | 'provider' | 'tag'
+  /** Days since 1970, UTC. */
+  day: number
+  /** The sending domain; empty where the mail was gone already, `*` of the many beyond the bound. */
+  domain: string
+  type: EmailRow['type']
+  /** The campaign's id (empty: none), the provider, or `name:value`; `*` of the many beyond the bound. */
+  key: string
+}
+
+/** How far the logs are counted in `figures`; one row, of id 1. */
+export interface FigureCursorsRow {
+  id: number
+  event_id: number
+  consent_id: number
+  /** Of the last mail its number (`mail-number.ts`) and its id. */
+  mail_number: number
+  mail_id: string
+  /** Events up to this one do not say whether they were the first of their kind. */
+  untold_until: number
 }

@@ -8,11 +8,14 @@ export interface OptOut {
 
 const perQuery = 1_000
 
-/** Records that an address has left a topic, by a mail if one is named; resolves with whether that is new. */
+/**
+ * Records that an address has left a topic, by a mail if one is named; resolves with whether that is new.
+ * `by` is `return` where somebody comes back to another topic and so only stays out of this one.
+ */
 export async function optOut(
   tx: Tx,
   accountId: string,
-  { topicId, address, emailId }: OptOut & { emailId?: string | undefined },
+  { topicId, address, emailId, by }: OptOut & { emailId?: string | undefined; by?: 'return' },
   now: number,
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx
@@ -26,7 +29,7 @@ export async function optOut(
     .onConflict((conflict) => conflict.columns(['account_id', 'address', 'topic_id']).doNothing())
     .executeTakeFirstOrThrow()
   if (numInsertedOrUpdatedRows !== 1n) return false
-  const detail = { topicId, ...(emailId === undefined ? {} : { emailId }) }
+  const detail = { topicId, ...(by && { by }), ...(emailId === undefined ? {} : { emailId }) }
   await recordConsent(tx, accountId, address, { at: now, kind: 'left_topic', detail })
   return true
 }

@@ -1,6 +1,6 @@
 import { sql, type UpdateResult } from 'kysely'
 import { classOfMail, type MailKind } from '../deliveries/index.js'
-import type { LandEvents, MailEvent } from '../events/index.js'
+import type { EventDetail, LandEvents, MailEvent } from '../events/index.js'
 import { cell, prepared, type QueueClass, rowsOf, type Tx } from '../store/index.js'
 import type { Allowance } from './allowance.js'
 import { machineVisit } from './judge.js'
@@ -29,6 +29,7 @@ export async function recordVisits(
   const copies = new Map(rows.map((copy) => [copy.deliveryId, copy]))
   const counts = new Map<string, Count>()
   const events: MailEvent[] = []
+  const seen = new Set<string>()
   for (const visit of visits) {
     const sent = copies.get(visit.deliveryId)
     if (sent === undefined) continue
@@ -46,7 +47,7 @@ export async function recordVisits(
     }
     for (const kind of kinds) {
       for (const hit of toldHits(deps.allowance, visit, kind, machine[kind])) {
-        const detail = detailOf(hit, machine[kind])
+        const detail = firstOr(seen, sent, kind, detailOf(hit, machine[kind]))
         events.push({ ...of, type: kind, at: hit.at, reply: null, detail })
       }
     }
@@ -79,6 +80,15 @@ function detailOf(hit: Hit, machineVisit: string | undefined) {
     ...(hit.target === undefined ? {} : { url: hit.target }),
     userAgent: hit.userAgent,
   }
+}
+
+/** The detail of a hit, which says so where no person had opened (or clicked in) the mail before. */
+function firstOr(seen: Set<string>, sent: SentCopy, kind: HitKind, detail: EventDetail) {
+  const key = `${sent.emailId} ${kind}`
+  const before = kind === 'opened' ? sent.openedAt : sent.clickedAt
+  if (detail.machine || before !== null || seen.has(key)) return detail
+  seen.add(key)
+  return { ...detail, first: true as const }
 }
 
 /** What people have added to a mail. */
@@ -137,6 +147,9 @@ const countVisits = prepared<{ json: string }, UpdateResult>((db, { json }) =>
 
 interface SentCopy extends MailKind {
   deliveryId: number
+  emailId: string
+  openedAt: number | null
+  clickedAt: number | null
   recipient: string | null
   endedAt: number | null
   lastAttemptAt: number | null
@@ -160,6 +173,7 @@ const sentCopies = prepared<{ json: string }, SentCopy>((db, { json }) =>
       join.on('queue.id', '=', cell<number>(2)).onRef('queue.email_id', '=', 'emails.id'),
     )
     .select([cell<number>(2).as('deliveryId'), 'emails.type', 'automation_step_id as stepId'])
+    .select(['emails.id as emailId', 'opened_at as openedAt', 'clicked_at as clickedAt'])
     .select(['ended_at as endedAt', 'last_attempt_at as lastAttemptAt', 'class'])
     .select(({ fn }) => fn.coalesce('deliveries.recipient', 'queue.recipient').as('recipient')),
 )

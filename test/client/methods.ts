@@ -165,6 +165,8 @@ export const methods: Methods = {
   },
   'DELETE /v1/domains/{id}': { ask: ({ domains }, { ids }) => domains.delete(first(ids)) },
   'POST /v1/domains/{id}/verify': { ask: ({ domains }, { ids }) => domains.verify(first(ids)) },
+  'GET /v1/stats': { ask: ({ stats }) => stats.get() },
+
   'GET /v1/keys': { ask: ({ keys }) => keys.list(), field: 'keys' },
   'POST /v1/keys': { ask: ({ keys }, { body }) => keys.create(body) },
   'GET /v1/keys/{id}': { ask: ({ keys }, { ids }) => keys.get(first(ids)) },

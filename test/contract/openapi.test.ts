@@ -92,6 +92,7 @@ const requests: Record<string, object | undefined> = {
   [`GET /v1/automations/runs/${nobody}`]: undefined,
   [`POST /v1/automations/runs/${nobody}/cancel`]: undefined,
   ...management,
+  'GET /v1/stats': undefined,
   'GET /v1/billing/plans': undefined,
   'GET /v1/openapi.json': undefined,
 }
@@ -487,6 +488,9 @@ t.test('campaigns', async (t) => {
   await answers(t, 'GET /v1/broadcasts?limit=1', {}, 200)
   await answers(t, 'GET /v1/broadcasts?limit=0', {}, 400)
   await answers(t, 'GET /v1/broadcasts?cursor=x', {}, 400, 'validation_error')
+  await answers(t, 'GET /v1/stats?groupBy=day,type', {}, 200)
+  await answers(t, 'GET /v1/stats?limit=0', {}, 400)
+  await answers(t, 'GET /v1/stats?from=2026-02-30', {}, 400, 'validation_error')
   await answers(t, `GET /v1/broadcasts/${sent}`, {}, 200)
   const recipients = `GET /v1/broadcasts/${sent}/recipients`
   await answers(t, recipients, {}, 200)

@@ -1,0 +1,117 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { ApiError, OperatorError } from '../errors/index.js'
+import {
+  dimensions,
+  type Figures,
+  maxLimit,
+  questionOf,
+  readStats,
+  type Stats,
+  type StatsGroup,
+  type StatsInput,
+} from '../stats/index.js'
+import { accountOption, chosenAccount, withStore } from './database.js'
+import { remark, say, sayJson, sayTable } from './output.js'
+import { placeOf } from './place.js'
+
+interface Options extends Omit<StatsInput, 'groupBy' | 'broadcastId'> {
+  account?: string
+  by?: string
+  broadcast?: string
+}
+
+export function statsCommand(program: Command): void {
+  program
+    .command('stats')
+    .description('figures over time: sent, delivered, bounced, opened, by day and more')
+    .addOption(accountOption())
+    .option('--from <day>', 'the first day, UTC (default: 29 days before the last)')
+    .option('--to <day>', 'the last day, included (default: today)')
+    .option('--by <groups>', `one or two of ${dimensions.join(', ')}`, 'day')
+    .option('--domain <name>', 'only mail from this sending domain')
+    .option('--provider <name>', 'only recipients at this provider')
+    .option('--tag <tag>', 'only mail with this tag: name:value, or name')
+    .option('--broadcast <id>', 'only mail of this campaign')
+    .addOption(
+      new Option('--type <type>', 'only mail of this type').choices(['transactional', 'marketing']),
+    )
+    .option('--limit <count>', 'how many groups beside the days', limit)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ posthorn stats --from 2026-11-01 --to 2026-11-30
+  $ posthorn stats --by provider --type marketing
+  $ posthorn stats --by day,domain --json
+
+Every figure counts on the day, UTC, when it happened. BOUNCED has hard and soft ones; OPENED and CLICKED
+are mails that a person opened or clicked in, machines left out. --json has all figures, and rates.`,
+    )
+    .action(async (options: Options, command: Command) => {
+      const place = placeOf(command)
+      const { account, by: groupBy, broadcast: broadcastId, ...rest } = options
+      const input = {
+        ...rest,
+        groupBy,
+        ...(broadcastId && { broadcastId: broadcastId.toLowerCase() }),
+      }
+      const stats = await withStore(place, async ({ store: { read }, clock }) => {
+        const { id } = await chosenAccount(read, account)
+        return await readStats(read, id, asked(input, clock.now()))
+      })
+      if (place.json) sayJson(stats)
+      else show(stats)
+      if (!stats.upToDate) {
+        remark(
+          'The log of an older version is still being counted; the figures are not complete yet',
+        )
+      }
+    })
+}
+
+/** The same question as the API's; what is wrong with it is told to the operator. */
+function asked(input: StatsInput, now: number) {
+  try {
+    return questionOf(input, now)
+  } catch (error) {
+    if (error instanceof ApiError) throw new OperatorError(error.message.replaceAll('`', '"'))
+    throw error
+  }
+}
+
+function show({ from, to, groupBy, groups, total }: Stats): void {
+  say(`${from} to ${to}, UTC`)
+  sayTable(
+    [...groupBy.map((name) => name.toUpperCase()), ...columns],
+    [
+      ...groups.map((group) => [...groupBy.map((name) => nameOf(group, name)), ...cells(group)]),
+      [...groupBy.map((_, place) => (place === 0 ? 'total' : '')), ...cells(total)],
+    ],
+    'Nothing was sent',
+  )
+}
+
+const columns = [
+  ...['MAILS', 'ACCEPTED', 'DELIVERED', 'BOUNCED', 'DEFERRED', 'COMPLAINED', 'UNSUBSCRIBED'],
+  ...['OPENED', 'CLICKED'],
+]
+
+const cells = (figures: Figures) =>
+  [
+    ...[figures.mails, figures.accepted, figures.delivered],
+    ...[figures.bouncedHard + figures.bouncedSoft, figures.deferred, figures.complained],
+    ...[figures.unsubscribed, figures.openedUnique, figures.clickedUnique],
+  ].map((count) => (count === null ? '-' : String(count)))
+
+function nameOf(group: StatsGroup, name: Stats['groupBy'][number]): string {
+  if (name === 'day') return group.day ?? ''
+  if (group.other) return '(other)'
+  if (name === 'tag') return group.tag ? `${group.tag.name}:${group.tag.value}` : ''
+  return (name === 'broadcast' ? group.broadcastId : group[name]) ?? '(none)'
+}
+
+function limit(text: string): number {
+  const count = Number(text)
+  if (/^\d{1,3}$/.test(text) && count >= 1 && count <= maxLimit) return count
+  throw new InvalidArgumentError(`It is a number from 1 to ${maxLimit}.`)
+}

@@ -1,0 +1,156 @@
+import { closed, count, type Description, orNull, refusal, shaped, text, uuid } from './describe.js'
+
+const day = (about: string) => text(about, { format: 'date', examples: ['2026-11-21'] })
+const rate = (about: string) =>
+  orNull({ type: 'number', description: `${about}; null where that is none` })
+
+const figures = {
+  mails: orNull(count('Accepted mails, on the day of acceptance; null by provider')),
+  accepted: orNull(
+    count('Their recipients, on the day of acceptance; null by provider, which is known later'),
+  ),
+  suppressed: count('Recipients not mailed as they were on the suppression list, then or later'),
+  answered: count(
+    'Recipients whose server has decided for the first time: delivered, relayed or bounced',
+  ),
+  delivered: count("Taken by the recipient's server, or reported to have arrived"),
+  relayed: count('Taken by a smart host'),
+  bouncedHard: count('Refused for good, at once or by a report after the delivery'),
+  bouncedSoft: count('Refused for a reason that may pass'),
+  failed: count('Given up: no server has decided in time, or it could not be sent'),
+  deferred: count('Put off, each time'),
+  complained: count('Complaints of which it is proved that a feedback loop sent them'),
+  complainedUnproved: count('Complaints without proof'),
+  unsubscribed: count('Recipients who left all marketing mail, or a topic, by a mail'),
+  opened: count('Opens by people'),
+  openedUnique: count('Mails, on the day when a person first opened them'),
+  openedByMachines: count('Opens by machines: prefetching, filters'),
+  clicked: count('Clicks by people'),
+  clickedUnique: count('Mails, on the day when a person first clicked in them'),
+  clickedByMachines: count('Clicks by machines'),
+  rates: closed({
+    delivery: rate('`delivered` of `answered`'),
+    bounce: rate('`bouncedHard` and `bouncedSoft` of `answered`'),
+    complaint: rate('`complained` of `delivered`'),
+    unsubscribe: rate('`unsubscribed` of `delivered`'),
+    open: rate('`openedUnique` of `delivered`'),
+    click: rate('`clickedUnique` of `delivered`'),
+  }),
+}
+
+const value = {
+  ...{ mails: 1000, accepted: 1020, suppressed: 4, answered: 1010, delivered: 1000, relayed: 0 },
+  ...{ bouncedHard: 8, bouncedSoft: 2, failed: 1, deferred: 31 },
+  ...{ complained: 1, complainedUnproved: 0, unsubscribed: 3 },
+  ...{ opened: 410, openedUnique: 300, openedByMachines: 120 },
+  ...{ clicked: 90, clickedUnique: 70, clickedByMachines: 40 },
+  rates: {
+    ...{ delivery: 0.990099, bounce: 0.009901, complaint: 0.001 },
+    ...{ unsubscribe: 0.003, open: 0.3, click: 0.07 },
+  },
+}
+
+const refused = (when: string, error: string) => refusal('validation_error', when, error)
+
+export const stats: Description = {
+  tag: { name: 'Stats', description: 'Figures over time, kept when the events are gone.' },
+  schemas: {
+    Stats: closed({
+      from: day('The first day, UTC'),
+      to: day('The last day, UTC, included'),
+      groupBy: {
+        type: 'array',
+        items: {
+          type: 'string',
+          enum: ['day', 'domain', 'provider', 'tag', 'broadcast', 'type'],
+        },
+        description: 'As asked',
+      },
+      upToDate: {
+        type: 'boolean',
+        description: 'False for a while after an update, until the log of before is counted',
+      },
+      total: shaped('StatsFigures'),
+      groups: {
+        type: 'array',
+        items: shaped('StatsGroup'),
+        description: 'By day, then the largest first; `other` after them',
+      },
+    }),
+    StatsFigures: closed(figures),
+    StatsGroup: closed(
+      {
+        day: day('UTC'),
+        domain: orNull(
+          text('The sending domain; null of mail that was gone before it was counted'),
+        ),
+        provider: orNull(text("The recipient's mailbox provider by name, else the domain")),
+        tag: orNull(closed({ name: text('Of the tag'), value: text('Of the tag') })),
+        broadcastId: orNull(uuid('The campaign; null of mail that is of none')),
+        type: orNull({ type: 'string', enum: ['transactional', 'marketing'] }),
+        other: {
+          type: 'boolean',
+          description: 'All groups beyond `limit` together; its names are null',
+        },
+        ...figures,
+      },
+      ['day', 'domain', 'provider', 'tag', 'broadcastId', 'type'],
+    ),
+  },
+  operations: {
+    'GET /v1/stats': {
+      id: 'getStats',
+      summary: 'Figures over time',
+      description:
+        'Every figure counts on the day, UTC, when it happened: a bounce that comes a day after the delivery is one of the next day, and what was delivered stays delivered. So a rate of one day may be above 1. `provider`, `tag` and `broadcast` are kept apart from each other and cannot be asked for together. A mail with several tags is in several groups, and one without is in `total` alone.',
+      query: {
+        from: day('The first day; default: 29 days before `to`'),
+        to: day('The last day, included; default: today'),
+        groupBy: text(
+          'One or two of `day`, `domain`, `provider`, `tag`, `broadcast`, `type`, with a comma',
+          { default: 'day', examples: ['day,domain'] },
+        ),
+        domain: text('Only mail from this sending domain'),
+        provider: text('Only recipients at this provider, as an answer names it'),
+        tag: text('Only mail with this tag, `name:value`, or `name` for any value of it', {
+          examples: ['plan:pro'],
+        }),
+        broadcastId: uuid('Only mail of this campaign'),
+        type: { type: 'string', enum: ['transactional', 'marketing'] },
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 100,
+          default: 20,
+          description: 'How many groups beside the days; the rest is together in `other`',
+        },
+      },
+      answers: [
+        {
+          status: 200,
+          when: 'By day and domain',
+          shape: 'Stats',
+          value: {
+            ...{ from: '2026-11-21', to: '2026-11-21', groupBy: ['day', 'domain'], upToDate: true },
+            total: value,
+            groups: [{ day: '2026-11-21', domain: 'example.com', other: false, ...value }],
+          },
+        },
+      ],
+      refusals: [
+        refused(
+          'A day is none',
+          '`from` is no day of the calendar; expected one such as 2026-11-21',
+        ),
+        refused(
+          'The range is too long',
+          'From `from` to `to` are 400 days; at most 366 can be asked for',
+        ),
+        refused(
+          'Figures that are not kept together',
+          'Figures are not kept by provider and tag together: ask for one of them at a time',
+        ),
+      ],
+    },
+  },
+}

@@ -1,0 +1,72 @@
+import { sql } from 'kysely'
+import { type FigureRow, prepared, type Tx } from '../store/index.js'
+import { addTo, counters } from './counts.js'
+
+/** What the many keys beyond the bound share, and, beyond twice the bound, the many domains. */
+export const others = '*'
+
+// So many rows an account has a day and breakdown, however many campaigns, providers, tag values or domains.
+const maxKeys = 200
+
+/** Adds rows of `tally` to the figures. */
+export async function addFigures(tx: Tx, rows: readonly FigureRow[]): Promise<void> {
+  const known = new Map<string, Set<string>>()
+  const bounded = new Map<string, FigureRow>()
+  for (const row of rows) {
+    const day = JSON.stringify([row.account_id, row.breakdown, row.day])
+    const keys = known.get(day) ?? new Set((await keysOf(tx, row)).map(keyOf))
+    known.set(day, keys)
+    const within = withinBound(keys, row)
+    keys.add(keyOf(within))
+    const place = day + keyOf(within)
+    const same = bounded.get(place)
+    if (same === undefined) bounded.set(place, { ...within })
+    else addTo(same, within)
+  }
+  for (const row of bounded.values()) await addRow(tx, row)
+}
+
+function withinBound(keys: ReadonlySet<string>, row: FigureRow): FigureRow {
+  if (keys.size < maxKeys || keys.has(keyOf(row))) return row
+  // Mail of no campaign is no campaign beyond the bound.
+  const key = row.breakdown === 'broadcast' && row.key === '' ? '' : others
+  const shared = { ...row, key }
+  if (keys.size < 2 * maxKeys || keys.has(keyOf(shared))) return shared
+  return { ...shared, domain: others }
+}
+
+type Key = Pick<FigureRow, 'domain' | 'type' | 'key'>
+const keyOf = ({ domain, type, key }: Key) => JSON.stringify([domain, type, key])
+
+type Day = Pick<FigureRow, 'account_id' | 'breakdown' | 'day'>
+
+const keysOf = prepared<Day, Key>((db, { account_id, breakdown, day }) =>
+  db
+    .selectFrom('figures')
+    .select(['domain', 'type', 'key'])
+    .where('account_id', '=', account_id)
+    .where('breakdown', '=', breakdown)
+    .where('day', '=', day),
+)
+
+const columns = ['account_id', 'breakdown', 'day', 'domain', 'type', 'key'] as const
+
+const addRow = prepared<FigureRow, unknown>((db, row) => {
+  const names = [...columns, ...counters]
+  const values = Object.fromEntries(names.map((name) => [name, row[name]]))
+  return db
+    .insertInto('figures')
+    .values(values as unknown as FigureRow)
+    .onConflict((conflict) =>
+      conflict
+        .columns(columns)
+        .doUpdateSet(
+          Object.fromEntries(
+            counters.map((counter) => [
+              counter,
+              sql`${sql.ref(`figures.${counter}`)} + ${sql.ref(`excluded.${counter}`)}`,
+            ]),
+          ),
+        ),
+    )
+})

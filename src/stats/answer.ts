@@ -1,0 +1,122 @@
+import type { Read } from '../store/index.js'
+import { others } from './add-figures.js'
+import { addTo, type Counts, noCounts } from './counts.js'
+import type { Dimension, Question } from './question.js'
+import { shownDay } from './question.js'
+import { type Collected, type Group, readFigures } from './read-figures.js'
+import { type Figures, shownFigures } from './shown.js'
+import { readTail } from './tail.js'
+
+export interface Stats {
+  from: string
+  to: string
+  groupBy: readonly Dimension[]
+  /** False while the log of an older version is still being counted. */
+  upToDate: boolean
+  total: Figures
+  groups: StatsGroup[]
+}
+
+export interface StatsGroup extends Figures {
+  day?: string
+  domain?: string | null
+  provider?: string | null
+  tag?: { name: string; value: string } | null
+  broadcastId?: string | null
+  type?: 'transactional' | 'marketing' | null
+  /** What lies beyond the limit, together. */
+  other: boolean
+}
+
+/**
+ * An account's figures: those that are kept, and what the logs have told since. Reads a bounded number of
+ * rows, whatever the account has sent.
+ */
+export async function readStats(read: Read, accountId: string, question: Question): Promise<Stats> {
+  const groups = await readFigures(read, accountId, question, question.groupBy)
+  // Mail without the tag, and what no provider was told of, is in no group but in the total.
+  const apart = question.breakdown !== 'broadcast' && question.key === undefined
+  const whole = apart ? ({ ...question, breakdown: 'broadcast' } as const) : question
+  const totals = apart ? await readFigures(read, accountId, whole, []) : groups
+  const { upToDate } = await readTail(read, accountId, [
+    { question, collected: groups },
+    ...(apart ? [{ question: whole, collected: totals }] : []),
+  ])
+  const total = noCounts()
+  for (const { counts } of totals.groups.values()) addTo(total, counts)
+  const ofProvider = question.breakdown === 'provider'
+  return {
+    from: shownDay(question.fromDay),
+    to: shownDay(question.toDay),
+    groupBy: question.groupBy,
+    upToDate,
+    total: shownFigures(total, ofProvider && !apart),
+    groups: shownGroups(question, groups).map(({ of, counts }) => ({
+      ...of,
+      ...shownFigures(counts, ofProvider),
+    })),
+  }
+}
+
+type Names = Omit<StatsGroup, keyof Figures>
+
+function shownGroups(question: Question, { groups }: Collected): { of: Names; counts: Counts }[] {
+  const { groupBy, limit } = question
+  const byDay = groupBy.includes('day')
+  const isOther = (group: Group) => group.domain === others || group.key === others
+  // Without its day, by what makes a group; its rank is over all days.
+  const nameOf = ({ domain, type, key }: Group) => JSON.stringify([domain, type, key])
+  const sums = new Map<string, Counts>()
+  for (const group of groups.values()) {
+    if (isOther(group)) continue
+    const sum = sums.get(nameOf(group)) ?? noCounts()
+    addTo(sum, group.counts)
+    sums.set(nameOf(group), sum)
+  }
+  const ranked = [...sums].sort(
+    ([a, one], [b, two]) =>
+      two.accepted - one.accepted || two.answered - one.answered || (a < b ? -1 : 1),
+  )
+  const ranks = new Map(ranked.slice(0, limit).map(([name], rank) => [name, rank]))
+  const shown = new Map<string, { day: number; rank: number; of: Names; counts: Counts }>()
+  for (const group of groups.values()) {
+    const rank = ranks.get(nameOf(group)) ?? limit
+    const place = `${group.day} ${rank}`
+    const known = shown.get(place)
+    if (known !== undefined) addTo(known.counts, group.counts)
+    else {
+      const of = namesOf(groupBy, group, rank === limit)
+      shown.set(place, { day: group.day, rank, of, counts: { ...group.counts } })
+    }
+  }
+  if (byDay && groupBy.length === 1) addEmptyDays(question, shown)
+  return [...shown.values()].sort((a, b) => a.day - b.day || a.rank - b.rank)
+}
+
+/** A chart wants each day, those without mail too. */
+function addEmptyDays(
+  { fromDay, toDay }: Question,
+  shown: Map<string, { day: number; rank: number; of: Names; counts: Counts }>,
+): void {
+  const days = new Set([...shown.values()].map(({ day }) => day))
+  for (let day = fromDay; day <= toDay; day++) {
+    if (days.has(day)) continue
+    const of = { day: shownDay(day), other: false }
+    shown.set(`${day} empty`, { day, rank: 0, of, counts: noCounts() })
+  }
+}
+
+function namesOf(groupBy: readonly Dimension[], group: Group, other: boolean): Names {
+  const { domain, key } = group
+  const colon = key.indexOf(':')
+  const names: Required<Omit<Names, 'other'>> = {
+    day: shownDay(group.day),
+    domain: other ? null : domain || null,
+    provider: other ? null : key,
+    tag: other ? null : { name: key.slice(0, colon), value: key.slice(colon + 1) },
+    broadcastId: other ? null : key || null,
+    type: other ? null : (group.type as 'transactional' | 'marketing'),
+  }
+  const fields = groupBy.map((one) => (one === 'broadcast' ? 'broadcastId' : one))
+  return { ...Object.fromEntries(fields.map((field) => [field, names[field]])), other }
+}

@@ -1,0 +1,9 @@
+/**
+ * Figures over time: what each account sent and what became of it, a row a day, kept when the logs that
+ * they are made of are gone. What must hold: every row of the logs is counted once; counting holds up
+ * nobody; an answer is up to date and reads a bounded number of rows. See README.md.
+ */
+export { readStats, type Stats, type StatsGroup } from './answer.js'
+export { dimensions, maxLimit, type Question, questionOf, type StatsInput } from './question.js'
+export { rollUp, startRollUp } from './roll-up.js'
+export type { Figures, Rates } from './shown.js'

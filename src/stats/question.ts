@@ -1,0 +1,106 @@
+import { dayMs } from '../clock/index.js'
+import { ApiError } from '../errors/index.js'
+import type { FigureRow } from '../store/index.js'
+import { dayOf } from './tally.js'
+
+export const dimensions = ['day', 'domain', 'provider', 'tag', 'broadcast', 'type'] as const
+export type Dimension = (typeof dimensions)[number]
+
+/** As it is asked, by the API and by the command. */
+export interface StatsInput {
+  from?: string
+  to?: string
+  groupBy?: string
+  domain?: string
+  type?: FigureRow['type']
+  broadcastId?: string
+  provider?: string
+  /** `name:value`, or `name` for all of its values. */
+  tag?: string
+  limit?: number
+}
+
+export interface Question {
+  /** Days since 1970, UTC, both inclusive. */
+  fromDay: number
+  toDay: number
+  groupBy: readonly Dimension[]
+  /** Which rows of the figures tell the groups. */
+  breakdown: FigureRow['breakdown']
+  domain: string | undefined
+  type: FigureRow['type'] | undefined
+  key: KeyFilter | undefined
+  limit: number
+}
+
+export type KeyFilter = { is: string } | { beginsWith: string }
+
+export const maxDays = 366
+export const maxLimit = 100
+const usualLimit = 20
+const usualDays = 30
+const maxRows = 5_000
+const keyed = ['provider', 'tag', 'broadcast'] as const
+
+/** Throws a 400 for a question that cannot be answered, or not in a bounded time. */
+export function questionOf(input: StatsInput, now: number): Question {
+  const toDay = input.to === undefined ? dayOf(now) : readDay('to', input.to)
+  const fromDay = input.from === undefined ? toDay - usualDays + 1 : readDay('from', input.from)
+  const days = toDay - fromDay + 1
+  if (days < 1) throw wrong('`from` is after `to`')
+  if (days > maxDays)
+    throw wrong(`From \`from\` to \`to\` are ${days} days; at most ${maxDays} can be asked for`)
+  const groupBy = readGroupBy(input.groupBy ?? 'day')
+  const limit = input.limit ?? usualLimit
+  const rows = (groupBy.includes('day') ? days : 1) * (isOnlyDay(groupBy) ? 1 : limit + 1)
+  if (rows > maxRows) {
+    throw wrong(
+      `This asks for ${rows} groups, and an answer has at most ${maxRows}: ask for fewer days or a lower limit`,
+    )
+  }
+  const filters = { provider: input.provider, tag: input.tag, broadcast: input.broadcastId }
+  const told = keyed.filter((one) => groupBy.includes(one) || filters[one] !== undefined)
+  if (told.length > 1) {
+    throw wrong(
+      `Figures are not kept by ${told.join(' and ')} together: ask for one of them at a time`,
+    )
+  }
+  const breakdown = told[0] ?? 'broadcast'
+  const filter = filters[breakdown]
+  return {
+    ...{ fromDay, toDay, groupBy, breakdown, limit },
+    domain: input.domain?.toLowerCase(),
+    type: input.type,
+    key: filter === undefined ? undefined : keyFilter(breakdown, filter),
+  }
+}
+
+const isOnlyDay = (groupBy: readonly Dimension[]) => groupBy.every((one) => one === 'day')
+
+function readGroupBy(text: string): Dimension[] {
+  const names = text.split(',').map((name) => name.trim())
+  const known = names.filter((name): name is Dimension => dimensions.some((one) => one === name))
+  if (known.length < names.length || new Set(known).size < known.length || known.length > 2) {
+    throw wrong(`\`groupBy\` is one or two of ${dimensions.join(', ')}, with a comma between them`)
+  }
+  return known
+}
+
+function keyFilter(breakdown: FigureRow['breakdown'], text: string): KeyFilter {
+  if (text === '') throw wrong(`\`${breakdown}\` is empty`)
+  return breakdown === 'tag' && !text.includes(':') ? { beginsWith: `${text}:` } : { is: text }
+}
+
+/** A day as `2026-11-21`, in days since 1970. */
+function readDay(name: string, text: string): number {
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
+  // Date.parse takes the 31st of a month that has 30.
+  if (Number.isNaN(at) || shownDay(dayOf(at)) !== text) {
+    throw wrong(`\`${name}\` is no day of the calendar; expected one such as 2026-11-21`)
+  }
+  return dayOf(at)
+}
+
+export const shownDay = (day: number) => new Date(day * dayMs).toISOString().slice(0, 10)
+
+const wrong = (message: string) => new ApiError('validation_error', message)

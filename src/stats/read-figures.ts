@@ -1,0 +1,122 @@
+import { sql } from 'kysely'
+import type { FigureRow, Read } from '../store/index.js'
+import { addTo, type Counts, counters, noCounts } from './counts.js'
+import { type Cursors, cursorNames } from './cursors.js'
+import type { Dimension, Question } from './question.js'
+
+/** Counts of what is grouped; of what is not, day is 0 and the names are empty. */
+export interface Group extends GroupKey {
+  counts: Counts
+}
+
+type GroupKey = Pick<FigureRow, 'day' | 'domain' | 'key'> & { type: FigureRow['type'] | '' }
+
+/** What was read of some days, and how far the logs were counted at that moment. */
+interface Part {
+  fromDay: number
+  toDay: number
+  cursors: Cursors
+}
+
+export interface Collected {
+  groupBy: readonly Dimension[]
+  groups: Map<string, Group>
+  parts: Part[]
+}
+
+// Some thousand rows at most: a year at once would hold up the thread that clients wait for.
+const daysAtOnce = 16
+
+/** The figures that are kept, some days after the others, each with the cursors of the same moment. */
+export async function readFigures(
+  read: Read,
+  accountId: string,
+  question: Question,
+  groupBy: readonly Dimension[],
+): Promise<Collected> {
+  const collected: Collected = { groupBy, groups: new Map(), parts: [] }
+  const { toDay } = question
+  for (let fromDay = question.fromDay; fromDay <= toDay; fromDay += daysAtOnce) {
+    const days = { fromDay, toDay: Math.min(toDay, fromDay + daysAtOnce - 1) }
+    const rows = await daysQuery(read, accountId, { ...question, ...days }, groupBy).execute()
+    const [first] = rows
+    if (first === undefined) throw new Error('figure_cursors is empty')
+    collected.parts.push({ ...days, cursors: first })
+    for (const { domain, type, key, day, ...counts } of rows) {
+      // The one row of days without figures.
+      if (counts.mails === null) continue
+      addToGroup(collected, { domain, type, key, day }, counts as Counts)
+    }
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return collected
+}
+
+/** Adds counts to the group that they belong to. */
+export function addToGroup({ groupBy, groups }: Collected, row: GroupKey, counts: Counts): void {
+  const by = (...names: Dimension[]) => names.some((name) => groupBy.includes(name))
+  const group: GroupKey = {
+    day: by('day') ? row.day : 0,
+    domain: by('domain') ? row.domain : '',
+    type: by('type') ? row.type : '',
+    key: by('provider', 'tag', 'broadcast') ? row.key : '',
+  }
+  const name = JSON.stringify(group)
+  const known = groups.get(name)
+  if (known === undefined)
+    groups.set(name, { ...group, counts: { ...noCounts(), ...pick(counts) } })
+  else addTo(known.counts, counts)
+}
+
+const pick = (counts: Counts) =>
+  Object.fromEntries(counters.map((counter) => [counter, counts[counter]])) as unknown as Counts
+
+/** One statement, so that cursors and figures are of the same moment; at least one row. */
+export function daysQuery(
+  read: Read,
+  accountId: string,
+  question: Question,
+  groupBy: readonly Dimension[],
+) {
+  const { breakdown, fromDay, toDay, domain, type, key } = question
+  const names = groupBy.map((one) =>
+    one === 'day' || one === 'domain' || one === 'type' ? one : ('key' as const),
+  )
+  const column = <T>(name: (typeof names)[number], none: string | number) =>
+    names.includes(name) ? sql<T>`${sql.ref(`figures.${name}`)}` : sql<T>`${sql.lit(none)}`
+  return read
+    .selectFrom('figure_cursors')
+    .leftJoin('figures', (join) => {
+      let on = join
+        .on('figures.account_id', '=', accountId)
+        .on('figures.breakdown', '=', breakdown)
+        .on('figures.day', '>=', fromDay)
+        .on('figures.day', '<=', toDay)
+      if (domain !== undefined) on = on.on('figures.domain', '=', domain)
+      if (type !== undefined) on = on.on('figures.type', '=', type)
+      if (key !== undefined && 'is' in key) on = on.on('figures.key', '=', key.is)
+      if (key !== undefined && 'beginsWith' in key) {
+        const { beginsWith } = key
+        // Behind all that begin with it: `name;` comes next after `name:`.
+        on = on
+          .on('figures.key', '>', beginsWith)
+          .on('figures.key', '<', `${beginsWith.slice(0, -1)};`)
+      }
+      return on
+    })
+    .select(cursorNames)
+    .select([column<number>('day', 0).as('day'), column<string>('domain', '').as('domain')])
+    .select([column<Group['type']>('type', '').as('type'), column<string>('key', '').as('key')])
+    .select(({ fn }) => counters.map((counter) => fn.sum<number | null>(counter).as(counter)))
+    .groupBy(cursorNames)
+    .groupBy([...new Set(names)].map((name) => sql.ref(`figures.${name}`)))
+}
+
+/** Whether a row of `tally` is one that is asked for. */
+export function isAsked(row: FigureRow, { breakdown, domain, type, key }: Question): boolean {
+  if (row.breakdown !== breakdown) return false
+  if (domain !== undefined && row.domain !== domain) return false
+  if (type !== undefined && row.type !== type) return false
+  if (key === undefined) return true
+  return 'is' in key ? row.key === key.is : row.key.startsWith(key.beginsWith)
+}

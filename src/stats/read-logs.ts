@@ -1,0 +1,196 @@
+import type { ConsentDetail } from '../consent/index.js'
+import type { EventDetail } from '../events/index.js'
+import { providerOf } from '../protection/index.js'
+import { idsIn, mailNumber, queueClass, type Read, storedJson } from '../store/index.js'
+import { countsOf, type LoggedEvent } from './count-event.js'
+import type { Cursors } from './cursors.js'
+import { tellFirsts } from './first-of-kind.js'
+import { mailFacts, noFacts } from './mail-facts.js'
+import type { Happening } from './tally.js'
+
+/** Rows of the logs behind the cursors, and the cursors behind them. */
+export interface LogSlice {
+  happenings: Happening[]
+  next: Cursors
+  /** Whether there may be more. */
+  more: boolean
+}
+
+/** Of each log at most `limit` rows, of one account or of all, in the order in which they were committed. */
+export interface SliceOptions {
+  limit: number
+  accountId?: string
+}
+
+export async function readLogs(
+  read: Read,
+  from: Cursors,
+  options: SliceOptions,
+): Promise<LogSlice> {
+  const events = await readEvents(read, from, options)
+  const consents = await readConsents(read, from, options)
+  const mails = await readMails(read, from, options)
+  const lastMail = mails.rows.at(-1)
+  return {
+    happenings: [...events.happenings, ...consents.happenings, ...mails.happenings],
+    next: {
+      event_id: events.rows.at(-1)?.id ?? from.event_id,
+      consent_id: consents.rows.at(-1)?.id ?? from.consent_id,
+      mail_number: lastMail?.number ?? from.mail_number,
+      mail_id: lastMail?.id ?? from.mail_id,
+      untold_until: from.untold_until,
+    },
+    more: [events, consents, mails].some(({ rows }) => rows.length === options.limit),
+  }
+}
+
+async function readEvents(read: Read, from: Cursors, { limit, accountId }: SliceOptions) {
+  const rows = await read
+    .selectFrom('events')
+    .select(['id', 'account_id as accountId', 'email_id as emailId', 'delivery_id as deliveryId'])
+    .select(['recipient', 'class', 'type', 'at', 'detail'])
+    .where('id', '>', from.event_id)
+    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  const logged = rows.map((row) => ({
+    ...row,
+    detail: (storedJson(row.detail) ?? null) as EventDetail | null,
+  }))
+  const untold = logged.filter(({ id }) => id <= from.untold_until)
+  const told = logged.filter(({ id }) => id > from.untold_until)
+  const events = [...(await tellFirsts(read, untold)), ...told]
+  const facts = await mailFacts(
+    read,
+    events.map(({ emailId }) => emailId),
+  )
+  const remotes = await remotesOf(read, events)
+  const happenings: Happening[] = []
+  for (const event of events) {
+    const counts = countsOf(event)
+    if (counts === undefined) continue
+    const { id, at, emailId, recipient, deliveryId } = event
+    // Until its server has decided, another one may answer at the next attempt.
+    const remote = event.type === 'deferred' ? null : (remotes.get(deliveryId) ?? null)
+    happenings.push({
+      log: 'event',
+      ...{ id, at, counts },
+      accountId: event.accountId,
+      mail: facts.get(emailId) ?? noFacts(event.class),
+      provider: recipient === null ? undefined : providerOf(recipient, remote),
+    })
+  }
+  return { rows, happenings }
+}
+
+/** Which server answered last, by delivery. */
+async function remotesOf(read: Read, events: readonly LoggedEvent[]) {
+  const ids = events.flatMap(({ deliveryId }) => deliveryId ?? [])
+  const rows = await read
+    .selectFrom('deliveries')
+    .select(['id', 'remote'])
+    .where('id', 'in', idsIn([...new Set(ids)]))
+    .execute()
+  return new Map<number | null, string | null>(rows.map(({ id, remote }) => [id, remote]))
+}
+
+/** Who has left, all marketing mail or a topic, by a mail: by its link, its button, or a provider's report. */
+async function readConsents(read: Read, from: Cursors, { limit, accountId }: SliceOptions) {
+  const rows = await read
+    .selectFrom('consent')
+    .select(['id', 'account_id as accountId', 'address', 'at', 'kind', 'detail'])
+    .where('id', '>', from.consent_id)
+    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  const left = rows.flatMap(({ kind, detail, ...row }) => {
+    if (kind !== 'unsubscribed' && kind !== 'left_topic') return []
+    const { emailId, by } = (storedJson(detail) ?? {}) as ConsentDetail
+    // Who comes back to one topic leaves none of the others by it.
+    return emailId === undefined || by === 'return' ? [] : [{ ...row, emailId }]
+  })
+  if (left.length === 0) return { rows, happenings: [] }
+  const emailIds = left.map(({ emailId }) => emailId)
+  const facts = await mailFacts(read, emailIds)
+  const copies = await read
+    .selectFrom('deliveries')
+    .select(['email_id', 'recipient', 'remote'])
+    .where('email_id', 'in', idsIn([...new Set(emailIds)]))
+    .execute()
+  const remotes = new Map(
+    copies.map((copy) => [`${copy.email_id} ${copy.recipient.toLowerCase()}`, copy.remote]),
+  )
+  const happenings = left.map(
+    ({ id, at, accountId, address, emailId }): Happening => ({
+      log: 'consent',
+      ...{ id, at, accountId, counts: { unsubscribed: 1 } },
+      mail: facts.get(emailId) ?? noFacts(queueClass.campaign),
+      provider: providerOf(address, remotes.get(`${emailId} ${address}`) ?? null),
+    }),
+  )
+  return { rows, happenings }
+}
+
+/** Accepted mails with their recipients; which provider takes them nobody knows yet. */
+async function readMails(read: Read, from: Cursors, { limit, accountId }: SliceOptions) {
+  const rows = await read
+    .selectFrom('emails')
+    .select([mailNumber.as('number'), 'id', 'account_id as accountId', 'created_at as at'])
+    .where(mailNumber, '>', from.mail_number)
+    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
+    .orderBy(mailNumber)
+    .limit(limit)
+    .execute()
+  const facts = await mailFacts(
+    read,
+    rows.map(({ id }) => id),
+  )
+  const recipients = await recipientsOf(
+    read,
+    rows.map(({ id }) => id),
+  )
+  const happenings = rows.map(({ number, id, accountId, at }): Happening => {
+    const { accepted = 0, suppressed = 0 } = recipients.get(id) ?? {}
+    return {
+      log: 'mail',
+      ...{ id: number, at, accountId, provider: undefined },
+      mail: facts.get(id) ?? noFacts(queueClass.transactional),
+      counts: { mails: 1, accepted, suppressed },
+    }
+  })
+  return { rows, happenings }
+}
+
+/**
+ * How many recipients each mail has, in the queue and in the log, and how many were on the suppression
+ * list when it was accepted. Those who are found there later have an event.
+ */
+async function recipientsOf(read: Read, emailIds: readonly string[]) {
+  const counts = new Map<string, { accepted: number; suppressed: number }>()
+  const add = (emailId: string, accepted: number, suppressed: number) => {
+    const before = counts.get(emailId) ?? { accepted: 0, suppressed: 0 }
+    counts.set(emailId, {
+      accepted: before.accepted + accepted,
+      suppressed: before.suppressed + suppressed,
+    })
+  }
+  const waiting = await read
+    .selectFrom('queue')
+    .select(({ fn }) => ['email_id', fn.countAll<number>().as('rows')])
+    .where('email_id', 'in', idsIn(emailIds))
+    .groupBy('email_id')
+    .execute()
+  for (const { email_id, rows } of waiting) add(email_id, rows, 0)
+  const ended = await read
+    .selectFrom('deliveries')
+    .innerJoin('emails', 'emails.id', 'deliveries.email_id')
+    .select(['email_id', 'deliveries.status', 'ended_at', 'created_at'])
+    .where('email_id', 'in', idsIn(emailIds))
+    .execute()
+  for (const { email_id, status, ended_at, created_at } of ended) {
+    add(email_id, 1, status === 'suppressed' && ended_at === created_at ? 1 : 0)
+  }
+  return counts
+}

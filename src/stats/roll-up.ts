@@ -1,0 +1,81 @@
+import type { Clock } from '../clock/index.js'
+import type { Log } from '../log/index.js'
+import { isPassing, type Store } from '../store/index.js'
+import { addFigures } from './add-figures.js'
+import { type Cursors, readCursors, renumber } from './cursors.js'
+import { readLogs } from './read-logs.js'
+import { tally } from './tally.js'
+
+interface RollUpDeps {
+  store: Store
+  clock: Clock
+  log: Log
+}
+
+// Some milliseconds to read, and fewer to write.
+const rowsASlice = 500
+// While there is nothing new; a question adds what has come since by itself.
+const everyMs = 1_000
+// Between slices others have their turn, of the disk and the processor too.
+const restMs = 20
+const afterFaultMs = 30_000
+
+/**
+ * Counts the next rows of the logs in the figures, with the cursors in the same transaction: each row is
+ * in them once, wherever the process dies. Resolves with whether there may be more. For one thread alone.
+ */
+export async function rollUp(store: Store, limit = rowsASlice): Promise<boolean> {
+  const from = await readCursors(store.read)
+  const { happenings, next, more } = await readLogs(store.read, from, { limit })
+  if (same(from, next)) return false
+  const rows = tally(happenings)
+  await store.write(async (tx) => {
+    const { numUpdatedRows } = await tx
+      .updateTable('figure_cursors')
+      .set(next)
+      // A predecessor that was given up may have come this far: then it is read again from there.
+      .where('event_id', '=', from.event_id)
+      .where('consent_id', '=', from.consent_id)
+      .where('mail_number', '=', from.mail_number)
+      .executeTakeFirstOrThrow()
+    if (numUpdatedRows === 1n) await addFigures(tx, rows)
+  })
+  return more
+}
+
+const same = (a: Cursors, b: Cursors) =>
+  a.event_id === b.event_id && a.consent_id === b.consent_id && a.mail_number === b.mail_number
+
+/** Keeps the figures up to date, slice by slice. For a thread that nobody waits for. */
+export function startRollUp({ store, clock, log }: RollUpDeps): { stop(): Promise<void> } {
+  let stopped = false
+  let numbered = false
+  let cancel = () => {}
+
+  const run = async () => {
+    let waitMs = everyMs
+    try {
+      if (!numbered) await renumber(store)
+      numbered = true
+      if (await rollUp(store)) waitMs = restMs
+    } catch (error) {
+      if (!isPassing(error)) {
+        log.error({ error }, 'Figures over time stand still: a slice of the log cannot be counted')
+        waitMs = afterFaultMs
+      }
+    }
+    if (!stopped) cancel = clock.after(waitMs, again)
+  }
+  const again = () => {
+    running = run()
+  }
+  let running = run()
+
+  return {
+    async stop() {
+      stopped = true
+      cancel()
+      await running
+    },
+  }
+}

@@ -1,0 +1,73 @@
+import type { Counts } from './counts.js'
+
+/** Figures as clients read them: counts, and rates between them (null where there is nothing to divide by). */
+export interface Figures {
+  /** Null by provider: who takes a mail is known once a server has answered. */
+  mails: number | null
+  accepted: number | null
+  suppressed: number
+  answered: number
+  delivered: number
+  relayed: number
+  bouncedHard: number
+  bouncedSoft: number
+  failed: number
+  deferred: number
+  complained: number
+  complainedUnproved: number
+  unsubscribed: number
+  opened: number
+  openedUnique: number
+  openedByMachines: number
+  clicked: number
+  clickedUnique: number
+  clickedByMachines: number
+  rates: Rates
+}
+
+export interface Rates {
+  /** Delivered of answered. */
+  delivery: number | null
+  /** Bounced, hard and soft, of answered. */
+  bounce: number | null
+  /** Complained (proved), unsubscribed, opened and clicked (unique) of delivered. */
+  complaint: number | null
+  unsubscribe: number | null
+  open: number | null
+  click: number | null
+}
+
+export function shownFigures(counts: Counts, ofProvider: boolean): Figures {
+  const { answered, delivered } = counts
+  return {
+    mails: ofProvider ? null : counts.mails,
+    accepted: ofProvider ? null : counts.accepted,
+    suppressed: counts.suppressed,
+    ...{ answered, delivered, relayed: counts.relayed },
+    bouncedHard: counts.bounced_hard,
+    bouncedSoft: counts.bounced_soft,
+    failed: counts.failed,
+    deferred: counts.deferred,
+    complained: counts.complained,
+    complainedUnproved: counts.complained_unproved,
+    unsubscribed: counts.unsubscribed,
+    opened: counts.opened,
+    openedUnique: counts.opened_unique,
+    openedByMachines: counts.opened_machine,
+    clicked: counts.clicked,
+    clickedUnique: counts.clicked_unique,
+    clickedByMachines: counts.clicked_machine,
+    rates: {
+      delivery: ratio(delivered, answered),
+      bounce: ratio(counts.bounced_hard + counts.bounced_soft, answered),
+      complaint: ratio(counts.complained, delivered),
+      unsubscribe: ratio(counts.unsubscribed, delivered),
+      open: ratio(counts.opened_unique, delivered),
+      click: ratio(counts.clicked_unique, delivered),
+    },
+  }
+}
+
+/** To the millionth, which is more than a rate of mail can tell. */
+const ratio = (part: number, whole: number) =>
+  whole === 0 ? null : Math.round((part / whole) * 1_000_000) / 1_000_000
