@@ -50,6 +50,12 @@ export function emailCommands(program: Command): void {
           'Tags',
           email.tags.map(({ name, value }) => `${name}:${value}`),
         ),
+        ...some(
+          'Attachments',
+          email.attachments.map(
+            ({ filename, contentType, size }) => `${filename} (${contentType}, ${size} bytes)`,
+          ),
+        ),
         Status: email.status,
         ...(email.held === null ? {} : { Held: heldSince(email.held) }),
         'Message-ID': email.messageId,
