@@ -189,6 +189,8 @@ export const limits = {
   runAgeMs: 400 * 86_400_000,
   startsPerHour: 20,
   eventAgeMs: 86_400_000,
+  /** Mails of automations that set each other off by what they bring about, in a row. */
+  depth: 5,
   historyEntries: 200,
   contactMetadataBytes: 16 * 1024,
   nameLength: 200,

@@ -1,9 +1,9 @@
 import type { EndStatus } from '../runs/index.js'
 import { advanced } from './advance.js'
 import type { Compiled } from './compile.js'
-import type { JsonObject, Step, StepOf } from './definition.js'
+import { type JsonObject, limits, type Step, type StepOf } from './definition.js'
 import { inLastHour, type Refusal, refusalOf } from './entry.js'
-import { hears, staysOn } from './exit-rules.js'
+import { hears, listensTo, staysOn } from './exit-rules.js'
 import type { Judged } from './rule.js'
 import {
   type Departure,
@@ -20,7 +20,7 @@ import type { Known, Walked, WalkedEntry } from './walked.js'
 
 /** Something that happens to the contact. Of what happens at the same ms, the earlier in the list is first. */
 export type Happening =
-  | { at: number; kind: 'event'; name: string; payload: StoredEvent['payload'] }
+  | { at: number; kind: 'event'; name: string; payload: StoredEvent['payload']; depth?: number }
   | { at: number; kind: 'departed'; reason: Departure }
 
 /** A world of one contact and one automation. */
@@ -88,7 +88,7 @@ const maxLines = 5_000
  */
 export function simulate(version: Compiled, world: SimulatedWorld): Simulation {
   const going = begin(version, world)
-  const happenings = [...world.happenings].sort((a, b) => a.at - b.at)
+  const { happenings } = going
   for (let walks = 0; ; ) {
     if (walks === maxWalks || going.told.lines.length >= maxLines) {
       going.told.cut = true
@@ -117,12 +117,16 @@ export function simulate(version: Compiled, world: SimulatedWorld): Simulation {
 interface Simulating {
   version: Compiled
   world: SimulatedWorld
+  /** Those still to come, in the order of time. */
+  happenings: Happening[]
   now: number
   contact: Traveller
   departed: Departure | undefined
   events: StoredEvent[]
   run: RunState | undefined
   trigger: StoredEvent | undefined
+  /** How many mails in a row have led to the event that began the run. */
+  depth: number
   /** When the latest mail of each step of this run was made. */
   mailed: Map<string, number>
   starts: number[]
@@ -132,19 +136,24 @@ interface Simulating {
 const begin = (version: Compiled, world: SimulatedWorld): Simulating => ({
   version,
   world,
+  happenings: [...world.happenings].sort((a, b) => a.at - b.at),
   now: Number.NEGATIVE_INFINITY,
   contact: world.contact,
   departed: undefined,
   events: [],
   run: undefined,
   trigger: undefined,
+  depth: 0,
   mailed: new Map(),
   starts: [],
   told: { lines: [], runs: [], refused: [], cut: false },
 })
 
 /** An event, as ingest takes it in: runs that were there before it hear it, then it may start one. */
-function takeIn(going: Simulating, { name, payload }: Happening & { kind: 'event' }): void {
+function takeIn(
+  going: Simulating,
+  { name, payload, depth = 0 }: Happening & { kind: 'event' },
+): void {
   const { version, now, contact, events, starts, departed } = going
   const event = { id: events.length + 1, name, payload, at: now }
   events.push(event)
@@ -155,13 +164,17 @@ function takeIn(going: Simulating, { name, payload }: Happening & { kind: 'event
   const lastStartedAt = starts.at(-1)
   const startsInLastHour = inLastHour(starts, now).length
   const before = lastStartedAt === undefined ? undefined : { lastStartedAt, startsInLastHour }
-  const refused = refusalOf(version, { contact, event, departed, running, before, now })
+  const refused =
+    depth > limits.depth
+      ? 'limit'
+      : refusalOf(version, { contact, event, departed, running, before, now })
   if (refused !== undefined) {
     going.told.refused.push({ at: now, reason: refused })
     return
   }
   going.run = startRun(contact.id, version.trigger.id, now)
   going.trigger = event
+  going.depth = depth
   going.mailed.clear()
   starts.push(now)
   going.told.runs.push({ startedAt: now, ended: null, state: going.run })
@@ -195,7 +208,7 @@ function step(going: Simulating): void {
   if (run === undefined) return
   const walked = walk(version, run, knownOf(going), now)
   for (const action of walked.actions) {
-    if (action.kind === 'mail') going.mailed.set(action.step.key, now)
+    if (action.kind === 'mail') noteMail(going, action.step.key)
     if (action.kind === 'update') {
       going.contact = changed(going.contact, action.changes) ?? going.contact
     }
@@ -212,6 +225,28 @@ function step(going: Simulating): void {
     last.ended = { at: now, status: next.status, reason: next.reason }
   }
 }
+
+/** A mail is made; that it is opened or clicked is an event too, as the appliance tells it. */
+function noteMail(going: Simulating, key: string): void {
+  const { version, mailed, now, world, happenings, depth } = going
+  mailed.set(key, now)
+  for (const [name, afters] of [
+    ['$email.opened', world.opens],
+    ['$email.clicked', world.clicks],
+  ] as const) {
+    const after = afters?.get(key)
+    if (after === undefined || !isNamed(version, name)) continue
+    happenings.push({ at: now + after, kind: 'event', name, payload: {}, depth: depth + 1 })
+  }
+  happenings.sort((a, b) => a.at - b.at)
+}
+
+const isNamed = (version: Compiled, name: string): boolean =>
+  listensTo(version).includes(name) ||
+  [...version.byKey.values()].some(
+    ({ step: { type, config } }) =>
+      (type === 'trigger' || type === 'wait_for_event') && config.eventName === name,
+  )
 
 function knownOf(going: Simulating): Known {
   const { world, now, contact, departed, events, trigger } = going

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Tally } from '../runs/index.js'
 import { cell, prepared, type Read, rowsOf, type Tx } from '../store/index.js'
 import { suppressionsAmong } from '../suppression/index.js'
+import { limits } from './definition.js'
 import { departureOf } from './departed.js'
 import { inLastHour, type Refusal, refusalOf } from './entry.js'
 import { staysOn } from './exit-rules.js'
@@ -43,9 +44,6 @@ interface NewRun {
   listens: readonly string[]
   outlives: 0 | 1
 }
-
-// Automations that set each other off by what their mail brings about (automations.md §3.8).
-const maxDepth = 5
 
 /** An event at an automation that it can start: what it comes to. */
 interface Judged {
@@ -97,7 +95,7 @@ export async function judgeStarts(
       const pair = pairOf({ contactId: event.contact.id, automationId: trigger.automationId })
       const entry = entries.get(pair)
       const running = live.get(pair)
-      const tooDeep = (event.depth ?? 0) > maxDepth ? 'limit' : undefined
+      const tooDeep = (event.depth ?? 0) > limits.depth ? 'limit' : undefined
       const reason =
         tooDeep ??
         refusalOf(version.compiled, {

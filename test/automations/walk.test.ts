@@ -204,6 +204,32 @@ t.test('a contact that a step updates is seen so by the next', async (t) => {
   t.same(lines('a\u0000'), ['u skipped:invalid_value +0', 'c not_met +0'])
 })
 
+t.test(
+  'a mail that is opened or clicked ends the wait for that, and begins what begins so',
+  async (t) => {
+    const wait: Step = {
+      key: 'w',
+      type: 'wait_for_event',
+      config: { eventName: '$email.clicked', timeout: 'P1D' },
+    }
+    const clicks = new Map([['m', hour]])
+    t.equal(told(chain([send('m'), wait]), { clicks }).lines.at(-1), 'w received +60')
+    t.equal(told(chain([send('m'), wait])).end, 'exited timed_out')
+    const opened = chain([send('m')])
+    const again = {
+      ...opened,
+      steps: opened.steps.map((step) =>
+        step.type === 'trigger' ? { ...step, config: { eventName: '$email.opened' } } : step,
+      ),
+    }
+    const { lines } = told(again, {
+      happenings: [event(0, '$email.opened')],
+      opens: new Map([['m', minute]]),
+    })
+    t.equal(lines.length, 2 * 6, 'five mails in a row set the next off, as in the engine')
+  },
+)
+
 t.test('opens of an earlier mail decide; one that is only being made is not opened', async (t) => {
   const opened: Step = {
     key: 'c',
