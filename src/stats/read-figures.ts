@@ -24,8 +24,9 @@ export interface Collected {
   parts: Part[]
 }
 
-// Some thousand rows at most: a year at once would hold up the thread that clients wait for.
+// Some thousand rows at most: a busy year at once would hold up the thread that clients wait for.
 const daysAtOnce = 16
+const fewRows = 1_000
 
 /** The figures that are kept, some days after the others, each with the cursors of the same moment. */
 export async function readFigures(
@@ -36,17 +37,22 @@ export async function readFigures(
 ): Promise<Collected> {
   const collected: Collected = { groupBy, groups: new Map(), parts: [] }
   const { toDay } = question
-  for (let fromDay = question.fromDay; fromDay <= toDay; fromDay += daysAtOnce) {
-    const days = { fromDay, toDay: Math.min(toDay, fromDay + daysAtOnce - 1) }
+  let atOnce = daysAtOnce
+  for (let { fromDay } = question; fromDay <= toDay; ) {
+    const days = { fromDay, toDay: Math.min(toDay, fromDay + atOnce - 1) }
     const rows = await daysQuery(read, accountId, { ...question, ...days }, groupBy).execute()
     const [first] = rows
     if (first === undefined) throw new Error('figure_cursors is empty')
     collected.parts.push({ ...days, cursors: first })
-    for (const { domain, type, key, day, ...counts } of rows) {
+    let rowsRead = 0
+    for (const { domain, type, key, day, read: some, ...counts } of rows) {
+      rowsRead += some
       // The one row of days without figures.
       if (counts.mails === null) continue
       addToGroup(collected, { domain, type, key, day }, counts as Counts)
     }
+    fromDay = days.toDay + 1
+    if (rowsRead < fewRows) atOnce *= 2
     await new Promise((resolve) => setImmediate(resolve))
   }
   return collected
@@ -107,6 +113,7 @@ export function daysQuery(
     .select(cursorNames)
     .select([column<number>('day', 0).as('day'), column<string>('domain', '').as('domain')])
     .select([column<Group['type']>('type', '').as('type'), column<string>('key', '').as('key')])
+    .select(({ fn }) => fn.countAll<number>().as('read'))
     .select(({ fn }) => counters.map((counter) => fn.sum<number | null>(counter).as(counter)))
     .groupBy(cursorNames)
     .groupBy([...new Set(names)].map((name) => sql.ref(`figures.${name}`)))
