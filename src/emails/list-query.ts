@@ -50,7 +50,7 @@ const Fields = type(FilterFields)
 export function filterOf(given: Infer<typeof Fields>): EmailFilter {
   const { status, to, from, domain, type, tag, template } = given
   return {
-    status: status?.split(',').filter(isStatus),
+    status: status === undefined ? undefined : [...new Set(status.split(',').filter(isStatus))],
     to: to === undefined ? undefined : addressOf(to),
     from: from === undefined ? undefined : addressOf(from),
     domain: domain === undefined ? undefined : domainToASCII(domain).toLowerCase(),

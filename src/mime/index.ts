@@ -16,7 +16,7 @@ export {
   type MessageInput,
 } from './compose.js'
 export { type Content, glimpseHeader, readAttachment, readContent } from './content.js'
-export { isHeaderName, longestWord, structuredField } from './header.js'
+export { isHeaderName, longestWord, mailboxField, structuredField } from './header.js'
 export { type Mailbox, maxNameLength, parseMailbox, quote } from './mailbox.js'
 export { partWithText, textOfPart } from './part-text.js'
 export { type MessagePart, type MessageParts, readParts } from './parts.js'

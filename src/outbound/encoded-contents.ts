@@ -15,6 +15,8 @@ export function makeEncodedContents(read: Read, mostBytes: number) {
   let keptBytes = 0
 
   const keep = (key: string, lines: Buffer) => {
+    // Another stream has read the same piece meanwhile: its bytes are counted already.
+    if (kept.has(key)) return
     kept.set(key, lines)
     keptBytes += lines.length
     for (const [oldest, { length }] of kept) {

@@ -1,4 +1,5 @@
 import { dayMs } from '../clock/index.js'
+import { asciiName } from '../dns/index.js'
 import { ApiError } from '../errors/index.js'
 import type { FigureRow } from '../store/index.js'
 import { dayOf } from './tally.js'
@@ -69,7 +70,7 @@ export function questionOf(input: StatsInput, now: number): Question {
   const filter = filters[breakdown]
   return {
     ...{ fromDay, toDay, groupBy, breakdown, limit },
-    domain: input.domain?.toLowerCase(),
+    domain: input.domain && (asciiName(input.domain) || input.domain.toLowerCase()),
     type: input.type,
     key: filter === undefined ? undefined : keyFilter(breakdown, filter),
   }

@@ -14,7 +14,13 @@ import {
   type SendInput,
   verifiedSender,
 } from '../emails/index.js'
-import { type MessageParts, parseMailbox, readParts, textOfPart } from '../mime/index.js'
+import {
+  type MessageParts,
+  mailboxField,
+  parseMailbox,
+  readParts,
+  textOfPart,
+} from '../mime/index.js'
 import type { Arrived, ArrivedBody } from './arriving.js'
 import type { Client } from './client.js'
 import { fingerprintOf } from './fingerprint.js'
@@ -81,7 +87,7 @@ function whereNamed(
 ): Pick<SendInput, 'to' | 'cc' | 'bcc'> {
   const isIn = (name: string) => {
     const said = kept.find((field) => field.name === name)?.value.toLowerCase() ?? ''
-    return (address: string) => said.includes(address.toLowerCase())
+    return (address: string) => stands(address.toLowerCase(), said)
   }
   const to = recipients.filter(isIn('to'))
   if (wishes.type === 'marketing' || to.length === 0) return { to: [...recipients] }
@@ -89,6 +95,15 @@ function whereNamed(
   const cc = others.filter(isIn('cc'))
   const bcc = others.filter((address) => !cc.includes(address))
   return { to, ...(cc.length > 0 && { cc }), ...(bcc.length > 0 && { bcc }) }
+}
+
+/** Whether the field has the address as a whole, and not as the end of a longer one. */
+function stands(address: string, field: string): boolean {
+  const isEdge = (char = ' ') => /[\s<>,;:()]/.test(char)
+  for (let at = field.indexOf(address); at !== -1; at = field.indexOf(address, at + 1)) {
+    if (isEdge(field[at - 1]) && isEdge(field[at + address.length])) return true
+  }
+  return false
 }
 
 /** What the API checks of the same fields, told by the names that they have here. */
@@ -122,7 +137,10 @@ const fromField = /^from[ \t]*:.*\r\n(?:[ \t].*\r\n)*/im
 function withFixedSender(header: Buffer, fixed: string | undefined): Buffer {
   if (fixed === undefined) return header
   const text = header.toString('latin1')
-  const own = `From: ${Buffer.from(fixed).toString('latin1')}\r\n`
+  const mailbox = parseMailbox(fixed)
+  if (mailbox === undefined) throw wrong(`submission.trusted: from is no address: ${fixed}`)
+  // RFC 2047 §5 (3): a name that is not ASCII goes in encoded-words.
+  const own = Buffer.from(mailboxField('From', [mailbox])).toString('latin1')
   const others = text
     .replace(new RegExp(fromField.source, 'gim'), '')
     .replace(/^sender[ \t]*:.*\r\n(?:[ \t].*\r\n)*/gim, '')

@@ -75,6 +75,8 @@ t.test('each filter finds its mails, newest first', async (t) => {
     ['tag=kind:a:b', [tagged]],
     ['tag=kind:a', []],
     ['tag=kind:a:b&status=bounced', []],
+    // Each is one mail, however often its status is asked for.
+    ['status=bounced,bounced', [bounced]],
     ['template=none', []],
     [`broadcastId=${topicId}`, []],
     ['broadcastId=x', []],

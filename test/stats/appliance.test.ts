@@ -2,6 +2,7 @@ import t from 'tap'
 import { applianceKeyFile } from '../../src/app/index.js'
 import { systemClock } from '../../src/clock/index.js'
 import { openApplianceKey } from '../../src/config/index.js'
+import { questionOf } from '../../src/stats/index.js'
 import { makeTrackingTokens } from '../../src/tracking/index.js'
 import { openCampaigns } from '../support/campaigns.js'
 import { startPosthorn } from '../support/posthorn.js'
@@ -125,6 +126,13 @@ t.test('bounces, complaints, opens, tags and campaigns by the API', async (t) =>
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   t.pass('a thread brings the figures forward')
+})
+
+t.test('a domain is asked for in any of its forms', async (t) => {
+  const { domain } = questionOf({ domain: 'Bücher.Test.' }, 0)
+  t.equal(domain, 'xn--bcher-kva.test')
+  t.equal(questionOf({ domain: 'Sender.test' }, 0).domain, 'sender.test')
+  t.equal(questionOf({}, 0).domain, undefined)
 })
 
 t.test('hostile questions are refused in words', async (t) => {

@@ -20,6 +20,7 @@ const posthorn = await startSubmission(t, {
     submission: {
       trusted: [
         { network: '127.5.0.0/16', account: 'Test', from: 'Scan <scan@sender.test>', per_hour: 3 },
+        { network: '127.6.0.0/16', account: 'Test', from: 'Zoë Büro <scan@sender.test>' },
       ],
     },
   },
@@ -241,6 +242,33 @@ t.test('a trusted network needs no log-in, has one sender and a rate of its own'
   const raw = mx.messages.find((mail) => mail.to[0] === 'p2@example.test')?.raw ?? Buffer.alloc(0)
   t.match(taken(raw).header, /^From: Scan <scan@sender\.test>\r\nSubject: scan\r\n/)
   t.match(await submit(talk, message, { from: 'printer@local.lan', to }), /^452 4\.7\.1/)
+})
+
+t.test("a trusted network's sender with letters beyond ASCII is written in ASCII", async (t) => {
+  const { Talk } = await import('../sandbox/talk.js')
+  const { talk } = await Talk.greeted(t, posthorn.ports.plain ?? 0, '127.6.0.1')
+  await talk.say('HELO printer')
+  const to = ['zoe@example.test']
+  const reply = await submit(talk, 'From: x@local\r\nSubject: scan\r\n\r\nx', { to })
+  t.match(reply, /^250 2\.0\.0/)
+  await mx.waitUntil(() => mx.messages.some((mail) => mail.to[0] === 'zoe@example.test'))
+  const raw = mx.messages.find((mail) => mail.to[0] === 'zoe@example.test')?.raw ?? Buffer.alloc(0)
+  t.match(taken(raw).header, /^From: =\?UTF-8\?[BQ]\?[!-~]+\?= <scan@sender\.test>\r\n/i)
+  t.match(await posthorn.email(idOf(reply)), { from: 'Zoë Büro <scan@sender.test>' })
+})
+
+t.test("a copy's address is not looked for inside a longer one", async (t) => {
+  const talk = await posthorn.loggedIn()
+  const reply = await submit(
+    talk,
+    'From: ada@sender.test\r\nTo: "B" <notbob@example.test>, bob@example.test.invalid\r\n\r\nx',
+    { to: ['notbob@example.test', 'bob@example.test'] },
+  )
+  t.match(await posthorn.email(idOf(reply)), {
+    to: 'notbob@example.test',
+    cc: [],
+    bcc: ['bob@example.test'],
+  })
 })
 
 t.test('sessions are told: whose, how, and what was refused', async (t) => {
