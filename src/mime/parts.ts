@@ -47,6 +47,7 @@ interface Described {
  */
 export function readParts(header: Buffer, body: Iterable<Buffer>): MessageParts {
   const found: MessageParts = { leaves: [], isSealed: false, broken: undefined }
+  /** The delimiters of the parts that are open, as their lines begin. */
   const outer: string[] = []
   let at = 0
   let partHeader: { start: number; lines: Buffer[]; bytes: number } | undefined
@@ -65,7 +66,7 @@ export function readParts(header: Buffer, body: Iterable<Buffer>): MessageParts 
     if (sealed.test(rest.type)) found.isSealed = true
     if (boundary !== undefined) {
       if (outer.length === maxDepth) found.broken ??= `its parts are nested over ${maxDepth} deep`
-      else outer.push(boundary)
+      else outer.push(`--${boundary}`)
       return
     }
     if (found.leaves.length === maxLeaves) found.broken ??= `it has over ${maxLeaves} parts`
@@ -102,29 +103,43 @@ export function readParts(header: Buffer, body: Iterable<Buffer>): MessageParts 
   begin(describe(header), undefined, 0)
   let open = Buffer.alloc(0)
   for (const chunk of body) {
+    // What is broken may not be changed anyway, and ten MiB of empty parts take seconds to describe.
+    if (found.broken !== undefined) break
     const bytes = open.length === 0 ? chunk : Buffer.concat([open, chunk])
-    let from = 0
-    for (let end = bytes.indexOf(lf); end !== -1; end = bytes.indexOf(lf, from)) {
-      take(bytes.subarray(from, end + 1))
-      from = end + 1
+    const last = bytes.lastIndexOf(lf) + 1
+    for (let from = 0; from < last && found.broken === undefined; ) {
+      const next = partHeader === undefined ? nextDashed(bytes, from, last) : from
+      at += next - from
+      if (next === last) break
+      from = bytes.indexOf(lf, next) + 1
+      take(bytes.subarray(next, from))
     }
-    open = Buffer.from(bytes.subarray(from))
+    open = Buffer.from(bytes.subarray(last))
   }
-  if (open.length > 0) take(open)
+  if (open.length > 0 && found.broken === undefined) take(open)
   finish(at)
   return found
 }
 
 const dash = 0x2d
 const lf = 0x0a
+const dashedLine = Buffer.from('\n-')
+
+/** Where the next line that may be a boundary begins; `last` if there is none. In a body no other counts. */
+function nextDashed(bytes: Buffer, from: number, last: number): number {
+  if (bytes[from] === dash) return from
+  const found = bytes.indexOf(dashedLine, from)
+  return found === -1 || found + 1 >= last ? last : found + 1
+}
 
 /** Which of the boundaries, from the outermost, the line is; inner ones that were not closed end too. */
 function delimiterOf(line: Buffer, outer: readonly string[]) {
   const text = line.toString('latin1').trimEnd()
   for (let level = outer.length - 1; level >= 0; level--) {
-    const delimiter = `--${outer[level]}`
-    if (text === delimiter) return { level, isLast: false }
-    if (text === `${delimiter}--`) return { level, isLast: true }
+    const delimiter = outer[level] ?? ''
+    if (!text.startsWith(delimiter)) continue
+    if (text.length === delimiter.length) return { level, isLast: false }
+    if (text.length === delimiter.length + 2 && text.endsWith('--')) return { level, isLast: true }
   }
   return undefined
 }

@@ -20,22 +20,35 @@ export function fingerprintOf(
     hash.update(`\n${name}:${value.replace(/;\s*boundary\s*=\s*("[^"]*"|[^\s;]+)/i, '')}`)
   }
   let open = Buffer.alloc(0)
-  const take = (line: Buffer) => {
-    if (line[0] === dash && line[1] === dash) return
-    if (line.includes('boundary=')) return
-    hash.update(line)
+  const take = (lines: Buffer) => {
+    for (const run of withoutBoundaries(lines)) hash.update(run)
   }
   for (const chunk of body) {
     const bytes = open.length === 0 ? chunk : Buffer.concat([open, chunk])
-    let from = 0
-    for (let end = bytes.indexOf(lf); end !== -1; end = bytes.indexOf(lf, from)) {
-      take(bytes.subarray(from, end + 1))
-      from = end + 1
-    }
-    open = Buffer.from(bytes.subarray(from))
+    const last = bytes.lastIndexOf(lf) + 1
+    take(bytes.subarray(0, last))
+    open = Buffer.from(bytes.subarray(last))
   }
   take(open)
   return hash.digest('base64')
+}
+
+/** The lines that no boundary is in, as many together as there are: five million may be empty ones. */
+function* withoutBoundaries(lines: Buffer): Generator<Buffer> {
+  let named = lines.indexOf('boundary=')
+  let kept = 0
+  for (let from = 0; from < lines.length; ) {
+    const next = lines.indexOf(lf, from)
+    const end = next === -1 ? lines.length : next + 1
+    const isNamed = named !== -1 && named < end
+    if (isNamed || (lines[from] === dash && lines[from + 1] === dash)) {
+      if (kept < from) yield lines.subarray(kept, from)
+      kept = end
+      if (isNamed) named = lines.indexOf('boundary=', end)
+    }
+    from = end
+  }
+  if (kept < lines.length) yield lines.subarray(kept)
 }
 
 const dash = 0x2d

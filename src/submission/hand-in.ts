@@ -123,7 +123,10 @@ function checkWishes({ wishes }: Understood, to: readonly string[]): void {
 
 /** A template takes the place of a message's text: what is no text would be lost without a word. */
 function refuseLostParts({ arrived }: HandedIn): void {
-  const { leaves } = readParts(arrived.header, arrived.body)
+  const { leaves, broken } = readParts(arrived.header, arrived.body)
+  if (broken !== undefined) {
+    throw wrong(`With X-Posthorn-Template the message is the template's; of this one, ${broken}`)
+  }
   const lost = leaves.find(({ type, isAttachment }) => isAttachment || !/^text\//.test(type))
   if (lost === undefined) return
   throw wrong(

@@ -72,10 +72,13 @@ export function understand(header: Buffer): Understood {
 
 /** The only address of a field, also in the forms `=?UTF-8?Q?Z=C3=AB?= <a@b>` and `a@b (Name)`. */
 function senderOf(value: string | undefined): Understood['from'] | undefined {
-  if (value === undefined) return undefined
-  const comment = /^(\S+@\S+)\s+\(([^()]*)\)$/.exec(value)
-  const mailbox = parseMailbox(comment?.[1] ?? value)
-  if (mailbox === undefined) return undefined
+  // Older programs fold with a tab.
+  const line = value?.replaceAll('\t', ' ')
+  if (line === undefined || (line.endsWith('>') && !oneSender.test(line))) return undefined
+  const comment = /^(\S+@\S+)\s+\(([^()\\]*)\)$/.exec(line)
+  const mailbox = parseMailbox(comment?.[1] ?? line)
+  // RFC 2047 §5: no part of an address, and readers that decode it all the same see another one.
+  if (mailbox === undefined || mailbox.local.includes('=?')) return undefined
   const name = readableValue(mailbox.name ?? comment?.[2] ?? '')
   const text = `${quote(name)} <${mailbox.address}>`
   // A name that the API would not take is left out of the record; the message keeps it.
@@ -85,6 +88,14 @@ function senderOf(value: string | undefined): Understood['from'] | undefined {
     text: isFit ? (plain.test(name) ? `${name} <${mailbox.address}>` : text) : mailbox.address,
   }
 }
+
+/**
+ * RFC 5322 §3.4: words, quoted or not, and comments before the `<`. The field leaves as it was written, so all
+ * readers have to find the same sender in it: of `(") <ceo@bank.example>, (") <me@ours.example>` some take the
+ * quotes for a name, others the parentheses for comments around a second address.
+ */
+const oneSender =
+  /^(?:[^"(),:;<>@[\\\]]|"(?:[^"\\]|\\.)*"|\([^"()<>@\\]*\)|\[[^"()<>@[\\\]]*\])*<[^<>]*>$/
 
 const plain = /^[^"(),.:;<>@[\\\]]+$/
 
