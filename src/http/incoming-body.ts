@@ -60,6 +60,7 @@ export class IncomingBody {
   readonly #timeoutMs: number
   readonly #flow: Flow
   readonly #inPieces: boolean
+  readonly #declaredBytes: number
   #isWanted = false
   #paused = false
 
@@ -80,6 +81,7 @@ export class IncomingBody {
     this.#timeoutMs = bodyTimeoutMs
     this.#flow = flow
     this.#inPieces = inPieces
+    this.#declaredBytes = declaredBytes
   }
 
   /** Takes a chunk from uWS, which reuses its memory as soon as this returns. */
@@ -179,13 +181,14 @@ export class IncomingBody {
     this.#look()
   }
 
-  // Grows by doubling: a list of chunks would cost a hundred times a one-byte chunk's size.
+  // Grows by doubling: a list of chunks would cost a hundred times a one-byte chunk's size. Of a body that
+  // is wanted and has begun in earnest the whole is awaited, which is then not copied again and again.
   #keep(chunk: Uint8Array, last: boolean): void {
     const used = this.#keptBytes
     const wanted = used + chunk.byteLength
     if (this.#kept.byteLength < wanted) {
       const isEnough = last || (!this.#isWanted && wanted >= windowBytes)
-      const room = isEnough ? wanted : Math.max(firstBufferBytes, wanted * 2)
+      const room = isEnough ? wanted : Math.max(firstBufferBytes, this.#roomFor(wanted))
       const size = Math.min(room, this.limitBytes)
       if (this.#memory.usedBytes + size > this.#memory.maxBytes) {
         this.crowdedOut = true
@@ -202,6 +205,11 @@ export class IncomingBody {
     if (this.#isWanted && !this.#inPieces) return
     this.#paused = true
     this.#flow.pause()
+  }
+
+  #roomFor(wanted: number): number {
+    const isWhole = this.#isWanted && !this.#inPieces && wanted >= windowBytes
+    return isWhole && this.#declaredBytes >= wanted ? this.#declaredBytes : wanted * 2
   }
 
   #resume(): void {

@@ -43,6 +43,9 @@ export function checkedKey(key: string | undefined): string | undefined {
   )
 }
 
+// A file that each mail of a batch carries is hashed once; of shorter texts the search costs as much.
+const longChars = 64 * 1_024
+
 /** Of a path and a JSON body: equal for bodies of equal values, however they are written. */
 export function jsonFingerprint(path: string, body: unknown, rawBody: Buffer): string {
   const hash = createHash('sha256').update(`${path}\n`)
@@ -55,11 +58,24 @@ export function jsonFingerprint(path: string, body: unknown, rawBody: Buffer): s
 }
 
 /** JSON with the names of each object in order: `1.0` and `1` are one number, and so are their texts. */
-const canonical = (body: unknown): string =>
-  JSON.stringify(body, (_, value: unknown) => {
+function canonical(body: unknown): string {
+  const seen = new Map<string, number>()
+  const repeats: [number, number][] = []
+  let at = 0
+  const text = JSON.stringify(body, (_, value: unknown) => {
+    at++
+    if (typeof value === 'string' && value.length >= longChars) {
+      const first = seen.get(value)
+      if (first === undefined) seen.set(value, at)
+      else repeats.push([at, first])
+      return first === undefined ? value : ''
+    }
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
     const names = Object.keys(value).sort()
     const sorted: Record<string, unknown> = Object.create(null)
     for (const name of names) sorted[name] = (value as Record<string, unknown>)[name]
     return sorted
   })
+  // Which values they were, and which they repeat: an empty text is no repeat.
+  return repeats.length === 0 ? text : `${text}\n${JSON.stringify(repeats)}`
+}

@@ -1,5 +1,6 @@
 /*
- * What attachments cost: `node dist/test/bench/attachments.js [--seconds 4] [--recipients 1000]`
+ * What attachments cost: `node dist/test/bench/attachments.js [--seconds 4] [--recipients 1000]
+ *     [--rounds 3] [--cpu-prof directory]`; 0 seconds or recipients leave that part out
  *   accept: batches of 100 mails of 10 KB without, and with a file of 100 KB that all of them carry (given
  *           once, or by each of them), in turn in one run; scheduled for tomorrow, so that nothing leaves
  *   memory: a mail with a file of 1 MiB to that many recipients, delivered to Postfix's smtp-sink: the most
@@ -11,26 +12,30 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
 import { databaseFile } from '../../src/store/dialect.js'
-import { type Appliance, initDataDir, openSink, serveAppliance } from './rig.js'
+import { type Appliance, freePort, initDataDir, openSink, serveAppliance } from './rig.js'
 
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '4' },
     recipients: { type: 'string', default: '1000' },
+    rounds: { type: 'string', default: '3' },
+    'cpu-prof': { type: 'string' },
   },
 })
 const seconds = Number(values.seconds)
 const recipients = Number(values.recipients)
-const sinkPort = 18_026
+const sinkPort = await freePort()
 const from = 'Bench <bench@example.test>'
-const rounds = 3
+const rounds = Number(values.rounds)
+const profile = values['cpu-prof']
+const nodeArgs = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
 
 const { dataDir, apiKey } = initDataDir()
 const sink = openSink('127.0.0.1', sinkPort)
-const appliance = await serveAppliance({ dataDir, apiKey, sinkPort, connections: 20 })
+const appliance = await serveAppliance({ dataDir, apiKey, sinkPort, connections: 20, nodeArgs })
 try {
   if (seconds > 0) await accept(appliance)
-  await memory(appliance)
+  if (recipients > 0) await memory(appliance)
 } finally {
   await appliance.stop()
   sink.process.kill()

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,6 +10,7 @@ export interface Appliance {
   process: ChildProcess
   pid: number
   url: string
+  publicUrl: string
   apiKey: string
   /** From the start of the process until its API answered. */
   startedInMs: number
@@ -51,9 +53,12 @@ export async function serveAppliance(options: ServeOptions): Promise<Appliance> 
     options.dns ??
     `[dns.static."*"]\nmx = [{ preference = 10, exchange = "sink.test" }]\n` +
       `[dns.static."sink.test"]\na = ["127.0.0.1"]\n`
+  // Not 0: with the log at `warn` nothing says which ports they became.
+  const [port, publicPort] = [await freePort(), await freePort()]
+  const publicUrl = `http://127.0.0.1:${publicPort}`
   writeFileSync(
     config,
-    `[http.private]\nport = 18080\n[http.public]\nport = 18081\nhost = "127.0.0.1"\nurl = "http://127.0.0.1:18081"\n` +
+    `[http.private]\nport = ${port}\n[http.public]\nport = ${publicPort}\nhost = "127.0.0.1"\nurl = "${publicUrl}"\n` +
       `[http.rate_limit]\nrequests = 0\n[inbound]\nenabled = false\n[log]\nlevel = "warn"\n` +
       `[outbound]\nroute = "direct"\nport = ${sinkPort}\nhelo_name = "bench.test"\n` +
       `allow_private_addresses = true\nwarm_up = "off"\n${options.settings ?? ''}\n${dns}`,
@@ -67,7 +72,7 @@ export async function serveAppliance(options: ServeOptions): Promise<Appliance> 
   const began = performance.now()
   const args = [...nodeArgs, cli, 'serve', '--data', dataDir, '--config', config]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
-  const url = 'http://127.0.0.1:18080'
+  const url = `http://127.0.0.1:${port}`
   for (let i = 0; !(await isUp(url)); i++) {
     if (i > 6_000 || child.exitCode !== null) throw new Error('The appliance does not start')
     await sleep(10)
@@ -76,6 +81,7 @@ export async function serveAppliance(options: ServeOptions): Promise<Appliance> 
     process: child,
     pid: child.pid ?? 0,
     url,
+    publicUrl,
     apiKey,
     startedInMs: performance.now() - began,
     async post(path, body) {
@@ -100,6 +106,15 @@ const isUp = (url: string) =>
     () => true,
     () => false,
   )
+
+/** A port of this machine that nobody listens on now. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
 
 export interface Sink {
   process: ChildProcess

@@ -92,7 +92,7 @@ async function round(withHits: boolean): Promise<Measured> {
     ...{ dataDir, apiKey, sinkPort, connections: 50 },
     settings: '[tracking]\nmachine_within = "0s"',
   })
-  const wrk = withHits ? startWrk(script) : undefined
+  const wrk = withHits ? startWrk(script, appliance.publicUrl) : undefined
   // Both are at their pace.
   await untilArrived(sink, before.mails, n * 0.1)
   const [began, from, cpu] = [performance.now(), sink.count(), cpuSeconds(appliance.pid)]
@@ -149,10 +149,9 @@ async function writeScript(): Promise<string> {
   return script
 }
 
-function startWrk(script: string) {
+function startWrk(script: string, url: string) {
   const connections = Math.round(hits / (1_000 / (pauseMs + 1)))
   const args = ['-t', '1', '-c', String(connections), '-d', '600', '-s', script]
-  const url = 'http://127.0.0.1:18081'
   const child: ChildProcess = spawn('wrk', [...args, url], { stdio: ['ignore', 'pipe', 'inherit'] })
   let output = ''
   child.stdout?.on('data', (chunk: Buffer) => {

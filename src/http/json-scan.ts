@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto'
+
+/** A JSON text without its long repeated strings, for `JSON.parse`. */
+export interface Shortened {
+  bytes: Buffer
+  /** Puts them back into the object or array that was made of it; throws where one is no JSON. */
+  restore(value: object): void
+}
+
+// Shorter ones are parsed faster than they are looked up.
+const longBytes = 4 * 1_024
+// How many strings of one length are remembered: a text of many that are nearly equal compares no more.
+const maxOfLength = 8
+
+/** A long string, from its opening quote to behind its closing one, and where it stands again. */
+interface LongString {
+  bytes: Buffer
+  starts: number[]
+}
+
+/**
+ * Counts the values of a JSON text by what comes before one: `,`, `[` or `{`; undefined for more than
+ * `maxValues`. Long strings that are there again are left out: a batch whose mails all carry the same file
+ * is parsed as if that were given once, and all of them get one string. What is no JSON stays none.
+ */
+export function scanJson(text: Buffer, maxValues: number): Shortened | undefined {
+  const seen = new Map<number, LongString[]>()
+  let values = 1
+  for (let at = 0; at < text.length; at++) {
+    const byte = text[at]
+    if (byte === comma || byte === bracket || byte === brace) values++
+    if (values > maxValues) return undefined
+    if (byte !== quote) continue
+    const start = at
+    at = stringEnd(text, at)
+    const end = at + 1
+    // Without an end it is no string, and before a `:` it is a name.
+    if (end - start < longBytes || end > text.length || isName(text, end)) continue
+    remember(seen, text.subarray(start, end), start)
+  }
+  return shorten(text, [...seen.values()].flat())
+}
+
+const [quote = 0, backslash, comma, bracket, brace, colon] = Buffer.from('"\\,[{:')
+const spaces: ReadonlySet<number | undefined> = new Set(Buffer.from(' \t\r\n'))
+
+function isName(text: Buffer, end: number): boolean {
+  let next = end
+  while (spaces.has(text[next])) next++
+  return text[next] === colon
+}
+
+function remember(seen: Map<number, LongString[]>, bytes: Buffer, start: number): void {
+  const alike = seen.get(bytes.length)
+  const same = alike?.find((one) => one.bytes.equals(bytes))
+  if (same !== undefined) same.starts.push(start)
+  else if (alike === undefined) seen.set(bytes.length, [{ bytes, starts: [start] }])
+  else if (alike.length < maxOfLength) alike.push({ bytes, starts: [start] })
+}
+
+function shorten(text: Buffer, strings: readonly LongString[]): Shortened {
+  const repeated = strings.filter(({ starts }) => starts.length > 1)
+  if (repeated.length === 0) return { bytes: text, restore: () => {} }
+  // No client can guess it, and so none can write a text that is taken for a place.
+  const mark = randomUUID()
+  const places = repeated.flatMap(({ bytes, starts }, number) =>
+    starts.map((start) => ({ start, end: start + bytes.length, number })),
+  )
+  places.sort((a, b) => a.start - b.start)
+  const pieces: Buffer[] = []
+  let from = 0
+  for (const { start, end, number } of places) {
+    pieces.push(text.subarray(from, start), Buffer.from(`"${mark}${number}"`))
+    from = end
+  }
+  pieces.push(text.subarray(from))
+  return {
+    bytes: Buffer.concat(pieces),
+    restore(value) {
+      const originals = repeated.map(({ bytes }) => JSON.parse(bytes.toString('utf8')) as string)
+      putBack(value, (string) =>
+        string.startsWith(mark) ? originals[Number(string.slice(mark.length))] : undefined,
+      )
+    },
+  }
+}
+
+/** Without recursion: a body may be nested deeper than the stack. */
+function putBack(value: object, originalOf: (string: string) => string | undefined): void {
+  const left = [value as Record<string, unknown>]
+  for (let one = left.pop(); one !== undefined; one = left.pop()) {
+    for (const name of Object.keys(one)) {
+      const inner = one[name]
+      if (typeof inner === 'object' && inner !== null) left.push(inner as Record<string, unknown>)
+      const original = typeof inner === 'string' ? originalOf(inner) : undefined
+      if (original !== undefined) one[name] = original
+    }
+  }
+}
+
+// A file in base64 is one string of megabytes, which a native search passes in no time; where quotes stand
+// close together its calls would take longer than a loop.
+const plainRun = 1_024
+
+function stringEnd(bytes: Buffer, start: number): number {
+  let plainFrom = start + 1
+  for (let at = start + 1; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === quote) return at
+    if (byte === backslash) plainFrom = ++at + 1
+    else if (at - plainFrom === plainRun) {
+      const next = bytes.indexOf(quote, at)
+      if (next === -1) return bytes.length
+      let before = next - 1
+      while (bytes[before] === backslash) before--
+      // An even number of backslashes: none of them escapes it.
+      if ((next - before) % 2 === 1) return next
+      at = next
+      plainFrom = next + 1
+    }
+  }
+  return bytes.length
+}
