@@ -7,7 +7,7 @@ import {
   enqueueTogether,
   type StreamDue,
 } from '../deliveries/index.js'
-import { extrasOf } from '../emails/index.js'
+import { extrasOf, insertTags } from '../emails/index.js'
 import { type Mailbox, parseMailbox } from '../mime/index.js'
 import {
   cell,
@@ -93,10 +93,11 @@ export async function insertMails(
   await enqueueTogether(tx, { accountId: billing.accountId, dueAt: now }, deliveries)
   const merges = mails.flatMap(({ id, merged }) => (merged === null ? [] : [[id, merged]]))
   if (merges.length > 0) await insertMerges(tx, { json: JSON.stringify(merges) })
-  const tags = mails.flatMap(({ id, step }) =>
-    (step.config.tags ?? []).map(({ name, value }) => [name, value, id]),
+  const { accountId } = billing
+  await insertTags(
+    tx,
+    mails.map(({ id, step }) => ({ id, accountId, tags: step.config.tags ?? [] })),
   )
-  if (tags.length > 0) await insertTags(tx, { ...values, json: JSON.stringify(tags) })
 }
 
 function mailboxOf({ to }: PlannedMail): Mailbox {
@@ -183,22 +184,6 @@ const insertEmails = prepared<Rows, unknown>((db, { json, accountId, now }) =>
           cell<number>(10).as('automation_step_id'),
           cell<string | null>(11).as('extras'),
           cell<string>(12).as('template'),
-        ]),
-    ),
-)
-
-const insertTags = prepared<Rows, unknown>((db, { json, accountId }) =>
-  db
-    .insertInto('email_tags')
-    .columns(['account_id', 'name', 'value', 'email_id'])
-    .expression((eb) =>
-      eb
-        .selectFrom(rowsOf(json))
-        .select([
-          eb.val(accountId).as('account_id'),
-          cell<string>(0).as('name'),
-          cell<string>(1).as('value'),
-          cell<string>(2).as('email_id'),
         ]),
     ),
 )

@@ -8,6 +8,7 @@ import {
   enqueueTogether,
   type StreamDue,
 } from '../deliveries/index.js'
+import { insertTags } from '../emails/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { type Mailbox, parseMailbox } from '../mime/index.js'
@@ -218,9 +219,11 @@ async function insertMails(
     ...{ bodyId: broadcast.body_id, from: broadcast.from_header },
     ...{ replyTo: broadcast.reply_to, topicId: broadcast.topic_id },
   })
-  for (const { name, value } of readExtras(broadcast.extras)?.tags ?? []) {
-    await insertTags(tx, { json, accountId, name, value })
-  }
+  const { tags = [] } = readExtras(broadcast.extras) ?? {}
+  await insertTags(
+    tx,
+    mails.map(({ id }) => ({ id, accountId, tags })),
+  )
   const expiresAt = now + retry[classNameOf(queueClass.campaign)].maxAge
   await enqueueTogether(
     tx,
@@ -276,25 +279,6 @@ const insertEmails = prepared<NewEmails, unknown>((db, values) =>
           eb.lit(0).as('failed'),
           eb.val(values.now).as('created_at'),
           eb.val(values.broadcastId).as('broadcast_id'),
-        ]),
-    ),
-)
-
-const insertTags = prepared<
-  { json: string; accountId: string; name: string; value: string },
-  unknown
->((db, { json, accountId, name, value }) =>
-  db
-    .insertInto('email_tags')
-    .columns(['account_id', 'name', 'value', 'email_id'])
-    .expression((eb) =>
-      eb
-        .selectFrom(rowsOf(json))
-        .select([
-          eb.val(accountId).as('account_id'),
-          eb.val(name).as('name'),
-          eb.val(value).as('value'),
-          cell<string>(0).as('email_id'),
         ]),
     ),
 )

@@ -24,7 +24,7 @@ export {
   maxHeadersBytes,
 } from './header-fields.js'
 export { type Idempotency, makeIdempotency } from './idempotency.js'
-export { type InsertDeps, insertEmails, ringOf } from './insert.js'
+export { type InsertDeps, insertEmails, insertTags, ringOf } from './insert.js'
 export { type EmailFilter, type EmailPage, listEmails, maxLooked } from './list.js'
 export { emailStatuses, FilterFields, filterOf } from './list-query.js'
 export { insertNotice } from './notice.js'

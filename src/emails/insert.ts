@@ -6,7 +6,7 @@ import {
   recordSuppressed,
   type StreamDue,
 } from '../deliveries/index.js'
-import { preparedInsert, type Tx } from '../store/index.js'
+import { cell, type MailTag, prepared, preparedInsert, rowsOf, type Tx } from '../store/index.js'
 import { attachmentsKey, putAttachments } from './attachments.js'
 import type { EmailDeps } from './deps.js'
 import type { PreparedEmail } from './prepare.js'
@@ -14,7 +14,6 @@ import { insertRawMessage } from './raw-message.js'
 
 const insertBody = preparedInsert('bodies')
 const insertEmail = preparedInsert('emails')
-const insertTag = preparedInsert('email_tags')
 
 /** What writing mails takes. */
 export type InsertDeps = Pick<EmailDeps, 'store' | 'retry'>
@@ -39,12 +38,14 @@ export async function insertEmails(
     return id
   }
   for (const email of emails) {
-    const { raw, row, tags } = email
+    const { raw, row } = email
     if (raw !== undefined) await insertRawMessage(tx, deps.store, row, raw)
     await insertEmail(tx, { ...row, body_id: raw === undefined ? await bodyOf(email) : null })
-    const { id: email_id, account_id } = row
-    for (const { name, value } of tags) await insertTag(tx, { account_id, name, value, email_id })
   }
+  await insertTags(
+    tx,
+    emails.map(({ row: { id, account_id: accountId }, tags }) => ({ id, accountId, tags })),
+  )
   await enqueue(
     tx,
     emails.flatMap((email) => deliveriesOf(deps, email)),
@@ -54,6 +55,33 @@ export async function insertEmails(
     emails.flatMap((email) => suppressedOf(deps, email)),
   )
 }
+
+/** Enters the tags of mails, all in one statement, by which lists find them. */
+export async function insertTags(
+  tx: Tx,
+  mails: readonly { id: string; accountId: string; tags: readonly MailTag[] }[],
+): Promise<void> {
+  const rows = mails.flatMap(({ id, accountId, tags }) =>
+    tags.map(({ name, value }) => [accountId, name, value, id]),
+  )
+  if (rows.length > 0) await insertTagRows(tx, { json: JSON.stringify(rows) })
+}
+
+const insertTagRows = prepared<{ json: string }, unknown>((db, { json }) =>
+  db
+    .insertInto('email_tags')
+    .columns(['account_id', 'name', 'value', 'email_id'])
+    .expression((eb) =>
+      eb
+        .selectFrom(rowsOf(json))
+        .select([
+          cell<string>(0).as('account_id'),
+          cell<string>(1).as('name'),
+          cell<string>(2).as('value'),
+          cell<string>(3).as('email_id'),
+        ]),
+    ),
+)
 
 /** What the outbound threads have to hear of these mails. */
 export function ringOf(emails: readonly PreparedEmail[]): StreamDue[] {

@@ -64,14 +64,61 @@ const closeTimeoutMs = 2_000
 export async function openListener(deps: ListenerDeps, place: ListenerPlace): Promise<Listener> {
   // Loaded by those who listen alone: the command line opens this folder's door too.
   const { SMTPServer } = await import('smtp-server')
-  const { clock, log, meter, gate, certificate } = deps
-  const { listener } = place
+  const { clock, log, meter } = deps
+  const { listener, host, port } = place
   const courses = new WeakMap<SMTPServerSession, Course>()
   const courseOf = (session: SMTPServerSession): Course => {
     const course = courses.get(session) ?? makeCourse(listener, clock.now())
     courses.set(session, course)
     return course
   }
+  const server = new SMTPServer(serverOptions(deps, place, courseOf))
+  wrapSessions(server, (connection) => {
+    const mayLogIn = () => connection.secure || listener === 'plain'
+    follow(connection, () => courseOf(connection.session), mayLogIn)
+  })
+  // Around the other, as it has to see what a reply is to.
+  boundSessions(server, {
+    refused: maxRefusedCommands,
+    replies: maxReplies,
+    ended: () => meter.count(refusals, { reply: '421 4.7.0' }),
+  })
+  // Clients that vanish or fail a handshake; nothing that an operator could do about.
+  server.on('error', (error) => log.debug({ error }, 'Submission connection failed'))
+
+  const { server: net } = server
+  guardListener(net, deps.gate, (reply) => meter.count(refusals, { reply }))
+  try {
+    await new Promise<void>((resolve, reject) => {
+      net.once('error', reject)
+      server.listen(port, host, () => {
+        net.off('error', reject)
+        resolve()
+      })
+    })
+  } catch (cause) {
+    throw new OperatorError(
+      `Cannot listen on ${host}:${port} for submission; [submission] of the settings has the address, or enabled = false`,
+      { cause },
+    )
+  }
+  const address = net.address()
+  const opened = typeof address === 'object' && address !== null ? address.port : port
+  log.info({ host, port: opened, listener }, 'Takes mail from programs')
+  return {
+    port: opened,
+    setCertificate: (renewed) => server.updateSecureContext(renewed),
+    close: () => new Promise<void>((resolve) => server.close(resolve)),
+  }
+}
+
+/** What smtp-server offers, and whom it asks about each command. */
+function serverOptions(
+  deps: ListenerDeps,
+  { listener, networks }: ListenerPlace,
+  courseOf: (session: SMTPServerSession) => Course,
+): SMTPServerOptions {
+  const { log, meter, gate, certificate } = deps
   const taken = () => meter.count('posthorn_submission_mails_total', {})
   const failed = () => meter.count('posthorn_submission_failed_logins_total', {})
   const transactions = makeTransactions({ ...deps, courseOf, failed, taken }, gate)
@@ -90,8 +137,7 @@ export async function openListener(deps: ListenerDeps, place: ListenerPlace): Pr
       failed: (error) => log.error({ error }, 'A submitted mail could not be taken'),
     })
 
-  const isPlain = listener === 'plain'
-  const server = new SMTPServer({
+  return {
     name: deps.name,
     banner: 'Posthorn submission',
     secure: listener === 'tls',
@@ -104,7 +150,7 @@ export async function openListener(deps: ListenerDeps, place: ListenerPlace): Pr
     authOptional: true,
     // RFC 4954 §9: a password goes over TLS. CRAM-MD5 would need the key in clear.
     authMethods: ['PLAIN', 'LOGIN'],
-    allowInsecureAuth: isPlain,
+    allowInsecureAuth: listener === 'plain',
     disabledCommands: certificate === undefined ? ['STARTTLS'] : [],
     ...certificate,
     // A name that others choose, and a wait for it.
@@ -116,7 +162,6 @@ export async function openListener(deps: ListenerDeps, place: ListenerPlace): Pr
     logger: false,
     closeTimeout: closeTimeoutMs,
     onConnect: (session, done) => {
-      const { networks } = place
       courseOf(session)
       if (networks === undefined || liesWithin(session.remoteAddress, networks)) return done()
       const error = new Error('5.7.1 This address may not use this listener')
@@ -140,44 +185,6 @@ export async function openListener(deps: ListenerDeps, place: ListenerPlace): Pr
       answer(transactions.judge(address, session), done, session),
     onData: (stream, session, done) =>
       answer(transactions.receive(stream, session), done as DataDone, session),
-  } satisfies SMTPServerOptions)
-  wrapSessions(server, (connection) => {
-    const mayLogIn = () => connection.secure || isPlain
-    follow(connection, () => courseOf(connection.session), mayLogIn)
-  })
-  // Around the other, as it has to see what a reply is to.
-  boundSessions(server, {
-    refused: maxRefusedCommands,
-    replies: maxReplies,
-    ended: () => meter.count(refusals, { reply: '421 4.7.0' }),
-  })
-  // Clients that vanish or fail a handshake; nothing that an operator could do about.
-  server.on('error', (error) => log.debug({ error }, 'Submission connection failed'))
-
-  const { server: net } = server
-  guardListener(net, gate, (reply) => meter.count(refusals, { reply }))
-  const { host, port } = place
-  try {
-    await new Promise<void>((resolve, reject) => {
-      net.once('error', reject)
-      server.listen(port, host, () => {
-        net.off('error', reject)
-        resolve()
-      })
-    })
-  } catch (cause) {
-    throw new OperatorError(
-      `Cannot listen on ${host}:${port} for submission; [submission] of the settings has the address, or enabled = false`,
-      { cause },
-    )
-  }
-  const address = net.address()
-  const opened = typeof address === 'object' && address !== null ? address.port : port
-  log.info({ host, port: opened, listener }, 'Takes mail from programs')
-  return {
-    port: opened,
-    setCertificate: (renewed) => server.updateSecureContext(renewed),
-    close: () => new Promise<void>((resolve) => server.close(resolve)),
   }
 }
 
