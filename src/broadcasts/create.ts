@@ -61,7 +61,7 @@ export async function createBroadcast(
   const now = clock.now()
   // It is counted in the month in which it is dispatched.
   if (!draft) await refuseCampaignMails(store.read, billing, audience, scheduledAt ?? now)
-  const reader = makeAttachmentReader(deps)
+  const reader = makeAttachmentReader(deps, accountId)
   const carried = await reader.take(reader.check(input.attachments))
   const id = store.ids.uuid()
   const bodyId = store.ids.serial()

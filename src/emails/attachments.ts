@@ -42,13 +42,13 @@ const maxFetchingMs = 20_000
 /** Of all mails of a request; what is not fetched fits, as its request has a bound. */
 const maxFetchedBytes = 64 * 1024 * 1024
 
-export function makeAttachmentReader({
-  clock,
-  attachments: { maxBytes, maxCount, fetchFile },
-}: {
-  clock: Clock
-  attachments: AttachmentRules
-}): AttachmentReader {
+export function makeAttachmentReader(
+  {
+    clock,
+    attachments: { maxBytes, maxCount, fetchFile },
+  }: { clock: Clock; attachments: AttachmentRules },
+  accountId: string,
+): AttachmentReader {
   const decoded = new Map<string, NewContent>()
   const fetched = new Map<string, Promise<NewContent>>()
   let fetchUntil: number | undefined
@@ -65,7 +65,7 @@ export function makeAttachmentReader({
     const known = fetched.get(url)
     if (known !== undefined) return known
     fetchUntil ??= clock.now() + maxFetchingMs
-    const limits = { withinMs: Math.max(1, fetchUntil - clock.now()), maxBytes }
+    const limits = { withinMs: Math.max(1, fetchUntil - clock.now()), maxBytes, accountId }
     const content = fetchFile(url, limits).then((found) => {
       if ('failed' in found) throw refused(`${place}.url: ${found.failed}`)
       const made = makeContent(found.pieces)

@@ -32,7 +32,7 @@ export async function acceptBatch(
   const billing = await readBilling(deps.store.read, deps.plans, accountId)
   // What holds for all of it is not told item by item.
   checkSending(billing, 'transactional')
-  const reader = makeAttachmentReader(deps)
+  const reader = makeAttachmentReader(deps, accountId)
   const shared = { senders: new Map(), reader, shared: reader.check(attachments) }
   const drafts: Draft[] = []
   const errors: { index: number; error: string }[] = []

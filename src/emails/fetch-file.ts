@@ -17,7 +17,7 @@ import {
  */
 export type FetchFile = (
   url: string,
-  limits: { withinMs: number; maxBytes: number },
+  limits: { withinMs: number; maxBytes: number; accountId: string },
 ) => Promise<Fetched>
 
 type Fetched = { pieces: Buffer[] } | { failed: string }
@@ -33,20 +33,25 @@ const maxRedirects = 3
 const maxHeaderBytes = 16_384
 // Each may hold as much as a mail may carry.
 const maxAtOnce = 8
+// A file may come as slowly as its server likes, so nobody has all places.
+const maxOfAccount = 4
+// Of the answer: read from the socket and not yet handed out, and its head.
+const maxAheadBytes = 512 * 1024
 
 /**
  * Fetches over HTTPS from public addresses, and from what `allow` has: whoever has a key must not read the
  * operator's network by mail. Every hop of a redirect is judged like the first.
  */
 export function makeFetchFile(deps: FetchFileDeps): FetchFile {
-  let running = 0
+  const running: string[] = []
 
-  return async (text, { withinMs, maxBytes }) => {
-    if (running >= maxAtOnce) {
+  return async (text, { withinMs, maxBytes, accountId }) => {
+    const own = running.filter((one) => one === accountId).length
+    if (running.length >= maxAtOnce || own >= maxOfAccount) {
       const message = 'Too many attachments are being fetched; try again in a moment'
       throw new ApiError('service_unavailable', message, { headers: { 'retry-after': '5' } })
     }
-    running++
+    running.push(accountId)
     const stop = new AbortController()
     const cancel = deps.clock.after(withinMs, () => stop.abort())
     try {
@@ -60,7 +65,7 @@ export function makeFetchFile(deps: FetchFileDeps): FetchFile {
       return { failed: 'expected a URL of a file over https, without a user or password' }
     } finally {
       cancel()
-      running--
+      running.splice(running.indexOf(accountId), 1)
     }
   }
 }
@@ -97,6 +102,10 @@ async function get(
         bytes += piece.length
         if (bytes > maxBytes) return tooLarge
         pieces.push(piece)
+        // In chunks of one byte a file is six times as long, and all of it the main thread's work.
+        if (response.socket.bytesRead > maxAheadBytes + 2 * bytes) {
+          return { failed: `${host} sent it in pieces that are too small` }
+        }
       }
       return bytes === 0 ? { failed: 'the file is empty' } : { pieces }
     } finally {

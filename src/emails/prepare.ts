@@ -68,7 +68,11 @@ export async function draftEmail(
   billing: AccountBilling,
   input: Handed,
   now: number,
-  { senders = new Map(), reader = makeAttachmentReader(deps), shared }: Partial<OfRequest> = {},
+  {
+    senders = new Map(),
+    reader = makeAttachmentReader(deps, billing.accountId),
+    shared,
+  }: Partial<OfRequest> = {},
 ): Promise<Draft> {
   const { accountId } = billing
   const { type = 'transactional' } = input

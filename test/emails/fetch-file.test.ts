@@ -1,0 +1,52 @@
+import { createServer, type Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { makeFetchFile } from '../../src/emails/fetch-file.js'
+import { FakeClock } from '../support/clock.js'
+
+const limits = { withinMs: 20_000, maxBytes: 1_000_000, accountId: 'ann' }
+
+/** A server that `answer` speaks for, and what fetches from it. */
+async function open(t: Test, answer: (socket: Socket) => void) {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {}).once('data', () => answer(socket))
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  const clock = new FakeClock()
+  const fetchFile = makeFetchFile({ clock, resolver: {} as never, allow: ['127.0.0.1'] })
+  return { clock, fetchFile, url: `http://127.0.0.1:${port}/file` }
+}
+
+t.test('a file in chunks of one byte is given up long before its end', async (t) => {
+  const { fetchFile, url } = await open(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
+    socket.end(`${'1\r\nX\r\n'.repeat(900_000)}0\r\n\r\n`)
+  })
+  t.match(await fetchFile(url, limits), { failed: /in pieces that are too small/ })
+})
+
+t.test('one account has half of the places at once, and others go on', async (t) => {
+  const waiting: Socket[] = []
+  const { clock, fetchFile, url } = await open(t, (socket) => {
+    waiting.push(socket)
+    if (waiting.length === 5) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi')
+  })
+  const slow = [1, 2, 3, 4].map(() => fetchFile(url, limits))
+  while (waiting.length < 4) await new Promise((done) => setTimeout(done, 5))
+  await t.rejects(fetchFile(url, limits), { code: 'service_unavailable' })
+  const other = await fetchFile(url, { ...limits, accountId: 'bob' })
+  t.equal('pieces' in other && Buffer.concat(other.pieces).toString(), 'hi')
+  await clock.advance(20_000)
+  t.match(await Promise.all(slow), Array(4).fill({ failed: /took too long/ }))
+  const again = fetchFile(url, limits)
+  while (waiting.length < 6) await new Promise((done) => setTimeout(done, 5))
+  waiting.at(-1)?.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nho')
+  t.match(await again, { pieces: [Buffer.from('ho')] }, 'the places are free again')
+})
