@@ -26,6 +26,8 @@ import type { Client } from './client.js'
 import { fingerprintOf } from './fingerprint.js'
 import { type Understood, understand, wrong } from './message.js'
 import { headerOf } from './own-headers.js'
+import { forTemplate } from './template.js'
+import { whereNamed } from './where-named.js'
 
 export interface HandInDeps {
   emails: EmailDeps
@@ -59,13 +61,13 @@ export async function handIn(deps: HandInDeps, handed: HandedIn): Promise<Accept
     ...fields,
     from: from.text,
     ...whereNamed(said, envelope.to),
-    ...(said.replyTo === undefined ? {} : { replyTo: said.replyTo }),
+    ...(said.replyTo.length === 0 ? {} : { replyTo: said.replyTo }),
     ...(said.subject === '' ? {} : { subject: said.subject }),
   } satisfies SendInput
   const accept = async (alongside?: Parameters<typeof acceptEmail>[3]) => {
     if (wishes.template !== undefined) {
-      refuseLostParts(handed)
-      return await acceptEmail(deps.emails, accountId, input, alongside)
+      const composed = { ...input, ...forTemplate(said, envelope.to, handed.arrived) }
+      return await acceptEmail(deps.emails, accountId, composed, alongside)
     }
     const raw = await rawMessageOf(deps.emails, said, handed)
     return await acceptEmail(deps.emails, accountId, { ...input, raw }, alongside)
@@ -78,32 +80,6 @@ export async function handIn(deps: HandInDeps, handed: HandedIn): Promise<Accept
     return { status: 200, body: accepted }
   })
   return body as AcceptedEmail
-}
-
-/** The recipients by where readers see them. Marketing mail has no copies: each leaves by a link of its own. */
-function whereNamed(
-  { wishes, kept }: Understood,
-  recipients: readonly string[],
-): Pick<SendInput, 'to' | 'cc' | 'bcc'> {
-  const isIn = (name: string) => {
-    const said = kept.find((field) => field.name === name)?.value.toLowerCase() ?? ''
-    return (address: string) => stands(address.toLowerCase(), said)
-  }
-  const to = recipients.filter(isIn('to'))
-  if (wishes.type === 'marketing' || to.length === 0) return { to: [...recipients] }
-  const others = recipients.filter((address) => !to.includes(address))
-  const cc = others.filter(isIn('cc'))
-  const bcc = others.filter((address) => !cc.includes(address))
-  return { to, ...(cc.length > 0 && { cc }), ...(bcc.length > 0 && { bcc }) }
-}
-
-/** Whether the field has the address as a whole, and not as the end of a longer one. */
-function stands(address: string, field: string): boolean {
-  const isEdge = (char = ' ') => /[\s<>,;:()]/.test(char)
-  for (let at = field.indexOf(address); at !== -1; at = field.indexOf(address, at + 1)) {
-    if (isEdge(field[at - 1]) && isEdge(field[at + address.length])) return true
-  }
-  return false
 }
 
 /** What the API checks of the same fields, told by the names that they have here. */
@@ -119,19 +95,6 @@ function checkWishes({ wishes }: Understood, to: readonly string[]): void {
   if (fields.variables !== undefined && fields.template === undefined) {
     throw wrong('X-Posthorn-Variables goes with X-Posthorn-Template alone')
   }
-}
-
-/** A template takes the place of a message's text: what is no text would be lost without a word. */
-function refuseLostParts({ arrived }: HandedIn): void {
-  const { leaves, broken } = readParts(arrived.header, arrived.body)
-  if (broken !== undefined) {
-    throw wrong(`With X-Posthorn-Template the message is the template's; of this one, ${broken}`)
-  }
-  const lost = leaves.find(({ type, isAttachment }) => isAttachment || !/^text\//.test(type))
-  if (lost === undefined) return
-  throw wrong(
-    `With X-Posthorn-Template the message is the template's: the part of type ${lost.type} would be lost`,
-  )
 }
 
 const fromField = /^from[ \t]*:.*\r\n(?:[ \t].*\r\n)*/im

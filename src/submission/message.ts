@@ -1,3 +1,4 @@
+import { maxHeaderBytes, maxReplyTo } from '../emails/index.js'
 import { ApiError } from '../errors/index.js'
 import {
   type HeaderField,
@@ -17,7 +18,9 @@ export interface Understood {
   from: { mailbox: Mailbox; text: string }
   /** Others whom the message names as its senders (Sender). */
   sender: Mailbox | undefined
-  replyTo: string | undefined
+  /** Where answers go; empty, and not read, if it has groups or more than a mail of the API may have. */
+  replyTo: string[]
+  isReplyToRead: boolean
   subject: string
   /** Undefined where it is missing. */
   messageId: string | undefined
@@ -52,6 +55,7 @@ export function understand(header: Buffer): Understood {
   const senderField = named('sender')[0]
   const sender = senderOf(senderField?.value)
   if (senderField !== undefined && sender === undefined) throw wrong('Sender is no address')
+  const replyTo = replyToOf(named('reply-to')[0]?.value ?? '')
   const messageId = named('message-id')[0]?.value
   if (messageId !== undefined && !/^<[^\s<>]{1,900}>$/.test(messageId)) {
     throw wrong('Message-ID is no id: expected "<unique@domain>"')
@@ -62,7 +66,8 @@ export function understand(header: Buffer): Understood {
     wishes,
     from,
     sender: sender?.mailbox,
-    replyTo: senderOf(named('reply-to')[0]?.value)?.text,
+    replyTo: replyTo ?? [],
+    isReplyToRead: replyTo !== undefined,
     subject: shortened(readableValue(named('subject')[0]?.value ?? '')),
     messageId,
     hasDate: named('date').length > 0,
@@ -96,6 +101,17 @@ function senderOf(value: string | undefined): Understood['from'] | undefined {
  */
 const oneSender =
   /^(?:[^"(),:;<>@[\\\]]|"(?:[^"\\]|\\.)*"|\([^"()<>@\\]*\)|\[[^"()<>@[\\\]]*\])*<[^<>]*>$/
+
+/** Its addresses; undefined if they cannot all be read. */
+function replyToOf(value: string): string[] | undefined {
+  // As long as a field of the API's mails: quotes that do not end are looked for again at each.
+  if (Buffer.byteLength(value) > maxHeaderBytes) return undefined
+  // A comma within quotes is part of a name.
+  const written = value.match(/(?:"(?:[^"\\]|\\.)*"|[^",])+/g) ?? []
+  const read = written.filter((one) => one.trim() !== '').map((one) => senderOf(one.trim())?.text)
+  const texts = read.filter((text) => text !== undefined)
+  return texts.length === read.length && texts.length <= maxReplyTo ? texts : undefined
+}
 
 const plain = /^[^"(),.:;<>@[\\\]]+$/
 

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import nodemailer from 'nodemailer'
 import t from 'tap'
+import { readEmail } from '../../src/emails/index.js'
 import { jsonOf, runCli } from '../cli/run.js'
 import { fakeMx } from '../support/fake-mx.js'
 import { directTo } from '../support/posthorn.js'
@@ -229,6 +230,52 @@ t.test('a template takes the place of the text, and of nothing else', async (t) 
     (await deliver(`${head}${alternative}`)).reply,
     /^550 5\.6\.0 .*application\/pdf would be lost/,
   )
+})
+
+t.test('what a message with a template says beside its text goes with the mail', async (t) => {
+  const head =
+    'From: ada@sender.test\r\nX-Posthorn-Template: welcome\r\nX-Posthorn-Variables: {"name":"B"}\r\n'
+  const { raw, id } = await deliver(
+    `${head}Reply-To: "Help, desk" <help@sender.test>, orders@sender.test\r\nIn-Reply-To:\r\n <42@a.test>\r\nX-Order: =?UTF-8?Q?gr=C3=BCn?=\r\nDate: Mon, 1 Jan 2024 00:00:00 +0000\r\n\r\nx`,
+  )
+  const text = raw.toString()
+  t.match(text, /^Reply-To: "Help, desk" <help@sender\.test>, orders@sender\.test\r$/m)
+  t.match(text, /^In-Reply-To: <42@a\.test>\r$/m)
+  t.match(text, /^X-Order: =\?UTF-8\?B\?Z3LDvG4=\?=\r$/m)
+  t.notMatch(text, /1 Jan 2024/)
+  const email = await readEmail(store.read, accountId, id)
+  t.same(email?.replyTo, ['"Help, desk" <help@sender.test>', 'orders@sender.test'])
+  const unread = await deliver(`${head}Reply-To: Team: a@b.test;\r\n\r\nx`)
+  t.match(unread.reply, /^550 5\.6\.0 Reply-To cannot be read/)
+})
+
+t.test('a template shows nobody who was hidden', async (t) => {
+  const head =
+    'From: ada@sender.test\r\nX-Posthorn-Template: welcome\r\nX-Posthorn-Variables: {"name":"B"}\r\n'
+  const talk = await posthorn.loggedIn()
+  // The hidden address is the end of the one that is shown.
+  const to = ['joann.h@example.test', 'ann.h@example.test']
+  t.match(await submit(talk, `${head}To: Jo <joann.h@example.test>\r\n\r\nx`, { to }), /^250/)
+  await mx.waitUntil(() => mx.messages.filter((mail) => to.includes(mail.to[0] ?? '')).length === 2)
+  for (const {
+    raw,
+    to: [rcpt = ''],
+  } of mx.messages.filter((mail) => to.includes(mail.to[0] ?? ''))) {
+    t.match(raw.toString(), /^To: joann\.h@example\.test\r$/m, rcpt)
+    t.notMatch(raw.toString(), /[^o]ann\.h@/, rcpt)
+  }
+  for (const field of ['To: undisclosed-recipients:;', 'Cc: ann.h@example.test']) {
+    const reply = await submit(talk, `${head}${field}\r\n\r\nx`, { to })
+    t.match(reply, /^550 5\.6\.0 .*all would see joann\.h@example\.test/)
+  }
+})
+
+t.test('the record of a message has all of its Reply-To', async (t) => {
+  const { id, raw } = await deliver(
+    'From: ada@sender.test\r\nReply-To: a@b.test, C <c@d.test>\r\nSubject: x\r\n\r\nx',
+  )
+  t.same((await readEmail(store.read, accountId, id))?.replyTo, ['a@b.test', 'C <c@d.test>'])
+  t.equal(raw.toString().match(/^Reply-To:/gm)?.length, 1)
 })
 
 t.test('a trusted network needs no log-in, has one sender and a rate of its own', async (t) => {

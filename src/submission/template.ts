@@ -1,0 +1,52 @@
+import { headersFault, maxReplyTo, type SendInput } from '../emails/index.js'
+import { readableValue, readParts } from '../mime/index.js'
+import type { Arrived } from './arriving.js'
+import { type Understood, wrong } from './message.js'
+import { namedIn } from './where-named.js'
+
+/**
+ * What of a message goes with the mail that a template takes the place of: the fields that a mail of the
+ * API may have too. Throws a `validation_error` for what would be lost, or shown to others, without a word.
+ */
+export function forTemplate(
+  { kept, isReplyToRead, wishes }: Understood,
+  recipients: readonly string[],
+  { header, body }: Pick<Arrived, 'header' | 'body'>,
+): Pick<SendInput, 'headers'> {
+  const { leaves, broken } = readParts(header, body)
+  if (broken !== undefined) {
+    throw wrong(`With X-Posthorn-Template the message is the template's; of this one, ${broken}`)
+  }
+  const lost = leaves.find(({ type, isAttachment }) => isAttachment || !/^text\//.test(type))
+  if (lost !== undefined) {
+    throw wrong(
+      `With X-Posthorn-Template the message is the template's: the part of type ${lost.type} would be lost`,
+    )
+  }
+  if (!isReplyToRead) {
+    throw wrong(`Reply-To cannot be read: expected at most ${maxReplyTo} of "Name <email@domain>"`)
+  }
+  // The mail that is composed names its recipients in To; who was a Bcc must not come to stand there.
+  const isInTo = namedIn(kept, 'to')
+  const isInCc = namedIn(kept, 'cc')
+  const hidden = recipients.find((address) => !isInTo(address) && !isInCc(address))
+  if (
+    hidden !== undefined &&
+    recipients.length > 1 &&
+    (wishes.type === 'marketing' || !recipients.some(isInTo))
+  ) {
+    throw wrong(
+      `With X-Posthorn-Template all would see ${hidden}, which neither To nor Cc names: hand it in by itself`,
+    )
+  }
+  const fields = kept.filter(({ name }) => headersFault({ [name]: 'x' }) === undefined)
+  if (fields.length === 0) return {}
+  return {
+    headers: Object.fromEntries(
+      fields.map(({ raw, value }) => [
+        raw.toString('latin1').split(':', 1)[0]?.trimEnd() ?? '',
+        readableValue(value),
+      ]),
+    ),
+  }
+}
