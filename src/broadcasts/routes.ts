@@ -41,6 +41,13 @@ const campaignFields = [
 const maxRecipientsShown = 1_000
 
 export function broadcastRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
+  contentRoutes(api, deps)
+  lookRoutes(api, deps)
+  courseRoutes(api, deps)
+}
+
+/** Preview, test, and making one. */
+function contentRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
   const { read } = deps.store
   const billingOf = (accountId: string) => readBilling(read, deps.plans, accountId)
 
@@ -78,6 +85,12 @@ export function broadcastRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): 
       return shownMade(made)
     },
   )
+}
+
+/** The list, one with its recipients, the plan's usage. */
+function lookRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
+  const { read } = deps.store
+  const billingOf = (accountId: string) => readBilling(read, deps.plans, accountId)
 
   api.get(
     '/v1/broadcasts',
@@ -128,12 +141,15 @@ export function broadcastRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): 
       }
     },
   )
+}
 
+/** Sending a draft, and cancelling. */
+function courseRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
   api.post(
     '/v1/broadcasts/:id/send',
     BroadcastParams,
     async ({ account: { accountId }, params: { id }, remember }) => {
-      const billing = await billingOf(accountId)
+      const billing = await readBilling(deps.store.read, deps.plans, accountId)
       const sent = await sendDraft(deps, billing, id, (tx, sent) => remember(tx, shownMade(sent)))
       return shownMade(sent)
     },

@@ -6,4 +6,4 @@
 export { readStats, type Stats, type StatsGroup } from './answer.js'
 export { dimensions, maxLimit, type Question, questionOf, type StatsInput } from './question.js'
 export { rollUp, startRollUp } from './roll-up.js'
-export type { Figures, Rates } from './shown.js'
+export type { Figures } from './shown.js'

@@ -22,6 +22,7 @@ export interface SliceOptions {
   accountId?: string
 }
 
+/** The next rows of each log behind the cursors. Reads by their numbers alone, in bounded slices. */
 export async function readLogs(
   read: Read,
   from: Cursors,

@@ -25,7 +25,7 @@ export interface Figures {
   rates: Rates
 }
 
-export interface Rates {
+interface Rates {
   /** Delivered of answered. */
   delivery: number | null
   /** Bounced, hard and soft, of answered. */
@@ -37,6 +37,7 @@ export interface Rates {
   click: number | null
 }
 
+/** `ofProvider`: who takes a mail is not known when it is accepted, so these counts are null. */
 export function shownFigures(counts: Counts, ofProvider: boolean): Figures {
   const { answered, delivered } = counts
   return {

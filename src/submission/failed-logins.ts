@@ -13,6 +13,7 @@ const perAddress = 10
 // Renting more addresses buys few more guesses; one broken machine does not lock out its neighbours.
 const perNetwork = 30
 
+/** Counts for 15 minutes from the first of a source: 10 of an address, 30 of its network. */
 export function makeFailedLogins(clock: Clock): FailedLogins {
   const addresses = makeQuota(clock, { most: perAddress, windowMs })
   const networks = makeQuota(clock, { most: perNetwork, windowMs })

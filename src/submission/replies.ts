@@ -44,6 +44,7 @@ export async function asRefusal<T>(work: Promise<T>): Promise<T> {
   }
 }
 
+/** The reply of the catalogue for an error, its words in ASCII and on one line. */
 export function refusalOf(error: ApiError): Refusal {
   // The fields have other names here than in the API, whose words these are.
   const words = error.message.replace(/^(?:scheduledAt|topicId)\b/, headerOf)

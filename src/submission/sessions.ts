@@ -26,6 +26,7 @@ export async function listSessions(
   return rows.map(shown)
 }
 
+/** One of them, whoever's it is: for operators. */
 export async function findSession(read: Read, id: number): Promise<SubmissionSession | undefined> {
   const row = await read
     .selectFrom('submission_sessions')

@@ -61,15 +61,7 @@ const RenderBody = type({
 export function templateRoutes(api: Api<Principal>, deps: TemplateRouteDeps): void {
   const { read } = deps.store
 
-  /** Saves the next version of a template, and tells whose mail it changes. */
-  const save = async (accountId: string, draft: TemplateDraft, options: SaveOptions = {}) => {
-    checkOpen(await readBilling(read, deps.plans, accountId))
-    return shown(await putTemplate(deps, accountId, draft, options))
-  }
-  const withUses = async (accountId: string, saved: ReturnType<typeof shown>) => ({
-    ...saved,
-    automations: await deps.usesOf(accountId, saved.slug),
-  })
+  const { save, withUses } = makeSaving(deps)
 
   api.get('/v1/templates', PageQuery, async ({ account: { accountId }, query }) => {
     const { limit = usualPage, cursor } = query
@@ -134,6 +126,14 @@ export function templateRoutes(api: Api<Principal>, deps: TemplateRouteDeps): vo
     },
   )
 
+  versionRoutes(api, deps)
+}
+
+/** The versions of a template, and going back to one. */
+function versionRoutes(api: Api<Principal>, deps: TemplateRouteDeps): void {
+  const { read } = deps.store
+  const { save, withUses } = makeSaving(deps)
+
   const versions = { ...TemplateParams, ...PageQuery }
   api.get('/v1/templates/:slug/versions', versions, async ({ account, params, query }) => {
     const { limit = usualPage, cursor } = query
@@ -158,6 +158,19 @@ export function templateRoutes(api: Api<Principal>, deps: TemplateRouteDeps): vo
       return await withUses(accountId, await save(accountId, { slug, subject, html, textBody }))
     },
   )
+}
+
+/** Saves the next version, and tells which automations send it. */
+function makeSaving(deps: TemplateRouteDeps) {
+  const save = async (accountId: string, draft: TemplateDraft, options: SaveOptions = {}) => {
+    checkOpen(await readBilling(deps.store.read, deps.plans, accountId))
+    return shown(await putTemplate(deps, accountId, draft, options))
+  }
+  const withUses = async (accountId: string, saved: ReturnType<typeof shown>) => ({
+    ...saved,
+    automations: await deps.usesOf(accountId, saved.slug),
+  })
+  return { save, withUses }
 }
 
 const shown = ({ slug, version, subject, html, textBody, savedAt }: Template) => ({
