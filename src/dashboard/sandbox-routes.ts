@@ -7,7 +7,7 @@ import type { Store } from '../store/index.js'
 import { inboxView, listQuery, messageId, page } from './inbox-view.js'
 import { messageView } from './message-view.js'
 import { messageJson, summaryJson } from './sandbox-json.js'
-import { waitForMessage } from './sandbox-wait.js'
+import { makeWaitForMessage } from './sandbox-wait.js'
 import { render } from './views.js'
 
 // A mail's HTML may style itself and show pictures that it carries; it loads nothing, runs nothing,
@@ -22,6 +22,7 @@ const sourceHeaders = { 'Content-Security-Policy': "default-src 'none'; sandbox"
 /** The sandbox inbox: list, message, its HTML, its source, the same as JSON, and clearing it. */
 export function sandboxRoutes(pages: Pages, deps: { store: Store; clock: Clock }): void {
   const { store, clock } = deps
+  const waitForMessage = makeWaitForMessage(deps)
 
   pages.get('/sandbox', async (request) => ({
     html: render('inbox', await inboxView(store, clock.now(), request)),
@@ -34,7 +35,7 @@ export function sandboxRoutes(pages: Pages, deps: { store: Store; clock: Clock }
 
   // For the tests of other programs, which wait for a mail and look into it.
   pages.get('/sandbox/wait.json', async ({ query }) =>
-    asJson(async () => messageJson(await waitForMessage(deps, query))),
+    asJson(async () => messageJson(await waitForMessage(query))),
   )
 
   pages.get('/sandbox/:id/attachments/:index', async ({ params }) => {

@@ -4,6 +4,7 @@ import {
   findNewest,
   listMessages,
   type MessageFilter,
+  newestId,
   type SandboxMessage,
 } from '../sandbox/index.js'
 import type { Store } from '../store/index.js'
@@ -11,25 +12,63 @@ import { messageId } from './inbox-view.js'
 
 const usualTimeoutMs = 10_000
 const maxTimeoutMs = 300_000
-// The inbox is written by another thread, and a look is an index search.
+// The inbox is written by another thread, so somebody has to ask for its newest mail: one for all that wait.
 const lookEveryMs = 15
+// Mails that came at the same moment may be seen in another order than that of their ids.
+const lookAgainMs = 1_000
+// More are waits that were given up: nothing tells a handler that its client has gone.
+const usualMaxWaiting = 1_000
+
+export type WaitForMessage = (query: URLSearchParams) => Promise<SandboxMessage>
 
 /**
  * The newest message that fits `?to=`, `?from=`, `?subject=` and `?after=`, as soon as there is one.
  * After `?timeout=` (milliseconds, or such as `5s`) an `ApiError` says what is in the inbox instead.
  */
-export async function waitForMessage(
+export function makeWaitForMessage(
   { store, clock }: { store: Store; clock: Clock },
-  query: URLSearchParams,
-): Promise<SandboxMessage> {
-  const filter = filterOf(query)
-  const timeoutMs = timeoutOf(query.get('timeout'))
-  const end = clock.now() + timeoutMs
-  for (;;) {
-    const found = await findNewest(store, filter)
-    if (found !== undefined) return found
-    if (clock.now() >= end) throw await nothingCame(store, filter, timeoutMs)
-    await pause(clock, Math.min(lookEveryMs, end - clock.now()))
+  maxWaiting = usualMaxWaiting,
+): WaitForMessage {
+  let waiting = 0
+  let newest = Promise.resolve(0)
+  let askedAt = Number.NEGATIVE_INFINITY
+  const newestNow = () => {
+    const now = clock.now()
+    if (now >= askedAt && now < askedAt + lookEveryMs) return newest
+    askedAt = now
+    newest = newestId(store)
+    return newest
+  }
+  const found = async (filter: MessageFilter, end: number) => {
+    let seen: number | undefined
+    let lookedAt = clock.now()
+    for (;;) {
+      const last = clock.now() >= end
+      const id = await newestNow()
+      if (last || id !== seen || clock.now() >= lookedAt + lookAgainMs) {
+        seen = id
+        lookedAt = clock.now()
+        const message = await findNewest(store, filter)
+        if (message !== undefined || last) return message
+      }
+      await pause(clock, Math.min(lookEveryMs, Math.max(0, end - clock.now())))
+    }
+  }
+  return async (query) => {
+    const filter = filterOf(query)
+    const timeoutMs = timeoutOf(query.get('timeout'))
+    if (waiting === maxWaiting) {
+      const message = `${maxWaiting} requests wait for mail already; each ends at its timeout`
+      throw new ApiError('service_unavailable', message)
+    }
+    waiting++
+    try {
+      const message = await found(filter, clock.now() + timeoutMs)
+      if (message === undefined) throw await nothingCame(store, filter, timeoutMs)
+      return message
+    } finally {
+      waiting--
+    }
   }
 }
 

@@ -13,6 +13,7 @@ export {
   findNewest,
   listMessages,
   type MessageFilter,
+  newestId,
   rawMessage,
   type SandboxMessage,
   type SandboxSummary,

@@ -84,6 +84,15 @@ export interface MessageFilter {
   after?: number
 }
 
+/** The id of the newest message; 0 if there is none. Later ones have larger ids. */
+export async function newestId(store: Reads): Promise<number> {
+  const { newest } = await store.read
+    .selectFrom('sandbox_messages')
+    .select((newest) => newest.fn.max('id').as('newest'))
+    .executeTakeFirstOrThrow()
+  return newest ?? 0
+}
+
 /** The newest message that fits, read as a whole. */
 export async function findNewest(
   store: Reads,
@@ -114,11 +123,8 @@ export async function rawMessage(store: Reads, id: number): Promise<Buffer | und
 
 /** Deletes what is there now, not what arrives meanwhile; tells how many. */
 export async function clearMessages(store: Store): Promise<number> {
-  const { newest } = await store.read
-    .selectFrom('sandbox_messages')
-    .select((newest) => newest.fn.max('id').as('newest'))
-    .executeTakeFirstOrThrow()
-  return newest === null ? 0 : await deleteUpTo(store, newest)
+  const newest = await newestId(store)
+  return newest === 0 ? 0 : await deleteUpTo(store, newest)
 }
 
 function matches(search: string): Expression<SqlBool> {
