@@ -13,6 +13,8 @@ export interface Crew {
   gateOf(stream: StreamKey): Promise<LiveGate | undefined>
   /** The operator made mail due, which is to be tried even where a site is suspended. */
   retry(lanes: RetriedLanes): void
+  /** Starts what `isLate` has left for later; resolves when all of it works, or rejects. */
+  complete(): Promise<void>
   readonly sandboxPort: number | undefined
   /** Where bounces and complaints come to. */
   readonly inboundPort: number | undefined
@@ -34,6 +36,8 @@ export interface CrewOptions {
   metrics: SuperviseOptions['metrics']
   /** Threads that take mail in say what has fallen due. */
   onRing: (due: readonly StreamDue[]) => void
+  /** Only the sandbox inbox is started at first; mail that is accepted waits for `complete`. */
+  isLate?: boolean | undefined
 }
 
 const entry = (name: string) => new URL(`../threads/${name}.js`, import.meta.url)
@@ -55,92 +59,122 @@ const closingMs = 10_000
 // Beyond it only a new process may help; systemd's watchdog then brings one.
 const maxDownMs = 180_000
 
+type Kind = 'checkpoint' | 'sandbox' | 'inbound' | 'outbound' | 'courier' | 'submission'
+
 export async function openCrew(options: CrewOptions): Promise<Crew> {
-  const { config, dataDir, publicUrl, turns, backlog, log, clock, metrics } = options
-  // In the order in which they are to be there; several of them start at the same time.
-  const opened: { starting: Promise<Supervised>; graceMs: number }[] = []
-  const close = async () => {
-    // In reverse: the sandbox inbox outlives those who deliver to it.
-    for (const { starting, graceMs } of opened.reverse().splice(0)) {
-      // One that could not start has nothing to stop.
-      const thread = await starting.catch(() => undefined)
-      await thread?.stop(graceMs)
-    }
+  const { config, clock, isLate = false } = options
+  const { start, all, close: stopAll } = makeRoster(options)
+  let threads: Supervised[] = []
+  let outbound: Supervised[] | undefined
+  let inbound: Supervised | undefined
+  let submission: Supervised | undefined
+  // What fell due while the senders started: their first look may have been a moment earlier.
+  const early: StreamDue[] = []
+  const ring = (due: readonly StreamDue[]) => {
+    if (outbound === undefined) early.push(...due)
+    else for (const thread of outbound) thread.send({ kind: 'ring', due })
   }
+  const startOthers = async () => {
+    void start('checkpoint', { slot: checkpointSlot, index: 0 })
+    // Before any mail leaves: what it brings about may come back at once.
+    const starting = config.inbound.enabled
+      ? start('inbound', { slot: inboundSlot, index: 0 })
+      : undefined
+    const sandboxPort = (await sandbox)?.port
+    inbound = await starting
+    const ports = {
+      ...(sandboxPort === undefined ? {} : { sandboxPort }),
+      ...(inbound?.port === undefined ? {} : { inboundPort: inbound.port }),
+    }
+    const graceMs = config.outbound.shutdownGrace + closingMs
+    const senders = Array.from({ length: config.outbound.threads }, (_, index) =>
+      start('outbound', { slot: firstOutboundSlot + index, index, ...ports }, graceMs),
+    )
+    // Before the outbound threads it is stopped: what it leaves goes out after the next start.
+    void start('courier', { slot: courierSlot, index: 0 })
+    // Stopped before them all, as what it takes has to leave by them.
+    submission = config.submission.enabled
+      ? await start('submission', { slot: submissionSlot, index: 0 })
+      : undefined
+    outbound = await Promise.all(senders)
+    if (early.length > 0) ring(early.splice(0))
+    threads = await all()
+  }
+  let others: Promise<void> | undefined
+  const complete = () => {
+    others ??= startOthers()
+    return others
+  }
+  const close = async () => {
+    // What has begun to start is stopped too.
+    await others?.catch(() => {})
+    await stopAll()
+  }
+  const sandbox =
+    config.outbound.route === 'sandbox'
+      ? start('sandbox', { slot: sandboxSlot, index: 0 })
+      : undefined
+  let sandboxPort: number | undefined
+  try {
+    if (!isLate) await complete()
+    sandboxPort = (await sandbox)?.port
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return {
+    sandboxPort,
+    inboundPort: inbound?.port,
+    submissionPorts: submission?.ports ?? {},
+    complete,
+    healthy: () =>
+      threads.every(({ downSince }) => clock.now() - (downSince ?? clock.now()) < maxDownMs),
+    ring,
+    reload: () => {
+      for (const thread of threads) thread.send({ kind: 'reload' })
+    },
+    async gateOf(stream) {
+      const gates = await Promise.all((outbound ?? []).map((thread) => thread.gateOf(stream)))
+      return gates.find((gate) => gate !== undefined)
+    },
+    retry: (lanes) => {
+      for (const thread of outbound ?? []) thread.send({ kind: 'retry', lanes })
+    },
+    close,
+  }
+}
+
+/** Starts threads, several at the same time, and stops them in reverse. */
+function makeRoster({ config, dataDir, publicUrl, turns, backlog, ...options }: CrewOptions) {
+  // In the order in which they are to be there.
+  const opened: { starting: Promise<Supervised>; graceMs: number }[] = []
   const start = (
-    kind: 'checkpoint' | 'sandbox' | 'inbound' | 'outbound' | 'courier' | 'submission',
+    kind: Kind,
     own: { slot: number; index: number; sandboxPort?: number; inboundPort?: number },
     graceMs = closingMs,
   ): Promise<Supervised> => {
+    const { log, clock, metrics, onRing } = options
     const starting = supervise({
       name: kind === 'outbound' ? `${kind}-${own.index}` : kind,
       entry: entry(kind),
       data: { config, dataDir, publicUrl, turns, backlog, ...own },
-      log,
-      clock,
-      metrics,
-      onRing: options.onRing,
+      ...{ log, clock, metrics, onRing },
     })
     // A failure is heard of when all of them are waited for.
     starting.catch(() => {})
     opened.push({ starting, graceMs })
     return starting
   }
-  try {
-    start('checkpoint', { slot: checkpointSlot, index: 0 }).catch(() => {})
-    // Before any mail leaves: what it brings about may come back at once.
-    const starting = config.inbound.enabled
-      ? start('inbound', { slot: inboundSlot, index: 0 })
-      : undefined
-    const sandbox =
-      config.outbound.route === 'sandbox'
-        ? await start('sandbox', { slot: sandboxSlot, index: 0 })
-        : undefined
-    const inbound = await starting
-    const sandboxPort = sandbox?.port
-    const senders = Array.from({ length: config.outbound.threads }, (_, index) =>
-      start(
-        'outbound',
-        {
-          slot: firstOutboundSlot + index,
-          index,
-          ...(sandboxPort === undefined ? {} : { sandboxPort }),
-          ...(inbound?.port === undefined ? {} : { inboundPort: inbound.port }),
-        },
-        config.outbound.shutdownGrace + closingMs,
-      ),
-    )
-    // Before the outbound threads it is stopped: what it leaves goes out after the next start.
-    start('courier', { slot: courierSlot, index: 0 }).catch(() => {})
-    // Stopped before them all, as what it takes has to leave by them.
-    const submission = config.submission.enabled
-      ? await start('submission', { slot: submissionSlot, index: 0 })
-      : undefined
-    const outbound = await Promise.all(senders)
-    const threads = await Promise.all(opened.map(({ starting }) => starting))
-    return {
-      sandboxPort,
-      inboundPort: inbound?.port,
-      submissionPorts: submission?.ports ?? {},
-      healthy: () =>
-        threads.every(({ downSince }) => clock.now() - (downSince ?? clock.now()) < maxDownMs),
-      ring: (due) => {
-        for (const thread of outbound) thread.send({ kind: 'ring', due })
-      },
-      reload: () => {
-        for (const thread of threads) thread.send({ kind: 'reload' })
-      },
-      async gateOf(stream) {
-        const gates = await Promise.all(outbound.map((thread) => thread.gateOf(stream)))
-        return gates.find((gate) => gate !== undefined)
-      },
-      retry: (lanes) => {
-        for (const thread of outbound) thread.send({ kind: 'retry', lanes })
-      },
-      close,
-    }
-  } catch (error) {
-    await close()
-    throw error
+  return {
+    start,
+    all: () => Promise.all(opened.map(({ starting }) => starting)),
+    async close() {
+      // In reverse: the sandbox inbox outlives those who deliver to it.
+      for (const { starting, graceMs } of opened.reverse().splice(0)) {
+        // One that could not start has nothing to stop.
+        const thread = await starting.catch(() => undefined)
+        await thread?.stop(graceMs)
+      }
+    },
   }
 }

@@ -57,6 +57,8 @@ export interface ApplianceOptions {
   dataDir: string
   log: Log
   clock?: Clock
+  /** Answers before all threads are there, which `complete` then starts: for the tests of users. */
+  isLate?: boolean
 }
 
 export interface Appliance {
@@ -68,6 +70,8 @@ export interface Appliance {
   submissionPorts: Readonly<Record<string, number>>
   /** Reads the files again that operators edit while it runs (SIGHUP). */
   reload(): void
+  /** Resolves when all threads work, and rejects when one cannot start; to be called after `isLate`. */
+  complete(): Promise<void>
   /** Stops accepting, finishes what is under way within the configured times, closes. */
   close(): Promise<void>
   /** Resolves when everything is closed. */
@@ -148,6 +152,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const crew = await openCrew({
       ...{ config, dataDir, publicUrl, ...shared, log, clock, metrics },
       onRing: (due) => ringOfThreads(due),
+      isLate: options.isLate,
     })
     opened.push(() => crew.close())
     const control = await openControl(dataDir, log, crew)
@@ -177,7 +182,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
           if (lookAgain) automateIfDue()
         })
     }
-    const renderer = openRenderer({ log, clock })
+    const renderer = openRenderer({ log, clock, whenAsked: options.isLate === true })
     opened.push(() => renderer.close())
     const importer = openImporter({ config, dataDir, turns, slot: importSlot, log })
     opened.push(() => importer.close())
@@ -266,6 +271,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       ...(crew.sandboxPort === undefined ? {} : { sandboxSmtpPort: crew.sandboxPort }),
       ...(crew.inboundPort === undefined ? {} : { inboundSmtpPort: crew.inboundPort }),
       submissionPorts: crew.submissionPorts,
+      complete: crew.complete,
       reload() {
         log.info({}, 'Reading files again')
         crew.reload()

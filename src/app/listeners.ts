@@ -58,7 +58,7 @@ const publicRateLimit = { requests: 600, windowMs: 60_000 }
 
 /** What applications and the operator reach: the API, the pages, the metrics. */
 export async function openPrivateServer(
-  { config, log }: { config: Config; log: Log },
+  { config, log, isLate }: { config: Config; log: Log; isLate?: boolean },
   core: Core,
 ): Promise<HttpServer<Principal>> {
   const { http } = config
@@ -111,7 +111,7 @@ export async function openPrivateServer(
   })
   statsRoutes(server.api, { store, clock })
   dashboardRoutes(server.pages, { store, clock, sandbox: config.outbound.route === 'sandbox' })
-  openApiRoutes(server)
+  openApiRoutes(server, { whenAsked: isLate })
   if (metrics.expose !== undefined) server.pages.get('/metrics', metrics.expose)
   await server.listen()
   return server

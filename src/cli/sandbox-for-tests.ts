@@ -1,4 +1,14 @@
-import { accessSync, constants, fstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAccount, createKey } from '../accounts/index.js'
@@ -7,9 +17,10 @@ import { applianceKeyFile, logOptions, startAppliance } from '../app/index.js'
 import { loadPlans, setMarketingPlan } from '../billing/index.js'
 import { systemClock } from '../clock/index.js'
 import { createApplianceKeyFile, loadConfig, openApplianceKey } from '../config/index.js'
+import type { DkimKeyPair } from '../dkim/index.js'
 import { addDomain } from '../domains/index.js'
 import { openLog } from '../log/index.js'
-import { makeTurns, migrateStore, openStore } from '../store/index.js'
+import { databaseFile, makeTurns, migrateStore, openStore } from '../store/index.js'
 import { setSwitches } from '../tracking/index.js'
 
 /** What a test needs to know; printed as one line of JSON. */
@@ -33,10 +44,13 @@ export interface TestSandbox {
 const domain = 'example.test'
 const prefix = 'posthorn-tests-'
 
-/** Starts an empty appliance with an account, in files that lie in memory where there is such a place. */
+/**
+ * Starts an empty appliance with an account, in files that lie in memory where there is such a place. It
+ * answers at once; `complete` starts the threads that bring mail on its way.
+ */
 export async function openTestSandbox(
   port: number,
-): Promise<{ told: TestSandbox; close(): Promise<void> }> {
+): Promise<{ told: TestSandbox; complete(): Promise<void>; close(): Promise<void> }> {
   const parent = memoryFolder()
   removeLeftovers(parent)
   const dataDir = mkdtempSync(join(parent, `${prefix}${process.pid}-`))
@@ -44,13 +58,13 @@ export async function openTestSandbox(
   // Whatever ends this process by itself, such as a second signal.
   process.once('exit', remove)
   createApplianceKeyFile(applianceKeyFile(dataDir))
-  await migrateStore(dataDir)
+  await makeDatabase(dataDir)
   const config = loadConfig({ env: settings(port) })
   const log = openLog(logOptions(config.log))
   // At the same time, as by a command beside a running appliance: to make a DKIM key takes a while.
   const made = setUp(dataDir)
   made.catch(() => {})
-  const appliance = await startAppliance({ config, dataDir, log })
+  const appliance = await startAppliance({ config, dataDir, log, isLate: true })
   const { accountId, apiKey } = await made
   const url = appliance.privateUrl
   return {
@@ -65,11 +79,22 @@ export async function openTestSandbox(
       },
       ...{ publicUrl: appliance.publicUrl, accountId, dataDir, pid: process.pid },
     },
+    complete: appliance.complete,
     async close() {
       await appliance.close()
       remove()
     },
   }
+}
+
+// What takes longest, written by bin/pack-sandbox beside the packed modules: the database after all
+// migrations, and an RSA key pair for a domain that nobody can own. There is none beside those of tsc.
+const emptyDatabase = new URL('../empty.db', import.meta.url)
+const rsaPairFile = new URL('../dkim-key.json', import.meta.url)
+
+async function makeDatabase(dataDir: string): Promise<void> {
+  if (existsSync(emptyDatabase)) copyFileSync(emptyDatabase, databaseFile(dataDir))
+  else await migrateStore(dataDir)
 }
 
 async function setUp(dataDir: string) {
@@ -79,7 +104,10 @@ async function setUp(dataDir: string) {
   try {
     const { id: accountId } = await createAccount({ store, clock }, 'Tests')
     const { key: apiKey } = await createKey({ store, clock }, accountId, 'tests')
-    await addDomain({ store, clock, key }, accountId, domain, { trust: true })
+    const rsaPair: DkimKeyPair | undefined = existsSync(rsaPairFile)
+      ? JSON.parse(readFileSync(rsaPairFile, 'utf8'))
+      : undefined
+    await addDomain({ store, clock, key }, accountId, domain, { trust: true, rsaPair })
     // The largest, so that every feature is there.
     const marketing = loadPlans(plansFile(dataDir)).marketing.at(-1) ?? null
     await store.write((tx) => setMarketingPlan(tx, accountId, marketing))
@@ -152,6 +180,8 @@ export function endOfTests(): Promise<void> {
     if (input.isFIFO() || input.isSocket()) {
       process.stdin.on('end', resolve).on('error', () => resolve())
       process.stdin.resume()
+      // By itself it holds nothing up: a sandbox that could not start ends.
+      process.stdin.unref()
     }
     const parent = process.ppid
     const timer = setInterval(() => {

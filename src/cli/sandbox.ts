@@ -29,8 +29,12 @@ Example:
       const ended = endOfTests()
       const sandbox = await openTestSandbox(options.port)
       say(JSON.stringify(sandbox.told))
-      await ended
-      await sandbox.close()
+      try {
+        await sandbox.complete()
+        await ended
+      } finally {
+        await sandbox.close()
+      }
     })
 }
 

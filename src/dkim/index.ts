@@ -7,7 +7,13 @@
  */
 export { hashBody } from './body-hash.js'
 export { excessOf, headerOf } from './excess.js'
-export { type DkimAlgorithm, type DkimKey, generateDkimKeyPair, makeDkimKey } from './key.js'
+export {
+  type DkimAlgorithm,
+  type DkimKey,
+  type DkimKeyPair,
+  generateDkimKeyPair,
+  makeDkimKey,
+} from './key.js'
 export {
   type DkimPublicKey,
   type DkimRecord,

@@ -47,10 +47,14 @@ export function makeDkimKey(options: {
   return { domain, selector, algorithm, privateKey }
 }
 
-/** A new key pair: the private key as PKCS#8 PEM, the public one as the record's `p=` value. */
-export async function generateDkimKeyPair(
-  algorithm: DkimAlgorithm,
-): Promise<{ privateKeyPem: string; publicKeyBase64: string }> {
+/** The private key as PKCS#8 PEM, the public one as the record's `p=` value. */
+export interface DkimKeyPair {
+  privateKeyPem: string
+  publicKeyBase64: string
+}
+
+/** A new key pair; RSA takes tenths of a second. */
+export async function generateDkimKeyPair(algorithm: DkimAlgorithm): Promise<DkimKeyPair> {
   const { privateKey, publicKey } =
     algorithm === 'rsa-sha256'
       ? await promisify(generateKeyPair)('rsa', { modulusLength: newRsaBits })

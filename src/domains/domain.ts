@@ -3,7 +3,7 @@ import { domainToASCII } from 'node:url'
 import { checkAdding, type Plans, readBilling } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
-import { generateDkimKeyPair } from '../dkim/index.js'
+import { type DkimKeyPair, generateDkimKeyPair } from '../dkim/index.js'
 import { ApiError } from '../errors/index.js'
 import type { DkimKeyRow, DomainRow, Read, Store, Tx } from '../store/index.js'
 
@@ -38,6 +38,8 @@ interface AddDomainOptions {
   trust?: boolean
   plans?: Plans | undefined
   alongside?: (tx: Tx, added: Domain) => Promise<void>
+  /** Instead of a new RSA key pair: one that was made before, for the tests of users. */
+  rsaPair?: DkimKeyPair | undefined
 }
 
 /**
@@ -59,7 +61,8 @@ export async function addDomain(
   const stem = `ph${randomBytes(4).toString('hex').slice(0, 6)}`
   const keys = await Promise.all(
     (['rsa-sha256', 'ed25519-sha256'] as const).map(async (algorithm): Promise<DkimKeyRow> => {
-      const pair = await generateDkimKeyPair(algorithm)
+      const ready = algorithm === 'rsa-sha256' ? options.rsaPair : undefined
+      const pair = ready ?? (await generateDkimKeyPair(algorithm))
       return {
         id: store.ids.uuid(),
         domain_id: id,

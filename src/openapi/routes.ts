@@ -18,11 +18,19 @@ const headers = {
  * `GET /v1/openapi.json`, the page `/reference` and the client library. Goes last: it describes the routes
  * before it.
  */
-export function openApiRoutes<P>({ api, pages }: { api: Api<P>; pages: Pages }): void {
+export function openApiRoutes<P>(
+  { api, pages }: { api: Api<P>; pages: Pages },
+  { whenAsked = false }: { whenAsked?: boolean | undefined } = {},
+): void {
   const path = '/v1/openapi.json'
   let document: unknown
-  api.get(path, { auth: false }, () => document)
-  document = makeDocument(api.routes, packageVersion())
+  const make = () => {
+    document ??= makeDocument(api.routes, packageVersion())
+    return document
+  }
+  api.get(path, { auth: false }, make)
+  // A start without it is quicker; else a route that is not described stops the start.
+  if (!whenAsked) make()
 
   const own = packageFile('src/openapi/static')
   const swagger = join(createRequire(import.meta.url).resolve('swagger-ui-dist'), '..')

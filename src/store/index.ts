@@ -10,7 +10,7 @@ import type { Tables } from './schema.js'
 import { joinTurns } from './turns.js'
 
 export { cursorOf, idInCursor, pageOf, textCursorOf, textInCursor } from './cursor.js'
-export { cell, idsIn, idsOf, rowsOf } from './dialect.js'
+export { cell, databaseFile, idsIn, idsOf, rowsOf } from './dialect.js'
 /**
  * The one SQLite file. Every thread opens it once: `read` for queries of their own, `write` for the
  * group commit. What must hold: a resolved `write` is on disk (WAL, synced before it is answered); nothing

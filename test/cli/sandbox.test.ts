@@ -139,6 +139,19 @@ t.test('it ends when standard input is closed, and leaves no file', async (t) =>
   t.notOk(existsSync(dataDir))
 })
 
+t.test('one that cannot start says why and ends, though standard input stays open', async (t) => {
+  const env = { ...process.env, POSTHORN_LOG_LEVEL: 'loud' }
+  const child = spawn(process.execPath, command, { env })
+  t.teardown(() => child.kill('SIGKILL'))
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  const [code] = await once(child, 'close')
+  t.equal(code, 1)
+  t.match(said, /^error: .*log\.level/s)
+})
+
 for (const stdin of ['pipe', 'ignore'] as const) {
   t.test(`it ends when its parent is killed, with ${stdin} as standard input`, async (t) => {
     const program = `require('node:child_process')

@@ -62,6 +62,7 @@ export interface PosthornOptions {
   log?: Log
   /** Settings that are no matter of the environment, as in the file. */
   settings?: Record<string, unknown>
+  isLate?: boolean
 }
 
 /** Every domain's mail goes straight to this receiver. */
@@ -111,7 +112,10 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
     },
   })
   const log = options.log ?? silentLog
-  const appliance = await startAppliance({ config, dataDir, log, clock })
+  const appliance = await startAppliance({
+    ...{ config, dataDir, log, clock },
+    isLate: options.isLate === true,
+  })
   t.teardown(() => appliance.close())
 
   let contract: Contract | undefined
