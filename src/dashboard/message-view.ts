@@ -18,12 +18,16 @@ export interface MessageView {
   hasHtml: boolean
   text: string | undefined
   headers: { name: string; value: string }[]
-  attachments: { filename: string; detail: string }[]
+  attachments: { filename: string; url: string; detail: string }[]
 }
 
 // A page that shows more would be slow in the browser; the source has all of it.
 const maxTextChars = 200_000
 const maxRecipients = 100
+
+/** Where one of them is saved from. */
+export const attachmentPath = (messageId: number, index: number) =>
+  `/sandbox/${messageId}/attachments/${index}`
 
 export function messageView(message: SandboxMessage, nowMs: number): MessageView {
   const { content } = message
@@ -53,8 +57,9 @@ export function messageView(message: SandboxMessage, nowMs: number): MessageView
     hasHtml: content.html !== undefined,
     text,
     headers: content.headers,
-    attachments: content.attachments.map(({ filename, mimeType, sizeBytes }) => ({
+    attachments: content.attachments.map(({ filename, mimeType, sizeBytes }, index) => ({
       filename,
+      url: attachmentPath(message.id, index),
       detail: `${mimeType}, ${fileSize(sizeBytes)}`,
     })),
   }

@@ -1,5 +1,6 @@
 import { Parser } from 'htmlparser2'
 import type { SandboxMessage, SandboxSummary } from '../sandbox/index.js'
+import { attachmentPath } from './message-view.js'
 
 /** A message as scripts get it. `verdicts` is null until the checks are done. */
 export function summaryJson(message: SandboxSummary) {
@@ -30,7 +31,7 @@ export function messageJson(message: SandboxMessage) {
     links: linksIn(html ?? '', text ?? ''),
     attachments: attachments.map((one, index) => ({
       ...one,
-      path: `/sandbox/${message.id}/attachments/${index}`,
+      path: attachmentPath(message.id, index),
     })),
     /** `cut`: only the beginning was read; `broken`: its structure cannot be read. */
     incomplete: incomplete ?? null,

@@ -43,8 +43,9 @@ export function sandboxRoutes(pages: Pages, deps: { store: Store; clock: Clock }
     const raw = await wanted(params.id, (id) => rawMessage(store, id))
     const found = index === undefined ? undefined : await readAttachment(raw, index)
     if (found === undefined) throw new ApiError('not_found', 'No such attachment')
-    const headers = { ...sourceHeaders, 'Content-Disposition': 'attachment' }
-    return { bytes: found.bytes, contentType: found.mimeType, headers }
+    const headers = { ...sourceHeaders, 'Content-Disposition': saved(found.filename) }
+    const contentType = mediaType.test(found.mimeType) ? found.mimeType : 'application/octet-stream'
+    return { bytes: found.bytes, contentType, headers }
   })
 
   // Like every post, it is refused when another site's page makes it.
@@ -82,6 +83,19 @@ export function sandboxRoutes(pages: Pages, deps: { store: Store; clock: Clock }
     await clearMessages(store)
     return { redirect: '/sandbox' }
   })
+}
+
+// What a mail says of its parts may be no type, and no header of ours.
+const mediaType = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/
+
+/** RFC 6266 §4.3, RFC 8187 §3.2: saved and never shown, under the last part of its name. */
+function saved(filename: string): string {
+  const name = (filename.split(/[/\\]/).at(-1) || 'unnamed').toWellFormed()
+  const encoded = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16)}`,
+  )
+  return `attachment; filename="${name.replace(/[^\w. -]/g, '_')}"; filename*=UTF-8''${encoded}`
 }
 
 async function wanted<T>(

@@ -37,8 +37,7 @@ export async function readContent(raw: Buffer, { whole = false } = {}): Promise<
       text: mail.text,
       html: mail.html,
       attachments: mail.attachments.slice(0, 100).map((part) => ({
-        filename: line(part.filename ?? '', 200) || 'unnamed',
-        mimeType: line(part.mimeType, 100),
+        ...nameAndType(part),
         sizeBytes: typeof part.content === 'string' ? part.content.length : part.content.byteLength,
       })),
       incomplete: cut || mail.headers.length > maxHeaders ? 'cut' : undefined,
@@ -58,13 +57,13 @@ export async function readContent(raw: Buffer, { whole = false } = {}): Promise<
 export async function readAttachment(
   raw: Buffer,
   index: number,
-): Promise<{ mimeType: string; bytes: Buffer } | undefined> {
+): Promise<{ filename: string; mimeType: string; bytes: Buffer } | undefined> {
   const mail = await PostalMime.parse(raw, limits)
   const part = mail.attachments[index]
   if (part === undefined) return undefined
   const { content } = part
   const bytes = typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content)
-  return { mimeType: line(part.mimeType, 100), bytes: Buffer.from(bytes) }
+  return { ...nameAndType(part), bytes: Buffer.from(bytes) }
 }
 
 /** What the list shows of a mail. Reads nothing but the beginning of its header. */
@@ -79,6 +78,10 @@ export async function glimpseHeader(raw: Buffer): Promise<{ subject: string; fro
   } catch {
     return { subject: '', from: '' }
   }
+}
+
+function nameAndType({ filename, mimeType }: { filename: string | null; mimeType: string }) {
+  return { filename: line(filename ?? '', 200) || 'unnamed', mimeType: line(mimeType, 100) }
 }
 
 function readableBytes(raw: Buffer): number {

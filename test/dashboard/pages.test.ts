@@ -210,6 +210,36 @@ t.test('a message shows its parts, its checks in words, and its source byte by b
   t.match(list.messages, [{ id, subject: 'Parts', receivedAt: /^\d{4}-.*Z$/ }])
 })
 
+t.test('an attachment is saved from the page, whatever it says it is', async (t) => {
+  const { receive, get } = await startDashboard(t)
+  const part = (type: string, name: string) =>
+    `--b\r\nContent-Type: ${type}\r\nContent-Disposition: attachment; filename="${name}"\r\n\r\n<script>alert(1)</script>\r\n`
+  const id = await receive(
+    'Subject: Files\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n' +
+      part('text/html', '../a";b<i>.html') +
+      part('image/svg+xml', '=?utf-8?q?r=C3=A9sum=C3=A9.svg?=') +
+      `${part('text/html; x=y', '')}--b--\r\n`,
+  )
+  const page = await get(`/sandbox/${id}`)
+  t.match(page.text, `href="/sandbox/${id}/attachments/1" download>résumé.svg</a>`)
+  t.notMatch(page.text, '<i>')
+  for (const [index, name] of [
+    'attachment',
+    "filename*=UTF-8''r%C3%A9sum%C3%A9.svg",
+    'unnamed',
+  ].entries()) {
+    const { status, headers, text } = await get(`/sandbox/${id}/attachments/${index}`)
+    t.equal(status, 200)
+    t.match(text, '<script>alert(1)</script>')
+    t.equal(headers.get('x-content-type-options'), 'nosniff')
+    t.equal(headers.get('content-security-policy'), "default-src 'none'; sandbox")
+    const disposition = headers.get('content-disposition') ?? ''
+    t.match(disposition, /^attachment; filename="[\w. -]+"; filename\*=UTF-8''[\w.%-]+$/)
+    t.match(disposition, name)
+    t.notMatch(disposition, '..')
+  }
+})
+
 t.test('the HTML is served for a frame that runs nothing and loads nothing', async (t) => {
   const { receive, get } = await startDashboard(t)
   const id = await receive(mail({ html: '<p>Hi</p>' }))

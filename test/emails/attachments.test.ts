@@ -101,3 +101,60 @@ t.test(
     t.same(await posthorn.store.read.selectFrom('contents').selectAll().execute(), [])
   },
 )
+
+t.test('a mail from a template carries a picture in its HTML and a file beside it', async (t) => {
+  const mx = await fakeMx(t)
+  const posthorn = await startPosthorn(t, directTo(mx))
+  const template = { name: 'Bill', slug: 'bill', subject: 'Bill {{ number }}', html: picture }
+  const made = await posthorn.call('POST', '/v1/templates', { body: template })
+  t.ok(made.status < 300, made.text)
+  const [logo, bill] = [randomBytes(3_000), randomBytes(70_000)]
+  const sent = await posthorn.send({
+    ...{ from: mail.from, to: 'bob@one.test', template: 'bill', variables: { number: 7 } },
+    attachments: [
+      file(logo, { filename: 'logo.png', contentId: 'logo' }),
+      file(bill, { filename: 'bill.pdf' }),
+    ],
+  })
+  await posthorn.until(sent.json.id, ({ status }) => status === 'delivered')
+  const raw = mx.messages[0]?.raw ?? Buffer.alloc(0)
+  t.match(raw.toString(), /^Subject: Bill 7\r$/m)
+  const types = raw.toString().match(/multipart\/\w+/g)
+  t.same(types, ['multipart/mixed', 'multipart/alternative', 'multipart/related'])
+  t.match(await postalParts(raw), [
+    { filename: 'logo.png', contentId: '<logo>', disposition: 'inline', sha256: sha256(logo) },
+    { filename: 'bill.pdf', disposition: 'attachment', sha256: sha256(bill) },
+  ])
+})
+
+t.test('an invitation arrives as one that calendars answer, and as a file', async (t) => {
+  const mx = await fakeMx(t)
+  const posthorn = await startPosthorn(t, directTo(mx))
+  const calendar = Buffer.from('BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nEND:VCALENDAR\r\n')
+  const contentType = 'text/calendar; method=REQUEST'
+  const attachments = [file(calendar, { filename: 'invite.ics', contentType })]
+  const sent = await posthorn.send({ ...mail, to: 'bob@one.test', attachments })
+  await posthorn.until(sent.json.id, ({ status }) => status === 'delivered')
+  const raw = mx.messages[0]?.raw.toString() ?? ''
+  const types = [...raw.matchAll(/^Content-Type: ([\w/-]+)/gm)].map(([, type]) => type)
+  t.same(types, [
+    ...['multipart/mixed', 'multipart/alternative', 'text/plain', 'text/html'],
+    ...['text/calendar', 'application/ics'],
+  ])
+  t.equal(raw.split(calendar.toString('base64')).length, 3)
+})
+
+t.test('a receiver that takes less does not make its address suppressed', async (t) => {
+  const mx = await fakeMx(t, { capabilities: ['SIZE 100000'] })
+  const posthorn = await startPosthorn(t, directTo(mx))
+  const sent = await posthorn.send({
+    ...{ ...mail, to: 'bob@one.test' },
+    attachments: [file(randomBytes(200_000))],
+  })
+  await posthorn.until(sent.json.id, ({ status }) => status === 'failed' || status === 'bounced')
+  t.same(await posthorn.store.read.selectFrom('suppressions').selectAll().execute(), [])
+  const small = await posthorn.send({ ...mail, to: 'bob@one.test' })
+  await posthorn.until(small.json.id, ({ status }) => status === 'delivered')
+})
+
+const picture = '<p>Bill {{ number }} <img src="cid:logo" alt=""></p>'

@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto'
 import PostalMime, { decodeWords } from 'postal-mime'
 import t, { type Test } from 'tap'
 import type { BroadcastInput } from '../../src/broadcasts/index.js'
@@ -167,3 +168,33 @@ t.test('what was put off before a pause or a cancel does not leave after it', as
   t.match(await campaigns.find(made.id), { status: 'cancelled', waiting: 0, suppressed: 1 })
   t.same(outbound.mx.messages, [])
 })
+
+t.test('a campaign with a file merges, counts and is left as one without', async (t) => {
+  const { campaigns, send, store, outbound } = await open(t)
+  for (const name of ['ann', 'bob', 'cyd'])
+    await campaigns.add(`${name}@d.test`, { firstName: name })
+  const bytes = randomBytes(150_000)
+  const attachments = [{ filename: 'issue.pdf', content: bytes.toString('base64') }]
+  const html = '<p>Dear {{ firstName }}</p><a href="https://x.test/">Go</a>'
+  const mails = await send(html, 3, { attachments })
+  for (const [name, { html, text, headers, attachments: parts }] of mails) {
+    t.match(html, `Dear ${name}`)
+    t.match(html, /Unsubscribe/)
+    t.match(text, /Unsubscribe/)
+    t.ok(headers.some(({ key }) => key === 'list-unsubscribe-post'))
+    t.same(
+      parts.map(({ filename, content }) => [filename, digestOf(content as ArrayBuffer)]),
+      [['issue.pdf', digestOf(bytes)]],
+    )
+  }
+  t.match(await store.read.selectFrom('contents').selectAll().execute(), [{ uses: 1 }])
+  t.equal((await store.read.selectFrom('bodies').selectAll().execute()).length, 1)
+  const raws = outbound.mx.messages.map(({ raw }) => raw.toString('latin1'))
+  const hashes = raws.map((raw) => raw.match(/bh=([\w+/=\s]+);/)?.[1])
+  t.equal(new Set(hashes).size, 3, 'each has words of its own')
+  await send('<p>Hello</p>', 3, { attachments })
+  t.equal((await store.read.selectFrom('contents').selectAll().execute()).length, 1, 'one copy')
+})
+
+const digestOf = (bytes: ArrayBuffer | Buffer) =>
+  createHash('sha256').update(new Uint8Array(bytes)).digest('hex')
