@@ -21,6 +21,8 @@ t.test('every method does its work at a real appliance', async (t) => {
     onRequest: ({ method, url: to }) => asked.add(`${method} ${new URL(to).pathname}`),
   })
   await mails(t, posthorn)
+  const { groups } = await posthorn.stats.get({ groupBy: 'type' })
+  t.ok(groups.some(({ type, mails }) => type === 'transactional' && (mails ?? 0) >= 4))
   const listId = await audience(t, posthorn)
   await campaigns(t, posthorn, listId)
   const renderer = openRenderer({ log: silentLog, clock: systemClock })
