@@ -46,6 +46,7 @@ export interface ApiRequest<Account, Params, Query, Body> {
    * calls it in the transaction of the effect, with what it is going to answer.
    */
   remember: Remember
+  /** Empty where the route takes JSON, which is let go once it is parsed. */
   rawBody: Buffer
   requestId: string
   remoteAddress: string
@@ -180,11 +181,9 @@ function makeEndpoint<P, Params, Query, Body>(
   async function answer(exchange: Exchange, raw: string[], account: unknown): Promise<Reply> {
     const { head } = exchange
     const key = repeats && checkedKey(head.headers.get('idempotency-key'))
-    const looked = shape.body !== undefined || shape.form === true
-    const rawBody = shape.upload ? noBytes : await exchange.readBody(looked ? 'inflated' : 'sent')
+    const asked = head.path.replace(/\/$/, '')
     const contentType = head.headers.get('content-type')
-    if (shape.body !== undefined) requireJsonType(contentType)
-    const body = shape.body && parseJsonObject(rawBody)
+    const { rawBody, body, digest } = await take(exchange, key === undefined ? undefined : asked)
     const file = shape.upload ? openDigestedUpload(exchange, contentType, shape.upload) : undefined
     const work = async (remember: Remember) => {
       const request: ApiRequest<unknown, Params, Query, Body> = {
@@ -208,12 +207,26 @@ function makeEndpoint<P, Params, Query, Body>(
       return result instanceof Reply ? result : reply(200, result)
     }
     if (key === undefined || repeats === undefined) return await work(async () => {})
-    const asked = head.path.replace(/\/$/, '')
-    const fingerprint =
-      file === undefined ? jsonFingerprint(asked, body, rawBody) : () => file.fingerprint(asked)
+    const fingerprint = file === undefined ? digest : () => file.fingerprint(asked)
     const once = await repeats.once({ account: account as P, key, fingerprint }, work)
     const { status, body: told, replayed } = once
     return reply(status, told, replayed ? { 'Idempotency-Replay': 'true' } : noHeaders)
+  }
+
+  /**
+   * What the request carries, and its fingerprint if it is `keyed`. A function of its own: while the
+   * handler waits, only what was made of a JSON body is still held.
+   */
+  async function take(exchange: Exchange, keyed: string | undefined) {
+    if (shape.upload) return { rawBody: noBytes, body: undefined, digest: '' }
+    const looked = shape.body !== undefined || shape.form === true
+    const rawBody = await exchange.readBody(looked ? 'inflated' : 'sent')
+    if (shape.body !== undefined) requireJsonType(exchange.head.headers.get('content-type'))
+    const body = shape.body && parseJsonObject(rawBody)
+    const digest = keyed === undefined ? '' : jsonFingerprint(keyed, body, rawBody)
+    if (body === undefined) return { rawBody, body, digest }
+    exchange.releaseBody()
+    return { rawBody: noBytes, body, digest }
   }
 
   return {

@@ -81,6 +81,11 @@ export class Exchange {
     return body.bytes()
   }
 
+  /** Frees the bytes of a body that was read whole; what was counted for what is made of them stays. */
+  releaseBody(): void {
+    this.#body?.release()
+  }
+
   /** The body piece by piece while it arrives, at the pace of who asks. Throws like `readBody`. */
   bodyPieces(): AsyncGenerator<Buffer> {
     const pieces = this.#pieces()

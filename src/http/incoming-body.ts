@@ -158,17 +158,21 @@ export class IncomingBody {
     this.#stopTimer?.()
     this.#stopTimer = undefined
     const taken = this.bytes()
-    this.#hold(noBytes)
-    this.#keptBytes = 0
+    this.release()
     this.#resume()
     return taken
+  }
+
+  /** Lets go of what was kept. */
+  release(): void {
+    this.#hold(noBytes)
+    this.#keptBytes = 0
   }
 
   /** Frees what was kept; what still arrives is only counted. */
   discard(): void {
     this.#keeping = false
-    this.#keptBytes = 0
-    this.#hold(noBytes)
+    this.release()
     this.#memory.usedBytes -= this.#reservedBytes
     this.#reservedBytes = 0
     this.#resume()
