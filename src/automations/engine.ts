@@ -54,15 +54,20 @@ export async function runAutomations(
   const { clock, store, log } = deps
   /** Accounts at fault, and until when they rest. */
   const resting = new Map<string, number>()
+  /** Accounts whose last turn has moved nothing: an event came between, or a plan is never taken. */
+  const still = new Set<string>()
   for (let idleSince = clock.now(); !signal.aborted; ) {
     const due = await dueAccounts(store.read, clock.now())
     const accounts = due.filter((id) => (resting.get(id) ?? 0) <= clock.now())
     for (const accountId of accounts) {
       if (signal.aborted) return
       try {
-        const { refused } = await runTurn(deps, accountId)
-        if (refused) resting.set(accountId, clock.now() + faultPauseMs)
-        else resting.delete(accountId)
+        const { moved, refused } = await runTurn(deps, accountId)
+        if (refused || (!moved && still.has(accountId))) {
+          resting.set(accountId, clock.now() + faultPauseMs)
+        } else resting.delete(accountId)
+        if (moved) still.delete(accountId)
+        else still.add(accountId)
       } catch (error) {
         if (isPassing(error)) throw error
         log.error({ accountId, error }, 'Automations of an account cannot go on; again in a minute')

@@ -38,8 +38,8 @@ type Go = Extract<Plan, { kind: 'go' }>
 
 /**
  * Writes what was planned, all of it or nothing: only of runs that still are as they were read, of
- * automations that were neither paused nor archived since, for which no event has come that the plan does not know, and whose mail may still be sent. The others
- * are left as they are, and planned anew.
+ * automations that were neither paused nor archived since, for which no event has come that the plan does
+ * not know, and whose mail may still be sent. The others are left as they are, and planned anew.
  */
 export async function takePlans(
   { store, ...deps }: TakeDeps,
@@ -95,6 +95,8 @@ async function stillSame(tx: Tx, plans: readonly Plan[]): Promise<Plan[]> {
   return plans.filter(({ kind, run }) => {
     const row = found.get(run.row.id)
     if (row === undefined) return false
+    // A run that cannot be read is put off, or fails in the end, whatever its automation is.
+    if (kind === 'fault') return true
     if (row.status === 'archived') return kind === 'cancel'
     return row.pausedAt === null ? kind !== 'hold' && kind !== 'cancel' : kind === 'hold'
   })
