@@ -7,7 +7,9 @@ import { makeTempDir } from '../support/store.js'
 import { absent } from '../support/tools.js'
 
 const run = promisify(execFile)
-const environment: NodeJS.ProcessEnv = { ...process.env, POSTHORN: resolve('bin/posthorn') }
+// What the test runner loads into programs, by NODE_OPTIONS, cannot load one without an extension.
+const { NODE_OPTIONS: _options, ...outside } = process.env
+const environment: NodeJS.ProcessEnv = { ...outside, POSTHORN: resolve('bin/posthorn') }
 const readme = readFileSync('src/sandbox/README.md', 'utf8')
 
 /** The examples of the page as the files that they are named. */
