@@ -7,9 +7,9 @@ import { makeTempDir } from '../support/store.js'
 import { absent } from '../support/tools.js'
 
 const run = promisify(execFile)
-// What the test runner loads into programs, by NODE_OPTIONS, cannot load one without an extension.
-const { NODE_OPTIONS: _options, ...outside } = process.env
-const environment: NodeJS.ProcessEnv = { ...outside, POSTHORN: resolve('bin/posthorn') }
+const environment: NodeJS.ProcessEnv = { ...process.env, POSTHORN: resolve('bin/posthorn') }
+// tap's own preloads cannot cope with a main module without an extension.
+const plain = ['-u', 'NODE_OPTIONS']
 const readme = readFileSync('src/sandbox/README.md', 'utf8')
 
 /** The examples of the page as the files that they are named. */
@@ -38,7 +38,11 @@ t.test('the example for node:test passes', async (t) => {
   const cwd = laidOut(t)
   // A test run of Node tells its child to speak in another way.
   const { NODE_TEST_CONTEXT: _, ...env } = environment
-  const { stdout } = await run(process.execPath, ['--test', 'sign-up.test.mjs'], { cwd, env })
+  const { stdout } = await run(
+    '/usr/bin/env',
+    [...plain, process.execPath, '--test', 'sign-up.test.mjs'],
+    { cwd, env },
+  )
   t.match(stdout, /pass 1\b/)
 })
 
@@ -47,9 +51,13 @@ t.test(
   { skip: absent('python3') || (!hasPytest && 'not installed: pytest') },
   async (t) => {
     const cwd = laidOut(t)
-    const { stdout } = await run('python3', ['-m', 'pytest', '-q', '-p', 'no:cacheprovider'], {
-      ...{ cwd, env: environment },
-    })
+    const { stdout } = await run(
+      '/usr/bin/env',
+      [...plain, 'python3', '-m', 'pytest', '-q', '-p', 'no:cacheprovider'],
+      {
+        ...{ cwd, env: environment },
+      },
+    )
     t.match(stdout, /1 passed/)
   },
 )
