@@ -1,3 +1,4 @@
+import { systemClock } from './clock.js'
 import { WebhookVerificationError } from './errors.js'
 import type { WebhookPayload } from './types.js'
 
@@ -33,7 +34,7 @@ export async function readWebhook(
   rawBody: string | Uint8Array,
   header: string | null | undefined,
   secret: string | readonly string[],
-  { toleranceSeconds = 300, now = Date.now() }: ReadOptions = {},
+  { toleranceSeconds = 300, now = systemClock.now() }: ReadOptions = {},
 ): Promise<WebhookEvent> {
   if (typeof header !== 'string') {
     throw new WebhookVerificationError('There is no Svc-Signature', 'missing')

@@ -38,3 +38,32 @@ export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
 
 /** 24 hours in ms: a day of UTC, which knows no summer time. */
 export const dayMs = 86_400_000
+
+/** Work that comes again until it is stopped; `stop` resolves when the run that is under way has ended. */
+export interface Repeating {
+  stop(): Promise<void>
+}
+
+/**
+ * Runs `work` at once, and again as many milliseconds after each run's end as it resolves with.
+ * A run that rejects ends the process: whoever calls knows what its faults mean.
+ */
+export function repeat(clock: Clock, work: () => Promise<number>): Repeating {
+  let stopped = false
+  let cancel = () => {}
+  const run = async () => {
+    const restMs = await work()
+    if (stopped) return
+    cancel = clock.after(restMs, () => {
+      running = run()
+    })
+  }
+  let running = run()
+  return {
+    async stop() {
+      stopped = true
+      cancel()
+      await running
+    },
+  }
+}

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock/index.js'
+import { type Clock, type Repeating, repeat } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
@@ -21,10 +21,8 @@ export function startCensus(deps: {
   log: Log
   meter: Meter
   backlog: Backlog
-}): { stop(): Promise<void> } {
+}): Repeating {
   const { store, clock, log, meter, backlog } = deps
-  let stopped = false
-  let cancel = () => {}
 
   const count = async () => {
     const known = backlog.size
@@ -40,24 +38,11 @@ export function startCensus(deps: {
     // What the threads have changed meanwhile stays in.
     backlog.change(total - known)
   }
-  const run = async () => {
+  return repeat(clock, async () => {
     const began = clock.now()
     await count().catch((error: unknown) =>
       log.error({ cause: messageOf(error) }, 'The queue could not be counted'),
     )
-    const tookMs = clock.now() - began
-    if (!stopped) cancel = clock.after(Math.max(everyMs, restFactor * tookMs), again)
-  }
-  const again = () => {
-    running = run()
-  }
-  let running = run()
-
-  return {
-    async stop() {
-      stopped = true
-      cancel()
-      await running
-    },
-  }
+    return Math.max(everyMs, restFactor * (clock.now() - began))
+  })
 }

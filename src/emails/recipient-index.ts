@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Clock, dayMs } from '../clock/index.js'
+import { type Clock, dayMs, type Repeating, repeat } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { parseMailbox } from '../mime/index.js'
@@ -31,30 +31,16 @@ const restFactor = 2
 type IndexedMail = { id: string; account_id: string; to_list: string; extras: string | null }
 
 /** Enters mails for as long as it runs; for a thread that nobody waits for. */
-export function startRecipientIndex(deps: { store: Store; clock: Clock; log: Log }) {
+export function startRecipientIndex(deps: { store: Store; clock: Clock; log: Log }): Repeating {
   const { clock, log } = deps
-  let stopped = false
-  let cancel = () => {}
-  const run = async () => {
+  return repeat(clock, async () => {
     const began = clock.now()
     const entered = await enterNext(deps).catch((error: unknown) => {
       log.error({ cause: messageOf(error) }, 'Mails could not be entered by their recipients')
       return 0
     })
-    const restMs = entered < mailsAWrite ? everyMs : restFactor * (clock.now() - began)
-    if (!stopped) cancel = clock.after(restMs, again)
-  }
-  const again = () => {
-    running = run()
-  }
-  let running = run()
-  return {
-    async stop() {
-      stopped = true
-      cancel()
-      await running
-    },
-  }
+    return entered < mailsAWrite ? everyMs : restFactor * (clock.now() - began)
+  })
 }
 
 /** Enters the next mails; resolves with how many. Safe to repeat: all of it is one transaction. */

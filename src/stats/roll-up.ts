@@ -1,4 +1,4 @@
-import type { Clock } from '../clock/index.js'
+import { type Clock, type Repeating, repeat } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { isPassing, type Store } from '../store/index.js'
 import { addFigures } from './add-figures.js'
@@ -47,35 +47,17 @@ const same = (a: Cursors, b: Cursors) =>
   a.event_id === b.event_id && a.consent_id === b.consent_id && a.mail_number === b.mail_number
 
 /** Keeps the figures up to date, slice by slice. For a thread that nobody waits for. */
-export function startRollUp({ store, clock, log }: RollUpDeps): { stop(): Promise<void> } {
-  let stopped = false
+export function startRollUp({ store, clock, log }: RollUpDeps): Repeating {
   let numbered = false
-  let cancel = () => {}
-
-  const run = async () => {
-    let waitMs = everyMs
+  return repeat(clock, async () => {
     try {
       if (!numbered) await renumber(store)
       numbered = true
-      if (await rollUp(store)) waitMs = restMs
+      return (await rollUp(store)) ? restMs : everyMs
     } catch (error) {
-      if (!isPassing(error)) {
-        log.error({ error }, 'Figures over time stand still: a slice of the log cannot be counted')
-        waitMs = afterFaultMs
-      }
+      if (isPassing(error)) return everyMs
+      log.error({ error }, 'Figures over time stand still: a slice of the log cannot be counted')
+      return afterFaultMs
     }
-    if (!stopped) cancel = clock.after(waitMs, again)
-  }
-  const again = () => {
-    running = run()
-  }
-  let running = run()
-
-  return {
-    async stop() {
-      stopped = true
-      cancel()
-      await running
-    },
-  }
+  })
 }

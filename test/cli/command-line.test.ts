@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { plainly } from '../support/plain-program.js'
 import { makeTempDir } from '../support/store.js'
 import { jsonOf, runCli } from './run.js'
 
@@ -156,26 +157,27 @@ t.test('bin/posthorn says what it lacks', async (t) => {
   mkdirSync(join(folder, 'bin'))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
   const copy = join(folder, 'bin', 'posthorn')
-  // tap's own preloads cannot cope with a main module without an extension.
-  const plain = ['/usr/bin/env', '-u', 'NODE_OPTIONS']
   copyFileSync('bin/posthorn', copy)
-  t.match(await runCli([], { program: [...plain, copy] }), {
+  t.match(await runCli([], { program: [...plainly, copy] }), {
     ...{ status: 1, stdout: '' },
     stderr: "posthorn: it is not built yet; run 'npm install && npm run build' in its directory\n",
   })
   const old = `Object.defineProperty(process, 'versions', { value: { node: '18.20.1' } })`
   const preload = `data:text/javascript,${encodeURIComponent(old)}`
-  t.match(await runCli([], { program: [...plain, process.execPath, '--import', preload, copy] }), {
-    ...{ status: 1, stdout: '' },
-    stderr: 'posthorn: Node 18.20.1 is in use; it needs 20.20 or a later 20.x\n',
-  })
+  t.match(
+    await runCli([], { program: [...plainly, process.execPath, '--import', preload, copy] }),
+    {
+      ...{ status: 1, stdout: '' },
+      stderr: 'posthorn: Node 18.20.1 is in use; it needs 20.20 or a later 20.x\n',
+    },
+  )
   // It hands its arguments to the compiled command.
   mkdirSync(join(folder, 'dist', 'src', 'cli'), { recursive: true })
   writeFileSync(
     join(folder, 'dist', 'src', 'cli', 'main.js'),
     'console.log(process.argv.slice(2).join())',
   )
-  t.match(await runCli(['key', 'list'], { program: [...plain, copy] }), {
+  t.match(await runCli(['key', 'list'], { program: [...plainly, copy] }), {
     status: 0,
     stdout: 'key,list\n',
   })

@@ -3,13 +3,13 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
+import { plainly } from '../support/plain-program.js'
 import { makeTempDir } from '../support/store.js'
 import { absent } from '../support/tools.js'
 
 const run = promisify(execFile)
 const environment: NodeJS.ProcessEnv = { ...process.env, POSTHORN: resolve('bin/posthorn') }
-// tap's own preloads cannot cope with a main module without an extension.
-const plain = ['-u', 'NODE_OPTIONS']
+const [program, ...without] = plainly
 const readme = readFileSync('src/sandbox/README.md', 'utf8')
 
 /** The examples of the page as the files that they are named. */
@@ -39,9 +39,12 @@ t.test('the example for node:test passes', async (t) => {
   // A test run of Node tells its child to speak in another way.
   const { NODE_TEST_CONTEXT: _, ...env } = environment
   const { stdout } = await run(
-    '/usr/bin/env',
-    [...plain, process.execPath, '--test', 'sign-up.test.mjs'],
-    { cwd, env },
+    program,
+    [...without, process.execPath, '--test', 'sign-up.test.mjs'],
+    {
+      cwd,
+      env,
+    },
   )
   t.match(stdout, /pass 1\b/)
 })
@@ -52,8 +55,8 @@ t.test(
   async (t) => {
     const cwd = laidOut(t)
     const { stdout } = await run(
-      '/usr/bin/env',
-      [...plain, 'python3', '-m', 'pytest', '-q', '-p', 'no:cacheprovider'],
+      program,
+      [...without, 'python3', '-m', 'pytest', '-q', '-p', 'no:cacheprovider'],
       {
         ...{ cwd, env: environment },
       },

@@ -4,14 +4,16 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
+import { plainly } from '../support/plain-program.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { makeTempDir } from '../support/store.js'
 
 const run = promisify(execFile)
 
+const [env, ...without] = plainly
+
 // As `npm run build` does; a plain tsc leaves dist/client out.
-// tap's own preloads cannot cope with a main module without an extension.
-t.before(() => run('/usr/bin/env', ['-u', 'NODE_OPTIONS', process.execPath, 'bin/pack-client']))
+t.before(() => run(env, [...without, process.execPath, 'bin/pack-client']))
 
 /** Whether npm's registry can be asked, which is needed for TypeScript alone. */
 const isOnline = () =>
