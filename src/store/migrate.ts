@@ -36,6 +36,7 @@ import * as submission from './migrations/0034-submission.js'
 import * as keyLimits from './migrations/0035-key-limits.js'
 import * as automationHours from './migrations/0037-automation-hours.js'
 import * as figures from './migrations/0041-figures.js'
+import * as notices from './migrations/0049-notices.js'
 
 /** In order, forward only; a released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -73,6 +74,7 @@ const migrations: Record<string, Migration> = {
   '0035-key-limits': keyLimits,
   '0037-automation-hours': automationHours,
   '0041-figures': figures,
+  '0049-notices': notices,
 }
 
 /** Brings the database to the present schema, under a lock, all or nothing. Runs at every start. */

@@ -75,6 +75,8 @@ export interface Tables {
   email_merges: EmailMergeRow
   figures: FigureRow
   figure_cursors: FigureCursorsRow
+  notices: NoticeRow
+  notice_mails: NoticeMailRow
 }
 
 /** One row, of id 1. */
@@ -1085,4 +1087,50 @@ export interface FigureCursorsRow {
   mail_id: string
   /** Events up to this one do not say whether they were the first of their kind. */
   untold_until: number
+}
+
+/** What the operator is told of: a row from when it is raised until long after it is settled. */
+export interface NoticeRow {
+  id: Generated<number>
+  kind: string
+  key: string
+  severity: 'burning' | 'daily'
+  /** How far it has come, where that matters; it is told anew when this changes. */
+  stage: string
+  /** The first line says all; the others are details. */
+  text: string
+  fix: string
+  /** `settled`: its cause is gone, which has not been told yet. `past`: nothing is left to tell. */
+  state: 'open' | 'settled' | 'past'
+  count: number
+  first_at: number
+  last_at: number
+  /** When it came to its stage and severity. */
+  staged_at: number
+  settled_at: number | null
+  /** 1: to be told at once. */
+  urgent: number
+  /** When one of this kind and key was last told at once. */
+  urgent_at: number | null
+  /** 1: not in any daily mail yet. */
+  fresh: number
+  told_at: number | null
+  silenced_until: number | null
+}
+
+/** A mail to the operator. */
+export interface NoticeMailRow {
+  id: Generated<number>
+  at: number
+  /** `report`: the weekly one is asked for, and the next daily mail has it. */
+  kind: 'daily' | 'burning' | 'report'
+  /** The operator's day, `2026-11-21`. */
+  day: string
+  subject: string
+  /** In the queue, if it went there. */
+  email_id: string | null
+  state: 'waiting' | 'sent' | 'failed'
+  /** The way it took: `queue`, a relay, the command, `log`. */
+  path: string
+  result: string
 }

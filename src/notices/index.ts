@@ -1,0 +1,25 @@
+/**
+ * Owns what the operator is told: one row a thing that is wrong, from when it is raised until it is settled,
+ * and the mails that tell it. What must hold: at most one mail a day, and a bounded number at once of what
+ * burns; each thing is told once, whoever dies when; what the queue cannot bring goes another way; nothing
+ * that others named can become a line, a command or markup. See README.md.
+ */
+export { isNoticeKind, type NoticeKind, noticeKinds } from './kinds.js'
+export {
+  type About,
+  notice,
+  oneLine,
+  openOfKind,
+  type Raised,
+  type Severity,
+  settled,
+  settleOthers,
+} from './notice.js'
+export {
+  findNotice,
+  type Notice,
+  openNotices,
+  operatorMails,
+  pastNotices,
+  titleOf,
+} from './read.js'
