@@ -3,6 +3,7 @@ import type { Config } from '../config/index.js'
 import type { LiveGate, RetriedLanes, StreamDue, StreamKey } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
 import { type Supervised, type SuperviseOptions, supervise } from './supervise.js'
+import { threadName } from './thread-data.js'
 
 /** The worker threads together. */
 export interface Crew {
@@ -20,9 +21,20 @@ export interface Crew {
   readonly inboundPort: number | undefined
   /** Where programs hand mail in, by the listener's name. */
   readonly submissionPorts: Readonly<Record<string, number>>
-  /** False when a thread has not come back for minutes, although it was started again and again. */
+  /** To be called every `tellEveryMs`: threads that have said nothing since the last time are counted. */
+  tick(): void
+  /** The threads that have not worked for so long: dead, although started again, or hung. */
+  unwell(forMs: number): Unwell[]
+  /** False when a thread has not worked for minutes. */
   healthy(): boolean
   close(): Promise<void>
+}
+
+export interface Unwell {
+  thread: string
+  /** `hung`: it is there, and its event loop does not turn. */
+  state: 'down' | 'hung'
+  forMs: number
 }
 
 export interface CrewOptions {
@@ -100,6 +112,12 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     if (early.length > 0) ring(early.splice(0))
     threads = await all()
   }
+  const unwell = (forMs: number): Unwell[] =>
+    threads.flatMap(({ name: thread, downSince, silentMs }): Unwell[] => {
+      const downMs = downSince === undefined ? 0 : clock.now() - downSince
+      if (downMs >= forMs) return [{ thread, state: 'down', forMs: downMs }]
+      return silentMs >= forMs ? [{ thread, state: 'hung', forMs: silentMs }] : []
+    })
   let others: Promise<void> | undefined
   const complete = () => {
     others ??= startOthers()
@@ -127,8 +145,11 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     inboundPort: inbound?.port,
     submissionPorts: submission?.ports ?? {},
     complete,
-    healthy: () =>
-      threads.every(({ downSince }) => clock.now() - (downSince ?? clock.now()) < maxDownMs),
+    tick() {
+      for (const thread of threads) thread.tick()
+    },
+    unwell,
+    healthy: () => unwell(maxDownMs).length === 0,
     ring,
     reload: () => {
       for (const thread of threads) thread.send({ kind: 'reload' })
@@ -155,7 +176,7 @@ function makeRoster({ config, dataDir, publicUrl, turns, backlog, ...options }: 
   ): Promise<Supervised> => {
     const { log, clock, metrics, onRing } = options
     const starting = supervise({
-      name: kind === 'outbound' ? `${kind}-${own.index}` : kind,
+      name: threadName(kind, own.index),
       entry: entry(kind),
       data: { config, dataDir, publicUrl, turns, backlog, ...own },
       ...{ log, clock, metrics, onRing },

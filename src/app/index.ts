@@ -1,7 +1,7 @@
 import { makeLiveLimit, makeVersions, nextDueAt } from '../automations/index.js'
 import { loadPlans, refuseUnknownPlans } from '../billing/index.js'
 import { campaignsWait } from '../broadcasts/index.js'
-import { type Clock, systemClock } from '../clock/index.js'
+import { type Clock, pause, systemClock } from '../clock/index.js'
 import { type Config, checkSmartHosts, isReachable } from '../config/index.js'
 import { openImporter, removeDeletedLists } from '../contacts/index.js'
 import {
@@ -31,6 +31,7 @@ import {
   trackingAgentFiles,
 } from './files.js'
 import { forwardingChores } from './forwarding.js'
+import { openHealth } from './health.js'
 import { startHousekeeping } from './housekeeping.js'
 import { openJobs } from './jobs.js'
 import { openPrivateServer, openPublicServer } from './listeners.js'
@@ -118,10 +119,10 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     await migrateStore(dataDir)
     const turns = makeTurns()
     const metrics = openMetrics({ enabled: config.metrics.enabled, dataDir })
-    const onCommit = countCommits(metrics.meter)
+    const counts = countCommits(metrics.meter)
     const end = openEnd(log, dataDir)
     opened.push(() => end.close())
-    const store = openStore({ dataDir, clock, turns, slot: 0, onCommit, onFault: end.now })
+    const store = openStore({ dataDir, clock, turns, slot: 0, ...counts, onFault: end.now })
     opened.push(() => store.close())
     await rememberKey(store, key, dataDir)
 
@@ -186,6 +187,9 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     opened.push(() => renderer.close())
     const importer = openImporter({ config, dataDir, turns, slot: importSlot, log })
     opened.push(() => importer.close())
+    const { maxQueued } = config.outbound
+    const { meter } = metrics
+    const health = openHealth({ store, clock, dataDir, crew, backlog, maxQueued, meter })
     const idempotency = makeIdempotency({ store, clock })
     const versions = makeVersions()
     const { maxLiveRuns } = config.automations
@@ -224,6 +228,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       ...forwardingChores({ store, clock, log, config, backlog, ring }),
       ...protectionChores({ store, clock, log, config, backlog, ring, meter: metrics.meter }),
       ...retentionChores({ store, clock, log, plans }),
+      ...health.chores,
       ...webhookChores({ store, clock, log, config, backlog, ring, plans }),
     ])
     opened.push(() => housekeeping.stop())
@@ -235,6 +240,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       metrics,
       ring,
       backlog,
+      health,
       plans,
       renderer,
       importer,
@@ -252,6 +258,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     automateIfDue()
 
     notifier.ready()
+    if (options.isLate !== true) health.become('running')
     notifier.startWatchdog(() => crew.healthy())
 
     const privateUrl = urlOf(config.http.private.host, privateServer.port)
@@ -271,13 +278,23 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       ...(crew.sandboxPort === undefined ? {} : { sandboxSmtpPort: crew.sandboxPort }),
       ...(crew.inboundPort === undefined ? {} : { inboundSmtpPort: crew.inboundPort }),
       submissionPorts: crew.submissionPorts,
-      complete: crew.complete,
+      async complete() {
+        await crew.complete()
+        health.become('running')
+      },
       reload() {
         log.info({}, 'Reading files again')
         crew.reload()
         readAgain(log, readAgents, recorder.useAgents)
       },
-      ...closing({ log, notifier, closeAll }),
+      ...closing({
+        ...{ log, notifier, closeAll },
+        async announce() {
+          health.become('stopping')
+          const { shutdownNotice } = config.http
+          if (shutdownNotice > 0) await pause(clock, shutdownNotice)
+        },
+      }),
     }
   } catch (error) {
     await closeAll()
@@ -289,10 +306,13 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
 function closing({
   log,
   notifier,
+  announce,
   closeAll,
 }: {
   log: Log
   notifier: { stopping(): void }
+  /** Says that the end comes, and waits until those have heard it who are to send no more. */
+  announce: () => Promise<void>
   closeAll: () => Promise<void>
 }): Pick<Appliance, 'close' | 'closed'> {
   let announceClosed = () => {}
@@ -302,6 +322,7 @@ function closing({
   const stop = async () => {
     log.info({}, 'Stopping')
     notifier.stopping()
+    await announce()
     await closeAll()
     log.info({}, 'Stopped')
     announceClosed()

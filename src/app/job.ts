@@ -44,13 +44,13 @@ export async function runJob(
   const onFault = endFromThread(name)
   const tell = (report: JobReport) => port.postMessage(report)
   const { enabled } = data.config.metrics
-  const counting = openThreadMeter(enabled, systemClock, (snapshot) =>
+  const counting = openThreadMeter(enabled, systemClock, name, (snapshot) =>
     tell({ kind: 'metrics', snapshot }),
   )
   const { meter } = counting
-  const onCommit = countCommits(meter)
+  const counts = countCommits(meter)
   const store = openStore({
-    ...{ dataDir, clock: systemClock, turns, slot, onFault, onCommit },
+    ...{ dataDir, clock: systemClock, turns, slot, onFault, ...counts },
     background: true,
   })
   const cancelled = new AbortController()

@@ -47,6 +47,8 @@ import {
 } from '../tracking/index.js'
 import { trackingRoutes } from '../tracking/routes.js'
 import { webhookRoutes } from '../webhooks/routes.js'
+import type { Health } from './health.js'
+import { healthRoutes } from './health-routes.js'
 import { countAnswers, type Metrics } from './metrics.js'
 import { openResolver } from './resolver.js'
 
@@ -112,6 +114,7 @@ export async function openPrivateServer(
   statsRoutes(server.api, { store, clock })
   dashboardRoutes(server.pages, { store, clock, sandbox: config.outbound.route === 'sandbox' })
   openApiRoutes(server, { whenAsked: isLate })
+  healthRoutes(server.pages, core.health)
   if (metrics.expose !== undefined) server.pages.get('/metrics', metrics.expose)
   await server.listen()
   return server
@@ -156,6 +159,7 @@ interface Core {
   metrics: Metrics
   ring: Parameters<typeof emailRoutes>[1]['ring']
   backlog: Backlog
+  health: Health
   plans: Plans
   renderer: Renderer
   importer: Importer

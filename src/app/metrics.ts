@@ -19,12 +19,16 @@ export interface Metrics {
   /** What a worker thread has sent, and that it is gone. */
   add(thread: string, snapshot: Snapshot): void
   forget(thread: string): void
+  /** It died, and is started again. */
+  restarted(thread: string): void
   /** The whole exposition; undefined when metrics are off. */
   readonly expose: (() => Promise<{ text: string; contentType: string }>) | undefined
 }
 
 export function openMetrics({ enabled, dataDir }: { enabled: boolean; dataDir: string }): Metrics {
-  if (!enabled) return { meter: silentMeter, add() {}, forget() {}, expose: undefined }
+  if (!enabled) {
+    return { meter: silentMeter, add() {}, forget() {}, restarted() {}, expose: undefined }
+  }
   const tally = makeTally()
   const ledger = makeLedger()
   const own = new Registry()
@@ -36,6 +40,7 @@ export function openMetrics({ enabled, dataDir }: { enabled: boolean; dataDir: s
     meter: tally,
     add: ledger.add,
     forget: ledger.forget,
+    restarted: (thread) => tally.count('posthorn_thread_restarts_total', { thread }),
     async expose() {
       ledger.add('main', tally.take())
       return { text: await all.metrics(), contentType: all.contentType }

@@ -6,15 +6,21 @@ import type { Log } from '../log/index.js'
 import { forgetTurn } from '../store/index.js'
 import type { Metrics } from './metrics.js'
 import type { ThreadData, ThreadOrder, ThreadPorts, ThreadReport } from './thread-data.js'
+import { tellEveryMs } from './thread-meter.js'
 
 /** A worker thread that is kept alive: what it held is in the database, so a new one goes on. */
 export interface Supervised {
+  readonly name: string
   /** Where the thread listens, if it does. */
   readonly port: number | undefined
   /** The same of one that listens at several, by their names. */
   readonly ports: ThreadPorts
   /** Since when no thread of it works; undefined while one does. */
   readonly downSince: number | undefined
+  /** For how long the thread that is there has said nothing, by ticks: its event loop does not turn. */
+  readonly silentMs: number
+  /** So much time (`tellEveryMs`) has passed for the main thread. */
+  tick(): void
   send(order: ThreadOrder): void
   /** At which gate a stream's mail stands; undefined when the thread has none of it, or is down. */
   gateOf(stream: StreamKey): Promise<LiveGate | undefined>
@@ -29,7 +35,7 @@ export interface SuperviseOptions {
   log: Log
   clock: Clock
   /** Takes what the thread counts. */
-  metrics: Pick<Metrics, 'add' | 'forget'>
+  metrics: Pick<Metrics, 'add' | 'forget' | 'restarted'>
   /** Takes what the thread has accepted. */
   onRing?: (due: readonly StreamDue[]) => void
 }
@@ -41,12 +47,14 @@ const healthyMs = 60_000
 
 /** Starts the thread and resolves when it is ready; rejects if the first start fails. */
 export async function supervise(options: SuperviseOptions): Promise<Supervised> {
-  const { name, clock, data } = options
+  const { name, clock, data, metrics } = options
   const log = options.log.child({ thread: name })
   let worker: Worker
   let port: number | undefined
   let ports: ThreadPorts = {}
   let downSince: number | undefined
+  // Ticks and not times: a machine that slept, or a clock that was set, makes nobody silent.
+  let silentTicks = 0
   let started = false
   let stopping = false
   let ended: Promise<void>
@@ -55,19 +63,26 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
   const start = async () => {
     // A thread that listened keeps its port over a restart: others know it.
     const kept = { listenPorts: ports, ...(port === undefined ? {} : { listenPort: port }) }
-    const born = launch(options, { ...data, ...kept })
+    const heard = () => {
+      silentTicks = 0
+    }
+    const born = launch({ ...options, heard }, { ...data, ...kept })
     worker = born.worker
     ended = born.ended.then((cause) => {
       forgetTurn(data.turns, data.slot)
       downSince ??= clock.now()
       // A thread that cannot even start the first time is the operator's to look at.
-      if (started && !stopping) void restart(cause)
+      if (started && !stopping) {
+        metrics.restarted(name)
+        void restart(cause)
+      }
     })
     const startedAt = clock.now()
     const ready = await born.ready
     port = ready.port
     ports = ready.ports ?? {}
     downSince = undefined
+    heard()
     void ended.then(() => {
       if (clock.now() - startedAt > healthyMs) backoffMs = firstBackoffMs
     })
@@ -88,6 +103,13 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
   await start()
   started = true
   return {
+    name,
+    get silentMs() {
+      return downSince === undefined ? silentTicks * tellEveryMs : 0
+    },
+    tick() {
+      silentTicks++
+    },
     get port() {
       return port
     },
@@ -129,7 +151,10 @@ function askGate(worker: Worker, clock: Clock, stream: StreamKey): Promise<LiveG
   })
 }
 
-function launch({ name, entry, metrics, onRing }: SuperviseOptions, data: ThreadData) {
+function launch(
+  { name, entry, metrics, onRing, heard }: SuperviseOptions & { heard: () => void },
+  data: ThreadData,
+) {
   const worker = new Worker(entry, { workerData: data, name, stdout: false, stderr: false })
   let cause: unknown = new Error('The thread ended by itself')
   worker.on('error', (error: Error) => {
@@ -145,6 +170,7 @@ function launch({ name, entry, metrics, onRing }: SuperviseOptions, data: Thread
   })
   const ready = new Promise<Extract<ThreadReport, { kind: 'ready' }>>((resolve, reject) => {
     worker.on('message', (report: ThreadReport) => {
+      heard()
       if (report.kind === 'ready') resolve(report)
       if (report.kind === 'ring') onRing?.(report.due)
       if (report.kind === 'metrics') metrics.add(name, report.snapshot)

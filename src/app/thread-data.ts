@@ -24,6 +24,10 @@ export interface ThreadData {
   inboundPort?: number
 }
 
+/** What the log and the metrics call a thread. */
+export const threadName = (kind: string, index: number) =>
+  kind === 'outbound' ? `${kind}-${index}` : kind
+
 export type ThreadPorts = Readonly<Record<string, number>>
 
 /** From a thread to the main thread. `ready` once it works; `port` where it listens. */

@@ -7,7 +7,13 @@ import type { Meter } from '../metrics/index.js'
 import { openStore, type Store, type StoreOptions } from '../store/index.js'
 import { endFromThread } from './fault.js'
 import { applianceKeyFile } from './files.js'
-import type { ThreadData, ThreadOrder, ThreadPorts, ThreadReport } from './thread-data.js'
+import {
+  type ThreadData,
+  type ThreadOrder,
+  type ThreadPorts,
+  type ThreadReport,
+  threadName,
+} from './thread-data.js'
 import { countCommits, openThreadMeter } from './thread-meter.js'
 
 export interface ThreadContext {
@@ -43,14 +49,17 @@ export async function runThread(
   const data = workerData as ThreadData
   const clock = systemClock
   const log = openLog(logOptions(data.config.log)).child({ thread: name })
-  const counting = openThreadMeter(data.config.metrics.enabled, clock, (snapshot) =>
-    port.postMessage({ kind: 'metrics', snapshot } satisfies ThreadReport),
+  const counting = openThreadMeter(
+    data.config.metrics.enabled,
+    clock,
+    threadName(name, data.index),
+    (snapshot) => port.postMessage({ kind: 'metrics', snapshot } satisfies ThreadReport),
   )
   const { meter } = counting
   const { dataDir, turns, slot } = data
   const onFault = endFromThread(name)
-  const onCommit = countCommits(meter)
-  const store = openStore({ dataDir, clock, turns, slot, onFault, onCommit, background })
+  const counts = countCommits(meter)
+  const store = openStore({ dataDir, clock, turns, slot, onFault, ...counts, background })
   const key = openApplianceKey(applianceKeyFile(data.dataDir))
   const ring = (due: readonly StreamDue[]) =>
     port.postMessage({ kind: 'ring', due } satisfies ThreadReport)

@@ -94,6 +94,7 @@ export const settings = {
       each: (item) => isIP(item) !== 0,
       expected: 'a list of IP addresses',
     }),
+    shutdownNotice: duration('0s', '0s', '30s'),
     shutdownGrace: duration('10s', '0s', '5m'),
   },
   dns: {

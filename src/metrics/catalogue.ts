@@ -135,6 +135,37 @@ export const catalogue = {
     help: 'Writes committed; by posthorn_commits_total, how many share one commit',
     labels: [],
   },
+  posthorn_turn_wait_seconds: {
+    type: 'histogram',
+    help: 'How long a transaction waited for its turn among the threads that write',
+    labels: [],
+    buckets: seconds,
+  },
+  posthorn_thread_lag_seconds: {
+    type: 'gauge',
+    help: "The longest that a thread's event loop came late to what was due, of the last minute",
+    labels: ['thread'],
+  },
+  posthorn_thread_cpu_seconds_total: {
+    type: 'counter',
+    help: "CPU time of a thread's JavaScript",
+    labels: ['thread'],
+  },
+  posthorn_thread_restarts_total: {
+    type: 'counter',
+    help: 'How often a thread died and was started again',
+    labels: ['thread'],
+  },
+  posthorn_healthy: {
+    type: 'gauge',
+    help: 'What /healthz says: 1 when all threads answer and the database takes writes',
+    labels: [],
+  },
+  posthorn_ready: {
+    type: 'gauge',
+    help: 'What /readyz says: 1 when mail may be handed in',
+    labels: [],
+  },
   posthorn_webhook_attempts_total: {
     type: 'counter',
     help: 'Attempts to send a webhook, by what they came to',

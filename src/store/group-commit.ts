@@ -21,6 +21,8 @@ export interface GroupCommitOptions {
   maxCommitsPerFlush?: number
   /** Called after every commit with what it took from its begin on; for metrics. */
   onCommit?: ((writes: number, seconds: number) => void) | undefined
+  /** Called with how long the thread waited for its turn; for metrics. */
+  onTurn?: ((seconds: number) => void) | undefined
   onFault?: OnFault | undefined
 }
 
@@ -121,7 +123,9 @@ async function commitSome(
   const { raw, turns } = options
   const answers: Answer[] = []
   const jobs: Job[] = []
+  const asked = performance.now()
   await turns.take()
+  options.onTurn?.((performance.now() - asked) / 1_000)
   try {
     await begin(statements)
     const endAt = options.clock.now() + maxTurnMs

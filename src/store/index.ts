@@ -67,6 +67,8 @@ export interface StoreOptions {
    */
   background?: boolean
   onCommit?: (writes: number, seconds: number) => void
+  /** How long it waited for its turn before a transaction. */
+  onTurn?: (seconds: number) => void
   /** Without it a fault is an error like others, for a command that ends with it anyway. */
   onFault?: OnFault
 }
@@ -113,6 +115,7 @@ export function openStore(options: StoreOptions): Store {
     maxCommitsPerFlush: background ? 20 : 4,
     clock: options.clock,
     onCommit: options.onCommit,
+    onTurn: options.onTurn,
     onFault,
   })
   return {

@@ -84,6 +84,8 @@ export interface ApplianceRow {
   id: number
   /** Derived from the appliance key that seals what is sealed here. */
   key_check: string
+  /** When it was last seen that the running appliance can write; 0 before the first time. */
+  alive_at: Generated<number>
 }
 
 export interface AccountRow {

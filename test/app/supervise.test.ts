@@ -18,7 +18,7 @@ const data = () => ({
   backlog: makeBacklogMemory(),
   index: 0,
 })
-const metrics = { add() {}, forget() {} }
+const metrics = { add() {}, forget() {}, restarted() {} }
 const options = { name: 'mortal', entry, log: silentLog, clock: systemClock, metrics }
 
 t.test('a thread that dies is started again, and its turn to write is freed', async (t) => {
@@ -56,4 +56,22 @@ t.test('one that does not obey is ended', async (t) => {
   const began = Date.now()
   await thread.stop(50)
   t.ok(Date.now() - began < 5_000)
+})
+
+t.test('one whose event loop does not turn is known by its silence', async (t) => {
+  const thread = await supervise({ ...options, data: data() })
+  const tick = (times: number) => {
+    for (let i = 0; i < times; i++) thread.tick()
+  }
+  tick(2)
+  t.equal(thread.silentMs, 4_000)
+  thread.send({ kind: 'reload' })
+  while (thread.silentMs > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  thread.send({ kind: 'retry', lanes: 'all' })
+  thread.send({ kind: 'reload' })
+  tick(30)
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  t.equal(thread.silentMs, 60_000)
+  t.equal(thread.downSince, undefined, 'it did not die')
+  await thread.stop(50)
 })

@@ -18,6 +18,9 @@ if (dataDir === 'fail') throw new Error('cannot start')
 const life = lives === undefined ? 1 : Atomics.add(lives, 0, 1) + 1
 parentPort?.on('message', async (order: { kind: string }) => {
   if (order.kind === 'stop' && dataDir !== 'deaf') parentPort?.close()
+  // It says that its event loop turns, and then no more.
+  if (order.kind === 'reload') parentPort?.postMessage({ kind: 'metrics', snapshot: {} })
+  while (order.kind === 'retry') {}
   if (order.kind !== 'ring' || life > 1) return
   await joinTurns(turns, slot).take()
   throw new Error('dead')

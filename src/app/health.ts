@@ -1,0 +1,157 @@
+import { statfs } from 'node:fs/promises'
+import { type Clock, pause } from '../clock/index.js'
+import type { Backlog } from '../deliveries/index.js'
+import { messageOf } from '../errors/index.js'
+import type { Meter } from '../metrics/index.js'
+import type { Store } from '../store/index.js'
+import type { Crew } from './crew.js'
+import type { Chore } from './housekeeping.js'
+import { tellEveryMs } from './thread-meter.js'
+
+/** What `/healthz`, `/readyz`, the metrics and `posthorn status` say of the running appliance. */
+export interface Health {
+  /** Why the process had better be started anew; empty while all of it works. */
+  unhealthy(): Promise<Reason[]>
+  /** Why it had better be given no mail now; empty while it takes mail. */
+  unready(): Promise<Reason[]>
+  /** The start is over, or the end has begun. */
+  become(phase: 'running' | 'stopping'): void
+  readonly chores: Chore[]
+}
+
+export interface Reason {
+  what: 'starting' | 'stopping' | 'thread' | 'database' | 'disk' | 'queue'
+  /** One sentence for the operator. */
+  says: string
+}
+
+export interface HealthDeps {
+  store: Store
+  clock: Clock
+  dataDir: string
+  crew: Pick<Crew, 'unwell' | 'tick'>
+  backlog: Pick<Backlog, 'size'>
+  maxQueued: number
+  meter: Meter
+  /** Tests: another disk. */
+  freeBytes?: (dataDir: string) => Promise<number>
+}
+
+// A thread that died is back within half a minute, and none holds its event loop for so long by intent.
+const threadMs = 60_000
+// Who polls has its answer from what was found a moment ago: strangers' requests cost no commit each.
+const foundForMs = 5_000
+// A check must answer while the database does not: load balancers wait some seconds at most.
+const answerMs = 1_000
+// Longer than any transaction of ours, shorter than what clients wait for.
+const stuckMs = 2_000
+const gaugesEveryMs = 15_000
+/** With less than this on the disk of the data directory no mail should be handed in (`doctor` fails too). */
+const roomBytes = 0.2 * 1024 ** 3
+
+export function openHealth(deps: HealthDeps): Health {
+  const { clock, dataDir, crew, backlog, maxQueued, meter, freeBytes = bytesFree } = deps
+  const storage = openStorageProbe(deps)
+  let phase: 'starting' | 'running' | 'stopping' = 'starting'
+
+  const unhealthy = async (): Promise<Reason[]> => {
+    const threads = crew.unwell(threadMs).map(({ thread, state, forMs }): Reason => {
+      const does = state === 'hung' ? 'does not answer' : 'is down'
+      return { what: 'thread', says: `The thread ${thread} ${does}, for ${seconds(forMs)} s` }
+    })
+    const { fault } = await storage.ask()
+    return fault === undefined ? threads : [...threads, { what: 'database', says: fault }]
+  }
+  const unready = async (): Promise<Reason[]> => {
+    if (phase === 'stopping') return [{ what: 'stopping', says: 'Posthorn stops' }]
+    const reasons: Reason[] = []
+    if (phase === 'starting') reasons.push({ what: 'starting', says: 'Posthorn starts' })
+    const { fault, waitedMs } = await storage.ask()
+    const waits = `The database has not taken a write for ${seconds(waitedMs)} s`
+    if (fault !== undefined) reasons.push({ what: 'database', says: fault })
+    else if (waitedMs >= stuckMs) reasons.push({ what: 'database', says: waits })
+    const free = await Promise.race([freeBytes(dataDir), pause(clock, answerMs)]).catch(() => {})
+    if (free === undefined) {
+      reasons.push({ what: 'disk', says: `The disk of ${dataDir} does not answer` })
+    } else if (free < roomBytes) {
+      const left = `${Math.floor(free / 1024 ** 2)} MiB are left on the disk of ${dataDir}`
+      reasons.push({ what: 'disk', says: `${left}; ${roomBytes / 1024 ** 2} are wanted` })
+    }
+    if (backlog.size >= maxQueued) {
+      reasons.push({
+        what: 'queue',
+        says: `The queue is full: ${maxQueued} deliveries wait (outbound.max_queued)`,
+      })
+    }
+    return reasons
+  }
+
+  return {
+    unhealthy,
+    unready,
+    become(next) {
+      phase = next
+    },
+    chores: [
+      { name: 'silent threads', everyMs: tellEveryMs, run: async () => crew.tick() },
+      {
+        name: 'gauges of health',
+        everyMs: gaugesEveryMs,
+        async run() {
+          meter.gauge('posthorn_healthy', {}, (await unhealthy()).length === 0 ? 1 : 0)
+          meter.gauge('posthorn_ready', {}, (await unready()).length === 0 ? 1 : 0)
+        },
+      },
+    ],
+  }
+}
+
+interface Found {
+  /** Why the last write failed; undefined when it did not. */
+  fault: string | undefined
+  /** How long the write under way has waited; 0 when none is. */
+  waitedMs: number
+}
+
+/**
+ * Whether the database takes writes: one that changes a row, by the same way as a client's. The answer
+ * comes soon, whatever the database does; a write that waits goes on, and is asked about again.
+ */
+function openStorageProbe({ store, clock }: Pick<HealthDeps, 'store' | 'clock'>) {
+  let fault: string | undefined
+  let foundAt = Number.NEGATIVE_INFINITY
+  let underWay: { since: number; done: Promise<void> } | undefined
+
+  const write = async () => {
+    try {
+      const now = clock.now()
+      await store.write((tx) => tx.updateTable('appliance').set({ alive_at: now }).execute())
+      fault = undefined
+    } catch (error) {
+      const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
+      fault = `The database cannot be written: ${messageOf(cause)}`
+    }
+    foundAt = clock.now()
+    underWay = undefined
+  }
+  return {
+    async ask(): Promise<Found> {
+      const now = clock.now()
+      const isKnown = now - foundAt < foundForMs && now >= foundAt
+      if (underWay === undefined && !isKnown) underWay = { since: now, done: write() }
+      if (underWay !== undefined) {
+        const answered = new AbortController()
+        void underWay.done.then(() => answered.abort())
+        await pause(clock, answerMs, answered.signal)
+      }
+      return { fault, waitedMs: underWay === undefined ? 0 : clock.now() - underWay.since }
+    },
+  }
+}
+
+async function bytesFree(dataDir: string): Promise<number> {
+  const { bavail, bsize } = await statfs(dataDir)
+  return bavail * bsize
+}
+
+const seconds = (ms: number) => Math.round(ms / 1_000)
