@@ -5,6 +5,7 @@ import {
   nextDueAt,
   runBackfills,
   type Versions,
+  wakeBlocked,
 } from '../automations/index.js'
 import type { Plans } from '../billing/index.js'
 import { type Clock, pause } from '../clock/index.js'
@@ -15,6 +16,8 @@ import type { Chore } from './housekeeping.js'
 
 // Runs that fall due sooner than the next look have an alarm of their own.
 const lookMs = 5_000
+// Whoever has unpaused an account looks whether its mail leaves.
+const wakeMs = 2_000
 // Between writes others have their turn.
 const restMs = 20
 
@@ -52,6 +55,11 @@ export function automationChores({
           signal.addEventListener('abort', cancel, { once: true })
         }
       },
+    },
+    {
+      name: 'runs whose account may go on',
+      everyMs: wakeMs,
+      run: (signal) => wakeBlocked({ store, clock, automate }, signal),
     },
     {
       name: 'automations that are started over lists',

@@ -1,4 +1,4 @@
-import { makeLiveLimit, makeVersions, nextDueAt } from '../automations/index.js'
+import { makeLiveLimit, makeVersions, nextDueAt, noteAllBlocked } from '../automations/index.js'
 import { loadPlans, refuseUnknownPlans } from '../billing/index.js'
 import { campaignsWait } from '../broadcasts/index.js'
 import { type Clock, pause, systemClock } from '../clock/index.js'
@@ -144,6 +144,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     loadBounceRules(bounceRuleFiles(dataDir))
     loadFeedbackLoops(feedbackLoopFiles(dataDir))
     await holdOldMail({ store, clock, log })
+    await store.write(noteAllBlocked)
     const backlogMemory = makeBacklogMemory()
     const backlog = joinBacklog(backlogMemory)
     await backlog.recount(store.read)

@@ -38,7 +38,7 @@ function explained(version: Compiled, run: ExplainedRun, now: number): string {
     return `is held at ${where} (${held}) until an operator releases it`
   }
   if (kind !== 'delay' && kind !== 'event') {
-    return `waits at ${where}: ${blocks[kind]} ${dateOf(until, now)}`
+    return `waits at ${where}: ${blocks[kind]} ${until <= now ? 'now' : dateOf(until, now)}`
   }
   if (until <= now) return `is about to go on at ${where}`
   if (kind === 'delay') return `waits until ${dateOf(until, now)}, then ${then(step)}`

@@ -69,3 +69,4 @@ export {
 } from './state.js'
 export { refuseTemplateInUse, type TemplateUse, templateUses } from './templates-in-use.js'
 export { makeVersions, type Versions } from './versions.js'
+export { noteAllBlocked, wakeBlocked } from './wake-blocked.js'

@@ -11,6 +11,7 @@ import { insertMails, type MailDeps, refusedMails } from './mails.js'
 import type { Batch, Plan, PlannedMail } from './plan.js'
 import type { HistoryEntry } from './run.js'
 import { enqueueStepWebhooks } from './step-webhook.js'
+import { stillBlocked } from './wake-blocked.js'
 
 export interface TakeDeps extends MailDeps {
   store: Pick<Store, 'write' | 'ids'>
@@ -49,7 +50,7 @@ export async function takePlans(
   const { billing } = gate
   return await store.write(async (tx) => {
     const tally = makeTally()
-    const current = await stillSame(tx, plans)
+    const current = await stillBlocked(tx, billing, await stillSame(tx, plans))
     const planned = current.filter((plan) => plan.kind === 'go')
     const { going: free, refused } = await stillTrue(tx, billing.accountId, planned)
     const going = await withinHour(tx, free, now)

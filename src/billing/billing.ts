@@ -15,6 +15,8 @@ export interface AccountBilling {
   /** Account protection has stopped everything, or marketing alone. */
   paused: PauseReason | null
   marketingPaused: PauseReason | null
+  /** Rises with each change of the above, and of the account's verified domains. */
+  revision: number
 }
 
 /** One row by its key; read it for every request, never keep it. */
@@ -32,6 +34,7 @@ export async function readBilling(
     suspended: row?.suspended_reason ?? null,
     paused: row?.paused ?? null,
     marketingPaused: row?.marketing_paused ?? null,
+    revision: row?.revision ?? 0,
   }
 }
 

@@ -22,9 +22,16 @@ export {
   giveBackCampaignMails,
   refuseCampaignMails,
 } from './quota.js'
+export {
+  type AccountRevision,
+  changedAccounts,
+  noteWoken,
+  revisionOf,
+} from './revision.js'
 export { pausesOf, stoppedAccounts, stoppedBy, stoppedForClient } from './stopped.js'
 export {
   clearPauses,
+  noteChange,
   openSubscription,
   pauseMarketing,
   pauseSending,

@@ -50,6 +50,9 @@ export const pauseMarketing = (tx: Tx, accountId: string, reason: PauseReason) =
 export const clearPauses = (tx: Tx, accountId: string) =>
   change(tx, accountId, { paused: null, marketing_paused: null })
 
+/** What decides whether the account's mails may be made has changed elsewhere: a domain was verified. */
+export const noteChange = (tx: Tx, accountId: string) => change(tx, accountId, {})
+
 /** At the start: a plan that an account has must not be missing from `plans.toml`. */
 export async function refuseUnknownPlans(read: Read, plans: Plans): Promise<void> {
   const ids = [...plans.email, ...plans.marketing].map(({ id }) => id)
@@ -72,12 +75,17 @@ export async function refuseUnknownPlans(read: Read, plans: Plans): Promise<void
 async function change(
   tx: Tx,
   accountId: string,
-  values: Partial<Omit<SubscriptionRow, 'account_id' | 'first_account'>>,
+  values: Partial<Omit<SubscriptionRow, 'account_id' | 'first_account' | 'revision'>>,
 ): Promise<void> {
   await tx
     .insertInto('subscriptions')
-    .values({ ...unchanged(accountId), ...values })
-    .onConflict((conflict) => conflict.column('account_id').doUpdateSet(values))
+    .values({ ...unchanged(accountId), ...values, revision: 1 })
+    .onConflict((conflict) =>
+      conflict.column('account_id').doUpdateSet((eb) => ({
+        ...values,
+        revision: eb('subscriptions.revision', '+', 1),
+      })),
+    )
     .execute()
 }
 
@@ -90,4 +98,6 @@ const unchanged = (accountId: string): SubscriptionRow => ({
   suspended_reason: null,
   paused: null,
   marketing_paused: null,
+  revision: 0,
+  woken_revision: 0,
 })

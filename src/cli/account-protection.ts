@@ -144,7 +144,7 @@ async function change(
   else if (marketingPaused !== null) say(`Marketing of "${found.name}" is paused.`)
   else {
     say(`"${found.name}" may send again. What waited leaves within 30 seconds, runs of`)
-    say('automations go on within 5 minutes.')
+    say('automations go on within seconds.')
   }
 }
 

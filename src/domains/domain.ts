@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { domainToASCII } from 'node:url'
-import { checkAdding, type Plans, readBilling } from '../billing/index.js'
+import { checkAdding, noteChange, type Plans, readBilling } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import { type DkimKeyPair, generateDkimKeyPair } from '../dkim/index.js'
@@ -103,6 +103,7 @@ export async function addDomain(
     if (options.plans !== undefined) await refuseBeyondPlan(tx, options.plans, accountId)
     await tx.insertInto('domains').values(row).execute()
     await tx.insertInto('dkim_keys').values(keys).execute()
+    if (trusted) await noteChange(tx, accountId)
     await options.alongside?.(tx, toDomain(row, keys))
   })
   return toDomain(row, keys)

@@ -1,3 +1,4 @@
+import { noteChange } from '../billing/index.js'
 import { publishesDkimKey } from '../dkim/index.js'
 import type { Answer, Resolver } from '../dns/index.js'
 import { type Domain, type DomainDeps, findDomain } from './domain.js'
@@ -53,6 +54,7 @@ export async function verifyDomain(
       })
       .where('id', '=', domain.id)
       .execute()
+    if (rsa && domain.status !== 'verified') await noteChange(tx, accountId)
     for (const key of domain.keys) {
       const purpose = key.algorithm === 'rsa-sha256' ? 'dkim-rsa' : 'dkim-ed25519'
       await tx

@@ -38,6 +38,7 @@ import * as automationHours from './migrations/0037-automation-hours.js'
 import * as figures from './migrations/0041-figures.js'
 import * as alive from './migrations/0046-alive.js'
 import * as notices from './migrations/0049-notices.js'
+import * as woken from './migrations/0058-woken.js'
 
 /** In order, forward only; a released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -77,6 +78,7 @@ const migrations: Record<string, Migration> = {
   '0041-figures': figures,
   '0046-alive': alive,
   '0049-notices': notices,
+  '0058-woken': woken,
 }
 
 /** Brings the database to the present schema, under a lock, all or nothing. Runs at every start. */

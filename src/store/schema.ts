@@ -414,6 +414,10 @@ export interface SubscriptionRow {
   suspended_reason: string | null
   paused: 'bounce' | 'complaint' | null
   marketing_paused: 'bounce' | 'complaint' | null
+  /** Counts the changes of what decides whether mails of the account may be made. */
+  revision: number
+  /** The revision up to which its runs that were blocked have been looked at again. */
+  woken_revision: number
 }
 
 /** Counters of an account in a UTC month (`2026-11`) or UTC day (`2026-11-21`). */
