@@ -60,12 +60,17 @@ export const automateSlot = 2
 const firstOutboundSlot = 3 // and 7 more
 const inboundSlot = 11
 const courierSlot = 12
-/** Of the threads that are there while campaigns are expanded, and while contacts are imported. */
+/** Of the thread that is there while campaigns are expanded. */
 export const expandSlot = 13
-export const importSlot = 14
+/** Of the jobs of the calendar, of which one at a time may make mail. */
+export const shortJobSlot = 14
 const submissionSlot = 15
-// It makes no ids: its slot has no numbers for them.
+// Threads from here on make no mails: their slots have no numbers for them (`store/ids.ts`).
 const checkpointSlot = 16
+/** Of the thread that is there while contacts are imported. */
+export const importSlot = 17
+/** Of the jobs of the calendar that may take hours. */
+export const longJobSlot = 18
 // What a thread may take beyond its own grace to write its last results and close.
 const closingMs = 10_000
 // Beyond it only a new process may help; systemd's watchdog then brings one.

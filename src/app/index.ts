@@ -18,6 +18,7 @@ import { liftExpired } from '../suppression/index.js'
 import { openRenderer } from '../templates/index.js'
 import { loadTrackingAgents, openRecorder } from '../tracking/index.js'
 import { automationChores } from './automations.js'
+import { calendarJobs, jobsOfCalendar, openCalendar } from './calendar.js'
 import { openControl } from './control.js'
 import { importSlot, openCrew } from './crew.js'
 import { makeDoorbell } from './doorbell.js'
@@ -33,7 +34,8 @@ import {
 import { forwardingChores } from './forwarding.js'
 import { openHealth } from './health.js'
 import { startHousekeeping } from './housekeeping.js'
-import { openJobs } from './jobs.js'
+import { openJobThreads } from './job-threads.js'
+import { jobsOnDemand, startsOnDemand } from './jobs.js'
 import { openPrivateServer, openPublicServer } from './listeners.js'
 import { lockDataDir } from './lock.js'
 import { openMetrics } from './metrics.js'
@@ -162,11 +164,12 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const ring = makeDoorbell((due) => crew.ring(due))
     ringOfThreads = ring
 
-    const jobs = openJobs({
+    const jobThreads = openJobThreads({
       ...{ config, dataDir, ...shared, log, clock, metrics, ring },
-      onAutomated: () => automateIfDue(),
+      threads: [...jobsOnDemand, ...jobsOfCalendar],
     })
-    opened.push(() => jobs.close())
+    opened.push(() => jobThreads.close())
+    const jobs = startsOnDemand(jobThreads, log, () => automateIfDue())
     // Requests ask for it, so that one look serves all that ask while it is under way, and one more after it.
     let looking = false
     let lookAgain = false
@@ -254,6 +257,15 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       liveLimit: makeLiveLimit(maxLiveRuns),
     })
     opened.push(() => privateServer.close(config.http.shutdownGrace))
+    const calendar = await openCalendar({
+      ...{ store, clock, log, meter: metrics.meter, threads: jobThreads },
+      ...{ jobs: calendarJobs(config.jobs), zone: config.jobs.zone },
+    })
+    opened.push(async () => {
+      const closed = calendar.close()
+      await jobThreads.close()
+      await closed
+    })
     // What a stop or a kill has left half done.
     if (await campaignsWait({ store, clock })) jobs.expand()
     automateIfDue()

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { OperatorError } from '../errors/index.js'
+import { schedules, timeZone } from './jobs.js'
 import { pools } from './pools.js'
 import { type ConfigSource, isTable, readConfig } from './read.js'
 import {
@@ -27,9 +28,18 @@ import { checkSubmission, listenAt, networks, trustedNetworks } from './submissi
 export type Config = Values<typeof settings>
 export type { ApplianceKey } from './appliance-key.js'
 export { createApplianceKeyFile, makeApplianceKey, openApplianceKey } from './appliance-key.js'
+export {
+  type JobDefinition,
+  type JobName,
+  jobCatalogue,
+  jobNames,
+  type Lane,
+  lanes,
+} from './jobs.js'
 export { packageFile, packageVersion } from './package-file.js'
 export { allSourceAddresses, type PoolsSettings } from './pools.js'
 export { type ConfigSource, environmentName, settingName } from './read.js'
+export { readSchedule, type Schedule } from './schedule.js'
 export {
   duration,
   flag,
@@ -239,6 +249,10 @@ export const settings = {
       each: (item) => hostName.test(item) || isNetwork(item),
       expected: 'a list of host names, addresses and networks, such as "10.0.0.0/8"',
     }),
+  },
+  jobs: {
+    zone: timeZone('UTC'),
+    ...schedules,
   },
   metrics: {
     enabled: flag(true),

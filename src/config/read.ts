@@ -35,7 +35,7 @@ export const settingName = (path: readonly string[]) =>
   path.map((part) => part.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`)).join('.')
 
 export const environmentName = (path: readonly string[]) =>
-  `POSTHORN_${settingName(path).replaceAll('.', '_').toUpperCase()}`
+  `POSTHORN_${settingName(path).replaceAll(/[.-]/g, '_').toUpperCase()}`
 
 function readSection(
   section: Section,

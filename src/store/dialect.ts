@@ -55,6 +55,8 @@ export interface ConnectionOptions {
 
 export function openConnection(file: string, options: ConnectionOptions): RawDatabase {
   const raw = new BetterSqlite3(file, { timeout: options.busyTimeoutMs })
+  // Before the first page is made; on a file that was made without it, it counts from the next `vacuum` on.
+  raw.pragma('auto_vacuum = incremental')
   raw.pragma('journal_mode = wal')
   raw.pragma('synchronous = full')
   raw.pragma('foreign_keys = on')
@@ -88,6 +90,13 @@ export function runOn<R>(db: object, text: string, parameters: readonly unknown[
   const connection = connections.get(db)
   if (connection === undefined) throw new Error('Not a database that kyselyOver made')
   return connection.run<R>(text, parameters).rows
+}
+
+/** Runs a statement to its end that gives no rows and yet takes many steps, such as `incremental_vacuum`. */
+export function execOn(db: object, text: string): void {
+  const connection = connections.get(db)
+  if (connection === undefined) throw new Error('Not a database that kyselyOver made')
+  connection.exec(text)
 }
 
 /** SQLite looks into a bound limit to plan with, and so compiles the statement anew at every run. */
@@ -173,6 +182,15 @@ class CachingConnection implements DatabaseConnection {
       return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
     } catch (error) {
       // Here, because many callers catch what a query throws, answer or log it, and go on.
+      reportFault(error, this.#onFault)
+      throw error
+    }
+  }
+
+  exec(text: string): void {
+    try {
+      this.#raw.exec(text)
+    } catch (error) {
       reportFault(error, this.#onFault)
       throw error
     }

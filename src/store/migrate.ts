@@ -36,6 +36,7 @@ import * as submission from './migrations/0034-submission.js'
 import * as keyLimits from './migrations/0035-key-limits.js'
 import * as automationHours from './migrations/0037-automation-hours.js'
 import * as figures from './migrations/0041-figures.js'
+import * as jobs from './migrations/0042-jobs.js'
 import * as alive from './migrations/0046-alive.js'
 import * as notices from './migrations/0049-notices.js'
 import * as woken from './migrations/0058-woken.js'
@@ -76,6 +77,7 @@ const migrations: Record<string, Migration> = {
   '0035-key-limits': keyLimits,
   '0037-automation-hours': automationHours,
   '0041-figures': figures,
+  '0042-jobs': jobs,
   '0046-alive': alive,
   '0049-notices': notices,
   '0058-woken': woken,

@@ -77,6 +77,8 @@ export interface Tables {
   figure_cursors: FigureCursorsRow
   notices: NoticeRow
   notice_mails: NoticeMailRow
+  jobs: JobRow
+  job_runs: JobRunRow
 }
 
 /** One row, of id 1. */
@@ -1139,4 +1141,32 @@ export interface NoticeMailRow {
   /** The way it took: `queue`, a relay, the command, `log`. */
   path: string
   result: string
+}
+
+/** A job of the calendar that is not off. */
+export interface JobRow {
+  name: string
+  /** Its cron expression and zone: when they change, nothing of before is due. */
+  schedule: string
+  /** Due times up to this one are dealt with. */
+  handled_until: number
+}
+
+/** The last runs of each job of the calendar. */
+export interface JobRunRow {
+  id: Generated<number>
+  name: string
+  /** Null: started by hand. */
+  due_at: number | null
+  began_at: number
+  /** Null while it is under way, and for one that ended with the process. */
+  ended_at: number | null
+  result: 'running' | 'done' | 'failed' | 'timed out' | 'cut off'
+  /** One sentence. */
+  summary: string | null
+  /** JSON: an array of sentences. */
+  problems: string
+  /** JSON: numbers by name. */
+  figures: string
+  error: string | null
 }

@@ -17,7 +17,7 @@
  * ticket it waits with (0: none) and how often it was passed over. A slot has at most one ticket,
  * because a thread's writes queue behind each other before they come here (`group-commit.ts`).
  */
-const maxSlots = 17
+const maxSlots = 19
 const holderAt = 0
 const dispenserAt = 1
 const slotsAt = 2
@@ -36,7 +36,7 @@ export interface Turns {
   release(): void
 }
 
-/** The turns as seen by the thread with number `slot` (0 to 16); a job `givesWay` to clients. */
+/** The turns as seen by the thread with number `slot` (0 to 18); a job `givesWay` to clients. */
 export function joinTurns(
   shared: SharedArrayBuffer,
   slot: number,

@@ -15,7 +15,7 @@ import { makeTempDir } from '../support/store.js'
 
 const example = readFileSync('config/posthorn.example.toml', 'utf8')
 // A commented setting at the start of a line; the examples within explanations are indented.
-const commented = /^# ([a-z_]+ = .+)$/gm
+const commented = /^# ([a-z_-]+ = .+)$/gm
 const uncommented = example.replaceAll(commented, '$1')
 
 const isSetting = (entry: Setting<unknown> | Section): entry is Setting<unknown> =>
@@ -83,7 +83,7 @@ t.test('the example explains every setting and names every limit', async (t) => 
     const lines = block.split('\n').filter((line) => !line.startsWith('['))
     t.equal(block.match(commented)?.length, 1, `one setting a paragraph:\n${block}`)
     t.match(lines[0], /^# [A-Z0-9"]/, `an explanation first:\n${block}`)
-    t.match(lines.at(-1), /^# [a-z_]+ = /)
+    t.match(lines.at(-1), /^# [a-z_-]+ = /)
   }
 })
 
@@ -112,6 +112,12 @@ t.test('every setting can come from the environment, by a name of its own', asyn
 })
 
 const badValues: [name: string, toml: string, expected: string][] = [
+  ['jobs.zone', '"Mars/Base"', 'a time zone'],
+  ['jobs.optimize', '"61 3 * * *"', 'a cron expression of five fields'],
+  ['jobs.optimize', '"0 0 30 2 *"', 'is never due'],
+  ['jobs.optimize', '"*/5 * * * *"', 'never twice within 10 minutes'],
+  ['jobs.optimize', '"0 0 3 * * *"', '"off"'],
+  ['jobs.optimize', 'false', '"off"'],
   ['log.level', '"loud"', 'one of "debug", "info", "warn", "error"'],
   ['log.level', '3', 'one of'],
   ['http.private.host', '""', 'an IP address'],

@@ -6,7 +6,13 @@ import type { Test } from 'tap'
 import { createAccount, createKey } from '../../src/accounts/index.js'
 import { type Appliance, applianceKeyFile, startAppliance } from '../../src/app/index.js'
 import { type Clock, systemClock } from '../../src/clock/index.js'
-import { createApplianceKeyFile, loadConfig, openApplianceKey } from '../../src/config/index.js'
+import {
+  createApplianceKeyFile,
+  environmentName,
+  jobNames,
+  loadConfig,
+  openApplianceKey,
+} from '../../src/config/index.js'
 import type { StaticRecords } from '../../src/dns/index.js'
 import { addDomain } from '../../src/domains/index.js'
 import type { EmailRecord } from '../../src/emails/index.js'
@@ -108,6 +114,8 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
       POSTHORN_OUTBOUND_THREADS: '1',
       // The threads' own logs go to stderr.
       POSTHORN_LOG_LEVEL: 'error',
+      // A test's clock may run for days: what it does not ask for does not start.
+      ...Object.fromEntries(jobNames.map((name) => [environmentName(['jobs', name]), 'off'])),
       ...options.env,
     },
   })

@@ -1,0 +1,135 @@
+import { fileURLToPath } from 'node:url'
+import Bree from 'bree'
+import type { JobResult } from '../calendar/index.js'
+import type { Clock } from '../clock/index.js'
+import type { Config } from '../config/index.js'
+import type { StreamDue } from '../deliveries/index.js'
+import { messageOf } from '../errors/index.js'
+import type { Log } from '../log/index.js'
+import { forgetTurn } from '../store/index.js'
+import type { JobReport } from './job.js'
+import type { Metrics } from './metrics.js'
+
+/** Threads that live as long as their work lasts, each started by its name and never beside itself. */
+export interface JobThreads {
+  /** Starts the thread; resolves when it has ended. It is to be asked first whether it runs already. */
+  run(name: string, options?: { limitMs?: number }): Promise<ThreadEnd>
+  isRunning(name: string): boolean
+  post(name: string, message: string): void
+  close(): Promise<void>
+}
+
+export interface ThreadEnd {
+  /** What the work has said of itself. */
+  said?: JobResult
+  error?: unknown
+  /** It was told to end: it took too long, or the appliance stops. */
+  told?: 'limit' | 'stop'
+}
+
+export interface JobThread {
+  name: string
+  /** Its place in the writers' turns. */
+  slot: number
+  /** Default: the file of that name in `src/jobs/`. */
+  entry?: URL
+}
+
+export interface JobThreadsOptions {
+  config: Config
+  dataDir: string
+  turns: SharedArrayBuffer
+  backlog: SharedArrayBuffer
+  log: Log
+  clock: Clock
+  metrics: Pick<Metrics, 'add' | 'forget'>
+  ring: (due: readonly StreamDue[]) => void
+  threads: readonly JobThread[]
+}
+
+// One that was told to end and does not is terminated; its transactions are short, and begun anew.
+const graceMs = 10_000
+// Without it a job that makes a million short-lived rows lets its heap grow by 48 MB.
+const resourceLimits = { maxYoungGenerationSizeMb: 8 }
+
+export function openJobThreads(options: JobThreadsOptions): JobThreads {
+  const { config, dataDir, turns, backlog, log, clock, metrics, ring, threads } = options
+  const running = new Map<string, { end: ThreadEnd; ended: () => void }>()
+  let closing = false
+  const bree = new Bree({
+    root: false,
+    doRootCheck: false,
+    logger: { info() {}, warn() {}, error() {} },
+    errorHandler(error, { name }) {
+      const end = running.get(name)?.end
+      // Bree calls it twice: the second error is that the thread has ended.
+      if (end !== undefined && end.told === undefined) end.error ??= error
+    },
+    workerMessageHandler(data) {
+      const { name } = data
+      const message = data.message as JobReport
+      if (message === 'cancelled') return
+      if (message.kind === 'ring') return ring(message.due)
+      if (message.kind === 'metrics') return metrics.add(name, message.snapshot)
+      const end = running.get(name)?.end
+      if (end !== undefined) end.said = message.said
+    },
+    jobs: threads.map(({ name, slot, entry }) => ({
+      name,
+      path: fileURLToPath(entry ?? new URL(`../jobs/${name}.js`, import.meta.url)),
+      timeout: false,
+      worker: { workerData: { config, dataDir, turns, backlog, slot }, name, resourceLimits },
+    })),
+  })
+  bree.on('worker deleted', (name: string) => {
+    const thread = threads.find((one) => one.name === name)
+    metrics.forget(name)
+    if (thread !== undefined) forgetTurn(turns, thread.slot)
+    running.get(name)?.ended()
+  })
+  const tellToEnd = (name: string, told: 'limit' | 'stop') => {
+    const end = running.get(name)?.end
+    if (end !== undefined) end.told ??= told
+    bree.workers.get(name)?.postMessage('cancel')
+    return clock.after(graceMs, () => void bree.workers.get(name)?.terminate())
+  }
+  return {
+    isRunning: (name) => running.has(name),
+    post: (name, message) => bree.workers.get(name)?.postMessage(message),
+    async run(name, { limitMs } = {}) {
+      if (closing) return { told: 'stop' }
+      if (running.has(name)) throw new Error(`${name} runs already`)
+      const end: ThreadEnd = {}
+      const ended = new Promise<void>((resolve) => running.set(name, { end, ended: resolve }))
+      let cancel = () => {}
+      if (limitMs !== undefined) {
+        cancel = clock.after(limitMs, () => {
+          cancel = tellToEnd(name, 'limit')
+        })
+      }
+      try {
+        await bree.run(name)
+        // It was told to stop before the thread was there.
+        if (closing) cancel = tellToEnd(name, 'stop')
+        await ended
+      } catch (error) {
+        end.error ??= error
+      } finally {
+        cancel()
+        running.delete(name)
+      }
+      return end
+    },
+    async close() {
+      closing = true
+      for (const { end } of running.values()) end.told ??= 'stop'
+      const terminate = clock.after(graceMs, () => {
+        for (const worker of bree.workers.values()) void worker.terminate()
+      })
+      await bree
+        .stop()
+        .catch((error) => log.warn({ reason: messageOf(error) }, 'A job was cut off'))
+      terminate()
+    },
+  }
+}

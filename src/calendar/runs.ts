@@ -1,0 +1,119 @@
+import type { JobRunRow, Read, Tx } from '../store/index.js'
+import { storedObject, storedTexts } from '../store/index.js'
+
+/** What a job says of its run. */
+export interface JobResult {
+  /** One plain sentence. */
+  summary: string
+  /** What the operator has to look at, a sentence each, with the command that mends it. */
+  problems?: readonly string[]
+  figures?: Readonly<Record<string, number>>
+}
+
+/** One run of a job, under way or over. */
+export interface JobRun {
+  id: number
+  name: string
+  /** When it was due; null: somebody has started it by hand. */
+  dueAt: number | null
+  beganAt: number
+  /** Null while it is under way, and for one that ended with the process, nobody knows when. */
+  endedAt: number | null
+  result: JobRunRow['result']
+  summary: string | null
+  problems: readonly string[]
+  figures: Readonly<Record<string, number>>
+  error: string | null
+}
+
+export interface EndOfRun {
+  endedAt: number
+  result: Exclude<JobRunRow['result'], 'running'>
+  /** What the job said before it ended, if it did. */
+  said?: JobResult | undefined
+  error?: string | undefined
+}
+
+/** Runs that are kept of each job. */
+const keptRuns = 100
+
+/** Notes that a run begins, and forgets the oldest of the job; returns the run's id. */
+export async function beginRun(
+  tx: Tx,
+  { name, dueAt, beganAt }: { name: string; dueAt: number | null; beganAt: number },
+): Promise<number> {
+  const { id } = await tx
+    .insertInto('job_runs')
+    .values({
+      ...{ name, due_at: dueAt, began_at: beganAt, ended_at: null, result: 'running' },
+      ...{ summary: null, problems: '[]', figures: '{}', error: null },
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await tx
+    .deleteFrom('job_runs')
+    .where('name', '=', name)
+    .where('id', '<=', (eb) =>
+      eb
+        .selectFrom('job_runs')
+        .select('id')
+        .where('name', '=', name)
+        .orderBy('id', 'desc')
+        .offset(keptRuns)
+        .limit(1),
+    )
+    .execute()
+  return id
+}
+
+export async function endRun(tx: Tx, id: number, end: EndOfRun): Promise<void> {
+  const { said } = end
+  await tx
+    .updateTable('job_runs')
+    .set({
+      ended_at: end.endedAt,
+      result: end.result,
+      summary: said?.summary ?? null,
+      problems: JSON.stringify(said?.problems ?? []),
+      figures: JSON.stringify(said?.figures ?? {}),
+      error: end.error ?? null,
+    })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** The latest runs of a job, the newest first. */
+export async function runsOf(read: Read, name: string, atMost = keptRuns): Promise<JobRun[]> {
+  const rows = await read
+    .selectFrom('job_runs')
+    .selectAll()
+    .where('name', '=', name)
+    .orderBy('id', 'desc')
+    .limit(atMost)
+    .execute()
+  return rows.map(runOf)
+}
+
+/** The last run of each job that has run. */
+export async function lastRuns(read: Read): Promise<Map<string, JobRun>> {
+  const rows = await read
+    .selectFrom('job_runs')
+    .selectAll()
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('job_runs')
+        .select(({ fn }) => fn.max('id').as('id'))
+        .groupBy('name'),
+    )
+    .execute()
+  return new Map(rows.map((row) => [row.name, runOf(row)]))
+}
+
+type StoredRun = { [K in keyof JobRunRow]: K extends 'id' ? number : JobRunRow[K] }
+
+const runOf = (row: StoredRun): JobRun => ({
+  ...{ id: row.id, name: row.name, dueAt: row.due_at, beganAt: row.began_at },
+  ...{ endedAt: row.ended_at, result: row.result, summary: row.summary, error: row.error },
+  problems: storedTexts(row.problems) ?? [],
+  figures: storedObject<number>(row.figures),
+})

@@ -1,0 +1,75 @@
+import { faultOfCron } from './schedule.js'
+import { type Setting, table } from './settings.js'
+
+/** A job of the calendar, as it is unless `[jobs]` says otherwise. */
+export interface JobDefinition {
+  /** Five fields of cron(8), in the zone of `[jobs]`. */
+  cron: string
+  /** A run that lasts longer is ended: first asked to, then terminated. */
+  limitMs: number
+  /**
+   * One job of each lane runs at a time, which bounds the memory (24 MB a thread) and the load. `long` has
+   * those that may take hours, and that make no mail.
+   */
+  lane: Lane
+  /** What it does, for operators: follows the job's name in `posthorn job list`. */
+  what: string
+}
+
+export type Lane = 'short' | 'long'
+export const lanes: readonly Lane[] = ['short', 'long']
+
+const minuteMs = 60_000
+
+/**
+ * Everything periodic that need not happen within seconds; each has its entry in `src/jobs/`. The times are of
+ * the night, apart from each other, and none is at a full hour, when the mail of others' cron jobs comes.
+ */
+export const jobCatalogue = {
+  optimize: {
+    cron: '50 4 * * *',
+    limitMs: 60 * minuteMs,
+    lane: 'long',
+    what: "renews the statistics of the database's query planner and gives free pages back to the disk",
+  },
+} as const satisfies Record<string, JobDefinition>
+
+export type JobName = keyof typeof jobCatalogue
+export const jobNames = Object.keys(jobCatalogue) as JobName[]
+
+/** The cron expression of each job, or "off". */
+export const schedules = Object.fromEntries(
+  jobNames.map((name) => [name, cronOrOff(jobCatalogue[name].cron)]),
+) as Readonly<Record<JobName, Setting<string>>>
+
+function cronOrOff(fallback: string) {
+  const expected = `a cron expression of five fields such as "${fallback}", never twice within 10 minutes, or "off"`
+  const setting: Setting<string> = {
+    kind: 'setting',
+    fallback,
+    read(value) {
+      if (value === 'off') return { value }
+      const fault = typeof value === 'string' ? faultOfCron(value) : 'no text'
+      return typeof value === 'string' && fault === undefined
+        ? { value: value.trim() }
+        : { expected: `${expected} (it is: ${fault})` }
+    },
+  }
+  return setting
+}
+
+/** A time zone's name. */
+export const timeZone = (fallback: string) =>
+  table<string>(
+    fallback,
+    (value) => (typeof value === 'string' && isZone(value) ? value : undefined),
+    'a time zone such as "UTC" or "Africa/Lagos"',
+  )
+
+function isZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,79 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { type CalendarJob, openCalendar } from '../../src/app/calendar.js'
+import { applianceKeyFile } from '../../src/app/index.js'
+import { openJobThreads } from '../../src/app/job-threads.js'
+import { type JobRun, runsOf } from '../../src/calendar/index.js'
+import { createApplianceKeyFile, loadConfig } from '../../src/config/index.js'
+import { makeBacklogMemory } from '../../src/deliveries/index.js'
+import { type Log, silentLog } from '../../src/log/index.js'
+import { silentMeter } from '../../src/metrics/index.js'
+import { makeTurns, type Store } from '../../src/store/index.js'
+import { FakeClock } from './clock.js'
+import { makeTempDir, openTestStore } from './store.js'
+
+export interface CalendarOptions {
+  clock?: FakeClock
+  dataDir?: string
+  zone?: string
+  log?: Log
+  limitMs?: number
+}
+
+/** A calendar over Bree's threads of `test-job.ts`, whose jobs are named with their cron expressions. */
+export async function startCalendar(
+  t: Test,
+  crons: Readonly<Record<string, string>>,
+  options: CalendarOptions = {},
+) {
+  const { clock = new FakeClock(), log = silentLog, limitMs = 600_000, zone = 'UTC' } = options
+  const dataDir = options.dataDir ?? makeTempDir(t)
+  const turns = makeTurns()
+  const store = await openTestStore(t, { dataDir, clock, turns })
+  createApplianceKeyFile(applianceKeyFile(dataDir))
+  const jobs = Object.entries(crons).map(([name, cron]): CalendarJob => {
+    return { name, cron, limitMs, lane: name.endsWith('long') ? 'long' : 'short' }
+  })
+  const env = { POSTHORN_LOG_LEVEL: 'error' }
+  const threads = openJobThreads({
+    ...{ config: loadConfig({ env }), dataDir, turns, backlog: makeBacklogMemory(), log, clock },
+    metrics: { add() {}, forget() {} },
+    ring() {},
+    threads: jobs.map(({ name, lane }) => ({
+      ...{ name, slot: lane === 'long' ? 18 : 14 },
+      entry: new URL('./test-job.js', import.meta.url),
+    })),
+  })
+  const calendar = await openCalendar({
+    ...{ store, clock, log, meter: silentMeter, threads, jobs, zone },
+  })
+  // Its first look is over then, and it waits for its clock.
+  await new Promise((resolve) => setImmediate(resolve))
+  const close = async () => {
+    const closed = calendar.close()
+    await threads.close()
+    await closed
+  }
+  t.teardown(close)
+  return {
+    ...{ store, clock, dataDir, calendar, close },
+    runs: (name: string) => runsOf(store.read, name),
+    /** Which jobs' work began, in order. */
+    began: () => {
+      const file = join(dataDir, 'began')
+      return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
+    },
+    until: (name: string, isSo: (runs: JobRun[]) => boolean) => untilRuns(store, name, isSo),
+  }
+}
+
+/** Resolves with the runs of a job once they are so. */
+async function untilRuns(store: Store, name: string, isSo: (runs: JobRun[]) => boolean) {
+  for (let waited = 0; ; waited += 10) {
+    const runs = await runsOf(store.read, name)
+    if (isSo(runs)) return runs
+    if (waited > 20_000) throw new Error(`The runs of ${name} stay ${JSON.stringify(runs)}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
