@@ -1,6 +1,15 @@
 import { enums, literal, optional, type, union } from 'superstruct'
 import type { Plans } from '../billing/index.js'
-import { type Api, described, listOf, reply, rule, Uuid } from '../http/index.js'
+import {
+  type Api,
+  atLeastOne,
+  described,
+  listOf,
+  noOthers,
+  reply,
+  rule,
+  Uuid,
+} from '../http/index.js'
 import type { AccountDeps } from './account.js'
 import type { Principal } from './authenticate.js'
 import { type ApiKey, createKey, deleteKey, findKey, listKeys, updateKey } from './key.js'
@@ -36,8 +45,8 @@ const limits = {
   networks: optional(Some),
   expiresAt: optional(When),
 }
-const KeyBody = type({ name: Name, ...limits })
-const ChangesBody = type({ name: optional(Name), ...limits })
+const KeyBody = noOthers(type({ name: Name, ...limits }))
+const ChangesBody = noOthers(atLeastOne(type({ name: optional(Name), ...limits })))
 
 /** API keys by the API: for full keys, which make none that may do more than themselves. */
 export function keyRoutes(api: Api<Principal>, deps: KeyRouteDeps): void {

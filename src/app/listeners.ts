@@ -97,7 +97,7 @@ export async function openPrivateServer(
   automationRoutes(server.api, { ...core, follow, maxQueued, meter: metrics.meter })
   templateRoutes(server.api, {
     ...core,
-    usesOf: (accountId, slug) => templateUses(store.read, accountId, slug),
+    usesOf: (accountId, slug, version) => templateUses(store.read, accountId, slug, version),
     refuseInUse: (accountId, slug) => refuseTemplateInUse(store.read, accountId, slug),
   })
   const ownResolver = () => openResolver(config.dns, clock)

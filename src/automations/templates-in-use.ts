@@ -16,23 +16,27 @@ export interface TemplateUse {
 
 /**
  * The automations whose next mails are made of the newest version of a template: those that are enabled or
- * have live runs, and do not pin an older one (automations.md, O13).
+ * have live runs, and do not pin an older one (automations.md, O13). With `version`: what it will be once
+ * the newest is as that one.
  */
 export async function templateUses(
   read: Read,
   accountId: string,
   slug: string,
+  version?: number,
 ): Promise<TemplateUse[]> {
   const uses = new Map<string, TemplateUse>()
-  for (const { id, name, version, definition } of await versionsInUse(read, accountId)) {
+  for (const { definition, ...used } of await versionsInUse(read, accountId)) {
+    const { id, name } = used
     const sends = sendsOf(definition, slug).filter(
       ({ config }) => config.templateVersion === undefined,
     )
     if (sends.length === 0) continue
     const use = uses.get(id) ?? { id, name, liveRuns: 0, warnings: [] }
     uses.set(id, use)
-    use.liveRuns += await countLive(read, id, version)
-    for (const warning of await templateWarnings(read, accountId, definition)) {
+    use.liveRuns += await countLive(read, id, used.version)
+    const meant = version === undefined ? definition : pinned(definition, slug, version)
+    for (const warning of await templateWarnings(read, accountId, meant)) {
       const concerns = sends.some(({ key }) => key === warning.key)
       const { key, error } = warning
       const isSaid = use.warnings.some((said) => said.key === key && said.error === error)
@@ -61,6 +65,16 @@ export async function refuseTemplateInUse(
     `Template "${slug}" is sent by ${which}; archive or change that, and let its runs end, first`,
   )
 }
+
+/** With this version where it would send the newest one of the template. */
+const pinned = (definition: AutomationDefinition, slug: string, version: number) => ({
+  ...definition,
+  steps: definition.steps.map((step) =>
+    step.type === 'send_email' && step.config.template === slug
+      ? { ...step, config: { templateVersion: version, ...step.config } }
+      : step,
+  ),
+})
 
 const sendsOf = ({ steps }: AutomationDefinition, slug: string) =>
   steps

@@ -4,6 +4,8 @@ import { ApiError, OperatorError } from '../errors/index.js'
 import type { BroadcastRow, Read } from '../store/index.js'
 
 export type Broadcast = Selectable<BroadcastRow>
+/** With what its mails carry, as the column of their body has it. */
+export type BroadcastDetail = Broadcast & { attachments: string | null }
 export type BroadcastStatus = BroadcastRow['status']
 
 /** The account's campaign; throws a 404. */
@@ -16,6 +18,21 @@ export async function findBroadcast(read: Read, accountId: string, id: string): 
     .executeTakeFirst()
   if (row === undefined) throw new ApiError('not_found', 'No such campaign')
   return row
+}
+
+/** The same with what its mails carry. */
+export async function findBroadcastDetail(
+  read: Read,
+  accountId: string,
+  id: string,
+): Promise<BroadcastDetail> {
+  const broadcast = await findBroadcast(read, accountId, id)
+  const body = await read
+    .selectFrom('bodies')
+    .select('attachments')
+    .where('id', '=', broadcast.body_id)
+    .executeTakeFirst()
+  return { ...broadcast, attachments: body?.attachments ?? null }
 }
 
 /** A campaign of whichever account, for operators. */

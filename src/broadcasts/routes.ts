@@ -3,7 +3,7 @@ import { checkOpen, marketingStop, readBilling } from '../billing/index.js'
 import { type EmailDeps, maxSendBytes, refuseForeignFields } from '../emails/index.js'
 import type { Api } from '../http/index.js'
 import { cursorOf, idInCursor } from '../store/index.js'
-import { findBroadcast, listBroadcasts } from './broadcast.js'
+import { findBroadcast, findBroadcastDetail, listBroadcasts } from './broadcast.js'
 import { createBroadcast } from './create.js'
 import type { BroadcastDeps } from './deps.js'
 import { sendDraft } from './dispatch.js'
@@ -117,7 +117,7 @@ function lookRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
     '/v1/broadcasts/:id',
     BroadcastParams,
     async ({ account: { accountId }, params: { id } }) => {
-      const broadcast = await findBroadcast(read, accountId, id)
+      const broadcast = await findBroadcastDetail(read, accountId, id)
       const stop = marketingStop(await billingOf(accountId))
       const recipients = await listRecipients(read, id, maxRecipientsShown)
       return shownDetail(broadcast, stop, deps.clock.now(), recipients)

@@ -1,5 +1,8 @@
+import { attachmentsOf } from '../contents/index.js'
+import { shownAttachment } from '../emails/index.js'
 import { publicReason } from '../errors/index.js'
-import type { Broadcast } from './broadcast.js'
+import { readExtras } from '../store/index.js'
+import type { Broadcast, BroadcastDetail } from './broadcast.js'
 import type { BroadcastRecipient } from './recipients.js'
 import { ratesOf, recipientCount, standingOf } from './standing.js'
 
@@ -30,16 +33,22 @@ export function shownBroadcast(broadcast: Broadcast, stop: string | null, now: n
   }
 }
 
-/** The same with what has become of its mails. */
+/** The same with what was given for its mails, and what has become of them. */
 export function shownDetail(
-  broadcast: Broadcast,
+  broadcast: BroadcastDetail,
   stop: string | null,
   now: number,
   recipients: readonly BroadcastRecipient[],
 ) {
   const { waiting, relayed, failed, suppressed, cancelled } = broadcast
+  const { replyTo = [], headers = {}, tags = [] } = readExtras(broadcast.extras) ?? {}
   return {
     ...shownBroadcast(broadcast, stop, now),
+    from: broadcast.from_header,
+    replyTo: broadcast.reply_to === null ? replyTo : [broadcast.reply_to],
+    headers,
+    tags,
+    attachments: (attachmentsOf(broadcast.attachments) ?? []).map(shownAttachment),
     progress: { waiting, relayed, failed, suppressed, cancelled },
     recipients: recipients.map(shownRecipient),
   }

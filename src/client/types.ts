@@ -363,6 +363,16 @@ export interface BroadcastDetail {
   /** When it was made */
   createdAt: string
   stats: BroadcastStats
+  /** As given */
+  from: string
+  /** Where answers go */
+  replyTo: string[]
+  /** Those that were given */
+  headers: Record<string, string>
+  /** What goes with it, without the bytes */
+  attachments: EmailAttachment[]
+  /** Those of its mails */
+  tags: Tag[]
   progress: {
     /** Mails that have not ended */
     waiting: number
@@ -839,10 +849,10 @@ export interface Email {
   replyTo: string[]
   /** Those that were given */
   headers: Record<string, string>
+  /** What goes with it, without the bytes */
+  attachments: EmailAttachment[]
   /** As given */
   metadata: Record<string, unknown> | null
-  /** What went with it, without the bytes */
-  attachments: EmailAttachment[]
   /** All that the account sends waits, or some of this mail, until the operator lets it go */
   held: {
     /** Null where the whole account is stopped */
@@ -1229,7 +1239,7 @@ export interface Key {
   lastUsedAt: string | null
 }
 
-/** What is not given stays. */
+/** One or more; what is not given stays. Other fields are refused. */
 export interface KeyChanges {
   /** For people */
   name?: string | null | undefined
@@ -1448,6 +1458,7 @@ export interface NewEvents {
   }[]
 }
 
+/** Other fields are refused: a limit that is misspelt would be none. */
 export interface NewKey {
   /** For people */
   name: string

@@ -167,6 +167,7 @@ export function checkedName(name: string): string {
   const shown = name.length > 255 ? `${name.slice(0, 255)}…` : name
   throw new ApiError('validation_error', `"${shown}" is not a domain name, such as example.com`, {
     status: 422,
+    fields: { field: 'name' },
   })
 }
 

@@ -5,6 +5,7 @@ import type { ApplianceKey } from '../config/index.js'
 import type { Resolver } from '../dns/index.js'
 import {
   type Api,
+  atLeastOne,
   described,
   makeRateLimiter,
   refuseExcess,
@@ -49,11 +50,13 @@ const DomainParams = { params: type({ id: Uuid }), notFound: 'No such domain' }
 const Text = rule<string>('a string', (value) => typeof value === 'string')
 const DomainBody = type({ name: Text })
 const Choice = described(enums(['on', 'off', 'default']), 'on, off or default')
-const ChangesBody = type({
-  trackOpens: optional(Choice),
-  trackClicks: optional(Choice),
-  trackingHost: optional(Text),
-})
+const ChangesBody = atLeastOne(
+  type({
+    trackOpens: optional(Choice),
+    trackClicks: optional(Choice),
+    trackingHost: optional(Text),
+  }),
+)
 
 /** Sending domains by the API: the records to publish, and the look for them. */
 export function domainRoutes(api: Api<Principal>, deps: DomainRouteDeps): void {

@@ -30,7 +30,7 @@ export { emailStatuses, FilterFields, filterOf } from './list-query.js'
 export { insertNotice } from './notice.js'
 export { extrasOf, type PreparedEmail, verifiedSender } from './prepare.js'
 export type { ChangeableParts, RawMessage } from './raw-message.js'
-export { accountOfEmail, type EmailRecord, readEmail } from './read.js'
+export { accountOfEmail, type EmailRecord, readEmail, shownAttachment } from './read.js'
 export { startRecipientIndex } from './recipient-index.js'
 export { parseScheduledAt } from './schedule.js'
 export {

@@ -18,6 +18,7 @@ const textThat = (expected: string, holds: (text: string) => boolean) =>
   rule<string>(expected, (value) => typeof value === 'string' && holds(value))
 
 const Address = textThat('an address: email@domain', (text) => parseMailbox(text) !== undefined)
+const Id = textThat('a UUID', (text) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text))
 const Time = textThat(
   'a date and time in ISO 8601, e.g. 2026-11-21T12:00:00Z',
   (text) => parseTime(text) !== undefined,
@@ -36,8 +37,8 @@ export const FilterFields = {
   type: optional(
     textThat('transactional or marketing', (text) => /^(?:transactional|marketing)$/.test(text)),
   ),
-  topicId: optional(filled('a UUID')),
-  broadcastId: optional(filled('a UUID')),
+  topicId: optional(Id),
+  broadcastId: optional(Id),
   template: optional(filled('the slug of a template')),
   tag: optional(textThat('a tag: name:value', (text) => tagOf(text) !== undefined)),
   createdAfter: optional(Time),

@@ -1,16 +1,16 @@
 import { parseMailbox } from '../mime/index.js'
 import type { EmailStatus, MailTag, Read } from '../store/index.js'
 import { candidates } from './candidates.js'
-import { recipientsIn } from './recipient-index.js'
+import { addressKey, recipientsIn } from './recipient-index.js'
 import { type EmailSummary, extrasOfRow, type SummaryRow, summaryOf } from './summary.js'
 
 /** Which mails of an account are wanted: those for which all of this holds. */
 export interface EmailFilter {
   /** One of these. */
   status?: readonly EmailStatus[] | undefined
-  /** An address among its recipients, whatever the field. */
+  /** An address among its recipients, whatever the field, in capitals or not. */
   to?: string | undefined
-  /** The sender's address. */
+  /** The sender's address, in capitals or not. */
   from?: string | undefined
   /** The sender's domain, as A-labels in lower case. */
   domain?: string | undefined
@@ -87,12 +87,15 @@ function fits(row: SummaryRow, filter: EmailFilter): boolean {
     (template === undefined || row.template === template) &&
     row.created_at >= createdAfter &&
     row.created_at < createdBefore &&
-    (from === undefined || parseMailbox(row.from_header)?.address === from) &&
+    (from === undefined || isFrom(row, from)) &&
     (domain === undefined || parseMailbox(row.from_header)?.domain === domain) &&
     (tag === undefined || hasTag(row, tag)) &&
-    (to === undefined || recipientsIn(row).has(to))
+    (to === undefined || recipientsIn(row).has(addressKey(to)))
   )
 }
+
+const isFrom = (row: SummaryRow, from: string) =>
+  addressKey(parseMailbox(row.from_header)?.address ?? '') === addressKey(from)
 
 const hasTag = (row: SummaryRow, { name, value }: MailTag) =>
   extrasOfRow(row)?.tags?.some((one) => one.name === name && one.value === value) ?? false

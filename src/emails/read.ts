@@ -113,7 +113,8 @@ export async function accountOfEmail(read: Read, id: string): Promise<string> {
   return row.account_id
 }
 
-const shownAttachment = ({ filename, contentType, ...of }: Attachment): EmailAttachment => ({
+/** As clients see it, without its bytes. */
+export const shownAttachment = ({ filename, contentType, ...of }: Attachment): EmailAttachment => ({
   ...{ filename, contentType, size: of.sizeBytes },
   ...{ contentId: of.contentId ?? null, disposition: of.disposition },
 })

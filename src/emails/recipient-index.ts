@@ -104,12 +104,16 @@ export async function enteredFor(
     .limit(1)
     .executeTakeFirst()
   if (oldest === undefined) return []
-  const key = keyOf(recipient.accountId, recipient.address)
+  // What was entered before 2026-11-22 is found as it was written alone.
+  const written = new Set([addressKey(recipient.address), recipient.address])
+  const keys = [...written].map((address) => keyOf(recipient.accountId, address))
   const found: string[] = []
   const firstDay = Math.max(oldest.day, dayOf(since))
   for (let day = dayOf(until); day >= firstDay; day--) {
-    const rows = await entriesOn(read, { day, key, since, until, limit: limit - found.length })
-    found.push(...rows.map((row) => row.email_id))
+    const page = { day, since, until, limit: limit - found.length }
+    const each = await Promise.all(keys.map((key) => entriesOn(read, { ...page, key })))
+    const ids = each.flat().map((row) => row.email_id)
+    found.push(...ids.sort((a, b) => (a < b ? 1 : -1)).slice(0, page.limit))
     if (found.length >= limit) break
   }
   return found
@@ -130,11 +134,14 @@ const entriesOn = prepared<
     .limit(limit),
 )
 
-/** The addresses of all its recipients, whatever the field. */
+/** As addresses are compared: nearly no server tells `Ann@` from `ann@`, and nobody who looks for her does. */
+export const addressKey = (address: string) => address.toLowerCase()
+
+/** The addresses of all its recipients, whatever the field, as they are compared. */
 export function recipientsIn({ to_list, extras }: Pick<IndexedMail, 'to_list' | 'extras'>) {
   const { cc = [], bcc = [] } = readExtras(extras) ?? {}
   const given = [...(storedTexts(to_list) ?? []), ...cc, ...bcc]
-  return new Set(given.map((text) => parseMailbox(text)?.address ?? text))
+  return new Set(given.map((text) => addressKey(parseMailbox(text)?.address ?? text)))
 }
 
 async function enter(tx: Tx, mails: readonly IndexedMail[]): Promise<void> {

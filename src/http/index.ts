@@ -17,5 +17,15 @@ export { makeRateLimiter, type RateLimit, refuseExcess } from './rate-limit.js'
 export { jsonFingerprint, type Once, type Remember, type Repeats } from './repeats.js'
 export { Reply, reply } from './reply.js'
 export { type HttpServer, type HttpServerOptions, openHttpServer } from './server.js'
-export { BodyId, described, listOf, QueryFlag, QueryInteger, rule, Uuid } from './structs.js'
+export {
+  atLeastOne,
+  BodyId,
+  described,
+  listOf,
+  noOthers,
+  QueryFlag,
+  QueryInteger,
+  rule,
+  Uuid,
+} from './structs.js'
 export type { Upload } from './upload.js'

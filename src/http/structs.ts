@@ -1,4 +1,4 @@
-import { array, coerce, define, integer, max, min, Struct, string } from 'superstruct'
+import { array, coerce, define, type Failure, integer, max, min, Struct, string } from 'superstruct'
 
 /**
  * The same struct, whose failures say `expected`: `described(size(string(), 1, 200), 'a string of
@@ -43,6 +43,49 @@ export function listOf<T, S>(item: Struct<T, S>, longest: number, shortest = 0) 
     validator: (value) =>
       fits(value) || { message: expected, ...(Array.isArray(value) && { refinement: 'size' }) },
     entries: (value, context) => (fits(value) ? list.entries(value, context) : []),
+  })
+}
+
+/**
+ * The same object, with at least one of its fields: a change of a misspelt field must not be answered as
+ * one that was made.
+ */
+export function atLeastOne<T, S extends object>(struct: Struct<T, S>): Struct<T, S> {
+  const names = Object.keys(struct.schema)
+  return refinedBy(struct, (given) =>
+    names.some((name) => given[name] !== undefined)
+      ? []
+      : [{ message: `Expected one or more of ${names.join(', ')}` }],
+  )
+}
+
+/**
+ * The same object, without any other field: for what would be mightier if a limit that is misspelt, or newer
+ * than this server, were passed over.
+ */
+export function noOthers<T, S extends object>(struct: Struct<T, S>): Struct<T, S> {
+  const names = Object.keys(struct.schema)
+  return refinedBy(struct, (given, path) =>
+    Object.keys(given)
+      .filter((name) => !names.includes(name))
+      .map((name) => ({
+        ...{ type: 'never', value: given[name], path: [...path, name] },
+        message: `Expected no field but ${names.join(', ')}`,
+      })),
+  )
+}
+
+/** With what `find` says is wrong with its fields together. */
+function refinedBy<T, S extends object>(
+  struct: Struct<T, S>,
+  find: (given: Record<string, unknown>, path: readonly unknown[]) => Partial<Failure>[],
+): Struct<T, S> {
+  return new Struct<T, S>({
+    ...struct,
+    *refiner(value, context) {
+      yield* struct.refiner(value, context)
+      yield* find(value as Record<string, unknown>, context.path)
+    },
   })
 }
 

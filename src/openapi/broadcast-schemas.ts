@@ -1,6 +1,6 @@
 import { attachments } from './attachment-schemas.js'
 import { closed, count, orNull, type Schema, shaped, text, time, uuid } from './describe.js'
-import { headers, replyTo, tags, unknownFields } from './email-schemas.js'
+import { given, headers, replyTo, tags, unknownFields } from './email-schemas.js'
 import { pageFields } from './paging.js'
 
 const status = (only: string): Schema => ({ const: only })
@@ -128,6 +128,9 @@ export const broadcastSchemas: Record<string, Schema> = {
   }),
   BroadcastDetail: closed({
     ...shown,
+    from: text('As given'),
+    ...given,
+    tags: { type: 'array', items: shaped('Tag'), description: 'Those of its mails' },
     progress: closed({
       waiting: count('Mails that have not ended'),
       relayed: count('Handed to a smart host, which has told no more'),

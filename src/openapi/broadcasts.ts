@@ -264,6 +264,19 @@ export const broadcasts: Description = {
           shape: 'BroadcastDetail',
           value: {
             ...item,
+            from: campaign.from,
+            replyTo: ['help@example.com'],
+            headers: { 'X-Entity-Ref-ID': '4711' },
+            tags: [{ name: 'season', value: 'winter' }],
+            attachments: [
+              {
+                filename: 'programme.pdf',
+                contentType: 'application/pdf',
+                size: 48_211,
+                contentId: null,
+                disposition: 'attachment',
+              },
+            ],
             progress: { waiting: 0, relayed: 0, failed: 6, suppressed: 2, cancelled: 0 },
             recipients: [
               {

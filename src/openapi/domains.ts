@@ -79,7 +79,12 @@ const noName = refusal(
   'validation_error',
   'It is no domain name',
   '"localhost" is not a domain name, such as example.com',
-  { status: 422 },
+  {
+    status: 422,
+    shape: 'InvalidField',
+    fields: { field: text('Which one') },
+    example: { field: 'name' },
+  },
 )
 
 export const domains: Description = {

@@ -217,20 +217,25 @@ const summary: Record<string, Schema> = {
   },
 }
 
-const email = closed({
-  ...summary,
+/** What mails, and campaigns, tell of what was given for them. */
+export const given = {
   replyTo: { type: 'array', items: text('As given'), description: 'Where answers go' },
   headers: {
     type: 'object',
     description: 'Those that were given',
     additionalProperties: { type: 'string' },
   },
-  metadata: orNull({ type: 'object', description: 'As given' }),
   attachments: {
     type: 'array',
-    description: 'What went with it, without the bytes',
+    description: 'What goes with it, without the bytes',
     items: shaped('EmailAttachment'),
   },
+} satisfies Record<string, Schema>
+
+const email = closed({
+  ...summary,
+  ...given,
+  metadata: orNull({ type: 'object', description: 'As given' }),
   held: orNull(
     held('All that the account sends waits, or some of this mail, until the operator lets it go'),
   ),

@@ -100,11 +100,18 @@ export const keys: Description = {
   schemas: {
     Key: closed(known),
     Keys: closed({ keys: { type: 'array', items: shaped('Key') } }),
-    NewKey: { type: 'object', properties: { name, ...given }, required: ['name'] },
+    NewKey: {
+      type: 'object',
+      description: 'Other fields are refused: a limit that is misspelt would be none.',
+      properties: { name, ...given },
+      required: ['name'],
+      additionalProperties: false,
+    },
     KeyChanges: {
       type: 'object',
-      description: 'What is not given stays.',
+      description: 'One or more; what is not given stays. Other fields are refused.',
       properties: { name, ...given, scope },
+      additionalProperties: false,
     },
     KeyCreated: closed({
       ...known,

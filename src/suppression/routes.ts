@@ -85,18 +85,25 @@ export function suppressionRoutes(
     return reply(status, answer)
   })
 
-  api.post('/v1/suppressions/import', { body: ImportBody }, async ({ account, body }) => {
+  api.post('/v1/suppressions/import', { body: ImportBody }, async (request) => {
+    const { account, body, remember } = request
     const items = body.suppressions.map(readItem)
     const good = items.filter((item) => typeof item !== 'string')
-    let added = 0
-    for (let start = 0; start < good.length; start += perWrite) {
-      const some = good.slice(start, start + perWrite)
-      added += await store.write((tx) => suppressSome(tx, account.accountId, some, clock.now()))
-    }
     const refused = items.flatMap((error, index) =>
       typeof error === 'string' ? [{ index, error }] : [],
     )
-    return { added, known: good.length - added, refused }
+    const answer = (added: number) => ({ added, known: good.length - added, refused })
+    for (let start = 0, before = 0; ; start += perWrite) {
+      const some = good.slice(start, start + perWrite)
+      const added = await store.write(async (tx) => {
+        const total = before + (await suppressSome(tx, account.accountId, some, clock.now()))
+        // With the last of them: a repeat of what a crash cut short does the rest.
+        if (start + perWrite >= good.length) await remember(tx, answer(total))
+        return total
+      })
+      if (start + perWrite >= good.length) return answer(added)
+      before = added
+    }
   })
 
   api.get('/v1/suppressions/:email', AddressParams, async ({ account: { accountId }, params }) => {

@@ -17,12 +17,12 @@ export { type MergedContact, mergeValues, stranger } from './merge-values.js'
 export {
   describeFault,
   findSyntaxFault,
-  putTemplate,
   type RenderInput,
   renderTemplate,
   tryRender,
 } from './render-template.js'
 export { openRenderer, type Renderer } from './renderer.js'
+export { putTemplate } from './save-template.js'
 export { serveRenders } from './serve.js'
 export { subjectLine } from './subject-line.js'
 export {

@@ -1,10 +1,8 @@
-import type { Clock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
-import type { Store } from '../store/index.js'
-import { checkDraft, maxSourceBytes } from './draft.js'
+import { maxSourceBytes } from './draft.js'
 import type { Rendered, RenderJob, RenderOutcome, TemplateFault } from './job.js'
 import type { Renderer } from './renderer.js'
-import { type SaveOptions, saveVersion, type Template, type TemplateDraft } from './template.js'
+import type { Template, TemplateDraft } from './template.js'
 
 const maxVariableBytes = 256 * 1024
 
@@ -53,22 +51,6 @@ export async function tryRender(
   if (outcome.kind === 'unavailable') throw unavailable(outcome.cause)
   if (outcome.kind === 'parsed') throw new Error('Variables were given, but nothing was rendered')
   return outcome
-}
-
-/** Saves a template's next version, if its shape is right and its syntax too; otherwise 422. */
-export async function putTemplate(
-  deps: { store: Store; clock: Clock; renderer: Renderer },
-  accountId: string,
-  draft: TemplateDraft,
-  options: SaveOptions = {},
-): Promise<Template> {
-  checkDraft(draft)
-  const fault = await findSyntaxFault(deps.renderer, accountId, draft)
-  if (fault !== undefined) {
-    const { part, line, column } = fault
-    throw refusal(draft.slug, fault, { part, ...(line === undefined ? {} : { line, column }) })
-  }
-  return saveVersion(deps, accountId, draft, options)
 }
 
 /** What is wrong with a draft's Liquid, if anything; throws 503 when the renderer has no room. */
@@ -124,7 +106,8 @@ function variablesJson(variables: RenderInput['variables']): string | TemplateFa
 
 const limitFault = (message: string): TemplateFault => ({ kind: 'limit', part: null, message })
 
-const refusal = (slug: string, fault: TemplateFault, fields?: Record<string, unknown>) =>
+/** A 422 that says what of the template does not render, and where. */
+export const refusal = (slug: string, fault: TemplateFault, fields?: Record<string, unknown>) =>
   new ApiError('validation_error', describeFault(`Template "${slug}"`, fault), {
     status: 422,
     ...(fields === undefined ? {} : { fields }),

@@ -1,11 +1,12 @@
-import { optional, string, type } from 'superstruct'
+import { optional, refine, type Struct, string, type } from 'superstruct'
 import type { Principal } from '../accounts/index.js'
 import { checkOpen, type Plans, readBilling } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
-import { type Api, QueryInteger, reply, rule } from '../http/index.js'
+import { type Api, atLeastOne, QueryInteger, reply, rule } from '../http/index.js'
 import { pageOf, type Store, textCursorOf, textInCursor } from '../store/index.js'
-import { putTemplate, renderTemplate } from './render-template.js'
+import { renderTemplate } from './render-template.js'
 import type { Renderer } from './renderer.js'
+import { changeTemplate, putTemplate, restoreVersion } from './save-template.js'
 import {
   deleteTemplate,
   findTemplate,
@@ -21,8 +22,11 @@ export interface TemplateRouteDeps {
   clock: Clock
   plans: Plans
   renderer: Renderer
-  /** The automations whose next mails are made of the template; of those that it may not be taken from, a 409. */
-  usesOf: (accountId: string, slug: string) => Promise<readonly object[]>
+  /**
+   * The automations whose next mails are made of the template, or will be of this version of it once that
+   * is restored; of those that it may not be taken from, a 409.
+   */
+  usesOf: (accountId: string, slug: string, version?: number) => Promise<readonly object[]>
   refuseInUse: (accountId: string, slug: string) => Promise<void>
 }
 
@@ -43,12 +47,25 @@ const VersionParams = {
 const PageQuery = {
   query: type({ limit: optional(QueryInteger(1, maxPage)), cursor: optional(Text) }),
 }
-const TemplateBody = type({ slug: Text, subject: Text, html: Text, textBody: optional(Text) })
-const ChangesBody = type({
-  subject: optional(Text),
-  html: optional(Text),
-  textBody: optional(Text),
-})
+// What mails call `text` has another name here; without a word the template would have no text part.
+const named = <T, S>(struct: Struct<T, S>) =>
+  refine(
+    struct,
+    'name',
+    (given) => !Object.hasOwn(Object(given), 'text') || 'Expected textBody in place of text',
+  )
+const TemplateBody = named(
+  type({ slug: Text, subject: Text, html: Text, textBody: optional(Text) }),
+)
+const ChangesBody = named(
+  atLeastOne(
+    type({
+      subject: optional(Text),
+      html: optional(Text),
+      textBody: optional(Text),
+    }),
+  ),
+)
 const RenderBody = type({
   variables: optional(Variables),
   subject: optional(Text),
@@ -60,8 +77,10 @@ const RenderBody = type({
 /** Templates by the API: each save is a version, and the newest is in use. */
 export function templateRoutes(api: Api<Principal>, deps: TemplateRouteDeps): void {
   const { read } = deps.store
-
-  const { save, withUses } = makeSaving(deps)
+  const save = async (accountId: string, draft: TemplateDraft, options: SaveOptions) => {
+    checkOpen(await readBilling(read, deps.plans, accountId))
+    return shown(await putTemplate(deps, accountId, draft, options))
+  }
 
   api.get('/v1/templates', PageQuery, async ({ account: { accountId }, query }) => {
     const { limit = usualPage, cursor } = query
@@ -99,10 +118,11 @@ export function templateRoutes(api: Api<Principal>, deps: TemplateRouteDeps): vo
       params,
       body,
     } = request
-    const before = await findTemplate(read, accountId, params.slug)
-    const { slug, subject = before.subject, html = before.html } = { ...body, slug: before.slug }
-    const textBody = body.textBody ?? before.textBody
-    return await withUses(accountId, await save(accountId, { slug, subject, html, textBody }))
+    checkOpen(await readBilling(read, deps.plans, accountId))
+    const { subject, html, textBody } = body
+    const changes = { subject, html, textBody }
+    const saved = shown(await changeTemplate(deps, accountId, params.slug, changes))
+    return { ...saved, automations: await deps.usesOf(accountId, saved.slug) }
   })
 
   api.delete('/v1/templates/:slug', TemplateParams, async ({ account: { accountId }, params }) => {
@@ -132,7 +152,6 @@ export function templateRoutes(api: Api<Principal>, deps: TemplateRouteDeps): vo
 /** The versions of a template, and going back to one. */
 function versionRoutes(api: Api<Principal>, deps: TemplateRouteDeps): void {
   const { read } = deps.store
-  const { save, withUses } = makeSaving(deps)
 
   const versions = { ...TemplateParams, ...PageQuery }
   api.get('/v1/templates/:slug/versions', versions, async ({ account, params, query }) => {
@@ -153,24 +172,17 @@ function versionRoutes(api: Api<Principal>, deps: TemplateRouteDeps): void {
   api.post(
     '/v1/templates/:slug/versions/:version/restore',
     VersionParams,
-    async ({ account: { accountId }, params: { slug, version } }) => {
-      const { subject, html, textBody } = await findTemplate(read, accountId, slug, version)
-      return await withUses(accountId, await save(accountId, { slug, subject, html, textBody }))
+    async ({ account: { accountId }, params: { slug, version }, remember }) => {
+      checkOpen(await readBilling(read, deps.plans, accountId))
+      // Before the write, in which nothing is counted: so the answer is whole when it is kept.
+      const automations = await deps.usesOf(accountId, slug, version)
+      const answer = (restored: Template) => ({ ...shown(restored), automations })
+      const restored = await restoreVersion(deps, accountId, slug, version, (tx, saved) =>
+        remember(tx, answer(saved)),
+      )
+      return answer(restored)
     },
   )
-}
-
-/** Saves the next version, and tells which automations send it. */
-function makeSaving(deps: TemplateRouteDeps) {
-  const save = async (accountId: string, draft: TemplateDraft, options: SaveOptions = {}) => {
-    checkOpen(await readBilling(deps.store.read, deps.plans, accountId))
-    return shown(await putTemplate(deps, accountId, draft, options))
-  }
-  const withUses = async (accountId: string, saved: ReturnType<typeof shown>) => ({
-    ...saved,
-    automations: await deps.usesOf(accountId, saved.slug),
-  })
-  return { save, withUses }
 }
 
 const shown = ({ slug, version, subject, html, textBody, savedAt }: Template) => ({

@@ -45,33 +45,29 @@ export interface SaveOptions {
   alongside?: (tx: Tx, saved: Template) => Promise<void>
 }
 
-/** Saves a draft as the template's next version, its first if the slug is new. */
-export async function saveVersion(
+/**
+ * Saves the next version of a template, its first if the slug is new. `draftOf` says inside the write what
+ * it is, and so may look at what is there.
+ */
+export async function saveNext(
   { store, clock }: { store: Store; clock: Clock },
   accountId: string,
-  draft: TemplateDraft,
+  draftOf: (tx: Tx) => Promise<TemplateDraft>,
   { isNew = false, alongside = async () => {} }: SaveOptions = {},
 ): Promise<Template> {
   const now = clock.now()
   const versionId = store.ids.uuid()
-  const text = draft.textBody || null
-  const { slug, subject, html } = draft
+  const newId = store.ids.uuid()
   return await store.write(async (tx) => {
-    const { id, version } = await nextVersion(tx, accountId, slug, store.ids.uuid(), now)
+    const { slug, subject, html, textBody } = await draftOf(tx)
+    const text = textBody || null
+    const { id, version } = await nextVersion(tx, accountId, slug, newId, now)
     if (isNew && version > 1) {
       throw new ApiError('conflict', `There is a template "${slug}" already`)
     }
     await tx
       .insertInto('template_versions')
-      .values({
-        id: versionId,
-        template_id: id,
-        version,
-        subject: draft.subject,
-        html: draft.html,
-        text,
-        created_at: now,
-      })
+      .values({ id: versionId, template_id: id, version, subject, html, text, created_at: now })
       .execute()
     const saved = { accountId, slug, version, versionId, subject, html, textBody: text }
     await alongside(tx, { ...saved, savedAt: now })

@@ -1,5 +1,5 @@
 import { ApiError } from '../errors/index.js'
-import { idsIn, type Read, type Store, type WebhookDeliveryRow } from '../store/index.js'
+import { idsIn, type Read, type Store, type Tx, type WebhookDeliveryRow } from '../store/index.js'
 import { endpointRow } from './endpoint.js'
 import { insertJob } from './enqueue.js'
 
@@ -84,12 +84,14 @@ const replayAtOnce = 200
 /**
  * Queues again what went to an endpoint: the same bytes, their timestamp included. Either one, or
  * all that did not arrive. Returns how many. Throws a 404, and a 409 for an endpoint that is disabled.
+ * `alongside` is written with the last of them: whoever is told how many has all of them queued.
  */
 export async function replay(
   { store, now }: { store: Store; now: () => number },
   accountId: string,
   endpointId: string,
   which: number | 'failed',
+  alongside: (tx: Tx, queued: number) => Promise<void> = async () => {},
 ): Promise<number> {
   const endpoint = await endpointRow(store.read, accountId, endpointId)
   if (endpoint.enabled === 0) {
@@ -97,6 +99,7 @@ export async function replay(
   }
   let queued = 0
   for (let after = 0; ; ) {
+    const before = queued
     const rows = await store.write(async (tx) => {
       const found = await tx
         .selectFrom('webhook_deliveries')
@@ -108,6 +111,9 @@ export async function replay(
         .orderBy('id')
         .limit(replayAtOnce)
         .execute()
+      if (found.length === 0 && which !== 'failed') {
+        throw new ApiError('not_found', `No delivery ${which} of this webhook`)
+      }
       for (const { endpoint_id, account_id, email_id, event, body } of found) {
         const job = { endpoint_id, account_id, email_id, event, body }
         await insertJob(tx, { ...job, attempts: 0, due_at: now(), created_at: now() })
@@ -119,14 +125,11 @@ export async function replay(
           .where('id', 'in', idsIn(found.map(({ id }) => id)))
           .execute()
       }
+      if (found.length < replayAtOnce) await alongside(tx, before + found.length)
       return found
     })
     queued += rows.length
     after = rows.at(-1)?.id ?? after
-    if (rows.length < replayAtOnce) break
+    if (rows.length < replayAtOnce) return queued
   }
-  if (queued === 0 && which !== 'failed') {
-    throw new ApiError('not_found', `No delivery ${which} of this webhook`)
-  }
-  return queued
 }

@@ -4,17 +4,19 @@ import type { Plans } from '../billing/index.js'
 import type { Resolver } from '../dns/index.js'
 import {
   type Api,
+  atLeastOne,
   described,
   listOf,
   makeRateLimiter,
   QueryFlag,
   QueryInteger,
+  type Remember,
   refuseExcess,
   reply,
   rule,
   Uuid,
 } from '../http/index.js'
-import { pageOf, storedJson, textCursorOf, textInCursor } from '../store/index.js'
+import { pageOf, storedJson, type Tx, textCursorOf, textInCursor } from '../store/index.js'
 import {
   addEndpoint,
   deleteEndpoint,
@@ -55,11 +57,13 @@ const DeliveryParams = {
   notFound: 'No such delivery of a webhook',
 }
 const WebhookBody = type({ url: Text, events: optional(Events) })
-const ChangesBody = type({
-  url: optional(Text),
-  events: optional(Events),
-  enabled: optional(described(boolean(), 'true or false')),
-})
+const ChangesBody = atLeastOne(
+  type({
+    url: optional(Text),
+    events: optional(Events),
+    enabled: optional(described(boolean(), 'true or false')),
+  }),
+)
 const RotateBody = type({
   overlapSeconds: optional(
     rule<number>(
@@ -181,15 +185,21 @@ function deliveryRoutes(api: Api<Principal>, deps: WebhookRouteDeps): void {
   api.post(
     '/v1/webhooks/:id/deliveries/:deliveryId/replay',
     DeliveryParams,
-    async ({ account, params: { id, deliveryId } }) => ({
-      queued: await replay(again, account.accountId, id, deliveryId),
+    async ({ account, params: { id, deliveryId }, remember }) => ({
+      queued: await replay(again, account.accountId, id, deliveryId, remembering(remember)),
     }),
   )
 
-  api.post('/v1/webhooks/:id/replay', WebhookParams, async ({ account, params: { id } }) => ({
-    queued: await replay(again, account.accountId, id, 'failed'),
-  }))
+  api.post(
+    '/v1/webhooks/:id/replay',
+    WebhookParams,
+    async ({ account, params: { id }, remember }) => ({
+      queued: await replay(again, account.accountId, id, 'failed', remembering(remember)),
+    }),
+  )
 }
+
+const remembering = (remember: Remember) => (tx: Tx, queued: number) => remember(tx, { queued })
 
 /** What `textCursorOf` was given. */
 function lastIn(text: string): LastDelivery {

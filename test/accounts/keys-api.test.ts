@@ -83,3 +83,24 @@ t.test('hostile limits are refused, and name the field', async (t) => {
     if (status === 422) t.ok(answer.json.field, JSON.stringify(limits))
   }
 })
+
+t.test('a limit that is misspelt makes no key without it', async (t) => {
+  const { json } = await make({ name: 'x', scope: 'read' })
+  const before = (await posthorn.call('GET', '/v1/keys')).json.keys.length
+  for (const limits of [{ expiry: '2030-01-01T00:00:00Z' }, { network: ['10.0.0.0/8'] }]) {
+    const refused = await make({ name: 'y', ...limits })
+    const [name = ''] = Object.keys(limits)
+    const issue = {
+      path: [name],
+      code: 'unrecognized_key',
+      message: /Expected no field but name, /,
+    }
+    t.match(refused, { status: 400, json: { error: { issues: [issue] } } })
+    const body = { name: 'z', ...limits }
+    t.equal((await posthorn.call('PATCH', `/v1/keys/${json.id}`, { body })).status, 400)
+  }
+  for (const body of [{}, { expiresAt: null }]) {
+    t.equal((await posthorn.call('PATCH', `/v1/keys/${json.id}`, { body })).status, 400)
+  }
+  t.equal((await posthorn.call('GET', '/v1/keys')).json.keys.length, before)
+})

@@ -64,10 +64,10 @@ t.test('each filter finds its mails, newest first', async (t) => {
     ['status=failed', []],
     ['to=bob@one.test', [other]],
     ['to=Bob%20<bob@ONE.test>', [other]],
-    ['to=BOB@one.test', []],
+    ['to=BOB@one.test', [other]],
     ['to=cleo@two.test', [copies]],
     ['to=dan@xn--bcher-kva.test', [copies]],
-    ['from=news@sender.test', [other]],
+    ['from=News@sender.test', [other]],
     ['domain=SENDER.test&limit=3', all.slice(0, 3)],
     ['domain=else.test', []],
     ['type=marketing', [topic]],
@@ -79,7 +79,6 @@ t.test('each filter finds its mails, newest first', async (t) => {
     ['status=bounced,bounced', [bounced]],
     ['template=none', []],
     [`broadcastId=${topicId}`, []],
-    ['broadcastId=x', []],
     ['to=ann@one.test&type=transactional&status=delivered', [tagged, copies, plain]],
     ['createdAfter=2020-01-01T00:00:00Z', all],
     ['createdBefore=2020-01-01T00:00:00Z', []],
@@ -130,7 +129,7 @@ t.test('what is no filter is refused, and says what would be one', async (t) => 
   for (const query of [
     ...['status=gone', 'status=', 'status=sent,', 'to=nobody', 'from=', 'type=bulk', 'tag=kind'],
     ...['tag=:x', 'createdAfter=2026-11-21', 'createdBefore=soon', 'limit=0', 'limit=501'],
-    ...['template=', 'domain='],
+    ...['template=', 'domain=', 'topicId=x', 'broadcastId=4711'],
   ]) {
     const { status, json } = await ask(query)
     t.equal(status, 400, query)

@@ -1,4 +1,5 @@
 // Mails are found by their recipients at once, and among millions: entries are filled in behind.
+import { createHash } from 'node:crypto'
 import type { Insertable } from 'kysely'
 import t, { type Test } from 'tap'
 import { listEmails } from '../../src/emails/index.js'
@@ -71,6 +72,27 @@ t.test('a mail is found before it is entered, and after', async (t) => {
   t.same(await find('n0@one.test'), [ids[0], ids.at(-1)])
   t.same(await find('nobody@one.test'), [])
   t.equal((await entries(store)).length, 30 * 4 + 4)
+})
+
+t.test('capitals make no difference, whoever wrote them, before and after', async (t) => {
+  const { clock, store, add, find, enterAll } = await open(t)
+  const ids = [await add(['Ann <Ann@one.test>']), await add(['ann@one.test'])].reverse()
+  const older = await add(['old@one.test'])
+  const everybody = async () => [await find('ann@one.test'), await find('ANN@one.test')]
+  t.same(await everybody(), [ids, ids])
+  await clock.advance(2 * minute)
+  await enterAll()
+  t.same(await everybody(), [ids, ids])
+  // As it was entered by an older version, for `Old@one.test`.
+  const keyOf = (address: string) =>
+    createHash('sha256').update(`${accountId} ${address}`).digest().readUIntBE(0, 6)
+  await store.write(async (tx) => {
+    const key = keyOf('Old@one.test')
+    await tx.updateTable('recipient_entries').set({ key }).where('email_id', '=', older).execute()
+    const to = JSON.stringify(['Old@one.test'])
+    await tx.updateTable('emails').set({ to_list: to }).where('id', '=', older).execute()
+  })
+  t.same(await find('Old@one.test'), [older])
 })
 
 t.test('what is entered is found without a look at other mails, page by page', async (t) => {

@@ -31,6 +31,19 @@ t.test('each save is a version, an older one comes back, and mails use the newes
   t.equal((await posthorn.email(sent.json.id)).subject, 'Hi Ann')
 })
 
+t.test('a change that changes nothing, and a part of another name, are refused', async (t) => {
+  const at = '/v1/templates/welcome'
+  const { version } = (await call('GET', at)).json
+  for (const body of [{}, { text: 'Hi' }, { subject: null }, { subject: 'Hi', text: 'Hi' }]) {
+    t.equal((await call('PATCH', at, { body })).status, 400, JSON.stringify(body))
+  }
+  const { status, text } = await call('POST', '/v1/templates', {
+    body: { ...draft, slug: 'misnamed', text: 'Hi' },
+  })
+  t.match({ status, text }, { status: 400, text: /Expected textBody in place of text/ })
+  t.equal((await call('GET', at)).json.version, version)
+})
+
 t.test('what it makes of variables is shown, of an older version too', async (t) => {
   const at = '/v1/templates/welcome/render'
   const variables = { name: '<Ann>' }
@@ -70,6 +83,21 @@ t.test('a list goes on where its page ends, and takes no cursor of another', asy
     ['/v1/templates?cursor=', posthorn.apiKey],
   ] as const) {
     t.equal((await call('GET', path, { key })).status, 400, path)
+  }
+})
+
+t.test('of two who change a part each at the same time, both parts change', async (t) => {
+  const at = '/v1/templates/z-twice'
+  await call('POST', '/v1/templates', { body: { ...draft, slug: 'z-twice' } })
+  for (let n = 1; n <= 10; n++) {
+    const [subject, html, textBody] = [`Hi ${n}`, `<p>${n}</p>`, `Text ${n}`]
+    const changes = [{ subject }, { html }, { textBody }]
+    const answers = await Promise.all(changes.map((body) => call('PATCH', at, { body })))
+    t.same(
+      answers.map(({ status }) => status),
+      [200, 200, 200],
+    )
+    t.match((await call('GET', at)).json, { subject, html, textBody })
   }
 })
 

@@ -1,0 +1,57 @@
+// Issue 'For developers' 1: what a campaign was given is shown.
+import t from 'tap'
+import { loadPlans, setMarketingPlan } from '../../src/billing/index.js'
+import { startPosthorn } from '../support/posthorn.js'
+
+const { call, store, accountId } = await startPosthorn(t)
+const plan = loadPlans('config/plans.toml').marketing.at(-1) ?? null
+await store.write((tx) => setMarketingPlan(tx, accountId, plan))
+const listId = (await call('POST', '/v1/contacts/lists', { body: { name: 'Readers' } })).json.id
+const draft = {
+  listId,
+  from: 'News <a@sender.test>',
+  subject: 'News',
+  html: '<p>x</p>',
+  draft: true,
+}
+const shown = async (more: object) => {
+  const { json } = await call('POST', '/v1/broadcasts', { body: { ...draft, ...more } })
+  return (await call('GET', `/v1/broadcasts/${json.id}`)).json
+}
+
+t.test('a campaign shows its sender, and all that was given for its mails', async (t) => {
+  const given = {
+    replyTo: ['help@sender.test', 'Desk <desk@sender.test>'],
+    headers: { 'X-Season': 'winter' },
+    tags: [{ name: 'season', value: 'winter' }],
+  }
+  const attachments = [
+    { filename: 'a.txt', content: 'aGVsbG8=' },
+    { filename: 'logo.png', content: 'aGVs', contentType: 'image/png', contentId: 'logo' },
+  ]
+  const campaign = await shown({ ...given, attachments })
+  t.match(campaign, { from: draft.from, ...given, status: 'draft' })
+  t.same(campaign.attachments, [
+    {
+      filename: 'a.txt',
+      contentType: 'text/plain',
+      size: 5,
+      contentId: null,
+      disposition: 'attachment',
+    },
+    {
+      filename: 'logo.png',
+      contentType: 'image/png',
+      size: 3,
+      contentId: 'logo',
+      disposition: 'inline',
+    },
+  ])
+})
+
+t.test('a campaign without any of it shows that it has none', async (t) => {
+  const none = { replyTo: [], headers: {}, tags: [], attachments: [] }
+  const { from, replyTo, headers, tags, attachments } = await shown({})
+  t.same({ from, replyTo, headers, tags, attachments }, { from: draft.from, ...none })
+  t.same((await shown({ replyTo: 'help@sender.test' })).replyTo, ['help@sender.test'])
+})
