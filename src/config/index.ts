@@ -184,6 +184,12 @@ export const settings = {
     notify: mailAddress(''),
     from: mailAddress(''),
   },
+  tlsReports: {
+    enabled: flag(true),
+    from: mailAddress(''),
+    organization: text(''),
+    contact: mailAddress(''),
+  },
   inbound: {
     enabled: flag(true),
     host: listenAddress('0.0.0.0'),

@@ -24,8 +24,11 @@ import {
   type TlsDemand,
   type TlsPolicies,
   tlsInWords,
+  nothingPublished,
+  type TlsPolicy,
   usualDemand,
 } from './tls-policy/index.js'
+import { countRefused, isTlsReport, type TlsCount, watchSessions } from './tls-sessions/index.js'
 
 export interface Attempts {
   /** Tries one claimed delivery, start to end. Never rejects: whatever happens is a settlement. */
@@ -60,6 +63,8 @@ export interface Finding extends Outcome {
 export interface Ways extends Pick<DetourOptions, 'egress' | 'relays' | 'shaping'> {
   findRoute: FindRoute
   berths: Berths
+  /** Undefined: no reports about TLS are made. */
+  tlsCount: TlsCount | undefined
 }
 
 // Enough for the signer never to be idle. With hundreds of places all would be composed at once, and wait
@@ -70,7 +75,7 @@ const maxHeavyBytes = 256 * 1024 * 1024
 // not answer are dead.
 const hurriedDeadlines = { connectMs: 15_000 }
 
-export function makeAttempts(deps: OutboundDeps, { findRoute, berths, ...ways }: Ways): Attempts {
+export function makeAttempts(deps: OutboundDeps, { findRoute, berths, tlsCount, ...ways }: Ways): Attempts {
   const { clock, config, log } = deps
   const signer = openSigner()
   const bottleneck = makeBottleneck(maxComposing)
@@ -128,22 +133,31 @@ export function makeAttempts(deps: OutboundDeps, { findRoute, berths, ...ways }:
     }
     const { messagesPerConnection, tls, from } = site.policy
     const requiredBy = tls === 'required' ? from.tls : undefined
-    const policy = route.inside
-      ? { hosts: route.hosts, demandOf: () => usualDemand }
+    const isFree = route.inside !== undefined || (await isTlsReport(deps.store.read, claimed))
+    const policy: TlsPolicy = isFree
+      ? { hosts: route.hosts, demandOf: () => usualDemand, publishedFor: () => nothingPublished }
       : await tlsPolicies.policyFor(claimed.lane, route.hosts, requiredBy)
-    if ('deferred' in policy) return { kind: 'deferred', reply: policy.deferred }
-    const { hosts, demandOf } = policy
+    const count = isFree ? undefined : tlsCount
+    if ('deferred' in policy) {
+      if (count !== undefined) countRefused(count, claimed.lane, policy)
+      return { kind: 'deferred', reply: policy.deferred }
+    }
+    const { hosts, demandOf, publishedFor } = policy
+    const watch = count && watchSessions(count, claimed.lane, publishedFor)
     const { inside } = route
     const maxConnections = site.connections
     const limits = { site: route.site.key, maxConnections, messagesPerConnection, inside }
     const deadlines = hurried ? hurriedDeadlines : undefined
-    const target = { source, hosts, demandOf, ...limits, deadlines, signal, goesTo }
+    const given = { source, hosts, demandOf, ...limits, deadlines, signal, goesTo }
+    const target = { ...given, tried: watch?.tried }
     let mail: Mail | undefined
     try {
       for (;;) {
         const acquired = await connections.acquire(target)
         if ('failure' in acquired) return describeFailure(acquired, claimed.lane)
         const { session } = acquired
+        if (session.reused) watch?.reused(session)
+        else session.countedFor.add(claimed.lane)
         const demand = demandOf(session.exchange) ?? usualDemand
         // Not sooner: thousands of places where nobody answers cost no message each.
         mail ??= await prepare(claimed, giveUp).catch((error: unknown) => {
@@ -248,7 +262,7 @@ function openTlsPolicies(deps: OutboundDeps, signal: AbortSignal): TlsPolicies {
 function describe(session: Session, result: SendResult, demand: TlsDemand): Finding {
   const { connection, remote, reused, tlsFailed } = session
   const words = tlsInWords(connection.tls, demand)
-  const tls = tlsFailed === undefined ? words : `${words ?? 'none'}: ${tlsFailed}`
+  const tls = tlsFailed === undefined ? words : `${words ?? 'none'}: ${tlsFailed.why}`
   const before = reused ? [] : session.before
   const transcript = inFull(connection.transcript(), { before, remote, demand })
   return { ...outcomeOfSend(result), remote, tls, transcript, site: siteOutcomeOf(result) }

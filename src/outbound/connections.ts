@@ -13,7 +13,7 @@ import type { Berth, Berths } from './berths.js'
 import { failureText } from './outcome.js'
 import { bindTo, type Source } from './pools.js'
 import type { Inside } from './route.js'
-import { meets, type TlsDemand, tlsOptions } from './tls-policy/index.js'
+import { failureBy, meets, type TlsDemand, type TlsFailure, tlsOptions } from './tls-policy/index.js'
 
 /** A session with one of a site's hosts, in use by one delivery at a time. */
 export interface Session {
@@ -33,7 +33,26 @@ export interface Session {
   /** What was tried in vain before it, in lines. */
   before: readonly string[]
   /** Why it is in the clear where TLS is offered. */
-  tlsFailed: string | undefined
+  tlsFailed: InTheClear | undefined
+  localAddress: string | undefined
+  /** The domains that it was counted for, beside the one that it was opened for. */
+  countedFor: Set<string>
+}
+
+/** Why there is no TLS: in words, and as reports tell it. */
+export interface InTheClear {
+  why: string
+  failure: TlsFailure
+}
+
+/** What came of one connection to one of the hosts. */
+export interface Tried {
+  exchange: string
+  address: string
+  demand: TlsDemand
+  result: ConnectResult
+  /** It was tried without TLS, or opened so, for this. */
+  clear?: InTheClear | undefined
 }
 
 export interface Connections {
@@ -66,11 +85,20 @@ export interface Target {
   signal?: AbortSignal | undefined
   /** Told each address before it is connected to, and that of an idle session that is taken. */
   goesTo?: ((address: string) => void) | undefined
+  /** Told what came of each connection; not of an idle session that is taken. */
+  tried?: ((tried: Tried) => void) | undefined
 }
 
 type Opened = Pick<
   Session,
-  'connection' | 'remote' | 'exchange' | 'address' | 'demand' | 'before' | 'tlsFailed'
+  | 'connection'
+  | 'remote'
+  | 'exchange'
+  | 'address'
+  | 'demand'
+  | 'before'
+  | 'tlsFailed'
+  | 'localAddress'
 >
 
 export type Acquired = { session: Session } | NotAcquired
@@ -107,7 +135,7 @@ export function openConnections(options: ConnectionOptions): Connections {
   const idle = new Map<string, Session[]>()
   const idleTimers = new Map<Session, () => void>()
   const open = new Set<Session>()
-  const plainUntil = new Map<string, { at: number; why: string }>()
+  const plainUntil = new Map<string, InTheClear & { at: number }>()
   const dying = new AbortController()
   // A listener for each connection that is being opened; Node's warning means leaks.
   setMaxListeners(0, dying.signal)
@@ -164,22 +192,23 @@ export function openConnections(options: ConnectionOptions): Connections {
     exchange: string,
     demand: TlsDemand,
     before: string[],
-  ): Promise<ConnectResult & { clear?: string }> => {
+  ): Promise<ConnectResult & { clear?: InTheClear }> => {
     // Where anybody asks for TLS there is no way back into the clear.
     if (demand.mode !== 'opportunistic') return await connect(from, address, exchange, demand)
     const now = options.clock.now()
     const plain = plainUntil.get(exchange)
     if (plain !== undefined && plain.at > now) {
-      return { ...(await connect(from, address, exchange, inTheClear)), clear: plain.why }
+      return { ...(await connect(from, address, exchange, inTheClear)), clear: plain }
     }
     const result = await connect(from, address, exchange, demand)
     if (result.kind === 'ready' || result.tlsFailed !== true) return result
     const why = `TLS failed: ${result.cause}`
+    const clear = { why, failure: failureBy(result.code, result.cause) }
     before.push(`${exchange} [${address}]: ${why}`, result.transcript)
     const second = await connect(from, address, exchange, inTheClear)
     if (second.kind === 'ready') {
       if (plainUntil.size >= maxPlainHosts) plainUntil.clear()
-      plainUntil.set(exchange, { at: now + plainMs, why })
+      plainUntil.set(exchange, { at: now + plainMs, ...clear })
       // Somebody on the way may have broken it on purpose.
       const { phase, cause } = result
       options.log.warn(
@@ -187,7 +216,7 @@ export function openConnections(options: ConnectionOptions): Connections {
         'TLS is broken there, mail goes without',
       )
     }
-    return { ...second, clear: why }
+    return { ...second, clear }
   }
 
   /** The hosts in turn, one socket at a time. */
@@ -217,9 +246,11 @@ export function openConnections(options: ConnectionOptions): Connections {
         target.goesTo?.(address)
         if (last !== undefined) before.push(`${last.remote}: ${failureText(last.failure)}`)
         const result = await connectHost(from, address, exchange, demand, before)
+        target.tried?.({ exchange, address, demand, result, clear: result.clear })
         if (result.kind === 'ready') {
-          const { connection, clear: tlsFailed } = result
-          return { connection, remote, exchange, address, demand, before, tlsFailed }
+          const { connection, clear: tlsFailed, localAddress } = result
+          const of = { connection, remote, exchange, address, demand, before }
+          return { ...of, tlsFailed, localAddress }
         }
         last = { failure: result, remote, demand, before }
         if (result.phase !== 'connect' && result.reply === undefined) silent++
@@ -248,7 +279,8 @@ export function openConnections(options: ConnectionOptions): Connections {
         if (opened === undefined || 'failure' in opened) berth.free()
       }
       if ('failure' in opened) return opened
-      const of = { key, berth, maxMessages: messagesPerConnection, reused: false }
+      const countedFor = new Set<string>()
+      const of = { key, berth, maxMessages: messagesPerConnection, reused: false, countedFor }
       return { session: track({ ...opened, ...of }) }
     },
     release(session, reusable) {

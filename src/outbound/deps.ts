@@ -37,6 +37,8 @@ export interface OutboundDeps {
   simulator: { address(): Promise<{ host: string; port: number }> }
   /** Tests: authorities (PEM) instead of the usual ones, and where MTA-STS policies come from. */
   tls?: { ca?: string; fetchPolicy?: FetchPolicy }
+  /** Sessions are counted for the reports that receivers ask for (RFC 8460). */
+  countTls?: boolean
   /** This thread's number among `threads`: it works the recipient domains that hash to it. */
   thread: number
   threads: number

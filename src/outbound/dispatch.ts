@@ -23,6 +23,7 @@ import { isDnsSite, makeRoutes, type Site, simulatorSite } from './route.js'
 import { makeRouting } from './routing.js'
 import { openShaping } from './shape.js'
 import type { ShapingData } from './shaping/index.js'
+import { makeTlsCount } from './tls-sessions/index.js'
 import { openWays } from './ways.js'
 
 export interface Outbound {
@@ -78,7 +79,8 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const { shaping, ...shapes } = await openShaping(deps, onRation, egress.refused)
   const { findRoute, forgetRoutes } = makeRoutes(deps, shaping)
   const poolOf = makePools(config)
-  const attempts = makeAttempts(deps, { findRoute, berths, egress, relays, shaping })
+  const tlsCount = deps.countTls ? makeTlsCount(deps) : undefined
+  const attempts = makeAttempts(deps, { findRoute, berths, egress, relays, shaping, tlsCount })
   const recorder = makeRecorder(deps)
   /** By their ids. */
   const inFlight = new Set<number>()
@@ -392,6 +394,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
       cancel()
       destroy()
       await attempts.close()
+      await tlsCount?.close()
       await ways.close()
       await shapes.close()
     },

@@ -2,6 +2,8 @@ import type { RawReply } from './reply.js'
 
 /** What a server offers in its reply to EHLO; after HELO, nothing. */
 export interface Capabilities {
+  /** What it calls itself; undefined where that is no name. */
+  name?: string
   pipelining: boolean
   eightBitMime: boolean
   smtpUtf8: boolean
@@ -28,6 +30,8 @@ export const noCapabilities: Capabilities = {
 /** Reads the reply to EHLO. Its first line is a greeting; unknown keywords are ignored. */
 export function parseCapabilities(reply: RawReply): Capabilities {
   const found: Capabilities = { ...noCapabilities }
+  const [name] = /^[\w.:[\]-]{1,255}(?=\s|$)/.exec(reply.lines[0] ?? '') ?? []
+  if (name !== undefined) found.name = name
   for (const line of reply.lines.slice(1)) {
     // Some servers write `AUTH=PLAIN`, from before RFC 4954.
     const [keyword = '', ...parameters] = line

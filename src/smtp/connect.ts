@@ -34,9 +34,16 @@ export interface SmtpConnectOptions {
   cut?: AbortSignal | undefined
 }
 
-export type ConnectResult = { kind: 'ready'; connection: SmtpConnection } | ConnectFailure
+export type ConnectResult =
+  | { kind: 'ready'; connection: SmtpConnection; localAddress?: string | undefined }
+  | ConnectFailure
 
-export type ConnectFailure = OpeningFailure & { kind: 'failed'; transcript: string }
+export type ConnectFailure = OpeningFailure & {
+  kind: 'failed'
+  transcript: string
+  /** From where it was connected; undefined when it never was. */
+  localAddress?: string | undefined
+}
 
 /**
  * Opens a session up to the point where it can carry messages: TCP, banner, EHLO, STARTTLS, AUTH.
@@ -57,15 +64,17 @@ export async function connectSmtp(options: SmtpConnectOptions): Promise<ConnectR
   let ready = false
   try {
     const session = await openSession(wire, options, deadlines)
+    const { localAddress } = wire.socket
     if ('cause' in session) {
       wire.break({ cause: session.cause })
-      return { kind: 'failed', ...session, transcript: wire.transcript.toString() }
+      return { kind: 'failed', ...session, transcript: wire.transcript.toString(), localAddress }
     }
     ready = true
     wire.transcript.endOpening()
     if (options.pipelining === false) session.capabilities.pipelining = false
     return {
       kind: 'ready',
+      localAddress,
       connection: openConnection(wire, session, deadlines, limits.minBytesPerSecond),
     }
   } finally {
@@ -104,7 +113,9 @@ async function openSession(
 
   if (tls === undefined && options.tls.mode !== 'off') {
     const secured = await negotiateTls(wire, options, deadlines, capabilities)
-    if (secured !== undefined && 'cause' in secured) return secured
+    if (secured !== undefined && 'cause' in secured) {
+      return { ...secured, ...(capabilities.name && { helo: capabilities.name }) }
+    }
     if (secured !== undefined) {
       tls = secured
       // RFC 3207 §4.2: what was said before is forgotten.
@@ -142,6 +153,9 @@ async function introduce(
   return helo.code === 250 ? { ...noCapabilities } : refused('ehlo', helo)
 }
 
+/** The code of a session that wants TLS where it is not offered. */
+export const notOffered = 'STARTTLS_NOT_OFFERED'
+
 /** STARTTLS as far as the options want it; undefined to go on in the clear. */
 async function negotiateTls(
   wire: Wire,
@@ -153,7 +167,7 @@ async function negotiateTls(
   if (!offers.startTls) {
     if (!required) return undefined
     const cause = 'the server does not offer STARTTLS'
-    return { phase: 'starttls', cause, transient: true, tlsFailed: true }
+    return { phase: 'starttls', cause, code: notOffered, transient: true, tlsFailed: true }
   }
   wire.command('STARTTLS\r\n')
   const reply = await wire.reply(deadlines.startTlsMs, 'the reply to STARTTLS')
@@ -183,7 +197,8 @@ async function handshake(
   wire.transcript.note(`${tls.version} ${tls.cipher}${tls.authorized ? ', verified' : ''}`)
   if (options.tls.verify !== true || tls.authorized) return tls
   const cause = `certificate not accepted: ${tls.authorizationError ?? 'unknown reason'}`
-  return { phase: 'starttls', cause, transient: true, tlsFailed: true }
+  const { authorizationCode: code = 'UNSPECIFIED' } = tls
+  return { phase: 'starttls', cause, code, transient: true, tlsFailed: true }
 }
 
 function lost(phase: Phase, loss: Loss): OpeningFailure {

@@ -12,6 +12,7 @@ export {
   type ConnectFailure,
   type ConnectResult,
   connectSmtp,
+  notOffered,
   type SmtpConnectOptions,
 } from './connect.js'
 export type { SmtpConnection } from './connection.js'
@@ -20,4 +21,4 @@ export { type Deadlines, defaultDeadlines, defaultLimits, type Limits } from './
 export type { StreamedMessage } from './message.js'
 export type { Reply } from './reply.js'
 export type { Loss, Phase, SendResult, Verdict } from './result.js'
-export type { TlsOptions, TlsSession } from './secure.js'
+export type { CertificateFault, TlsOptions, TlsSession } from './secure.js'

@@ -18,7 +18,7 @@ export type Phase =
 /** Why a session is over. */
 export interface Loss {
   cause: string
-  /** The system's or OpenSSL's name for it, e.g. `ECONNRESET`. */
+  /** The system's or OpenSSL's name for it, e.g. `ECONNRESET`, `CERT_HAS_EXPIRED`. */
   code?: string
   /** The 421 with which the server left, or the reply that nobody had asked for. */
   reply?: Reply
@@ -31,6 +31,8 @@ export interface OpeningFailure extends Loss {
   transient: boolean
   /** It failed for want of (good enough) TLS: in the clear it might succeed. */
   tlsFailed?: true
+  /** What the server called itself, where TLS failed behind its EHLO. */
+  helo?: string
 }
 
 /** The server's verdict on one message. */

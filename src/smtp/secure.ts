@@ -17,9 +17,15 @@ export interface TlsOptions {
    * Judges the certificate instead of the authorities (DANE); what it answers is what is wrong with
    * it. The server's own comes first, then its issuers as far as the server sent them.
    */
-  judge?: (chain: readonly X509Certificate[]) => string | undefined
+  judge?: (chain: readonly X509Certificate[]) => CertificateFault | undefined
   /** PEM of the authorities trusted instead of the usual ones. */
   ca?: string | Buffer
+}
+
+/** What is wrong with a certificate: in words, and by OpenSSL's name for it. */
+export interface CertificateFault {
+  why: string
+  code: string
 }
 
 /** What is known about a session's encryption. */
@@ -29,6 +35,8 @@ export interface TlsSession {
   /** The certificate is good for the name; true or false whether or not `verify` asked for it. */
   authorized: boolean
   authorizationError?: string
+  /** OpenSSL's name for that. */
+  authorizationCode?: string
 }
 
 /** Starts a TLS handshake on a connected socket. */
@@ -56,13 +64,14 @@ export function describeTls(socket: TLSSocket, options: TlsOptions): TlsSession 
   if (options.judge !== undefined) {
     const wrong = options.judge(peerChain(socket))
     session.authorized = wrong === undefined
-    if (wrong !== undefined) session.authorizationError = wrong
-    return session
+    if (wrong === undefined) return session
+    return { ...session, authorizationError: wrong.why, authorizationCode: wrong.code }
   }
   // Typed as an Error; Node sets the code, a string.
   const problem: unknown = socket.authorizationError
-  if (problem) session.authorizationError = String(problem)
-  return session
+  if (!problem) return session
+  const code = String(problem)
+  return { ...session, authorizationError: code, authorizationCode: code }
 }
 
 // Longer chains are nobody's.

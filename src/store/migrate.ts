@@ -38,6 +38,8 @@ import * as automationHours from './migrations/0037-automation-hours.js'
 import * as figures from './migrations/0041-figures.js'
 import * as jobs from './migrations/0042-jobs.js'
 import * as alive from './migrations/0046-alive.js'
+import * as tlsReports from './migrations/0047-tls-reports.js'
+import * as dmarc from './migrations/0048-dmarc.js'
 import * as notices from './migrations/0049-notices.js'
 import * as woken from './migrations/0058-woken.js'
 
@@ -79,6 +81,8 @@ const migrations: Record<string, Migration> = {
   '0041-figures': figures,
   '0042-jobs': jobs,
   '0046-alive': alive,
+  '0047-tls-reports': tlsReports,
+  '0048-dmarc': dmarc,
   '0049-notices': notices,
   '0058-woken': woken,
 }

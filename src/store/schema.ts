@@ -43,6 +43,13 @@ export interface Tables {
   sources: SourceRow
   site_states: SiteStateRow
   mta_sts: MtaStsRow
+  tls_sessions: TlsSessionsRow
+  tls_reports: TlsReportRow
+  tls_report_posts: TlsReportPostRow
+  dmarc_reports: DmarcReportRow
+  dmarc_sources: DmarcSourceRow
+  dmarc_hosts: DmarcHostRow
+  tls_reports_received: ReceivedTlsReportRow
   events: EventRow
   protection: ProtectionRow
   protection_hours: ProtectionHourRow
@@ -625,6 +632,109 @@ export interface MtaStsRow {
   max_age_ms: number
   fetched_at: number
   expires_at: number
+}
+
+/**
+ * Sessions with the servers of a recipient domain, by how their TLS went, for the reports of RFC 8460.
+ * Kept for a few days; `day` leads the key, by which retention deletes.
+ */
+export interface TlsSessionsRow {
+  /** UTC days since 1970, as in the other tables of reports. */
+  day: number
+  domain: string
+  policy_type: 'tlsa' | 'sts' | 'no-policy-found'
+  /** JSON: the policy's lines as `text`, its hosts as `mx`. */
+  policy: string
+  /** A failure of RFC 8460 §4.3; empty: the session was as the policy wants. */
+  result: string
+  reason: string
+  mx_host: string
+  /** As it called itself in its reply to EHLO. */
+  mx_name: string
+  receiving_address: string
+  sending_address: string
+  sessions: number
+}
+
+/** What came of a domain's report about a day: there is none before the DNS was asked. `day` leads the key. */
+export interface TlsReportRow {
+  day: number
+  domain: string
+  /** Empty: the domain asks for none. */
+  report_id: string
+  decided_at: number
+}
+
+/** Where a report goes to; `day` leads the key. */
+export interface TlsReportPostRow {
+  day: number
+  domain: string
+  uri: string
+  /** Of a report by mail, which the queue cares for. */
+  email_id: string | null
+  state: 'waiting' | 'sent' | 'failed'
+  tries: number
+  next_at: number
+  cause: string
+}
+
+/** A report about one of our domains, so that none counts twice. Retention deletes by `day`, which is indexed. */
+interface ReceivedReport {
+  domain_id: string
+  /** Who made it, in its own words. */
+  reporter: string
+  /** The domain whose DKIM signature it came with; empty: anybody may have written it. */
+  proof: string
+  report_id: string
+  /** On which it came, in UTC days since 1970. */
+  day: number
+  begins_at: number
+  ends_at: number
+}
+
+export interface DmarcReportRow extends ReceivedReport {
+  /** The policy that the receiver saw: none, quarantine or reject. */
+  policy: string
+  messages: number
+}
+
+export interface ReceivedTlsReportRow extends ReceivedReport {
+  successes: number
+  failures: number
+  /** JSON: sessions by the type of their failure. */
+  failure_types: string
+}
+
+/**
+ * How much mail in a domain's name came from an address, by what receivers made of it. Retention deletes by
+ * `day`, which is indexed.
+ */
+export interface DmarcSourceRow {
+  domain_id: string
+  /** On which the report's time begins, in UTC days since 1970. */
+  day: number
+  /** An IP address; empty: those that are too many to be told apart. */
+  source: string
+  reporter: string
+  /** 1: the report came with the DKIM signature of whoever made it. */
+  proven: number
+  disposition: 'none' | 'quarantine' | 'reject'
+  /** 1: passed, for a domain that aligns with the From. */
+  dkim: number
+  spf: number
+  /** 1: the receiver says that it came by a forwarder or a list. */
+  forwarded: number
+  messages: number
+  /** The domains that DKIM and SPF spoke of, of one of them; for people. */
+  identifiers: string
+}
+
+/** The name of an address by the DNS, empty where it has none. Retention deletes by `day`, which is indexed. */
+export interface DmarcHostRow {
+  address: string
+  name: string
+  /** Of the look-up, in UTC days since 1970. */
+  day: number
 }
 
 /** What happened to a mail; rows are only ever added. */

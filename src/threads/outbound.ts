@@ -40,6 +40,7 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
       return renderer
     },
     simulator,
+    countTls: data.config.tlsReports.enabled && data.config.outbound.route !== 'sandbox',
     thread: data.index,
     threads: data.config.outbound.threads,
     random: Math.random,

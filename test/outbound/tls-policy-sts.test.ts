@@ -290,7 +290,7 @@ async function site(t: Test) {
         return web.failed === '' ? { body: web.body } : { failed: web.failed }
       },
     })
-    return { store, ask: async () => (await policyFor('one.test'))?.mode }
+    return { store, ask: async () => (await policyFor('one.test')).policy?.mode }
   }
   return { clock, web, resolver, announce, open, ...(await open()) }
 }

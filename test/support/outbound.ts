@@ -80,6 +80,8 @@ export interface RigOptions {
   /** Stands in for a resolver that checks DNSSEC. */
   validated?: ValidatedResolver
   tls?: OutboundDeps['tls']
+  /** Sessions are counted for reports about TLS. */
+  countTls?: boolean
   /** Do not start the outbound side yet. */
   stopped?: boolean
 }
@@ -149,6 +151,7 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
       clock,
       resolver: { ...resolver, ...(options.validated && { validated: options.validated }) },
       ...(options.tls && { tls: options.tls }),
+      countTls: options.countTls ?? false,
       log: options.log ?? silentLog,
       key,
       meter: options.meter ?? silentMeter,

@@ -1,5 +1,6 @@
 import { createHash, type X509Certificate } from 'node:crypto'
 import type { TlsaRecord } from '../../dns/index.js'
+import type { CertificateFault } from '../../smtp/index.js'
 
 /** The TLSA records that a host's certificate must match; only usable ones. */
 export interface Anchors {
@@ -39,34 +40,42 @@ export function judgeByDane(
   anchors: Anchors,
   host: string,
   now: number,
-): string | undefined {
+): CertificateFault | undefined {
   const [own] = chain
-  if (own === undefined) return 'no certificate'
+  if (own === undefined) return { why: 'no certificate', code: 'UNSPECIFIED' }
   const { records, names } = anchors
   // §3.1.1: the record stands for the key alone; neither names nor dates are looked at.
   if (records.some((r) => r.usage === usage.endEntity && matches(own, r))) return undefined
   const anchor = chain.findIndex((certificate) =>
     records.some((r) => r.usage === usage.trustAnchor && matches(certificate, r)),
   )
-  if (anchor < 0) return 'no TLSA record matches the certificate'
+  if (anchor < 0) {
+    return { why: 'no TLSA record matches the certificate', code: 'DANE_NO_MATCH' }
+  }
   // §3.1.2: below a trust anchor everything else holds as usual.
   if (![host, ...names].some((name) => own.checkHost(name) !== undefined)) {
-    return `the certificate is not for ${host}`
+    return { why: `the certificate is not for ${host}`, code: 'ERR_TLS_CERT_ALTNAME_INVALID' }
   }
   return brokenLink(chain.slice(0, anchor + 1), now)
 }
 
 /** RFC 5280 §6 as far as a mail server's chain needs it: signatures, issuers, dates. */
-function brokenLink(chain: readonly X509Certificate[], now: number): string | undefined {
+function brokenLink(chain: readonly X509Certificate[], now: number): CertificateFault | undefined {
   for (const [at, certificate] of chain.entries()) {
     const issuer = chain[at + 1]
     if (now < Date.parse(certificate.validFrom) || now > Date.parse(certificate.validTo)) {
-      return `certificate ${at + 1} of the chain is not in force today`
+      return {
+        why: `certificate ${at + 1} of the chain is not in force today`,
+        code: 'CERT_HAS_EXPIRED',
+      }
     }
-    if (at > 0 && !certificate.ca) return `certificate ${at + 1} of the chain may not issue others`
+    if (at > 0 && !certificate.ca) {
+      return { why: `certificate ${at + 1} of the chain may not issue others`, code: 'INVALID_CA' }
+    }
     if (issuer === undefined) continue
     if (!certificate.checkIssued(issuer) || !certificate.verify(issuer.publicKey)) {
-      return `certificate ${at + 1} of the chain is not signed by the next`
+      const why = `certificate ${at + 1} of the chain is not signed by the next`
+      return { why, code: 'CERT_SIGNATURE_FAILURE' }
     }
   }
   return undefined

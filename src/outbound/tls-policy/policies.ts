@@ -3,14 +3,20 @@ import type { Log } from '../../log/index.js'
 import { type HostDane, lookUpDane } from './dane.js'
 import { type TlsDemand, usualDemand } from './demand.js'
 import { makeOverrides, type TlsOverride } from './overrides.js'
-import { makeStsPolicies, type StsDeps } from './sts.js'
+import { notCovered, nothingPublished, type Published, publishedBy, type TlsFailure } from './published.js'
+import { makeStsPolicies, type StsDeps, type StsFound } from './sts.js'
 import type { StsPolicy } from './sts-cache.js'
 import { coversHost } from './sts-text.js'
 
 /** Which hosts may have a delivery, and what each must prove; or why none may now. */
 export type TlsPolicy =
-  | { hosts: readonly MxHost[]; demandOf(exchange: string): TlsDemand | undefined }
-  | { deferred: string }
+  | {
+      hosts: readonly MxHost[]
+      demandOf(exchange: string): TlsDemand | undefined
+      /** What the domain itself publishes for that host, whatever is demanded of it. */
+      publishedFor(exchange: string): Published
+    }
+  | { deferred: string; failed: { published: Published; failure: TlsFailure; exchange: string } }
 
 export interface TlsPolicies {
   /**
@@ -36,7 +42,7 @@ export interface TlsPoliciesOptions extends StsDeps {
 export function makeTlsPolicies(options: TlsPoliciesOptions): TlsPolicies {
   const { settings, resolver, port } = options
   const override = makeOverrides(settings.domains)
-  const stsOf = settings.mtaSts ? makeStsPolicies(options) : async () => undefined
+  const stsOf = settings.mtaSts ? makeStsPolicies(options) : async (): Promise<StsFound> => ({})
   const validated = settings.dane ? resolver.validated : undefined
 
   return {
@@ -45,14 +51,21 @@ export function makeTlsPolicies(options: TlsPoliciesOptions): TlsPolicies {
       const usual: TlsDemand =
         requiredBy === undefined ? usualDemand : { mode: 'require', by: requiredBy }
       const word = override(name)
-      if (word !== undefined) return { hosts, demandOf: () => word }
-
+      // What the domain publishes is not asked for then.
+      if (word !== undefined) {
+        return { hosts, demandOf: () => word, publishedFor: () => nothingPublished }
+      }
       const dane = validated && (await lookUpDane(validated, name, hosts, port))
       if (dane?.kind === 'failed') {
-        return { deferred: `TLS policy of ${domain} (DANE) is not known: ${dane.cause}` }
+        return {
+          deferred: `TLS policy of ${domain} (DANE) is not known: ${dane.cause}`,
+          failed: daneFailed(hosts[0]?.exchange ?? '', dane.cause),
+        }
       }
       const byHost = dane?.kind === 'hosts' ? dane.byHost : nothingByHost
-      const sts = await stsOf(name)
+      const found = await stsOf(name)
+      const sts = found.policy
+      const publishedFor = (exchange: string) => publishedBy(exchange, byHost.get(exchange), found)
       const demands = new Map<string, TlsDemand>()
       const refused: string[] = []
       for (const { exchange } of hosts) {
@@ -61,17 +74,31 @@ export function makeTlsPolicies(options: TlsPoliciesOptions): TlsPolicies {
         else demands.set(exchange, demand)
       }
       if (demands.size === 0) {
+        const exchange = hosts[0]?.exchange ?? ''
+        const first = byHost.get(exchange)
         return {
           deferred: `TLS policy of ${domain} lets no mail server be used: ${inShort(refused)}`,
+          failed:
+            first !== undefined && 'failed' in first
+              ? daneFailed(exchange, first.failed)
+              : { published: publishedFor(exchange), failure: notCovered, exchange },
         }
       }
       return {
         hosts: refused.length === 0 ? hosts : hosts.filter((host) => demands.has(host.exchange)),
         demandOf: (exchange) => demands.get(exchange),
+        publishedFor,
       }
     },
   }
 }
+
+// RFC 8460 §4.3.2.1: what a resolver that checks DNSSEC gives no good answer for.
+const daneFailed = (exchange: string, reason: string) => ({
+  published: { ...nothingPublished, type: 'tlsa' as const, mx: [exchange] },
+  failure: { type: 'dnssec-invalid' as const, reason },
+  exchange,
+})
 
 const nothingByHost: ReadonlyMap<string, HostDane> = new Map()
 

@@ -6,7 +6,10 @@ import { hostAddresses, isPublicAddress, pinned, type Resolver } from '../../dns
 import { messageOf } from '../../errors/index.js'
 
 /** Gets the text of a domain's policy. Never rejects. */
-export type FetchPolicy = (domain: string) => Promise<{ body: string } | { failed: string }>
+export type FetchPolicy = (domain: string) => Promise<Fetched>
+
+/** `untrusted`: the web server's certificate is not good for its name. */
+type Fetched = { body: string } | { failed: string; untrusted?: true }
 
 export interface PolicyFetcherOptions {
   resolver: Resolver
@@ -55,9 +58,9 @@ function getPolicy(
   { clock, signal, ca, port = 443 }: PolicyFetcherOptions,
   host: string,
   addresses: readonly string[],
-): Promise<{ body: string } | { failed: string }> {
+): Promise<Fetched> {
   return new Promise((resolve) => {
-    const end = (result: { body: string } | { failed: string }) => {
+    const end = (result: Fetched) => {
       cancel()
       signal.removeEventListener('abort', stop)
       resolve(result)
@@ -92,7 +95,10 @@ function getPolicy(
         response.once('error', (error) => end({ failed: messageOf(error) }))
       },
     )
-    request.once('error', (error) => end({ failed: causeOf(error) }))
+    request.once('error', (error: NodeJS.ErrnoException) => {
+      const isUntrusted = isCertificateFault(error.code ?? '')
+      end({ failed: causeOf(error), ...(isUntrusted && { untrusted: true }) })
+    })
     signal.addEventListener('abort', stop)
     if (signal.aborted) stop()
   })
@@ -112,3 +118,7 @@ function causeOf(error: Error): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ')
   return messageOf(error)
 }
+
+/** Node hands OpenSSL's codes on for a chain that is not good, and has its own for a name. */
+const isCertificateFault = (code: string) =>
+  /^(?:CERT_|ERR_TLS_CERT_|UNABLE_TO_|INVALID_(?:CA|PURPOSE)|PATH_LENGTH_)|SELF_SIGNED/.test(code)

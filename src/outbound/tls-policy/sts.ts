@@ -22,42 +22,61 @@ const failedMs = 300_000
 const refreshMs = 86_400_000
 const maxDomains = 10_000
 
+/** What is in force, and why what is announced could not be had (in the words of RFC 8460 §4.3.2.2). */
+export interface StsFound {
+  policy?: StsPolicy | undefined
+  problem?: StsProblem | undefined
+}
+
+export interface StsProblem {
+  type: 'sts-policy-fetch-error' | 'sts-policy-invalid' | 'sts-webpki-invalid'
+  reason: string
+}
+
 /**
- * The policy in force for a domain, or undefined. One that was seen stays in force until its
+ * The policy in force for a domain, if any. One that was seen stays in force until its
  * max_age is over, whatever DNS and web server say meanwhile: both may be the attacker's (§10.2).
  */
-export function makeStsPolicies(deps: StsDeps): (domain: string) => Promise<StsPolicy | undefined> {
+export function makeStsPolicies(deps: StsDeps): (domain: string) => Promise<StsFound> {
   const { clock, log } = deps
-  const memo = new Map<string, { policy: Promise<StsPolicy | undefined>; until: number }>()
-  const failedUntil = new Map<string, number>()
+  const memo = new Map<string, { found: Promise<StsFound>; until: number }>()
+  const failed = new Map<string, { until: number; problem: StsProblem }>()
 
-  const discover = async (domain: string): Promise<StsPolicy | undefined> => {
+  const discover = async (domain: string): Promise<StsFound> => {
     const [row, id] = await Promise.all([
       readSts(deps.store.read, domain),
       publishedId(deps.resolver, domain),
     ])
     const now = clock.now()
     const kept = row !== undefined && row.expiresAt > now ? row : undefined
-    if (id === undefined) return kept
+    if (id === undefined) return { policy: kept }
     const isFresh = kept && now - kept.fetchedAt < Math.min(refreshMs, kept.maxAgeMs / 2)
-    if (isFresh && kept.id === id) return kept
-    if ((failedUntil.get(domain) ?? 0) > now) return kept
-    const fetched = await fetchNew(domain, id)
-    if (!('failed' in fetched)) {
-      await deps.store.write((tx) => saveSts(tx, domain, fetched))
-      return fetched
+    if (isFresh && kept.id === id) return { policy: kept }
+    const before = failed.get(domain)
+    if (before !== undefined && before.until > now) {
+      return { policy: kept, problem: before.problem }
     }
-    remember(failedUntil, domain, clock.now() + failedMs)
-    const { failed: cause } = fetched
+    const fetched = await fetchNew(domain, id)
+    if (!('type' in fetched)) {
+      await deps.store.write((tx) => saveSts(tx, domain, fetched))
+      return { policy: fetched }
+    }
+    remember(failed, domain, { until: clock.now() + failedMs, problem: fetched })
+    const { reason: cause } = fetched
     log.warn({ domain, id, cause, keptId: kept?.id }, 'MTA-STS policy could not be fetched')
-    return kept
+    return { policy: kept, problem: fetched }
   }
 
-  const fetchNew = async (domain: string, id: string): Promise<StsPolicy | { failed: string }> => {
+  const fetchNew = async (domain: string, id: string): Promise<StsPolicy | StsProblem> => {
     const answer = await deps.fetchPolicy(domain)
-    if ('failed' in answer) return answer
+    if ('failed' in answer) {
+      const type = answer.untrusted ? 'sts-webpki-invalid' : 'sts-policy-fetch-error'
+      return { type, reason: answer.failed }
+    }
     const text = parseStsPolicy(answer.body)
-    if ('wrong' in text) return { failed: `not a policy: ${text.wrong}` }
+    if ('wrong' in text) {
+      return { type: 'sts-policy-invalid', reason: `not a policy: ${text.wrong}` }
+    }
     const { mode, mx, maxAgeS } = text
     const fetchedAt = clock.now()
     const maxAgeMs = maxAgeS * 1_000
@@ -67,12 +86,12 @@ export function makeStsPolicies(deps: StsDeps): (domain: string) => Promise<StsP
   return (domain) => {
     const now = clock.now()
     const known = memo.get(domain)
-    if (known !== undefined && known.until > now) return known.policy
-    const policy = discover(domain)
-    remember(memo, domain, { policy, until: now + memoMs })
+    if (known !== undefined && known.until > now) return known.found
+    const found = discover(domain)
+    remember(memo, domain, { found, until: now + memoMs })
     // What cannot be read (a broken database) is not remembered, and never taken for 'no policy'.
-    policy.catch(() => memo.delete(domain))
-    return policy
+    found.catch(() => memo.delete(domain))
+    return found
   }
 }
 
