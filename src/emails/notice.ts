@@ -5,6 +5,7 @@ import { parseMailbox } from '../mime/index.js'
 import type { Tx } from '../store/index.js'
 import { type InsertDeps, insertEmails, ringOf } from './insert.js'
 import type { PreparedEmail } from './prepare.js'
+import type { RawMessage } from './raw-message.js'
 
 /**
  * Writes a mail of the appliance to its operator, which leaves whatever any account may do. `from`
@@ -16,36 +17,68 @@ export async function insertNotice(
   tx: Tx,
   notice: { from: string; to: string; subject: string; text: string; now: number },
 ): Promise<StreamDue[] | undefined> {
-  const { now, subject, text } = notice
-  const to = parseMailbox(notice.to)
-  const from = parseMailbox(notice.from)
-  const domain = await oldestVerifiedDomain(tx, from?.domain)
-  if (to === undefined || domain === undefined) return undefined
-  await openApplianceAccount(tx)
+  const { now, subject, text, to } = notice
+  const domain = await oldestVerifiedDomain(tx, parseMailbox(notice.from)?.domain)
+  if (domain === undefined) return undefined
+  const from = notice.from || `Posthorn <postmaster@${domain.name}>`
+  const html = `<pre>${text.replace(/[&<>]/g, (char) => `&#${char.charCodeAt(0)};`)}</pre>`
   const id = deps.store.ids.uuid()
+  const messageId = `<${id}@${domain.name}>`
+  const mail = { id, domainId: domain.id, from, to, subject, messageId, html, text, now }
+  return await insertOwnMail(deps, tx, mail)
+}
+
+/** A mail of the appliance itself; `raw` stands for its text where it was written as a whole. */
+export interface OwnMail {
+  id: string
+  /** That signs it. */
+  domainId: string
+  from: string
+  to: string
+  subject: string
+  messageId: string
+  html?: string
+  text?: string
+  raw?: RawMessage
+  now: number
+}
+
+/**
+ * Writes a mail of the appliance, of no account's quota or rates. Resolves with what to ring for, or
+ * undefined where `to` is no address.
+ */
+export async function insertOwnMail(
+  deps: InsertDeps,
+  tx: Tx,
+  mail: OwnMail,
+): Promise<StreamDue[] | undefined> {
+  const to = parseMailbox(mail.to)
+  if (to === undefined) return undefined
+  await openApplianceAccount(tx)
   const email: PreparedEmail = {
-    html: `<pre>${text.replace(/[&<>]/g, (char) => `&#${char.charCodeAt(0)};`)}</pre>`,
-    text,
+    html: mail.html ?? '',
+    text: mail.text ?? null,
+    raw: mail.raw,
     tags: [],
     attachments: [],
     recipients: [to],
     suppressed: [],
-    dueAt: now,
+    dueAt: mail.now,
     row: {
-      id,
+      id: mail.id,
       account_id: applianceAccountId,
-      domain_id: domain.id,
-      from_header: notice.from || `Posthorn <postmaster@${domain.name}>`,
-      to_list: JSON.stringify([notice.to]),
+      domain_id: mail.domainId,
+      from_header: mail.from,
+      to_list: JSON.stringify([mail.to]),
       reply_to: null,
       extras: null,
       template: null,
-      subject,
+      subject: mail.subject,
       type: 'transactional',
       topic_id: null,
       metadata: null,
       status: 'queued',
-      message_id: `<${id}@${domain.name}>`,
+      message_id: mail.messageId,
       provider: 'primary',
       waiting: 1,
       delivered: 0,
@@ -55,7 +88,7 @@ export async function insertNotice(
       clicked_at: null,
       scheduled_at: null,
       sent_at: null,
-      created_at: now,
+      created_at: mail.now,
     },
   }
   await insertEmails(deps, tx, [email])

@@ -16,7 +16,14 @@ export {
   type MessageInput,
 } from './compose.js'
 export { type Content, glimpseHeader, readAttachment, readContent } from './content.js'
-export { isHeaderName, longestWord, mailboxField, structuredField } from './header.js'
+export {
+  dateField,
+  isHeaderName,
+  longestWord,
+  mailboxField,
+  structuredField,
+  textField,
+} from './header.js'
 export { type Mailbox, maxNameLength, parseMailbox, quote } from './mailbox.js'
 export { partWithText, textOfPart } from './part-text.js'
 export { type MessagePart, type MessageParts, readParts } from './parts.js'

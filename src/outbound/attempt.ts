@@ -21,11 +21,11 @@ import type { SiteOutcome } from './shaping/index.js'
 import {
   makePolicyFetcher,
   makeTlsPolicies,
+  nothingPublished,
   type TlsDemand,
   type TlsPolicies,
-  tlsInWords,
-  nothingPublished,
   type TlsPolicy,
+  tlsInWords,
   usualDemand,
 } from './tls-policy/index.js'
 import { countRefused, isTlsReport, type TlsCount, watchSessions } from './tls-sessions/index.js'
@@ -75,7 +75,10 @@ const maxHeavyBytes = 256 * 1024 * 1024
 // not answer are dead.
 const hurriedDeadlines = { connectMs: 15_000 }
 
-export function makeAttempts(deps: OutboundDeps, { findRoute, berths, tlsCount, ...ways }: Ways): Attempts {
+export function makeAttempts(
+  deps: OutboundDeps,
+  { findRoute, berths, tlsCount, ...ways }: Ways,
+): Attempts {
   const { clock, config, log } = deps
   const signer = openSigner()
   const bottleneck = makeBottleneck(maxComposing)

@@ -13,7 +13,13 @@ import type { Berth, Berths } from './berths.js'
 import { failureText } from './outcome.js'
 import { bindTo, type Source } from './pools.js'
 import type { Inside } from './route.js'
-import { failureBy, meets, type TlsDemand, type TlsFailure, tlsOptions } from './tls-policy/index.js'
+import {
+  failureBy,
+  meets,
+  type TlsDemand,
+  type TlsFailure,
+  tlsOptions,
+} from './tls-policy/index.js'
 
 /** A session with one of a site's hosts, in use by one delivery at a time. */
 export interface Session {

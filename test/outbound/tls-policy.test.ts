@@ -491,8 +491,8 @@ t.test('a chain up to a trust anchor of DANE', async (t) => {
   ) => {
     const key = anchor.publicKey.export({ type: 'spki', format: 'der' })
     const whole = { usage: 2, selector: 0, matching: 0, data: anchor.raw }
-    const words = [tlsa(2, key), tlsa(2, key, 2), whole].map((record) =>
-      judgeByDane(chain, makeAnchors([record], ['domain.test']), name, at)?.why,
+    const words = [tlsa(2, key), tlsa(2, key, 2), whole].map(
+      (record) => judgeByDane(chain, makeAnchors([record], ['domain.test']), name, at)?.why,
     )
     t.equal(new Set(words).size, 1, 'whatever the record matches by')
     return words[0]

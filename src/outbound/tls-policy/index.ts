@@ -13,5 +13,11 @@ export {
   type TlsPoliciesOptions,
   type TlsPolicy,
 } from './policies.js'
-export { failureBy, faultOf, nothingPublished, type Published, type TlsFailure } from './published.js'
+export {
+  failureBy,
+  faultOf,
+  nothingPublished,
+  type Published,
+  type TlsFailure,
+} from './published.js'
 export { type FetchPolicy, makePolicyFetcher, type PolicyFetcherOptions } from './sts-fetch.js'

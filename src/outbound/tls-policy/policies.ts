@@ -3,7 +3,13 @@ import type { Log } from '../../log/index.js'
 import { type HostDane, lookUpDane } from './dane.js'
 import { type TlsDemand, usualDemand } from './demand.js'
 import { makeOverrides, type TlsOverride } from './overrides.js'
-import { notCovered, nothingPublished, type Published, publishedBy, type TlsFailure } from './published.js'
+import {
+  notCovered,
+  nothingPublished,
+  type Published,
+  publishedBy,
+  type TlsFailure,
+} from './published.js'
 import { makeStsPolicies, type StsDeps, type StsFound } from './sts.js'
 import type { StsPolicy } from './sts-cache.js'
 import { coversHost } from './sts-text.js'

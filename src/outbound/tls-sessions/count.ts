@@ -28,7 +28,7 @@ export interface TlsCount {
 }
 
 const flushMs = 60_000
-// Some 300 bytes each. More domains a minute than this leave no thread.
+// Some 300 bytes each. From half of them on they are written before the minute is over.
 const maxRows = 20_000
 // RFC 8460 §4.4 wants failures told apart by server and reason; a domain may have any number of both.
 const maxDetails = 50
@@ -41,6 +41,7 @@ export function makeTlsCount(deps: { store: Store; clock: Clock; log: Log }): Tl
   let details = new Map<string, number>()
   let flushing: Promise<void> = Promise.resolve()
   let closed = false
+  let early = false
   let cancel = () => {}
 
   const enter = (row: CountedRow): void => {
@@ -53,7 +54,10 @@ export function makeTlsCount(deps: { store: Store; clock: Clock; log: Log }): Tl
     if (row.result !== '') {
       const of = `${row.day} ${row.domain}`
       const kinds = details.get(of) ?? 0
-      if (kinds >= maxDetails && row.host !== '') return enter({ ...row, ...untold })
+      if (kinds >= maxDetails && row.host !== '') {
+        enter({ ...row, ...untold })
+        return
+      }
       details.set(of, kinds + 1)
     }
     if (rows.size < maxRows) rows.set(key, row)
@@ -79,15 +83,24 @@ export function makeTlsCount(deps: { store: Store; clock: Clock; log: Log }): Tl
   }
   const plan = () => {
     if (closed) return
+    early = false
     cancel = clock.after(flushMs, () => void flush().then(plan))
   }
   plan()
 
   return {
     add({ domain, published, failure, ...session }) {
+      // Once a minute, lest a storage that fails is asked all the time.
+      if (rows.size >= maxRows / 2 && !early) {
+        early = true
+        void flush()
+      }
       const day = Math.floor(clock.now() / dayMs)
       const of = { day, domain, type: published.type, policy: policyOf(published), sessions: 1 }
-      if (failure === undefined) return enter({ ...of, result: '', reason: '', ...untold })
+      if (failure === undefined) {
+        enter({ ...of, result: '', reason: '', ...untold })
+        return
+      }
       enter({
         ...of,
         result: failure.type,

@@ -1,6 +1,12 @@
 import type { ConnectFailure } from '../../smtp/index.js'
 import type { Session, Tried } from '../connections.js'
-import { failureBy, faultOf, type Published, type TlsFailure, type TlsPolicy } from '../tls-policy/index.js'
+import {
+  failureBy,
+  faultOf,
+  type Published,
+  type TlsFailure,
+  type TlsPolicy,
+} from '../tls-policy/index.js'
 import type { TlsCount } from './count.js'
 
 /** Counts what an attempt for one domain sees of sessions. */

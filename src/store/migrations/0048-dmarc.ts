@@ -33,9 +33,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   const key = ['domain_id', 'day', 'source', 'reporter', 'proven', 'disposition', 'dkim', 'spf']
   await schema
     .createTable('dmarc_sources')
-    .addColumn('domain_id', 'text', (c) =>
-      c.notNull().references('domains.id').onDelete('cascade'),
-    )
+    .addColumn('domain_id', 'text', (c) => c.notNull().references('domains.id').onDelete('cascade'))
     .addColumn('day', 'integer', (c) => c.notNull())
     .addColumn('source', 'text', (c) => c.notNull())
     .addColumn('reporter', 'text', (c) => c.notNull())
