@@ -40,12 +40,14 @@ import { openPrivateServer, openPublicServer } from './listeners.js'
 import { lockDataDir } from './lock.js'
 import { openMetrics } from './metrics.js'
 import { openSystemdNotifier } from './notify.js'
+import { operatorGauges } from './operator-gauges.js'
 import { openOwnKey, rememberKey } from './own-database.js'
 import { protectionChores } from './protection.js'
 import { holdOldMail } from './restore.js'
 import { retentionChores } from './retention.js'
 import { startWhenRoom } from './room.js'
-import { countCommits } from './thread-meter.js'
+import { countCommits, tellEveryMs } from './thread-meter.js'
+import { watchLoop } from './watch-loop.js'
 import { webhookChores } from './webhooks.js'
 
 /**
@@ -193,6 +195,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     opened.push(() => importer.close())
     const { maxQueued } = config.outbound
     const { meter } = metrics
+    const loop = watchLoop(meter, 'main')
+    opened.push(() => loop.close())
     const health = openHealth({ store, clock, dataDir, crew, backlog, maxQueued, meter })
     const idempotency = makeIdempotency({ store, clock })
     const versions = makeVersions()
@@ -232,7 +236,9 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       ...forwardingChores({ store, clock, log, config, backlog, ring }),
       ...protectionChores({ store, clock, log, config, backlog, ring, meter: metrics.meter }),
       ...retentionChores({ store, clock, log, plans }),
+      { name: 'own event loop', everyMs: tellEveryMs, run: async () => loop.read() },
       ...health.chores,
+      ...operatorGauges({ store, clock, config, dataDir, backlog, meter }),
       ...webhookChores({ store, clock, log, config, backlog, ring, plans }),
     ])
     opened.push(() => housekeeping.stop())

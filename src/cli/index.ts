@@ -14,7 +14,7 @@ export type AddCommand = (program: Command) => void
  * In the order in which help lists them. Only the one that is named is loaded: together they take most
  * of a second, a single one a fraction of it.
  */
-const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
+export const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
   init: async () => (await import('./init.js')).initCommand,
   serve: async () => (await import('./serve.js')).serveCommand,
   sandbox: async () => (await import('./sandbox.js')).sandboxCommand,

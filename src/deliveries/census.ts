@@ -29,14 +29,17 @@ export function startCensus(deps: {
     const depth = await measureDepth(store.read)
     let total = 0
     for (const name of classNames) {
-      const { deliveries, oldestAt } = depth[name]
+      const { deliveries, oldestAt, dueAt } = depth[name]
       const ageMs = oldestAt === undefined ? 0 : Math.max(0, clock.now() - oldestAt)
       total += deliveries
       meter.gauge('posthorn_queue_deliveries', { class: name }, deliveries)
       meter.gauge('posthorn_queue_oldest_seconds', { class: name }, ageMs / 1_000)
+      // A lease, a hold and a plan for later put the due time ahead.
+      const lateMs = dueAt === undefined ? 0 : Math.max(0, clock.now() - dueAt)
+      meter.gauge('posthorn_queue_due_seconds', { class: name }, lateMs / 1_000)
     }
     // What the threads have changed meanwhile stays in.
-    backlog.change(total - known)
+    backlog.correct(total - known)
   }
   return repeat(clock, async () => {
     const began = clock.now()

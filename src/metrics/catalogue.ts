@@ -33,6 +33,26 @@ export const catalogue = {
     help: 'Delivery attempts by what they came to',
     labels: ['outcome'],
   },
+  posthorn_queue_due_seconds: {
+    type: 'gauge',
+    help: 'For how long mail has been due that is not under way, the longest of the class; 0 when none is',
+    labels: classLabel,
+  },
+  posthorn_accepted_total: {
+    type: 'counter',
+    help: 'Deliveries that were accepted into the queue, one a recipient',
+    labels: [],
+  },
+  posthorn_provider_attempts_total: {
+    type: 'counter',
+    help: 'Delivery attempts by large mailbox provider, all others together, and what they came to',
+    labels: ['provider', 'outcome'],
+  },
+  posthorn_deferrals_total: {
+    type: 'counter',
+    help: 'Attempts after which mail waits for another one, by what the answer means (config/bounce-rules.toml)',
+    labels: ['reason'],
+  },
   posthorn_refusals_total: {
     type: 'counter',
     help: 'Refusals by what they mean (config/bounce-rules.toml): blocked, sender-authentication, …',
@@ -93,6 +113,41 @@ export const catalogue = {
     type: 'gauge',
     help: 'The highest complaint rate of any account',
     labels: [],
+  },
+  posthorn_protection_threshold_ratio: {
+    type: 'gauge',
+    help: 'At which rate account protection warns or pauses (settings [protection])',
+    labels: ['rate', 'action'],
+  },
+  posthorn_notices: {
+    type: 'gauge',
+    help: "What the operator is told of and is not settled, by kind: 'posthorn status' names each with its fix",
+    labels: ['kind', 'severity'],
+  },
+  posthorn_disk_free_bytes: {
+    type: 'gauge',
+    help: 'Room on the disk of the data directory',
+    labels: [],
+  },
+  posthorn_disk_size_bytes: {
+    type: 'gauge',
+    help: 'Size of the disk of the data directory',
+    labels: [],
+  },
+  posthorn_database_bytes: {
+    type: 'gauge',
+    help: 'Size of the database, without its write-ahead log (posthorn_wal_bytes)',
+    labels: [],
+  },
+  posthorn_certificate_end_timestamp_seconds: {
+    type: 'gauge',
+    help: "When the certificate of an SMTP listener ends: inbound's or submission's files",
+    labels: ['listener'],
+  },
+  posthorn_webhook_endpoints: {
+    type: 'gauge',
+    help: 'Webhook endpoints that work, whose last events were dropped (failing), and that are disabled',
+    labels: ['state'],
   },
   posthorn_automation_live: {
     type: 'gauge',

@@ -1,6 +1,7 @@
 import { pause, systemClock } from '../clock/index.js'
 import { park, type Settlement, settle } from '../deliveries/index.js'
 import { internalReason, messageOf } from '../errors/index.js'
+import { largeProviderOf } from '../protection/index.js'
 import { writeApart } from '../store/index.js'
 import type { OutboundDeps } from './deps.js'
 
@@ -115,6 +116,11 @@ export function makeRecorder(deps: OutboundDeps) {
     const means = verdict && { means: verdict.class, rule: verdict.rule }
     if (verdict) meter.count('posthorn_refusals_total', { means: verdict.class })
     meter.count('posthorn_attempts_total', { outcome: kind })
+    const provider = largeProviderOf(recipient, remote)
+    meter.count('posthorn_provider_attempts_total', { provider, outcome: kind })
+    if (kind === 'deferred') {
+      meter.count('posthorn_deferrals_total', { reason: verdict?.class ?? 'other' })
+    }
     const fields = { emailId, deliveryId: id, to: recipient, attempts, remote, reply, ...means }
     if (kind === 'delivered') log.info(fields, 'Delivered')
     else if (kind === 'relayed') log.info(fields, 'Relayed')

@@ -60,6 +60,12 @@ function byHost(host: string): Provider | undefined {
   }
 }
 
+/** The same for a metric's label: a large provider, or `other`. */
+export function largeProviderOf(recipient: string, remote: string | null): string {
+  const provider = providerOf(recipient, remote)
+  return names.has(provider) ? provider : 'other'
+}
+
 const names = new Set(providers.map(({ name }) => name))
 // An account's day has about that many rows, however many domains it mails to; the rest share one.
 const maxADay = 200

@@ -93,6 +93,26 @@ export async function listEndpoints(read: Read, accountId: string): Promise<Endp
   return rows.map(toEndpoint)
 }
 
+/** All accounts' endpoints: those that work, those whose last events were dropped, those that are disabled. */
+export async function countEndpoints(
+  read: Read,
+): Promise<{ working: number; failing: number; disabled: number }> {
+  const { all, failing, disabled } = await read
+    .selectFrom('webhook_endpoints')
+    .select(({ fn }) => [
+      fn.countAll<number>().as('all'),
+      fn
+        .countAll<number>()
+        .filterWhere('enabled', '=', 1)
+        .filterWhere('failures', '>', 0)
+        .as('failing'),
+      fn.countAll<number>().filterWhere('enabled', '=', 0).as('disabled'),
+    ])
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return { working: all - failing - disabled, failing, disabled }
+}
+
 export async function findEndpoint(read: Read, accountId: string, id: string): Promise<Endpoint> {
   return toEndpoint(await endpointRow(read, accountId, id))
 }

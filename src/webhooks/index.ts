@@ -8,6 +8,7 @@
 export { type Courier, type CourierDeps, openCourier } from './courier.js'
 export {
   addEndpoint,
+  countEndpoints,
   deleteEndpoint,
   disableEndpoint,
   type Endpoint,

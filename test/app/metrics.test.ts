@@ -46,6 +46,16 @@ t.test('what real mails do is counted, in text that Prometheus reads', async (t)
   t.equal(metrics.find('posthorn_queue_deliveries').length, 3, 'a line a class')
   t.notOk(metrics.text.includes('one.test'), 'no recipient')
 
+  const others = { provider: 'other', outcome: 'delivered' }
+  t.equal(metrics.value('posthorn_provider_attempts_total', others), 2)
+  t.equal(metrics.find('posthorn_queue_due_seconds').length, 3)
+  const accepted = await untilCounted(posthorn, 'posthorn_accepted_total', {}, 3)
+  t.equal(accepted.value('posthorn_accepted_total', {}), 3, 'the scheduled one too')
+  t.ok((accepted.value('posthorn_thread_cpu_seconds_total', { thread: 'outbound-0' }) ?? 0) > 0)
+  t.ok((accepted.value('posthorn_thread_lag_seconds', { thread: 'main' }) ?? -1) >= 0)
+  const turns = accepted.value('posthorn_turn_wait_seconds_count', {}) ?? 0
+  t.ok(turns >= commits, 'a turn before each transaction')
+
   const later = await scrape(posthorn)
   const own = { ...privately, method: 'GET', route: '/metrics', status: '200' }
   t.ok((later.value('posthorn_http_requests_total', own) ?? 0) > 0)

@@ -281,8 +281,8 @@ t.test('filters choose by mail, account, domain, class, age and hold', async (t)
     lanes: [{ lane: 'one.test', first: { class: 'transactional' } }, { first: undefined }],
   })
   t.match(await measureDepth(store.read), {
-    transactional: { deliveries: 2, oldestAt: clock.now() - 2 * hourMs },
-    automation: { deliveries: 0, oldestAt: undefined },
+    transactional: { deliveries: 2, oldestAt: clock.now() - 2 * hourMs, dueAt: Number },
+    automation: { deliveries: 0, oldestAt: undefined, dueAt: undefined },
     campaign: { deliveries: 1, oldestAt: clock.now() },
   })
 })

@@ -1,0 +1,100 @@
+import { X509Certificate } from 'node:crypto'
+import { stat, statfs } from 'node:fs/promises'
+import type { Clock } from '../clock/index.js'
+import { type Config, certificatePaths } from '../config/index.js'
+import type { Backlog } from '../deliveries/index.js'
+import type { Meter } from '../metrics/index.js'
+import { noticeKinds, openNotices } from '../notices/index.js'
+import { readCertificate } from '../smtpd/index.js'
+import { databaseFile, type Store } from '../store/index.js'
+import { countEndpoints } from '../webhooks/index.js'
+import type { Chore } from './housekeeping.js'
+import { tellEveryMs } from './thread-meter.js'
+
+interface Deps {
+  store: Store
+  clock: Clock
+  config: Config
+  dataDir: string
+  backlog: Pick<Backlog, 'accepted'>
+  meter: Meter
+}
+
+const everyMs = 15_000
+
+/** What alert rules ask beside the counts: few rows, the disk, the files of certificates. */
+export function operatorGauges(deps: Deps): Chore[] {
+  const { backlog, config, meter } = deps
+  showThresholds(config, meter)
+  let accepted = backlog.accepted
+  return [
+    {
+      name: 'accepted mail',
+      everyMs: tellEveryMs,
+      async run() {
+        const now = backlog.accepted
+        // It begins anew at 2^31; the difference as 32 bits is right all the same.
+        meter.count('posthorn_accepted_total', {}, (now - accepted) | 0)
+        accepted = now
+      },
+    },
+    { name: 'gauges for the operator', everyMs, run: () => show(deps) },
+  ]
+}
+
+async function show({ store, config, dataDir, meter }: Deps): Promise<void> {
+  await showNotices(store, meter)
+  const endpoints = await countEndpoints(store.read)
+  for (const state of ['working', 'failing', 'disabled'] as const) {
+    meter.gauge('posthorn_webhook_endpoints', { state }, endpoints[state])
+  }
+  showCertificates(config, meter)
+  const { bavail, blocks, bsize } = await statfs(dataDir)
+  meter.gauge('posthorn_disk_free_bytes', {}, bavail * bsize)
+  meter.gauge('posthorn_disk_size_bytes', {}, blocks * bsize)
+  meter.gauge('posthorn_database_bytes', {}, (await stat(databaseFile(dataDir))).size)
+}
+
+async function showNotices(store: Store, meter: Meter): Promise<void> {
+  const open = await openNotices(store.read)
+  for (const kind of Object.keys(noticeKinds)) {
+    for (const severity of ['burning', 'daily'] as const) {
+      const those = open.filter((one) => one.kind === kind && one.severity === severity)
+      meter.gauge('posthorn_notices', { kind, severity }, those.length)
+    }
+  }
+}
+
+function showThresholds({ protection }: Config, meter: Meter): void {
+  for (const rate of ['bounces', 'complaints'] as const) {
+    for (const action of ['warn', 'pause'] as const) {
+      const ratio = protection[rate][action] / 1_000_000
+      meter.gauge('posthorn_protection_threshold_ratio', { rate, action }, ratio)
+    }
+  }
+}
+
+function showCertificates({ inbound, submission }: Config, meter: Meter): void {
+  const listeners = [
+    ...(inbound.enabled ? [{ listener: 'inbound', files: inbound.tls }] : []),
+    ...(submission.enabled
+      ? [{ listener: 'submission', files: certificatePaths(submission, inbound.tls) }]
+      : []),
+  ]
+  for (const { listener, files } of listeners) {
+    const endAt = certificateEnd(files)
+    if (endAt === undefined) continue
+    meter.gauge('posthorn_certificate_end_timestamp_seconds', { listener }, endAt / 1_000)
+  }
+}
+
+/** Milliseconds since the epoch, of the certificate that the files have now; 0 when they are no use. */
+function certificateEnd(files: { certificate: string; key: string }): number | undefined {
+  try {
+    const pair = readCertificate(files)
+    return pair && Date.parse(new X509Certificate(pair.cert).validTo)
+  } catch {
+    // 'posthorn doctor' tells what is wrong; to an alert it is one that has ended.
+    return 0
+  }
+}
