@@ -25,6 +25,8 @@ export interface Crew {
   tick(): void
   /** The threads that have not worked for so long: dead, although started again, or hung. */
   unwell(forMs: number): Unwell[]
+  /** The threads that die again and again, however soon they are back. */
+  dyingThreads(): string[]
   /** False when a thread has not worked for minutes. */
   healthy(): boolean
   close(): Promise<void>
@@ -123,6 +125,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       if (downMs >= forMs) return [{ thread, state: 'down', forMs: downMs }]
       return silentMs >= forMs ? [{ thread, state: 'hung', forMs: silentMs }] : []
     })
+  const dyingThreads = () => threads.filter(({ isDying }) => isDying).map(({ name }) => name)
   let others: Promise<void> | undefined
   const complete = () => {
     others ??= startOthers()
@@ -154,6 +157,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       for (const thread of threads) thread.tick()
     },
     unwell,
+    dyingThreads,
     healthy: () => unwell(maxDownMs).length === 0,
     ring,
     reload: () => {

@@ -26,8 +26,8 @@ export function forwardingChores({ store, clock, log, config, backlog, ring }: D
   const forward = makeForwarding({
     ...{ store, clock, log },
     async post(tx, mail) {
-      const due = await insertNotice({ store, retry }, tx, { ...mail, from, to, now: clock.now() })
-      if (due !== undefined) posted.push(...due)
+      const made = await insertNotice({ store, retry }, tx, { ...mail, from, to, now: clock.now() })
+      if (made !== undefined) posted.push(...made.due)
       else log.error({ to }, 'inbound.forward_to gets no mail: no verified domain can send it')
     },
   })

@@ -19,6 +19,7 @@ import { openRenderer } from '../templates/index.js'
 import { loadTrackingAgents, openRecorder } from '../tracking/index.js'
 import { automationChores } from './automations.js'
 import { calendarJobs, jobsOfCalendar, openCalendar } from './calendar.js'
+import { makeObserver } from './conditions.js'
 import { openControl } from './control.js'
 import { importSlot, openCrew } from './crew.js'
 import { makeDoorbell } from './doorbell.js'
@@ -40,7 +41,9 @@ import { openPrivateServer, openPublicServer } from './listeners.js'
 import { lockDataDir } from './lock.js'
 import { openMetrics } from './metrics.js'
 import { openSystemdNotifier } from './notify.js'
+import { operatorChores, refuseUnknownKinds } from './operator.js'
 import { operatorGauges } from './operator-gauges.js'
+import { operatorWays } from './operator-ways.js'
 import { openOwnKey, rememberKey } from './own-database.js'
 import { protectionChores } from './protection.js'
 import { holdOldMail } from './restore.js'
@@ -117,6 +120,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const notifier = openSystemdNotifier(process.env, log)
     opened.push(() => notifier.close())
     checkSmartHosts(config.outbound.failover.smartHosts, process.env)
+    checkSmartHosts(config.operator.relays, process.env)
+    refuseUnknownKinds(config)
     opened.push(lockDataDir(dataDir))
     const key = openOwnKey(dataDir)
     emptyWal(dataDir)
@@ -234,12 +239,17 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         automate: jobs.automate,
       }),
       ...forwardingChores({ store, clock, log, config, backlog, ring }),
-      ...protectionChores({ store, clock, log, config, backlog, ring, meter: metrics.meter }),
+      ...operatorChores({
+        ...{ store, clock, log, config, backlog, ring },
+        observe: makeObserver({ store, clock, config, dataDir, crew, backlog }),
+        ways: operatorWays({ config, clock, env: process.env }),
+      }),
+      ...protectionChores({ store, clock, log, config, meter: metrics.meter }),
       ...retentionChores({ store, clock, log, plans }),
       { name: 'own event loop', everyMs: tellEveryMs, run: async () => loop.read() },
       ...health.chores,
       ...operatorGauges({ store, clock, config, dataDir, backlog, meter }),
-      ...webhookChores({ store, clock, log, config, backlog, ring, plans }),
+      ...webhookChores({ store, clock, log, plans }),
     ])
     opened.push(() => housekeeping.stop())
 

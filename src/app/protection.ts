@@ -1,6 +1,5 @@
 import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
-import type { Backlog, StreamDue } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import {
@@ -12,15 +11,12 @@ import {
 } from '../protection/index.js'
 import type { Store } from '../store/index.js'
 import type { Chore } from './housekeeping.js'
-import { withOperatorPost } from './operator-post.js'
 
 interface Deps {
   store: Store
   clock: Clock
   log: Log
   config: Config
-  backlog: Backlog
-  ring: (due: readonly StreamDue[]) => void
   meter: Meter
 }
 
@@ -29,7 +25,11 @@ export function protectionChores(deps: Deps): Chore[] {
   const { store, clock, config, meter } = deps
   const { protection: settings } = config
   return [
-    { name: 'notices of protection', everyMs: 5_000, run: (signal) => announce(deps, signal) },
+    {
+      name: 'notices of protection',
+      everyMs: 5_000,
+      run: (signal) => announceOnce({ store, clock, log: deps.log, settings }, signal),
+    },
     {
       name: 'gauges of protection',
       everyMs: 30_000,
@@ -52,11 +52,4 @@ export function protectionChores(deps: Deps): Chore[] {
       },
     },
   ]
-}
-
-async function announce(deps: Deps, signal: AbortSignal): Promise<void> {
-  const { store, log, config } = deps
-  await withOperatorPost(deps, (post) =>
-    announceOnce({ store, log, settings: config.protection, post }, signal),
-  )
 }

@@ -17,6 +17,8 @@ export interface Supervised {
   readonly ports: ThreadPorts
   /** Since when no thread of it works; undefined while one does. */
   readonly downSince: number | undefined
+  /** Whether it has died several times within the last minutes, however soon it was back. */
+  readonly isDying: boolean
   /** For how long the thread that is there has said nothing, by ticks: its event loop does not turn. */
   readonly silentMs: number
   /** So much time (`tellEveryMs`) has passed for the main thread. */
@@ -44,6 +46,9 @@ const firstBackoffMs = 250
 const maxBackoffMs = 30_000
 // A thread that ran this long had not failed at once: its next failure starts from the beginning.
 const healthyMs = 60_000
+// So many deaths within so long are no accident.
+const manyDeaths = 3
+const dyingMs = 900_000
 
 /** Starts the thread and resolves when it is ready; rejects if the first start fails. */
 export async function supervise(options: SuperviseOptions): Promise<Supervised> {
@@ -55,6 +60,7 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
   let downSince: number | undefined
   // Ticks and not times: a machine that slept, or a clock that was set, makes nobody silent.
   let silentTicks = 0
+  const deaths: number[] = []
   let started = false
   let stopping = false
   let ended: Promise<void>
@@ -73,6 +79,8 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
       downSince ??= clock.now()
       // A thread that cannot even start the first time is the operator's to look at.
       if (started && !stopping) {
+        deaths.push(clock.now())
+        deaths.splice(0, deaths.length - manyDeaths)
         metrics.restarted(name)
         void restart(cause)
       }
@@ -115,6 +123,10 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
     },
     get ports() {
       return ports
+    },
+    get isDying() {
+      const [first = 0] = deaths
+      return deaths.length === manyDeaths && clock.now() - first < dyingMs
     },
     get downSince() {
       return downSince

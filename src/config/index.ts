@@ -18,7 +18,7 @@ import {
   text,
   type Values,
 } from './settings.js'
-import { smartHosts } from './smart-hosts.js'
+import { relays, smartHosts } from './smart-hosts.js'
 import { checkSubmission, listenAt, networks, trustedNetworks } from './submission.js'
 
 /**
@@ -183,6 +183,21 @@ export const settings = {
   operator: {
     notify: mailAddress(''),
     from: mailAddress(''),
+    silence: list([], {
+      each: (item) => /^[a-z]+(-[a-z]+)*$/.test(item),
+      expected: "a list of kinds, which 'posthorn notice kinds' shows",
+    }),
+    burningPerDay: integer(6, 0, 50),
+    againAfter: duration('6h', '10m', '7d'),
+    queueAge: duration('30m', '1m', '7d'),
+    diskFree: percentage('10%'),
+    certificateEnds: durations(['21d', '7d', '2d'], '1h'),
+    relays,
+    relayAfter: duration('10m', '10s', '1d'),
+    command: list([], {
+      each: (item) => item !== '' && !item.includes('\0'),
+      expected: 'a list: the absolute path of a program, and its arguments',
+    }),
   },
   tlsReports: {
     enabled: flag(true),
@@ -294,6 +309,10 @@ export function loadConfig(source: ConfigSource): Config {
   for (const name of ['bounces', 'complaints'] as const) {
     const { warn, pause } = config.protection[name]
     if (warn > pause) throw new OperatorError(`protection.${name}.warn is above its pause`)
+  }
+  const [program] = config.operator.command
+  if (program !== undefined && !program.startsWith('/')) {
+    throw new OperatorError(`operator.command: ${program} is no absolute path of a program`)
   }
   const { certificate, key } = config.inbound.tls
   if ((certificate === '') !== (key === '')) {

@@ -53,25 +53,44 @@ const items = {
 } as const satisfies Section
 
 /** A list of smart hosts, in the order in which they are used. */
-export const smartHosts: Setting<readonly SmartHost[]> = {
-  kind: 'setting',
-  fallback: [],
-  read(value) {
-    const expected = 'tables [[outbound.failover.smart_hosts]], at most 10'
-    if (!Array.isArray(value) || value.length > 10 || !value.every(isTable)) return { expected }
-    const problems: string[] = []
-    const hosts = value.map((item, at) => readOne(item, `smart host ${at + 1}`, problems))
-    // What was given is not shown: somebody may have written a password there.
-    if (problems.length > 0) return { expected: problems.join('; '), given: 'a bad list' }
-    return { value: hosts }
-  },
+export const smartHosts = listOf('[[outbound.failover.smart_hosts]]', 'smart host', [])
+/** The same for the operator's own mail, of which there is little. */
+export const relays = listOf('[[operator.relays]]', 'relay', ['connections', 'messagesPerMinute'])
+
+/** `without`: the settings of a smart host that mean nothing here, and so are refused. */
+function listOf(
+  tables: string,
+  called: string,
+  without: readonly string[],
+): Setting<readonly SmartHost[]> {
+  return {
+    kind: 'setting',
+    fallback: [],
+    read(value) {
+      const expected = `tables ${tables}, at most 10`
+      if (!Array.isArray(value) || value.length > 10 || !value.every(isTable)) return { expected }
+      const problems: string[] = []
+      const readAt = (item: Record<string, unknown>, at: number) =>
+        readOne(item, { place: `${called} ${at + 1}`, without }, problems)
+      const hosts = value.map(readAt)
+      // What was given is not shown: somebody may have written a password there.
+      if (problems.length > 0) return { expected: problems.join('; '), given: 'a bad list' }
+      return { value: hosts }
+    },
+  }
 }
 
-function readOne(item: Record<string, unknown>, place: string, problems: string[]): SmartHost {
+function readOne(
+  item: Record<string, unknown>,
+  { place, without }: { place: string; without: readonly string[] },
+  problems: string[],
+): SmartHost {
   const values: Record<string, unknown> = {}
   const known = new Set<string>()
   for (const [key, setting] of Object.entries(items)) {
     const inFile = settingName([key])
+    values[key] = setting.fallback
+    if (without.includes(key)) continue
     known.add(inFile)
     const result =
       item[inFile] === undefined ? { value: setting.fallback } : setting.read(item[inFile])

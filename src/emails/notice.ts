@@ -2,30 +2,32 @@ import { applianceAccountId, openApplianceAccount } from '../accounts/index.js'
 import type { StreamDue } from '../deliveries/index.js'
 import { oldestVerifiedDomain } from '../domains/index.js'
 import { parseMailbox } from '../mime/index.js'
-import type { Tx } from '../store/index.js'
+import { type Tx, writeExtras } from '../store/index.js'
 import { type InsertDeps, insertEmails, ringOf } from './insert.js'
 import type { PreparedEmail } from './prepare.js'
 import type { RawMessage } from './raw-message.js'
 
 /**
  * Writes a mail of the appliance to its operator, which leaves whatever any account may do. `from`
- * may be empty: postmaster at the domain that was verified first. Resolves with what to ring the
- * outbound threads for, or undefined when there is no verified domain that could sign it.
+ * may be empty: postmaster at the domain that was verified first. Resolves with the mail's id and what to
+ * ring the outbound threads for, or undefined when there is no verified domain that could sign it.
  */
 export async function insertNotice(
   deps: InsertDeps,
   tx: Tx,
-  notice: { from: string; to: string; subject: string; text: string; now: number },
-): Promise<StreamDue[] | undefined> {
+  notice: { from: string; to: string; subject: string; text: string; html?: string; now: number },
+): Promise<{ id: string; due: StreamDue[] } | undefined> {
   const { now, subject, text, to } = notice
   const domain = await oldestVerifiedDomain(tx, parseMailbox(notice.from)?.domain)
   if (domain === undefined) return undefined
   const from = notice.from || `Posthorn <postmaster@${domain.name}>`
-  const html = `<pre>${text.replace(/[&<>]/g, (char) => `&#${char.charCodeAt(0)};`)}</pre>`
+  const html =
+    notice.html ?? `<pre>${text.replace(/[&<>]/g, (char) => `&#${char.charCodeAt(0)};`)}</pre>`
   const id = deps.store.ids.uuid()
   const messageId = `<${id}@${domain.name}>`
   const mail = { id, domainId: domain.id, from, to, subject, messageId, html, text, now }
-  return await insertOwnMail(deps, tx, mail)
+  const due = await insertOwnMail(deps, tx, mail)
+  return due && { id, due }
 }
 
 /** A mail of the appliance itself; `raw` stands for its text where it was written as a whole. */
@@ -71,7 +73,11 @@ export async function insertOwnMail(
       from_header: mail.from,
       to_list: JSON.stringify([mail.to]),
       reply_to: null,
-      extras: null,
+      // RFC 3834 §5: no vacation notice is to answer, whose answer would come here to be sent on.
+      extras:
+        mail.raw === undefined
+          ? writeExtras({ headers: { 'Auto-Submitted': 'auto-generated' } })
+          : null,
       template: null,
       subject: mail.subject,
       type: 'transactional',

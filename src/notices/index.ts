@@ -4,7 +4,12 @@
  * burns; each thing is told once, whoever dies when; what the queue cannot bring goes another way; nothing
  * that others named can become a line, a command or markup. See README.md.
  */
+
+export { chooseBurning, chooseDaily, dayIn, type TellSettings } from './choose.js'
+export { type Annex, composeOperatorMail, escaped, type OperatorMessage } from './compose.js'
+export { makeDelivery, sendBy, type Way } from './deliver.js'
 export { isNoticeKind, type NoticeKind, noticeKinds } from './kinds.js'
+export { type EmergencyMemory, makeEmergencyMemory } from './memory.js'
 export {
   type About,
   notice,
@@ -23,3 +28,4 @@ export {
   pastNotices,
   titleOf,
 } from './read.js'
+export { askForReport, type TellDeps, tellBurning, tellDaily } from './tell.js'

@@ -6,6 +6,8 @@ export interface Notice {
   kind: string
   key: string
   severity: NoticeRow['severity']
+  /** How far it has come, where that matters. */
+  stage: string
   /** The first line says all. */
   text: string
   fix: string
@@ -70,6 +72,7 @@ export const fromRow = (row: NoticeRowRead): Notice => ({
   kind: row.kind,
   key: row.key,
   severity: row.severity,
+  stage: row.stage,
   text: row.text,
   fix: row.fix,
   count: row.count,

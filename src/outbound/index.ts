@@ -9,6 +9,7 @@ export { type Outbound, openOutbound, shardOf } from './dispatch.js'
 export {
   everything,
   leaveToEvidence,
+  openSmartHost,
   orderScope,
   readScopes,
   type Scope,

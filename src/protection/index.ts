@@ -7,7 +7,7 @@
  */
 export { type AuditAction, type AuditEntry, readAudit } from './audit.js'
 export { makeProtection } from './follow.js'
-export { announceOnce, type Notice } from './notices.js'
+export { announceOnce } from './notices.js'
 export { forgetAddresses } from './once.js'
 export { pauseByOperator, unpause } from './operator.js'
 export { largeProviderOf, type ProviderTotals, providerOf, readProviders } from './providers.js'

@@ -1,6 +1,8 @@
 import type { PauseReason } from '../billing/index.js'
+import type { Clock } from '../clock/index.js'
 import type { Log } from '../log/index.js'
-import { eachApart, type Store, type Tx } from '../store/index.js'
+import { type NoticeKind, notice, oneLine, type Raised, settled } from '../notices/index.js'
+import { eachApart, type Store } from '../store/index.js'
 import {
   type AuditEntry,
   type AuditRow,
@@ -11,53 +13,54 @@ import {
 } from './audit.js'
 import { counterOf, type ProtectionSettings, rateOf, shownRate } from './thresholds.js'
 
-export interface Notice {
-  subject: string
-  text: string
-}
-
 const perRun = 50
 
 /**
- * Tells the operator, in the log and by `post`, of what is new in the audit log. A notice
- * is posted in the transaction that remembers it as told, so it leaves once, whoever dies when.
+ * Tells the operator what is new in the audit log, in the transaction that remembers it as told; a clearing
+ * settles what was told of the account.
  */
 export async function announceOnce(
-  deps: {
-    store: Store
-    log: Log
-    settings: ProtectionSettings
-    post: (tx: Tx, notice: Notice) => Promise<void>
-  },
+  deps: { store: Store; clock: Clock; log: Log; settings: ProtectionSettings },
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, log, settings, post } = deps
+  const { store, clock, log, settings } = deps
   const tell = async (row: AuditRow) => {
     if (signal.aborted) return
     const entry = toEntry(row)
-    const notice = noticeOf(entry, settings)
-    await store.write(async (tx) => {
-      await setAnnounced(tx, entry.id)
-      await post(tx, notice)
-    })
     const { accountId, account, action, reason, who, totals } = entry
-    log.warn({ accountId, account, action, reason, who, ...totals }, notice.subject)
+    const { raised, headline } = noticeOf(entry, settings)
+    await store.write(async (tx) => {
+      const now = clock.now()
+      await setAnnounced(tx, entry.id)
+      // A pause is more than the warning before it, and a clearing ends both.
+      for (const kind of kinds) {
+        if (kind !== raised?.kind) await settled(tx, { kind, key: accountId, now })
+      }
+      if (raised !== undefined) await notice(tx, { ...raised, now })
+    })
+    log.warn({ accountId, account, action, reason, who, ...totals }, headline)
   }
   await eachApart(await unannounced(store.read, perRun), tell, async (row, error) => {
     const { id, account_id: accountId, account, action, reason, who } = row
     const fields = { error, accountId, account, action, reason, who }
-    log.error(fields, 'No mail can be written about what happened to an account')
+    log.error(fields, 'The operator cannot be told what happened to an account')
     await store.write((tx) => setAnnounced(tx, id))
   })
 }
+
+const kinds: readonly NoticeKind[] = ['account-paused', 'account-warned']
 
 const reasonWords: Record<PauseReason, string> = {
   bounce: 'too many bounces',
   complaint: 'too many complaints',
 }
 
-function noticeOf(entry: AuditEntry, settings: ProtectionSettings): Notice {
-  const { accountId, account: name, action, reason, totals, at, who, note } = entry
+function noticeOf(
+  entry: AuditEntry,
+  settings: ProtectionSettings,
+): { raised: Raised | undefined; headline: string } {
+  const { accountId, action, reason, totals, at, who, note } = entry
+  const name = oneLine(entry.account, 100)
   const why = who === byItself ? reasonWords[reason] : `by ${who}`
   const days = settings.window / 86_400_000
   const { warn, pause } = settings[counterOf[reason]]
@@ -75,23 +78,29 @@ function noticeOf(entry: AuditEntry, settings: ProtectionSettings): Notice {
   }[action] as [string, string]
   const of = (count: number, mailed: number) =>
     `${count} of ${mailed} (${shownRate(rateOf(count, mailed))})`
-  const lines = [
-    `${headline}. ${consequence}`,
-    '',
-    `Account:     ${name} (${accountId})`,
-    `When:        ${new Date(at).toISOString()}`,
-    `By:          ${who}${note === null ? '' : `: ${note}`}`,
-    `Counted:     recipients of the last ${Number(days.toFixed(1))} days, since the last clearing`,
-    `Bounces:     ${of(totals.bounces, totals.recipients)}`,
-    `Complaints:  ${of(totals.complaints, totals.recipients)}${totals.unproved ? `, and ${totals.unproved} that nothing proves` : ''}`,
-    `Marketing:   ${of(totals.marketing_bounces, totals.marketing_recipients)} bounced, ${of(totals.marketing_complaints, totals.marketing_recipients)} complained`,
-    `Thresholds:  ${reason}s warn at ${shownRate(warn / 1e6)}, pause at ${shownRate(pause / 1e6)}`,
-    '',
-    `Look closer:        posthorn account protection ${accountId}`,
-    ...(action === 'warned' || action === 'cleared'
-      ? []
-      : [`Let it send again:  posthorn account unpause ${accountId}`]),
-    '',
+  if (action === 'cleared') return { raised: undefined, headline }
+  const text = [
+    headline,
+    consequence,
+    `Account: ${accountId}`,
+    `When: ${new Date(at).toISOString()}`,
+    `By: ${who}${note === null ? '' : `: ${note}`}`,
+    `Counted: recipients of the last ${Number(days.toFixed(1))} days, since the last clearing`,
+    `Bounces: ${of(totals.bounces, totals.recipients)}`,
+    `Complaints: ${of(totals.complaints, totals.recipients)}${totals.unproved ? `, and ${totals.unproved} that nothing proves` : ''}`,
+    `Marketing: ${of(totals.marketing_bounces, totals.marketing_recipients)} bounced, ${of(totals.marketing_complaints, totals.marketing_recipients)} complained`,
+    `Thresholds: ${reason}s warn at ${shownRate(warn / 1e6)}, pause at ${shownRate(pause / 1e6)}`,
   ]
-  return { subject: `Posthorn: ${headline}`, text: lines.join('\n') }
+  const look = `posthorn account protection ${accountId}`
+  const isPause = action !== 'warned'
+  const raised: Raised = {
+    kind: isPause ? 'account-paused' : 'account-warned',
+    key: accountId,
+    // Who has paused it by hand knows.
+    severity: isPause && who === byItself ? 'burning' : 'daily',
+    stage: action,
+    text,
+    fix: isPause ? [look, `posthorn account unpause ${accountId}`] : look,
+  }
+  return { raised, headline }
 }

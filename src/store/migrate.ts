@@ -41,6 +41,7 @@ import * as alive from './migrations/0046-alive.js'
 import * as tlsReports from './migrations/0047-tls-reports.js'
 import * as dmarc from './migrations/0048-dmarc.js'
 import * as notices from './migrations/0049-notices.js'
+import * as noticeMails from './migrations/0050-notice-mails.js'
 import * as woken from './migrations/0058-woken.js'
 
 /** In order, forward only; a released one is never edited. */
@@ -84,6 +85,7 @@ const migrations: Record<string, Migration> = {
   '0047-tls-reports': tlsReports,
   '0048-dmarc': dmarc,
   '0049-notices': notices,
+  '0050-notice-mails': noticeMails,
   '0058-woken': woken,
 }
 

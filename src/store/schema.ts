@@ -86,6 +86,7 @@ export interface Tables {
   notice_mails: NoticeMailRow
   jobs: JobRow
   job_runs: JobRunRow
+  record_checks: RecordCheckRow
 }
 
 /** One row, of id 1. */
@@ -1251,6 +1252,17 @@ export interface NoticeMailRow {
   /** The way it took: `queue`, a relay, the command, `log`. */
   path: string
   result: string
+  text: string
+  html: string
+}
+
+/** A record of a verified domain that was not there at the last looks. */
+export interface RecordCheckRow {
+  domain_id: string
+  purpose: string
+  /** Looks in a row; the DNS's not answering is none. */
+  failures: number
+  since: number
 }
 
 /** A job of the calendar that is not off. */

@@ -1,18 +1,12 @@
 import { sql } from 'kysely'
+import type { Clock } from '../clock/index.js'
 import type { Log } from '../log/index.js'
-import { eachApart, type Store, type Tx } from '../store/index.js'
+import { notice, oneLine, openOfKind, settled } from '../notices/index.js'
+import { eachApart, idsIn, type Store, type Tx } from '../store/index.js'
 
-/** Tells the operator, in the log and by `post`, of endpoints that were disabled; each once. */
+/** Tells the operator of endpoints that were disabled, each once, and settles those that are not any more. */
 export async function announceDisabled(
-  {
-    store,
-    log,
-    post,
-  }: {
-    store: Store
-    log: Log
-    post: (tx: Tx, notice: { subject: string; text: string }) => Promise<void>
-  },
+  { store, clock, log }: { store: Store; clock: Clock; log: Log },
   signal: AbortSignal,
 ): Promise<void> {
   const rows = await store.read
@@ -29,29 +23,49 @@ export async function announceDisabled(
   const tell = async (row: (typeof rows)[number]) => {
     if (signal.aborted) return
     const { id, url, account, account_id, disabled_because, disabled_at } = row
-    const subject = `Posthorn: a webhook of "${account ?? account_id}" is disabled`
+    const headline = `A webhook of "${oneLine(account ?? account_id, 100)}" is disabled`
     const text = [
-      `The webhook to ${new URL(url).host} gets nothing any more: ${disabled_because}.`,
-      '',
-      `Account:      ${account ?? ''} (${account_id})`,
-      `URL:          ${url}`,
-      `When:         ${new Date(disabled_at ?? 0).toISOString()}`,
-      '',
-      `What failed:  posthorn webhook deliveries ${id} --account ${account_id} --failed`,
-      `Try it:       posthorn webhook test ${id} --account ${account_id}`,
-      `Switch it on: posthorn webhook enable ${id} --account ${account_id}`,
-      `Send it all:  posthorn webhook replay ${id} --account ${account_id} --failed`,
-      '',
-    ].join('\n')
+      headline,
+      `The webhook to ${new URL(url).host} gets nothing any more: ${disabled_because}`,
+      `Account: ${account_id}`,
+      `URL: ${url}`,
+      `When: ${new Date(disabled_at ?? 0).toISOString()}`,
+    ]
+    const fix = [
+      `posthorn webhook deliveries ${id} --account ${account_id} --failed`,
+      `posthorn webhook test ${id} --account ${account_id}`,
+      `posthorn webhook enable ${id} --account ${account_id}`,
+      `posthorn webhook replay ${id} --account ${account_id} --failed`,
+    ]
     await store.write(async (tx) => {
       await setAnnounced(tx, id)
-      await post(tx, { subject, text })
+      const now = clock.now()
+      await notice(tx, { kind: 'webhook', key: id, severity: 'daily', text, fix, now })
     })
-    log.warn({ endpoint: id, accountId: account_id, url, because: disabled_because }, subject)
+    log.warn({ endpoint: id, accountId: account_id, url, because: disabled_because }, headline)
   }
   await eachApart(rows, tell, async ({ id, account_id, disabled_because: because }, error) => {
     const fields = { error, endpoint: id, accountId: account_id, because }
-    log.error(fields, 'A webhook is disabled, and no mail about it can be written')
+    log.error(fields, 'A webhook is disabled, and the operator cannot be told')
     await store.write((tx) => setAnnounced(tx, id))
+  })
+  await settleEnabled(store, clock)
+}
+
+/** What was enabled or deleted since, by whichever way. */
+async function settleEnabled({ read, write }: Store, clock: Clock): Promise<void> {
+  const open = (await openOfKind(read, 'webhook')).map(({ key }) => key)
+  if (open.length === 0) return
+  const rows = await read
+    .selectFrom('webhook_endpoints')
+    .select('id')
+    .where('id', 'in', idsIn(open))
+    .where('disabled_at', 'is not', null)
+    .execute()
+  const disabled = new Set(rows.map(({ id }) => id))
+  const gone = open.filter((key) => !disabled.has(key))
+  if (gone.length === 0) return
+  await write(async (tx) => {
+    for (const key of gone) await settled(tx, { kind: 'webhook', key, now: clock.now() })
   })
 }

@@ -10,6 +10,7 @@ import { loadConfig } from '../../src/config/index.js'
 import { ApiError } from '../../src/errors/index.js'
 import { type MailEvent, makeLandEvents } from '../../src/events/index.js'
 import { silentLog } from '../../src/log/index.js'
+import { openNotices, pastNotices } from '../../src/notices/index.js'
 import {
   type AuditEntry,
   alarmOf,
@@ -19,7 +20,6 @@ import {
   forgetIdle,
   highestRates,
   makeProtection,
-  type Notice,
   pauseByOperator,
   readAudit,
   readStanding,
@@ -420,55 +420,53 @@ t.test('an operator pauses and clears; then the counts start anew', async (t) =>
   t.equal((await rig.pauses()).paused, 'complaint', 'what is refused changes nothing')
 })
 
-t.test('each change is announced once, in the transaction that remembers it', async (t) => {
+t.test('each change is told once, in the transaction that remembers it', async (t) => {
   const rig = await openAccount(t)
   await rig.lands(950, 'delivered')
   await rig.lands(100, 'bounced')
   await rig.lands(10, 'bounced')
-  const posted: Notice[] = []
-  const deps = { store: rig.store, log: silentLog, settings }
+  const { store, clock, accountId } = rig
+  const deps = { store, clock, log: silentLog, settings }
   const { signal } = new AbortController()
   const full = new ApiError('service_unavailable', 'the disk is full')
-  const failing = { ...deps, post: () => Promise.reject(full) }
-  await t.rejects(announceOnce(failing, signal), { message: 'the disk is full' })
-  const post = async (_tx: unknown, notice: Notice) => {
-    posted.push(notice)
-  }
-  await announceOnce({ ...deps, post }, signal)
-  await announceOnce({ ...deps, post }, signal)
-  t.same(
-    posted.map(({ subject }) => subject),
-    [
-      'Posthorn: "Library" nears a pause: too many bounces',
-      'Posthorn: "Library" is paused: too many bounces',
-    ],
-  )
-  t.match(posted[1]?.text, /^Bounces: +106 of 1056 \(10\.04%\)$/m)
-  t.match(posted[1]?.text, /^By: +protection$/m)
-  t.match(posted[1]?.text, `posthorn account unpause ${rig.accountId}`)
-  await rig.store.write((tx) => unpause(tx, rig.order('cleaned')))
-  await announceOnce({ ...deps, post }, signal)
-  t.match(posted[2], {
-    subject: 'Posthorn: "Library" may send again',
-    text: /^By: +ada: cleaned$/m,
-  })
+  const failing = { ...store, write: () => Promise.reject(full) }
+  await t.rejects(announceOnce({ ...deps, store: failing }, signal), { message: full.message })
+  await announceOnce(deps, signal)
+  await announceOnce(deps, signal)
+  const [paused, ...others] = await openNotices(store.read)
+  t.same(others, [], 'the pause is more than the warning before it')
+  t.match(paused, { kind: 'account-paused', severity: 'burning', count: 1, key: accountId })
+  t.match(paused?.text, /^"Library" is paused: too many bounces\n/)
+  t.match(paused?.text, /^Bounces: 106 of 1056 \(10\.04%\)$/m)
+  t.match(paused?.text, /^By: protection$/m)
+  t.match(paused?.fix, `posthorn account unpause ${accountId}`)
+  t.match(await pastNotices(store.read, 9), [{ kind: 'account-warned', severity: 'daily' }])
+  await store.write((tx) => unpause(tx, rig.order('cleaned')))
+  await announceOnce(deps, signal)
+  t.same(await openNotices(store.read), [])
 })
 
-t.test('a notice that cannot be written keeps no other, and is told in the log', async (t) => {
+t.test('what cannot be told keeps nothing else, and is in the log', async (t) => {
   const rig = await openAccount(t)
   await rig.lands(950, 'delivered')
   await rig.lands(100, 'bounced')
   await rig.lands(10, 'bounced')
-  const [posted, told]: [string[], object[]] = [[], []]
+  const { store, clock } = rig
+  await store.write((tx) =>
+    tx
+      .updateTable('protection_audit')
+      .set({ totals: 'broken' })
+      .where('action', '=', 'warned')
+      .execute(),
+  )
+  const told: object[] = []
   const log = { ...silentLog, error: (fields: object) => void told.push(fields) }
-  const post = async (_tx: unknown, { subject }: Notice) => {
-    if (/nears a pause/.test(subject)) throw new Error('it is broken')
-    posted.push(subject)
+  for (let run = 0; run < 2; run++) {
+    await announceOnce({ store, clock, log, settings }, new AbortController().signal)
   }
-  const deps = { store: rig.store, log, settings, post }
-  for (let run = 0; run < 2; run++) await announceOnce(deps, new AbortController().signal)
-  t.same(posted, ['Posthorn: "Library" is paused: too many bounces'])
-  t.match(told, [{ action: 'warned', account: 'Library', error: { message: 'it is broken' } }])
+  t.match(await openNotices(store.read), [{ kind: 'account-paused' }])
+  t.match(told, [{ action: 'warned', account: 'Library' }])
+  t.equal(told.length, 1)
 })
 
 t.test(

@@ -22,6 +22,7 @@ import { makeIdempotency } from '../../src/emails/index.js'
 import { readTimeline } from '../../src/events/index.js'
 import { listParkedReports } from '../../src/inbound/parked.js'
 import { silentLog } from '../../src/log/index.js'
+import { notice, pastNotices } from '../../src/notices/index.js'
 import { saveSts } from '../../src/outbound/tls-policy/sts-cache.js'
 import { announceOnce, forgetAddresses, readAudit } from '../../src/protection/index.js'
 import { databaseFile } from '../../src/store/dialect.js'
@@ -123,10 +124,13 @@ t.test('every index is used by a statement', async (t) => {
   await write((tx) => suppressFailing(tx, [{ ...full, detail: { suppress: 'repeated' } }]))
   const policy = { id: '1', mode: 'none', mx: [], maxAgeMs: 1, fetchedAt: 1, expiresAt: 2 } as const
   await write((tx) => saveSts(tx, 'one.test', policy))
-  const post = async () => {}
-  await announceDisabled({ ...deps, post }, never)
+  await announceDisabled(deps, never)
   const { protection: settings } = loadConfig({ env: {} })
-  await announceOnce({ ...deps, post, settings }, never)
+  await announceOnce({ ...deps, settings }, never)
+  await write((tx) =>
+    notice(tx, { kind: 'disk', key: 'd', severity: 'daily', text: '', fix: '', now: 0 }),
+  )
+  await pastNotices(store.read, 1)
   await write((tx) => forgetAddresses(tx, { now: clock.now(), windowMs: 1 }))
   await listParkedReports(store.read)
   await listSessions(store.read, { accountId, refused: false, limit: 1 })

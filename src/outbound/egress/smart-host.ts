@@ -1,22 +1,13 @@
-import { isIP } from 'node:net'
 import type { Clock } from '../../clock/index.js'
-import { authoritiesOf, passwordOf, type SmartHost } from '../../config/index.js'
+import { authoritiesOf, type SmartHost } from '../../config/index.js'
 import type { Resolver } from '../../dns/index.js'
-import { messageOf } from '../../errors/index.js'
 import type { Log } from '../../log/index.js'
-import {
-  type ConnectFailure,
-  type Credentials,
-  connectSmtp,
-  type Envelope,
-  type SendResult,
-  type StreamedMessage,
-} from '../../smtp/index.js'
+import type { Envelope, SendResult, StreamedMessage } from '../../smtp/index.js'
 import type { Berths } from '../berths.js'
 import { mayHaveTaken, replyText } from '../outcome.js'
-import { bindTo } from '../pools.js'
 import { makeSite, type Site, type SiteOutcome } from '../shaping/index.js'
-import { openSessions, type Session, type Sessions } from './sessions.js'
+import { type NotOpened, openSmartHost } from './open-smart-host.js'
+import { openSessions, type Sessions } from './sessions.js'
 import { type Verdict, verdictOf } from './verdict.js'
 
 /** One smart host, as one thread uses it. */
@@ -56,7 +47,6 @@ export interface RelayOptions {
 
 // Two failures take it out of order: who logs in wrongly for long is locked out.
 const firstConnections = 2
-const maxAddresses = 4
 const messagesPerConnection = 100
 const quietMs = 600_000
 
@@ -69,38 +59,7 @@ export function openRelay(host: SmartHost, options: RelayOptions): Relay {
   let inOrder = true
   let quietUntil = 0
 
-  const connect = async (): Promise<Opened | NotOpened> => {
-    const found = await addressesOf(options.resolver, host.host)
-    if ('cause' in found) return unopened(name, 'connect', found.cause)
-    const login = loginOf(host, options.env)
-    if (login.cause !== undefined) return unopened(name, 'auth', login.cause)
-    let last: NotOpened | undefined
-    for (const address of found.addresses) {
-      const remote = `${host.host} [${address}]`
-      const bind = bindTo({ addresses: host.sourceAddresses }, address)
-      if (bind === undefined) {
-        last ??= unopened(remote, 'connect', `${host.sourceAddresses[0]} cannot reach it`)
-        continue
-      }
-      const result = await connectSmtp({
-        ...bind,
-        ...{ host: address, port: host.port, servername: host.host, heloName: options.heloName },
-        ...(login.auth && { auth: login.auth }),
-        // What is offered is the operator's arrangement; nothing falls back to the clear.
-        tls:
-          host.tls === 'off'
-            ? { mode: 'off' }
-            : { mode: 'require', verify: true, ...(ca && { ca }) },
-        implicitTls: host.tls === 'implicit',
-        signal: dying.signal,
-      })
-      if (result.kind === 'ready') return { connection: result.connection, remote }
-      last = { failure: result, remote }
-      // It answered: its other addresses are no better.
-      if (result.phase !== 'connect' || dying.signal.aborted) break
-    }
-    return last ?? unopened(name, 'connect', 'it has no address')
-  }
+  const connect = () => openSmartHost(host, { ...options, ca, signal: dying.signal })
   const sessions: Sessions<NotOpened> = openSessions({
     clock,
     takeBerth: () => options.berths.take({ site: name, source: '', limit: room.connections }),
@@ -155,18 +114,6 @@ export function openRelay(host: SmartHost, options: RelayOptions): Relay {
   }
 }
 
-type Opened = Pick<Session, 'connection' | 'remote'>
-
-interface NotOpened {
-  failure: Pick<ConnectFailure, 'phase' | 'cause' | 'reply' | 'transcript' | 'code'>
-  remote: string
-}
-
-const unopened = (remote: string, phase: 'connect' | 'auth', cause: string): NotOpened => ({
-  failure: { phase, cause, transcript: '' },
-  remote,
-})
-
 function notOpened(name: string, { failure, remote }: NotOpened): Offered {
   const { phase, cause, reply, code, transcript } = failure
   const words = reply ? replyText(reply) : cause
@@ -210,27 +157,3 @@ function policyOf(host: SmartHost, share: RelayOptions) {
 
 const partOf = (whole: number, { thread, threads }: RelayOptions) =>
   Math.max(1, Math.floor(whole / threads) + (thread < whole % threads ? 1 : 0))
-
-function loginOf(
-  host: SmartHost,
-  env: RelayOptions['env'],
-): { auth?: Credentials; cause?: string } {
-  if (host.user === '') return {}
-  try {
-    return { auth: { user: host.user, pass: passwordOf(host, env) } }
-  } catch (error) {
-    return { cause: messageOf(error) }
-  }
-}
-
-async function addressesOf(
-  resolver: RelayOptions['resolver'],
-  host: string,
-): Promise<{ addresses: string[] } | { cause: string }> {
-  if (isIP(host) !== 0) return { addresses: [host] }
-  const answers = await Promise.all([resolver.a(host), resolver.aaaa(host)])
-  const addresses = answers.flatMap((answer) => (answer.kind === 'records' ? answer.records : []))
-  if (addresses.length > 0) return { addresses: addresses.slice(0, maxAddresses) }
-  const failed = answers.find((answer) => answer.kind === 'failed')
-  return { cause: `DNS failed: ${failed?.cause ?? `${host} has no address`}` }
-}

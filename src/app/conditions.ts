@@ -1,0 +1,232 @@
+import { statfs } from 'node:fs/promises'
+import { stoppedAccounts } from '../billing/index.js'
+import { lastRuns } from '../calendar/index.js'
+import type { Clock } from '../clock/index.js'
+import type { Config } from '../config/index.js'
+import { type LiveGate, type StreamDue, streamsAfter } from '../deliveries/index.js'
+import { messageOf } from '../errors/index.js'
+import type { NoticeKind, Raised } from '../notices/index.js'
+import type { Read, Store } from '../store/index.js'
+import type { Crew } from './crew.js'
+
+export interface ConditionDeps {
+  store: Pick<Store, 'read'>
+  clock: Clock
+  config: Config
+  dataDir: string
+  crew: Pick<Crew, 'unwell' | 'dyingThreads' | 'gateOf'>
+  backlog: { readonly size: number }
+  /** Tests: another disk. */
+  roomOf?: (dataDir: string) => Promise<Room>
+}
+
+interface Room {
+  freeBytes: number
+  totalBytes: number
+}
+
+/** What is wrong at this moment, of the kinds that were looked at. */
+export interface Observed {
+  kinds: readonly NoticeKind[]
+  raised: Raised[]
+  /** Why the database could not be asked. */
+  fault: string | undefined
+}
+
+/**
+ * Looks at what can be seen at any moment: disk, threads, queue, failover, jobs, held mail. What it finds
+ * is so until a look does not find it. Never rejects.
+ */
+export function makeObserver(deps: ConditionDeps): () => Promise<Observed> {
+  const lookAtQueue = makeQueueLook(deps)
+  const looks: Record<string, { isOfDatabase: boolean; look: () => Promise<Raised[]> }> = {
+    disk: { isOfDatabase: false, look: () => disk(deps) },
+    thread: { isOfDatabase: false, look: async () => threads(deps) },
+    'queue-stuck': { isOfDatabase: true, look: lookAtQueue },
+    failover: { isOfDatabase: true, look: () => failover(deps.store.read) },
+    held: { isOfDatabase: true, look: () => held(deps.store.read) },
+    job: { isOfDatabase: true, look: () => jobs(deps.store.read) },
+  }
+  return async () => {
+    const seen: { kinds: NoticeKind[]; raised: Raised[] } = { kinds: [], raised: [] }
+    let fault: string | undefined
+    for (const [kind, { isOfDatabase, look }] of Object.entries(looks)) {
+      try {
+        seen.raised.push(...(await look()))
+        seen.kinds.push(kind as NoticeKind)
+      } catch (error) {
+        if (isOfDatabase) fault ??= messageOf(error)
+      }
+    }
+    return { ...seen, fault }
+  }
+}
+
+const GiB = 1024 ** 3
+
+async function disk({ dataDir, config, roomOf = systemRoom }: ConditionDeps): Promise<Raised[]> {
+  const { freeBytes, totalBytes } = await roomOf(dataDir)
+  const share = config.operator.diskFree / 1e6
+  // A large disk has enough left where the share is far from used up.
+  const wanted = Math.min(totalBytes * share, 10 * GiB)
+  if (freeBytes >= wanted) return []
+  const isShort = freeBytes < Math.min(wanted / 4, GiB)
+  const left = `${(freeBytes / GiB).toFixed(1)} GiB of ${(totalBytes / GiB).toFixed(1)} GiB`
+  return [
+    {
+      ...{ kind: 'disk', key: dataDir, severity: isShort ? 'burning' : 'daily' },
+      text: [
+        `The disk of ${dataDir} is nearly full: ${left} are left`,
+        isShort
+          ? 'When it is full Posthorn takes no mail any more (503); what it has taken stays.'
+          : 'Posthorn takes mail as long as there is room.',
+      ],
+      fix: [`df -h ${dataDir}; sudo du -xh --max-depth=2 / | sort -h | tail`, 'or a larger disk'],
+    },
+  ]
+}
+
+async function systemRoom(dataDir: string): Promise<Room> {
+  const { bavail, blocks, bsize } = await statfs(dataDir)
+  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
+}
+
+// What dies is back within half a minute, and none holds its event loop for so long by intent.
+const unwellMs = 60_000
+
+function threads({ crew }: ConditionDeps): Raised[] {
+  const unwell = crew.unwell(unwellMs).map(({ thread, state }) => ({
+    thread,
+    says: state === 'hung' ? 'does not answer' : 'is down and does not start',
+  }))
+  const dying = crew.dyingThreads().map((thread) => ({ thread, says: 'dies again and again' }))
+  const byName = new Map([...dying, ...unwell].map((one) => [one.thread, one.says]))
+  return [...byName].map(([thread, says]) => ({
+    ...({ kind: 'thread', severity: 'burning' } as const),
+    key: thread,
+    text: `The thread ${thread} of Posthorn ${says}`,
+    fix: [
+      "journalctl -u posthorn --since '1 hour ago' | grep -i thread",
+      'sudo systemctl restart posthorn',
+    ],
+  }))
+}
+
+/** Streams a look at the queue takes: it is the main thread that looks. */
+const streamsAtOnce = 300
+const asked = 3
+
+/** Goes round the whole queue, some streams a look; what it says is of the last whole round. */
+function makeQueueLook({ store, clock, config, crew, backlog }: ConditionDeps) {
+  let after: StreamDue | undefined
+  let overdue: StreamDue[] = []
+  let found: Raised[] = []
+  return async (): Promise<Raised[]> => {
+    if (backlog.size === 0 && after === undefined) {
+      found = []
+      return found
+    }
+    const now = clock.now()
+    const { queueAge } = config.operator
+    const streams = await streamsAfter(store.read, after, streamsAtOnce)
+    const stopped = new Set((await stoppedAccounts(store.read)).all)
+    overdue.push(
+      ...streams.filter(
+        ({ dueAt, class: of, accountId }) =>
+          of === 0 && dueAt <= now - queueAge && !stopped.has(accountId),
+      ),
+    )
+    overdue = overdue.sort((a, b) => a.dueAt - b.dueAt).slice(0, 100)
+    after = streams.length < streamsAtOnce ? undefined : streams.at(-1)
+    if (after !== undefined) return found
+    const worst = overdue
+    overdue = []
+    const gates = await Promise.all(worst.slice(0, asked).map((stream) => crew.gateOf(stream)))
+    found = worst.length === 0 ? [] : [queueStuck(worst, gates, now)]
+    return found
+  }
+}
+
+function queueStuck(
+  worst: readonly StreamDue[],
+  gates: readonly (LiveGate | undefined)[],
+  now: number,
+): Raised {
+  const minutes = Math.round((now - (worst[0]?.dueAt ?? now)) / 60_000)
+  // Behind a gate it waits for a reason that passes; nobody's gate is nobody's work.
+  const isStuck = gates.some((gate) => gate === undefined)
+  const where = worst.map(({ lane }) => lane).slice(0, asked)
+  const many = worst.length >= 100 ? '100 or more' : String(worst.length)
+  const reasons = gates.flatMap((gate, at) =>
+    gate === undefined ? [] : [`${where[at]}: ${gate.says}`],
+  )
+  return {
+    ...{ kind: 'queue-stuck', key: 'transactional', severity: isStuck ? 'burning' : 'daily' },
+    text: [
+      isStuck
+        ? 'Transactional mail is due and nobody sends it'
+        : 'Transactional mail waits for longer than it should',
+      `The oldest has been due for ${minutes} minutes; ${many} destinations, such as ${where.join(', ')}.`,
+      ...reasons,
+    ],
+    fix: ['posthorn queue list', ...(isStuck ? ['sudo systemctl restart posthorn'] : [])],
+  }
+}
+
+async function failover(read: Read): Promise<Raised[]> {
+  const rows = await read
+    .selectFrom('egress')
+    .selectAll()
+    .where('way', '=', 'failover')
+    .where('orders', '=', 'auto')
+    .orderBy('scope')
+    .execute()
+  return rows.map(({ scope, why }) => ({
+    kind: 'failover',
+    key: scope,
+    severity: scope === '*' ? 'burning' : 'daily',
+    text: [
+      `${scope === '*' ? 'All mail' : `Mail to ${scope}`} goes by the smart hosts: the direct way does not work`,
+      why,
+      'It returns by itself when the direct way works again.',
+    ],
+    fix: ['posthorn failover status', 'posthorn doctor'],
+  }))
+}
+
+async function held(read: Read): Promise<Raised[]> {
+  const row = await read
+    .selectFrom('queue')
+    .select('held_reason')
+    .where('held_at', 'is not', null)
+    .limit(1)
+    .executeTakeFirst()
+  if (row === undefined) return []
+  return [
+    {
+      ...{ kind: 'held', key: 'queue', severity: 'daily' },
+      text: ['Mail is held until somebody decides', `Of one of them: ${row.held_reason ?? ''}`],
+      fix: ['posthorn queue held', "'posthorn queue release' sends it, 'queue fail' discards it"],
+    },
+  ]
+}
+
+// An error of one night may pass; a job that matters more is told the first time.
+const burningJobs = ['backup', 'backup-check', 'retention']
+
+async function jobs(read: Read): Promise<Raised[]> {
+  const last = await lastRuns(read)
+  return [...last.values()].flatMap(({ name, result, error, problems }): Raised[] => {
+    const fix = [`posthorn job show ${name}`, `posthorn job run ${name}`]
+    const of = { kind: 'job', key: name, fix } as const
+    if (result === 'failed' || result === 'timed out') {
+      const severity = burningJobs.includes(name) ? 'burning' : 'daily'
+      return [
+        { ...of, severity, stage: 'failed', text: [`The job ${name} ${result}`, error ?? ''] },
+      ]
+    }
+    if (result !== 'done' || problems.length === 0) return []
+    const text = [`The job ${name} has found something to look at`, ...problems]
+    return [{ ...of, severity: 'daily', stage: `${problems.length} problems`, text }]
+  })
+}

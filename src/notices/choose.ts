@@ -1,0 +1,93 @@
+import { dayMs } from '../clock/index.js'
+import type { NoticeMailRead, NoticeRowRead } from './read.js'
+
+export interface TellSettings {
+  /** Kinds of which nothing is mailed. */
+  silence: readonly string[]
+  /** One thing is told at once at most so often. */
+  againAfterMs: number
+  /** Mails at once in any 24 hours. */
+  burningPerDay: number
+  /** In which days begin and end. */
+  zone: string
+}
+
+type MailSent = Pick<NoticeMailRead, 'kind' | 'at'>
+
+// What burns within it is one mail.
+const groupMs = 60_000
+/** What stays as it was is named again so often, where nothing else makes a mail. */
+const remindMs = 7 * dayMs
+
+/** What is to be mailed at once, now; empty while others may follow within a minute, or too many have left. */
+export function chooseBurning(
+  open: readonly NoticeRowRead[],
+  mails: readonly MailSent[],
+  settings: TellSettings,
+  now: number,
+): NoticeRowRead[] {
+  const due = open.filter(
+    (row) =>
+      row.urgent === 1 &&
+      !isSilent(row, settings, now) &&
+      (row.urgent_at === null || Math.abs(now - row.urgent_at) >= settings.againAfterMs),
+  )
+  const waitedMs = Math.max(...due.map(({ staged_at: at }) => Math.abs(now - at)))
+  if (due.length === 0 || waitedMs < groupMs) return []
+  return leftToday(mails, settings, now) > 0 ? due : []
+}
+
+/** How many more may leave at once. */
+export const leftToday = (
+  mails: readonly MailSent[],
+  { burningPerDay }: TellSettings,
+  now: number,
+): number =>
+  burningPerDay -
+  // A clock that was set back makes no mails forgotten.
+  mails.filter(({ kind, at }) => kind === 'burning' && Math.abs(now - at) < dayMs).length
+
+/** The mail of the day, in its parts. */
+export interface Daily {
+  burning: NoticeRowRead[]
+  fresh: NoticeRowRead[]
+  still: NoticeRowRead[]
+  settled: NoticeRowRead[]
+}
+
+/** Undefined where there is nothing to say today. */
+export function chooseDaily(
+  rows: readonly NoticeRowRead[],
+  settings: TellSettings,
+  now: number,
+): Daily | undefined {
+  const heard = rows.filter((row) => !isSilent(row, settings, now))
+  const open = heard.filter(({ state }) => state === 'open')
+  const daily = open.filter(({ severity }) => severity === 'daily')
+  const all: Daily = {
+    burning: open.filter(({ severity }) => severity === 'burning'),
+    fresh: daily.filter(({ fresh }) => fresh === 1),
+    still: daily.filter(({ fresh }) => fresh === 0),
+    // What came and went without being told is in the history; what burned is told in any case.
+    settled: heard.filter(
+      ({ state, severity, told_at: told }) =>
+        state === 'settled' && (told !== null || severity === 'burning'),
+    ),
+  }
+  const overdue = all.still.some(({ told_at: at }) => Math.abs(now - (at ?? 0)) >= remindMs)
+  const says = all.burning.length + all.fresh.length + all.settled.length > 0 || overdue
+  return says ? all : undefined
+}
+
+export const isSilent = (
+  { kind, silenced_until: until }: Pick<NoticeRowRead, 'kind' | 'silenced_until'>,
+  { silence }: Pick<TellSettings, 'silence'>,
+  now: number,
+): boolean => silence.includes(kind) || (until !== null && now < until)
+
+/** The day of a time where the operator is: `2026-11-21`. */
+export const dayIn = (zone: string, at: number): string =>
+  new Intl.DateTimeFormat('en-CA', {
+    timeZone: zone,
+    ...{ year: 'numeric', month: '2-digit', day: '2-digit' },
+  }).format(at)

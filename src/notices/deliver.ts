@@ -1,0 +1,134 @@
+import type { Clock } from '../clock/index.js'
+import { messageOf } from '../errors/index.js'
+import type { Log } from '../log/index.js'
+import type { Store, Tx } from '../store/index.js'
+import type { OperatorMessage } from './compose.js'
+import type { NoticeMailRead } from './read.js'
+
+/** A way to the operator that needs neither the queue nor the database: a relay, a command. */
+export interface Way {
+  /** `relay smtp.example.net:587`, `command /usr/local/bin/page`. */
+  name: string
+  /** Rejects with what went wrong; resolves with the reply. `id`: of the mail, the same at each try. */
+  send(mail: OperatorMessage, id: string): Promise<string>
+}
+
+export interface DeliverDeps {
+  store: Store
+  clock: Clock
+  log: Log
+  /** In the order in which they are tried. */
+  ways: readonly Way[]
+  /** How long the queue may take before the other ways are tried. */
+  afterMs: number
+  /** Whether the queue stands still, so that nothing is waited for. */
+  isStuck(): Promise<boolean>
+  /** Takes a mail that has left another way out of the queue. */
+  withdraw(tx: Tx, emailId: string): Promise<void>
+}
+
+// A relay that refuses is not asked with each look.
+const againMs = 300_000
+
+/**
+ * Looks after mails to the operator that are on their way: what the queue does not bring within its time
+ * leaves by another way. A kill between that and its note may bring it twice, with the same Message-ID.
+ */
+export function makeDelivery(deps: DeliverDeps): () => Promise<void> {
+  const { store, clock, log, ways, withdraw } = deps
+  const triedAt = new Map<number, number>()
+  const note = (id: number, outcome: Pick<NoticeMailRead, 'state' | 'path' | 'result'>) => {
+    triedAt.delete(id)
+    return (tx: Tx) =>
+      tx.updateTable('notice_mails').set(outcome).where('id', '=', id).executeTakeFirst()
+  }
+
+  const tend = async (mail: NoticeMailRead) => {
+    const { id, at, email_id: emailId, subject } = mail
+    const queued = emailId === null ? undefined : await fateOf(store, emailId)
+    if (queued?.kind === 'delivered') {
+      const result = queued.reply
+      await store.write(note(id, { state: 'sent', path: 'queue', result }))
+      return
+    }
+    const now = clock.now()
+    const waits = queued?.kind === 'waiting'
+    if (waits && now - at < deps.afterMs && !(await deps.isStuck())) return
+    const last = triedAt.get(id)
+    if (last !== undefined && now - last < againMs) return
+    triedAt.set(id, now)
+    const left = await sendBy(ways, mail, emailId ?? `notice-${id}-${at}`)
+    if ('path' in left) {
+      log.warn(
+        { subject, ...left },
+        'A mail to the operator has left by another way than the queue',
+      )
+      await store.write(async (tx) => {
+        await note(id, { state: 'sent', ...left })(tx)
+        if (emailId !== null && waits) await withdraw(tx, emailId)
+      })
+      return
+    }
+    // The queue still tries; and where there is neither queue nor way, the log is all there is.
+    if (waits) return
+    const why = [queued?.reply ?? '', ...left.failures].filter((one) => one !== '').join('; ')
+    const result = why === '' ? 'operator.notify is not set, and there is no command' : why
+    if (ways.length > 0 && now - at < giveUpMs) {
+      log.error({ subject, result }, 'A mail to the operator cannot be sent; it is tried again')
+      return
+    }
+    log.error({ subject, result }, 'A mail to the operator was not sent')
+    await store.write(note(id, { state: 'failed', path: 'log', result }))
+  }
+
+  return async () => {
+    const waiting = await store.read
+      .selectFrom('notice_mails')
+      .selectAll()
+      .orderBy('id', 'desc')
+      .limit(mostLooked)
+      .execute()
+    for (const mail of waiting.reverse()) {
+      if (mail.state === 'waiting' && mail.kind !== 'report') await tend(mail)
+    }
+  }
+}
+
+const mostLooked = 50
+const giveUpMs = 2 * 86_400_000
+
+/** Sends by the first way that takes it. Never rejects. */
+export async function sendBy(
+  ways: readonly Way[],
+  mail: OperatorMessage,
+  id: string,
+): Promise<{ path: string; result: string } | { failures: string[] }> {
+  const failures: string[] = []
+  for (const way of ways) {
+    try {
+      return { path: way.name, result: await way.send(mail, id) }
+    } catch (error) {
+      failures.push(`${way.name}: ${messageOf(error)}`)
+    }
+  }
+  return { failures }
+}
+
+type Fate = { kind: 'waiting' | 'delivered' | 'ended'; reply: string }
+
+async function fateOf(store: Store, emailId: string): Promise<Fate> {
+  const { read } = store
+  const waiting = await read
+    .selectFrom('queue')
+    .select('last_reply')
+    .where('email_id', '=', emailId)
+    .executeTakeFirst()
+  if (waiting !== undefined) return { kind: 'waiting', reply: waiting.last_reply ?? '' }
+  const ended = await read
+    .selectFrom('deliveries')
+    .select(['status', 'reply'])
+    .where('email_id', '=', emailId)
+    .executeTakeFirst()
+  const isThere = ended?.status === 'delivered' || ended?.status === 'relayed'
+  return { kind: isThere ? 'delivered' : 'ended', reply: ended?.reply ?? '' }
+}

@@ -1,0 +1,131 @@
+import type { Clock } from '../clock/index.js'
+import { dayMs } from '../clock/index.js'
+import type { Log } from '../log/index.js'
+import type { Tx } from '../store/index.js'
+import type { TellSettings } from './choose.js'
+import { composeOperatorMail } from './compose.js'
+import { sendBy, type Way } from './deliver.js'
+import { notice, oneLine, type Raised } from './notice.js'
+import type { Notice } from './read.js'
+import { titleOf, worstFirst } from './read.js'
+
+interface Remembered {
+  raised: Raised
+  notice: Notice
+  toldAt: number | undefined
+}
+
+/** What burns while the database cannot be written: told from memory, and handed over when it can. */
+export interface EmergencyMemory {
+  /** Takes what burns now; what is not in it any more is settled. */
+  hold(burning: readonly Raised[]): void
+  /** Sends what is due by the ways that need no database. */
+  tell(): Promise<void>
+  /** The database works: writes down what was told meanwhile, so that it is not told again. */
+  handOver(tx: Tx): Promise<void>
+  forget(): void
+  readonly size: number
+}
+
+const groupMs = 60_000
+
+export function makeEmergencyMemory(deps: {
+  clock: Clock
+  log: Log
+  settings: TellSettings
+  host: string
+  ways: readonly Way[]
+}): EmergencyMemory {
+  const { clock, log, settings, host, ways } = deps
+  const held = new Map<string, Remembered>()
+  /** By kind and key, also of what has been settled since. */
+  const told = new Map<string, number>()
+  const left: number[] = []
+  const nameOf = ({ kind, key }: Raised) => `${kind} ${key}`
+
+  return {
+    get size() {
+      return held.size
+    },
+    hold(burning) {
+      const now = clock.now()
+      const names = new Set(burning.map(nameOf))
+      for (const name of held.keys()) if (!names.has(name)) held.delete(name)
+      for (const raised of burning) {
+        const name = nameOf(raised)
+        const known = held.get(name)
+        const shown = { ...asNotice(raised, now), firstAt: known?.notice.firstAt ?? now }
+        held.set(name, { raised, notice: shown, toldAt: known?.toldAt })
+      }
+    },
+    async tell() {
+      const now = clock.now()
+      const due = [...held.entries()].filter(
+        ([
+          name,
+          {
+            toldAt,
+            notice: { kind },
+          },
+        ]) =>
+          toldAt === undefined &&
+          !settings.silence.includes(kind) &&
+          now - (told.get(name) ?? 0) >= settings.againAfterMs,
+      )
+      if (
+        !due.some(
+          ([
+            ,
+            {
+              notice: { firstAt },
+            },
+          ]) => now - firstAt >= groupMs,
+        )
+      )
+        return
+      if (left.filter((at) => now - at < dayMs).length >= settings.burningPerDay) return
+      const notices = due.map(([, { notice: one }]) => one).sort(worstFirst)
+      for (const one of notices) log.error({ kind: one.kind, fix: one.fix }, titleOf(one))
+      const parts = [{ heading: '', notices, shape: 'full' }] as const
+      const mail = composeOperatorMail({ host, parts, zone: settings.zone })
+      const sent = await sendBy(ways, mail, `notice-${now}`)
+      if (!('path' in sent)) {
+        log.error(sent, 'The operator cannot be told: no way took it')
+        return
+      }
+      left.push(now)
+      left.splice(0, left.length - settings.burningPerDay)
+      for (const [name, one] of due) {
+        one.toldAt = now
+        told.set(name, now)
+      }
+    },
+    async handOver(tx) {
+      const now = clock.now()
+      for (const { raised, toldAt } of held.values()) {
+        await notice(tx, { ...raised, now })
+        if (toldAt === undefined) continue
+        await tx
+          .updateTable('notices')
+          .set({ urgent: 0, urgent_at: toldAt, told_at: toldAt })
+          .where('kind', '=', raised.kind)
+          .where('key', '=', raised.key)
+          .where('state', '=', 'open')
+          .execute()
+      }
+    },
+    forget: () => held.clear(),
+  }
+}
+
+function asNotice({ kind, key, severity, text, fix }: Raised, now: number): Notice {
+  const joined = (lines: string | readonly string[]) =>
+    [lines]
+      .flat()
+      .map((line) => oneLine(line, 1_000))
+      .join('\n')
+  return {
+    ...{ id: 0, kind, key, severity, stage: '', text: joined(text), fix: joined(fix), count: 1 },
+    ...{ firstAt: now, lastAt: now, settledAt: null, silencedUntil: null },
+  }
+}

@@ -1,0 +1,204 @@
+import type { Clock } from '../clock/index.js'
+import type { Log } from '../log/index.js'
+import type { Read, Store, Tx } from '../store/index.js'
+import { chooseBurning, chooseDaily, dayIn, leftToday, type TellSettings } from './choose.js'
+import { type Annex, composeOperatorMail, type OperatorMessage, type Part } from './compose.js'
+import { fromRow, type NoticeMailRead, type NoticeRowRead, titleOf, worstFirst } from './read.js'
+
+export interface TellDeps {
+  store: Store
+  clock: Clock
+  log: Log
+  settings: TellSettings
+  /** As which we speak. */
+  host: string
+  /** Writes it into the queue: the mail's id, or undefined when nobody can sign or get it. */
+  post(tx: Tx, mail: OperatorMessage): Promise<string | undefined>
+}
+
+/** More than can leave in a day. */
+const mailsRead = 200
+const mailsKept = 400
+const pastKept = 1_000
+const shownOfPart = 40
+
+/**
+ * Mails what burns, where it is time. The mail is written in the transaction that remembers it as told, so
+ * it leaves once, whoever dies when. Returns whether there was one.
+ */
+export async function tellBurning(deps: TellDeps): Promise<boolean> {
+  const { store, clock, log, settings } = deps
+  const choose = async (read: Read) =>
+    chooseBurning(await rowsOf(read, 'open'), await mailsOf(read), settings, clock.now())
+  // Most of the time there is nothing, and nobody's turn is taken for that.
+  if ((await choose(store.read)).length === 0) return false
+  const told = await store.write(async (tx) => {
+    const now = clock.now()
+    const due = await choose(tx)
+    if (due.length === 0) return []
+    const left = leftToday(await mailsOf(tx), settings, now) - 1
+    const remarks =
+      left > 0
+        ? []
+        : [
+            'This was the last mail at once for 24 hours: what burns next is in the mail of the day.',
+          ]
+    const parts = [{ heading: '', notices: shown(due), shape: 'full' }] as const
+    const mail = composeOperatorMail({ ...deps, zone: settings.zone, parts, remarks })
+    await enter(deps, tx, { kind: 'burning', mail, now })
+    await tx
+      .updateTable('notices')
+      .set({ urgent: 0, urgent_at: now, told_at: now })
+      .where(
+        'id',
+        'in',
+        due.map(({ id }) => id),
+      )
+      .execute()
+    return due
+  })
+  for (const row of told) {
+    log.error({ kind: row.kind, about: row.key, fix: row.fix }, titleOf(row))
+  }
+  return told.length > 0
+}
+
+/**
+ * Writes the mail of the day, if there is something to say and today's has not left: what is wrong, what is
+ * not any more, and the report that waits. Returns its subject.
+ */
+export async function tellDaily(deps: TellDeps, report?: () => Promise<Annex>) {
+  const { store, clock, log, settings } = deps
+  const isTold = async (read: Read) => {
+    const today = dayIn(settings.zone, clock.now())
+    return (await mailsOf(read)).some(({ kind, day }) => kind === 'daily' && day === today)
+  }
+  const asked = async (read: Read) =>
+    (await mailsOf(read)).filter(({ kind, state }) => kind === 'report' && state === 'waiting')
+  const reportDue = report !== undefined && (await asked(store.read)).length > 0
+  const annex = reportDue && !(await isTold(store.read)) ? await report() : undefined
+  const subject = await store.write(async (tx) => {
+    const now = clock.now()
+    if (await isTold(tx)) return undefined
+    const rows = [...(await rowsOf(tx, 'open')), ...(await rowsOf(tx, 'settled'))]
+    const chosen = chooseDaily(rows, settings, now)
+    if (chosen === undefined && annex === undefined) {
+      await forget(tx)
+      return undefined
+    }
+    const { burning, fresh, still, settled } = chosen ?? noDaily
+    const parts: Part[] = [
+      { heading: 'Burning', notices: shown(burning), shape: 'full' },
+      { heading: 'New', notices: shown(fresh), shape: 'full' },
+      { heading: 'Still so', notices: shown(still), shape: 'short' },
+      { heading: 'Settled', notices: shown(settled), shape: 'settled' },
+    ]
+    const about = burning.length + fresh.length > 0 || annex === undefined ? {} : aboutReport
+    const all = [burning, fresh, still, settled].reduce((sum, { length }) => sum + length, 0)
+    const said = { parts, annex, remarks: cutOf(parts, all), ...about }
+    const mail = composeOperatorMail({ ...deps, zone: settings.zone, ...said })
+    await enter(deps, tx, { kind: 'daily', mail, now })
+    const open = [...burning, ...fresh, ...still].map(({ id }) => id)
+    if (open.length > 0) {
+      await tx
+        .updateTable('notices')
+        .set({ fresh: 0, urgent: 0, told_at: now })
+        .where('id', 'in', open)
+        .execute()
+    }
+    for (const { id } of annex === undefined ? [] : await asked(tx)) {
+      await tx.updateTable('notice_mails').set({ state: 'sent' }).where('id', '=', id).execute()
+    }
+    await forget(tx)
+    return mail.subject
+  })
+  if (subject !== undefined) log.info({ subject }, 'The operator is mailed what there is to know')
+  return subject
+}
+
+const aboutReport = { about: 'The week in mail' }
+const noDaily = { burning: [], fresh: [], still: [], settled: [] }
+
+/** The next mail of the day is to have the weekly report; asked for twice, it has it once. */
+export async function askForReport({ store, clock, settings }: TellDeps): Promise<void> {
+  await store.write(async (tx) => {
+    const now = clock.now()
+    const waiting = (await mailsOf(tx)).some(
+      ({ kind, state }) => kind === 'report' && state === 'waiting',
+    )
+    if (waiting) return
+    const day = dayIn(settings.zone, now)
+    await tx
+      .insertInto('notice_mails')
+      .values({ kind: 'report', at: now, day, state: 'waiting', ...unsent, subject: '' })
+      .execute()
+  })
+}
+
+const unsent = { email_id: null, path: '', result: '', text: '', html: '' }
+
+async function enter(
+  { settings, post }: TellDeps,
+  tx: Tx,
+  { kind, mail, now }: { kind: 'burning' | 'daily'; mail: OperatorMessage; now: number },
+): Promise<void> {
+  const emailId = (await post(tx, mail)) ?? null
+  await tx
+    .insertInto('notice_mails')
+    .values({
+      ...{ kind, at: now, day: dayIn(settings.zone, now), ...mail },
+      ...{ email_id: emailId, state: 'waiting', path: '', result: '' },
+    })
+    .execute()
+}
+
+/** What was settled is past now, told or not worth it; and the oldest of all goes. */
+async function forget(tx: Tx): Promise<void> {
+  await tx.updateTable('notices').set({ state: 'past' }).where('state', '=', 'settled').execute()
+  const oldest = await tx
+    .selectFrom('notices')
+    .select('id')
+    .where('state', '=', 'past')
+    .orderBy('id', 'desc')
+    .offset(pastKept)
+    .limit(1)
+    .executeTakeFirst()
+  if (oldest !== undefined) {
+    await tx
+      .deleteFrom('notices')
+      .where('state', '=', 'past')
+      .where('id', '<=', oldest.id)
+      .execute()
+  }
+  const mail = await tx
+    .selectFrom('notice_mails')
+    .select('id')
+    .orderBy('id', 'desc')
+    .offset(mailsKept)
+    .limit(1)
+    .executeTakeFirst()
+  if (mail !== undefined) {
+    await tx.deleteFrom('notice_mails').where('id', '<=', mail.id).execute()
+  }
+}
+
+function shown(rows: readonly NoticeRowRead[]) {
+  return rows.map(fromRow).sort(worstFirst).slice(0, shownOfPart)
+}
+
+function cutOf(parts: readonly Part[], all: number): string[] {
+  const named = parts.reduce((sum, { notices }) => sum + notices.length, 0)
+  return named < all ? [`${all - named} more are not in this mail: posthorn notice list.`] : []
+}
+
+const rowsOf = (read: Read, state: NoticeRowRead['state']): Promise<NoticeRowRead[]> =>
+  read.selectFrom('notices').selectAll().where('state', '=', state).orderBy('id').execute()
+
+/** The latest, the newest first. */
+export const mailsOf = (read: Read): Promise<Omit<NoticeMailRead, 'text' | 'html'>[]> =>
+  read
+    .selectFrom('notice_mails')
+    .select(['id', 'at', 'kind', 'day', 'subject', 'email_id', 'state', 'path', 'result'])
+    .orderBy('id', 'desc')
+    .limit(mailsRead)
+    .execute()
