@@ -16,7 +16,8 @@ Example:
 
 The first signal stops it in order: requests and SMTP transactions under way are finished within
 their times, the rest stays in the queue. A second one ends it at once; no accepted mail is lost.
-SIGHUP reads shaping.toml again; mail under way and what was learned of receivers stays as it is.`,
+SIGHUP reads shaping.toml, tracking-agents.toml and the certificates again; mail under way and what was
+learned of receivers stays as it is.`,
     )
     .action(async (_options, command: Command) => {
       const place = placeOf(command)

@@ -2,10 +2,12 @@ import { makeCheckKey } from '../accounts/index.js'
 import type { Clock } from '../clock/index.js'
 import { type Config, certificatePaths, listenOf } from '../config/index.js'
 import type { EmailDeps } from '../emails/index.js'
-import { makeIdempotency } from '../emails/index.js'
+import { makeIdempotency, maxContentBytes } from '../emails/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import type { Meter } from '../metrics/index.js'
+import { base64Size } from '../mime/index.js'
 import { makeGate, makeQuota, makeRoom, readCertificate } from '../smtpd/index.js'
+import { maxHeaderBytes } from './arriving.js'
 import { makeClients } from './client.js'
 import { makeFailedLogins } from './failed-logins.js'
 import { type Listener, openListener } from './listener.js'
@@ -52,6 +54,9 @@ const places = (config: Config['submission']) =>
     { listener: 'plain', at: config.plain.listen, networks: config.plain.networks },
   ] as const
 
+// As much text and HTML as the API takes beside the files, and a header.
+const maxOtherBytes = maxContentBytes + maxHeaderBytes
+
 /** Opens the listeners that the settings name. */
 export async function openSubmission(deps: SubmissionDeps): Promise<Submission> {
   const { store, clock, log } = deps
@@ -65,14 +70,16 @@ export async function openSubmission(deps: SubmissionDeps): Promise<Submission> 
     now: () => clock.now(),
     limit: (end) => clock.after(config.sessionTimeout, end),
   })
-  const all = config.maxArrivingMib * 2 ** 20
+  const maxMessageBytes = base64Size(deps.config.attachments.maxBytes) + maxOtherBytes
+  // However little the operator gives it, there is room for one.
+  const all = Math.max(config.maxArrivingMib * 2 ** 20, maxMessageBytes)
   const sessions = openSessionLog(deps, config.keepSessions)
   const shared = {
     ...{ clock, log, gate, sessions, dir: deps.dir, meter: deps.meter, emails: deps },
     idempotency: makeIdempotency({ store, clock }),
     failedLogins: makeFailedLogins(clock),
     // Half of it for one address: a relay inside may be all of the clients.
-    room: makeRoom({ all, perNetwork: all / 2 }),
+    room: makeRoom({ all, perNetwork: Math.max(all / 2, maxMessageBytes) }),
     clients: makeClients({
       read: store.read,
       clock,
@@ -83,6 +90,7 @@ export async function openSubmission(deps: SubmissionDeps): Promise<Submission> 
     certificate: readCertificate(files),
     name: outbound.heloName,
     idleTimeout: config.idleTimeout,
+    maxMessageBytes,
   }
   const listeners = new Map<ListenerName, Listener>()
   const close = async () => {

@@ -18,12 +18,7 @@ import {
 } from '../smtpd/index.js'
 import { type Course, type ListenerName, makeTranscript } from './session.js'
 import type { SessionLog } from './session-log.js'
-import {
-  makeTransactions,
-  maxMessageBytes,
-  maxRecipients,
-  type TransactionDeps,
-} from './transactions.js'
+import { makeTransactions, maxRecipients, type TransactionDeps } from './transactions.js'
 
 export interface ListenerDeps extends Omit<TransactionDeps, 'courseOf' | 'failed' | 'taken'> {
   clock: Clock
@@ -35,6 +30,8 @@ export interface ListenerDeps extends Omit<TransactionDeps, 'courseOf' | 'failed
   /** How it greets. */
   name: string
   idleTimeout: number
+  /** As it is on the wire; what SIZE says. */
+  maxMessageBytes: number
 }
 
 export interface ListenerPlace {
@@ -141,7 +138,7 @@ function serverOptions(
     name: deps.name,
     banner: 'Posthorn submission',
     secure: listener === 'tls',
-    size: maxMessageBytes,
+    size: deps.maxMessageBytes,
     rejectOversized: true,
     maxRecipients,
     maxCommandLength: maxCommandBytes,
@@ -203,6 +200,23 @@ const tlsInWords = (socket: Socket | TLSSocket) =>
 
 const ownCode = /^[245]\.\d{1,3}\.\d{1,3} /
 
+/** A line with its enhanced code: its own, or that of smtp-server's table; none where RFC 2034 §3 has none. */
+function coded(
+  connection: SessionConnection,
+  { code, line, context }: { code: number; line: string; context: string | false | undefined },
+): string {
+  if (context === false || ownCode.test(line)) return line
+  const enhanced =
+    code === 421 ? closingCode(line) : connection._getEnhancedStatusCode(code, context)
+  return enhanced === '' ? line : `${enhanced} ${line}`
+}
+
+/** RFC 3463 §3.5: smtp-server says of each end of a session that the connection timed out. */
+function closingCode(line: string): string {
+  if (line.startsWith('Timeout')) return '4.4.2'
+  return line.startsWith('Server shutting down') ? '4.3.2' : '4.7.0'
+}
+
 /** Keeps what is said, and says codes and offers as they are here. */
 function follow(
   connection: SessionConnection,
@@ -214,14 +228,13 @@ function follow(
     // A password that is not asked for is not sent in clear.
     const lines = Array.isArray(data)
       ? data.filter((line) => mayLogIn() || !line.startsWith('AUTH '))
-      : data
+      : data && coded(connection, { code, line: data, context })
     const course = courseOf()
     course.transcript.add(`S: ${code} ${Array.isArray(lines) ? lines.join(' | ') : (lines ?? '')}`)
     if (code >= 400 && course.lastRefusal === undefined) {
       course.lastRefusal = `${code} ${String(lines ?? '')}`
     }
-    const isCoded = typeof lines === 'string' && ownCode.test(lines)
-    send(code, lines, isCoded ? false : context)
+    send(code, lines, typeof lines === 'string' ? false : context)
   }
   const onCommand = connection._onCommand.bind(connection)
   connection._onCommand = (command, done) => {

@@ -28,7 +28,6 @@ export interface TransactionDeps extends HandInDeps {
   failed(): void
 }
 
-export const maxMessageBytes = 10 * 1024 * 1024
 export const maxRecipients = 50
 const maxMessages = 1_000
 // RFC 4954 §4: slow enough that guessing is no use, short enough for a person.

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -149,6 +150,35 @@ t.test('a large message is streamed, byte for byte', async (t) => {
   t.ok(await isSigned(posthorn, raw))
   const kept = await store.read.selectFrom('content_pieces').select('number').execute()
   t.ok(kept.length > 100)
+})
+
+t.test('files that the API takes are taken from programs too', async (t) => {
+  const lines =
+    randomBytes(10 * 1024 * 1024)
+      .toString('base64')
+      .match(/.{1,76}/g) ?? []
+  const file = ['--b', 'Content-Type: application/zip', 'Content-Transfer-Encoding: base64']
+  const message = [
+    'From: ada@sender.test',
+    'Subject: files',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/mixed; boundary=b',
+    ...[
+      '',
+      '--b',
+      'Content-Type: text/plain',
+      '',
+      'See the file.',
+      ...file,
+      '',
+      ...lines,
+      '--b--',
+      '',
+    ],
+  ].join('\r\n')
+  const { raw, id } = await deliver(message, { mail: ` SIZE=${message.length}` })
+  t.match(id, /./)
+  t.ok(raw.includes(message.slice(message.indexOf('--b'), -2)), 'byte for byte')
 })
 
 t.test('eight bits and SMTPUTF8 arrive as they were', async (t) => {

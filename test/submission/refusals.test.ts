@@ -17,7 +17,7 @@ t.test('passwords go over TLS alone, and nothing goes without one', async (t) =>
   const offers = await talk.say('EHLO me.test')
   t.match(offers, /STARTTLS/)
   t.notMatch(offers, /AUTH/, 'it is not offered in clear')
-  t.match(offers, /SIZE 10485760[\s\S]*|8BITMIME/)
+  t.match(offers, /SIZE 16511624\b/)
   t.match(await talk.say(`AUTH PLAIN ${plainToken(posthorn.apiKey)}`), /^538 5\.7\./)
   t.match(await talk.say('MAIL FROM:<ada@sender.test>'), /^530 5\.7\.0 Issue STARTTLS/)
   await talk.say('STARTTLS')
@@ -189,7 +189,7 @@ const rows: [string, string, RegExp, { from?: string; to?: string[]; mail?: stri
     /^550 5\.6\.0 Marketing mail needs one text and one HTML part/,
   ],
   ['a parameter that was not offered', `${head}\r\nx`, /^555 5\.5\.4 RET/, { mail: ' RET=FULL' }],
-  ['more than the size', `${head}\r\nx`, /^552 5\.3\.4/, { mail: ' SIZE=10485761' }],
+  ['more than the size', `${head}\r\nx`, /^552 5\.3\.4/, { mail: ' SIZE=16511625' }],
   ['an address that is none', `${head}\r\nx`, /^(501|553) 5\.1\.3/, { to: ['nobody'] }],
   [
     'a UTF-8 address without SMTPUTF8',
@@ -209,6 +209,34 @@ t.test('what is refused is refused with its codes', async (t) => {
   }
 })
 
+t.test(
+  "smtp-server's own replies have their codes, on the wire and in the session's record",
+  async (t) => {
+    const plain = () => Talk.open(t, posthorn.ports.starttls ?? 0)
+    const talk = await plain()
+    t.match(await talk.say('NONSENSE'), /^500 5\.5\.2 /)
+    t.match(await talk.say('MAIL FROM:<ada@sender.test>'), /^503 5\.5\.1 /)
+    t.match(await talk.say('EHLO me.test'), /^250[- ](?![245]\.)/, 'RFC 2034 §3: none for EHLO')
+    t.match(await talk.say('RCPT TO:<ann@example.test>'), /^503 5\.5\.1 /)
+    t.match(await talk.say('HELP'), /^214 2\.0\.0 /)
+    t.match(await talk.say('AUTH PLAIN x'), /^538 5\.7\.0 /)
+    t.match(await talk.say('QUIT'), /^221 2\.0\.0 /)
+    // RFC 3463 §3.5: 4.4.2 would be a connection that was lost.
+    t.match(await (await plain()).say('GET / HTTP/1.1'), /^421 4\.7\.0 /)
+    t.match(await (await plain()).say('x'.repeat(5_000)), /^421 4\.7\.0 /)
+    const rows = () => store.read.selectFrom('submission_sessions').selectAll().execute()
+    for (;;) {
+      const told = (await rows()).filter(({ helo }) => helo === 'me.test')
+      const record = told.find(({ verdict }) => verdict.startsWith('500 5.5.2 '))
+      if (record === undefined) continue
+      const replies = record.transcript?.split('\n').filter((line) => line.startsWith('S: '))
+      const uncoded = replies?.filter((line) => !/^S: \d{3} [245]\.\d+\.\d+ /.test(line))
+      t.match(uncoded, [/S: 220 /, /S: 250 .* SIZE/], 'the greeting, and what EHLO is told')
+      break
+    }
+  },
+)
+
 t.test('fifty recipients are taken, and no more', async (t) => {
   const talk = await fresh()
   await talk.say('MAIL FROM:<ada@sender.test>')
@@ -218,10 +246,10 @@ t.test('fifty recipients are taken, and no more', async (t) => {
   t.match(await talk.say(`${head}\r\nx\r\n.`), /^250 2\.0\.0/)
 })
 
-t.test('10 MiB and more are read to the end and refused', async (t) => {
+t.test('what is larger than SIZE is read to the end and refused', async (t) => {
   const talk = await fresh()
   const line = `${'x'.repeat(98)}\r\n`
-  t.match(await submit(talk, `${head}\r\n${line.repeat(106_000)}`), /^552 5\.3\.4/)
+  t.match(await submit(talk, `${head}\r\n${line.repeat(166_000)}`), /^552 5\.3\.4/)
   t.match(await submit(talk, `${head}\r\nx`), /^250 2\.0\.0/, 'the session goes on')
 })
 
