@@ -42,7 +42,7 @@ export interface Calendar {
 export type StartedByHand =
   | { kind: 'under way'; since: number }
   /** `behind`: the job that has to end first. */
-  | { kind: 'started'; behind: string | undefined; ended: Promise<JobRun | undefined> }
+  | { kind: 'started'; behind: string | undefined; ended: Promise<JobRun> }
 
 export interface CalendarOptions {
   store: Store

@@ -1,16 +1,31 @@
 import { rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
+import type { JobRun } from '../calendar/index.js'
 import type { LiveGate, RetriedLanes, StreamKey } from '../deliveries/index.js'
+import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
+import type { Calendar } from './calendar.js'
 import type { Crew } from './crew.js'
 import { controlSocket } from './files.js'
 
 /** What a command asks or tells the running appliance; a line of JSON, answered with one. */
-export type Question = { gateOf: StreamKey } | { retry: RetriedLanes }
+export type Question =
+  | { gateOf: StreamKey }
+  | { retry: RetriedLanes }
+  /** `wait`: the answer comes when the run has ended. */
+  | { runJob: string; wait: boolean }
 /** The gate is null too where none was asked for. */
 export interface Answer {
   gate: LiveGate | null
+  job?: JobAnswer
 }
+
+export type JobAnswer =
+  | { kind: 'unknown' }
+  | { kind: 'under way'; since: number }
+  | { kind: 'started'; behind?: string }
+  | { kind: 'ended'; run: JobRun }
+  | { kind: 'not begun'; cause: string }
 
 export interface Control {
   close(): Promise<void>
@@ -29,6 +44,7 @@ export async function openControl(
   dataDir: string,
   log: Log,
   crew: Pick<Crew, 'gateOf' | 'retry'>,
+  calendar: Pick<Calendar, 'runNow'>,
 ): Promise<Control> {
   const path = controlSocket(dataDir)
   const open = new Set<Socket>()
@@ -44,11 +60,15 @@ export async function openControl(
       const question = read(text.slice(0, end))
       text = ''
       if (question === undefined) return void socket.destroy()
-      const answer = (gate: LiveGate | null) =>
-        socket.end(`${JSON.stringify({ gate } satisfies Answer)}\n`)
+      const answer = (gate: LiveGate | null, job?: JobAnswer) =>
+        socket.end(`${JSON.stringify({ gate, ...(job && { job }) } satisfies Answer)}\n`)
       if ('retry' in question) {
         crew.retry(question.retry)
         answer(null)
+      } else if ('runJob' in question) {
+        // It may take hours.
+        socket.setTimeout(0)
+        void runJob(calendar, question).then((job) => answer(null, job))
       } else void crew.gateOf(question.gateOf).then((gate) => answer(gate ?? null))
     })
   })
@@ -69,6 +89,21 @@ export async function openControl(
   }
 }
 
+async function runJob(
+  calendar: Pick<Calendar, 'runNow'>,
+  { runJob: name, wait }: { runJob: string; wait: boolean },
+): Promise<JobAnswer> {
+  const started = calendar.runNow(name)
+  if (started === undefined) return { kind: 'unknown' }
+  if (started.kind === 'under way') return started
+  const { behind, ended } = started
+  if (!wait) return { kind: 'started', ...(behind !== undefined && { behind }) }
+  return await ended.then(
+    (run) => ({ kind: 'ended', run }),
+    (error) => ({ kind: 'not begun', cause: messageOf(error) }),
+  )
+}
+
 function read(line: string): Question | undefined {
   try {
     const question = JSON.parse(line) as Question
@@ -76,6 +111,10 @@ function read(line: string): Question | undefined {
       const { retry } = question
       const fits = retry === 'all' || retry.every((lane) => typeof lane === 'string')
       return fits ? { retry } : undefined
+    }
+    if ('runJob' in question) {
+      const { runJob, wait } = question
+      return typeof runJob === 'string' ? { runJob, wait: wait === true } : undefined
     }
     const { gateOf } = question
     const fits =

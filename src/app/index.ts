@@ -166,8 +166,6 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       isLate: options.isLate,
     })
     opened.push(() => crew.close())
-    const control = await openControl(dataDir, log, crew)
-    opened.push(() => control.close())
     const ring = makeDoorbell((due) => crew.ring(due))
     ringOfThreads = ring
 
@@ -282,6 +280,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       await jobThreads.close()
       await closed
     })
+    const control = await openControl(dataDir, log, crew, calendar)
+    opened.push(() => control.close())
     // What a stop or a kill has left half done.
     if (await campaignsWait({ store, clock })) jobs.expand()
     automateIfDue()

@@ -20,3 +20,4 @@ export {
   lastRuns,
   runsOf,
 } from './runs.js'
+export { type JobStanding, readStanding } from './standing.js'

@@ -3,10 +3,14 @@ import type { Answer, Question } from '../app/control.js'
 import { controlSocket } from '../app/files.js'
 import type { Place } from './place.js'
 
-const withinMs = 3_000
+const usuallyWithinMs = 3_000
 
-/** Asks the appliance that serves the data directory; undefined when none answers. */
-export function askAppliance({ dataDir }: Place, question: Question): Promise<Answer | undefined> {
+/** Asks the appliance that serves the data directory; undefined when none answers, 0 ms being any time. */
+export function askAppliance(
+  { dataDir }: Place,
+  question: Question,
+  withinMs = usuallyWithinMs,
+): Promise<Answer | undefined> {
   return new Promise((resolve) => {
     const socket = connect(controlSocket(dataDir))
     let text = ''

@@ -37,6 +37,7 @@ export const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
   submission: async () => (await import('./submission.js')).submissionCommands,
   shaping: async () => (await import('./shaping.js')).shapingCommands,
   bounce: async () => (await import('./bounce.js')).bounceCommands,
+  job: async () => (await import('./job.js')).jobCommands,
   doctor: async () => (await import('./doctor.js')).doctorCommand,
   failover: async () => (await import('./failover.js')).failoverCommands,
   version: async () => (await import('./version.js')).versionCommand,

@@ -6,6 +6,7 @@ import { checkDisk } from './disk.js'
 import { checkDomains, checkOwnSpf } from './domain-records.js'
 import { type Finding, findingsOf } from './finding.js'
 import { checkHostNames } from './host-names.js'
+import { checkJobs } from './jobs.js'
 import { checkOutboundPort } from './outbound-port.js'
 import { checkReports } from './reports.js'
 import { checkReturnPaths } from './return-path.js'
@@ -28,6 +29,7 @@ export async function examine(deps: DoctorDeps): Promise<Finding[]> {
     'public-certificate': () => checkPublicCertificate(deps),
     certificate: () => checkListenerCertificates(deps),
     clock: () => checkTime(deps),
+    jobs: () => checkJobs(deps),
     disk: () => checkDisk(deps.dataDir),
     blocklist: async () => checkBlocklists(deps, await sources),
   }
@@ -61,7 +63,7 @@ function bounded(
 }
 
 // These matter to an appliance whose mail stays inside, too.
-const localChecks = ['clock', 'disk', 'report']
+const localChecks = ['clock', 'disk', 'report', 'jobs']
 
 /** In sandbox mode nothing leaves: what the world thinks is told, but is no failure yet. */
 function judgedForRoute({ config }: DoctorDeps, finding: Finding): Finding {

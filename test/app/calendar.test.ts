@@ -1,6 +1,13 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { beginRun, runsOf } from '../../src/calendar/index.js'
+import { jobNames } from '../../src/config/index.js'
+import { silentLog } from '../../src/log/index.js'
 import { startCalendar } from '../support/calendar.js'
 import { FakeClock } from '../support/clock.js'
+import { makeTempDir, openTestStore } from '../support/store.js'
 
 const at = (time: string) => Date.parse(time)
 const hourMs = 3_600_000
@@ -56,4 +63,112 @@ t.test('a job is not started beside itself, by hand neither', async (t) => {
   const other = calendar.runNow('works')
   t.match(other, { kind: 'started', behind: 'lasts' }, 'another of its lane waits for it')
   t.equal(calendar.runNow('nothing'), undefined)
+})
+
+t.test('after a sleep of a day each job runs once, one after another', async (t) => {
+  const clock = new FakeClock(at('2026-11-21T02:00:00Z'))
+  const jobs = { works: '30 * * * *', worksdaily: '40 3 * * *', workslong: '50 3 * * *' }
+  const { until, runs } = await startCalendar(t, jobs, { clock })
+  // As a suspended machine does it: no timer runs meanwhile.
+  clock.jump(24 * hourMs)
+  await clock.advance(60_000)
+  const began: (number | undefined)[] = []
+  for (const name of Object.keys(jobs)) {
+    const [run] = await until(name, (all) => {
+      void clock.advance(1_000)
+      return isOver(all)
+    })
+    began.push(run?.beganAt)
+  }
+  t.equal(new Set(began).size, 3, `${began}`)
+  await clock.advance(10 * 60_000)
+  for (const name of Object.keys(jobs)) t.equal((await runs(name)).length, 1, name)
+  t.equal((await runs('works'))[0]?.dueAt, at('2026-11-21T02:30:00Z'), 'since when it was due')
+})
+
+t.test('after a clock was set back by a day nothing runs twice, and all runs again', async (t) => {
+  const clock = new FakeClock(at('2026-11-21T02:29:00Z'))
+  const lines: string[] = []
+  const log = { ...silentLog, warn: (_: object, text: string) => void lines.push(text) }
+  const { until, runs } = await startCalendar(t, { works: '30 2 * * *' }, { clock, log })
+  await clock.advance(60_000)
+  await until('works', isOver)
+  clock.setBack(24 * hourMs)
+  await clock.advance(60_000)
+  await until('works', () => lines.length > 0)
+  t.match(lines, [/clock was set back/])
+  await clock.advance(hourMs)
+  t.equal((await runs('works')).length, 1)
+  await clock.advance(23 * hourMs)
+  await until('works', (all) => {
+    void clock.advance(1_000)
+    return all.length === 2 && isOver(all)
+  })
+})
+
+t.test('a run that a stop cuts off ends in its time, and is made up for once', async (t) => {
+  const clock = new FakeClock(at('2026-11-21T02:29:00Z'))
+  const first = await startCalendar(t, { hangs: '30 2 * * *' }, { clock })
+  await clock.advance(60_000)
+  await first.until('hangs', () => first.began().length === 1)
+  const closed = first.close()
+  await clock.advance(10_000)
+  await closed
+  t.match(await first.runs('hangs'), [{ result: 'cut off', endedAt: Number }])
+  const { dataDir } = first
+  const second = await startCalendar(t, { hangs: '30 2 * * *' }, { clock, dataDir })
+  await clock.advance(60_000)
+  await second.until('hangs', () => second.began().length === 2)
+  const closedAgain = second.close()
+  await clock.advance(10_000)
+  await closedAgain
+  const third = await startCalendar(t, { hangs: '30 2 * * *' }, { clock, dataDir })
+  await clock.advance(2 * hourMs)
+  t.equal((await third.runs('hangs')).length, 2, 'it may be what brings the process down')
+})
+
+t.test('a job that is off runs by hand alone', async (t) => {
+  const clock = new FakeClock(at('2026-11-21T02:29:00Z'))
+  const { calendar, runs, store } = await startCalendar(t, { works: 'off' }, { clock })
+  await clock.advance(48 * hourMs)
+  t.same(await runs('works'), [])
+  const started = calendar.runNow('works')
+  t.match(started?.kind === 'started' && (await started.ended), { result: 'done', dueAt: null })
+  t.same(await store.read.selectFrom('jobs').selectAll().execute(), [])
+})
+
+t.test('only the last hundred runs of a job are kept', async (t) => {
+  const store = await openTestStore(t)
+  for (let i = 0; i < 105; i++) {
+    await store.write((tx) => beginRun(tx, { name: 'works', dueAt: i, beganAt: i }))
+    if (i < 3) await store.write((tx) => beginRun(tx, { name: 'other', dueAt: i, beganAt: i }))
+  }
+  const runs = await runsOf(store.read, 'works', 1_000)
+  t.equal(runs.length, 100)
+  t.same([runs[0]?.dueAt, runs.at(-1)?.dueAt], [104, 5])
+  t.equal((await runsOf(store.read, 'other')).length, 3)
+})
+
+t.test('a run that was under way at kill -9 is cut off, and made up for once', async (t) => {
+  const dataDir = makeTempDir(t)
+  const program = fileURLToPath(new URL('../support/die-in-job.js', import.meta.url))
+  const killed = spawnSync(process.execPath, [program, dataDir, 'lasts'], { encoding: 'utf8' })
+  t.equal(killed.signal, 'SIGKILL', killed.stderr)
+  const clock = new FakeClock(at('2026-11-21T02:40:00Z'))
+  const jobs = { lasts: '30 2 * * *' }
+  const { runs, until, began } = await startCalendar(t, jobs, { clock, dataDir })
+  t.match(await runs('lasts'), [{ result: 'cut off', endedAt: null, error: /ended while/ }])
+  await clock.advance(60_000)
+  await until('lasts', () => began().length === 2)
+  t.match(await runs('lasts'), [
+    { result: 'running', dueAt: at('2026-11-21T02:30:00Z') },
+    { result: 'cut off' },
+  ])
+})
+
+t.test('every job of the catalogue has its entry, and every entry is of a job', async (t) => {
+  const onDemand = ['automate', 'expand']
+  const files = readdirSync(new URL('../../src/jobs/', import.meta.url))
+  const entries = files.filter((name) => name.endsWith('.js')).map((name) => name.slice(0, -3))
+  t.same(entries.sort(), [...jobNames, ...onDemand].sort())
 })

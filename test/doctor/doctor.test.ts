@@ -1,7 +1,10 @@
 import { createServer } from 'node:tls'
 import t from 'tap'
+import { beginRun, endRun, keepHandled } from '../../src/calendar/index.js'
 import { systemClock } from '../../src/clock/index.js'
+import { jobCatalogue, readSchedule } from '../../src/config/index.js'
 import { judgeDisk } from '../../src/doctor/disk.js'
+import { FakeClock } from '../support/clock.js'
 import { doctorRig } from '../support/doctor.js'
 import { testCertificates } from '../support/tls.js'
 
@@ -14,7 +17,7 @@ t.test('a healthy appliance is told so, check by check', async (t) => {
     'but for the address of links and STARTTLS, which are not set up',
   )
   const checks =
-    'blocklist certificate clock dkim dmarc helo listener outbound-port ptr public-url report return-path spf'
+    'blocklist certificate clock dkim dmarc helo jobs listener outbound-port ptr public-url report return-path spf'
   t.same([...new Set(found.map(({ check }) => check))].sort(), checks.split(' '))
   t.ok(
     found.every(({ state, fix }) => (state === 'ok') === (fix === '')),
@@ -371,4 +374,26 @@ t.test('in the sandbox nothing that concerns the world is a failure', async (t) 
     found.find(({ check }) => check === 'clock'),
     { state: 'fail' },
   )
+})
+
+t.test('a job of the calendar that failed, or does not come any more', async (t) => {
+  const clock = new FakeClock()
+  const { look, store } = await doctorRig(t, { clock })
+  t.match(await look('jobs'), [{ state: 'ok' }])
+  const now = clock.now()
+  const name = 'optimize'
+  await store.write(async (tx) => {
+    const id = await beginRun(tx, { name, dueAt: now, beganAt: now })
+    await endRun(tx, id, { endedAt: now, result: 'failed', error: 'The disk is full' })
+  })
+  t.match(await look('jobs'), [
+    { subject: name, state: 'fail', found: /failed: The disk is full/, fix: /posthorn job run/ },
+  ])
+  const { cron } = jobCatalogue[name]
+  const schedule = readSchedule(cron, 'UTC')
+  const until = now - 3.5 * schedule.period(now)
+  await store.write((tx) => keepHandled(tx, name, { schedule: schedule.text, until }))
+  t.match(await look('jobs'), [
+    { subject: name, state: 'fail', found: /has not run since/, fix: /systemctl status/ },
+  ])
 })

@@ -1,0 +1,166 @@
+import type { Command } from 'commander'
+import type { JobAnswer } from '../app/control.js'
+import { type JobRun, type JobStanding, readStanding, runsOf } from '../calendar/index.js'
+import { type JobName, jobCatalogue, jobNames } from '../config/index.js'
+import { OperatorError } from '../errors/index.js'
+import { askAppliance } from './ask.js'
+import { withStore } from './database.js'
+import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
+import { placeOf, settingsOf } from './place.js'
+
+export function jobCommands(program: Command): void {
+  const job = program
+    .command('job')
+    .description('periodic work of the appliance: when it is done, and how it went')
+
+  job
+    .command('list')
+    .description('show the jobs, their schedule, their last run and when they are due next')
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ posthorn job list --json | jq '.jobs[] | select(.last.result != "done") | .name'
+
+[jobs] in the settings has the schedules.`,
+    )
+    .action(async (_options, command: Command) => {
+      const place = placeOf(command)
+      const { jobs: settings } = settingsOf(place)
+      const jobs = await withStore(place, ({ store, clock }) =>
+        readStanding(store.read, settings, clock.now()),
+      )
+      const { zone } = settings
+      if (place.json) return sayJson({ zone, jobs: jobs.map(standingInJson) })
+      sayTable(
+        ['NAME', 'SCHEDULE', 'LAST RUN', 'RESULT', 'TOOK', 'NEXT DUE'],
+        jobs.map((one) => [
+          ...[one.name, scheduleInWords(one.cron, zone), shownTime(one.last?.beganAt ?? null)],
+          ...[one.last?.result ?? '-', shownDuration(one.last)],
+          one.dueAt === null ? '-' : `${shownTime(one.dueAt)}${one.isOverdue ? ' (overdue)' : ''}`,
+        ]),
+        'No job',
+      )
+    })
+
+  job
+    .command('show <name>')
+    .description('show what a job does, and its last runs')
+    .option('--limit <n>', 'so many runs', '20')
+    .addHelpText('after', '\nExample:\n  $ posthorn job show optimize')
+    .action(async (given: string, options: { limit: string }, command: Command) => {
+      const place = placeOf(command)
+      const name = jobNamed(given)
+      const { jobs: settings } = settingsOf(place)
+      const { standing, runs } = await withStore(place, async ({ store: { read }, clock }) => ({
+        standing: (await readStanding(read, settings, clock.now())).find(
+          (one) => one.name === name,
+        ),
+        runs: await runsOf(read, name, Math.max(1, Number.parseInt(options.limit, 10) || 20)),
+      }))
+      if (standing === undefined) return
+      const runsInJson = runs.map(runInJson)
+      if (place.json) return sayJson({ ...standingInJson(standing), runs: runsInJson })
+      sayFields({
+        Name: name,
+        'What it does': standing.what,
+        Schedule: scheduleInWords(standing.cron, settings.zone),
+        'Longest time': `${jobCatalogue[name].limitMs / 60_000} minutes`,
+        'Next due': shownTime(standing.dueAt),
+      })
+      say()
+      sayTable(
+        ['BEGAN', 'WAS DUE', 'TOOK', 'RESULT', 'WHAT IT SAID'],
+        runs.map((run) => [
+          ...[shownTime(run.beganAt), run.dueAt === null ? 'by hand' : shownTime(run.dueAt)],
+          ...[shownDuration(run), run.result, run.error ?? run.summary ?? ''],
+        ]),
+        'It has not run yet',
+      )
+      for (const problem of runs[0]?.problems ?? []) say(`\n${problem}`)
+    })
+
+  job
+    .command('run <name>')
+    .description('run a job now, in the running appliance; status 1 when it is not done well')
+    .option('--no-wait', 'return when it has begun, or stands in line')
+    .addHelpText('after', '\nExample:\n  $ posthorn job run optimize')
+    .action(async (given: string, { wait }: { wait: boolean }, command: Command) => {
+      const place = placeOf(command)
+      const name = jobNamed(given)
+      if (wait && !place.json) remark(`Running ${name}: ${jobCatalogue[name].what}`)
+      const answer = await askAppliance(place, { runJob: name, wait }, wait ? 0 : undefined)
+      if (answer?.job === undefined) {
+        throw new OperatorError(
+          `No appliance answers for ${place.dataDir}. Jobs run inside it: start it ('systemctl start posthorn', or 'posthorn serve') and try again. If it was stopped just now, 'posthorn job show ${name}' tells how the run ended`,
+        )
+      }
+      sayAnswer(name, answer.job, place.json)
+    })
+}
+
+function sayAnswer(name: JobName, answer: JobAnswer, inJson: boolean): void {
+  if (answer.kind === 'started') {
+    const { behind = null } = answer
+    if (inJson) sayJson({ name, started: behind === null, behind })
+    else if (behind !== null) say(`${name} begins when ${behind} has ended.`)
+    else say(`${name} has begun; 'posthorn job show ${name}' tells how it goes.`)
+    return
+  }
+  if (answer.kind !== 'ended') throw new OperatorError(refusalOf(name, answer))
+  const { run } = answer
+  if (run.result !== 'done') process.exitCode = 1
+  if (inJson) {
+    sayJson(runInJson(run))
+    return
+  }
+  say(run.result === 'done' ? (run.summary ?? '') : `${name} ${run.result}: ${run.error}`)
+  for (const problem of run.problems) say(`  ${problem}`)
+}
+
+function refusalOf(name: JobName, answer: Exclude<JobAnswer, { kind: 'started' | 'ended' }>) {
+  if (answer.kind === 'not begun') return `${name} could not begin: ${answer.cause}`
+  if (answer.kind === 'unknown') {
+    return `The running appliance has no job ${name}: it is of another version. Restart it`
+  }
+  return `${name} is under way since ${shownTime(answer.since)}, and a job does not run beside itself; 'posthorn job show ${name}' tells when it has ended`
+}
+
+function jobNamed(given: string): JobName {
+  const name = jobNames.find((one) => one === given)
+  if (name !== undefined) return name
+  throw new OperatorError(`There is no job ${given}; there are: ${jobNames.join(', ')}`)
+}
+
+const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
+
+/** `every day at 04:50 UTC`; an expression that has no short words stays as it is. */
+export function scheduleInWords(cron: string | null, zone: string): string {
+  if (cron === null) return 'off'
+  const [, minute = '', hour = '', day, weekday = ''] =
+    /^(\d{1,2}) (\d{1,2}|\*) (\*|\d{1,2}) \* (\*|\d)$/.exec(cron) ?? []
+  const minutes = minute.padStart(2, '0')
+  if (minute === '' || (hour === '*' && `${day}${weekday}` !== '**')) return `${cron} ${zone}`
+  if (hour === '*') return `every hour at :${minutes}`
+  const time = `at ${hour.padStart(2, '0')}:${minutes} ${zone}`
+  if (day === '*' && weekday === '*') return `every day ${time}`
+  if (day === '*') return `every ${weekdays[Number(weekday) % 7]} ${time}`
+  return weekday === '*' ? `on day ${day} of the month ${time}` : `${cron} ${zone}`
+}
+
+function shownDuration(run: JobRun | undefined): string {
+  if (run?.endedAt == null) return '-'
+  const seconds = Math.max(0, run.endedAt - run.beganAt) / 1_000
+  if (seconds < 60) return `${seconds.toFixed(1)} s`
+  return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3_600).toFixed(1)} h`
+}
+
+const standingInJson = ({ last, dueAt, cron, ...one }: JobStanding) => ({
+  ...{ name: one.name, what: one.what, cron, nextDueAt: jsonTime(dueAt) },
+  ...{ overdue: one.isOverdue, last: last === undefined ? null : runInJson(last) },
+})
+
+const runInJson = ({ dueAt, beganAt, endedAt, id: _, ...run }: JobRun) => ({
+  ...run,
+  ...{ dueAt: jsonTime(dueAt), beganAt: jsonTime(beganAt), endedAt: jsonTime(endedAt) },
+})

@@ -1,0 +1,47 @@
+import t from 'tap'
+import { startPosthorn } from '../support/posthorn.js'
+import { openPlace } from './place.js'
+import { runCli } from './run.js'
+
+// On a machine that may have other work.
+t.setTimeout(300_000)
+
+t.test('a job is run in the running appliance, and its runs are shown', async (t) => {
+  const env = { POSTHORN_JOBS_OPTIMIZE: '50 4 * * *' }
+  const { dataDir } = await startPosthorn(t, { env })
+  const job = (...args: string[]) => runCli(['job', ...args, '--data', dataDir], { env })
+  const before = await job('list')
+  t.match(before.stdout, /^NAME +SCHEDULE +LAST RUN +RESULT +TOOK +NEXT DUE$/m)
+  t.match(before.stdout, /^optimize +every day at 04:50 UTC +- +- +- +20\d\d-\d\d-\d\d 04:50 UTC$/m)
+
+  const run = await job('run', 'optimize')
+  t.same([run.status, run.stderr.includes('Running optimize: ')], [0, true], run.stderr)
+  t.match(run.stdout, /^\S+ /m)
+  const inJson = await job('run', 'optimize', '--json')
+  t.match(JSON.parse(inJson.stdout), { name: 'optimize', result: 'done', dueAt: null })
+  const begun = await job('run', 'optimize', '--no-wait')
+  t.match(begun.stdout, /^optimize has begun; 'posthorn job show optimize' tells/)
+
+  const shown = await job('show', 'optimize')
+  t.match(shown.stdout, /^What it does +\S/m)
+  t.match(shown.stdout, /^20\d\d-\d\d-\d\d \d\d:\d\d UTC +by hand +\d+\.\d s +done +\S/m)
+  const all = JSON.parse((await job('list', '--json')).stdout)
+  t.match(all, { zone: 'UTC', jobs: [{ name: String, cron: '50 4 * * *', last: Object }] })
+})
+
+t.test('what cannot be run is refused in words', async (t) => {
+  const place = await openPlace(t)
+  const nobody = await runCli(['job', 'run', 'optimize', '--data', place.data])
+  t.equal(nobody.status, 1)
+  t.match(nobody.stderr, /No appliance answers for .*: start it \('systemctl start posthorn'/)
+  const unknown = await runCli(['job', 'run', 'polish', '--data', place.data])
+  t.match(unknown.stderr, /There is no job polish; there are: .*optimize/)
+  const bad = await runCli(['config', 'check', '--data', place.data], {
+    env: { POSTHORN_JOBS_OPTIMIZE: '61 * * * *' },
+  })
+  t.equal(bad.status, 1)
+  t.match(
+    bad.stderr,
+    /POSTHORN_JOBS_OPTIMIZE \(jobs\.optimize\): "61 \* \* \* \*" given, expected a cron/,
+  )
+})
