@@ -47,7 +47,6 @@ import { operatorWays } from './operator-ways.js'
 import { openOwnKey, rememberKey } from './own-database.js'
 import { protectionChores } from './protection.js'
 import { holdOldMail } from './restore.js'
-import { retentionChores } from './retention.js'
 import { startWhenRoom } from './room.js'
 import { countCommits, tellEveryMs } from './thread-meter.js'
 import { watchLoop } from './watch-loop.js'
@@ -243,11 +242,10 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         ways: operatorWays({ config, clock, env: process.env }),
       }),
       ...protectionChores({ store, clock, log, config, meter: metrics.meter }),
-      ...retentionChores({ store, clock, log, plans }),
       { name: 'own event loop', everyMs: tellEveryMs, run: async () => loop.read() },
       ...health.chores,
       ...operatorGauges({ store, clock, config, dataDir, backlog, meter }),
-      ...webhookChores({ store, clock, log, plans }),
+      ...webhookChores({ store, clock, log }),
     ])
     opened.push(() => housekeeping.stop())
 

@@ -1,19 +1,20 @@
 import { makeForgetOld, type Retentions } from '../events/index.js'
 import type { Log } from '../log/index.js'
-import { idsIn, type Store } from '../store/index.js'
+import { idsIn, type Read, type Store } from '../store/index.js'
 
 /**
  * Deletes contacts' events that are older than their account keeps them, but none that a live run of
  * the contact may still ask for: the one that began it and what came since.
  */
 export function makeForgetContactEvents(
-  deps: { store: Store; log: Log },
+  deps: { store: Store; log: Log; rest?: () => Promise<void> },
   retentions: Retentions,
-): (now: number, signal: AbortSignal) => Promise<void> {
+): (now: number, signal: AbortSignal) => Promise<number> {
   const { read } = deps.store
   return makeForgetOld(
     deps,
     {
+      log: 'automation_events',
       after: (id, limit) =>
         read
           .selectFrom('automation_events')
@@ -44,3 +45,51 @@ export function makeForgetContactEvents(
     retentions,
   )
 }
+
+const runsAWrite = 200
+
+/**
+ * Deletes runs that ended longer ago than their account keeps its log; what an automation counts stays.
+ * Resolves with how many are gone.
+ */
+export async function forgetRuns(
+  { store, rest }: { store: Store; rest?: () => Promise<void> },
+  retentions: Retentions,
+  { now, signal }: { now: number; signal: AbortSignal },
+): Promise<number> {
+  let gone = 0
+  for (const [accountId, keepMs] of await retentions()) {
+    const automations = await store.read
+      .selectFrom('automations')
+      .select('id')
+      .where('account_id', '=', accountId)
+      .execute()
+    for (const { id } of automations) {
+      for (let after: string | undefined = ''; after !== undefined && !signal.aborted; ) {
+        const rows = await endedRuns(store.read, { automationId: id, after }).execute()
+        after = rows.length < runsAWrite ? undefined : rows.at(-1)?.id
+        const old = rows.filter((run) => run.ended_at < now - keepMs).map((run) => run.id)
+        // Ids rise with the beginning of runs: behind a young one are few that ended long ago.
+        if (old.length === 0) break
+        await store.write((tx) =>
+          tx.deleteFrom('automation_runs').where('id', 'in', idsIn(old)).execute(),
+        )
+        gone += old.length
+        await rest?.()
+      }
+    }
+  }
+  return gone
+}
+
+export const endedRuns = (
+  read: Read,
+  { automationId, after }: { automationId: string; after: string },
+) =>
+  read
+    .selectFrom('automation_runs')
+    .select(['id', 'ended_at'])
+    .where('automation_id', '=', automationId)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(runsAWrite)

@@ -33,7 +33,7 @@ export { type EngineDeps, makeEngineMemory, nextDueAt, runAutomations, runSome }
 export { explainRun } from './explain.js'
 export { makeFollowAutomations } from './follow.js'
 export { makeFollowContacts } from './follow-contacts.js'
-export { makeForgetContactEvents } from './forget.js'
+export { endedRuns, forgetRuns, makeForgetContactEvents } from './forget.js'
 export { afterMs, readHappening } from './happening.js'
 export {
   countHeld,

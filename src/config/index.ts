@@ -5,6 +5,7 @@ import { schedules, timeZone } from './jobs.js'
 import { pools } from './pools.js'
 import { type ConfigSource, isTable, readConfig } from './read.js'
 import {
+  age,
   duration,
   durations,
   flag,
@@ -278,6 +279,17 @@ export const settings = {
   metrics: {
     enabled: flag(true),
   },
+  retention: {
+    bodies: age('30d'),
+    transcripts: age('30d'),
+    sessions: age('30d'),
+    inbound: age('365d'),
+    usageDays: age('800d', '32d'),
+    figures: age('forever', '366d'),
+    consent: age('forever', '365d'),
+    diskShare: percentage('80%'),
+    bodiesAtLeast: duration('1d', '0s', '36500d'),
+  },
   doctor: {
     smtpProbes: list(['gmail.com', 'outlook.com', 'yahoo.com'], {
       each: (item) => hostName.test(item),
@@ -317,6 +329,9 @@ export function loadConfig(source: ConfigSource): Config {
   const { certificate, key } = config.inbound.tls
   if ((certificate === '') !== (key === '')) {
     throw new OperatorError('inbound.tls needs both files, certificate and key')
+  }
+  if (config.retention.bodiesAtLeast > config.retention.bodies) {
+    throw new OperatorError('retention.bodies_at_least is above retention.bodies')
   }
   checkSubmission(config.submission, config.inbound.tls)
   const { private: own, public: others } = config.http

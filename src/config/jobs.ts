@@ -26,6 +26,12 @@ const minuteMs = 60_000
  * the night, apart from each other, and none is at a full hour, when the mail of others' cron jobs comes.
  */
 export const jobCatalogue = {
+  retention: {
+    cron: '23 * * * *',
+    limitMs: 60 * minuteMs,
+    lane: 'long',
+    what: 'deletes what is older than [retention] and the plans say, stores equal bodies once, and keeps the disk from filling up',
+  },
   optimize: {
     cron: '50 4 * * *',
     limitMs: 60 * minuteMs,

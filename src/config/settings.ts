@@ -103,6 +103,20 @@ export function duration(fallback: string, min = '0s', max = '400d'): Setting<nu
   })
 }
 
+/** How long something is kept: a duration of at least `min`, or `"forever"`, which is read into Infinity. */
+export function age(fallback: string, min = '0d'): Setting<number> {
+  const max = '36500d'
+  const { read } = duration(min, min, max)
+  const readAge: Setting<number>['read'] = (value) => {
+    if (value === 'forever') return { value: Number.POSITIVE_INFINITY }
+    const result = read(value)
+    if ('value' in result) return result
+    return { expected: `"forever" or a duration from ${min} to ${max}, such as "30d"` }
+  }
+  const usual = readAge(fallback)
+  return setting('value' in usual ? usual.value : 0, readAge)
+}
+
 /** A list of durations, e.g. a retry schedule. */
 export function durations(fallback: readonly string[], min: string) {
   const least = milliseconds(min) ?? 0

@@ -15,15 +15,20 @@ export async function releaseContents(tx: Tx, ids: readonly number[]): Promise<v
 // In the words of the index `contents_unused`: SQLite does not see that a bound 0 is its condition.
 const isUnused = sql<boolean>`uses = 0`
 
+// A mebibyte of pieces.
+const piecesAWrite = 18
+
 /**
- * Deletes what nothing uses any more, the oldest first. Each content goes in a write of its own: of one
- * that loses its pieces bit by bit a new mail could find the rest and take it for the whole.
+ * Deletes what nothing uses any more, the oldest first; `rest` is waited for after each write. A large
+ * content goes in several: its hash first, so that no new mail finds the rest and takes it for the whole.
  */
 export async function deleteUnused(
   { store }: { store: Store },
   signal: AbortSignal,
-): Promise<void> {
-  for (let left = true; left && !signal.aborted; ) {
+  rest: () => Promise<void> = async () => {},
+): Promise<number> {
+  let gone = 0
+  for (let left = true; left && !signal.aborted; await rest()) {
     left = await store.write(async (tx) => {
       const unused = await tx
         .selectFrom('contents')
@@ -33,9 +38,36 @@ export async function deleteUnused(
         .limit(1)
         .executeTakeFirst()
       if (unused === undefined) return false
-      await tx.deleteFrom('content_pieces').where('content_id', '=', unused.id).execute()
-      await tx.deleteFrom('contents').where('id', '=', unused.id).execute()
+      if (await deletePieces(tx, unused.id)) {
+        await tx.deleteFrom('contents').where('id', '=', unused.id).execute()
+        gone++
+      }
       return true
     })
   }
+  return gone
+}
+
+/** Some of its pieces; whether that was all of them. */
+async function deletePieces(tx: Tx, id: number): Promise<boolean> {
+  const pieces = await tx
+    .selectFrom('content_pieces')
+    .select('number')
+    .where('content_id', '=', id)
+    .orderBy('number')
+    .limit(piecesAWrite + 1)
+    .execute()
+  const last = pieces[piecesAWrite - 1] ?? pieces.at(-1)
+  if (last !== undefined) {
+    await tx
+      .deleteFrom('content_pieces')
+      .where('content_id', '=', id)
+      .where('number', '<=', last.number)
+      .execute()
+  }
+  if (pieces.length <= piecesAWrite) return true
+  // No SHA-256 has this length.
+  const sha256 = Buffer.from(`deleted ${id}`)
+  await tx.updateTable('contents').set({ sha256 }).where('id', '=', id).execute()
+  return false
 }

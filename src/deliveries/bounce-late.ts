@@ -1,7 +1,7 @@
 import { sql, type UpdateResult } from 'kysely'
 import type { EventDetail, LandEvents } from '../events/index.js'
 import { prepared, type Tx } from '../store/index.js'
-import type { Past } from './past.js'
+import { type Past, setPastStatus } from './past.js'
 import { reportedOf, setReported } from './reported.js'
 
 export interface LateBounce {
@@ -27,6 +27,7 @@ export async function bounceLate(tx: Tx, past: Past, bounce: LateBounce): Promis
   if (status === 'bounced' && !isWorse) return false
   await setReported(tx, past.id, { ...reported, bounce: severity(detail) })
   await endAsBounced(tx, { id: past.id, reply, now })
+  await setPastStatus(tx, past.id, 'bounced')
   if (status !== 'bounced') {
     await countBounce(tx, {
       emailId: past.emailId,

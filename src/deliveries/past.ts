@@ -11,12 +11,15 @@ export interface Past {
   status: DeliveryRow['status'] | 'waiting'
 }
 
-/** The delivery of this number; undefined when the log has forgotten it. */
+/**
+ * The delivery of this number; undefined when the log has forgotten it. Of a deleted mail there is what a
+ * report has to know, as long as one is expected: the address is suppressed by it, and rates count it.
+ */
 export async function findPast(tx: Tx, id: number): Promise<Past | undefined> {
   const [waiting] = await waitingOf(tx, { id })
   if (waiting !== undefined) return { ...waiting, id, status: 'waiting' }
   const [ended] = await endedOf(tx, { id })
-  if (ended === undefined) return undefined
+  if (ended === undefined) return (await deletedOf(tx, { id }))[0]
   const { type, stepId, ...past } = ended
   return { ...past, id, class: classOfMail({ type, stepId }) }
 }
@@ -37,6 +40,29 @@ const endedOf = prepared<{ id: number }, Ended>((db, { id }) =>
     .select(['email_id as emailId', 'account_id as accountId', 'recipient', 'type'])
     .select(['deliveries.status', 'automation_step_id as stepId'])
     .where('deliveries.id', '=', id),
+)
+
+const deletedOf = prepared<{ id: number }, Past>((db, { id }) =>
+  db
+    .selectFrom('past_deliveries')
+    .select([
+      'id',
+      'email_id as emailId',
+      'account_id as accountId',
+      'recipient',
+      'class',
+      'status',
+    ])
+    .where('id', '=', id),
+)
+
+/** A late report changes how a delivery of a deleted mail has ended. */
+export async function setPastStatus(tx: Tx, id: number, status: Past['status']): Promise<void> {
+  if (status !== 'waiting') await updatePast(tx, { id, status })
+}
+
+const updatePast = prepared<{ id: number; status: DeliveryRow['status'] }, unknown>(
+  (db, { id, status }) => db.updateTable('past_deliveries').set({ status }).where('id', '=', id),
 )
 
 /** All deliveries of the mail with this Message-ID (without brackets), ended or not. */

@@ -31,7 +31,7 @@ export { insertNotice, insertOwnMail } from './notice.js'
 export { extrasOf, type PreparedEmail, verifiedSender } from './prepare.js'
 export type { ChangeableParts, RawMessage } from './raw-message.js'
 export { accountOfEmail, type EmailRecord, readEmail, shownAttachment } from './read.js'
-export { startRecipientIndex } from './recipient-index.js'
+export { removeEntries, startRecipientIndex } from './recipient-index.js'
 export { parseScheduledAt } from './schedule.js'
 export {
   Attachments,

@@ -145,6 +145,10 @@ export function recipientsIn({ to_list, extras }: Pick<IndexedMail, 'to_list' | 
 }
 
 async function enter(tx: Tx, mails: readonly IndexedMail[]): Promise<void> {
+  await insertEntries(tx, { json: JSON.stringify(entriesOf(mails)) })
+}
+
+function entriesOf(mails: readonly IndexedMail[]) {
   // What is damaged must not keep the others waiting.
   const sound = mails.filter(({ id }) => Number.isInteger(dayOf(id)))
   const entries = sound.flatMap((mail) =>
@@ -153,9 +157,30 @@ async function enter(tx: Tx, mails: readonly IndexedMail[]): Promise<void> {
     ),
   )
   // In the order of the table: entries of one page come together.
-  entries.sort(([dayA, keyA], [dayB, keyB]) => dayA - dayB || keyA - keyB)
-  await insertEntries(tx, { json: JSON.stringify(entries) })
+  return entries.sort(([dayA, keyA], [dayB, keyB]) => dayA - dayB || keyA - keyB)
 }
+
+/** Takes back what is entered of mails, in the write that deletes them. */
+export async function removeEntries(tx: Tx, mails: readonly IndexedMail[]): Promise<void> {
+  const entries = entriesOf(mails)
+  if (entries.length > 0) await deleteEntries(tx, { json: JSON.stringify(entries) })
+}
+
+const deleteEntries = prepared<{ json: string }, unknown>((db, { json }) =>
+  db.deleteFrom('recipient_entries').where(({ eb, refTuple, selectFrom }) =>
+    eb(
+      refTuple('day', 'key', 'email_id'),
+      'in',
+      selectFrom(rowsOf(json))
+        .select([
+          cell<number>(0).as('day'),
+          cell<number>(1).as('key'),
+          cell<string>(2).as('email_id'),
+        ])
+        .$asTuple('day', 'key', 'email_id'),
+    ),
+  ),
+)
 
 const insertEntries = prepared<{ json: string }, unknown>((db, { json }) =>
   db

@@ -1,5 +1,5 @@
 import type { Log } from '../log/index.js'
-import { idsIn, type Store, type Tx, writeApart } from '../store/index.js'
+import { idsIn, type Store, storedTexts, type Tx, writeApart } from '../store/index.js'
 
 /** How long each account's events are kept, as it stands now. */
 export type Retentions = () => Promise<ReadonlyMap<string, number>>
@@ -10,6 +10,8 @@ const rowsAtOnce = 500
 
 /** A log whose rows rise in the order in which they came, each of an account. */
 export interface OldRows {
+  /** Under which it is remembered how far the log was walked over. */
+  log: string
   /** The next rows behind `id` in order; never the newest of all, whose number would be given again. */
   after(id: number, limit: number): Promise<{ id: number; account_id: string; at: number }[]>
   remove(tx: Tx, ids: readonly number[]): Promise<unknown>
@@ -19,6 +21,7 @@ export interface OldRows {
 export function makeForgetEvents(deps: ForgetDeps, retentions: Retentions) {
   const { read } = deps.store
   const rows: OldRows = {
+    log: 'events',
     after: (id, limit) =>
       read
         .selectFrom('events')
@@ -37,45 +40,74 @@ export function makeForgetEvents(deps: ForgetDeps, retentions: Retentions) {
 /**
  * Deletes rows that are older than their account keeps them. It walks over the log from its oldest
  * row, once for each length of time, and remembers how far it came: what one account keeps long is not
- * walked over again and again for one that does not. After a restart it begins anew.
+ * walked over again and again for one that does not. Resolves with how many are gone.
  */
 export function makeForgetOld(deps: ForgetDeps, rows: OldRows, retentions: Retentions) {
-  const walks = new Map<number, Walk>()
-
-  return async (now: number, signal: AbortSignal): Promise<void> => {
+  const { read, write } = deps.store
+  return async (now: number, signal: AbortSignal): Promise<number> => {
     const accounts = new Map<number, Set<string>>()
     for (const [accountId, keepMs] of await retentions()) {
       accounts.set(keepMs, (accounts.get(keepMs) ?? new Set()).add(accountId))
     }
-    for (const keepMs of walks.keys()) if (!accounts.has(keepMs)) walks.delete(keepMs)
+    const known = await read
+      .selectFrom('retention_walks')
+      .select(['keep_ms', 'accounts', 'cursor'])
+      .where('log', '=', rows.log)
+      .execute()
+    let gone = 0
     for (const [keepMs, those] of accounts) {
-      const before = walks.get(keepMs)
+      const before = known.find(({ keep_ms }) => keep_ms === keepMs)
+      const walked = new Set(storedTexts(before?.accounts ?? '[]') ?? [])
       // Who has come to keep less has old rows behind the cursor.
-      const isNew = [...those].some((id) => !before?.accounts.has(id))
-      const walk = { accounts: those, cursor: isNew ? 0 : (before?.cursor ?? 0) }
-      walks.set(keepMs, walk)
+      const isNew = [...those].some((id) => !walked.has(id))
+      const walk = { accounts: those, cursor: isNew ? 0 : (before?.cursor ?? 0), gone: 0 }
       while (!signal.aborted && (await step(deps, rows, walk, now - keepMs))) {
         // Others have their turn of the loop, as most steps only read.
         await new Promise((resolve) => setImmediate(resolve))
       }
+      gone += walk.gone
+      const isSame = walked.size === those.size && !isNew && walk.cursor === before?.cursor
+      if (isSame) continue
+      const came = { accounts: JSON.stringify([...those]), cursor: walk.cursor }
+      await write((tx) =>
+        tx
+          .insertInto('retention_walks')
+          .values({ log: rows.log, keep_ms: keepMs, ...came })
+          .onConflict((conflict) => conflict.columns(['log', 'keep_ms']).doUpdateSet(came))
+          .execute(),
+      )
     }
+    const left = known.filter(({ keep_ms }) => !accounts.has(keep_ms))
+    for (const { keep_ms } of left) {
+      await write((tx) =>
+        tx
+          .deleteFrom('retention_walks')
+          .where('log', '=', rows.log)
+          .where('keep_ms', '=', keep_ms)
+          .execute(),
+      )
+    }
+    return gone
   }
 }
 
 interface ForgetDeps {
   store: Store
   log: Log
+  /** Waited for after each write. */
+  rest?: () => Promise<void>
 }
 
 interface Walk {
   accounts: ReadonlySet<string>
   /** The last row that was looked at. */
   cursor: number
+  gone: number
 }
 
 /** Goes on by some rows; whether there may be more that happened before `until`. */
 async function step(
-  { store, log }: ForgetDeps,
+  { store, log, rest }: ForgetDeps,
   { after, remove }: OldRows,
   walk: Walk,
   until: number,
@@ -86,11 +118,13 @@ async function step(
   const theirs = old.filter(({ account_id }) => walk.accounts.has(account_id)).map(({ id }) => id)
   for (let from = 0; from < theirs.length; from += rowsAWrite) {
     const ids = theirs.slice(from, from + rowsAWrite)
-    const { faults, left, cause } = await writeApart(store.write, ids, remove)
+    const { written, faults, left, cause } = await writeApart(store.write, ids, remove)
+    walk.gone += written.length
     if (left.length > 0) throw cause
     for (const { item, error } of faults) {
       log.error({ error, event: item }, 'An old event cannot be deleted; it stays')
     }
+    await rest?.()
   }
   walk.cursor = old.at(-1)?.id ?? walk.cursor
   return old.length === rowsAtOnce

@@ -37,6 +37,7 @@ import * as keyLimits from './migrations/0035-key-limits.js'
 import * as automationHours from './migrations/0037-automation-hours.js'
 import * as figures from './migrations/0041-figures.js'
 import * as jobs from './migrations/0042-jobs.js'
+import * as retention from './migrations/0044-retention.js'
 import * as alive from './migrations/0046-alive.js'
 import * as tlsReports from './migrations/0047-tls-reports.js'
 import * as dmarc from './migrations/0048-dmarc.js'
@@ -81,6 +82,7 @@ const migrations: Record<string, Migration> = {
   '0037-automation-hours': automationHours,
   '0041-figures': figures,
   '0042-jobs': jobs,
+  '0044-retention': retention,
   '0046-alive': alive,
   '0047-tls-reports': tlsReports,
   '0048-dmarc': dmarc,

@@ -82,6 +82,11 @@ export interface Tables {
   email_merges: EmailMergeRow
   figures: FigureRow
   figure_cursors: FigureCursorsRow
+  body_uses: BodyUseRow
+  past_deliveries: PastDeliveryRow
+  retention_state: RetentionStateRow
+  retention_walks: RetentionWalkRow
+  retention_waiting: RetentionWaitingRow
   notices: NoticeRow
   notice_mails: NoticeMailRow
   jobs: JobRow
@@ -1291,4 +1296,51 @@ export interface JobRunRow {
   /** JSON: numbers by name. */
   figures: string
   error: string | null
+/** How many mails have a body; every mail up to the one in `retention_state` is counted. */
+export interface BodyUseRow {
+  body_id: number
+  uses: number
+  /** Of account and contents, by which equal bodies find each other; null for those of campaigns and templates. */
+  hash: string | null
+}
+
+/** What a late report has to know of a delivery whose mail is deleted. */
+export interface PastDeliveryRow {
+  id: number
+  account_id: string
+  email_id: string
+  recipient: string
+  class: QueueClass
+  status: DeliveryRow['status']
+  /** From then on no report is expected any more. */
+  forget_at: number
+}
+
+/** How far retention has come; one row, of id 1. */
+export interface RetentionStateRow {
+  id: number
+  /** Of the last mail whose body is counted its number (`mail-number.ts`) and its id. */
+  mail_number: number
+  mail_id: string
+  /** The mail up to which the bodies are deleted, but for those in `retention_waiting`. */
+  bodies_through: string
+  transcripts_through: string
+  /** The time of the last run; 0: there was none. */
+  ran_at: number
+}
+
+/** How far a log was walked over for those accounts that keep its rows for so long. */
+export interface RetentionWalkRow {
+  log: string
+  keep_ms: number
+  /** JSON array of their ids. */
+  accounts: string
+  /** The last row that was looked at. */
+  cursor: number
+}
+
+/** A mail that was not yet through when its body or its transcripts were to go. */
+export interface RetentionWaitingRow {
+  what: 'bodies' | 'transcripts'
+  email_id: string
 }

@@ -9,9 +9,16 @@ const rowsAtOnce = 500
  * those that were deleted. In slices, with a look at `signal` between them.
  */
 export async function forgetDeliveries(
-  { store, plans, log, now }: { store: Store; plans: Plans; log: Log; now: number },
+  {
+    store,
+    plans,
+    log,
+    now,
+    rest,
+  }: { store: Store; plans: Plans; log: Log; now: number; rest?: () => Promise<void> },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<number> {
+  let gone = 0
   const endpoints = await store.read
     .selectFrom('webhook_endpoints')
     .select(['id', 'account_id', 'deleted_at'])
@@ -19,8 +26,11 @@ export async function forgetDeliveries(
   const forget = async ({ id, account_id, deleted_at }: (typeof endpoints)[number]) => {
     const { plan } = await readBilling(store.read, plans, account_id)
     const until = deleted_at === null ? now - plan.retentionDays * 86_400_000 : now + 1
-    let gone = true
-    while (gone && !signal.aborted) gone = await forgetSome(store, id, until)
+    for (let more = true; more && !signal.aborted; await rest?.()) {
+      const deleted = await forgetSome(store, id, until)
+      gone += deleted
+      more = deleted === rowsAtOnce
+    }
     if (deleted_at === null || signal.aborted) return
     // The courier has set aside what waited for it; what comes late is its next round's.
     await store.write((tx) =>
@@ -39,10 +49,11 @@ export async function forgetDeliveries(
   await eachApart(endpoints, forget, ({ id }, error) =>
     log.error({ error, endpoint: id }, 'What went to a webhook long ago cannot be deleted'),
   )
+  return gone
 }
 
-/** The oldest rows of an endpoint, as far as they ended before `until`; whether there may be more. */
-async function forgetSome(store: Store, endpointId: string, until: number): Promise<boolean> {
+/** The oldest rows of an endpoint, as far as they ended before `until`; how many. */
+async function forgetSome(store: Store, endpointId: string, until: number): Promise<number> {
   const rows = await store.read
     .selectFrom('webhook_deliveries')
     .select(['id', 'ended_at'])
@@ -51,9 +62,9 @@ async function forgetSome(store: Store, endpointId: string, until: number): Prom
     .limit(rowsAtOnce)
     .execute()
   const old = rows.filter(({ ended_at }) => ended_at < until).map(({ id }) => id)
-  if (old.length === 0) return false
+  if (old.length === 0) return 0
   await store.write((tx) =>
     tx.deleteFrom('webhook_deliveries').where('id', 'in', idsIn(old)).execute(),
   )
-  return old.length === rowsAtOnce
+  return old.length
 }

@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap'
 import { createAccount } from '../../src/accounts/index.js'
-import { retentionChores } from '../../src/app/retention.js'
 import { findPlan, loadPlans, setPlan } from '../../src/billing/index.js'
 import { packageFile } from '../../src/config/index.js'
 import { makeForgetEvents } from '../../src/events/index.js'
 import { silentLog } from '../../src/log/index.js'
+import { retentionsOf } from '../../src/retention/index.js'
 import { cell } from '../../src/store/dialect.js'
 import { rowsOf, type Store } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
@@ -56,9 +56,10 @@ t.test('events go when the plan no longer keeps them', async (t) => {
   const { clock, store, account, left } = await start(t)
   const free = await account('Free', 'Free')
   const growth = await account('Growth', 'Growth')
-  const [chore] = retentionChores({ store, clock, log: silentLog, plans })
+  const deps = { store, log: silentLog, plans }
+  const forget = makeForgetEvents(deps, retentionsOf(deps))
   const tidied = async () => {
-    await chore?.run(new AbortController().signal)
+    await forget(clock.now(), new AbortController().signal)
     return await left()
   }
   const now = clock.now()
@@ -140,7 +141,7 @@ t.test('one event that cannot be deleted keeps no other', async (t) => {
       .execute(),
   )
   await poison(store, 'delete on events', "old.email_id = 'bad'")
-  const [chore] = retentionChores({ store, clock, log: silentLog, plans })
-  await chore?.run(new AbortController().signal)
+  const deps = { store, log: silentLog, plans }
+  await makeForgetEvents(deps, retentionsOf(deps))(clock.now(), new AbortController().signal)
   t.same(await left(), ['bad', 'new'])
 })

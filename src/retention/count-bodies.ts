@@ -1,0 +1,206 @@
+import { createHash } from 'node:crypto'
+import { sql, type UpdateResult } from 'kysely'
+import { cell, idsOf, mailNumber, prepared, type Read, rowsOf, type Tx } from '../store/index.js'
+import { type RetentionDeps, rest } from './slices.js'
+import { type RetentionState, readState } from './state.js'
+import { dropBodies } from './uses.js'
+
+/*
+ * Counts how many mails have each body, and lets equal bodies of an account become one. Behind the
+ * acceptance: a hash and a look-up a mail would cost it more than the rest of its row (25 µs a page of an
+ * index by hash, as for `recipient_index`). A body is hashed once; only a body that is counted is ever deleted.
+ */
+const mailsAWrite = 200
+// The mails of one request come in one transaction, one behind the other, of the same time.
+const mostOfARequest = 100
+
+/** Counts until all are counted, or `signal` stops it. */
+export async function countBodies(deps: RetentionDeps, signal: AbortSignal): Promise<number> {
+  let merged = 0
+  for (let more = true; more && !signal.aborted; ) {
+    const began = deps.clock.now()
+    const slice = await countNextBodies(deps)
+    more = slice.more
+    merged += slice.merged
+    await rest(deps.clock, deps.clock.now() - began, signal)
+  }
+  return merged
+}
+
+/** The next mails, in one transaction with the cursor: each is counted once, wherever the process dies. */
+export async function countNextBodies({
+  store,
+}: Pick<RetentionDeps, 'store'>): Promise<{ more: boolean; merged: number }> {
+  const from = await readState(store.read)
+  const { mails, more, isWhole } = await nextMails(store.read, from)
+  const last = mails.at(-1)
+  if (last === undefined) return { more: false, merged: 0 }
+  const bodies = await bodiesOf(store.read, mails, isWhole)
+  const merged = await store.write(async (tx) => {
+    const { numUpdatedRows } = await tx
+      .updateTable('retention_state')
+      .set({ mail_number: last.number, mail_id: last.id })
+      .where('mail_number', '=', from.mail_number)
+      .where('mail_id', '=', from.mail_id)
+      .executeTakeFirstOrThrow()
+    return numUpdatedRows === 0n ? 0 : await count(tx, bodies)
+  })
+  return { more, merged }
+}
+
+interface CountedMail {
+  number: number
+  id: string
+  accountId: string
+  bodyId: number | null
+  at: number
+  /** 1: of a campaign or an automation, whose body is its own. */
+  shares: 0 | 1
+}
+
+/** Some mails behind the cursor; whole where none of their bodies can have a mail behind them. */
+async function nextMails(
+  read: Read,
+  { mail_number: from }: RetentionState,
+): Promise<{ mails: CountedMail[]; more: boolean; isWhole: boolean }> {
+  const limit = mailsAWrite + mostOfARequest
+  const mails = await mailsAfter(read, { from, limit })
+  if (mails.length < limit) return { mails, more: false, isWhole: true }
+  let end = mailsAWrite
+  while (end < limit && mails[end]?.at === mails[end - 1]?.at) end++
+  return { mails: mails.slice(0, end), more: true, isWhole: end < limit }
+}
+
+const mailsAfter = prepared<{ from: number; limit: number }, CountedMail>((db, { from, limit }) =>
+  db
+    .selectFrom('emails')
+    .select([mailNumber.as('number'), 'id', 'account_id as accountId', 'body_id as bodyId'])
+    .select(['created_at as at'])
+    .select(sql<0 | 1>`coalesce(broadcast_id, automation_step_id) is not null`.as('shares'))
+    .where(mailNumber, '>', from)
+    .orderBy(mailNumber)
+    .limit(limit),
+)
+
+interface CountedBody {
+  id: number
+  mails: string[]
+  hash: string | null
+}
+
+/**
+ * The mails' bodies; each is read and hashed by itself, as it may have megabytes. Without a hash, and so
+ * never another's double, is one that may have mails before or behind these.
+ */
+async function bodiesOf(
+  read: Read,
+  mails: readonly CountedMail[],
+  isWhole: boolean,
+): Promise<CountedBody[]> {
+  const bodies = new Map<number, CountedBody>()
+  const ids = JSON.stringify([...new Set(mails.map(({ bodyId }) => bodyId))])
+  const before = new Set((await countedAmong(read, { ids })).map(({ id }) => id))
+  for (const { id: emailId, bodyId, accountId, shares } of mails) {
+    if (bodyId === null) continue
+    const known = bodies.get(bodyId)
+    if (known !== undefined) {
+      known.mails.push(emailId)
+      continue
+    }
+    const isAlone = isWhole && !shares && !before.has(bodyId)
+    const hash = isAlone ? await hashOf(read, accountId, bodyId) : null
+    bodies.set(bodyId, { id: bodyId, mails: [emailId], hash })
+  }
+  return [...bodies.values()]
+}
+
+const countedAmong = prepared<{ ids: string }, { id: number }>((db, { ids }) =>
+  db.selectFrom('body_uses').select('body_id as id').where('body_id', 'in', idsOf(ids)),
+)
+
+async function hashOf(read: Read, accountId: string, id: number): Promise<string | null> {
+  const [body] = await bodyOf(read, { id })
+  if (body === undefined) return null
+  const hash = createHash('sha256').update(accountId)
+  for (const part of [body.html, body.text, body.attachments]) {
+    // With its length, so that no part can take over the beginning of the next.
+    hash.update(part === null ? '\0-' : `\0${Buffer.byteLength(part)}\0`)
+    if (part !== null) hash.update(part)
+  }
+  return hash.digest('base64url')
+}
+
+interface BodyText {
+  html: string | null
+  text: string | null
+  attachments: string | null
+}
+
+const bodyOf = prepared<{ id: number }, BodyText>((db, { id }) =>
+  db.selectFrom('bodies').select(['html', 'text', 'attachments']).where('id', '=', id),
+)
+
+/** Counts bodies; mails whose body the account has already get that one. Resolves with how many went. */
+async function count(tx: Tx, bodies: readonly CountedBody[]): Promise<number> {
+  const hashes = JSON.stringify(bodies.flatMap(({ hash }) => hash ?? []))
+  const known = new Map((await withHash(tx, { hashes })).map(({ id, hash }) => [hash, id]))
+  const uses = new Map<number, { uses: number; hash: string | null }>()
+  const moved: [emailId: string, bodyId: number][] = []
+  const doubles: number[] = []
+  for (const { id, mails, hash } of bodies) {
+    const same = hash === null ? undefined : known.get(hash)
+    const kept = same ?? id
+    uses.set(kept, { hash, uses: (uses.get(kept)?.uses ?? 0) + mails.length })
+    if (hash !== null) known.set(hash, kept)
+    if (kept === id) continue
+    moved.push(...mails.map((emailId): [string, number] => [emailId, kept]))
+    doubles.push(id)
+  }
+  const rows = [...uses].map(([id, { uses, hash }]) => [id, uses, hash])
+  if (rows.length > 0) await addUses(tx, { json: JSON.stringify(rows) })
+  if (moved.length === 0) return 0
+  await moveMails(tx, { json: JSON.stringify(moved) })
+  await dropBodies(tx, await attachmentsIn(tx, { ids: JSON.stringify(doubles) }))
+  return doubles.length
+}
+
+const withHash = prepared<{ hashes: string }, { id: number; hash: string }>((db, { hashes }) =>
+  db
+    .selectFrom('body_uses')
+    .select((eb) => ['body_id as id', eb.ref('hash').$notNull().as('hash')])
+    .where('hash', 'in', idsOf(hashes)),
+)
+
+const addUses = prepared<{ json: string }, unknown>((db, { json }) =>
+  db
+    .insertInto('body_uses')
+    .columns(['body_id', 'uses', 'hash'])
+    .expression((eb) =>
+      eb
+        .selectFrom(rowsOf(json))
+        .select([
+          cell<number>(0).as('body_id'),
+          cell<number>(1).as('uses'),
+          cell<string | null>(2).as('hash'),
+        ])
+        .where(eb.lit(true)),
+    )
+    .onConflict((conflict) =>
+      conflict
+        .column('body_id')
+        .doUpdateSet((eb) => ({ uses: eb('body_uses.uses', '+', eb.ref('excluded.uses')) })),
+    ),
+)
+
+const moveMails = prepared<{ json: string }, UpdateResult>((db, { json }) =>
+  db
+    .updateTable('emails')
+    .from(rowsOf(json))
+    .set({ body_id: cell<number>(1) })
+    .where('emails.id', '=', cell<string>(0)),
+)
+
+const attachmentsIn = prepared<{ ids: string }, { id: number; attachments: string | null }>(
+  (db, { ids }) =>
+    db.selectFrom('bodies').select(['id', 'attachments']).where('id', 'in', idsOf(ids)),
+)

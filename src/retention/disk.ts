@@ -1,0 +1,76 @@
+import { statfs } from 'node:fs/promises'
+import { dayMs } from '../clock/index.js'
+import { notice, settled } from '../notices/index.js'
+import { type Read, readPages, uuidTime } from '../store/index.js'
+import type { Ages } from './old-rows.js'
+import type { RetentionDeps } from './slices.js'
+import { readState } from './state.js'
+import { strip } from './strip.js'
+
+/** The file system of the data directory. */
+export interface Disk {
+  totalBytes: number
+  freeBytes: number
+}
+
+export async function readDisk(dataDir: string): Promise<Disk> {
+  const { bavail, blocks, bsize } = await statfs(dataDir)
+  return { totalBytes: blocks * bsize, freeBytes: bavail * bsize }
+}
+
+interface DiskDeps extends RetentionDeps {
+  dataDir: string
+  ages: Ages
+  readDisk?: (dataDir: string) => Promise<Disk>
+}
+
+/**
+ * While more of the disk is full than its share, the oldest bodies go, as long as they are old enough: before
+ * the disk is full and mail is refused. What the database has free counts as free, as it is used first. The
+ * operator is told of it, and that it burns when nothing more may go. Resolves with how many mails had a body.
+ */
+export async function keepDiskShare(
+  deps: DiskDeps,
+  { now, signal }: { now: number; signal: AbortSignal },
+): Promise<number> {
+  const { store, ages, dataDir } = deps
+  const isOver = async () => (await fullShare(deps)) > ages.diskShare
+  let gone = 0
+  if (await isOver()) {
+    const until = now - ages.bodiesAtLeast
+    gone = await strip(deps, 'bodies', { until, signal, isEnough: async () => !(await isOver()) })
+  }
+  if (signal.aborted) return gone
+  const about = { kind: 'retention', key: 'disk share', now } as const
+  const full = await fullShare(deps)
+  const isFull = full > ages.diskShare
+  const fix = `df -h ${dataDir}; a larger disk, or lower ages in [retention]`
+  if (isFull) {
+    const text = `The disk of ${dataDir} is ${percent(full)} full, above retention.disk_share (${percent(ages.diskShare)}), and no body is left that may go: mail is refused when it is full`
+    await store.write((tx) => notice(tx, { ...about, severity: 'burning', text, fix }))
+  } else if (gone > 0) {
+    const { bodies_through: through } = await readState(store.read)
+    const days = Math.floor((now - uuidTime(through)) / dayMs)
+    const text = `The disk of ${dataDir} was over retention.disk_share (${percent(ages.diskShare)}): the bodies of ${gone} mails that were ${days} days old or older were deleted early`
+    await store.write((tx) => notice(tx, { ...about, severity: 'daily', text, fix }))
+  } else if (!(await stillEarly(store.read, now - ages.bodies))) {
+    await store.write((tx) => settled(tx, about))
+  }
+  return gone
+}
+
+/** In millionths, as percentages of the settings are. */
+async function fullShare({ store, dataDir, readDisk: ask = readDisk }: DiskDeps): Promise<number> {
+  const { totalBytes, freeBytes } = await ask(dataDir)
+  const { free, bytesEach } = await readPages(store.read)
+  if (totalBytes === 0) return 0
+  return Math.floor(((totalBytes - freeBytes - free * bytesEach) / totalBytes) * 1_000_000)
+}
+
+/** Bodies are gone that would be kept if there were room. */
+async function stillEarly(read: Read, until: number): Promise<boolean> {
+  const { bodies_through: through } = await readState(read)
+  return through !== '' && uuidTime(through) > until
+}
+
+const percent = (millionths: number) => `${Math.floor(millionths / 10_000)}%`

@@ -1,0 +1,9 @@
+/**
+ * What is kept for how long: mails with all that hangs on them, bodies and transcripts before them, and every
+ * other log. What must hold: nothing goes of mail that waits, or that the figures have not counted; figures,
+ * rates and counters are the same before and after; each write is short, and a kill at any moment leaves
+ * either all of a mail or nothing. README.md has the age of every table.
+ */
+export { countBodies, countNextBodies } from './count-bodies.js'
+export { type Disk, keepDiskShare } from './disk.js'
+export { type RetentionResult, retentionsOf, type RunDeps, runRetention } from './run.js'

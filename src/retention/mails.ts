@@ -1,0 +1,280 @@
+import { type DeleteResult, sql } from 'kysely'
+import { dayMs } from '../clock/index.js'
+import { releaseContents } from '../contents/index.js'
+import { classOfMail } from '../deliveries/index.js'
+import { removeEntries } from '../emails/index.js'
+import type { Retentions } from '../events/index.js'
+import {
+  cell,
+  firstUuidAt,
+  idsOf,
+  mailNumber,
+  prepared,
+  readExtras,
+  rowsOf,
+  type Tx,
+} from '../store/index.js'
+import { inSlices, type RetentionDeps } from './slices.js'
+import { countedBelow } from './state.js'
+import { releaseBodies } from './uses.js'
+
+// A statement for each of them together; some ten rows a mail.
+const mailsAPiece = 20
+const mailsARead = 200
+/** So long after the end of a delivery a bounce or complaint about it is expected. */
+const reportsForMs = 60 * dayMs
+
+/**
+ * Deletes the mails that their accounts no longer keep, with their deliveries and all by which they are
+ * found: so long after the last of their deliveries has ended. Nothing of a mail that waits is touched.
+ * Resolves with how many are gone.
+ */
+export async function forgetMails(
+  deps: RetentionDeps,
+  retentions: Retentions,
+  { now, signal }: { now: number; signal: AbortSignal },
+): Promise<number> {
+  let gone = 0
+  for (const [accountId, keepMs] of await retentions()) {
+    if (signal.aborted) break
+    const until = now - keepMs
+    for (let after: string | undefined = ''; after !== undefined && !signal.aborted; ) {
+      const below = await countedBelow(deps.store.read)
+      const rows: OldMail[] = await oldMails(deps.store.read, {
+        ...{ accountId, after, before: firstUuidAt(until), below, limit: mailsARead },
+      })
+      after = rows.length < mailsARead ? undefined : rows.at(-1)?.id
+      const old = rows.filter((mail) => isThrough(mail) && (mail.endedAt ?? 0) < until)
+      const pieces = []
+      for (let from = 0; from < old.length; from += mailsAPiece) {
+        // What is freed with them is freed by the body, which may have megabytes.
+        const item = old.slice(from, from + mailsAPiece)
+        pieces.push({ item, bytes: item.reduce((sum, { bytes }) => sum + bytes, 0) })
+      }
+      const forget = async (tx: Tx, mails: readonly OldMail[]) => {
+        gone += await deleteMails(tx, mails, now)
+      }
+      await inSlices(deps, pieces, forget, signal)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  return gone
+}
+
+interface OldMail {
+  id: string
+  accountId: string
+  bodyId: number | null
+  to_list: string
+  extras: string | null
+  broadcastExtras: string | null
+  type: 'transactional' | 'marketing'
+  stepId: number | null
+  waiting: number
+  /** When its last delivery ended, or when it was to leave, whichever is later. */
+  endedAt: number | null
+  isQueued: 0 | 1
+  /** The figures have not counted all that happened to it. */
+  isNew: 0 | 1
+  /** A run of an automation may still ask what became of it. */
+  isAsked: 0 | 1
+  bytes: number
+}
+
+const isThrough = ({ waiting, isQueued, isNew, isAsked }: OldMail) =>
+  waiting === 0 && !isQueued && !isNew && !isAsked
+
+interface OldMails {
+  accountId: string
+  after: string
+  before: string
+  below: number
+  limit: number
+}
+
+/** An account's mails in the order of their ids, by the index `emails_account`; all else by keys. */
+export const oldMails = prepared<OldMails, OldMail>((db, values) =>
+  db
+    .selectFrom('emails')
+    .leftJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
+    .leftJoin('bodies', 'bodies.id', 'emails.body_id')
+    .select(['emails.id', 'emails.account_id as accountId', 'emails.body_id as bodyId'])
+    .select(['emails.to_list', 'emails.extras', 'broadcasts.extras as broadcastExtras'])
+    .select(['emails.type', 'automation_step_id as stepId', 'emails.waiting'])
+    .select((eb) => [
+      sql<number | null>`max(emails.created_at, coalesce(emails.scheduled_at, 0), coalesce(${eb
+        .selectFrom('deliveries')
+        .select(({ fn }) => fn.max('ended_at').as('at'))
+        .whereRef('deliveries.email_id', '=', 'emails.id')}, 0))`.as('endedAt'),
+      sql<number>`coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0)`.as('bytes'),
+      isQueued.as('isQueued'),
+      isNew.as('isNew'),
+      isAsked.as('isAsked'),
+    ])
+    .where('emails.account_id', '=', values.accountId)
+    .where('emails.id', '>', values.after)
+    .where('emails.id', '<', values.before)
+    .where(mailNumber, '<', values.below)
+    .orderBy('emails.id')
+    .limit(values.limit),
+)
+
+const isQueued = sql<0 | 1>`exists (select 1 from queue where queue.email_id = emails.id)`
+
+const isNew = sql<0 | 1>`exists (select 1 from events where events.email_id = emails.id
+  and events.id > (select event_id from figure_cursors where figure_cursors.id = 1))`
+
+/** A look-up by keys in each table, for mails of automations alone. */
+const isAsked = sql<0 | 1>`exists (select 1 from automation_steps as steps
+  join contacts on contacts.account_id = emails.account_id
+    and contacts.address = lower(emails.to_list ->> 0)
+  join automation_live as live on live.contact_id = contacts.id
+    and live.automation_id = steps.automation_id
+  where steps.id = emails.automation_step_id)`
+
+/** Deletes mails, of which all has ended, and what hangs on them; resolves with how many. */
+async function deleteMails(tx: Tx, mails: readonly OldMail[], now: number): Promise<number> {
+  // Who has left by a mail is in the record of consent, which tells the figures of the mail.
+  if ((await uncountedConsent(tx, {})).length > 0) return 0
+  const given = JSON.stringify(mails.map(({ id }) => id))
+  const still = new Set((await deleteRows(tx, { ids: given })).map(({ id }) => id))
+  const gone = mails.filter(({ id }) => still.has(id))
+  if (gone.length === 0) return 0
+  const ids = JSON.stringify(gone.map(({ id }) => id))
+  await forgetDeliveries(tx, gone, { ids, now })
+  const tags = gone.flatMap(({ id, accountId, extras, broadcastExtras }) =>
+    tagsIn(extras ?? broadcastExtras).map(({ name, value }) => [accountId, name, value, id]),
+  )
+  if (tags.length > 0) await deleteTags(tx, { json: JSON.stringify(tags) })
+  await removeEntries(
+    tx,
+    gone.map(({ id, accountId: account_id, to_list, extras }) => ({
+      ...{ id, account_id, to_list, extras },
+    })),
+  )
+  if (gone.some(({ stepId }) => stepId !== null)) await deleteMerges(tx, { ids })
+  await releaseContentsOf(tx, gone)
+  return gone.length
+}
+
+const tagsIn = (extras: string | null) => readExtras(extras)?.tags ?? []
+
+/** Takes the mails' uses of their bodies, or their messages. */
+export async function releaseContentsOf(
+  tx: Tx,
+  mails: readonly { id: string; bodyId: number | null }[],
+): Promise<void> {
+  const uses = new Map<number, number>()
+  for (const { bodyId } of mails) {
+    if (bodyId !== null) uses.set(bodyId, (uses.get(bodyId) ?? 0) + 1)
+  }
+  await releaseBodies(tx, uses)
+  const raw = mails.filter(({ bodyId }) => bodyId === null).map(({ id }) => id)
+  if (raw.length === 0) return
+  const messages = await deleteMessages(tx, { ids: JSON.stringify(raw) })
+  await releaseContents(
+    tx,
+    messages.map(({ contentId }) => contentId),
+  )
+}
+
+async function forgetDeliveries(
+  tx: Tx,
+  mails: readonly OldMail[],
+  { ids, now }: { ids: string; now: number },
+): Promise<void> {
+  const of = new Map(mails.map((mail) => [mail.id, mail]))
+  const past = (await deleteDeliveries(tx, { ids })).flatMap(
+    ({ id, emailId, recipient, status, endedAt }) => {
+      const mail = of.get(emailId)
+      const forgetAt = endedAt + reportsForMs
+      if (mail === undefined || forgetAt <= now || !reportable.has(status)) return []
+      return [[id, mail.accountId, emailId, recipient, classOfMail(mail), status, forgetAt]]
+    },
+  )
+  if (past.length > 0) await insertPast(tx, { json: JSON.stringify(past) })
+}
+
+/** What was handed to another server, which may yet report. */
+const reportable: ReadonlySet<string> = new Set(['delivered', 'relayed', 'bounced'])
+
+const uncountedConsent = prepared<object, { id: number }>((db) =>
+  db
+    .selectFrom('consent')
+    .select('id')
+    .where('id', '>', (eb) => eb.selectFrom('figure_cursors').select('consent_id'))
+    .where('kind', 'in', ['unsubscribed', 'left_topic'])
+    .limit(1),
+)
+
+const deleteRows = prepared<{ ids: string }, { id: string }>((db, { ids }) =>
+  db
+    .deleteFrom('emails')
+    .where('id', 'in', idsOf(ids))
+    .where('waiting', '=', 0)
+    .where(sql<boolean>`not ${isQueued}`)
+    .where(sql<boolean>`not ${isNew}`)
+    .returning('id'),
+)
+
+interface EndedDelivery {
+  id: number
+  emailId: string
+  recipient: string
+  status: string
+  endedAt: number
+}
+
+const deleteDeliveries = prepared<{ ids: string }, EndedDelivery>((db, { ids }) =>
+  db
+    .deleteFrom('deliveries')
+    .where('email_id', 'in', idsOf(ids))
+    .returning(['id', 'email_id as emailId', 'recipient', 'status', 'ended_at as endedAt']),
+)
+
+const insertPast = prepared<{ json: string }, unknown>((db, { json }) =>
+  db
+    .insertInto('past_deliveries')
+    .columns(['id', 'account_id', 'email_id', 'recipient', 'class', 'status', 'forget_at'])
+    .expression((eb) =>
+      eb
+        .selectFrom(rowsOf(json))
+        .select([
+          cell<number>(0).as('id'),
+          cell<string>(1).as('account_id'),
+          cell<string>(2).as('email_id'),
+          cell<string>(3).as('recipient'),
+          cell<0>(4).as('class'),
+          cell<'delivered'>(5).as('status'),
+          cell<number>(6).as('forget_at'),
+        ]),
+    ),
+)
+
+const deleteTags = prepared<{ json: string }, DeleteResult>((db, { json }) =>
+  db.deleteFrom('email_tags').where(({ eb, refTuple, selectFrom }) =>
+    eb(
+      refTuple('account_id', 'name', 'value', 'email_id'),
+      'in',
+      selectFrom(rowsOf(json))
+        .select([
+          cell<string>(0).as('account_id'),
+          cell<string>(1).as('name'),
+          cell<string>(2).as('value'),
+          cell<string>(3).as('email_id'),
+        ])
+        .$asTuple('account_id', 'name', 'value', 'email_id'),
+    ),
+  ),
+)
+
+const deleteMerges = prepared<{ ids: string }, DeleteResult>((db, { ids }) =>
+  db.deleteFrom('email_merges').where('email_id', 'in', idsOf(ids)),
+)
+
+const deleteMessages = prepared<{ ids: string }, { contentId: number }>((db, { ids }) =>
+  db
+    .deleteFrom('raw_messages')
+    .where('email_id', 'in', idsOf(ids))
+    .returning('content_id as contentId'),
+)

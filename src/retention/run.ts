@@ -1,0 +1,153 @@
+import { forgetRuns, makeForgetContactEvents } from '../automations/index.js'
+import { type Plans, readBilling } from '../billing/index.js'
+import { dayMs } from '../clock/index.js'
+import { deleteUnused } from '../contents/index.js'
+import { makeForgetEvents, type Retentions } from '../events/index.js'
+import { eachApart } from '../store/index.js'
+import { forgetDeliveries } from '../webhooks/index.js'
+import { forgetCampaignBodies } from './campaign-bodies.js'
+import { countBodies } from './count-bodies.js'
+import { type Disk, keepDiskShare } from './disk.js'
+import { forgetMails } from './mails.js'
+import { type Ages, forgetDays, forgetOldRows } from './old-rows.js'
+import { type RetentionDeps, rest } from './slices.js'
+import { readState, renumber, setState } from './state.js'
+import { strip } from './strip.js'
+
+export interface RunDeps extends RetentionDeps {
+  plans: Plans
+  dataDir: string
+  ages: Ages
+  /** For tests. */
+  readDisk?: (dataDir: string) => Promise<Disk>
+}
+
+/** What a run did: `job retention` says it. */
+export interface RetentionResult {
+  summary: string
+  problems: string[]
+  figures: Record<string, number>
+}
+
+/** What is not done by then is the next run's. */
+const maxRunMs = 50 * 60_000
+/** A clock that was set forward takes no more at once than what a week makes old. */
+const maxStepMs = 7 * dayMs
+const mostSliceMs = 20
+
+/**
+ * Deletes what is too old, in short writes beside everything else; safe to stop and to repeat at any moment.
+ * Figures come first: only what they have counted goes.
+ */
+export async function runRetention(deps: RunDeps, stop: AbortSignal): Promise<RetentionResult> {
+  const { store, clock, ages } = deps
+  const over = new AbortController()
+  const cancel = clock.after(maxRunMs, () => over.abort())
+  const signal = AbortSignal.any([stop, over.signal])
+  try {
+    const problems: string[] = []
+    const now = await trustedNow(deps, problems)
+    const figures: Record<string, number> = {}
+    const part = async (name: string, work: () => Promise<number>) => {
+      if (!signal.aborted) figures[name] = (figures[name] ?? 0) + (await work())
+    }
+    const retentions = retentionsOf(deps)
+    let rested = clock.now()
+    const pauses = {
+      ...deps,
+      rest: async () => {
+        // Without what it waited for its turn.
+        await rest(clock, Math.min(mostSliceMs, clock.now() - rested), signal)
+        rested = clock.now()
+      },
+    }
+    const forgetEvents = makeForgetEvents(pauses, retentions)
+    const forgetContactEvents = makeForgetContactEvents(pauses, retentions)
+    await renumber(store)
+    await part('merged_bodies', () => countBodies(deps, signal))
+    await part('bodies', () => keepDiskShare(deps, { now, signal }))
+    await part('events', () => forgetEvents(now, signal))
+    await part('contact_events', () => forgetContactEvents(now, signal))
+    await part('webhook_deliveries', () => forgetDeliveries({ ...pauses, now }, signal))
+    await part('runs', () => forgetRuns(pauses, retentions, { now, signal }))
+    await part('mails', () => forgetMails(deps, retentions, { now, signal }))
+    for (const what of ['bodies', 'transcripts'] as const) {
+      const until = now - ages[what]
+      if (Number.isFinite(until)) await part(what, () => strip(deps, what, { until, signal }))
+    }
+    if (Number.isFinite(ages.bodies)) {
+      const until = now - ages.bodies
+      await part('bodies', () => forgetCampaignBodies(deps, { until, signal }))
+    }
+    await part('rows', async () => {
+      const gone = await forgetOldRows(deps, ages, { now, signal })
+      return [...gone.values()].reduce((sum, rows) => sum + rows, 0)
+    })
+    await part('days', () => forgetDays(deps, ages, { now, signal }))
+    await part('contents', () => deleteUnused(deps, signal, pauses.rest))
+    if (!stop.aborted) await store.write((tx) => setState(tx, { ran_at: now }))
+    return { summary: summaryOf(figures, over.signal.aborted), problems, figures }
+  } finally {
+    cancel()
+  }
+}
+
+/** By its plan, how long each account's log is kept. */
+export function retentionsOf({
+  store,
+  log,
+  plans,
+}: Pick<RunDeps, 'store' | 'log' | 'plans'>): Retentions {
+  return async () => {
+    const accounts = await store.read.selectFrom('accounts').select('id').execute()
+    const kept = new Map<string, number>()
+    const read = async ({ id }: (typeof accounts)[number]) => {
+      const { plan } = await readBilling(store.read, plans, id)
+      kept.set(id, plan.retentionDays * dayMs)
+    }
+    await eachApart(accounts, read, ({ id: accountId }, error) =>
+      log.error(
+        { error, accountId },
+        'How long the log of an account is kept is unknown: it stays',
+      ),
+    )
+    return kept
+  }
+}
+
+/** The clock's time, but at most some days after the last run's. */
+async function trustedNow({ store, clock }: RunDeps, problems: string[]): Promise<number> {
+  const { ran_at: ranAt } = await readState(store.read)
+  const now = clock.now()
+  if (ranAt === 0 || now <= ranAt + maxStepMs) return now
+  problems.push(
+    `The last run of retention was ${Math.floor((now - ranAt) / dayMs)} days ago by the clock: this one deletes what ${maxStepMs / dayMs} days made old, the next ones the rest. If the appliance was not down for so long, look at the clock with 'posthorn doctor'`,
+  )
+  return ranAt + maxStepMs
+}
+
+const words: Record<string, string> = {
+  mails: 'mails',
+  bodies: 'bodies',
+  transcripts: 'transcripts',
+  events: 'events',
+  contact_events: 'events of contacts',
+  webhook_deliveries: 'webhook deliveries',
+  runs: 'runs of automations',
+  rows: 'other rows',
+  days: 'days of counters',
+  contents: 'files',
+}
+
+function summaryOf(figures: Record<string, number>, isOver: boolean): string {
+  const deleted = Object.entries(words).flatMap(([name, word]) =>
+    (figures[name] ?? 0) > 0 ? [`${figures[name]} ${word}`] : [],
+  )
+  const merged = figures.merged_bodies ?? 0
+  const said = [
+    deleted.length === 0 ? 'Nothing was too old' : `Deleted ${deleted.join(', ')}`,
+    ...(merged > 0 ? [`${merged} bodies were equal to others and are stored once now`] : []),
+    ...(isOver ? ['there is more, which the next run deletes'] : []),
+  ]
+  return said.join('; ')
+}
