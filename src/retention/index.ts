@@ -6,4 +6,4 @@
  */
 export { countBodies, countNextBodies } from './count-bodies.js'
 export { type Disk, keepDiskShare } from './disk.js'
-export { type RetentionResult, retentionsOf, type RunDeps, runRetention } from './run.js'
+export { type RetentionResult, type RunDeps, retentionsOf, runRetention } from './run.js'

@@ -1296,6 +1296,8 @@ export interface JobRunRow {
   /** JSON: numbers by name. */
   figures: string
   error: string | null
+}
+
 /** How many mails have a body; every mail up to the one in `retention_state` is counted. */
 export interface BodyUseRow {
   body_id: number

@@ -48,7 +48,11 @@ t.test('nothing goes of a mail that waits, is held, is leased or scheduled', asy
     tx.updateTable('queue').set(stopped).where('recipient', '=', 'h@one.test').execute(),
   )
   await store.write((tx) =>
-    tx.updateTable('queue').set({ lease: 4, due_at: far }).where('recipient', '=', 'l@one.test').execute(),
+    tx
+      .updateTable('queue')
+      .set({ lease: 4, due_at: far })
+      .where('recipient', '=', 'l@one.test')
+      .execute(),
   )
   await log.deliver((to) => (to.startsWith('d') ? 'deferred' : 'delivered'))
   await clock.advance(60 * day)
@@ -61,14 +65,22 @@ t.test('nothing goes of a mail that waits, is held, is leased or scheduled', asy
   await log.deliver()
   await log.run()
   const bodyOf = async (id: string) =>
-    (await store.read.selectFrom('emails').select('body_id').where('id', '=', id).executeTakeFirst())?.body_id
+    (
+      await store.read
+        .selectFrom('emails')
+        .select('body_id')
+        .where('id', '=', id)
+        .executeTakeFirst()
+    )?.body_id
   t.equal(await bodyOf(deferred), null)
   t.equal(await bodyOf(half), null)
   t.type(await bodyOf(scheduled), 'number')
   t.type(await bodyOf(held), 'number')
   t.equal(await log.rows('retention_waiting'), 6)
-  await clock.advance(7 * day + 1)
-  await log.run()
+  for (const ms of [7 * day, 1]) {
+    await clock.advance(ms)
+    await log.run()
+  }
   const left = await log.mails()
   t.notOk(left.includes(deferred))
   t.ok(left.includes(scheduled) && left.includes(held) && left.includes(leased))

@@ -45,6 +45,7 @@ import { startSandbox } from '../sandbox/start.js'
 import { openEngine, send, trigger, wait } from '../support/automation-rig.js'
 import { openCampaigns, plans } from '../support/campaigns.js'
 import { FakeClock } from '../support/clock.js'
+import { day, openMailLog } from '../support/mail-log.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
 
@@ -137,6 +138,7 @@ t.test('every index is used by a statement', async (t) => {
   await (await startSandbox(t, { store: await openTestStore(t) })).close()
 
   await automate(t)
+  await retain(t)
 
   const db = new Database(databaseFile(dataDir))
   t.teardown(() => db.close())
@@ -176,6 +178,16 @@ async function automate(t: Test): Promise<void> {
   await store.write((tx) => suppress(tx, accountId, address, clock.now()))
   await listSuppressions(store.read, accountId, { reason: 'bounce', limit: 1 })
   await cancelArchived({ store, clock }, never)
+}
+
+/** A mail that is too old goes. */
+async function retain(t: Test): Promise<void> {
+  const log = await openMailLog(t, { plan: 'Free' })
+  await log.accept([{}])
+  await log.deliver()
+  await log.accept([{ html: 'newest' }])
+  await log.clock.advance(8 * day)
+  await log.run()
 }
 
 function planOf(db: Database.Database, text: string): string {

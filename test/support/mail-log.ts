@@ -3,11 +3,7 @@ import { findPlan, loadPlans, setPlan } from '../../src/billing/index.js'
 import { followBroadcasts } from '../../src/broadcasts/index.js'
 import { loadConfig, packageFile } from '../../src/config/index.js'
 import { makeContent } from '../../src/contents/index.js'
-import {
-  claim,
-  type Settlement,
-  settle,
-} from '../../src/deliveries/index.js'
+import { claim, type Settlement, settle } from '../../src/deliveries/index.js'
 import { insertEmails, type PreparedEmail } from '../../src/emails/index.js'
 import { makeLandEvents } from '../../src/events/index.js'
 import { silentLog } from '../../src/log/index.js'
@@ -43,7 +39,8 @@ export async function openMailLog(
   const clock = options.clock ?? new FakeClock()
   const { dataDir } = options
   const store =
-    options.store ?? (await openTestStore(t, { clock, ...(dataDir === undefined ? {} : { dataDir }) }))
+    options.store ??
+    (await openTestStore(t, { clock, ...(dataDir === undefined ? {} : { dataDir }) }))
   const campaigns = await openCampaigns(t, { clock, ...(await accountIn(store, clock)), store })
   const { accountId } = campaigns
   const usePlan = (name: string, id = accountId) =>
@@ -126,7 +123,18 @@ export async function openMailLog(
       (await store.read.selectFrom('emails').select('id').orderBy('id').execute()).map(
         ({ id }) => id,
       ),
-    rows: async (table: 'bodies' | 'deliveries' | 'contents' | 'content_pieces' | 'email_tags' | 'recipient_entries' | 'past_deliveries' | 'body_uses' | 'retention_waiting') =>
+    rows: async (
+      table:
+        | 'bodies'
+        | 'deliveries'
+        | 'contents'
+        | 'content_pieces'
+        | 'email_tags'
+        | 'recipient_entries'
+        | 'past_deliveries'
+        | 'body_uses'
+        | 'retention_waiting',
+    ) =>
       Number(
         (
           await store.read
