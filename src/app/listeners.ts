@@ -7,6 +7,7 @@ import {
 } from '../accounts/index.js'
 import { keyRoutes } from '../accounts/routes.js'
 import {
+  domainUses,
   type LiveLimit,
   makeFollowContacts,
   refuseTemplateInUse,
@@ -108,6 +109,7 @@ export async function openPrivateServer(
     ...core,
     settings: recordSettings(config),
     openResolver: ownResolver,
+    automationsFrom: (accountId, name) => domainUses(store.read, accountId, name),
     switchesOf: domainSwitches,
     setSwitches: (domainId, changes) => setSwitches({ store }, { domainId }, changes),
   })

@@ -4,14 +4,15 @@ import { idsIn, type Read, type Store } from '../store/index.js'
 
 /**
  * Deletes contacts' events that are older than their account keeps them, but none that a live run of
- * the contact may still ask for: the one that began it and what came since.
+ * the contact may still ask for: the one that began it and what came since. Those are noted, as the walk over
+ * the log does not come by again, and go when the run has ended.
  */
 export function makeForgetContactEvents(
   deps: { store: Store; log: Log; rest?: () => Promise<void> },
   retentions: Retentions,
 ): (now: number, signal: AbortSignal) => Promise<number> {
   const { read } = deps.store
-  return makeForgetOld(
+  const forgetOld = makeForgetOld(
     deps,
     {
       log: 'automation_events',
@@ -26,24 +27,75 @@ export function makeForgetContactEvents(
           .orderBy('id')
           .limit(limit)
           .execute(),
-      remove: (tx, ids) =>
-        tx
-          .deleteFrom('automation_events')
-          .where('id', 'in', idsIn(ids))
-          .where(({ not, exists, selectFrom }) =>
-            not(
-              exists(
-                selectFrom('automation_live as live')
-                  .select('live.id')
-                  .whereRef('live.contact_id', '=', 'automation_events.contact_id')
-                  .whereRef('live.trigger_event', '<=', 'automation_events.id'),
-              ),
-            ),
-          )
-          .execute(),
+      async remove(tx, ids) {
+        const needed = await neededAmong(tx, ids)
+        const free = ids.filter((id) => !needed.has(id))
+        await tx.deleteFrom('automation_events').where('id', 'in', idsIn(free)).execute()
+        if (needed.size === 0) return
+        await tx
+          .insertInto('automation_kept')
+          .values([...needed].map((id) => ({ event_id: id })))
+          // The walk begins anew after a restart.
+          .onConflict((conflict) => conflict.doNothing())
+          .execute()
+      },
     },
     retentions,
   )
+  return async (now, signal) => {
+    await forgetKept(deps.store, signal)
+    await forgetOld(now, signal)
+  }
+}
+
+const rowsAtOnce = 500
+
+/** Those that were noted, and that no live run needs any more. */
+async function forgetKept({ read, write }: Store, signal: AbortSignal): Promise<void> {
+  for (let after = 0; !signal.aborted; ) {
+    const rows = await keptAfter(read, after)
+    const last = rows.at(-1)
+    if (last === undefined) return
+    const ids = rows.map((row) => row.event_id)
+    const needed = await neededAmong(read, ids)
+    const free = ids.filter((id) => !needed.has(id))
+    if (free.length > 0) {
+      await write(async (tx) => {
+        // A run that has begun since asks for its own event and newer ones alone.
+        await tx.deleteFrom('automation_events').where('id', 'in', idsIn(free)).execute()
+        await tx.deleteFrom('automation_kept').where('event_id', 'in', idsIn(free)).execute()
+      })
+    }
+    after = last.event_id
+    // Others have their turn of the loop, as most steps only read.
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+const keptAfter = (read: Read, id: number) =>
+  read
+    .selectFrom('automation_kept')
+    .select('event_id')
+    .where('event_id', '>', id)
+    .orderBy('event_id')
+    .limit(rowsAtOnce)
+    .execute()
+
+async function neededAmong(read: Read, ids: readonly number[]): Promise<Set<number>> {
+  const rows = await read
+    .selectFrom('automation_events')
+    .select('id')
+    .where('id', 'in', idsIn(ids))
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('automation_live as live')
+          .select('live.id')
+          .whereRef('live.contact_id', '=', 'automation_events.contact_id')
+          .whereRef('live.trigger_event', '<=', 'automation_events.id'),
+      ),
+    )
+    .execute()
+  return new Set(rows.map(({ id }) => id))
 }
 
 const runsAWrite = 200

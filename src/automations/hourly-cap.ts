@@ -24,7 +24,9 @@ export async function capsOf(
   for (const { automationId, compiled } of versions) {
     const { maxPerHour } = compiled.settings
     if (maxPerHour === undefined || caps.has(automationId)) continue
-    const made = await madeSince(read, { automationId, from: minuteOf(now - hourMs), now })
+    const made = await madeSince(read, {
+      ...{ automationId, from: minuteOf(now - hourMs), until: now + hourMs },
+    })
     const counted = made.filter(({ lastAt }) => lastAt > now - hourMs)
     const sum = counted.reduce((mails, minute) => mails + minute.mails, 0)
     caps.set(automationId, {
@@ -38,16 +40,17 @@ export async function capsOf(
 const minuteOf = (at: number) => Math.floor(at / minuteMs)
 
 const madeSince = prepared<
-  { automationId: string; from: number; now: number },
+  { automationId: string; from: number; until: number },
   { mails: number; lastAt: number }
->((db, { automationId, from, now }) =>
+>((db, { automationId, from, until }) =>
   db
     .selectFrom('automation_hours')
     .select(['mails', 'last_at as lastAt'])
     .where('automation_id', '=', automationId)
     .where('minute', '>=', from)
-    // A clock that was ahead for a while must not stop an automation until then.
-    .where('last_at', '<=', now)
+    // Those of the next hour were made before the clock was set back. One that was further ahead must not stop
+    // an automation until then.
+    .where('last_at', '<=', until)
     .orderBy('minute'),
 )
 

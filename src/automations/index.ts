@@ -28,6 +28,7 @@ export {
   stopBackfill,
 } from './backfill.js'
 export type { AutomationDefinition } from './definition.js'
+export { type DomainUse, domainUses } from './domain-uses.js'
 export { createAutomation, editAutomation } from './edit.js'
 export { type EngineDeps, makeEngineMemory, nextDueAt, runAutomations, runSome } from './engine.js'
 export { explainRun } from './explain.js'

@@ -40,7 +40,7 @@ import {
   shownState,
 } from './shown.js'
 import { archiveAutomation, cancelRun, disableAutomation, enableAutomation } from './state.js'
-import { templateWarnings } from './warn.js'
+import { warningsAbout } from './warn.js'
 
 export type AutomationRouteDeps = AcceptDeps & PreviewDeps
 
@@ -106,7 +106,7 @@ function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void 
     async ({ account: { accountId }, params: { id } }) => {
       const automation = await findAutomation(read, accountId, id)
       const { definition } = await readDefinition(read, id, automation.version)
-      const warnings = await templateWarnings(read, accountId, definition)
+      const warnings = await warningsAbout(read, accountId, definition)
       return { ...shownDetail(automation, definition), warnings }
     },
   )
@@ -138,7 +138,7 @@ function stateRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
       const billing = await readBilling(read, deps.plans, accountId)
       const answerOf = async (from: Read, automation: Automation) => {
         const { definition } = await readDefinition(from, id, automation.version)
-        const warnings = await templateWarnings(from, accountId, definition)
+        const warnings = await warningsAbout(from, accountId, definition)
         return { ...shownState(automation), warnings }
       }
       const enabled = await enableAutomation(deps, billing, id, async (tx, automation) =>

@@ -4,6 +4,27 @@ import type { AutomationDefinition, SendConfig } from './definition.js'
 import { type StepFault, stepsBefore } from './graph.js'
 import { makeMailTemplates } from './mail-template.js'
 
+/** All that an author should know of a definition and that is not wrong. */
+export const warningsAbout = async (
+  read: Read,
+  accountId: string,
+  definition: AutomationDefinition,
+): Promise<StepFault[]> => [
+  ...(await templateWarnings(read, accountId, definition)),
+  ...bounceWarnings(definition),
+]
+
+/** A bounce that suppresses its address ends the contact's runs, so that few are heard. */
+function bounceWarnings({ steps }: AutomationDefinition): StepFault[] {
+  return steps.flatMap(({ key, type, config }) => {
+    if (type !== 'trigger' && type !== 'wait_for_event') return []
+    if (config.eventName !== '$email.bounced') return []
+    const effect = type === 'trigger' ? 'starts no run' : "ends the contact's runs"
+    const error = `A bounce that suppresses its address ${effect}; "$email.bounced" tells of the others`
+    return [{ key, error: `${error}, such as a full mailbox` }]
+  })
+}
+
 /**
  * What need not be wrong, but will fail when the step runs if it is: variables that the templates of
  * send steps need and that those steps cannot know. Templates that are more than merging tell only

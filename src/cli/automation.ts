@@ -152,7 +152,9 @@ Runs have their ids from POST /v1/events/send ("runId") and from 'posthorn autom
         run.history.map(({ at, step, result, emailId }) => [
           ...[shownTime(at), step ?? '-', result, emailId ?? ''],
         ]),
-        'It has not taken a step yet',
+        run.contactId === null
+          ? 'What it did was forgotten with its contact'
+          : 'It has not taken a step yet',
       )
     })
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { applianceKeyFile } from '../app/files.js'
 import { openResolver } from '../app/resolver.js'
+import { domainUses } from '../automations/index.js'
 import { openApplianceKey } from '../config/index.js'
 import {
   addDomain,
@@ -148,14 +149,21 @@ export function domainCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  $ posthorn domain delete example.com')
     .action(async (name: string, options: DomainOptions, command: Command) => {
       const place = placeOf(command)
-      await withStore(place, async ({ store, clock }) => {
+      const automations = await withStore(place, async ({ store, clock }) => {
         const account = await chosenAccount(store.read, options.account)
-        await withHints({ ...unknownDomain, conflict: whatWaits }, () =>
-          deleteDomain({ store, clock }, account.id, name),
-        )
+        return await withHints({ ...unknownDomain, conflict: whatWaits }, async () => {
+          const domain = await findDomain(store.read, account.id, name)
+          await deleteDomain({ store, clock }, account.id, name)
+          return await domainUses(store.read, account.id, domain.name)
+        })
       })
-      if (place.json) return sayJson({ name, deleted: true })
+      if (place.json) return sayJson({ name, deleted: true, automations })
       say(`${name} is deleted. Its DNS records can go once no mail from it is on its way.`)
+      for (const { id, name: automation } of automations) {
+        remark(
+          `warning: automation "${automation}" (${id}) sends from it: its runs wait until the domain is added and verified again`,
+        )
+      }
     })
 
   domainTrackingCommand(domain)

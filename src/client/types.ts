@@ -681,6 +681,13 @@ export interface DomainDeleted {
   deleted: true
   /** For people */
   message: string
+  /** Those that are enabled, or have live runs, and send from it: their runs wait until it is added and verified again */
+  automations: {
+    /** Of the automation */
+    id: string
+    /** Its name */
+    name: string
+  }[]
 }
 
 export interface DomainDetail {

@@ -38,6 +38,8 @@ export interface DomainRouteDeps extends DomainDeps {
   settings: RecordSettings
   /** A new one for each look, which remembers no answer of a moment ago. */
   openResolver: () => Resolver
+  /** The automations that send from a domain. */
+  automationsFrom: (accountId: string, name: string) => Promise<{ id: string; name: string }[]>
   /** What `tracking` knows of a domain. */
   switchesOf: (read: Read, domainId: string) => Promise<OwnSwitches>
   setSwitches: (domainId: string, changes: Partial<OwnSwitches>) => Promise<void>
@@ -114,11 +116,15 @@ export function domainRoutes(api: Api<Principal>, deps: DomainRouteDeps): void {
     async ({ account: { accountId }, params: { id } }) => {
       const { name } = await domainById(read, accountId, id)
       await deleteDomain(deps, accountId, name)
-      return { id, deleted: true, message: 'Domain and its keys deleted' }
+      const automations = await deps.automationsFrom(accountId, name)
+      const deleted = 'Domain and its keys deleted'
+      const message = automations.length === 0 ? deleted : `${deleted}; ${runsWait}`
+      return { id, deleted: true, message, automations }
     },
   )
 }
 
+const runsWait = 'runs of automations that send from it wait until it is added and verified again'
 const asAbove: OwnSwitches = { opens: null, clicks: null }
 const flags = { on: true, off: false, default: null } as const
 const choiceOf = (flag: boolean | null) => (flag === null ? 'default' : flag ? 'on' : 'off')

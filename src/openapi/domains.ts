@@ -135,6 +135,12 @@ export const domains: Description = {
       id: uuid('As given'),
       deleted: { const: true },
       message: text('For people'),
+      automations: {
+        type: 'array',
+        description:
+          'Those that are enabled, or have live runs, and send from it: their runs wait until it is added and verified again',
+        items: closed({ id: uuid('Of the automation'), name: text('Its name') }),
+      },
     }),
   },
   operations: {
@@ -228,7 +234,12 @@ export const domains: Description = {
           status: 200,
           when: 'It is gone',
           shape: 'DomainDeleted',
-          value: { id, deleted: true, message: 'Domain and its keys deleted' },
+          value: {
+            id,
+            deleted: true,
+            message: 'Domain and its keys deleted',
+            automations: [],
+          },
         },
       ],
       refusals: [

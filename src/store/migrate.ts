@@ -44,6 +44,7 @@ import * as dmarc from './migrations/0048-dmarc.js'
 import * as notices from './migrations/0049-notices.js'
 import * as noticeMails from './migrations/0050-notice-mails.js'
 import * as woken from './migrations/0058-woken.js'
+import * as keptEvents from './migrations/0059-kept-events.js'
 
 /** In order, forward only; a released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -89,6 +90,7 @@ const migrations: Record<string, Migration> = {
   '0049-notices': notices,
   '0050-notice-mails': noticeMails,
   '0058-woken': woken,
+  '0059-kept-events': keptEvents,
 }
 
 /** Brings the database to the present schema, under a lock, all or nothing. Runs at every start. */

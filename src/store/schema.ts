@@ -77,6 +77,7 @@ export interface Tables {
   automation_entries: AutomationEntryRow
   automation_listens: AutomationListenRow
   automation_forgotten: AutomationForgottenRow
+  automation_kept: AutomationKeptRow
   automation_backfills: AutomationBackfillRow
   automation_hours: AutomationHourRow
   email_merges: EmailMergeRow
@@ -1040,6 +1041,11 @@ export interface AutomationTriggerRow {
   event: string
   automation_id: string
   version: number
+}
+
+/** An event that is only kept because a live run of its contact may still ask for it. */
+export interface AutomationKeptRow {
+  event_id: number
 }
 
 /** What was heard of a contact; rows are only ever added at the end. */

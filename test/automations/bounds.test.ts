@@ -33,6 +33,26 @@ t.test('no 60 minutes see more mails than maxPerHour, wherever they begin', asyn
   t.ok(rows.length <= 61, 'what is over is forgotten')
 })
 
+t.test('maxPerHour holds when the clock is set back, which stops nothing for long', async (t) => {
+  const rig = await openEngine(t)
+  await rig.enabled([trigger(), send('mail')], { settings: { maxPerHour: 2 } })
+  for (let n = 0; n < 7; n += 1) await rig.event({ email: `p${n}@example.com` })
+  const mails = async () => (await rig.mails()).length
+  await rig.work()
+  t.equal(await mails(), 2)
+  rig.clock.setBack(40 * minuteMs)
+  // A run of its own, as those that wait know when they are due.
+  await rig.event({ email: 'new@example.com' })
+  await rig.work()
+  t.equal(await mails(), 2, 'they were made a moment ago')
+  for (let minute = 0; minute < 100; minute += 10) await rig.pass(10 * minuteMs)
+  t.equal(await mails(), 4)
+  rig.clock.setBack(300 * minuteMs)
+  await rig.event({ email: 'newer@example.com' })
+  await rig.work()
+  t.equal(await mails(), 5, 'a clock that was far ahead stops nothing until then')
+})
+
 t.test('two engines that have planned at once keep maxPerHour between them', async (t) => {
   const rig = await openEngine(t)
   const { deps, accountId, clock, store } = rig

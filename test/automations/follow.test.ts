@@ -1,5 +1,9 @@
 import t from 'tap'
-import { makeFollowContacts, makeForgetContactEvents } from '../../src/automations/index.js'
+import {
+  cancelRun,
+  makeFollowContacts,
+  makeForgetContactEvents,
+} from '../../src/automations/index.js'
 import { addContact } from '../../src/contacts/index.js'
 import type { MailEvent } from '../../src/events/index.js'
 import { silentLog } from '../../src/log/index.js'
@@ -260,6 +264,36 @@ t.test(
     )
   },
 )
+
+t.test('events that a long run has kept go when it has ended', async (t) => {
+  const rig = await openEngine(t)
+  await rig.enabled([trigger(), delay('pause', 'P90D')])
+  const run = await rig.start()
+  const other = await rig.start({ email: 'bob@example.com' })
+  await rig.event({ event: 'since' })
+  await rig.work()
+  const keep = async () => new Map([[rig.accountId, 30 * dayMs]])
+  const forget = makeForgetContactEvents({ store: rig.store, log: silentLog }, keep)
+  const kept = async () => {
+    await forget(rig.clock.now(), new AbortController().signal)
+    const rows = await rig.store.read
+      .selectFrom('automation_events')
+      .select('name')
+      .orderBy('id')
+      .execute()
+    return rows.map(({ name }) => name)
+  }
+  await rig.clock.advance(40 * dayMs)
+  await rig.event({ event: 'new', email: 'cid@example.com' })
+  const all = ['signup', 'signup', 'since', 'new']
+  t.same(await kept(), all)
+  await cancelRun(rig, rig.accountId, run)
+  t.same(await kept(), ['signup', 'new'])
+  await rig.pass(50 * dayMs)
+  t.match(await rig.run(other), { status: 'completed' })
+  t.same(await kept(), ['new'], 'the newest stays, as its number would be given again')
+  t.same(await rig.store.read.selectFrom('automation_kept').selectAll().execute(), [])
+})
 
 t.test(
   'of one name no more than 500 events of a contact are kept, and the one that began a run',

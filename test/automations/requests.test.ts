@@ -84,3 +84,42 @@ t.test('enabling says what will fail, and the way on without a plan', async (t) 
     })
   }
 })
+
+t.test('who deletes a domain hears which automations send from it', async (t) => {
+  const rig = await openAutomations(t)
+  const { call, until } = rig
+  await rig.template('hello')
+  const id = await rig.create('Welcome', [trigger('e'), send('mail')])
+  const idle = await rig.create('Idle', [trigger('e'), send('mail')])
+  const { domains } = (await call('GET', '/v1/domains')).json
+  const domain = domains.find(({ name }: { name: string }) => name === 'sender.test')
+  await call('POST', `/v1/automations/${id}/enable`)
+  const { status, json } = await call('DELETE', `/v1/domains/${domain.id}`)
+  t.equal(status, 200, JSON.stringify(json))
+  t.same(json.automations, [{ id, name: 'Welcome' }], `and not ${idle}`)
+  t.match(json.message, /runs of automations that send from it wait until it is added/)
+  const event = { event: 'e', email: 'ann@example.com' }
+  const { runId } = (await call('POST', '/v1/events/send', event)).json.automations[0]
+  await until('it waits for the domain', async () => {
+    const { waitingFor } = await rig.run(runId)
+    return waitingFor?.kind === 'domain' ? true : undefined
+  })
+})
+
+t.test('who waits for bounces hears that most end the run', async (t) => {
+  const rig = await openAutomations(t)
+  const wait = { key: 'lost', type: 'wait_for_event', config: { eventName: '$email.bounced' } }
+  const id = await rig.create('Bounces', [trigger('e'), wait], {
+    connections: [{ from: 'start', to: 'lost', type: 'default' }],
+  })
+  const other = await rig.create('Bounced', [
+    trigger('$email.bounced'),
+    { key: 'end', type: 'exit' },
+  ])
+  t.match((await rig.call('GET', `/v1/automations/${id}`)).json.warnings, [
+    { key: 'lost', error: /ends the contact's runs/ },
+  ])
+  t.match((await rig.call('POST', `/v1/automations/${other}/enable`)).json.warnings, [
+    { key: 'start', error: /starts no run/ },
+  ])
+})
