@@ -35,7 +35,7 @@ export function makeForgetContactEvents(
         await tx
           .insertInto('automation_kept')
           .values([...needed].map((id) => ({ event_id: id })))
-          // The walk begins anew after a restart.
+          // The walk begins anew when an account comes to keep less.
           .onConflict((conflict) => conflict.doNothing())
           .execute()
       },
@@ -43,19 +43,23 @@ export function makeForgetContactEvents(
     retentions,
   )
   return async (now, signal) => {
-    await forgetKept(deps.store, signal)
-    await forgetOld(now, signal)
+    const kept = await forgetKept(deps, signal)
+    return kept + (await forgetOld(now, signal))
   }
 }
 
 const rowsAtOnce = 500
 
-/** Those that were noted, and that no live run needs any more. */
-async function forgetKept({ read, write }: Store, signal: AbortSignal): Promise<void> {
+/** Those that were noted, and that no live run needs any more; resolves with how many. */
+async function forgetKept(
+  { store: { read, write }, rest }: { store: Store; rest?: () => Promise<void> },
+  signal: AbortSignal,
+): Promise<number> {
+  let gone = 0
   for (let after = 0; !signal.aborted; ) {
     const rows = await keptAfter(read, after)
     const last = rows.at(-1)
-    if (last === undefined) return
+    if (last === undefined) break
     const ids = rows.map((row) => row.event_id)
     const needed = await neededAmong(read, ids)
     const free = ids.filter((id) => !needed.has(id))
@@ -66,10 +70,11 @@ async function forgetKept({ read, write }: Store, signal: AbortSignal): Promise<
         await tx.deleteFrom('automation_kept').where('event_id', 'in', idsIn(free)).execute()
       })
     }
+    gone += free.length
     after = last.event_id
-    // Others have their turn of the loop, as most steps only read.
-    await new Promise((resolve) => setImmediate(resolve))
+    await rest?.()
   }
+  return gone
 }
 
 const keptAfter = (read: Read, id: number) =>
