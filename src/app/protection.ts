@@ -2,13 +2,7 @@ import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
-import {
-  announceOnce,
-  countPaused,
-  forgetAddresses,
-  forgetIdle,
-  highestRates,
-} from '../protection/index.js'
+import { announceOnce, countPaused, highestRates } from '../protection/index.js'
 import type { Store } from '../store/index.js'
 import type { Chore } from './housekeeping.js'
 
@@ -40,15 +34,6 @@ export function protectionChores(deps: Deps): Chore[] {
         const { bounce, complaint } = await highestRates(store.read, { now: clock.now(), settings })
         meter.gauge('posthorn_highest_bounce_ratio', {}, bounce)
         meter.gauge('posthorn_highest_complaint_ratio', {}, complaint)
-      },
-    },
-    {
-      name: 'old counts of protection',
-      everyMs: 600_000,
-      async run(signal) {
-        const window = { now: clock.now(), windowMs: settings.window }
-        await store.write((tx) => forgetIdle(tx, window))
-        while (!signal.aborted && (await store.write((tx) => forgetAddresses(tx, window))) > 0) {}
       },
     },
   ]

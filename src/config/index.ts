@@ -181,6 +181,11 @@ export const settings = {
       minimum: integer(3, 1, 1_000_000),
     },
   },
+  keys: {
+    remindExpiring: duration('14d', '1d', '90d'),
+    remindUnused: duration('180d', '7d', '3650d'),
+    remindDkim: duration('730d', '30d', '3650d'),
+  },
   operator: {
     notify: mailAddress(''),
     from: mailAddress(''),

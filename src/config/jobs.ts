@@ -36,7 +36,19 @@ export const jobCatalogue = {
     cron: '50 4 * * *',
     limitMs: 60 * minuteMs,
     lane: 'long',
-    what: "renews the statistics of the database's query planner and gives free pages back to the disk",
+    what: 'gives pages of the database that are free back to the disk, but for a tenth of them',
+  },
+  rollover: {
+    cron: '10 0 * * *',
+    limitMs: 60 * minuteMs,
+    lane: 'short',
+    what: 'closes the day: deletes counts of bounces and complaints that are older than protection.window',
+  },
+  'key-rotation': {
+    cron: '20 6 * * *',
+    limitMs: 10 * minuteMs,
+    lane: 'short',
+    what: 'looks for API keys that expire soon or are not used, and for DKIM keys that are old',
   },
 } as const satisfies Record<string, JobDefinition>
 

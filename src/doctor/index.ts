@@ -7,3 +7,4 @@
 export type { DoctorDeps } from './deps.js'
 export { examine } from './examine.js'
 export type { Finding } from './finding.js'
+export { remindOfKeys } from './key-reminders.js'

@@ -7,10 +7,10 @@
  */
 export { type AuditAction, type AuditEntry, readAudit } from './audit.js'
 export { makeProtection } from './follow.js'
+export { forgetOldCounts } from './forget-counts.js'
 export { announceOnce } from './notices.js'
-export { forgetAddresses } from './once.js'
 export { pauseByOperator, unpause } from './operator.js'
 export { largeProviderOf, type ProviderTotals, providerOf, readProviders } from './providers.js'
 export { countPaused, highestRates, readStanding, type Standing } from './standing.js'
 export { alarmOf, type ProtectionSettings, rateOf, shownRate } from './thresholds.js'
-export { forgetIdle, type Totals } from './window.js'
+export type { Totals } from './window.js'

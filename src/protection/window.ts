@@ -93,11 +93,11 @@ export async function forgetAll(tx: Tx, accountId: string): Promise<void> {
   }
 }
 
-/** What is left of accounts that mail no more; those that do forget by themselves. */
+/** Deletes what is left of some accounts that mail no more, and returns how many; others forget by themselves. */
 export async function forgetIdle(
   tx: Tx,
   { now, windowMs }: { now: number; windowMs: number },
-): Promise<void> {
+): Promise<number> {
   const idle = await tx
     .selectFrom('protection')
     .select('account_id')
@@ -105,6 +105,7 @@ export async function forgetIdle(
     .limit(100)
     .execute()
   for (const { account_id: accountId } of idle) await forgetAll(tx, accountId)
+  return idle.length
 }
 
 export const addToHour = prepared<ProtectionHourRow, unknown>((db, values) => {

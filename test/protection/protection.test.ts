@@ -16,8 +16,7 @@ import {
   alarmOf,
   announceOnce,
   countPaused,
-  forgetAddresses,
-  forgetIdle,
+  forgetOldCounts,
   highestRates,
   makeProtection,
   pauseByOperator,
@@ -225,11 +224,14 @@ t.test('what is older than the window slides out by the hour', async (t) => {
   const hours = await rig.store.read.selectFrom('protection_hours').selectAll().execute()
   t.equal(hours.length, 3, 'the oldest hour is deleted')
   await rig.clock.advance(9 * dayMs)
-  const forget = { now: rig.clock.now(), windowMs: settings.window }
-  await rig.store.write((tx) => forgetIdle(tx, forget))
-  for (const table of ['protection', 'protection_hours', 'protection_providers'] as const) {
+  const { signal } = new AbortController()
+  const forgotten = await forgetOldCounts(rig, settings.window, signal)
+  t.match(forgotten, { accounts: 1, addresses: Number })
+  const tables = ['protection', 'protection_hours', 'protection_providers'] as const
+  for (const table of [...tables, 'protection_addresses'] as const) {
     t.same(await rig.store.read.selectFrom(table).selectAll().execute(), [], `${table} is empty`)
   }
+  t.same(await forgetOldCounts(rig, settings.window, signal), { accounts: 0, addresses: 0 })
 })
 
 t.test('a recipient counts once, whatever is told of him later', async (t) => {
@@ -281,9 +283,10 @@ t.test('who bounces or complains counts once in the window, by however many mail
   const kept = await rig.store.read.selectFrom('protection_addresses').selectAll().execute()
   t.equal(kept.length, 1)
   t.notMatch(JSON.stringify(kept), 'one.test', 'nobody can read who it was')
-  const window = { now: rig.clock.now() + 7 * dayMs, windowMs: settings.window }
-  t.equal(await rig.store.write((tx) => forgetAddresses(tx, window)), 1)
-  t.equal(await rig.store.write((tx) => forgetAddresses(tx, window)), 0)
+  rig.clock.jump(7 * dayMs)
+  const { signal } = new AbortController()
+  t.match(await forgetOldCounts(rig, settings.window, signal), { accounts: 1 })
+  t.same(await rig.store.read.selectFrom('protection_addresses').selectAll().execute(), [])
 })
 
 t.test('a complaint that nothing proves is shown, and is in no rate', async (t) => {

@@ -24,7 +24,7 @@ import { listParkedReports } from '../../src/inbound/parked.js'
 import { silentLog } from '../../src/log/index.js'
 import { notice, pastNotices } from '../../src/notices/index.js'
 import { saveSts } from '../../src/outbound/tls-policy/sts-cache.js'
-import { announceOnce, forgetAddresses, readAudit } from '../../src/protection/index.js'
+import { announceOnce, forgetOldCounts, readAudit } from '../../src/protection/index.js'
 import { databaseFile } from '../../src/store/dialect.js'
 import type { Tx } from '../../src/store/index.js'
 import { listSessions } from '../../src/submission/index.js'
@@ -132,7 +132,7 @@ t.test('every index is used by a statement', async (t) => {
     notice(tx, { kind: 'disk', key: 'd', severity: 'daily', text: '', fix: '', now: 0 }),
   )
   await pastNotices(store.read, 1)
-  await write((tx) => forgetAddresses(tx, { now: clock.now(), windowMs: 1 }))
+  await forgetOldCounts({ store, clock }, 1, never)
   await listParkedReports(store.read)
   await listSessions(store.read, { accountId, refused: false, limit: 1 })
   await (await startSandbox(t, { store: await openTestStore(t) })).close()

@@ -1,0 +1,11 @@
+import { runPeriodic } from '../app/periodic.js'
+import { forgetOldCounts } from '../protection/index.js'
+
+await runPeriodic('rollover', async ({ store, clock, config, signal }) => {
+  const figures = await forgetOldCounts({ store, clock }, config.protection.window, signal)
+  const { accounts, addresses } = figures
+  return {
+    summary: `Old counts of ${accounts} accounts and ${addresses} addresses are deleted`,
+    figures,
+  }
+})
