@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { OperatorError } from '../errors/index.js'
 import { tryLockFile } from '../store/index.js'
 import { lockFile } from './files.js'
@@ -14,4 +15,13 @@ export function lockDataDir(dataDir: string): () => void {
     )
   }
   return unlock
+}
+
+/** Whether an appliance serves it now; one that begins in this very moment may find it locked. */
+export function isServed(dataDir: string): boolean {
+  // It is made by the first one that does, and stays.
+  if (!existsSync(lockFile(dataDir))) return false
+  const unlock = tryLockFile(lockFile(dataDir))
+  unlock?.()
+  return unlock === undefined
 }

@@ -19,9 +19,11 @@ export async function withStore<T>(
   await requireDataDir(place)
   // Only here: loading the database takes longer than all that a refusal or --help needs.
   const { makeTurns, migrateStore, openStore } = await import('../store/index.js')
+  const { isServed } = await import('../app/lock.js')
   const { openOwnKey, rememberKey } = await import('../app/own-database.js')
   const key = openOwnKey(place.dataDir)
-  await migrateStore(place.dataDir)
+  // Never beneath a running appliance, whose statements are of its own version.
+  await migrateStore(place.dataDir, () => isServed(place.dataDir))
   // Turns are between threads; a running appliance is another process, which SQLite itself keeps off.
   const clock = systemClock
   const store = openStore({ dataDir: place.dataDir, clock, turns: makeTurns(), slot: 0 })

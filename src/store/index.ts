@@ -78,8 +78,8 @@ export interface StoreOptions {
 const busyTimeoutMs = 2_000
 
 /** Brings the database up to date. Loaded by who does so: each thread would load all migrations. */
-export async function migrateStore(dataDir: string): Promise<void> {
-  await (await import('./migrate.js')).migrateStore(dataDir)
+export async function migrateStore(dataDir: string, isServed?: () => boolean): Promise<void> {
+  await (await import('./migrate.js')).migrateStore(dataDir, isServed)
 }
 
 /** Opens the migrated database; `migrateStore` comes first, once a process. */

@@ -93,12 +93,21 @@ const migrations: Record<string, Migration> = {
   '0059-kept-events': keptEvents,
 }
 
-/** Brings the database to the present schema, under a lock, all or nothing. Runs at every start. */
-export async function migrateStore(dataDir: string): Promise<void> {
+/**
+ * Brings the database to the present schema, under a lock, all or nothing. Runs at every start. Throws an
+ * `OperatorError` where it would change a database that is being served: by an appliance of another version.
+ */
+export async function migrateStore(dataDir: string, isServed = () => false): Promise<void> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const db = kyselyOver<unknown>(openConnection(databaseFile(dataDir), { busyTimeoutMs: 10_000 }))
   try {
     const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
+    const pending = (await migrator.getMigrations()).filter(({ executedAt }) => !executedAt)
+    if (pending.length > 0 && isServed()) {
+      throw new OperatorError(
+        `The appliance that serves ${dataDir} is older than this command: restart it ('systemctl restart posthorn'), which brings its database up to date, and then run the command again`,
+      )
+    }
     const { error } = await migrator.migrateToLatest()
     if (error !== undefined) {
       throw new OperatorError(`The database in ${dataDir} cannot be brought up to date`, {
