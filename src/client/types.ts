@@ -860,6 +860,8 @@ export interface Email {
   attachments: EmailAttachment[]
   /** As given */
   metadata: Record<string, unknown> | null
+  /** Text, HTML and attachments were deleted, as they were as old as the operator keeps them; then `attachments` is empty */
+  contentDeleted: boolean
   /** All that the account sends waits, or some of this mail, until the operator lets it go */
   held: {
     /** Null where the whole account is stopped */

@@ -12,6 +12,8 @@ export interface EmailRecord extends EmailSummary {
   headers: Readonly<Record<string, string>>
   metadata: unknown
   attachments: EmailAttachment[]
+  /** Text, HTML and attachments are deleted, as they were old enough: `attachments` is empty then. */
+  contentDeleted: boolean
   /** Some of it waits until the operator lets it go: all that the account sends, or this mail. */
   held: Held | null
   recipients: (Omit<RecipientStatus, 'nextAttemptAt' | 'updatedAt' | 'held'> & {
@@ -51,6 +53,14 @@ export async function readEmail(
     .leftJoin('bodies', 'bodies.id', 'emails.body_id')
     .selectAll('emails')
     .select(['broadcasts.extras as broadcast_extras', 'bodies.attachments'])
+    .select((eb) => [
+      eb('bodies.id', 'is', null).as('has_no_body'),
+      eb
+        .exists(
+          eb.selectFrom('raw_messages').select('email_id').whereRef('email_id', '=', 'emails.id'),
+        )
+        .as('has_message'),
+    ])
     .where('emails.id', '=', id)
     .where('emails.account_id', '=', accountId)
     .executeTakeFirst()
@@ -84,6 +94,7 @@ export async function readEmail(
     headers,
     metadata: metadata ?? null,
     attachments: (attachments ?? []).map(shownAttachment),
+    contentDeleted: row.has_no_body === 1 && row.has_message === 0,
     held: stop === undefined ? heldOne : { since: null, reason: stop },
     recipients,
   }

@@ -236,6 +236,11 @@ const email = closed({
   ...summary,
   ...given,
   metadata: orNull({ type: 'object', description: 'As given' }),
+  contentDeleted: {
+    type: 'boolean',
+    description:
+      'Text, HTML and attachments were deleted, as they were as old as the operator keeps them; then `attachments` is empty',
+  },
   held: orNull(
     held('All that the account sends waits, or some of this mail, until the operator lets it go'),
   ),

@@ -287,6 +287,7 @@ export const emails: Description = {
                   disposition: 'attachment',
                 },
               ],
+              contentDeleted: false,
               held: null,
               recipients: [
                 {

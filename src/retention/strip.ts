@@ -41,7 +41,8 @@ export async function strip(
   if (after > before) after = before
   while (!signal.aborted && (await isEnough?.()) !== true) {
     const below = await countedBelow(read)
-    const rows = await mailsAfter[what](read, { after, before, below, limit: mailsARead })
+    const limit = isEnough === undefined ? mailsARead : mailsAPiece
+    const rows = await mailsAfter[what](read, { after, before, below, limit })
     const last = rows.at(-1)
     if (last === undefined) break
     gone += await stripMails(deps, what, rows, signal)
@@ -52,7 +53,7 @@ export async function strip(
       await setState(tx, { [place]: last.id })
       if (waiting.length > 0) await remember(tx, what, waiting)
     })
-    if (rows.length < mailsARead) break
+    if (rows.length < limit) break
   }
   return gone
 }

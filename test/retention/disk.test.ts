@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { openNotices } from '../../src/notices/index.js'
+import { readDisk } from '../../src/retention/disk.js'
+import { day, type MailLog, openMailLog } from '../support/mail-log.js'
+import { makeTempDir } from '../support/store.js'
+
+const ages = { bodies: 30 * day, bodiesAtLeast: day, diskShare: 800_000 }
+
+/** Mails with bodies of a megabyte, a day after the other; the last waits. */
+async function fill(log: MailLog, mails: number) {
+  const ids: string[] = []
+  for (let n = 0; n < mails; n++) {
+    const html = `${log.clock.now()}`.padEnd(1_000_000, 'x')
+    ids.push(...(await log.accept([{ html }])))
+    await log.deliver()
+    await log.clock.advance(day / 4)
+  }
+  return ids
+}
+
+const withBody = async ({ store }: MailLog) =>
+  (
+    await store.read
+      .selectFrom('emails')
+      .select('id')
+      .where('body_id', 'is not', null)
+      .orderBy('id')
+      .execute()
+  ).map(({ id }) => id)
+
+async function smallDisk(t: Test): Promise<string | undefined> {
+  const dir = join(makeTempDir(t), 'disk')
+  mkdirSync(dir)
+  const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', dir])
+  if (mount.status !== 0) return undefined
+  t.teardown(() => spawnSync('umount', ['-l', dir]))
+  return dir
+}
+
+t.test('above its share of a small disk the oldest bodies go, and mail is taken in', async (t) => {
+  const dataDir = await smallDisk(t)
+  if (dataDir === undefined) {
+    t.comment('this system mounts no tmpfs for tests: skipped')
+    return
+  }
+  const log = await openMailLog(t, { plan: 'Unlimited', dataDir })
+  const { retention, store } = log
+  const more = { readDisk, ages: { ...retention.ages, ...ages } }
+  const [waits = ''] = await log.accept([
+    { html: 'waits'.padEnd(1_000_000, 'w'), scheduledAt: log.clock.now() + 80 * day },
+  ])
+  const ids = await fill(log, 20)
+  const { figures } = await log.run(more)
+  t.equal(figures.bodies, 0, 'there is room')
+  for (let n = 0; n < 60; n++) {
+    ids.push(...(await fill(log, 1)))
+    if (n % 4 === 0) {
+      store.checkpoint()
+      await log.run(more)
+    }
+  }
+  await log.run(more)
+  const left = await withBody(log)
+  t.ok(left.includes(waits), 'never of mail that waits')
+  const young = left.filter((id) => id !== waits)
+  t.same(young, ids.slice(-young.length), 'the oldest went')
+  t.ok(young.length > 5 && young.length < 60)
+  const { totalBytes, freeBytes } = await readDisk(dataDir)
+  t.ok(freeBytes > totalBytes / 20, 'the disk never was full')
+  const [told] = await openNotices(store.read)
+  t.match(told, { kind: 'retention', severity: 'daily', text: /deleted early/ })
+})
+
+t.test('nothing young goes, and the operator hears before mail is refused', async (t) => {
+  const log = await openMailLog(t, { plan: 'Unlimited' })
+  const { retention, store, clock } = log
+  const ids = await fill(log, 3)
+  const disk = { totalBytes: 1_000_000, freeBytes: 10_000 }
+  const more = { readDisk: async () => disk, ages: { ...retention.ages, ...ages } }
+  await log.run(more)
+  t.same(await withBody(log), ids, 'younger than a day')
+  t.match(await openNotices(store.read), [
+    { severity: 'burning', text: /mail is refused when it is full/ },
+  ])
+  disk.freeBytes = 900_000
+  await log.run(more)
+  t.same(await openNotices(store.read), [], 'there is room again')
+  await clock.advance(day)
+})
