@@ -140,6 +140,7 @@ async function settingOf(
       : definitionIn(input.draft)
   const compiled = compile(definition, { seed: automation.id })
   const at = input.at ?? clock.now()
+  refuseMeaningless(definition, input, at)
   const happenings: Happening[] = [
     { at, kind: 'event', name: triggerOf(definition), payload: input.payload ?? {} },
     ...(input.events ?? []).map(({ event: name, payload = {}, ...one }): Happening => {
@@ -154,6 +155,26 @@ async function settingOf(
   })
   return { automation, definition, compiled, worldOf }
 }
+
+/** What would be passed over in silence: it was misspelt, most likely. */
+function refuseMeaningless(
+  { steps }: AutomationDefinition,
+  { opens, clicks, until }: Omit<PreviewInput, 'email'>,
+  at: number,
+): void {
+  const sends = new Set(steps.filter(({ type }) => type === 'send_email').map(({ key }) => key))
+  for (const [field, keys] of Object.entries({ opens, clicks })) {
+    const unknown = [...(keys?.keys() ?? [])].find((key) => !sends.has(key))
+    if (unknown !== undefined) throw refused(`${field}: no send step has the key "${unknown}"`)
+  }
+  if (until !== undefined && until < at) throw refused('until is before the start')
+}
+
+const refused = (error: string) =>
+  new ApiError('validation_error', error, {
+    status: 422,
+    fields: { errors: [{ key: null, error }] },
+  })
 
 const triggerOf = ({ steps }: AutomationDefinition): string =>
   steps.flatMap((step) => (step.type === 'trigger' ? [step.config.eventName] : []))[0] ?? ''

@@ -354,7 +354,9 @@ export const automations: Description = {
       refusals: [
         noSuchAutomation,
         noSuchList,
-        invalid('The steps or connections that were given are wrong'),
+        invalid(
+          'The steps or connections that were given are wrong, or `opens` and `clicks` name no send step',
+        ),
       ],
     },
     'GET /v1/automations/:id/runs': {

@@ -54,6 +54,16 @@ t.test('a simulation over HTTP tells the whole way, and writes nothing', async (
   t.notOk('stoppedBy' in told.lines[1])
   t.match(told.runs, [{ status: 'completed', endedAt: paidAt }])
 
+  for (const [body, error] of [
+    [{ opens: { helo: '1h' } }, /opens: no send step has the key "helo"/],
+    [{ clicks: { paid: '1h' } }, /clicks: no send step has the key "paid"/],
+    [{ at: '2026-12-02T09:00:00Z', until: '2026-12-01T09:00:00Z' }, /until is before the start/],
+  ] as const) {
+    const path = `/v1/automations/${id}/simulate`
+    const answer = await rig.call('POST', path, { email: 'new@example.com', ...body })
+    t.match(answer, { status: 422, json: { code: 'validation_error', error } })
+  }
+
   const email = 'gone@example.com'
   const lacking = await simulate({ email })
   t.match(lacking.lines[1], {
