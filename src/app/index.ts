@@ -46,6 +46,7 @@ import { operatorGauges } from './operator-gauges.js'
 import { operatorWays } from './operator-ways.js'
 import { openOwnKey, rememberKey } from './own-database.js'
 import { protectionChores } from './protection.js'
+import { renewedCertificates } from './renewed-certificates.js'
 import { holdOldMail } from './restore.js'
 import { startWhenRoom } from './room.js'
 import { countCommits, tellEveryMs } from './thread-meter.js'
@@ -245,6 +246,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       { name: 'own event loop', everyMs: tellEveryMs, run: async () => loop.read() },
       ...health.chores,
       ...operatorGauges({ store, clock, config, dataDir, backlog, meter }),
+      ...renewedCertificates(config, log, () => crew.reload()),
       ...webhookChores({ store, clock, log }),
     ])
     opened.push(() => housekeeping.stop())

@@ -50,6 +50,42 @@ export const jobCatalogue = {
     lane: 'short',
     what: 'looks for API keys that expire soon or are not used, and for DKIM keys that are old',
   },
+  'domain-checks': {
+    cron: '29 */2 * * *',
+    limitMs: 30 * minuteMs,
+    lane: 'short',
+    what: 'looks whether the DNS records of sending domains are still there',
+  },
+  blocklists: {
+    cron: '41 */4 * * *',
+    limitMs: 10 * minuteMs,
+    lane: 'short',
+    what: 'asks the blocklists about the addresses that mail leaves from',
+  },
+  certificates: {
+    cron: '34 5 * * *',
+    limitMs: 10 * minuteMs,
+    lane: 'short',
+    what: 'looks when certificates end',
+  },
+  doctor: {
+    cron: '12 5 * * *',
+    limitMs: 20 * minuteMs,
+    lane: 'short',
+    what: "examines the appliance as 'posthorn doctor' does",
+  },
+  'weekly-report': {
+    cron: '51 6 * * 1',
+    limitMs: 10 * minuteMs,
+    lane: 'short',
+    what: 'puts the figures of the week into the mail of the day',
+  },
+  'operator-mail': {
+    cron: '3 7 * * *',
+    limitMs: 20 * minuteMs,
+    lane: 'short',
+    what: 'mails the operator what there is to know that day, if there is anything',
+  },
 } as const satisfies Record<string, JobDefinition>
 
 export type JobName = keyof typeof jobCatalogue

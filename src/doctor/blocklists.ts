@@ -9,10 +9,22 @@ export async function checkBlocklists(
   deps: DoctorDeps,
   sources: readonly SourceAddress[],
 ): Promise<Finding[]> {
+  return (await askBlocklists(deps, sources)).map(({ finding }) => finding)
+}
+
+/** `fail`: listed. `warn`: the list gave no answer, so nothing is known. */
+export function askBlocklists(
+  { config, resolver }: Pick<DoctorDeps, 'config' | 'resolver'>,
+  sources: readonly SourceAddress[],
+): Promise<{ address: string; zone: string; finding: Finding }[]> {
   const pairs = sources.flatMap(({ address }) =>
-    deps.config.doctor.blocklists.map((zone) => ({ address, zone })),
+    config.doctor.blocklists.map((zone) => ({ address, zone })),
   )
-  return Promise.all(pairs.map(({ address, zone }) => ask(deps.resolver, address, zone)))
+  return Promise.all(
+    pairs.map(async ({ address, zone }) => {
+      return { address, zone, finding: await ask(resolver, address, zone) }
+    }),
+  )
 }
 
 // RFC 5782 §5: every list has these entries; who does not hear of them is not being answered.

@@ -118,8 +118,8 @@ export function judgeCertificate(
   return days < 14 ? of.warn(found, fix) : of.ok(found)
 }
 
-function certificateOf(
-  { clock, config, ca }: DoctorDeps,
+export function certificateOf(
+  { clock, config, ca }: Pick<DoctorDeps, 'clock' | 'config' | 'ca'>,
   target: { host: string; port: number; servername: string },
 ): Promise<SeenCertificate | { failure: string }> {
   return new Promise((resolve) => {

@@ -9,7 +9,9 @@ export interface SourceAddress {
 }
 
 /** As configured, with those of pools; else the addresses of the EHLO name. */
-export async function findSources(deps: DoctorDeps): Promise<SourceAddress[]> {
+export async function findSources(
+  deps: Pick<DoctorDeps, 'config' | 'resolver'>,
+): Promise<SourceAddress[]> {
   const { heloName, ipFamily, sourceAddresses, pools } = deps.config.outbound
   const pooled = Object.values(pools).flatMap(({ sources }) =>
     sources.flatMap((source) =>

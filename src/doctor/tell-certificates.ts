@@ -1,0 +1,156 @@
+import { X509Certificate } from 'node:crypto'
+import { type Clock, dayMs } from '../clock/index.js'
+import { certificatePaths, listenOf } from '../config/index.js'
+import { messageOf } from '../errors/index.js'
+import { notice, type Raised, settleOthers } from '../notices/index.js'
+import { ownListener } from '../simulator/index.js'
+import { connectSmtp } from '../smtp/index.js'
+import { readCertificate } from '../smtpd/index.js'
+import type { Store } from '../store/index.js'
+import { certificateOf } from './certificates.js'
+import type { DoctorDeps } from './deps.js'
+import { addressesOf } from './source-addresses.js'
+
+type Deps = Pick<DoctorDeps, 'config' | 'resolver' | 'ca'> & { clock: Clock }
+
+/** A certificate that others meet, and when it ends. */
+interface Met {
+  /** Where: `inbound listener`, a host. */
+  where: string
+  validTo?: number
+  /** What is wrong with it beside its age. */
+  fault?: string
+  fix: readonly string[]
+}
+
+/**
+ * Looks when the certificates end of the files and of what the listeners and the public URL present, and tells
+ * the operator in time (`operator.certificate_ends`), each step anew.
+ */
+export async function tellCertificates(
+  deps: Deps & { store: Store },
+): Promise<{ looked: number; told: number; soonestDays: number | undefined }> {
+  const { store, clock, config } = deps
+  const met = [...(await ownListeners(deps)), ...(await publicUrl(deps))]
+  const now = clock.now()
+  const raised = met.flatMap((one) => wordsOf(one, config.operator.certificateEnds, now))
+  await store.write(async (tx) => {
+    for (const one of raised) await notice(tx, { ...one, now })
+    const still = raised.map(({ key }) => key)
+    await settleOthers(tx, { kind: 'certificate', still, now })
+  })
+  const days = met.flatMap(({ validTo }) =>
+    validTo === undefined ? [] : [Math.floor((validTo - now) / dayMs)],
+  )
+  const soonestDays = days.length === 0 ? undefined : Math.min(...days)
+  return { looked: met.length, told: raised.length, soonestDays }
+}
+
+function wordsOf(
+  { where, validTo, fault, fix }: Met,
+  ends: readonly number[],
+  now: number,
+): Raised[] {
+  const of = { kind: 'certificate', key: where, fix } as const
+  if (fault !== undefined) {
+    return [
+      {
+        ...of,
+        severity: 'burning',
+        stage: 'fault',
+        text: [`The certificate of ${where}: ${fault}`],
+      },
+    ]
+  }
+  const leftMs = (validTo ?? Number.POSITIVE_INFINITY) - now
+  const passed = ends.filter((before) => leftMs <= before).sort((a, b) => a - b)
+  const [step] = passed
+  if (step === undefined) return []
+  const last = Math.min(...ends)
+  const days = Math.floor(leftMs / dayMs)
+  const when = leftMs <= 0 ? 'has ended' : days === 0 ? 'ends within a day' : `ends in ${days} days`
+  return [
+    {
+      ...of,
+      severity: step === last ? 'burning' : 'daily',
+      stage: `${step}`,
+      text: [
+        `The certificate of ${where} ${when}`,
+        `Its last moment: ${new Date(validTo ?? 0).toISOString()}`,
+      ],
+    },
+  ]
+}
+
+async function ownListeners(deps: Deps): Promise<Met[]> {
+  const { inbound, submission } = deps.config
+  const met: Met[] = []
+  if (inbound.enabled && inbound.tls.certificate !== '') {
+    const at = ownListener(inbound.host, inbound.port)
+    met.push(...(await listener(deps, 'the inbound listener', inbound.tls, at)))
+  }
+  const files = certificatePaths(submission, inbound.tls)
+  if (submission.enabled && files.certificate !== '') {
+    const place = listenOf(submission.starttls)
+    const at = place && ownListener(place.host, place.port)
+    met.push(...(await listener(deps, 'the submission listener', files, at)))
+  }
+  return met
+}
+
+/** Its files, and what it presents: they differ where a new file was not read. */
+async function listener(
+  deps: Deps,
+  where: string,
+  files: { certificate: string; key: string },
+  at: { host: string; port: number } | undefined,
+): Promise<Met[]> {
+  const renew = [`renew ${files.certificate} ('certbot renew'); Posthorn reads it within a minute`]
+  let own: X509Certificate
+  try {
+    own = new X509Certificate(readCertificate(files)?.cert ?? '')
+  } catch (error) {
+    return [{ where, fault: messageOf(error), fix: renew }]
+  }
+  const met: Met = { where, validTo: Date.parse(own.validTo), fix: renew }
+  // Port 0 is any, which nobody here knows.
+  const shown = at === undefined || at.port === 0 ? undefined : await presented(deps, at)
+  if (shown === undefined || shown.fingerprint256 === own.fingerprint256) return [met]
+  const fault = `it still presents another than the one in ${files.certificate}`
+  return [{ ...met, fault, fix: ['sudo systemctl reload posthorn'] }]
+}
+
+/** By STARTTLS; undefined where nobody answers, which others tell. */
+async function presented(
+  { config }: Deps,
+  at: { host: string; port: number },
+): Promise<X509Certificate | undefined> {
+  let shown: X509Certificate | undefined
+  const stepMs = config.doctor.timeout
+  const deadlines = { connectMs: stepMs, bannerMs: stepMs, ehloMs: stepMs, startTlsMs: stepMs }
+  const judge = (chain: readonly X509Certificate[]) => {
+    shown = chain[0]
+    return undefined
+  }
+  const { heloName } = config.outbound
+  const tls = { mode: 'opportunistic', judge } as const
+  const opened = await connectSmtp({ ...at, heloName, tls, deadlines })
+  if (opened.kind === 'ready') opened.connection.quit()
+  return shown
+}
+
+async function publicUrl(deps: Deps): Promise<Met[]> {
+  const { url } = deps.config.http.public
+  if (!url.startsWith('https:')) return []
+  const { hostname, port } = new URL(url)
+  const { addresses } = await addressesOf(deps.resolver, hostname.replace(/^\[|\]$/g, ''))
+  const [host] = addresses
+  // That it is not reached is a finding of the doctor's, and says nothing about a certificate.
+  if (host === undefined) return []
+  const seen = await certificateOf(deps, { host, port: Number(port || 443), servername: hostname })
+  if ('failure' in seen) return []
+  const fix = ["renew it at the TLS proxy ('caddy reload', 'certbot renew')", 'posthorn doctor']
+  const { validTo, fault } = seen
+  const isOver = validTo <= deps.clock.now()
+  return [{ where: hostname, validTo, fix, ...(fault === undefined || isOver ? {} : { fault }) }]
+}

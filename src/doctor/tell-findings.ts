@@ -1,0 +1,44 @@
+import type { Clock } from '../clock/index.js'
+import { notice, openOfKind, settled } from '../notices/index.js'
+import type { Store } from '../store/index.js'
+import type { DoctorDeps } from './deps.js'
+import { examine } from './examine.js'
+
+/** What jobs of their own look at more often, or in more depth. */
+const lookedAtElsewhere = ['blocklist', 'certificate', 'disk', 'dkim', 'return-path', 'tracking']
+
+/**
+ * The whole examination, of which each failure is told to the operator, and settled when it is good again.
+ * What only warns is in the log and in the answer: it is nobody's night.
+ */
+export async function tellFindings(
+  deps: Omit<DoctorDeps, 'read'> & { store: Store; clock: Clock },
+): Promise<{ ok: number; warnings: number; failures: number }> {
+  const { store, clock } = deps
+  const findings = await examine({ ...deps, read: store.read })
+  const keyOf = ({ check, subject }: { check: string; subject: string }) => `${check} ${subject}`
+  const told = findings.filter(
+    ({ state, check }) => state === 'fail' && !lookedAtElsewhere.includes(check),
+  )
+  await store.write(async (tx) => {
+    const now = clock.now()
+    for (const one of told) {
+      await notice(tx, {
+        ...{ kind: 'doctor', key: keyOf(one), severity: 'daily', now },
+        text: [`Doctor: ${one.check} of ${one.subject} fails`, one.found],
+        fix: [one.fix, 'posthorn doctor'],
+      })
+    }
+    const still = new Set(told.map(keyOf))
+    // Where the DNS gave no answer this time, nothing is known to be mended.
+    const isUnsure = /no answer|did not answer|could not|not done/
+    const unsure = new Set(
+      findings.filter(({ state, found }) => state === 'warn' && isUnsure.test(found)).map(keyOf),
+    )
+    for (const { key } of await openOfKind(tx, 'doctor')) {
+      if (!still.has(key) && !unsure.has(key)) await settled(tx, { kind: 'doctor', key, now })
+    }
+  })
+  const count = (state: string) => findings.filter((one) => one.state === state).length
+  return { ok: count('ok'), warnings: count('warn'), failures: count('fail') }
+}

@@ -1,0 +1,199 @@
+import type { Clock } from '../clock/index.js'
+import type { Resolver } from '../dns/index.js'
+import type { Log } from '../log/index.js'
+import { notice, openOfKind, type Raised, settled } from '../notices/index.js'
+import type { Store, Tx } from '../store/index.js'
+import { type Domain, domainById } from './domain.js'
+import { type DnsRecord, type RecordCheck, type RecordSettings, zoneLine } from './records.js'
+import { checkRecords } from './verify.js'
+
+export interface CheckAgainDeps {
+  store: Store
+  clock: Clock
+  log: Log
+  resolver: Resolver
+  settings: RecordSettings
+  signal: AbortSignal
+}
+
+type Purpose = DnsRecord['purpose']
+
+// A record is gone when so many looks in a row, over so long, have not found it: a zone that is being moved,
+// or one name server that lags behind, is none. No answer of the DNS is no look.
+const looks = 3
+const overMs = 4 * 3_600_000
+// Two questions at once for each of some domains: a resolver bears that, and a thousand take a minute.
+const atOnce = 4
+
+/**
+ * Looks at the records of all verified domains that were not verified by word alone. What a domain can do
+ * without is not used while its record is gone (return path, Ed25519 key, host for links), and used again when
+ * it is back. The RSA key signs on: mail that is refused for a slip in a zone would be worse, and who wants
+ * to stop has `posthorn domain verify`. The operator is told of each.
+ */
+export async function checkDomainsAgain(
+  deps: CheckAgainDeps,
+): Promise<{ checked: number; unanswered: number; broken: string[] }> {
+  const { store, signal, log } = deps
+  const ids = await store.read
+    .selectFrom('domains')
+    .select(['id', 'account_id'])
+    .where('status', '=', 'verified')
+    .where('trusted', '=', 0)
+    .orderBy('id')
+    .execute()
+  const result = { checked: 0, unanswered: 0, broken: [] as string[] }
+  const work = ids.values()
+  const worker = async () => {
+    for (const { id, account_id: accountId } of work) {
+      if (signal.aborted) return
+      // Deleted meanwhile.
+      const domain = await domainById(store.read, accountId, id).catch(() => undefined)
+      if (domain === undefined) continue
+      const records = await checkRecords(deps.resolver, domain, deps.settings)
+      result.checked++
+      if (records.some(({ state }) => state === 'unknown')) result.unanswered++
+      const gone = await store.write((tx) => conclude(deps, tx, { accountId, domain, records }))
+      if (gone.length === 0) continue
+      result.broken.push(domain.name)
+      log.warn({ domain: domain.name, records: gone.map(({ host }) => host) }, 'Records are gone')
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+  await store.write((tx) => settleDeleted(tx, deps.clock.now()))
+  return result
+}
+
+/** Writes what a look at a domain means; returns the records that are gone. */
+async function conclude(
+  { clock }: CheckAgainDeps,
+  tx: Tx,
+  seen: { accountId: string; domain: Domain; records: readonly RecordCheck[] },
+): Promise<RecordCheck[]> {
+  const { domain, records } = seen
+  const now = clock.now()
+  const before = await tx
+    .selectFrom('record_checks')
+    .selectAll()
+    .where('domain_id', '=', domain.id)
+    .execute()
+  const failed = new Map(before.map((row) => [row.purpose, row]))
+  const gone: RecordCheck[] = []
+  for (const record of records) {
+    const { purpose, state } = record
+    const last = failed.get(purpose)
+    if (state === 'ok') {
+      if (last === undefined) continue
+      await tx
+        .deleteFrom('record_checks')
+        .where('domain_id', '=', domain.id)
+        .where('purpose', '=', purpose)
+        .execute()
+      continue
+    }
+    // What was never there is no loss.
+    if (last === undefined && (state === 'unknown' || !isInUse(domain, purpose))) continue
+    const failures = (last?.failures ?? 0) + (state === 'unknown' ? 0 : 1)
+    const since = last?.since ?? now
+    await tx
+      .insertInto('record_checks')
+      .values({ domain_id: domain.id, purpose, failures, since })
+      .onConflict((conflict) =>
+        conflict.columns(['domain_id', 'purpose']).doUpdateSet({ failures }),
+      )
+      .execute()
+    if (failures >= looks && now - since >= overMs) gone.push(record)
+  }
+  await use(tx, domain, records, gone)
+  await tx.updateTable('domains').set({ checked_at: now }).where('id', '=', domain.id).execute()
+  const about = { kind: 'domain-record', key: domain.id, now } as const
+  if (gone.length > 0) await notice(tx, { ...about, ...wordsOf(seen, gone) })
+  else await settled(tx, about)
+  return gone
+}
+
+function isInUse(domain: Domain, purpose: Purpose): boolean {
+  if (purpose === 'dmarc') return false
+  if (purpose === 'tracking') return domain.trackingHostReady
+  if (purpose === 'dkim-rsa') return true
+  if (purpose === 'dkim-ed25519')
+    return domain.keys.some((key) => key.algorithm === 'ed25519-sha256' && key.verified)
+  return domain.returnPath
+}
+
+/** Takes out of use what is gone, and into use what is there. */
+async function use(
+  tx: Tx,
+  domain: Domain,
+  records: readonly RecordCheck[],
+  gone: readonly RecordCheck[],
+): Promise<void> {
+  const stands = (before: boolean, ...purposes: Purpose[]): number => {
+    if (gone.some(({ purpose }) => purposes.includes(purpose))) return 0
+    const found = records.filter(({ purpose }) => purposes.includes(purpose))
+    const isThere = found.length === purposes.length && found.every(({ state }) => state === 'ok')
+    return isThere ? 1 : Number(before)
+  }
+  const { returnPath, trackingHostReady, trackingHost } = domain
+  const path = stands(returnPath, 'return-path-mx', 'return-path-spf')
+  const links = trackingHost === null ? 0 : stands(trackingHostReady, 'tracking')
+  await tx
+    .updateTable('domains')
+    .set({ return_path: path, tracking_host_ready: links })
+    .where('id', '=', domain.id)
+    .execute()
+  for (const key of domain.keys) {
+    if (key.algorithm !== 'ed25519-sha256') continue
+    const verified = stands(key.verified, 'dkim-ed25519')
+    await tx.updateTable('dkim_keys').set({ verified }).where('id', '=', key.id).execute()
+  }
+}
+
+const consequences: Readonly<Record<Purpose, string>> = {
+  'dkim-rsa': 'Its mail goes on, but nobody can check its signature, and many refuse or junk it.',
+  'dkim-ed25519': 'Its mail is signed by its RSA key alone.',
+  'return-path-mx': "Bounces of its mail come by the appliance's own return path.",
+  'return-path-spf': "Bounces of its mail come by the appliance's own return path.",
+  tracking: 'Links in its mail lead by the host of the appliance.',
+  dmarc: '',
+}
+
+function wordsOf(
+  { accountId, domain }: { accountId: string; domain: Domain },
+  gone: readonly RecordCheck[],
+): Omit<Raised, 'kind' | 'key'> {
+  const [first] = gone
+  const burns = gone.some(({ purpose }) => purpose === 'dkim-rsa')
+  const what =
+    gone.length === 1 ? `A DNS record of ${domain.name} is` : `DNS records of ${domain.name} are`
+  return {
+    severity: burns ? 'burning' : 'daily',
+    stage: gone
+      .map(({ purpose }) => purpose)
+      .sort()
+      .join(),
+    text: [
+      `${what} ${first?.state === 'missing' ? 'gone' : 'wrong'}`,
+      ...gone.map(({ type, host, state, found }) =>
+        state === 'missing'
+          ? `${type} of ${host} is missing`
+          : `${type} of ${host} is: ${found.join(' | ')}`,
+      ),
+      ...new Set(gone.map(({ purpose }) => consequences[purpose])),
+      `Account: ${accountId}`,
+    ],
+    fix: [...gone.map(zoneLine), `posthorn domain verify ${domain.name} --account ${accountId}`],
+  }
+}
+
+/** Of domains that are there no more, or no more verified. */
+async function settleDeleted(tx: Tx, now: number): Promise<void> {
+  for (const { key } of await openOfKind(tx, 'domain-record')) {
+    const row = await tx
+      .selectFrom('domains')
+      .select('status')
+      .where('id', '=', key)
+      .executeTakeFirst()
+    if (row?.status !== 'verified') await settled(tx, { kind: 'domain-record', key, now })
+  }
+}

@@ -1,0 +1,8 @@
+import { runPeriodic } from '../app/periodic.js'
+import { tellFindings } from '../doctor/index.js'
+
+await runPeriodic('doctor', async (deps) => {
+  const { ok, warnings, failures } = await tellFindings({ ...deps, random: Math.random })
+  const summary = `${ok} findings are good, ${warnings} are to look at, ${failures} to fix`
+  return { summary, figures: { ok, warnings, failures } }
+})
