@@ -85,6 +85,7 @@ export const jobCatalogue = {
     limitMs: 20 * minuteMs,
     lane: 'short',
     what: 'mails the operator what there is to know that day, if there is anything',
+  },
   'tls-reports': {
     cron: '7,22,37,52 * * * *',
     limitMs: 14 * minuteMs,
