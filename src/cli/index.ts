@@ -40,6 +40,8 @@ export const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
   job: async () => (await import('./job.js')).jobCommands,
   doctor: async () => (await import('./doctor.js')).doctorCommand,
   failover: async () => (await import('./failover.js')).failoverCommands,
+  status: async () => (await import('./status.js')).statusCommand,
+  top: async () => (await import('./top.js')).topCommand,
   version: async () => (await import('./version.js')).versionCommand,
 }
 
