@@ -26,6 +26,7 @@ export {
   openNotices,
   operatorMails,
   pastNotices,
+  silenceNotice,
   titleOf,
 } from './read.js'
 export { askForReport, type TellDeps, tellBurning, tellDaily } from './tell.js'

@@ -1,4 +1,4 @@
-import type { NoticeMailRow, NoticeRow, Read } from '../store/index.js'
+import type { NoticeMailRow, NoticeRow, Read, Tx } from '../store/index.js'
 
 /** A notice as pages and commands show it. */
 export interface Notice {
@@ -50,6 +50,11 @@ export async function pastNotices(read: Read, limit: number): Promise<Notice[]> 
 export async function findNotice(read: Read, id: number): Promise<Notice | undefined> {
   const row = await read.selectFrom('notices').selectAll().where('id', '=', id).executeTakeFirst()
   return row && fromRow(row)
+}
+
+/** Nothing is mailed about it until then, also when it comes again; null ends that. */
+export async function silenceNotice(tx: Tx, id: number, until: number | null): Promise<void> {
+  await tx.updateTable('notices').set({ silenced_until: until }).where('id', '=', id).execute()
 }
 
 /** The mails to the operator, the newest first. */
