@@ -11,6 +11,7 @@ import {
   addContact,
   type Contact,
   contactHistory,
+  deleteContact,
   exportContacts,
   listLists,
   toE164,
@@ -62,6 +63,24 @@ export function contactCommands(program: Command): void {
       })
       if (place.json) return sayJson({ ...shown(contact), added })
       say(`${contact.email} is ${added ? 'added' : 'updated'}: ${contact.id}`)
+    })
+
+  contact
+    .command('delete <email>')
+    .description('delete a contact for good, off all lists; runs of automations end')
+    .addOption(accountOption())
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ posthorn contact delete ada@example.com\n\nSuppressions and the consent record stay.',
+    )
+    .action(async (email: string, options: Options, command: Command) => {
+      const place = placeOf(command)
+      const deleted = await withStore(place, async (deps) => {
+        const { id } = await chosenAccount(deps.store.read, options.account)
+        return await deleteContact(deps, id, email)
+      })
+      if (place.json) return sayJson({ ...deleted, deleted: true })
+      say(`${deleted.email} is deleted.`)
     })
 
   contact

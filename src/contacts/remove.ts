@@ -25,14 +25,53 @@ export async function removeFromList(
   await store.write(async (tx) => {
     const list = await requireList(tx, accountId, listId)
     await keepOrigins(tx, list.id, [contactId])
-    const { numDeletedRows } = await tx
-      .deleteFrom('list_members')
-      .where('list_id', '=', list.id)
-      .where('contact_id', '=', contactId)
-      .executeTakeFirstOrThrow()
-    if (numDeletedRows === 0n) throw new ApiError('not_found', 'No such contact on the list')
-    await addToCount(tx, list.id, -1)
+    if (!(await takeOff(tx, list.id, contactId))) {
+      throw new ApiError('not_found', 'No such contact on the list')
+    }
     await deleteListless(tx, accountId, [contactId], clock.now())
+  })
+}
+
+/** Resolves with whether the contact was on the list. */
+async function takeOff(tx: Tx, listId: string, contactId: string): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('list_members')
+    .where('list_id', '=', listId)
+    .where('contact_id', '=', contactId)
+    .executeTakeFirstOrThrow()
+  if (numDeletedRows === 0n) return false
+  await addToCount(tx, listId, -1)
+  return true
+}
+
+/**
+ * Deletes the contact with an address, off all lists and also one who is on none, as events make them;
+ * irreversibly. Suppression remains. Throws a 404.
+ */
+export async function deleteContact(
+  { store, clock }: ContactDeps,
+  accountId: string,
+  email: string,
+): Promise<{ id: string; email: string }> {
+  return await store.write(async (tx) => {
+    const contact = await tx
+      .selectFrom('contacts')
+      .select(['id', 'email'])
+      .where('account_id', '=', accountId)
+      .where('address', '=', email.trim().toLowerCase())
+      .executeTakeFirst()
+    if (contact === undefined) throw new ApiError('not_found', `No contact ${email}`)
+    const lists = await tx
+      .selectFrom('list_members')
+      .select('list_id')
+      .where('contact_id', '=', contact.id)
+      .execute()
+    for (const { list_id: listId } of lists) {
+      await keepOrigins(tx, listId, [contact.id])
+      await takeOff(tx, listId, contact.id)
+    }
+    await deleteListless(tx, accountId, [contact.id], clock.now())
+    return contact
   })
 }
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { removeFromList } from '../../src/contacts/index.js'
+import { deleteContact, removeFromList } from '../../src/contacts/index.js'
 import { stopAtDeparture } from '../../src/outbound/departure.js'
 import { suppress } from '../../src/suppression/index.js'
 import { createTopic, optOut } from '../../src/topics/index.js'
@@ -178,4 +178,26 @@ t.test('who leaves while a mail waits in the queue does not get it', async (t) =
   await store.write((tx) => tx.deleteFrom('suppressions').execute())
   await removeFromList(rig, accountId, listId, ann.id)
   t.same(await stops(), ['suppressed', undefined])
+})
+
+t.test('a contact whom an event has made, and who is on no list, can be deleted', async (t) => {
+  const rig = await openEngine(t)
+  const { store, accountId } = rig
+  const id = await rig.enabled([trigger(), delay('pause', 'P1D'), send('mail')])
+  const run = await rig.start({ payload: { secret: 1 } })
+  await rig.work()
+  const bob = await rig.add('bob@example.com')
+  await t.rejects(deleteContact(rig, accountId, 'cid@example.com'), { code: 'not_found' })
+  await deleteContact(rig, accountId, 'ANN@example.com')
+  t.match(await rig.run(run), { status: 'exited', reason: 'deleted', contactId: null })
+  t.same(await store.read.selectFrom('automation_events').selectAll().execute(), [])
+  t.match(await deleteContact(rig, accountId, 'bob@example.com'), { id: bob.id })
+  const totals = await store.read.selectFrom('contact_totals').selectAll().execute()
+  t.match(totals, [{ contacts: 0 }])
+  t.match(await store.read.selectFrom('contact_lists').selectAll().execute(), [
+    { contact_count: 0 },
+  ])
+  await rig.pass(dayMs)
+  t.equal((await rig.mails()).length, 0)
+  await rig.counted(id)
 })
