@@ -38,6 +38,7 @@ export const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
   shaping: async () => (await import('./shaping.js')).shapingCommands,
   bounce: async () => (await import('./bounce.js')).bounceCommands,
   job: async () => (await import('./job.js')).jobCommands,
+  retention: async () => (await import('./retention.js')).retentionCommand,
   doctor: async () => (await import('./doctor.js')).doctorCommand,
   notice: async () => (await import('./notice.js')).noticeCommands,
   failover: async () => (await import('./failover.js')).failoverCommands,

@@ -6,4 +6,5 @@
  */
 export { countBodies, countNextBodies } from './count-bodies.js'
 export { type Disk, keepDiskShare } from './disk.js'
+export { type Outlook, readOutlook } from './outlook.js'
 export { type RetentionResult, type RunDeps, retentionsOf, runRetention } from './run.js'
