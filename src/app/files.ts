@@ -12,6 +12,13 @@ export const lockFile = (dataDir: string) => join(dataDir, 'posthorn.lock')
 /** Where the running appliance answers the commands of this data directory's owner. */
 export const controlSocket = (dataDir: string) => join(dataDir, 'control.sock')
 
+/** Where a backup is unpacked before it gets its place here. */
+export const restoreScratch = (dataDir: string) => join(dataDir, 'restore.partial')
+
+/** A restore was ended before it had put the database (`store` names it) in its place. */
+export const isHalfRestored = (dataDir: string): boolean =>
+  existsSync(restoreScratch(dataDir)) && !existsSync(join(dataDir, 'posthorn.db'))
+
 /** What refusals mean: the rules that come with Posthorn and, over them, the operator's. */
 export const bounceRuleFiles = (dataDir: string) => layered('bounce-rules.toml', dataDir)
 

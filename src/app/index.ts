@@ -44,7 +44,6 @@ import { openSystemdNotifier } from './notify.js'
 import { operatorChores, refuseUnknownKinds } from './operator.js'
 import { operatorGauges } from './operator-gauges.js'
 import { operatorWays } from './operator-ways.js'
-import { openOverview } from './overview.js'
 import { openOwnKey, rememberKey } from './own-database.js'
 import { protectionChores } from './protection.js'
 import { renewedCertificates } from './renewed-certificates.js'
@@ -128,7 +127,9 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     emptyWal(dataDir)
     await migrateStore(dataDir)
     const turns = makeTurns()
-    const metrics = openMetrics({ enabled: config.metrics.enabled, dataDir })
+    const metrics = openMetrics({
+      ...{ enabled: config.metrics.enabled, dataDir, backupDir: config.backup.dir },
+    })
     const counts = countCommits(metrics.meter)
     const end = openEnd(log, dataDir)
     opened.push(() => end.close())
@@ -167,12 +168,6 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       isLate: options.isLate,
     })
     opened.push(() => crew.close())
-    const { maxQueued } = config.outbound
-    const { meter } = metrics
-    const loop = watchLoop(meter, 'main')
-    opened.push(() => loop.close())
-    const health = openHealth({ store, clock, dataDir, crew, backlog, maxQueued, meter })
-    const overview = openOverview({ clock, metrics, crew, health })
     const ring = makeDoorbell((due) => crew.ring(due))
     ringOfThreads = ring
 
@@ -203,6 +198,11 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     opened.push(() => renderer.close())
     const importer = openImporter({ config, dataDir, turns, slot: importSlot, log })
     opened.push(() => importer.close())
+    const { maxQueued } = config.outbound
+    const { meter } = metrics
+    const loop = watchLoop(meter, 'main')
+    opened.push(() => loop.close())
+    const health = openHealth({ store, clock, dataDir, crew, backlog, maxQueued, meter })
     const idempotency = makeIdempotency({ store, clock })
     const versions = makeVersions()
     const { maxLiveRuns } = config.automations
@@ -247,7 +247,6 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       ...protectionChores({ store, clock, log, config, meter: metrics.meter }),
       { name: 'own event loop', everyMs: tellEveryMs, run: async () => loop.read() },
       ...health.chores,
-      overview.chore,
       ...operatorGauges({ store, clock, config, dataDir, backlog, meter }),
       ...renewedCertificates(config, log, () => crew.reload()),
       ...webhookChores({ store, clock, log }),
@@ -283,7 +282,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       await jobThreads.close()
       await closed
     })
-    const control = await openControl(dataDir, log, crew, calendar, overview.tell)
+    const control = await openControl(dataDir, log, crew, calendar)
     opened.push(() => control.close())
     // What a stop or a kill has left half done.
     if (await campaignsWait({ store, clock })) jobs.expand()
@@ -294,12 +293,6 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     notifier.startWatchdog(() => crew.healthy())
 
     const privateUrl = urlOf(config.http.private.host, privateServer.port)
-    const smtp = Object.entries({ inbound: crew.inboundPort, ...crew.submissionPorts })
-    overview.listensAt([
-      { name: 'API', at: privateUrl },
-      { name: 'public', at: publicUrl },
-      ...smtp.flatMap(([name, port]) => (port === undefined ? [] : [{ name, at: `port ${port}` }])),
-    ])
     log.info(
       { privateUrl, publicUrl, route: config.outbound.route, sandboxSmtpPort: crew.sandboxPort },
       'Posthorn is up',

@@ -114,7 +114,10 @@ export async function openPrivateServer(
     setSwitches: (domainId, changes) => setSwitches({ store }, { domainId }, changes),
   })
   statsRoutes(server.api, { store, clock })
-  dashboardRoutes(server.pages, { store, clock, sandbox: config.outbound.route === 'sandbox' })
+  dashboardRoutes(server.pages, {
+    ...{ store, clock, sandbox: config.outbound.route === 'sandbox' },
+    backupDir: config.backup.dir,
+  })
   openApiRoutes(server, { whenAsked: isLate })
   healthRoutes(server.pages, core.health)
   if (metrics.expose !== undefined) server.pages.get('/metrics', metrics.expose)

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client'
+import { type FoundBackup, findBackups } from '../backup/index.js'
 import { packageVersion } from '../config/index.js'
 import type { HttpServerOptions } from '../http/index.js'
 import {
@@ -7,7 +8,6 @@ import {
   makeLedger,
   makeTally,
   metricNames,
-  type Series,
   type Snapshot,
   silentMeter,
 } from '../metrics/index.js'
@@ -22,22 +22,22 @@ export interface Metrics {
   forget(thread: string): void
   /** It died, and is started again. */
   restarted(thread: string): void
-  /** Every line of the catalogue's metrics, as they stand; none when metrics are off. */
-  series(): Series[]
   /** The whole exposition; undefined when metrics are off. */
   readonly expose: (() => Promise<{ text: string; contentType: string }>) | undefined
 }
 
-export function openMetrics({ enabled, dataDir }: { enabled: boolean; dataDir: string }): Metrics {
+export function openMetrics({
+  enabled,
+  dataDir,
+  backupDir = '',
+}: {
+  enabled: boolean
+  dataDir: string
+  /** Empty: no backups are made. */
+  backupDir?: string
+}): Metrics {
   if (!enabled) {
-    return {
-      meter: silentMeter,
-      add() {},
-      forget() {},
-      restarted() {},
-      series: () => [],
-      expose: undefined,
-    }
+    return { meter: silentMeter, add() {}, forget() {}, restarted() {}, expose: undefined }
   }
   const tally = makeTally()
   const ledger = makeLedger()
@@ -45,16 +45,13 @@ export function openMetrics({ enabled, dataDir }: { enabled: boolean; dataDir: s
   for (const name of metricNames) own.registerMetric(shown(ledger, name))
   own.registerMetric(buildInfo())
   own.registerMetric(walSize(dataDir))
+  if (backupDir !== '') for (const gauge of backupGauges(backupDir)) own.registerMetric(gauge)
   const all = Registry.merge([own, processRegistry()])
   return {
     meter: tally,
     add: ledger.add,
     forget: ledger.forget,
     restarted: (thread) => tally.count('posthorn_thread_restarts_total', { thread }),
-    series() {
-      ledger.add('main', tally.take())
-      return metricNames.flatMap((name) => ledger.series(name))
-    },
     async expose() {
       ledger.add('main', tally.take())
       return { text: await all.metrics(), contentType: all.contentType }
@@ -104,6 +101,30 @@ function walSize(dataDir: string): Metric {
       this.set(await walBytes(dataDir))
     },
   })
+}
+
+/** Of the newest backup in the directory, whoever made it; how its job ended is the calendar's to say. */
+function backupGauges(dir: string): Metric[] {
+  const gauge = (name: string, help: string, figureOf: (newest: FoundBackup) => number): Metric =>
+    new Gauge({
+      ...{ name, help, registers: [] },
+      async collect() {
+        const [newest] = await findBackups(dir)
+        if (newest !== undefined) this.set(figureOf(newest))
+      },
+    })
+  return [
+    gauge(
+      'posthorn_backup_newest_timestamp_seconds',
+      'When the newest backup in backup.dir was made; 0 where there is none',
+      ({ madeAt }) => madeAt / 1_000,
+    ),
+    gauge(
+      'posthorn_backup_newest_bytes',
+      'Size of the newest backup in backup.dir; 0 where there is none',
+      ({ sizeBytes }) => sizeBytes,
+    ),
+  ]
 }
 
 let ofProcess: Registry | undefined

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { type ApplianceKey, openApplianceKey } from '../config/index.js'
+import { type ApplianceKey, keyCheckOf, openApplianceKey } from '../config/index.js'
 import { signingKeys } from '../domains/index.js'
 import { exitStatus, OperatorError } from '../errors/index.js'
 import { findDatabase, type Store } from '../store/index.js'
@@ -63,9 +63,6 @@ export async function rememberKey(store: Store, key: ApplianceKey, dataDir: stri
       .execute(),
   )
 }
-
-// Derived one way, and for nothing else: the database may be read by who must not have the key.
-const keyCheckOf = (key: ApplianceKey) => key.derive('key check').toString('base64url')
 
 const foreign = (dataDir: string, cause?: unknown) =>
   misplaced(

@@ -1,12 +1,19 @@
-import { holdOverdueRuns } from '../automations/index.js'
-import { pauseOverdue } from '../broadcasts/index.js'
+import { holdOverdueRuns, holdRestoredRuns } from '../automations/index.js'
+import { pauseOverdue, pauseRestored } from '../broadcasts/index.js'
 import type { Clock } from '../clock/index.js'
-import { holdOverdue } from '../deliveries/index.js'
+import { holdOverdue, holdRestored } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
 import type { Store } from '../store/index.js'
 
+interface HoldDeps {
+  store: Store
+  clock: Clock
+  log: Log
+}
+
 /** Before anything is sent: what may be mail of the past waits for the operator's word. */
-export async function holdOldMail(deps: { store: Store; clock: Clock; log: Log }): Promise<void> {
+export async function holdOldMail(deps: HoldDeps): Promise<void> {
+  await holdMailOfBackup(deps)
   const campaigns = await pauseOverdue(deps)
   if (campaigns.length > 0) {
     deps.log.warn(
@@ -29,5 +36,29 @@ export async function holdOldMail(deps: { store: Store; clock: Clock; log: Log }
       ...(oldestDueAt === undefined ? {} : { since: new Date(oldestDueAt).toISOString() }),
     },
     "Scheduled mail is overdue by more than an hour and held: 'posthorn queue held' lists it, 'queue release' sends it, 'queue fail' discards it",
+  )
+}
+
+/**
+ * The database is a backup's copy (`sealCopy`), on which nothing was started yet: all that waits in it may
+ * have been sent since. Killed in the middle, the next start does it again.
+ */
+async function holdMailOfBackup(deps: HoldDeps): Promise<void> {
+  const { store, clock, log } = deps
+  const known = await store.read.selectFrom('appliance').select('backup_made_at').executeTakeFirst()
+  const madeAt = known?.backup_made_at ?? null
+  if (madeAt === null) return
+  const time = `${new Date(madeAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  const reason = `restored from a backup of ${time}; it may have been sent since`
+  // Campaigns first: their mails are then released with them.
+  const campaigns = await pauseRestored(deps, reason)
+  const runs = await holdRestoredRuns(deps, reason)
+  const deliveries = await holdRestored(deps, reason)
+  await store.write((tx) =>
+    tx.updateTable('appliance').set({ backup_made_at: null, restored_at: clock.now() }).execute(),
+  )
+  log.warn(
+    { madeAt: new Date(madeAt).toISOString(), deliveries, campaigns, runs },
+    "The database was restored from a backup: what waited in it is held, as it may have been sent since. 'posthorn queue held' lists it; 'queue release', 'broadcast resume' and 'automation resume' send it, 'queue fail' and 'broadcast cancel' discard it",
   )
 }

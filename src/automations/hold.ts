@@ -42,7 +42,22 @@ const restMs = 20
  * At the start, before the engine: holds the runs that should have gone on more than an hour ago, for
  * the database was restored, copied or asleep. The operator releases them. Resolves with how many.
  */
-export async function holdOverdueRuns({ store, clock }: HoldDeps): Promise<number> {
+export async function holdOverdueRuns(deps: HoldDeps): Promise<number> {
+  return await holdDue(deps, { before: deps.clock.now() - maxOverdueMs, reason: overdueReason })
+}
+
+/**
+ * At the start on a backup's copy: holds every run that should have gone on since, for it did, and its mail
+ * is sent, unless nothing ran since then.
+ */
+export async function holdRestoredRuns(deps: HoldDeps, reason: string): Promise<number> {
+  return await holdDue(deps, { before: deps.clock.now() + 1, reason })
+}
+
+async function holdDue(
+  { store, clock }: HoldDeps,
+  { before, reason }: { before: number; reason: string },
+): Promise<number> {
   const now = clock.now()
   // The last thing that happened before the database stood still.
   const { last } = await store.read
@@ -57,12 +72,12 @@ export async function holdOverdueRuns({ store, clock }: HoldDeps): Promise<numbe
         .selectFrom('automation_live')
         .select('id')
         .where('account_id', '=', accountId)
-        .where('due_at', '<', now - maxOverdueMs)
+        .where('due_at', '<', before)
         .limit(perWrite)
         .execute()
       if (rows.length === 0) break
       const json = JSON.stringify(rows.map(({ id }) => [id, since]))
-      await store.write((tx) => holdLive(tx, { json, now, reason: overdueReason }))
+      await store.write((tx) => holdLive(tx, { json, now, reason }))
       held += rows.length
     }
   }

@@ -40,6 +40,7 @@ export {
   countHeld,
   type HeldRuns,
   holdOverdueRuns,
+  holdRestoredRuns,
   overdueReason,
   type Release,
   releaseRuns,

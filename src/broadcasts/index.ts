@@ -23,7 +23,7 @@ export type { BroadcastDeps } from './deps.js'
 export { dispatchDue, sendDraft } from './dispatch.js'
 export { campaignsWait, expandBroadcasts } from './expand.js'
 export { followBroadcasts } from './follow.js'
-export { pauseOverdue } from './overdue.js'
+export { pauseOverdue, pauseRestored } from './overdue.js'
 export { listUndelivered, type Undelivered } from './recipients.js'
 export { ratesOf, recipientCount, type Standing, standingOf } from './standing.js'
 export {

@@ -3,7 +3,7 @@ import { maxOverdueMs } from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { isPassing, type Store } from '../store/index.js'
-import { isUnfinished, ofFreeAccounts } from './broadcast.js'
+import { type Broadcast, isUnfinished, ofFreeAccounts } from './broadcast.js'
 import { pauseBroadcast } from './stop.js'
 
 const missed = 'overdue by more than an hour when Posthorn started'
@@ -15,11 +15,7 @@ const broken = 'broken off more than an hour before Posthorn started'
  * operator resumes or cancels them. Those of an account that is stopped are overdue because of that, and go
  * on when the stop is cleared. Resolves with the ids of those that are paused.
  */
-export async function pauseOverdue(deps: {
-  store: Store
-  clock: Clock
-  log: Log
-}): Promise<string[]> {
+export async function pauseOverdue(deps: PauseDeps): Promise<string[]> {
   const before = deps.clock.now() - maxOverdueMs
   const overdue = await deps.store.read
     .selectFrom('broadcasts')
@@ -32,11 +28,39 @@ export async function pauseOverdue(deps: {
       ]),
     )
     .execute()
+  const free = await ofFreeAccounts(deps.store.read, overdue)
+  return await pauseAll(deps, free, ({ status }) => (status === 'scheduled' ? missed : broken))
+}
+
+/**
+ * At the start on a backup's copy: pauses every campaign that is scheduled or under way. It may have been
+ * sent since, to some or all, or cancelled. Resolves with their ids.
+ */
+export async function pauseRestored(deps: PauseDeps, reason: string): Promise<string[]> {
+  const all = await deps.store.read
+    .selectFrom('broadcasts')
+    .selectAll()
+    .where(isUnfinished)
+    .execute()
+  return await pauseAll(deps, all, () => reason)
+}
+
+interface PauseDeps {
+  store: Store
+  clock: Clock
+  log: Log
+}
+
+async function pauseAll(
+  deps: PauseDeps,
+  broadcasts: readonly Broadcast[],
+  reasonOf: (broadcast: Broadcast) => string,
+): Promise<string[]> {
   const paused: string[] = []
-  for (const broadcast of await ofFreeAccounts(deps.store.read, overdue)) {
-    const { id, status } = broadcast
+  for (const broadcast of broadcasts) {
+    const { id } = broadcast
     try {
-      await pauseBroadcast(deps, broadcast, { reason: status === 'scheduled' ? missed : broken })
+      await pauseBroadcast(deps, broadcast, { reason: reasonOf(broadcast) })
       paused.push(id)
     } catch (error) {
       if (isPassing(error)) throw error

@@ -5,7 +5,7 @@ import { systemClock } from '../clock/index.js'
 import { createApplianceKeyFile, packageFile } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { say, sayFields, sayJson } from './output.js'
-import { becomeOwner, type Place, placeOf, settingsOf } from './place.js'
+import { becomeOwner, type Place, placeOf, refuseHalfRestored, settingsOf } from './place.js'
 import { type SandboxPorts, sandboxSettings, setUpSandbox } from './sandbox-set-up.js'
 
 interface InitOptions extends Partial<SandboxPorts> {
@@ -61,6 +61,7 @@ async function initialise(found: Place, options: InitOptions): Promise<void> {
   const file = options.sandbox && !found.configNamed ? own : (found.configFile ?? own)
   const place = { ...found, configFile: file }
   const settingsThere = found.configNamed || existsSync(file)
+  refuseHalfRestored(dataDir)
   // Before anything is made: wrong settings are to leave nothing behind.
   if (settingsThere) checkSettings(place, options)
 

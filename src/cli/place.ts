@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { applianceKeyFile, configFile } from '../app/files.js'
+import { applianceKeyFile, configFile, isHalfRestored, restoreScratch } from '../app/files.js'
 import { type Config, loadConfig } from '../config/index.js'
-import { OperatorError } from '../errors/index.js'
+import { exitStatus, OperatorError } from '../errors/index.js'
 
 /** Where a command works: which data directory, which settings, and how it answers. */
 export interface Place {
@@ -56,6 +56,7 @@ export function becomeOwner({ dataDir }: Place): void {
 
 /** Refuses a directory that `posthorn init` has not made, or that has lost its key. */
 export async function requireDataDir({ dataDir }: Place): Promise<void> {
+  refuseHalfRestored(dataDir)
   if (isThere(applianceKeyFile(dataDir))) return
   // Only here: loading the database takes longer than all that a refusal needs.
   const { findDatabase } = await import('../store/index.js')
@@ -64,6 +65,15 @@ export async function requireDataDir({ dataDir }: Place): Promise<void> {
   }
   throw new OperatorError(
     `${dataDir} is no data directory of Posthorn yet. 'posthorn init' makes one; --data or POSTHORN_DATA names another`,
+  )
+}
+
+/** For who would make a new and empty database where a restore was about to put one. */
+export function refuseHalfRestored(dataDir: string): void {
+  if (!isHalfRestored(dataDir)) return
+  throw new OperatorError(
+    `A restore into ${dataDir} was broken off: run 'posthorn restore' again. To give it up, remove ${restoreScratch(dataDir)}`,
+    { status: exitStatus.misplaced },
   )
 }
 

@@ -52,6 +52,10 @@ export function openApplianceKey(file: string): ApplianceKey {
   return makeApplianceKey(master)
 }
 
+/** Shows whose a database is; derived one way, and for nothing else: it may be read by who must not have the key. */
+export const keyCheckOf = (key: ApplianceKey): string =>
+  key.derive('key check').toString('base64url')
+
 export function makeApplianceKey(master: Buffer): ApplianceKey {
   const derive = (purpose: string) =>
     Buffer.from(hkdfSync('sha256', master, 'posthorn', purpose, 32))

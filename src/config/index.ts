@@ -28,7 +28,12 @@ import { checkSubmission, listenAt, networks, trustedNetworks } from './submissi
  */
 export type Config = Values<typeof settings>
 export type { ApplianceKey } from './appliance-key.js'
-export { createApplianceKeyFile, makeApplianceKey, openApplianceKey } from './appliance-key.js'
+export {
+  createApplianceKeyFile,
+  keyCheckOf,
+  makeApplianceKey,
+  openApplianceKey,
+} from './appliance-key.js'
 export {
   type JobDefinition,
   type JobName,
@@ -309,6 +314,21 @@ export const settings = {
       expected: 'a list of hosts, with an optional :port',
     }),
     timeout: duration('10s', '100ms', '2m'),
+  },
+  backup: {
+    dir: text('', { pattern: /^$|^\//, expected: 'the absolute path of a directory, or nothing' }),
+    withKey: flag(true),
+    compress: flag(true),
+    passphraseFile: text('', {
+      pattern: /^$|^\//,
+      expected: 'the absolute path of a file, or nothing',
+    }),
+    keepDaily: integer(7, 1, 1_000),
+    keepWeekly: integer(4, 0, 1_000),
+    keepMonthly: integer(6, 0, 1_000),
+    maxAge: duration('36h', '1h', '400d'),
+    hook: list([], { expected: 'a command and its arguments, each a text' }),
+    hookTimeout: duration('1h', '1s', '24h'),
   },
   sandbox: {
     smtpPort: port(2525),

@@ -26,6 +26,18 @@ const minuteMs = 60_000
  * the night, apart from each other, and none is at a full hour, when the mail of others' cron jobs comes.
  */
 export const jobCatalogue = {
+  backup: {
+    cron: '13 2 * * *',
+    limitMs: 12 * 60 * minuteMs,
+    lane: 'long',
+    what: 'makes a backup into backup.dir, removes old ones, and runs backup.hook',
+  },
+  'backup-check': {
+    cron: '43 5 * * *',
+    limitMs: 12 * 60 * minuteMs,
+    lane: 'long',
+    what: 'unpacks the newest backup as a restore does, and checks all of it',
+  },
   retention: {
     cron: '23 * * * *',
     limitMs: 60 * minuteMs,
@@ -85,12 +97,6 @@ export const jobCatalogue = {
     limitMs: 20 * minuteMs,
     lane: 'short',
     what: 'mails the operator what there is to know that day, if there is anything',
-  },
-  'tls-reports': {
-    cron: '7,22,37,52 * * * *',
-    limitMs: 14 * minuteMs,
-    lane: 'short',
-    what: 'sends the reports about TLS that domains ask for: of yesterday, spread over four hours, and again what was not taken',
   },
 } as const satisfies Record<string, JobDefinition>
 

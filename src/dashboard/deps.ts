@@ -6,4 +6,6 @@ export interface DashboardDeps {
   clock: Clock
   /** Whether mail goes to the built-in inbox, which then has pages. */
   sandbox: boolean
+  /** Where backups are; empty: none are made. */
+  backupDir: string
 }

@@ -1,3 +1,4 @@
+import { findBackups } from '../backup/index.js'
 import { listParkedReports } from '../inbound/index.js'
 import { countMessages } from '../sandbox/index.js'
 import type { Read } from '../store/index.js'
@@ -19,7 +20,8 @@ export interface HomeView {
 const mostCounted = 10_000
 
 /** The front page: is it up, in which mode, and how much waits. */
-export async function homeView({ store, sandbox }: DashboardDeps): Promise<HomeView> {
+export async function homeView(deps: DashboardDeps): Promise<HomeView> {
+  const { store, sandbox } = deps
   const { read } = store
   const domains = await read.selectFrom('domains').select('status').limit(mostCounted).execute()
   const verified = domains.filter(({ status }) => status === 'verified').length
@@ -36,6 +38,7 @@ export async function homeView({ store, sandbox }: DashboardDeps): Promise<HomeV
       value: counted(waiting),
     },
   ]
+  facts.push(...(await backupFacts(deps)))
   if (sandbox) {
     const count = await countMessages(store)
     facts.push({ label: 'In the sandbox inbox', value: plural(count, 'message') })
@@ -45,6 +48,14 @@ export async function homeView({ store, sandbox }: DashboardDeps): Promise<HomeV
     held: held === 0 ? undefined : counted(held),
     parked: parked === 0 ? undefined : plural(parked, 'report'),
   }
+}
+
+async function backupFacts({ backupDir, clock }: DashboardDeps): Promise<HomeView['facts']> {
+  if (backupDir === '') return []
+  const [newest] = await findBackups(backupDir)
+  const hours = newest && Math.floor((clock.now() - newest.madeAt) / 3_600_000)
+  const value = hours === undefined ? 'none yet' : `${plural(hours, 'hour')} ago`
+  return [{ label: 'Last backup', value }]
 }
 
 const counted = (mails: number) =>

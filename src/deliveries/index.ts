@@ -21,13 +21,13 @@ export {
   unclaim,
 } from './claim.js'
 export { type Confirmation, confirmRelayed } from './confirm-relayed.js'
-export { depthUpTo, measureDepth, type QueueDepth } from './depth.js'
+export { measureDepth, type QueueDepth } from './depth.js'
 export { recordSuppressed } from './end.js'
 export { enqueue, enqueueTogether, type NewDelivery } from './enqueue.js'
 export { expireOverdue } from './expire.js'
 export { explainWaiting, type LiveGate, type WhyWaiting } from './explain.js'
 export { giveUp } from './give-up.js'
-export { countHeldUpTo, never } from './held.js'
+export { never } from './held.js'
 export { type Changes, hold, type RetriedLanes, release, retry } from './hold.js'
 export {
   type ClassName,
@@ -45,6 +45,7 @@ export { park } from './park.js'
 export { classOfMail, deliveriesOf, findPast, type MailKind, type Past } from './past.js'
 export { type RecipientStatus, readRecipients } from './recipients.js'
 export { forgetReported, type Reported, reportedOf, setReported } from './reported.js'
+export { holdRestored } from './restored.js'
 export { makeReturnPaths, type ReturnPaths } from './return-path.js'
 export { changeFitting, lanesOf, type QueueFilter } from './select.js'
 export { type Settlement, settle } from './settle.js'

@@ -1,4 +1,5 @@
 import { messageOf } from '../errors/index.js'
+import { checkBackups } from './backups.js'
 import { checkBlocklists } from './blocklists.js'
 import { checkListenerCertificates, checkPublicCertificate } from './certificates.js'
 import type { DoctorDeps } from './deps.js'
@@ -31,6 +32,7 @@ export async function examine(deps: DoctorDeps): Promise<Finding[]> {
     clock: () => checkTime(deps),
     jobs: () => checkJobs(deps),
     disk: () => checkDisk(deps.dataDir),
+    backup: () => checkBackups(deps),
     blocklist: async () => checkBlocklists(deps, await sources),
   }
   const found = await Promise.all(
@@ -63,7 +65,7 @@ function bounded(
 }
 
 // These matter to an appliance whose mail stays inside, too.
-const localChecks = ['clock', 'disk', 'report', 'jobs']
+const localChecks = ['backup', 'clock', 'disk', 'report', 'jobs']
 
 /** In sandbox mode nothing leaves: what the world thinks is told, but is no failure yet. */
 function judgedForRoute({ config }: DoctorDeps, finding: Finding): Finding {

@@ -17,8 +17,6 @@ export type Outcome =
 export interface ArrivedMail {
   raw: Buffer
   envelope: Envelope
-  /** It came to an address for aggregate reports. */
-  aggregate?: boolean
 }
 
 export interface Reader {
@@ -90,13 +88,13 @@ export function makeReader(deps: ReaderDeps): Reader {
       if (mails.length === 0) return outcomes
       const worker = await ready()
       const order = (one: ReaderOrder, moved: ArrayBuffer[] = []) => worker.postMessage(one, moved)
-      for (const [at, { raw, envelope, aggregate = false }] of mails.entries()) {
+      for (const [at, { raw, envelope }] of mails.entries()) {
         // A copy that goes over: the buffer may be part of a larger one.
         const copy = new Uint8Array(raw)
-        order({ kind: 'mail', at, raw: copy, envelope, aggregate }, [copy.buffer])
+        order({ kind: 'mail', at, raw: copy, envelope }, [copy.buffer])
       }
       let next = 0
-      questions.nextMail(mails[0]?.aggregate)
+      questions.nextMail()
       const listen = async (report: ReaderReport) => {
         if (report.kind === 'question') {
           const answer = await questions.answer(report.question, report.name)
@@ -106,7 +104,7 @@ export function makeReader(deps: ReaderDeps): Reader {
         if (report.kind !== 'read') return false
         outcomes[report.at] = { kind: 'read', reading: report.reading }
         next = report.at + 1
-        questions.nextMail(mails[next]?.aggregate)
+        questions.nextMail()
         return next === mails.length
       }
       const why = await watched(worker, clock, readTimeoutMs, listen)

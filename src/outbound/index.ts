@@ -15,4 +15,3 @@ export {
   type Scope,
 } from './egress/index.js'
 export * from './shaping/index.js'
-export type { SiteStanding, Standing } from './standing-sites.js'

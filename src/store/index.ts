@@ -9,6 +9,7 @@ import { openLogSync } from './log-sync.js'
 import type { Tables } from './schema.js'
 import { joinTurns } from './turns.js'
 
+export { copyDatabase } from './copy.js'
 export { cursorOf, idInCursor, pageOf, textCursorOf, textInCursor } from './cursor.js'
 export { cell, databaseFile, idsIn, idsOf, rowsOf } from './dialect.js'
 /**
@@ -30,6 +31,7 @@ export {
   nobodysSerial,
   uuidTime,
 } from './ids.js'
+export { type Inspection, inspectDatabase, sealCopy } from './inspect.js'
 export { tryLockFile } from './lock.js'
 export { mailNumber } from './mail-number.js'
 export { prepared, preparedInsert } from './prepared.js'
@@ -80,6 +82,11 @@ const busyTimeoutMs = 2_000
 /** Brings the database up to date. Loaded by who does so: each thread would load all migrations. */
 export async function migrateStore(dataDir: string, isServed?: () => boolean): Promise<void> {
   await (await import('./migrate.js')).migrateStore(dataDir, isServed)
+}
+
+/** Whether this version has the migration that a database was brought up to date by last. */
+export async function knowsSchema(name: string): Promise<boolean> {
+  return (await import('./migrate.js')).knowsSchema(name)
 }
 
 /** Opens the migrated database; `migrateStore` comes first, once a process. */

@@ -37,6 +37,7 @@ import * as keyLimits from './migrations/0035-key-limits.js'
 import * as automationHours from './migrations/0037-automation-hours.js'
 import * as figures from './migrations/0041-figures.js'
 import * as jobs from './migrations/0042-jobs.js'
+import * as backups from './migrations/0043-backups.js'
 import * as retention from './migrations/0044-retention.js'
 import * as alive from './migrations/0046-alive.js'
 import * as tlsReports from './migrations/0047-tls-reports.js'
@@ -83,6 +84,7 @@ const migrations: Record<string, Migration> = {
   '0037-automation-hours': automationHours,
   '0041-figures': figures,
   '0042-jobs': jobs,
+  '0043-backups': backups,
   '0044-retention': retention,
   '0046-alive': alive,
   '0047-tls-reports': tlsReports,
@@ -92,6 +94,8 @@ const migrations: Record<string, Migration> = {
   '0058-woken': woken,
   '0059-kept-events': keptEvents,
 }
+
+export const knowsSchema = (name: string): boolean => Object.hasOwn(migrations, name)
 
 /**
  * Brings the database to the present schema, under a lock, all or nothing. Runs at every start. Throws an

@@ -102,6 +102,10 @@ export interface ApplianceRow {
   key_check: string
   /** When it was last seen that the running appliance can write; 0 before the first time. */
   alive_at: Generated<number>
+  /** This is the copy of a backup made then, and nothing was started on it yet. */
+  backup_made_at: Generated<number | null>
+  /** When an appliance was last started on a backup's copy. */
+  restored_at: Generated<number | null>
 }
 
 export interface AccountRow {

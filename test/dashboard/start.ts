@@ -35,7 +35,12 @@ export async function startDashboard(
     log: silentLog,
     clock: systemClock,
   })
-  dashboardRoutes(server.pages, { store, clock: systemClock, sandbox: options.sandbox ?? true })
+  dashboardRoutes(server.pages, {
+    store,
+    clock: systemClock,
+    backupDir: '',
+    sandbox: options.sandbox ?? true,
+  })
   await server.listen()
   t.teardown(() => server.close(0))
   const url = `http://127.0.0.1:${server.port}`

@@ -1,0 +1,50 @@
+import { fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { OperatorError } from '../errors/index.js'
+
+/** What a process of its own is to do: it has no other connection to the database, and gives way to mail. */
+export type Order =
+  | {
+      kind: 'make'
+      dataDir: string
+      dir: string
+      withKey: boolean
+      compress: boolean
+      passphraseFile: string
+    }
+  | { kind: 'verify'; file: string; scratch: string; keyFile: string; passphraseFile: string }
+
+export type Done =
+  | { file: string; sizeBytes: number; tookMs: number; madeAt: number; rows: number }
+  | { error: string }
+
+const entry = fileURLToPath(new URL('../jobs/backup-process.js', import.meta.url))
+const graceMs = 8_000
+
+/** Carries out an order; OperatorError with what went wrong. Aborting ends the process. */
+export async function inProcess(order: Order, signal: AbortSignal) {
+  const child = fork(entry, { execArgv: [], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+  let said = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-1_000)
+  })
+  let done: Done | undefined
+  child.once('message', (message) => {
+    done = message as Done
+  })
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  let kill: NodeJS.Timeout | undefined
+  const stop = () => {
+    child.kill('SIGTERM')
+    kill = setTimeout(() => child.kill('SIGKILL'), graceMs)
+  }
+  if (signal.aborted) stop()
+  signal.addEventListener('abort', stop)
+  child.send(order)
+  await ended
+  clearTimeout(kill)
+  signal.removeEventListener('abort', stop)
+  if (done === undefined) throw new OperatorError(`The process of the backup died. ${said}`.trim())
+  if ('error' in done) throw new OperatorError(done.error)
+  return done
+}

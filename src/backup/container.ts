@@ -1,0 +1,134 @@
+import { createReadStream } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { Readable } from 'node:stream'
+import { createGunzip, createGzip } from 'node:zlib'
+import { messageOf, OperatorError } from '../errors/index.js'
+import { decrypt, encrypt, headRoom, type PublicHead, readEncryptedHead } from './cipher.js'
+
+export interface Wrapping {
+  compress: boolean
+  passphrase: string | undefined
+  head: PublicHead
+}
+
+/** Its name ends so until it is whole. */
+export const partialSuffix = '.partial'
+
+/**
+ * Writes an archive to `file`: gzipped, encrypted, both or neither. It has that name only once all of it is
+ * on the disk. Resolves with its size in bytes.
+ */
+export async function writeContainer(
+  file: string,
+  archive: AsyncIterable<Buffer>,
+  { compress, passphrase, head }: Wrapping,
+  signal?: AbortSignal,
+): Promise<number> {
+  const packed = compress ? through(archive, createGzip({ level: 1 })) : archive
+  const sealed = passphrase === undefined ? packed : encrypt(packed, passphrase, head)
+  const partial = file + partialSuffix
+  const out = await open(partial, 'w', 0o600)
+  let size = 0
+  try {
+    let unsynced = 0
+    for await (const chunk of sealed) {
+      signal?.throwIfAborted()
+      await out.writeFile(chunk)
+      size += chunk.length
+      unsynced += chunk.length
+      // As with the copy: the disk is never far behind, so that no commit of a mail waits for it.
+      if (unsynced < bytesPerSync) continue
+      await out.datasync()
+      unsynced = 0
+    }
+    await out.sync()
+  } catch (error) {
+    await out.close()
+    await rm(partial, { force: true })
+    throw error
+  }
+  await out.close()
+  await rename(partial, file)
+  await syncDirectory(dirname(file))
+  return size
+}
+
+const bytesPerSync = 16 * 1_048_576
+
+export async function syncDirectory(dir: string): Promise<void> {
+  const handle = await open(dir, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** What anybody may know of the file without its passphrase; undefined where it is not encrypted. */
+export async function readPublicHead(file: string): Promise<PublicHead | undefined> {
+  return readEncryptedHead(await beginningOf(file))?.head
+}
+
+/**
+ * The archive in a file, whatever it was wrapped in. `passphrase` is asked for only where the file is
+ * encrypted. What is read is authentic where it is encrypted, and only that.
+ */
+export async function openContainer(
+  file: string,
+  passphrase: () => Promise<string>,
+): Promise<AsyncIterable<Buffer>> {
+  const start = await beginningOf(file)
+  const encrypted = readEncryptedHead(start)
+  const bytes = createReadStream(file, { start: encrypted?.end ?? 0, highWaterMark: 262_144 })
+  const plain: AsyncIterable<Buffer> =
+    encrypted === undefined ? bytes : decrypt(bytes, start, await passphrase())
+  return unzipped(plain)
+}
+
+async function beginningOf(file: string): Promise<Buffer> {
+  const handle = await open(file, 'r')
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(headRoom), 0, headRoom, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** The bytes themselves, or what they are the gzip of. */
+async function* unzipped(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const source = bytes[Symbol.asyncIterator]()
+  const first = await source.next()
+  if (first.done) return
+  const all = (async function* () {
+    yield first.value
+    for (;;) {
+      const next = await source.next()
+      if (next.done) return
+      yield next.value
+    }
+  })()
+  const isGzip = first.value.length > 1 && first.value.readUInt16BE(0) === 0x1f8b
+  yield* isGzip ? through(all, createGunzip()) : all
+}
+
+/** What comes out of a stream of zlib; its errors, and those of the source, end the reading. */
+async function* through(
+  bytes: AsyncIterable<Buffer>,
+  stream: ReturnType<typeof createGzip> | ReturnType<typeof createGunzip>,
+): AsyncGenerator<Buffer> {
+  const source = Readable.from(bytes, { objectMode: false })
+  source.on('error', (error) => stream.destroy(error))
+  source.pipe(stream)
+  try {
+    for await (const chunk of stream) yield chunk
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (!/^Z_/.test(code)) throw error
+    throw new OperatorError(`The backup is damaged: it cannot be unpacked (${messageOf(error)})`)
+  } finally {
+    source.destroy()
+    stream.destroy()
+  }
+}

@@ -1,0 +1,224 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, existsSync, statSync } from 'node:fs'
+import { mkdir, readdir, readFile, rm, stat, statfs } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import type { Clock } from '../clock/index.js'
+import { packageVersion } from '../config/index.js'
+import { OperatorError } from '../errors/index.js'
+import {
+  copyDatabase,
+  databaseFile,
+  type Inspection,
+  inspectDatabase,
+  sealCopy,
+  tryLockFile,
+  walBytes,
+} from '../store/index.js'
+import { partialSuffix, writeContainer } from './container.js'
+import { databaseName, keyName, type Manifest, manifestName } from './manifest.js'
+import { fileNameOf } from './names.js'
+import { slowDown } from './slow-down.js'
+import { type TarFile, writeTar } from './tar.js'
+
+export interface BackupOptions {
+  dataDir: string
+  /** Where it is to be; made if it is not there. */
+  dir: string
+  clock: Clock
+  withKey: boolean
+  compress: boolean
+  passphrase?: string | undefined
+  onStage?: ((stage: BackupStage) => void) | undefined
+  signal?: AbortSignal | undefined
+}
+
+export type BackupStage =
+  | { kind: 'copy'; copied: number; ofBytes: number; walBytes: number }
+  | { kind: 'check' | 'pack' }
+
+export interface MadeBackup {
+  file: string
+  sizeBytes: number
+  tookMs: number
+  manifest: Manifest
+}
+
+const stagedName = '.posthorn-backup.db'
+const lockName = '.posthorn-backup.lock'
+
+/**
+ * Makes one backup of a data directory, whether an appliance runs on it or not: a copy of the database,
+ * checked, with the appliance key and the operator's files, in one file of its own name. Only for a process
+ * that has no connection to that database (see `copyDatabase`). The disk needs room for the copy beside
+ * the backup. Whatever ends it leaves nothing that looks like a backup; its leftovers go with the next one.
+ */
+export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
+  const { dir, clock } = options
+  await mkdir(dir, { recursive: true, mode: 0o700 })
+  const unlock = tryLockFile(join(dir, lockName))
+  if (unlock === undefined) {
+    throw new OperatorError(`Another backup into ${dir} is under way: wait for its end`)
+  }
+  const staged = join(dir, stagedName)
+  try {
+    await removeLeftovers(dir)
+    await askRoom(options)
+    return await makeStaged(options, staged, clock.now())
+  } catch (error) {
+    if (isFull(error)) throw full(dir, error)
+    throw error
+  } finally {
+    await removeStaged(staged)
+    unlock()
+  }
+}
+
+async function makeStaged(
+  options: BackupOptions,
+  staged: string,
+  madeAt: number,
+): Promise<MadeBackup> {
+  const { dataDir, dir, onStage, signal, compress, passphrase, withKey, clock } = options
+  const ofBytes = (await stat(databaseFile(dataDir))).size
+  await copyDatabase(dataDir, staged, {
+    signal,
+    onProgress: (copied, walBytes) => onStage?.({ kind: 'copy', copied, ofBytes, walBytes }),
+  })
+  // Nothing waits for us any more: the log goes on. The rest takes what mail leaves of the processors.
+  slowDown()
+  onStage?.({ kind: 'check' })
+  sealCopy(staged, madeAt)
+  signal?.throwIfAborted()
+  const found = inspectDatabase(staged)
+  refuseDamaged(found, dataDir)
+  const files: Source[] = [
+    ...(await smallFiles(dataDir, withKey)),
+    await sourceOf(databaseName, staged),
+  ]
+  const manifest: Manifest = {
+    format: 1,
+    posthorn: packageVersion(),
+    schema: found.schema ?? '',
+    madeAt: new Date(madeAt).toISOString(),
+    keyCheck: found.keyCheck ?? null,
+    withKey,
+    rows: found.rows,
+    files: files.map(({ name, size, sha256 }) => ({ name, size, sha256 })),
+  }
+  onStage?.({ kind: 'pack' })
+  const file = join(dir, fileNameOf(madeAt, { compress, encrypted: passphrase !== undefined }))
+  const { posthorn, schema } = manifest
+  const head = { madeAt: manifest.madeAt, posthorn, schema }
+  const archive = writeTar(archived(manifest, files), madeAt)
+  const sizeBytes = await writeContainer(file, archive, { compress, passphrase, head }, signal)
+  return { file, sizeBytes, tookMs: clock.now() - madeAt, manifest }
+}
+
+function refuseDamaged({ problems, schema }: Inspection, dataDir: string): void {
+  if (problems.length > 0) {
+    throw new OperatorError(
+      `The database in ${dataDir} is damaged, and no backup of it was made. Restore an earlier one. SQLite says: ${problems.join('; ').slice(0, 500)}`,
+    )
+  }
+  if (schema === undefined) {
+    throw new OperatorError(`The database in ${dataDir} has no tables of Posthorn yet`)
+  }
+}
+
+interface Source {
+  name: string
+  size: number
+  sha256: string
+  open: () => AsyncIterable<Buffer>
+}
+
+async function sourceOf(name: string, path: string): Promise<Source> {
+  const open = () => createReadStream(path, { highWaterMark: 1_048_576 })
+  const hash = createHash('sha256')
+  let size = 0
+  for await (const chunk of open() as AsyncIterable<Buffer>) {
+    hash.update(chunk)
+    size += chunk.length
+  }
+  return { name, size, sha256: hash.digest('hex'), open }
+}
+
+/** The key and the operator's files, as they are now: some kilobytes, kept in memory. */
+async function smallFiles(dataDir: string, withKey: boolean): Promise<Source[]> {
+  const found: [name: string, path: string][] = withKey ? [[keyName, join(dataDir, keyName)]] : []
+  for (const [prefix, dir] of [
+    ['data', dataDir],
+    ['etc', '/etc/posthorn'],
+  ] as const) {
+    if (!existsSync(dir)) continue
+    for (const name of (await readdir(dir)).sort()) {
+      const path = join(dir, name)
+      if (ownName.test(name) && statSync(path).isFile()) found.push([`${prefix}/${name}`, path])
+    }
+  }
+  return await Promise.all(
+    found.map(async ([name, path]) => {
+      const bytes = await readFile(path)
+      const sha256 = createHash('sha256').update(bytes).digest('hex')
+      return { name, size: bytes.length, sha256, open: () => once(bytes) }
+    }),
+  )
+}
+
+const ownName = /^[a-z0-9][a-z0-9_-]{0,60}\.toml$/
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes
+}
+
+function archived(manifest: Manifest, files: readonly Source[]): TarFile[] {
+  const bytes = Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`)
+  return [
+    { name: manifestName, size: bytes.length, body: once(bytes) },
+    // Opened when it is their turn.
+    ...files.map(({ name, size, open }) => ({
+      name,
+      size,
+      body: { [Symbol.asyncIterator]: () => open()[Symbol.asyncIterator]() },
+    })),
+  ]
+}
+
+/** What a backup that was killed has left; the lock says that none is under way. */
+async function removeLeftovers(dir: string): Promise<void> {
+  for (const name of await readdir(dir)) {
+    if (!name.startsWith('posthorn-') || !name.endsWith(partialSuffix)) continue
+    await rm(join(dir, name))
+  }
+  await removeStaged(join(dir, stagedName))
+}
+
+async function removeStaged(staged: string): Promise<void> {
+  for (const suffix of ['', '-wal', '-shm', '-journal']) await rm(staged + suffix, { force: true })
+}
+
+const spareBytes = 16 * 1_048_576
+
+/** Room for the copy and for the backup itself, which is compressed to half of it at most, or not at all. */
+async function askRoom({ dataDir, dir, compress }: BackupOptions): Promise<void> {
+  const bytes = (await stat(databaseFile(dataDir))).size + (await walBytes(dataDir))
+  const needed = Math.ceil(bytes * (compress ? 1.5 : 2)) + spareBytes
+  const { bavail, bsize } = await statfs(dir)
+  const free = bavail * bsize
+  if (free >= needed) return
+  throw new OperatorError(
+    `The disk of ${dir} has ${inMegabytes(free)} free, and the backup needs ${inMegabytes(needed)} while it is made. Make room, or choose another directory`,
+  )
+}
+
+const inMegabytes = (bytes: number) => `${Math.ceil(bytes / 1_000_000).toLocaleString('en-GB')} MB`
+
+const isFull = (error: unknown): boolean =>
+  error instanceof Error &&
+  'code' in error &&
+  /^(ENOSPC|EDQUOT|SQLITE_FULL)$/.test(String(error.code))
+
+const full = (dir: string, cause: unknown) =>
+  new OperatorError(`The disk of ${basename(dir) === '' ? '/' : dir} is full: no backup was made`, {
+    cause,
+  })

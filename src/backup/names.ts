@@ -1,0 +1,46 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** A backup in a directory, as far as its name and its first bytes tell. */
+export interface FoundBackup {
+  file: string
+  madeAt: number
+  sizeBytes: number
+  encrypted: boolean
+}
+
+const pattern = /^posthorn-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z\.tar(\.gz)?(\.enc)?$/
+
+/** `posthorn-20261122T091530123Z.tar.gz.enc`: the names sort by time, and no two backups have the same. */
+export function fileNameOf(
+  madeAt: number,
+  { compress, encrypted }: { compress: boolean; encrypted: boolean },
+): string {
+  const time = new Date(madeAt).toISOString().replace(/[-:.]/g, '')
+  return `posthorn-${time}.tar${compress ? '.gz' : ''}${encrypted ? '.enc' : ''}`
+}
+
+/** When the backup of that name was made; undefined where the name is none of ours. */
+export function timeInName(name: string): number | undefined {
+  const found = pattern.exec(name)
+  if (found === null) return undefined
+  const [, year, month, day, hour, minute, second, ms] = found.map(Number)
+  return Date.UTC(year ?? 0, (month ?? 1) - 1, day, hour, minute, second, ms)
+}
+
+/** The backups of a directory, newest first; none where there is no such directory. */
+export async function findBackups(dir: string): Promise<FoundBackup[]> {
+  const names = await readdir(dir).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  const found: FoundBackup[] = []
+  for (const name of names) {
+    const madeAt = timeInName(name)
+    if (madeAt === undefined) continue
+    const file = join(dir, name)
+    const { size } = await stat(file)
+    found.push({ file, madeAt, sizeBytes: size, encrypted: name.endsWith('.enc') })
+  }
+  return found.sort((a, b) => b.madeAt - a.madeAt)
+}

@@ -1,0 +1,132 @@
+import { existsSync } from 'node:fs'
+import { copyFile, mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '../clock/index.js'
+import { keyCheckOf, openApplianceKey } from '../config/index.js'
+import { OperatorError } from '../errors/index.js'
+import { emptyWal, migrateStore, sealCopy } from '../store/index.js'
+import { syncDirectory } from './container.js'
+import { databaseName, keyName, type Manifest } from './manifest.js'
+import { type UnpackOptions, unpackBackup } from './unpack.js'
+import { checkUnpacked } from './verify.js'
+
+export interface RestoreOptions extends UnpackOptions {
+  /** The data directory; nobody else is at work in it (the caller has its lock). */
+  to: string
+  /** A directory in it where the backup is unpacked; its being there without a database tells of a broken restore. */
+  scratch: string
+  /** Whether a database that is there may make way; it is kept beside. */
+  replace: boolean
+  /** The appliance key of a backup that was made without it. */
+  keyFile?: string | undefined
+  clock: Clock
+}
+
+export interface Restored {
+  manifest: Manifest
+  /** Where the files are that were there before; undefined where there were none. */
+  keptIn: string | undefined
+  /** Where the files are that the backup had of /etc/posthorn; undefined where it had none. */
+  etcIn: string | undefined
+}
+
+const asideName = 'before-restore.partial'
+// In this order they go: without the first nothing starts, and a log is never left without its database.
+const databaseFiles = [databaseName, `${databaseName}-wal`, `${databaseName}-shm`]
+
+/**
+ * Puts what a backup has into a data directory. All of it is unpacked and checked beside its place first; then
+ * it is moved there, the database last: whenever it is killed, the directory has the whole of the old, the
+ * whole of the new, or no database, with which nothing starts. Run again, it begins anew. The database is
+ * brought up to date and says that it is a backup, so that the start holds what may have been sent since.
+ */
+export async function restoreBackup(file: string, options: RestoreOptions): Promise<Restored> {
+  const { to, scratch, replace, clock } = options
+  if (existsSync(join(to, databaseName)) && !replace) {
+    throw new OperatorError(
+      `There is a database in ${to} already. With --yes the backup takes its place, and the old files are kept beside it`,
+    )
+  }
+  await rm(scratch, { recursive: true, force: true })
+  await mkdir(scratch, { mode: 0o700 })
+  const manifest = await unpackBackup(file, scratch, options)
+    .then((manifest) => prepare(scratch, manifest, options))
+    .catch(async (error) => {
+      await rm(scratch, { recursive: true, force: true })
+      throw error
+    })
+  const time = new Date(clock.now()).toISOString().replace(/[-:.]/g, '')
+  const etc = join(scratch, 'etc')
+  const etcIn = existsSync(etc) ? join(to, `etc-of-backup-${time}`) : undefined
+  if (etcIn !== undefined) await rename(etc, etcIn)
+  return { manifest, keptIn: await place(to, scratch, time), etcIn }
+}
+
+async function prepare(
+  scratch: string,
+  manifest: Manifest,
+  options: RestoreOptions,
+): Promise<Manifest> {
+  const { to, keyFile } = options
+  // A new machine has no key yet; the one that is there is kept if it belongs to the backup.
+  const own = join(to, keyName)
+  const given = keyFile ?? (existsSync(own) ? own : undefined)
+  const key = await checkUnpacked(scratch, manifest, given)
+  if (key === 'apart' || (!manifest.withKey && given === undefined)) {
+    throw new OperatorError(
+      'The backup was made without the appliance key: name the file that has it by --key',
+    )
+  }
+  if (!manifest.withKey && given !== undefined) await copyFile(given, join(scratch, keyName))
+  await migrateStore(scratch)
+  const keyCheck = keyCheckOf(openApplianceKey(join(scratch, keyName)))
+  sealCopy(join(scratch, databaseName), Date.parse(manifest.madeAt), keyCheck)
+  await syncDirectory(scratch)
+  return manifest
+}
+
+/** From here on only names change. */
+async function place(to: string, scratch: string, time: string): Promise<string | undefined> {
+  const settings = await namesIn(join(scratch, 'data'))
+  const keptIn = await moveAside(to, [...databaseFiles, keyName, ...settings], time)
+  await rename(join(scratch, keyName), join(to, keyName))
+  for (const name of settings) await rename(join(scratch, 'data', name), join(to, name))
+  await syncDirectory(to)
+  await rename(join(scratch, databaseName), join(to, databaseName))
+  await syncDirectory(to)
+  await rm(scratch, { recursive: true, force: true })
+  return keptIn
+}
+
+async function moveAside(
+  to: string,
+  names: readonly string[],
+  time: string,
+): Promise<string | undefined> {
+  const aside = join(to, asideName)
+  // One that a restore before us began, and did not end: it has what was there at first.
+  const begun = await namesIn(aside)
+  if (begun.length === 0 && !names.some((name) => existsSync(join(to, name)))) return undefined
+  if (existsSync(join(to, databaseName))) {
+    try {
+      emptyWal(to)
+    } catch {
+      // It is damaged, and its log is kept with it.
+    }
+  }
+  await mkdir(aside, { recursive: true, mode: 0o700 })
+  for (const name of names) {
+    if (!existsSync(join(to, name))) continue
+    // What stands there besides is of that restore.
+    if (begun.includes(name)) await rm(join(to, name))
+    else await rename(join(to, name), join(aside, name))
+    await syncDirectory(to)
+  }
+  const keptIn = join(to, `before-restore-${time}`)
+  await syncDirectory(aside)
+  await rename(aside, keptIn)
+  return keptIn
+}
+
+const namesIn = async (dir: string): Promise<string[]> =>
+  existsSync(dir) ? await readdir(dir) : []

@@ -1,0 +1,104 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { JobResult } from '../calendar/index.js'
+import { type Clock, systemClock } from '../clock/index.js'
+import type { Config } from '../config/index.js'
+import { OperatorError } from '../errors/index.js'
+import { type Done, inProcess, type Order } from './apart.js'
+import { expiredBackups } from './generations.js'
+import { runHook } from './hook.js'
+import { makeBackup } from './make.js'
+import { keyName } from './manifest.js'
+import { findBackups } from './names.js'
+import { checkPassphrase, passphraseOf } from './passphrase.js'
+import { slowDown } from './slow-down.js'
+import { verifyBackup } from './verify.js'
+
+export interface ScheduledDeps {
+  clock: Clock
+  config: { backup: Config['backup'] }
+  dataDir: string
+  signal: AbortSignal
+}
+
+const off: JobResult = { summary: 'No backups are made: backup.dir is not set' }
+
+/** The job `backup`: makes one, removes those that have had their time, and runs the operator's command. */
+export async function scheduledBackup(deps: ScheduledDeps): Promise<JobResult> {
+  const { clock, config, dataDir, signal } = deps
+  const { dir, hook, hookTimeout, ...how } = config.backup
+  if (dir === '') return off
+  const { withKey, compress, passphraseFile } = how
+  const order = { kind: 'make', dataDir, dir, withKey, compress, passphraseFile } as const
+  const made = await inProcess(order, signal)
+  const expired = expiredBackups(await findBackups(dir), {
+    ...{ daily: how.keepDaily, weekly: how.keepWeekly, monthly: how.keepMonthly },
+  })
+  for (const { file } of expired) await rm(file)
+  const { sizeBytes, tookMs, madeAt } = made
+  if (hook.length > 0) {
+    await runHook(hook, made.file, { clock, signal, timeoutMs: hookTimeout, env: process.env })
+  }
+  return {
+    summary: `${made.file} was made and checked${hook.length > 0 ? ', and the command of backup.hook has taken it' : ''}`,
+    figures: { sizeBytes, tookMs, madeAt, removed: expired.length },
+  }
+}
+
+/** The job `backup-check`: opens the newest backup as a restore does, and checks all of it. */
+export async function scheduledCheck(deps: ScheduledDeps): Promise<JobResult> {
+  const { clock, config, dataDir, signal } = deps
+  const { dir, passphraseFile, maxAge } = config.backup
+  if (dir === '') return off
+  const [newest] = await findBackups(dir)
+  if (newest === undefined) throw new OperatorError(`There is no backup in ${dir}`)
+  const { file, madeAt, sizeBytes } = newest
+  const keyFile = join(dataDir, keyName)
+  const order: Order = { kind: 'verify', file, scratch: dir, keyFile, passphraseFile }
+  const { tookMs, rows } = await inProcess(order, signal)
+  const hours = Math.floor((clock.now() - madeAt) / 3_600_000)
+  if (clock.now() - madeAt > maxAge) {
+    throw new OperatorError(`The newest backup ${file} is sound, but ${hours} hours old`)
+  }
+  return {
+    summary: `${file} is sound: it was unpacked, and its ${rows.toLocaleString('en-GB')} rows are there`,
+    figures: { sizeBytes, tookMs, madeAt, rows },
+  }
+}
+
+/** In the process that has no other connection to the database. */
+export async function carryOut(
+  order: Order,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<Exclude<Done, { error: string }>> {
+  const clock = systemClock
+  const passphrase = passphraseOf(order.passphraseFile, env)
+  const began = clock.now()
+  if (order.kind === 'make') {
+    const known = passphrase === undefined ? undefined : checkPassphrase(passphrase)
+    const { file, sizeBytes, tookMs, manifest } = await makeBackup({
+      ...{ ...order, clock, signal },
+      passphrase: known,
+    })
+    const madeAt = Date.parse(manifest.madeAt)
+    return { file, sizeBytes, tookMs, madeAt, rows: total(manifest.rows) }
+  }
+  slowDown()
+  const { manifest } = await verifyBackup(order.file, {
+    ...order,
+    signal,
+    passphrase: async () => {
+      if (passphrase !== undefined) return passphrase
+      throw new OperatorError(
+        `${order.file} is encrypted, and backup.passphrase_file does not say with what`,
+      )
+    },
+  })
+  const madeAt = Date.parse(manifest.madeAt)
+  const tookMs = clock.now() - began
+  return { file: order.file, sizeBytes: 0, tookMs, madeAt, rows: total(manifest.rows) }
+}
+
+const total = (rows: Readonly<Record<string, number>>) =>
+  Object.values(rows).reduce((sum, count) => sum + count, 0)

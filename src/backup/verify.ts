@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { keyCheckOf, openApplianceKey } from '../config/index.js'
+import { messageOf, OperatorError } from '../errors/index.js'
+import { inspectDatabase, knowsSchema } from '../store/index.js'
+import { databaseName, keyName, type Manifest } from './manifest.js'
+import { type UnpackOptions, unpackBackup } from './unpack.js'
+
+export interface VerifyOptions extends UnpackOptions {
+  /** A directory with room for all of the backup, where it is unpacked and removed again. */
+  scratch: string
+  /** The appliance key of a backup that was made without; it is compared if it is there. */
+  keyFile?: string | undefined
+}
+
+export interface Verified {
+  manifest: Manifest
+  /** `apart`: it is not in the backup, and was not given either. */
+  key: 'belongs' | 'apart'
+}
+
+/**
+ * Opens a backup as a restore does, and checks all of it: the checksums, SQLite's integrity check, the count
+ * of every table, the key. OperatorError says what is wrong with it.
+ */
+export async function verifyBackup(file: string, options: VerifyOptions): Promise<Verified> {
+  const dir = await mkdtemp(join(options.scratch, '.posthorn-check-'))
+  try {
+    const manifest = await unpackBackup(file, dir, options)
+    return { manifest, key: await checkUnpacked(dir, manifest, options.keyFile) }
+  } finally {
+    await rm(dir, { recursive: true, force: true })
+  }
+}
+
+/** The checks of what was unpacked into `dir`. */
+export async function checkUnpacked(
+  dir: string,
+  manifest: Manifest,
+  keyFile: string | undefined,
+): Promise<Verified['key']> {
+  if (!(await knowsSchema(manifest.schema))) {
+    throw new OperatorError(
+      `The backup was made by Posthorn ${manifest.posthorn}, whose database this version does not know (${manifest.schema}). Install that version or a later one`,
+    )
+  }
+  let found: ReturnType<typeof inspectDatabase>
+  try {
+    found = inspectDatabase(join(dir, databaseName))
+  } catch (cause) {
+    throw damaged(`SQLite cannot read its database (${messageOf(cause)})`)
+  }
+  if (found.problems.length > 0) {
+    throw damaged(`its database is not sound: ${found.problems.join('; ').slice(0, 500)}`)
+  }
+  const tables = new Set([...Object.keys(found.rows), ...Object.keys(manifest.rows)])
+  for (const table of tables) {
+    const [has, said] = [found.rows[table] ?? 0, manifest.rows[table] ?? 0]
+    if (has !== said) throw damaged(`${table} has ${has} rows instead of ${said}`)
+  }
+  if (found.schema !== manifest.schema || found.keyCheck !== (manifest.keyCheck ?? undefined)) {
+    throw damaged('its database is another one than its manifest says')
+  }
+  return checkKey(dir, manifest, keyFile)
+}
+
+function checkKey(dir: string, manifest: Manifest, keyFile: string | undefined): Verified['key'] {
+  const file = manifest.withKey ? join(dir, keyName) : keyFile
+  if (file === undefined || !existsSync(file)) {
+    if (manifest.withKey) throw damaged('its appliance key is missing')
+    return 'apart'
+  }
+  const key = openApplianceKey(file)
+  if (manifest.keyCheck !== null && keyCheckOf(key) !== manifest.keyCheck) {
+    throw new OperatorError(
+      manifest.withKey
+        ? 'The appliance key in the backup does not belong to its database'
+        : `The appliance key ${file} does not belong to the database in the backup`,
+    )
+  }
+  return 'belongs'
+}
+
+const damaged = (what: string) => new OperatorError(`The backup is damaged: ${what}`)

@@ -1,0 +1,203 @@
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { applianceKeyFile } from '../app/files.js'
+import {
+  type BackupStage,
+  checkPassphrase,
+  findBackups,
+  type MadeBackup,
+  makeBackup,
+  readPublicHead,
+  verifyBackup,
+} from '../backup/index.js'
+import { systemClock } from '../clock/index.js'
+import { OperatorError } from '../errors/index.js'
+import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
+import { askPassphrase, givenPassphrase } from './passphrase.js'
+import { becomeOwner, type Place, placeOf, requireDataDir, settingsOf } from './place.js'
+
+interface MakeOptions {
+  withoutKey?: boolean
+  withKey?: boolean
+  compress?: boolean
+  encrypt?: boolean
+  passphraseFile?: string
+}
+
+export const passphraseHelp =
+  'a file whose first line is the passphrase (else POSTHORN_BACKUP_PASSPHRASE)'
+
+export function backupCommands(program: Command): void {
+  const backup = program
+    .command('backup [dir]')
+    .description('make a backup, while the appliance runs or not; check and list backups')
+    .option('--without-key', 'leave the appliance key out, to be kept apart')
+    .option('--with-key', 'take it in, whatever backup.with_key says')
+    .option('--no-compress', 'as it is, not gzipped')
+    .option('--encrypt', 'encrypt it, with a passphrase that is asked for if none is given')
+    .option('--passphrase-file <file>', `encrypt it with ${passphraseHelp}`)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ posthorn backup                          into backup.dir, else 'backups' in the data directory
+  $ posthorn backup /mnt/other --encrypt
+  $ posthorn backup verify /mnt/other/posthorn-20261122T030000000Z.tar.gz
+  $ posthorn restore FILE                    its way back
+
+One file has everything: a copy of the database, checked, the operator's files, and the appliance key,
+without which the database is worth little; so whoever reads the file can sign as your domains. Encrypt it,
+or leave the key out by --without-key (backup.with_key) and keep a copy of it apart: it never changes.`,
+    )
+    .action(async (dir: string | undefined, options: MakeOptions, command: Command) => {
+      if (options.withKey && options.withoutKey) {
+        command.error('error: --with-key and --without-key exclude each other')
+      }
+      await make(placeOf(command), dir, options)
+    })
+  verifyCommand(backup)
+  backup
+    .command('list [dir]')
+    .description('the backups of a directory, newest first')
+    .addHelpText('after', '\nExample:\n  $ posthorn backup list /mnt/other')
+    .action(async (dir: string | undefined, _options, command: Command) => {
+      await list(placeOf(command), dir)
+    })
+}
+
+async function make(place: Place, dir: string | undefined, options: MakeOptions): Promise<void> {
+  const { backup } = settingsOf(place)
+  becomeOwner(place)
+  await requireDataDir(place)
+  // A backup with a key that is another's would be found out at its restore.
+  const { openOwnKey } = await import('../app/own-database.js')
+  openOwnKey(place.dataDir)
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => stop.abort(new Error('The backup was stopped')))
+  }
+  const made = await makeBackup({
+    dataDir: place.dataDir,
+    dir: directoryOf(place, dir, backup.dir),
+    clock: systemClock,
+    withKey: options.withKey ?? (options.withoutKey ? false : backup.withKey),
+    compress: options.compress === false ? false : backup.compress,
+    passphrase: await passphraseFor(options, backup.passphraseFile),
+    onStage: process.stderr.isTTY && !place.json ? progress() : undefined,
+    signal: stop.signal,
+  })
+  await sayMade(place, made)
+}
+
+const directoryOf = ({ dataDir }: Place, named: string | undefined, setting: string): string =>
+  resolve(named ?? (setting === '' ? join(dataDir, 'backups') : setting))
+
+async function passphraseFor(options: MakeOptions, setting: string): Promise<string | undefined> {
+  const given = givenPassphrase(options.passphraseFile, setting)
+  if (given !== undefined || !options.encrypt) return given && checkPassphrase(given)
+  const passphrase = checkPassphrase(await askPassphrase('Passphrase of the backup'))
+  if (passphrase === (await askPassphrase('The same again'))) return passphrase
+  throw new OperatorError('The two passphrases are not the same')
+}
+
+function progress(): (stage: BackupStage) => void {
+  let last = ''
+  return (stage) => {
+    const line =
+      stage.kind === 'copy'
+        ? `Copying: ${Math.floor((100 * Math.min(stage.copied, stage.ofBytes)) / stage.ofBytes)} %`
+        : stage.kind === 'check'
+          ? 'Checking the copy'
+          : 'Packing'
+    if (line !== last) remark(line)
+    last = line
+  }
+}
+
+async function sayMade({ json }: Place, { file, sizeBytes, tookMs, manifest }: MadeBackup) {
+  const encrypted = (await readPublicHead(file)) !== undefined
+  if (json) return sayJson({ file, sizeBytes, tookMs, encrypted, ...manifest })
+  say(`Made ${file}: ${megabytes(sizeBytes)}, checked, in ${(tookMs / 1_000).toFixed(1)} s`)
+  if (!manifest.withKey) {
+    remark(
+      'The appliance key is not in it: keep a copy of that apart, or nobody can use the backup',
+    )
+  } else if (!encrypted) {
+    remark(
+      'It has the appliance key and is not encrypted: whoever reads it can sign as your domains (--encrypt, --without-key)',
+    )
+  }
+}
+
+interface VerifyOptions {
+  key?: string
+  passphraseFile?: string
+  scratch?: string
+}
+
+function verifyCommand(backup: Command): void {
+  backup
+    .command('verify <file>')
+    .description(
+      'open a backup as a restore does, and check all of it; status 1 when it is damaged',
+    )
+    .option(
+      '--key <file>',
+      'the appliance key of a backup without it (default: that of the data directory)',
+    )
+    .option('--passphrase-file <file>', passphraseHelp)
+    .option('--scratch <dir>', 'where there is room to unpack it (default: beside it)')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ posthorn backup verify posthorn-20261122T030000000Z.tar.gz',
+    )
+    .action(async (given: string, _options, command: Command) => {
+      // --passphrase-file is an option of 'backup' as well, which takes it first.
+      const options = command.optsWithGlobals<VerifyOptions>()
+      const place = placeOf(command)
+      const file = resolve(given)
+      const own = applianceKeyFile(place.dataDir)
+      const keyFile = options.key ?? (existsSync(own) ? own : undefined)
+      const { manifest, key } = await verifyBackup(file, {
+        scratch: resolve(options.scratch ?? dirname(file)),
+        keyFile,
+        passphrase: () => openingPassphrase(place, options.passphraseFile),
+      })
+      if (place.json) return sayJson({ file, sound: true, key, ...manifest })
+      say(`${file} is sound`)
+      sayFields({
+        Made: shownTime(Date.parse(manifest.madeAt)),
+        By: `Posthorn ${manifest.posthorn}, schema ${manifest.schema}`,
+        Rows: Object.values(manifest.rows)
+          .reduce((sum, count) => sum + count, 0)
+          .toLocaleString('en-GB'),
+        Key: key === 'apart' ? 'not in it, and not compared (--key)' : 'belongs to the database',
+      })
+    })
+}
+
+/** For a backup that is encrypted: given, or asked for. */
+export async function openingPassphrase(place: Place, option: string | undefined): Promise<string> {
+  const setting = settingsOf(place).backup.passphraseFile
+  return givenPassphrase(option, setting) ?? (await askPassphrase('Passphrase of the backup'))
+}
+
+async function list(place: Place, named: string | undefined): Promise<void> {
+  const dir = directoryOf(place, named, settingsOf(place).backup.dir)
+  const found = await findBackups(dir)
+  if (place.json) {
+    return sayJson(found.map(({ madeAt, ...one }) => ({ ...one, madeAt: jsonTime(madeAt) })))
+  }
+  sayTable(
+    ['MADE', 'SIZE', 'ENCRYPTED', 'FILE'],
+    found.map(({ madeAt, sizeBytes, encrypted, file }) => [
+      ...[shownTime(madeAt), megabytes(sizeBytes)],
+      ...[encrypted ? 'yes' : 'no', file],
+    ]),
+    `No backups in ${dir}`,
+  )
+}
+
+const megabytes = (bytes: number) =>
+  `${(bytes / 1_000_000).toLocaleString('en-GB', { maximumFractionDigits: 1 })} MB`

@@ -1,0 +1,71 @@
+import { mkdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { restoreScratch } from '../app/files.js'
+import { lockDataDir } from '../app/lock.js'
+import { restoreBackup } from '../backup/index.js'
+import { systemClock } from '../clock/index.js'
+import { openingPassphrase, passphraseHelp } from './backup.js'
+import { jsonTime, remark, say, sayJson, shownTime } from './output.js'
+import { becomeOwner, placeOf } from './place.js'
+
+interface RestoreOptions {
+  to?: string
+  yes?: boolean
+  key?: string
+  passphraseFile?: string
+}
+
+export function restoreCommand(program: Command): void {
+  program
+    .command('restore <file>')
+    .description('put a backup into a data directory on which no appliance runs')
+    .option('--to <dir>', 'the directory (default: the data directory)')
+    .option('--yes', 'take the place of the database there; the old files are kept beside it')
+    .option('--key <file>', 'the appliance key of a backup that was made without it')
+    .option('--passphrase-file <file>', passphraseHelp)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ posthorn restore posthorn-20261122T030000000Z.tar.gz --to /var/lib/posthorn
+  $ posthorn queue held                      then: what waited when the backup was made
+
+Everything is checked before it gets its place; if the command is ended before that, run it again. What waited
+at the time of the backup may have been sent since: the next start holds it, and nothing of it leaves before
+'posthorn queue release'. What came in since is not there: mail, unsubscribes, bounces.`,
+    )
+    .action(async (given: string, options: RestoreOptions, command: Command) => {
+      const place = placeOf(command)
+      const to = resolve(options.to ?? place.dataDir)
+      // Before it becomes another user: the file may be root's alone, and is open from then on.
+      mkdirSync(to, { recursive: true, mode: 0o700 })
+      becomeOwner({ ...place, dataDir: to })
+      const unlock = lockDataDir(to)
+      try {
+        const { manifest, keptIn, etcIn } = await restoreBackup(resolve(given), {
+          to,
+          scratch: restoreScratch(to),
+          replace: options.yes === true,
+          keyFile: options.key === undefined ? undefined : resolve(options.key),
+          passphrase: () => openingPassphrase(place, options.passphraseFile),
+          clock: systemClock,
+        })
+        const madeAt = Date.parse(manifest.madeAt)
+        if (place.json) {
+          return sayJson({
+            ...{ dataDir: to, madeAt: jsonTime(madeAt) },
+            ...{ keptIn: keptIn ?? null, etcIn: etcIn ?? null, rows: manifest.rows },
+          })
+        }
+        say(`Restored to ${to}, as it was at ${shownTime(madeAt)}`)
+        if (keptIn !== undefined) say(`What was there before is in ${keptIn}`)
+        if (etcIn !== undefined) say(`The files of /etc/posthorn are in ${etcIn}, to be put there`)
+        remark(
+          "The next start holds the mail that waited then, as it may have been sent since: 'posthorn queue held' lists it, 'queue release' sends it",
+        )
+      } finally {
+        unlock()
+      }
+    })
+}

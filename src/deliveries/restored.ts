@@ -1,0 +1,44 @@
+import type { Clock } from '../clock/index.js'
+import { idsIn, type Store } from '../store/index.js'
+import { hold } from './hold.js'
+
+const rowsPerWrite = 500
+
+/**
+ * At the start on a backup's copy, before anything is sent: holds all that waits. What was due has left
+ * since, and so has what was in flight; the rest may have been cancelled. Resolves with how many deliveries it
+ * holds. It may be run again.
+ */
+export async function holdRestored(
+  { store, clock }: { store: Store; clock: Clock },
+  reason: string,
+): Promise<number> {
+  let held = 0
+  for (let after = 0; ; ) {
+    const rows = await store.read
+      .selectFrom('queue')
+      .select('id')
+      .where('id', '>', after)
+      .where('held_at', 'is', null)
+      .orderBy('id')
+      .limit(rowsPerWrite)
+      .execute()
+    const last = rows.at(-1)
+    if (last === undefined) return held
+    const ids = rows.map(({ id }) => id)
+    const { changed } = await store.write(async (tx) => {
+      const now = clock.now()
+      // Of attempts that ended with the appliance of before, as far as this database goes: their due time
+      // is that of the lease.
+      await tx
+        .updateTable('queue')
+        .set({ lease: null, due_at: now })
+        .where('id', 'in', idsIn(ids))
+        .where('lease', 'is not', null)
+        .execute()
+      return await hold(tx, ids, { reason, now })
+    })
+    held += changed
+    after = last.id
+  }
+}

@@ -1,0 +1,12 @@
+import { carryOut, type Order } from '../backup/index.js'
+import { messageOf } from '../errors/index.js'
+
+// A process that the jobs `backup` and `backup-check` start: see `backup/apart.ts`.
+const stop = new AbortController()
+process.once('SIGTERM', () => stop.abort(new Error('The appliance stopped, or it took too long')))
+process.once('disconnect', () => stop.abort(new Error('The appliance is gone')))
+process.once('message', (order: Order) => {
+  void carryOut(order, process.env, stop.signal)
+    .catch((error: unknown) => ({ error: messageOf(error) }))
+    .then((done) => process.send?.(done, () => process.exit()))
+})

@@ -1,0 +1,72 @@
+import BetterSqlite3 from 'better-sqlite3'
+
+/** What a database file is, for whoever has it as a copy that nothing else has open. */
+export interface Inspection {
+  /** What SQLite finds wrong with it; empty when it is sound. */
+  problems: string[]
+  /** The name of the last migration; undefined where there was none. */
+  schema: string | undefined
+  /** Of every table. */
+  rows: Record<string, number>
+  /** Of the appliance key that it was made with; undefined where none was remembered. */
+  keyCheck: string | undefined
+}
+
+const maxProblems = 20
+
+/** Reads all of it: minutes for some gigabytes. Throws SQLite's error where it is no database. */
+export function inspectDatabase(file: string): Inspection {
+  const raw = new BetterSqlite3(file, { fileMustExist: true, readonly: true })
+  try {
+    raw.pragma('cache_size = -65536')
+    const found = raw.prepare<[], string>(`pragma integrity_check(${maxProblems})`).pluck().all()
+    const tables = raw
+      .prepare<[], string>(
+        "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by name",
+      )
+      .pluck()
+      .all()
+    const pluck = (sql: string) => raw.prepare<[], string>(sql).pluck().get()
+    const problems = found.filter((line) => line !== 'ok')
+    if (problems.length > 0) return { problems, schema: undefined, rows: {}, keyCheck: undefined }
+    return {
+      problems,
+      schema: tables.includes('kysely_migration')
+        ? pluck('select max(name) from kysely_migration')
+        : undefined,
+      rows: Object.fromEntries(
+        tables.map((table) => [
+          table,
+          Number(pluck(`select count(*) from "${table.replaceAll('"', '""')}"`)),
+        ]),
+      ),
+      keyCheck: tables.includes('appliance') ? pluck('select key_check from appliance') : undefined,
+    }
+  } finally {
+    raw.close()
+  }
+}
+
+/**
+ * Makes one file of a copy and its log, and writes into it that it is a copy of that time: whoever starts
+ * on it, however it came there, knows that its queue may have been sent since. A database of before is
+ * marked by its restore, which brings it up to date first and knows the `keyCheck` of its key.
+ */
+export function sealCopy(file: string, madeAt: number, keyCheck?: string): void {
+  const raw = new BetterSqlite3(file, { fileMustExist: true })
+  try {
+    raw.pragma('journal_mode = delete')
+    raw.pragma('synchronous = full')
+    const columns = raw
+      .prepare<[], string>("select name from pragma_table_info('appliance')")
+      .pluck()
+      .all()
+    if (!columns.includes('backup_made_at')) return
+    if (keyCheck !== undefined) {
+      raw.prepare('insert or ignore into appliance (id, key_check) values (1, ?)').run(keyCheck)
+    }
+    raw.prepare('update appliance set backup_made_at = ?').run(madeAt)
+  } finally {
+    raw.close()
+  }
+}

@@ -1,0 +1,378 @@
+import { type ChildProcess, fork, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import Database from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { jsonOf, outcomeOf, runCli, startCli } from '../cli/run.js'
+import { initSandbox } from '../support/process.js'
+import { makeTempDir } from '../support/store.js'
+
+t.setTimeout(300_000)
+
+const passphrase = 'six random words in a row'
+
+interface Made {
+  file: string
+  rows: Record<string, number>
+  withKey: boolean
+  encrypted: boolean
+}
+
+/** Each in a process of its own, as it takes the lowest priority and no other connection beside. */
+const alone = { alone: true } as const
+
+function openPlace(t: Test) {
+  const folder = makeTempDir(t)
+  const [data, dir, to] = [join(folder, 'data'), join(folder, 'backups'), join(folder, 'new')]
+  initSandbox(data)
+  const run = (...args: string[]) =>
+    runCli(args.includes('--data') ? args : [...args, '--data', data], alone)
+  const backup = (...args: string[]) =>
+    jsonOf<Made>(t, ['backup', dir, ...args, '--data', data], alone)
+  const refused = async (reason: RegExp, ...args: string[]) => {
+    const { status, stdout, stderr } = await run(...args)
+    t.match(
+      { status, stdout, stderr },
+      { status: /^(1|65|78)$/, stdout: '', stderr: reason },
+      args.join(' '),
+    )
+    t.match(stderr, /^error: /)
+    t.notMatch(stderr, /\n {4}at /, 'no stack')
+  }
+  return { folder, data, dir, to, run, backup, refused, key: join(data, 'appliance.key') }
+}
+
+/** Writes pairs of accounts until the test ends; `told` has the names of those that are on disk. */
+function startWriter(t: Test, data: string) {
+  const child: ChildProcess = fork(
+    fileURLToPath(new URL('../support/store-writer.js', import.meta.url)),
+    [data],
+  )
+  const told: string[] = []
+  child.on('message', (name) => told.push(String(name)))
+  const ended = once(child, 'exit')
+  const stop = async () => {
+    child.kill('SIGKILL')
+    await ended
+  }
+  t.teardown(stop)
+  return { told, stop, more: () => once(child, 'message') }
+}
+
+t.test('a backup beside writes is the database of one moment', async (t) => {
+  const { data, to, backup, run } = openPlace(t)
+  const writer = startWriter(t, data)
+  for (let round = 0; round < 3; round++) {
+    await writer.more()
+    const before = [...writer.told]
+    const { file, rows } = await backup(round === 1 ? '--no-compress' : '--with-key')
+    t.ok(writer.told.length > before.length, 'it was written meanwhile')
+    t.equal((await run('backup', 'verify', file)).status, 0)
+    rmSync(to, { recursive: true, force: true })
+    t.equal((await run('restore', file, '--to', to)).status, 0)
+    const db = new Database(join(to, 'posthorn.db'), { readonly: true })
+    const pairs = db
+      .prepare<[], { name: string; rows: number }>(
+        "select name, count(*) rows from accounts where name <> 'Sandbox' group by name",
+      )
+      .all()
+    db.close()
+    t.equal(pairs.filter(({ rows }) => rows !== 2).length, 0, 'no half of a transaction')
+    const found = new Set(pairs.map(({ name }) => name))
+    t.same(
+      before.filter((name) => !found.has(name)),
+      [],
+      'all that was answered before is there',
+    )
+    t.equal(rows.accounts, 2 * pairs.length + 1)
+  }
+  await writer.stop()
+  const log = statSync(join(data, 'posthorn.db-wal')).size
+  t.ok(log < 400_000_000, `the log has ${log} bytes`)
+})
+
+t.test('a backup has everything, says so, and comes back to another directory', async (t) => {
+  const { data, dir, to, backup, run, refused, key } = openPlace(t)
+  writeFileSync(join(data, 'shaping.toml'), '# mine\n')
+  const made = await backup()
+  t.match(made, { withKey: true, encrypted: false, rows: { accounts: 1 } })
+  const listed = await run('backup', 'list', dir)
+  t.match(listed.stdout, /^MADE .+\n.+ UTC .+ no .+posthorn-\d{8}T\d{9}Z\.tar\.gz\n$/)
+  const again = await run('restore', made.file, '--to', to)
+  t.match(again, { status: 0, stdout: /^Restored to .+, as it was at / })
+  for (const name of ['appliance.key', 'posthorn.toml', 'shaping.toml']) {
+    t.ok(readFileSync(join(to, name)).equals(readFileSync(join(data, name))), name)
+    t.equal(statSync(join(to, name)).mode & 0o777, 0o600)
+  }
+  t.match((await run('account', 'list')).stdout, /Sandbox/)
+  t.same(readdirSync(to).sort(), [
+    ...['appliance.key', 'posthorn.db', 'posthorn.lock', 'posthorn.toml', 'shaping.toml'],
+  ])
+
+  await refused(/There is a database in .+ already\. With --yes/, 'restore', made.file, '--to', to)
+  await run('account', 'create', 'Since then')
+  const replaced = await run('restore', made.file, '--yes')
+  t.match(replaced, { status: 0, stdout: /What was there before is in / })
+  t.notMatch((await run('account', 'list')).stdout, /Since then/)
+  const [kept = ''] = readdirSync(data).filter((name) => name.startsWith('before-restore-'))
+  t.notMatch(kept, /partial/)
+  const old = (await runCli(['account', 'list', '--data', join(data, kept)], alone)).stdout
+  t.match(old, /Since then/, 'the old database is whole where it is kept')
+  t.ok(readFileSync(join(data, kept, 'appliance.key')).equals(readFileSync(key)))
+})
+
+t.test('the key is kept apart where that is asked for, and compared', async (t) => {
+  const { folder, to, backup, run, refused, key } = openPlace(t)
+  const made = await backup('--without-key')
+  t.equal(made.withKey, false)
+  const tar = spawnSync('tar', ['tzf', made.file], { encoding: 'utf8' }).stdout
+  t.notMatch(tar, /appliance\.key/)
+  t.match((await run('backup', 'verify', made.file)).stdout, /belongs to the database/)
+  const nowhere = await runCli(['backup', 'verify', made.file, '--data', to], alone)
+  t.match(nowhere, { status: 0, stdout: /not in it, and not compared/ })
+  const foreign = join(folder, 'foreign.key')
+  writeFileSync(foreign, `${Buffer.alloc(32, 7).toString('base64')}\n`)
+  const other = /appliance key .+ does not belong to the database/
+  await refused(other, 'backup', 'verify', made.file, '--key', foreign)
+  await refused(/name the file that has it by --key/, 'restore', made.file, '--to', to)
+  await refused(other, 'restore', made.file, '--to', to, '--key', foreign)
+  t.same(readdirSync(to), ['posthorn.lock'], 'what was unpacked is gone')
+  // As one leaves it that is killed.
+  mkdirSync(join(to, 'restore.partial'))
+  await refused(/A restore into .+ was broken off/, 'account', 'list', '--data', to)
+  await refused(/A restore into .+ was broken off/, 'init', '--data', to)
+  t.equal((await run('restore', made.file, '--to', to, '--key', key)).status, 0)
+  t.ok(readFileSync(join(to, 'appliance.key')).equals(readFileSync(key)))
+  t.equal((await runCli(['account', 'list', '--data', to], alone)).status, 0)
+})
+
+t.test('an encrypted backup opens with its passphrase alone', async (t) => {
+  const { folder, dir, to, data, backup, run, refused } = openPlace(t)
+  const file = join(folder, 'passphrase')
+  writeFileSync(file, `${passphrase}\n`)
+  const made = await backup('--passphrase-file', file)
+  t.match(made, { encrypted: true, file: /\.tar\.gz\.enc$/ })
+  t.notMatch(readFileSync(made.file).toString('latin1'), /manifest\.json|ustar/)
+  await refused(/The passphrase is missing/, 'backup', 'verify', made.file)
+  writeFileSync(join(folder, 'wrong'), 'six other words in a row\n')
+  await refused(
+    /passphrase is wrong/,
+    'restore',
+    made.file,
+    '--to',
+    to,
+    '--passphrase-file',
+    join(folder, 'wrong'),
+  )
+  const env = { POSTHORN_BACKUP_PASSPHRASE: passphrase }
+  const verified = await runCli(['backup', 'verify', made.file, '--data', data], { ...alone, env })
+  t.equal(verified.status, 0)
+  t.equal((await run('restore', made.file, '--to', to, '--passphrase-file', file)).status, 0)
+  writeFileSync(file, 'short\n')
+  await refused(/fewer than 12 characters/, 'backup', dir, '--passphrase-file', file)
+  await refused(/The passphrase is missing/, 'backup', dir, '--encrypt')
+  t.equal(readdirSync(dir).filter((name) => !name.startsWith('.')).length, 1)
+})
+
+t.test('damage anywhere is found, and nothing of it is restored', async (t) => {
+  const { folder, to, backup, refused } = openPlace(t)
+  const sealed = join(folder, 'passphrase')
+  writeFileSync(sealed, passphrase)
+  const kinds = [[], ['--no-compress'], ['--passphrase-file', sealed]]
+  for (const kind of kinds) {
+    const { file } = await backup(...kind)
+    const bytes = readFileSync(file)
+    const bad = join(folder, 'bad')
+    const word = kind[0] === '--passphrase-file' ? kind : []
+    for (const share of [0.05, 0.5, 0.9]) {
+      // What lies between the files of a tar is zero, and says nothing.
+      let at = Math.floor(share * bytes.length)
+      while (bytes[at] === 0) at--
+      const flipped = Buffer.from(bytes)
+      flipped[at] = (flipped[at] ?? 0) ^ 0x10
+      writeFileSync(bad, flipped)
+      await refused(/damaged|changed/, 'backup', 'verify', bad, ...word)
+    }
+    writeFileSync(bad, bytes.subarray(0, bytes.length >> 1))
+    await refused(/damaged|changed/, 'restore', bad, '--to', to, ...word)
+    t.notOk(existsSync(join(to, 'posthorn.db')))
+  }
+})
+
+t.test('a backup of a newer version, and one whose database is another, are refused', async (t) => {
+  const { folder, data, to, backup, refused } = openPlace(t)
+  const newer = join(folder, 'newer')
+  cpSync(data, newer, { recursive: true })
+  const db = new Database(join(newer, 'posthorn.db'))
+  db.exec("insert into kysely_migration (name, timestamp) values ('9999-of-tomorrow', '')")
+  db.close()
+  const { file } = await jsonOf<Made>(t, ['backup', join(folder, 'b'), '--data', newer], alone)
+  await refused(/this version does not know \(9999-of-tomorrow\)/, 'restore', file, '--to', to)
+
+  const made = await backup('--no-compress')
+  const parts = join(folder, 'parts')
+  mkdirSync(parts)
+  spawnSync('tar', ['xf', made.file, '-C', parts])
+  const other = new Database(join(parts, 'posthorn.db'))
+  other.exec('delete from api_keys')
+  other.close()
+  const names = ['manifest.json', 'appliance.key', 'data/posthorn.toml', 'posthorn.db']
+  const packed = join(folder, 'other.tar')
+  spawnSync('tar', ['cf', packed, '--format=ustar', '-C', parts, ...names])
+  await refused(/checksum of posthorn\.db is wrong/, 'backup', 'verify', packed)
+})
+
+t.test('a damaged database is not backed up as if it were sound', async (t) => {
+  const { data, dir, refused } = openPlace(t)
+  const file = join(data, 'posthorn.db')
+  const bytes = readFileSync(file)
+  const middle = (bytes.length / 4_096) >> 1
+  bytes.fill(0xff, middle * 4_096, (middle + 2) * 4_096)
+  writeFileSync(file, bytes)
+  await refused(/damaged|malformed/, 'backup', dir)
+  const made = existsSync(dir) ? readdirSync(dir) : []
+  t.same(
+    made.filter((name) => !name.endsWith('.lock')),
+    [],
+  )
+})
+
+const mayMount = process.getuid?.() === 0 ? false : 'mounting a small file system needs root'
+
+t.test('without room there is no backup, and no half of one', { skip: mayMount }, async (t) => {
+  const { folder, data, refused } = openPlace(t)
+  const disk = join(folder, 'disk')
+  mkdirSync(disk)
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', disk])
+  t.equal(mounted.status, 0, String(mounted.stderr))
+  t.teardown(() => spawnSync('umount', ['-l', disk]))
+  await refused(/has \d+ MB free, and the backup needs \d+ MB/, 'backup', disk)
+  const db = new Database(join(data, 'posthorn.db'))
+  db.exec('create table ballast (bytes blob)')
+  db.exec(
+    'with recursive n(i) as (select 1 union all select i + 1 from n where i < 70) insert into ballast select randomblob(100000) from n',
+  )
+  db.close()
+  spawnSync('mount', ['-o', 'remount,size=36m', disk])
+  const made = await jsonOf<Made>(t, ['backup', disk, '--data', data], alone)
+  writeFileSync(
+    join(disk, 'ballast'),
+    Buffer.alloc(36_000_000 - Math.floor(1.3 * statSync(made.file).size)),
+  )
+  await refused(/free, and what is in the backup needs/, 'backup', 'verify', made.file)
+  t.same(
+    readdirSync(disk).filter((name) => /check|db$|partial/.test(name)),
+    [],
+  )
+})
+
+/** A command that is killed after each of many times, from its start to its end. */
+async function killedAt(args: string[], afterMs: number): Promise<number | null> {
+  const child = startCli(args)
+  const outcome = outcomeOf(child)
+  const timer = setTimeout(() => child.kill('SIGKILL'), afterMs)
+  const { status } = await outcome
+  clearTimeout(timer)
+  return status
+}
+
+/** Enough that each of its stages takes some time. */
+function fatten(data: string): void {
+  const db = new Database(join(data, 'posthorn.db'))
+  db.exec(
+    'create table ballast (bytes blob); with recursive n(i) as (select 1 union all select i + 1 from n where i < 300) insert into ballast select randomblob(100000) from n',
+  )
+  db.close()
+}
+
+const kills = Number(process.env.POSTHORN_TEST_KILLS ?? 5)
+
+t.test(`a backup that is killed at ${kills} moments leaves nothing that looks whole`, async (t) => {
+  const { data, dir, backup, run } = openPlace(t)
+  fatten(data)
+  const began = performance.now()
+  await backup()
+  const tookMs = performance.now() - began
+  let whole = 1
+  for (let i = 0; i < kills; i++) {
+    const args = ['backup', dir, '--data', data]
+    if ((await killedAt(args, tookMs * (0.2 + (0.8 * i) / kills))) === 0) whole++
+    const found = readdirSync(dir).filter((name) => name.endsWith('.tar.gz'))
+    t.ok(found.length >= whole, 'what was told to be made is there')
+    // One may be killed between its getting its name and its saying so.
+    whole = found.length
+    const [newest = ''] = found.sort().reverse()
+    if (i === 0 || i === kills - 1) {
+      t.equal((await run('backup', 'verify', join(dir, newest))).status, 0)
+    }
+  }
+  await backup()
+  t.same(
+    readdirSync(dir).filter((name) => !name.endsWith('.tar.gz')),
+    ['.posthorn-backup.lock'],
+    'what was left went with the next one',
+  )
+})
+
+t.test(
+  `a restore that is killed at ${kills} moments leaves the old, the new, or no database`,
+  async (t) => {
+    const { data, to, backup, run } = openPlace(t)
+    fatten(data)
+    await run('account', 'create', 'In the backup')
+    const { file } = await backup()
+    const began = performance.now()
+    t.equal((await run('restore', file, '--to', to)).status, 0)
+    const tookMs = performance.now() - began
+    const accounts = async (dir: string) => {
+      const { status, stdout, stderr } = await runCli(['account', 'list', '--data', dir], alone)
+      return status === 0 ? stdout : `${status} ${stderr}`
+    }
+    const seen = new Set<string>()
+    for (const onto of ['nothing', 'another'] as const) {
+      for (let i = 0; i < kills; i++) {
+        rmSync(to, { recursive: true, force: true })
+        if (onto === 'another') initSandbox(to)
+        await killedAt(
+          ['restore', file, '--to', to, '--yes', '--data', to],
+          tookMs * (0.5 + (0.8 * i) / kills),
+        )
+        const found = await accounts(to)
+        const is = /In the backup/.test(found)
+          ? 'new'
+          : /Sandbox/.test(found)
+            ? 'old'
+            : /^78 .+was broken off/.test(found) || /^1 .+is no data directory/.test(found)
+              ? 'nothing'
+              : `wrong: ${found}`
+        seen.add(is)
+        t.match(is, onto === 'nothing' ? /^(new|nothing)$/ : /^(new|old|nothing)$/)
+        // Run again, it is done, whatever was left.
+        if (is !== 'new') {
+          t.equal((await run('restore', file, '--to', to, '--yes')).status, 0)
+          t.match(await accounts(to), /In the backup/)
+        }
+        if (onto === 'nothing') continue
+        const kept = readdirSync(to).filter((name) => /^before-restore-\d/.test(name))
+        if (is === 'new' && kept.length === 0) continue
+        t.match(
+          await accounts(join(to, kept[0] ?? '')),
+          /Sandbox/,
+          'the old one is whole beside it',
+        )
+      }
+    }
+    t.comment([...seen].join(', '))
+  },
+)
