@@ -1,0 +1,67 @@
+import t from 'tap'
+import { dayMs } from '../../src/clock/index.js'
+import { loadConfig } from '../../src/config/index.js'
+import { tellBlocklists, tellCertificates } from '../../src/doctor/index.js'
+import { openNotices, pastNotices } from '../../src/notices/index.js'
+import { FakeClock } from '../support/clock.js'
+import { fakeResolver } from '../support/resolver.js'
+import { openTestStore } from '../support/store.js'
+import { testCertificates } from '../support/tls.js'
+
+const listed = '1.2.0.192.list.test'
+
+t.test('a listing burns until the list says otherwise; no answer says nothing', async (t) => {
+  const clock = new FakeClock()
+  const store = await openTestStore(t, { clock })
+  const resolver = fakeResolver({ '2.0.0.127.list.test': { a: ['127.0.0.2'] } })
+  const env = {
+    POSTHORN_OUTBOUND_SOURCE_ADDRESSES: '192.0.2.1',
+    POSTHORN_DOCTOR_BLOCKLISTS: 'list.test',
+  }
+  const look = () => tellBlocklists({ store, clock, resolver, config: loadConfig({ env }) })
+  resolver.set(listed, { a: ['127.255.255.254'] })
+  t.match(await look(), { asked: 1, unanswered: 1, listed: 0 })
+  t.same(await openNotices(store.read), [])
+  resolver.set(listed, { a: ['127.0.0.4'], txt: ['spam was seen'] })
+  t.match(await look(), { listed: 1 })
+  t.match(await openNotices(store.read), [
+    { kind: 'blocklist', severity: 'burning', key: '192.0.2.1 list.test', text: /spam was seen/ },
+  ])
+  for (const none of [{ fail: 'SERVFAIL' }, { a: ['127.255.255.255'] }]) {
+    resolver.set(listed, none)
+    await look()
+    t.equal((await openNotices(store.read)).length, 1)
+  }
+  resolver.set(listed, undefined)
+  await look()
+  t.same(await openNotices(store.read), [])
+  t.match(await pastNotices(store.read, 1), [{ kind: 'blocklist' }])
+})
+
+t.test('a certificate is told at each step before its end, the last burns', async (t) => {
+  const { valid } = await testCertificates(t)
+  const { X509Certificate } = await import('node:crypto')
+  const ends = Date.parse(new X509Certificate(valid.cert).validTo)
+  const clock = new FakeClock(ends - 30 * dayMs)
+  const store = await openTestStore(t, { clock })
+  const env = {
+    POSTHORN_INBOUND_TLS_CERTIFICATE: valid.certFile,
+    POSTHORN_INBOUND_TLS_KEY: valid.keyFile,
+    POSTHORN_INBOUND_PORT: '0',
+  }
+  const config = loadConfig({ env })
+  const look = () => tellCertificates({ store, clock, resolver: fakeResolver(), config })
+  t.match(await look(), { looked: 1, told: 0 })
+  const seen: string[] = []
+  for (const days of [20, 10, 6, 5, 1]) {
+    await clock.advance(ends - days * dayMs - clock.now())
+    await look()
+    const [row] = await store.read.selectFrom('notices').selectAll().execute()
+    seen.push(`${days} ${row?.severity} ${row?.fresh}`)
+    await store.write((tx) => tx.updateTable('notices').set({ fresh: 0 }).execute())
+  }
+  t.same(seen, ['20 daily 1', '10 daily 0', '6 daily 1', '5 daily 0', '1 burning 1'])
+  await clock.advance(2 * dayMs)
+  await look()
+  t.match(await openNotices(store.read), [{ text: /inbound listener has ended/ }])
+})
