@@ -39,6 +39,7 @@ export const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
   bounce: async () => (await import('./bounce.js')).bounceCommands,
   job: async () => (await import('./job.js')).jobCommands,
   retention: async () => (await import('./retention.js')).retentionCommand,
+  database: async () => (await import('./vacuum.js')).databaseCommands,
   doctor: async () => (await import('./doctor.js')).doctorCommand,
   notice: async () => (await import('./notice.js')).noticeCommands,
   failover: async () => (await import('./failover.js')).failoverCommands,

@@ -4,8 +4,16 @@ import { giveBackPages } from '../store/index.js'
 await runPeriodic('optimize', async ({ store, signal }) => {
   const { before, after } = await giveBackPages(store, signal)
   const givenBackBytes = (before.total - after.total) * before.bytesEach
+  const freeBytes = after.free * after.bytesEach
+  const inMb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`
+  const problems = before.shrinks
+    ? []
+    : [
+        "The database was made by an older Posthorn and cannot shrink: its free pages are used again. To make it shrink, stop the appliance, run 'posthorn database vacuum' once, and start it again",
+      ]
   return {
-    summary: `${givenBackBytes} bytes of the database were free and are given back`,
-    figures: { givenBackBytes },
+    summary: `${inMb(givenBackBytes)} of the database are given back to the disk, ${inMb(freeBytes)} stay free for new mail`,
+    problems,
+    figures: { givenBackBytes, freeBytes },
   }
 })

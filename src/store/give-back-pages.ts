@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { execOn } from './dialect.js'
+import { databaseFile, execOn, openConnection } from './dialect.js'
 import type { Read, Store } from './index.js'
 
 /** What the file has, in pages, and whether it can shrink at all. */
@@ -35,6 +35,25 @@ export async function giveBackPages(
     now = after
   }
   return { before, after: now }
+}
+
+/**
+ * Writes the whole file anew without its free pages, and so that it shrinks by itself from then on. Nobody else may
+ * have it open, and the disk needs room for a second one. Returns the sizes in bytes.
+ */
+export function vacuumStore(dataDir: string): { beforeBytes: number; afterBytes: number } {
+  const raw = openConnection(databaseFile(dataDir), { busyTimeoutMs: 10_000 })
+  const bytes = () =>
+    Number(raw.pragma('page_count', { simple: true })) *
+    Number(raw.pragma('page_size', { simple: true }))
+  try {
+    const beforeBytes = bytes()
+    raw.exec('vacuum')
+    raw.pragma('wal_checkpoint(truncate)')
+    return { beforeBytes, afterBytes: bytes() }
+  } finally {
+    raw.close()
+  }
 }
 
 /** Costs nothing: it stands in the first page of the file. */

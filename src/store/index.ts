@@ -20,7 +20,7 @@ export { cell, databaseFile, idsIn, idsOf, rowsOf } from './dialect.js'
 export { type MailExtras, type MailTag, readExtras, writeExtras } from './extras.js'
 export { isPassing, type OnFault, type StoreFault } from './fault.js'
 export { type FoundDatabase, findDatabase } from './found.js'
-export { giveBackPages, readPages } from './give-back-pages.js'
+export { giveBackPages, readPages, vacuumStore } from './give-back-pages.js'
 export type { Tx, Write } from './group-commit.js'
 export {
   acceptedAt,

@@ -45,3 +45,13 @@ t.test('what cannot be run is refused in words', async (t) => {
     /POSTHORN_JOBS_OPTIMIZE \(jobs\.optimize\): "61 \* \* \* \*" given, expected a cron/,
   )
 })
+
+t.test('the database is written anew, but not beside the appliance', async (t) => {
+  const place = await openPlace(t)
+  const done = await runCli(['database', 'vacuum', '--data', place.data])
+  t.match(done.stdout, /^The database had \d+\.\d MB and has \d+\.\d MB now\.$/m, done.stderr)
+  const { dataDir } = await startPosthorn(t)
+  const refused = await runCli(['database', 'vacuum', '--data', dataDir])
+  t.equal(refused.status, 1)
+  t.match(refused.stderr, /Another posthorn serves .* Stop it first/)
+})

@@ -1,0 +1,37 @@
+import type { Command } from 'commander'
+import { lockDataDir } from '../app/lock.js'
+import { say, sayJson } from './output.js'
+import { becomeOwner, placeOf, requireDataDir } from './place.js'
+
+export function databaseCommands(program: Command): void {
+  const database = program.command('database').description('the file that everything is in')
+
+  database
+    .command('vacuum')
+    .description('write the database anew without its free pages, while no appliance runs')
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ sudo systemctl stop posthorn && sudo posthorn database vacuum; sudo systemctl start posthorn
+
+The disk needs room for a second database, and a GB takes some ten seconds. The job optimize gives free pages back
+beside the running appliance; only a database that an older Posthorn has made needs this once.`,
+    )
+    .action(async (_options, command: Command) => {
+      const place = placeOf(command)
+      becomeOwner(place)
+      await requireDataDir(place)
+      const { vacuumStore } = await import('../store/index.js')
+      const unlock = lockDataDir(place.dataDir)
+      try {
+        const { beforeBytes, afterBytes } = vacuumStore(place.dataDir)
+        if (place.json) return sayJson({ beforeBytes, afterBytes })
+        say(`The database had ${inMb(beforeBytes)} and has ${inMb(afterBytes)} now.`)
+      } finally {
+        unlock()
+      }
+    })
+}
+
+const inMb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`
