@@ -7,6 +7,7 @@ import type { Log } from '../log/index.js'
 import type { Calendar } from './calendar.js'
 import type { Crew } from './crew.js'
 import { controlSocket } from './files.js'
+import type { Overview } from './overview.js'
 
 /** What a command asks or tells the running appliance; a line of JSON, answered with one. */
 export type Question =
@@ -14,10 +15,13 @@ export type Question =
   | { retry: RetriedLanes }
   /** `wait`: the answer comes when the run has ended. */
   | { runJob: string; wait: boolean }
+  /** How the appliance stands. */
+  | { overview: true }
 /** The gate is null too where none was asked for. */
 export interface Answer {
   gate: LiveGate | null
   job?: JobAnswer
+  overview?: Overview
 }
 
 export type JobAnswer =
@@ -45,6 +49,7 @@ export async function openControl(
   log: Log,
   crew: Pick<Crew, 'gateOf' | 'retry'>,
   calendar: Pick<Calendar, 'runNow'>,
+  overview: () => Promise<Overview>,
 ): Promise<Control> {
   const path = controlSocket(dataDir)
   const open = new Set<Socket>()
@@ -60,15 +65,23 @@ export async function openControl(
       const question = read(text.slice(0, end))
       text = ''
       if (question === undefined) return void socket.destroy()
-      const answer = (gate: LiveGate | null, job?: JobAnswer) =>
-        socket.end(`${JSON.stringify({ gate, ...(job && { job }) } satisfies Answer)}\n`)
+      const answer = (gate: LiveGate | null, more: Omit<Answer, 'gate'> = {}) =>
+        socket.end(`${JSON.stringify({ gate, ...more } satisfies Answer)}\n`)
       if ('retry' in question) {
         crew.retry(question.retry)
         answer(null)
       } else if ('runJob' in question) {
         // It may take hours.
         socket.setTimeout(0)
-        void runJob(calendar, question).then((job) => answer(null, job))
+        void runJob(calendar, question).then((job) => answer(null, { job }))
+      } else if ('overview' in question) {
+        overview().then(
+          (told) => answer(null, { overview: told }),
+          (error: unknown) => {
+            log.error({ error }, 'No overview could be made')
+            socket.destroy()
+          },
+        )
       } else void crew.gateOf(question.gateOf).then((gate) => answer(gate ?? null))
     })
   })
@@ -116,6 +129,7 @@ function read(line: string): Question | undefined {
       const { runJob, wait } = question
       return typeof runJob === 'string' ? { runJob, wait: wait === true } : undefined
     }
+    if ('overview' in question) return { overview: true }
     const { gateOf } = question
     const fits =
       typeof gateOf.lane === 'string' &&

@@ -2,6 +2,7 @@ import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { LiveGate, RetriedLanes, StreamDue, StreamKey } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
+import type { Standing } from '../outbound/index.js'
 import { type Supervised, type SuperviseOptions, supervise } from './supervise.js'
 import { threadName } from './thread-data.js'
 
@@ -12,6 +13,8 @@ export interface Crew {
   reload(): void
   /** At which gate a stream's mail stands; undefined when nothing of it is due. */
   gateOf(stream: StreamKey): Promise<LiveGate | undefined>
+  /** The sites and accounts that the outbound threads are busy with: each is one thread's. */
+  standing(): Promise<Standing>
   /** The operator made mail due, which is to be tried even where a site is suspended. */
   retry(lanes: RetriedLanes): void
   /** Starts what `isLate` has left for later; resolves when all of it works, or rejects. */
@@ -166,6 +169,14 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     async gateOf(stream) {
       const gates = await Promise.all((outbound ?? []).map((thread) => thread.gateOf(stream)))
       return gates.find((gate) => gate !== undefined)
+    },
+    async standing() {
+      const all = await Promise.all((outbound ?? []).map((thread) => thread.standing()))
+      const found = all.filter((standing) => standing !== undefined)
+      return {
+        sites: found.flatMap(({ sites }) => sites),
+        accounts: found.flatMap(({ accounts }) => accounts),
+      }
     },
     retry: (lanes) => {
       for (const thread of outbound ?? []) thread.send({ kind: 'retry', lanes })

@@ -44,6 +44,7 @@ import { openSystemdNotifier } from './notify.js'
 import { operatorChores, refuseUnknownKinds } from './operator.js'
 import { operatorGauges } from './operator-gauges.js'
 import { operatorWays } from './operator-ways.js'
+import { openOverview } from './overview.js'
 import { openOwnKey, rememberKey } from './own-database.js'
 import { protectionChores } from './protection.js'
 import { renewedCertificates } from './renewed-certificates.js'
@@ -168,6 +169,12 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       isLate: options.isLate,
     })
     opened.push(() => crew.close())
+    const { maxQueued } = config.outbound
+    const { meter } = metrics
+    const loop = watchLoop(meter, 'main')
+    opened.push(() => loop.close())
+    const health = openHealth({ store, clock, dataDir, crew, backlog, maxQueued, meter })
+    const overview = openOverview({ clock, metrics, crew, health })
     const ring = makeDoorbell((due) => crew.ring(due))
     ringOfThreads = ring
 
@@ -198,11 +205,6 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     opened.push(() => renderer.close())
     const importer = openImporter({ config, dataDir, turns, slot: importSlot, log })
     opened.push(() => importer.close())
-    const { maxQueued } = config.outbound
-    const { meter } = metrics
-    const loop = watchLoop(meter, 'main')
-    opened.push(() => loop.close())
-    const health = openHealth({ store, clock, dataDir, crew, backlog, maxQueued, meter })
     const idempotency = makeIdempotency({ store, clock })
     const versions = makeVersions()
     const { maxLiveRuns } = config.automations
@@ -247,6 +249,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       ...protectionChores({ store, clock, log, config, meter: metrics.meter }),
       { name: 'own event loop', everyMs: tellEveryMs, run: async () => loop.read() },
       ...health.chores,
+      overview.chore,
       ...operatorGauges({ store, clock, config, dataDir, backlog, meter }),
       ...renewedCertificates(config, log, () => crew.reload()),
       ...webhookChores({ store, clock, log }),
@@ -282,7 +285,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       await jobThreads.close()
       await closed
     })
-    const control = await openControl(dataDir, log, crew, calendar)
+    const control = await openControl(dataDir, log, crew, calendar, overview.tell)
     opened.push(() => control.close())
     // What a stop or a kill has left half done.
     if (await campaignsWait({ store, clock })) jobs.expand()
@@ -293,6 +296,12 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     notifier.startWatchdog(() => crew.healthy())
 
     const privateUrl = urlOf(config.http.private.host, privateServer.port)
+    const smtp = Object.entries({ inbound: crew.inboundPort, ...crew.submissionPorts })
+    overview.listensAt([
+      { name: 'API', at: privateUrl },
+      { name: 'public', at: publicUrl },
+      ...smtp.flatMap(([name, port]) => (port === undefined ? [] : [{ name, at: `port ${port}` }])),
+    ])
     log.info(
       { privateUrl, publicUrl, route: config.outbound.route, sandboxSmtpPort: crew.sandboxPort },
       'Posthorn is up',

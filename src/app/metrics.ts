@@ -8,6 +8,7 @@ import {
   makeLedger,
   makeTally,
   metricNames,
+  type Series,
   type Snapshot,
   silentMeter,
 } from '../metrics/index.js'
@@ -22,6 +23,8 @@ export interface Metrics {
   forget(thread: string): void
   /** It died, and is started again. */
   restarted(thread: string): void
+  /** Every line of the catalogue's metrics, as they stand; none when metrics are off. */
+  series(): Series[]
   /** The whole exposition; undefined when metrics are off. */
   readonly expose: (() => Promise<{ text: string; contentType: string }>) | undefined
 }
@@ -37,7 +40,14 @@ export function openMetrics({
   backupDir?: string
 }): Metrics {
   if (!enabled) {
-    return { meter: silentMeter, add() {}, forget() {}, restarted() {}, expose: undefined }
+    return {
+      meter: silentMeter,
+      add() {},
+      forget() {},
+      restarted() {},
+      series: () => [],
+      expose: undefined,
+    }
   }
   const tally = makeTally()
   const ledger = makeLedger()
@@ -52,6 +62,10 @@ export function openMetrics({
     add: ledger.add,
     forget: ledger.forget,
     restarted: (thread) => tally.count('posthorn_thread_restarts_total', { thread }),
+    series() {
+      ledger.add('main', tally.take())
+      return metricNames.flatMap((name) => ledger.series(name))
+    },
     async expose() {
       ledger.add('main', tally.take())
       return { text: await all.metrics(), contentType: all.contentType }

@@ -1,14 +1,13 @@
-import { X509Certificate } from 'node:crypto'
 import { stat, statfs } from 'node:fs/promises'
 import type { Clock } from '../clock/index.js'
-import { type Config, certificatePaths } from '../config/index.js'
+import type { Config } from '../config/index.js'
 import type { Backlog } from '../deliveries/index.js'
 import type { Meter } from '../metrics/index.js'
 import { noticeKinds, openNotices } from '../notices/index.js'
-import { readCertificate } from '../smtpd/index.js'
 import { databaseFile, type Store } from '../store/index.js'
 import { countEndpoints } from '../webhooks/index.js'
 import type { Chore } from './housekeeping.js'
+import { listenerCertificates } from './listener-certificates.js'
 import { tellEveryMs } from './thread-meter.js'
 
 interface Deps {
@@ -48,7 +47,9 @@ async function show({ store, config, dataDir, meter }: Deps): Promise<void> {
   for (const state of ['working', 'failing', 'disabled'] as const) {
     meter.gauge('posthorn_webhook_endpoints', { state }, endpoints[state])
   }
-  showCertificates(config, meter)
+  for (const { name: listener, endsAt } of listenerCertificates(config)) {
+    meter.gauge('posthorn_certificate_end_timestamp_seconds', { listener }, endsAt / 1_000)
+  }
   const { bavail, blocks, bsize } = await statfs(dataDir)
   meter.gauge('posthorn_disk_free_bytes', {}, bavail * bsize)
   meter.gauge('posthorn_disk_size_bytes', {}, blocks * bsize)
@@ -71,30 +72,5 @@ function showThresholds({ protection }: Config, meter: Meter): void {
       const ratio = protection[rate][action] / 1_000_000
       meter.gauge('posthorn_protection_threshold_ratio', { rate, action }, ratio)
     }
-  }
-}
-
-function showCertificates({ inbound, submission }: Config, meter: Meter): void {
-  const listeners = [
-    ...(inbound.enabled ? [{ listener: 'inbound', files: inbound.tls }] : []),
-    ...(submission.enabled
-      ? [{ listener: 'submission', files: certificatePaths(submission, inbound.tls) }]
-      : []),
-  ]
-  for (const { listener, files } of listeners) {
-    const endAt = certificateEnd(files)
-    if (endAt === undefined) continue
-    meter.gauge('posthorn_certificate_end_timestamp_seconds', { listener }, endAt / 1_000)
-  }
-}
-
-/** Milliseconds since the epoch, of the certificate that the files have now; 0 when they are no use. */
-function certificateEnd(files: { certificate: string; key: string }): number | undefined {
-  try {
-    const pair = readCertificate(files)
-    return pair && Date.parse(new X509Certificate(pair.cert).validTo)
-  } catch {
-    // 'posthorn doctor' tells what is wrong; to an alert it is one that has ended.
-    return 0
   }
 }

@@ -3,6 +3,7 @@ import { type Clock, pause } from '../clock/index.js'
 import type { LiveGate, StreamDue, StreamKey } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
+import type { Standing } from '../outbound/index.js'
 import { forgetTurn } from '../store/index.js'
 import type { Metrics } from './metrics.js'
 import type { ThreadData, ThreadOrder, ThreadPorts, ThreadReport } from './thread-data.js'
@@ -26,6 +27,8 @@ export interface Supervised {
   send(order: ThreadOrder): void
   /** At which gate a stream's mail stands; undefined when the thread has none of it, or is down. */
   gateOf(stream: StreamKey): Promise<LiveGate | undefined>
+  /** Which sites and accounts it is busy with; undefined when it has none, or is down. */
+  standing(): Promise<Standing | undefined>
   /** Asks the thread to end and waits for it; after `graceMs` it is terminated. */
   stop(graceMs: number): Promise<void>
 }
@@ -132,7 +135,8 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
       return downSince
     },
     send: (order) => worker.postMessage(order),
-    gateOf: (stream) => askGate(worker, clock, stream),
+    gateOf: async (stream) => (await ask<'gate'>(worker, clock, { kind: 'gate', stream }))?.gate,
+    standing: async () => (await ask<'standing'>(worker, clock, { kind: 'standing' }))?.standing,
     async stop(graceMs) {
       stopping = true
       worker.postMessage({ kind: 'stop' } satisfies ThreadOrder)
@@ -146,20 +150,26 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
 const answerWithinMs = 2_000
 let questions = 0
 
-function askGate(worker: Worker, clock: Clock, stream: StreamKey): Promise<LiveGate | undefined> {
+/** A question that a thread answers from its memory; undefined when it does not within two seconds. */
+function ask<K extends 'gate' | 'standing'>(
+  worker: Worker,
+  clock: Clock,
+  order: Omit<Extract<ThreadOrder, { kind: K }>, 'question'>,
+): Promise<Extract<ThreadReport, { kind: K }> | undefined> {
   const question = ++questions
+  type Answer = Extract<ThreadReport, { kind: K }>
   return new Promise((resolve) => {
     const listen = (report: ThreadReport) => {
-      if (report.kind === 'gate' && report.question === question) done(report.gate)
+      if ('question' in report && report.question === question) done(report as Answer)
     }
     const cancel = clock.after(answerWithinMs, () => done(undefined))
-    const done = (gate: LiveGate | undefined) => {
+    const done = (answer: Answer | undefined) => {
       cancel()
       worker.off('message', listen)
-      resolve(gate)
+      resolve(answer)
     }
     worker.on('message', listen)
-    worker.postMessage({ kind: 'gate', question, stream } satisfies ThreadOrder)
+    worker.postMessage({ ...order, question })
   })
 }
 

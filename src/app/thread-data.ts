@@ -1,6 +1,7 @@
 import type { Config } from '../config/index.js'
 import type { LiveGate, RetriedLanes, StreamDue, StreamKey } from '../deliveries/index.js'
 import type { Snapshot } from '../metrics/index.js'
+import type { Standing } from '../outbound/index.js'
 
 /** What every worker thread is started with; plain data, because it is cloned. */
 export interface ThreadData {
@@ -39,6 +40,7 @@ export type ThreadReport =
   | { kind: 'metrics'; snapshot: Snapshot }
   /** The answer to the question of this number. */
   | { kind: 'gate'; question: number; gate: LiveGate | undefined }
+  | { kind: 'standing'; question: number; standing: Standing | undefined }
 
 /** From the main thread to a thread. */
 export type ThreadOrder =
@@ -46,6 +48,8 @@ export type ThreadOrder =
   /** Files that operators edit are to be read again. */
   | { kind: 'reload' }
   | { kind: 'gate'; question: number; stream: StreamKey }
+  /** Which sites and accounts it is busy with. */
+  | { kind: 'standing'; question: number }
   /** The operator wants this tried now. */
   | { kind: 'retry'; lanes: RetriedLanes }
   | { kind: 'stop' }

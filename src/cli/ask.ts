@@ -4,6 +4,8 @@ import { controlSocket } from '../app/files.js'
 import type { Place } from './place.js'
 
 const usuallyWithinMs = 3_000
+/** For an overview, of which a busy machine's threads take some time to tell their parts. */
+export const overviewMs = 9_000
 
 /** Asks the appliance that serves the data directory; undefined when none answers, 0 ms being any time. */
 export function askAppliance(

@@ -10,10 +10,14 @@ export interface CliDeps {
   clock: Clock
 }
 
-/** Opens the database of an initialised data directory for the time of `work`. */
+/**
+ * Opens the database of an initialised data directory for the time of `work`. `isUpToDate`: an appliance runs on
+ * it, so that nothing is to be written first, and what only reads needs not wait for whoever holds the database.
+ */
 export async function withStore<T>(
   place: Place,
   work: (deps: CliDeps) => T | Promise<T>,
+  { isUpToDate = false }: { isUpToDate?: boolean } = {},
 ): Promise<T> {
   becomeOwner(place)
   await requireDataDir(place)
@@ -23,7 +27,7 @@ export async function withStore<T>(
   const { openOwnKey, rememberKey } = await import('../app/own-database.js')
   const key = openOwnKey(place.dataDir)
   // Never beneath a running appliance, whose statements are of its own version.
-  await migrateStore(place.dataDir, () => isServed(place.dataDir))
+  if (!isUpToDate) await migrateStore(place.dataDir, () => isServed(place.dataDir))
   // Turns are between threads; a running appliance is another process, which SQLite itself keeps off.
   const clock = systemClock
   const store = openStore({ dataDir: place.dataDir, clock, turns: makeTurns(), slot: 0 })

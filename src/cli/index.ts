@@ -43,6 +43,8 @@ export const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
   doctor: async () => (await import('./doctor.js')).doctorCommand,
   notice: async () => (await import('./notice.js')).noticeCommands,
   failover: async () => (await import('./failover.js')).failoverCommands,
+  status: async () => (await import('./status.js')).statusCommand,
+  top: async () => (await import('./top.js')).topCommand,
   backup: async () => (await import('./backup.js')).backupCommands,
   restore: async () => (await import('./restore.js')).restoreCommand,
   version: async () => (await import('./version.js')).versionCommand,

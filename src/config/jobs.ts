@@ -98,6 +98,12 @@ export const jobCatalogue = {
     lane: 'short',
     what: 'mails the operator what there is to know that day, if there is anything',
   },
+  'tls-reports': {
+    cron: '7,22,37,52 * * * *',
+    limitMs: 14 * minuteMs,
+    lane: 'short',
+    what: 'sends the reports about TLS that domains ask for: of yesterday, spread over four hours, and again what was not taken',
+  },
 } as const satisfies Record<string, JobDefinition>
 
 export type JobName = keyof typeof jobCatalogue

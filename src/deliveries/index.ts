@@ -21,13 +21,13 @@ export {
   unclaim,
 } from './claim.js'
 export { type Confirmation, confirmRelayed } from './confirm-relayed.js'
-export { measureDepth, type QueueDepth } from './depth.js'
+export { depthUpTo, measureDepth, type QueueDepth } from './depth.js'
 export { recordSuppressed } from './end.js'
 export { enqueue, enqueueTogether, type NewDelivery } from './enqueue.js'
 export { expireOverdue } from './expire.js'
 export { explainWaiting, type LiveGate, type WhyWaiting } from './explain.js'
 export { giveUp } from './give-up.js'
-export { never } from './held.js'
+export { countHeldUpTo, never } from './held.js'
 export { type Changes, hold, type RetriedLanes, release, retry } from './hold.js'
 export {
   type ClassName,

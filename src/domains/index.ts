@@ -9,17 +9,21 @@ export { addDomain, type Domain, domainById, findDomain, listDomains } from './d
 export { publishedRecords } from './published.js'
 export {
   type DnsRecord,
+  dmarcMailbox,
   domainRecords,
   type RecordCheck,
   type RecordSettings,
   recordSettings,
   returnPathHost,
   spfMechanisms,
+  tlsReportMailbox,
   zoneFile,
   zoneLine,
 } from './records.js'
 export {
+  domainsAbove,
   findSenderDomain,
+  hasVerifiedDomain,
   isReturnPathHost,
   oldestVerifiedDomain,
   signingKeys,

@@ -29,10 +29,19 @@ export interface RecordSettings {
   pools?: PoolsSettings
   /** Where the public listener is reached; the default is the EHLO name. */
   publicHost?: string
+  /** Where receivers send what they count about DMARC; undefined: nobody listens. */
+  reportsTo?: string
 }
 
-export const recordSettings = ({ http, outbound }: Config): RecordSettings =>
-  http.public.url === '' ? outbound : { ...outbound, publicHost: new URL(http.public.url).hostname }
+/** The mailboxes at each of our hosts for aggregate reports. */
+export const dmarcMailbox = 'dmarc'
+export const tlsReportMailbox = 'tlsrpt'
+
+export const recordSettings = ({ http, inbound, outbound }: Config): RecordSettings => ({
+  ...outbound,
+  ...(http.public.url !== '' && { publicHost: new URL(http.public.url).hostname }),
+  ...(inbound.enabled && { reportsTo: `${dmarcMailbox}@${outbound.heloName}` }),
+})
 
 export const returnPathHost = (domain: string) => `bounce.${domain}`
 
@@ -63,7 +72,7 @@ export function domainRecords(domain: Domain, settings: RecordSettings): DnsReco
       purpose: 'dmarc',
       type: 'TXT',
       host: `_dmarc.${domain.name}`,
-      value: 'v=DMARC1; p=none',
+      value: `v=DMARC1; p=none${settings.reportsTo ? `; rua=mailto:${settings.reportsTo}` : ''}`,
       required: false,
     },
     ...trackingRecord(domain, settings),

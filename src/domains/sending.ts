@@ -65,6 +65,40 @@ const verifiedNamed = prepared<{ name: string }, { id: string }>((db, { name }) 
   db.selectFrom('domains').select('id').where('name', '=', name).where('status', '=', 'verified'),
 )
 
+/** Whether any account has a domain whose mail others could report about. */
+export async function hasVerifiedDomain(read: Read): Promise<boolean> {
+  return (await anyVerified(read, {})).length > 0
+}
+
+const anyVerified = prepared<Record<string, never>, { id: string }>((db) =>
+  db.selectFrom('domains').select('id').where('status', '=', 'verified').limit(1),
+)
+
+/**
+ * The verified domains that a name is one of, or lies below: those with the longest name that fits, of
+ * whatever accounts.
+ */
+export async function domainsAbove(
+  read: Read,
+  name: string,
+): Promise<{ id: string; name: string }[]> {
+  const labels = name.split('.')
+  if (labels.length > maxLabels) return []
+  const names = labels.slice(0, -1).map((_, at) => labels.slice(at).join('.'))
+  if (names.length === 0) return []
+  const found = await read
+    .selectFrom('domains')
+    .select(['id', 'name'])
+    .where('name', 'in', names)
+    .where('status', '=', 'verified')
+    .execute()
+  const longest = Math.max(...found.map((domain) => domain.name.length))
+  return found.filter((domain) => domain.name.length === longest)
+}
+
+// RFC 1035 §2.3.4 allows for 127; no mail comes from names like that.
+const maxLabels = 30
+
 interface SigningKeys {
   domainName: string
   returnPathHost: string | undefined

@@ -1,9 +1,11 @@
 import type { Clock } from '../clock/index.js'
 import type { ReturnPaths } from '../deliveries/index.js'
+import { fileAggregate } from '../dmarc/index.js'
 import { messageOf } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
+import type { Aggregate } from '../reports/index.js'
 import { makeQuota } from '../smtpd/index.js'
 import { isPassing, type Store, writeApart } from '../store/index.js'
 import { concludeAll, doubtIn, tellFiled } from './filed.js'
@@ -177,12 +179,38 @@ async function putOff({ store, clock, spool }: Desk, mail: SpooledMail, delayMs:
   spool.postponed(mail, dueAt)
 }
 
+/** What an aggregate report says is counted; what is none is left to the operator, as far as there is room. */
+async function count(deps: Desk, mail: SpooledMail, aggregate: Aggregate): Promise<void> {
+  const { store, spool, clock, log, meter } = deps
+  const delay = putOffMs[mail.tries]
+  const isUnsure = aggregate.kind !== 'unreadable' && 'unknown' in aggregate.signer
+  if (isUnsure && delay !== undefined) return await putOff(deps, mail, delay)
+  const filed = await store.write(async (tx) => {
+    if (!(await spool.remove(tx, mail))) return undefined
+    if (aggregate.kind !== 'unreadable') return await fileAggregate(tx, aggregate, clock.now())
+    const subject = `No aggregate report that can be read: ${aggregate.why}`
+    if (deps.mayKeep.take('all')) await spool.leaveToOperator(tx, mail, subject)
+    return ['unreadable' as const]
+  })
+  spool.forget(mail)
+  const { remoteAddress } = mail.envelope
+  for (const outcome of filed ?? []) {
+    meter.count('posthorn_reports_total', { outcome: `aggregate ${outcome}` })
+    const why = aggregate.kind === 'unreadable' ? { why: aggregate.why } : {}
+    log.info(
+      { kind: aggregate.kind, outcome, remoteAddress, ...why },
+      'An aggregate report was read',
+    )
+  }
+}
+
 async function file(deps: Desk, mail: SpooledMail, reading: Reading): Promise<void> {
   const { store, spool } = deps
   const delay = putOffMs[mail.tries]
   if (delay !== undefined && reading.evidence?.kind === 'unknown') {
     return await putOff(deps, mail, delay)
   }
+  if (reading.aggregate !== undefined) return await count(deps, mail, reading.aggregate)
   const filed = await store.write(async (tx) => {
     const found = await concludeAll(tx, mail, reading, deps)
     if (delay !== undefined && found.some(({ conclusion }) => conclusion === 'too early')) {

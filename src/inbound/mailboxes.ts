@@ -1,13 +1,20 @@
 import { domainToASCII } from 'node:url'
 import type { Clock } from '../clock/index.js'
 import type { ReturnPaths } from '../deliveries/index.js'
-import { isReturnPathHost } from '../domains/index.js'
+import {
+  dmarcMailbox,
+  hasVerifiedDomain,
+  isReturnPathHost,
+  tlsReportMailbox,
+} from '../domains/index.js'
 import { acceptedAt, type Read } from '../store/index.js'
 
 /** For whom mail is taken: what comes of it follows from the address alone. */
 export type Welcome =
   /** A return path of ours, or the address that feedback loops report to. */
   | { kind: 'report'; address: string }
+  /** Where receivers send what they count: about DMARC, and about TLS. */
+  | { kind: 'aggregate'; address: string }
   /** postmaster@ or abuse@. */
   | { kind: 'operator'; address: string }
   | { kind: 'refused'; reply: string }
@@ -24,6 +31,7 @@ export interface MailboxDeps {
 
 /** Where feedback loops are registered to send to, at any of our hosts. */
 export const feedbackMailbox = 'feedback'
+const aggregateMailboxes = [dmarcMailbox, tlsReportMailbox]
 const operatorMailboxes = ['postmaster', 'abuse']
 
 /** Decides on one RCPT. A return path is checked by its signature alone, so that guessing costs us nothing. */
@@ -43,6 +51,9 @@ export function makeMailboxes(deps: MailboxDeps): (recipient: string) => Promise
       return refused('550 5.7.1 No mail is relayed')
     }
     if (local === feedbackMailbox) return { kind: 'report', address }
+    if (aggregateMailboxes.includes(local) && (await hasVerifiedDomain(read))) {
+      return { kind: 'aggregate', address }
+    }
     if (operatorMailboxes.includes(local)) return { kind: 'operator', address }
     return refused('550 5.1.1 No such mailbox')
   }

@@ -17,6 +17,8 @@ export type Outcome =
 export interface ArrivedMail {
   raw: Buffer
   envelope: Envelope
+  /** It came to an address for aggregate reports. */
+  aggregate?: boolean
 }
 
 export interface Reader {
@@ -88,13 +90,13 @@ export function makeReader(deps: ReaderDeps): Reader {
       if (mails.length === 0) return outcomes
       const worker = await ready()
       const order = (one: ReaderOrder, moved: ArrayBuffer[] = []) => worker.postMessage(one, moved)
-      for (const [at, { raw, envelope }] of mails.entries()) {
+      for (const [at, { raw, envelope, aggregate = false }] of mails.entries()) {
         // A copy that goes over: the buffer may be part of a larger one.
         const copy = new Uint8Array(raw)
-        order({ kind: 'mail', at, raw: copy, envelope }, [copy.buffer])
+        order({ kind: 'mail', at, raw: copy, envelope, aggregate }, [copy.buffer])
       }
       let next = 0
-      questions.nextMail()
+      questions.nextMail(mails[0]?.aggregate)
       const listen = async (report: ReaderReport) => {
         if (report.kind === 'question') {
           const answer = await questions.answer(report.question, report.name)
@@ -104,7 +106,7 @@ export function makeReader(deps: ReaderDeps): Reader {
         if (report.kind !== 'read') return false
         outcomes[report.at] = { kind: 'read', reading: report.reading }
         next = report.at + 1
-        questions.nextMail()
+        questions.nextMail(mails[next]?.aggregate)
         return next === mails.length
       }
       const why = await watched(worker, clock, readTimeoutMs, listen)

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Answer, Resolver } from '../dns/index.js'
 import {
+  type Aggregate,
   type BounceRules,
   classify,
   type Envelope,
@@ -10,6 +11,7 @@ import {
   loadBounceRules,
   loadFeedbackLoops,
   type Report,
+  readAggregate,
   readReport,
   saidOf,
   type Verdict,
@@ -22,6 +24,8 @@ export interface Reading {
   verdicts: Verdict[]
   /** Of a complaint. */
   evidence?: Evidence
+  /** Of what came to an address for aggregate reports; nothing else is known of it then. */
+  aggregate?: Aggregate
 }
 
 /** A question to the DNS, which only the thread that started this one may ask. */
@@ -35,7 +39,7 @@ export type ReaderReport =
 
 /** To it; `at` and `id` come back with the answer. */
 export type ReaderOrder =
-  | { kind: 'mail'; at: number; raw: Uint8Array; envelope: Envelope }
+  | { kind: 'mail'; at: number; raw: Uint8Array; envelope: Envelope; aggregate: boolean }
   | { kind: 'answer'; id: number; answer: Answer<unknown> }
 
 export interface ReaderData {
@@ -54,14 +58,24 @@ export function serveReadings(): void {
   let last: Promise<void> = Promise.resolve()
   port.on('message', (order: ReaderOrder) => {
     if (order.kind === 'answer') return dns.answered(order)
-    const { at, raw, envelope } = order
+    const { at, raw, envelope, aggregate } = order
     last = last.then(async () => {
       const mail = Buffer.from(raw.buffer, raw.byteOffset, raw.length)
-      const reading = await readOne({ rules, loops, resolver: dns.resolver }, mail, envelope)
+      const reading = aggregate
+        ? { ...noReport, aggregate: await readAggregate(mail, dns.resolver) }
+        : await readOne({ rules, loops, resolver: dns.resolver }, mail, envelope)
       port.postMessage({ kind: 'read', at, reading } satisfies ReaderReport)
     })
   })
   port.postMessage({ kind: 'ready' } satisfies ReaderReport)
+}
+
+const noReport: Reading = {
+  report: {
+    ...{ kind: 'not-a-report', why: 'It is an aggregate report', tokens: [] },
+    original: { messageId: '', to: '', subject: '' },
+  },
+  verdicts: [],
 }
 
 async function readOne(

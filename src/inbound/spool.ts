@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { Clock } from '../clock/index.js'
+import { dmarcMailbox, tlsReportMailbox } from '../domains/index.js'
 import { glimpseHeader } from '../mime/index.js'
 import type { Envelope } from '../reports/index.js'
 import { networkOf } from '../smtpd/index.js'
@@ -14,6 +15,8 @@ export interface Arrival {
   /** postmaster@ and abuse@ addresses it was accepted for. */
   operator: readonly string[]
   raw: Buffer
+  /** So many bytes of it are read as a report; `examinedBytes` unless said otherwise. */
+  reportBytes?: number
   sizeBytes: number
   /** A copy of the operator's mail is to be sent on. */
   forward: boolean
@@ -28,6 +31,8 @@ export interface SpooledMail {
   /** How often it was put off. */
   tries: number
   raw: Buffer
+  /** It came to an address for aggregate reports. */
+  aggregate: boolean
 }
 
 /** What has arrived and is not yet read. */
@@ -69,9 +74,9 @@ export async function openSpool(
   return {
     hasRoom: (remoteAddress, bytes) => list.hasRoom(networkOf(remoteAddress), bytes),
     async keep(arrival) {
-      const { envelope, reports, operator, raw } = arrival
+      const { envelope, reports, operator, raw, reportBytes = examinedBytes } = arrival
       const network = networkOf(envelope.remoteAddress)
-      const bytes = Math.min(raw.length, examinedBytes)
+      const bytes = Math.min(raw.length, reportBytes)
       if (reports.length > 0 && !list.hasRoom(network, bytes)) return false
       const id = store.ids.serial()
       // In the list before it is on disk, so that others see its share taken; due once it is.
@@ -163,7 +168,7 @@ const spooled = ({ read }: Store) =>
 
 async function writeArrival(
   tx: Tx,
-  { envelope, reports, operator, raw, sizeBytes, forward }: Arrival,
+  { envelope, reports, operator, raw, reportBytes = examinedBytes, sizeBytes, forward }: Arrival,
   { ids, id, now, glimpse }: { ids: Store['ids']; id: number; now: number; glimpse: Glimpse },
 ): Promise<void> {
   const from = { remote_address: envelope.remoteAddress, mail_from: envelope.mailFrom }
@@ -171,7 +176,7 @@ async function writeArrival(
     await insertSpooled(tx, {
       ...{ id, received_at: now, due_at: now, ...from, helo: envelope.helo, tries: 0 },
       recipients: JSON.stringify(reports),
-      raw: raw.subarray(0, examinedBytes),
+      raw: raw.subarray(0, reportBytes),
     })
   }
   for (const recipient of operator) {
@@ -197,7 +202,13 @@ const fromRow = (row: Selectable<InboundSpoolRow>): SpooledMail => ({
   },
   tries: row.tries,
   raw: row.raw,
+  aggregate: forAggregates.test(row.recipients),
 })
+
+const forAggregates = new RegExp(`"(?:${dmarcMailbox}|${tlsReportMailbox})@`)
+
+/** Of a mail with aggregate reports, which are of use as a whole alone: some ten MiB when unpacked. */
+export const aggregateBytes = 2 * 1024 * 1024
 
 /** notes/mta.md §3: what a report says is in its beginning. */
 export const examinedBytes = 512 * 1024

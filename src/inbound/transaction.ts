@@ -3,7 +3,7 @@ import type { Clock } from '../clock/index.js'
 import { type Gate, makeQuota, makeRoom, networkOf, Refusal } from '../smtpd/index.js'
 import { collect } from './incoming.js'
 import type { Welcome } from './mailboxes.js'
-import { examinedBytes, type Spool } from './spool.js'
+import { aggregateBytes, examinedBytes, type Spool } from './spool.js'
 
 export interface TransactionDeps {
   clock: Clock
@@ -88,7 +88,9 @@ export function makeTransactions(deps: TransactionDeps) {
         ...new Set(given.flatMap((welcome) => (welcome?.kind === kind ? [welcome.address] : []))),
       ]
       const operator = addressed('operator')
-      const keepBytes = operator.length > 0 ? maxMessageBytes : examinedBytes
+      const aggregate = addressed('aggregate')
+      const reportBytes = aggregate.length > 0 ? aggregateBytes : examinedBytes
+      const keepBytes = operator.length > 0 ? maxMessageBytes : reportBytes
       const network = networkOf(remoteAddress)
       const advanced = () => gate.advanced(session)
       const arriving = { room, network, keepBytes, advanced }
@@ -101,7 +103,8 @@ export function makeTransactions(deps: TransactionDeps) {
         }
         const kept = await spool.keep({
           envelope: { remoteAddress, mailFrom, helo: hostNameAppearsAs || '' },
-          reports: addressed('report'),
+          reports: [...addressed('report'), ...aggregate],
+          reportBytes,
           operator,
           raw,
           sizeBytes,

@@ -12,6 +12,8 @@ export interface Berths {
    * Whoever asks holds a place (`places.ts`), so those that are opened or in use leave room for it.
    */
   take(at: Anchorage): Berth
+  /** How many sockets there are by site, idle ones too. */
+  readonly bySite: ReadonlyMap<string, number>
 }
 
 /** Limits are a site's, for each source address apart, as in `shaping/`. */
@@ -53,6 +55,7 @@ export function makeBerths(max: number, meter: Pick<Meter, 'gauge'>): Berths {
   }
 
   return {
+    bySite,
     take({ site, source, limit }) {
       const key = `${site} ${source}`
       makeRoom(rooms.get(key), limit)

@@ -23,6 +23,7 @@ import { isDnsSite, makeRoutes, type Site, simulatorSite } from './route.js'
 import { makeRouting } from './routing.js'
 import { openShaping } from './shape.js'
 import type { ShapingData } from './shaping/index.js'
+import { type Standing, standingSites } from './standing-sites.js'
 import { makeTlsCount } from './tls-sessions/index.js'
 import { openWays } from './ways.js'
 
@@ -40,6 +41,8 @@ export interface Outbound {
   retry(lanes: RetriedLanes): Promise<void>
   /** At which gate mail of this stream stands now; undefined when nothing of it is due here. */
   gateOf(key: StreamKey): LiveGate | undefined
+  /** The busiest sites and accounts now. */
+  standing(): Standing
   /** Stops claiming, lets attempts under way end within `graceMs`, breaks off the rest. */
   close(graceMs: number): Promise<void>
 }
@@ -371,6 +374,10 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
       if (stream?.state !== 'due') return undefined
       const isRouting = routing.has(stream)
       return explainGate(stream, { isRouting, isFull: paths.isFull(of), total })
+    },
+    standing() {
+      const { limitsOf } = shaping
+      return standingSites({ paths: paths.all(), connections: berths.bySite, limitsOf })
     },
     async close(graceMs) {
       closing = true

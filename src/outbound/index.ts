@@ -15,3 +15,4 @@ export {
   type Scope,
 } from './egress/index.js'
 export * from './shaping/index.js'
+export type { SiteStanding, Standing } from './standing-sites.js'

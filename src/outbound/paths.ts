@@ -78,6 +78,8 @@ export interface Paths {
   /** When the next closed gate opens, or an attempt has had time enough; undefined for not known. */
   wakeAt(): number | undefined
   readonly inFlight: number
+  /** All that have mail due, for who looks. */
+  all(): Iterable<Path>
 }
 
 export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
@@ -244,6 +246,7 @@ export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
     get inFlight() {
       return inFlight
     },
+    all: () => paths.values(),
   }
 }
 

@@ -11,6 +11,12 @@ export { forgetOldCounts } from './forget-counts.js'
 export { announceOnce } from './notices.js'
 export { pauseByOperator, unpause } from './operator.js'
 export { largeProviderOf, type ProviderTotals, providerOf, readProviders } from './providers.js'
-export { countPaused, highestRates, readStanding, type Standing } from './standing.js'
+export {
+  countPaused,
+  highestRates,
+  readStanding,
+  type Standing,
+  troubledAccounts,
+} from './standing.js'
 export { alarmOf, type ProtectionSettings, rateOf, shownRate } from './thresholds.js'
 export type { Totals } from './window.js'

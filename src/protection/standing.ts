@@ -69,3 +69,38 @@ export async function countPaused(read: Read): Promise<{ all: number; marketing:
     .executeTakeFirstOrThrow()
   return { all, marketing }
 }
+
+/** Accounts that are paused or suspended, or were warned since then: few, by rows of accounts alone. */
+export async function troubledAccounts(
+  read: Read,
+  { since, limit }: { since: number; limit: number },
+): Promise<
+  {
+    id: string
+    name: string
+    state: 'suspended' | 'paused' | 'paused in its marketing' | 'warned'
+  }[]
+> {
+  const rows = await read
+    .selectFrom('accounts')
+    .leftJoin('subscriptions', 'subscriptions.account_id', 'accounts.id')
+    .leftJoin('protection', 'protection.account_id', 'accounts.id')
+    .select(['accounts.id', 'name', 'suspended_reason', 'paused', 'marketing_paused'])
+    .where((eb) =>
+      eb.or([
+        eb('suspended_reason', 'is not', null),
+        eb('paused', 'is not', null),
+        eb('marketing_paused', 'is not', null),
+        eb('bounce_warned_at', '>', since),
+        eb('complaint_warned_at', '>', since),
+      ]),
+    )
+    .orderBy('name')
+    .limit(limit)
+    .execute()
+  return rows.map(({ id, name, suspended_reason, paused, marketing_paused }) => {
+    if (suspended_reason !== null) return { id, name, state: 'suspended' }
+    if (paused !== null) return { id, name, state: 'paused' }
+    return { id, name, state: marketing_paused === null ? 'warned' : 'paused in its marketing' }
+  })
+}

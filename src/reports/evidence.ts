@@ -51,7 +51,7 @@ export async function evidenceOf(given: Given): Promise<Evidence> {
 }
 
 /** RFC 5322 §3.6.2. Two of them, or a second address, may be read one way here and another way there. */
-function authorIn(header: string): string | undefined {
+export function authorIn(header: string): string | undefined {
   const unfolded = header.replace(/\r?\n[ \t]+/g, ' ')
   const [line, ...others] = unfolded.match(/^from[ \t]*:.*$/gim) ?? []
   if (line === undefined || others.length > 0) return undefined
@@ -61,7 +61,7 @@ function authorIn(header: string): string | undefined {
 }
 
 // RFC 8301 §3.2.
-const minKeyBits = 1_024
+export const minKeyBits = 1_024
 
 async function bySignature(loop: FeedbackLoop, { raw, resolver }: Given): Promise<Evidence> {
   const { dkimVerify } = await import('mailauth/lib/dkim/verify.js')
@@ -92,7 +92,7 @@ interface Coverage {
 }
 
 /** RFC 6376 §5.4 and §8.2: it signs the From, and nothing can be put behind what it signs. */
-function coversAll(result: object): boolean {
+export function coversAll(result: object): boolean {
   const { signingHeaders, canonBodyLength, canonBodyLengthTotal } = result as Coverage
   const fields = (signingHeaders?.keys ?? '').toLowerCase().split(': ')
   return fields.includes('from') && canonBodyLength === canonBodyLengthTotal

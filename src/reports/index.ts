@@ -4,8 +4,10 @@
  * hold: no bytes make it throw or take longer than its bounds allow; what a report says is a claim,
  * and only the caller, who has verified a token or message id, gives it effect. See README.md.
  */
+export { type Aggregate, readAggregate } from './aggregate.js'
 export { inReplyTo } from './answered-command.js'
 export { classify, type Said, saidInReply, verdictOf } from './classify.js'
+export type { DmarcRecord, DmarcReport } from './dmarc-report.js'
 export { saidOf } from './dsn.js'
 export { type Envelope, type Evidence, evidenceOf } from './evidence.js'
 export type { FeedbackLoop } from './feedback-loops.js'
@@ -14,4 +16,5 @@ export { readReport } from './read.js'
 export type { Action, Feedback, Original, Report, ReportedRecipient } from './report.js'
 export type { BounceRules } from './rules.js'
 export { loadBounceRules } from './rules-file.js'
+export type { TlsReport } from './tls-report.js'
 export { type BounceClass, bounceClasses, type Retry, type Verdict } from './verdict.js'

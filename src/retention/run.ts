@@ -2,8 +2,10 @@ import { forgetRuns, makeForgetContactEvents } from '../automations/index.js'
 import { type Plans, readBilling } from '../billing/index.js'
 import { dayMs } from '../clock/index.js'
 import { deleteUnused } from '../contents/index.js'
+import { forgetDmarc } from '../dmarc/index.js'
 import { makeForgetEvents, type Retentions } from '../events/index.js'
 import { eachApart } from '../store/index.js'
+import { forgetTlsReports } from '../tls-reports/index.js'
 import { forgetDeliveries } from '../webhooks/index.js'
 import { forgetCampaignBodies } from './campaign-bodies.js'
 import { countBodies } from './count-bodies.js'
@@ -70,6 +72,8 @@ export async function runRetention(deps: RunDeps, stop: AbortSignal): Promise<Re
     await part('contact_events', () => forgetContactEvents(now, signal))
     await part('webhook_deliveries', () => forgetDeliveries({ ...pauses, now }, signal))
     await part('runs', () => forgetRuns(pauses, retentions, { now, signal }))
+    await part('reports', () => forgetTlsReports(deps, { now, signal }))
+    await part('reports', () => forgetDmarc(deps, { now, signal }))
     await part('mails', () => forgetMails(deps, retentions, { now, signal }))
     for (const what of ['bodies', 'transcripts'] as const) {
       const until = now - ages[what]

@@ -1,6 +1,6 @@
 import type { SMTPServerDataStream } from 'smtp-server'
 
-/** What a client is told instead of a 250. smtp-server adds the enhanced code. */
+/** What a client is told instead of a 250, with its enhanced code. */
 export class Refusal extends Error {
   constructor(
     readonly responseCode: number,
@@ -57,8 +57,8 @@ export function collect(stream: SMTPServerDataStream, room: Room): Promise<Colle
     }
     stream.on('data', (chunk: Buffer) => {
       if (refusal !== undefined) return
-      if (stream.sizeExceeded) return drop(new Refusal(552, 'The message is too large'))
-      if (!room.take(chunk.length)) return drop(new Refusal(452, 'Too much mail at once'))
+      if (stream.sizeExceeded) return drop(new Refusal(552, '5.3.4 The message is too large'))
+      if (!room.take(chunk.length)) return drop(new Refusal(452, '4.3.1 Too much mail at once'))
       held += chunk.length
       chunks.push(chunk)
     })
@@ -69,7 +69,7 @@ export function collect(stream: SMTPServerDataStream, room: Room): Promise<Colle
     // After an end this changes nothing; without one the client has gone.
     const gone = () => {
       if (stream.readableEnded) return
-      drop(new Refusal(451, 'The connection was lost'))
+      drop(new Refusal(451, '4.4.2 The connection was lost'))
       reject(refusal)
     }
     stream.once('error', gone)

@@ -3,6 +3,7 @@ import type { Clock } from '../clock/index.js'
 import type { Resolver } from '../dns/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
+import { codeReplies } from '../smtpd/index.js'
 import type { Store } from '../store/index.js'
 import { takeAllAddresses } from './addresses.js'
 import { startCaretaker } from './caretaker.js'
@@ -82,6 +83,7 @@ export async function openSandboxReceiver(deps: SandboxReceiverDeps): Promise<Sa
     },
   })
   takeAllAddresses(server)
+  codeReplies(server)
   // Clients that vanish or fail a handshake; nothing that an operator could do about.
   server.on('error', (error) => log.debug({ error }, 'Sandbox connection failed'))
 
@@ -112,5 +114,5 @@ export async function openSandboxReceiver(deps: SandboxReceiverDeps): Promise<Sa
 function asReply(error: unknown, log: Log): Error {
   if (error instanceof Refusal) return error
   log.error({ error }, 'Sandbox could not keep a mail')
-  return new Refusal(451, 'The mail could not be kept, try again later')
+  return new Refusal(451, '4.3.0 The mail could not be kept, try again later')
 }

@@ -5,6 +5,7 @@
  * long. It knows neither mail nor database.
  */
 export { type Certificate, readCertificate } from './certificate.js'
+export { coded, codeReplies } from './enhanced-code.js'
 export { type Gate, makeGate } from './gate.js'
 export { networkOf, sourceOf } from './network.js'
 export { makeQuota } from './quota.js'

@@ -9,6 +9,7 @@ import type { Meter } from '../metrics/index.js'
 import {
   boundSessions,
   type Certificate,
+  coded,
   type Gate,
   guardListener,
   type Refusal,
@@ -197,25 +198,6 @@ const makeCourse = (listener: ListenerName, beganAt: number): Course => ({
 
 const tlsInWords = (socket: Socket | TLSSocket) =>
   'getCipher' in socket ? `${socket.getProtocol()} ${socket.getCipher().name}` : undefined
-
-const ownCode = /^[245]\.\d{1,3}\.\d{1,3} /
-
-/** A line with its enhanced code: its own, or that of smtp-server's table; none where RFC 2034 §3 has none. */
-function coded(
-  connection: SessionConnection,
-  { code, line, context }: { code: number; line: string; context: string | false | undefined },
-): string {
-  if (context === false || ownCode.test(line)) return line
-  const enhanced =
-    code === 421 ? closingCode(line) : connection._getEnhancedStatusCode(code, context)
-  return enhanced === '' ? line : `${enhanced} ${line}`
-}
-
-/** RFC 3463 §3.5: smtp-server says of each end of a session that the connection timed out. */
-function closingCode(line: string): string {
-  if (line.startsWith('Timeout')) return '4.4.2'
-  return line.startsWith('Server shutting down') ? '4.3.2' : '4.7.0'
-}
 
 /** Keeps what is said, and says codes and offers as they are here. */
 function follow(

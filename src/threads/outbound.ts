@@ -54,6 +54,7 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
       })
     },
     gateOf: outbound.gateOf,
+    standing: outbound.standing,
     retry: outbound.retry,
     async stop() {
       await outbound.close(data.config.outbound.shutdownGrace)

@@ -5,5 +5,6 @@
  * an upload, a bounded number of times, with the same id; a report is sent about no report.
  */
 
+export { forgetTlsReports } from './forget.js'
 export { sendTlsReports, type TlsReportDeps, type TlsReportRun } from './send-reports.js'
 export { findReportSender, type ReportSender, type TlsReportSettings } from './sender.js'

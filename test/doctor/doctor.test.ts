@@ -103,7 +103,7 @@ t.test('what a domain publishes', async (t) => {
     {
       state: 'warn',
       found: 'no policy',
-      fix: 'publish _dmarc.shop.test. 3600 IN TXT "v=DMARC1; p=none"',
+      fix: 'publish _dmarc.shop.test. 3600 IN TXT "v=DMARC1; p=none; rua=mailto:dmarc@mail.posthorn.test"',
     },
   ])
   resolver.set('_dmarc.shop.test', { txt: ['v=DMARC1; p=none', 'v=DMARC1; p=reject'] })

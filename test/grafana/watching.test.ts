@@ -124,6 +124,14 @@ t.test('each alert names a severity and a command or page that mends it', async 
     t.match(alert, /severity: (critical|warning)\n/, name)
     t.match(alert, /\n {10}summary: ".+"\n {10}fix: ".+"/, name)
   }
+  const { commands } = await import('../../src/cli/index.js')
+  const words = [...rules.matchAll(/posthorn ([a-z]+)\b/g)].map(([, word = '']) => word)
+  t.ok(words.length > 20)
+  t.same(
+    [...new Set(words)].filter((word) => !Object.hasOwn(commands, word)),
+    [],
+    'they are there',
+  )
 })
 
 t.test('the board needs no plugin, and a data source of any name', async (t) => {

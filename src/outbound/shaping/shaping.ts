@@ -25,6 +25,8 @@ export interface Shaping {
   sweep(): void
   /** What differs from what it returned last, for `saveLearned`. */
   learnedChanges(): { changed: LearnedRow[]; gone: Omit<LearnedRow, 'learned'>[] }
+  /** How many connections these sites (by `key`) may have now, over the source addresses in use. */
+  limitsOf(keys: ReadonlySet<string>): Map<string, number>
   readonly size: number
 }
 
@@ -151,6 +153,14 @@ export function makeShaping(options: ShapingOptions): Shaping {
       const forgotten = [...gone, ...over]
       gone = []
       return { changed, gone: forgotten }
+    },
+    limitsOf(keys) {
+      const limits = new Map<string, number>()
+      for (const { name, site } of entries.values()) {
+        if (!keys.has(name.key)) continue
+        limits.set(name.key, (limits.get(name.key) ?? 0) + site.connections)
+      }
+      return limits
     },
     get size() {
       return entries.size

@@ -1,0 +1,124 @@
+import { type Clock, dayMs } from '../clock/index.js'
+import { packageVersion } from '../config/index.js'
+import type { Series } from '../metrics/index.js'
+import type { Standing } from '../outbound/index.js'
+import type { Crew } from './crew.js'
+import type { Health, Reason } from './health.js'
+import type { Chore } from './housekeeping.js'
+import type { Metrics } from './metrics.js'
+
+/** What `posthorn status` and `posthorn top` are told by the running appliance. Plain data. */
+export interface Overview extends Standing {
+  version: string
+  startedAt: number
+  now: number
+  /** Where it listens: `private http://127.0.0.1:8080`. */
+  listeners: { name: string; at: string }[]
+  unhealthy: Reason[]
+  unready: Reason[]
+  /** Every count and gauge of the catalogue; none when `metrics.enabled` is off. */
+  series: Series[]
+  /** What came in the last hour and in the last day, or since the start where that is later. */
+  rates: Rates | null
+}
+
+export interface Rates {
+  hour: Flow
+  day: Flow
+}
+
+export interface Flow {
+  /** How long the counts took: less than the hour or the day soon after a start. */
+  ms: number
+  accepted: number
+  delivered: number
+  deferred: number
+  bounced: number
+  /** Room on the disk that went. */
+  diskBytes: number
+}
+
+export interface OverviewDeps {
+  clock: Clock
+  metrics: Pick<Metrics, 'series'>
+  crew: Pick<Crew, 'standing'>
+  health: Pick<Health, 'unhealthy' | 'unready'>
+}
+
+interface Sample extends Omit<Flow, 'ms'> {
+  at: number
+}
+
+const sampleEveryMs = 60_000
+const hourMs = 3_600_000
+
+/** Keeps a sample a minute for a day, from which rates are told without asking the database. */
+export function openOverview({ clock, metrics, crew, health }: OverviewDeps) {
+  const startedAt = clock.now()
+  const samples: Sample[] = []
+  let listeners: Overview['listeners'] = []
+
+  const sample = (series: readonly Series[]): Sample => {
+    const sum = (name: string, outcomes?: readonly string[]) =>
+      series
+        .filter(({ metricName }) => metricName === name)
+        .filter(({ labels }) => outcomes === undefined || outcomes.includes(labels.outcome ?? ''))
+        .reduce((total, { value }) => total + value, 0)
+    const attempts = (...outcomes: string[]) => sum('posthorn_attempts_total', outcomes)
+    return {
+      at: clock.now(),
+      accepted: sum('posthorn_accepted_total'),
+      delivered: attempts('delivered', 'relayed'),
+      deferred: attempts('deferred'),
+      bounced: attempts('bounced'),
+      diskBytes: -sum('posthorn_disk_free_bytes'),
+    }
+  }
+  const since = (now: Sample, ms: number): Flow => {
+    const within = samples.filter(({ at }) => at >= now.at - ms)
+    const [from = now] = within
+    // The room on the disk is known some seconds after the start.
+    const disk = within.find(({ diskBytes }) => diskBytes !== 0) ?? now
+    const flow = (name: Exclude<keyof Sample, 'at' | 'diskBytes'>) => now[name] - from[name]
+    return {
+      ms: now.at - from.at,
+      accepted: flow('accepted'),
+      delivered: flow('delivered'),
+      deferred: flow('deferred'),
+      bounced: flow('bounced'),
+      diskBytes: now.diskBytes - disk.diskBytes,
+    }
+  }
+  const keep = () => {
+    const all = metrics.series()
+    if (all.length > 0) samples.push(sample(all))
+    while ((samples[0]?.at ?? Number.POSITIVE_INFINITY) < clock.now() - dayMs - sampleEveryMs) {
+      samples.shift()
+    }
+  }
+  keep()
+
+  return {
+    listensAt(known: Overview['listeners']) {
+      listeners = known
+    },
+    chore: { name: 'rates of the day', everyMs: sampleEveryMs, run: async () => keep() } as Chore,
+    async tell(): Promise<Overview> {
+      const [standing, unhealthy, unready] = await Promise.all([
+        crew.standing(),
+        health.unhealthy(),
+        health.unready(),
+      ])
+      const series = metrics.series()
+      const now = sample(series)
+      const rates = { hour: since(now, hourMs), day: since(now, dayMs) }
+      return {
+        ...{ version: packageVersion(), startedAt, now: clock.now(), listeners },
+        ...{ unhealthy, unready, ...standing },
+        // Buckets are for Prometheus.
+        series: series.filter(({ labels }) => labels.le === undefined),
+        rates: series.length === 0 ? null : rates,
+      }
+    },
+  }
+}

@@ -1,0 +1,183 @@
+import { statfs } from 'node:fs/promises'
+import type { Command } from 'commander'
+import type { Flow, Overview } from '../app/overview.js'
+import { packageVersion } from '../config/index.js'
+import { askAppliance, overviewMs } from './ask.js'
+import { withStore } from './database.js'
+import { jsonTime, say, sayJson, sayTable, shownTime, styled, visibleLines } from './output.js'
+import { placeOf, settingsOf } from './place.js'
+import { shownBytes, shownFor } from './quantities.js'
+import {
+  type QueueClassState,
+  readRecords,
+  type Trouble,
+  type TroubledSite,
+} from './status-records.js'
+
+const notRunning = 3
+
+export function statusCommand(program: Command): void {
+  program
+    .command('status')
+    .description(
+      'how the appliance is, on one screen; status 1 when something burns, 3 when it does not run',
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ posthorn status
+  $ posthorn status --json | jq -r '.troubles[] | select(.burning) | .fix'
+  $ watch -n 10 posthorn status
+
+Exit status: 0 all is well, or nothing burns; 1 something burns (marked with !); 3 no appliance runs on this
+data directory, and what is shown is what the database knows. Rates are of the running appliance, which
+begins to count when it starts. 'posthorn top' shows what goes on, 'posthorn doctor' asks the world.`,
+    )
+    .action(async (_options, command: Command) => {
+      const place = placeOf(command)
+      const config = settingsOf(place)
+      const overview = (await askAppliance(place, { overview: true }, overviewMs))?.overview
+      const records = await withStore(
+        place,
+        ({ store, clock }) => readRecords(store.read, clock.now(), config, overview),
+        { isUpToDate: overview !== undefined },
+      )
+      const { bavail, blocks, bsize } = await statfs(place.dataDir)
+      const disk = { freeBytes: bavail * bsize, sizeBytes: blocks * bsize }
+      const status: Status = { overview, ...records, disk, troubles: records.troubles }
+      const burns = status.troubles.some(({ burning }) => burning)
+      process.exitCode = overview === undefined ? notRunning : burns ? 1 : 0
+      if (place.json) sayJson(inJson(status))
+      else show(status)
+    })
+}
+
+interface Status {
+  overview: Overview | undefined
+  now: number
+  aliveAt: number
+  classes: QueueClassState[]
+  sites: TroubledSite[]
+  held: string
+  backupAt: number | null
+  certificates: { name: string; endsAt: number }[]
+  troubles: Trouble[]
+  disk: { freeBytes: number; sizeBytes: number }
+}
+
+function show(status: Status): void {
+  const { overview, now, classes, sites, troubles } = status
+  sayHead(status)
+  if (overview?.rates) {
+    const { hour, day } = overview.rates
+    // Within the first hour they are the same.
+    const rows = (day.ms > hour.ms ? [hour, day] : [hour]).map(flowRow)
+    say()
+    sayTable(['IN THE LAST', 'ACCEPTED', 'DELIVERED', 'PUT OFF', 'BOUNCED'], rows, '')
+  }
+  say()
+  sayTable(
+    ['QUEUE', 'WAITING', 'OLDEST', 'LONGEST DUE'],
+    classes.map(({ name, waiting, oldestMs, dueMs }) => [
+      ...[name, waiting],
+      ...[oldestMs, dueMs].map((ms) => (ms === null ? '-' : shownFor(ms))),
+    ]),
+    '',
+  )
+  if (sites.length > 0) {
+    say()
+    const row = ({ site, gate, until, why }: TroubledSite) => [
+      ...[site, gate, until === null ? '-' : shownFor(until - now), why.slice(0, 90)],
+    ]
+    sayTable(['SITE IN TROUBLE', 'GATE', 'FOR', 'WHY'], sites.map(row), '')
+  }
+  say()
+  sayFacts(status)
+  say()
+  if (troubles.length === 0 && overview !== undefined) say(styled('green', 'Nothing is wrong.'))
+  for (const { burning, text, fix } of troubles) {
+    say(`${burning ? styled('red', '!') : styled('yellow', '-')} ${oneLine(text)}`)
+    say(`    ${oneLine(fix)}`)
+  }
+}
+
+function sayHead({ overview, aliveAt, now }: Status): void {
+  if (overview === undefined) {
+    say(styled('red', `Posthorn ${packageVersion()} does not run on this data directory.`))
+    say(
+      `    systemctl start posthorn, or posthorn serve; journalctl -u posthorn -n 50 says why it ended`,
+    )
+    if (aliveAt > 0) say(`It last wrote at ${shownTime(aliveAt)}.`)
+    return
+  }
+  const { version, startedAt, unhealthy, unready, listeners } = overview
+  const up = `up for ${shownFor(now - startedAt)}, since ${shownTime(startedAt)}`
+  const health =
+    [...unhealthy, ...unready].length === 0 ? styled('green', 'healthy, takes mail') : ''
+  say(`${styled('bold', `Posthorn ${version}`)}  ${up}  ${health}`.trimEnd())
+  say(listeners.map(({ name, at }) => `${name} ${at}`).join('   '))
+}
+
+function flowRow({ ms, accepted, delivered, deferred, bounced }: Flow): string[] {
+  return [
+    shownFor(ms),
+    ...[accepted, delivered, deferred, bounced].map((n) => n.toLocaleString('en-GB')),
+  ]
+}
+
+function sayFacts({ overview, disk, held, backupAt, certificates, now }: Status): void {
+  const room = `${shownBytes(disk.freeBytes)} of ${shownBytes(disk.sizeBytes)} free`
+  say(`Disk          ${room}${fullIn(overview, disk.freeBytes)}`)
+  say(`Held mail     ${held}`)
+  say(`Last backup   ${backupAt === null ? 'none is known' : `${shownFor(now - backupAt)} ago`}`)
+  const ends = certificates.map(({ name, endsAt }) =>
+    endsAt > now ? `${name}: ${shownFor(endsAt - now)} left` : `${name}: has ended`,
+  )
+  say(`Certificates  ${ends.join(', ') || 'none of the listeners'}`)
+}
+
+// A rate of minutes says nothing about weeks.
+const enoughMs = 3_600_000
+const dayMs = 86_400_000
+
+/** When the disk is full at the rate of the last day; null where it is not known, or never. */
+function daysLeft(overview: Overview | undefined, freeBytes: number): number | null {
+  const day = overview?.rates?.day
+  if (day === undefined || day.ms < enoughMs || day.diskBytes <= 0) return null
+  return freeBytes / ((day.diskBytes / day.ms) * dayMs)
+}
+
+function fullIn(overview: Overview | undefined, freeBytes: number): string {
+  const days = daysLeft(overview, freeBytes)
+  if (days === null) return ''
+  return days > 3_650
+    ? ', full in more than ten years'
+    : `, full in ${shownFor(days * dayMs)} at this rate`
+}
+
+const oneLine = (text: string) => visibleLines(text.replaceAll(/\s+/g, ' ').trim())
+
+function inJson(status: Status) {
+  const { overview, now, aliveAt, classes, sites, held, backupAt, certificates, troubles, disk } =
+    status
+  return {
+    running: overview !== undefined,
+    ok: overview !== undefined && !troubles.some(({ burning }) => burning),
+    version: overview?.version ?? packageVersion(),
+    now: jsonTime(now),
+    startedAt: jsonTime(overview?.startedAt ?? null),
+    lastWriteAt: jsonTime(aliveAt || null),
+    listeners: overview?.listeners ?? [],
+    unhealthy: overview?.unhealthy ?? [],
+    unready: overview?.unready ?? [],
+    rates: overview?.rates ?? null,
+    queue: classes,
+    sites: sites.map(({ until, ...site }) => ({ ...site, until: jsonTime(until) })),
+    held,
+    disk: { ...disk, daysLeft: daysLeft(overview, disk.freeBytes) },
+    backupAt: jsonTime(backupAt),
+    certificates: certificates.map(({ name, endsAt }) => ({ name, endsAt: jsonTime(endsAt) })),
+    troubles,
+  }
+}

@@ -1,0 +1,85 @@
+import type { DmarcRecord } from '../reports/index.js'
+import type { DmarcSourceRow, Tx } from '../store/index.js'
+
+interface About {
+  domainId: string
+  day: number
+  reporter: string
+  proven: boolean
+}
+
+// Each is a row to write in the same transaction; who sends most comes first.
+const maxPerReport = 500
+// Of a domain and a day, of one reporter, or of all that prove nothing.
+const maxRows = { all: 5_000, reporter: 1_000, unproven: 200 }
+
+/** Adds what a report says to the counts of its day; what is too much is counted without its address. */
+export async function addSources(
+  tx: Tx,
+  about: About,
+  records: readonly DmarcRecord[],
+): Promise<void> {
+  const rows = gathered(about, records)
+  let left = Math.min(maxPerReport, await roomFor(tx, about))
+  const told: DmarcSourceRow[] = []
+  const untold = new Map<string, DmarcSourceRow>()
+  for (const row of rows) {
+    if (left-- > 0) told.push(row)
+    else gather(untold, { ...row, source: '', identifiers: '' })
+  }
+  for (const row of [...told, ...untold.values()]) {
+    await tx
+      .insertInto('dmarc_sources')
+      .values(row)
+      .onConflict((conflict) =>
+        conflict.columns([...key]).doUpdateSet((eb) => ({
+          messages: eb('dmarc_sources.messages', '+', eb.ref('excluded.messages')),
+        })),
+      )
+      .execute()
+  }
+}
+
+const key = [
+  ...(['domain_id', 'day', 'source', 'reporter', 'proven'] as const),
+  ...(['disposition', 'dkim', 'spf', 'forwarded'] as const),
+] as const
+
+/** A row for each that is told apart, the largest first. */
+function gathered(
+  { domainId, day, reporter, proven }: About,
+  records: readonly DmarcRecord[],
+): DmarcSourceRow[] {
+  const rows = new Map<string, DmarcSourceRow>()
+  for (const { source, disposition, dkim, spf, forwarded, count, identifiers } of records) {
+    gather(rows, {
+      ...{ domain_id: domainId, day, source, reporter, proven: proven ? 1 : 0, disposition },
+      ...{ dkim: dkim ? 1 : 0, spf: spf ? 1 : 0, forwarded: forwarded ? 1 : 0 },
+      ...{ messages: count, identifiers },
+    })
+  }
+  return [...rows.values()].sort((a, b) => b.messages - a.messages)
+}
+
+function gather(rows: Map<string, DmarcSourceRow>, row: DmarcSourceRow): void {
+  const name = key.map((column) => row[column]).join(' ')
+  const known = rows.get(name)
+  if (known === undefined) rows.set(name, row)
+  else known.messages += row.messages
+}
+
+async function roomFor(tx: Tx, { domainId, day, reporter, proven }: About): Promise<number> {
+  const held = await tx
+    .selectFrom('dmarc_sources')
+    .select(['reporter', 'proven'])
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('domain_id', '=', domainId)
+    .where('day', '=', day)
+    .groupBy(['reporter', 'proven'])
+    .execute()
+  const sum = (of: typeof held) => of.reduce((all, { n }) => all + n, 0)
+  const unproven = sum(held.filter((row) => row.proven === 0))
+  if (!proven) return Math.max(0, maxRows.unproven - unproven)
+  const own = sum(held.filter((row) => row.proven === 1 && row.reporter === reporter))
+  return Math.max(0, Math.min(maxRows.reporter - own, maxRows.all - sum(held)))
+}

@@ -1,0 +1,151 @@
+import { type Clock, dayMs } from '../clock/index.js'
+import type { Read } from '../store/index.js'
+import { adviceFor, kindOf, type SourceKind } from './advice.js'
+
+/** What receivers say of the mail in a domain's name. */
+export interface DmarcSummary {
+  /** The first day that is counted, in ms since 1970. */
+  since: number
+  /** Of the newest report; empty without one. */
+  policy: string
+  reports: number
+  messages: number
+  passed: number
+  sources: SourceSummary[]
+  /** Who has reported, with the domain that signed it; an empty proof: nobody's signature. */
+  reporters: { name: string; proof: string; reports: number }[]
+  /** What receivers reported of TLS with the servers of the domain's return path. */
+  tls: { reports: number; successes: number; failures: number; types: Record<string, number> }
+}
+
+/** The mail from one address; an empty one: those that were too many to be told apart. */
+export interface SourceSummary {
+  address: string
+  /** By the DNS; empty where it has none, or was not asked. */
+  name: string
+  kind: SourceKind
+  messages: number
+  /** DKIM or SPF passed for a domain that aligns. */
+  passed: number
+  dkimPassed: number
+  spfPassed: number
+  quarantined: number
+  rejected: number
+  /** Of these, in reports that nobody has signed. */
+  unproven: number
+  reporters: string[]
+  identifiers: string
+  advice: string
+}
+
+/** The names of addresses, as far as they are known by now. */
+export type NameSources = (addresses: readonly string[]) => Promise<ReadonlyMap<string, string>>
+
+interface Question {
+  domain: { id: string; name: string }
+  days: number
+  /** Those that mail of ours leaves from. */
+  ownAddresses: readonly string[]
+  nameSources: NameSources
+}
+
+const mostSources = 200
+const mostReporters = 100
+
+/** What was reported of the last days, the addresses with most mail first. */
+export async function readDmarc(
+  { read, clock }: { read: Read; clock: Clock },
+  { domain, days, ownAddresses, nameSources }: Question,
+): Promise<DmarcSummary> {
+  const first = Math.floor(clock.now() / dayMs) - days + 1
+  const [rows, reports, newest, tls] = await Promise.all([
+    read
+      .selectFrom('dmarc_sources')
+      .selectAll()
+      .where('domain_id', '=', domain.id)
+      .where('day', '>=', first)
+      .execute(),
+    read
+      .selectFrom('dmarc_reports')
+      .select(['reporter', 'proof'])
+      .select((eb) => eb.fn.countAll<number>().as('n'))
+      .where('domain_id', '=', domain.id)
+      .where('day', '>=', first)
+      .groupBy(['reporter', 'proof'])
+      .orderBy('n', 'desc')
+      .orderBy('reporter')
+      .execute(),
+    read
+      .selectFrom('dmarc_reports')
+      .select('policy')
+      .where('domain_id', '=', domain.id)
+      // A forged one may say anything.
+      .where('proof', '<>', '')
+      .orderBy('ends_at', 'desc')
+      .limit(1)
+      .executeTakeFirst(),
+    tlsOf(read, domain.id, first),
+  ])
+  const policy = newest?.policy ?? ''
+  const found = new Map<string, ReturnType<typeof emptySource>>()
+  for (const row of rows) {
+    const source = found.get(row.source) ?? emptySource(row.source)
+    found.set(row.source, source)
+    const isPassed = row.dkim === 1 || row.spf === 1
+    source.messages += row.messages
+    if (isPassed) source.passed += row.messages
+    if (row.dkim === 1) source.dkimPassed += row.messages
+    if (row.spf === 1) source.spfPassed += row.messages
+    if (row.disposition === 'quarantine') source.quarantined += row.messages
+    if (row.disposition === 'reject') source.rejected += row.messages
+    if (row.forwarded === 1) source.forwarded += row.messages
+    if (row.proven === 0) source.unproven += row.messages
+    if (source.reporters.length < 10) source.reporters.push(row.reporter)
+    if (source.identifiers === '' || !isPassed) source.identifiers = row.identifiers
+  }
+  const most = [...found.values()].sort((a, b) => b.messages - a.messages).slice(0, mostSources)
+  const names = await nameSources(most.map(({ address }) => address).filter(Boolean))
+  const sum = (count: (row: (typeof rows)[number]) => number) =>
+    rows.reduce((all, row) => all + count(row), 0)
+  return {
+    since: first * dayMs,
+    policy,
+    reports: reports.reduce((all, { n }) => all + n, 0),
+    messages: sum(({ messages }) => messages),
+    passed: sum(({ dkim, spf, messages }) => (dkim === 1 || spf === 1 ? messages : 0)),
+    sources: most.map(({ forwarded, ...source }) => {
+      const kind = kindOf({ ...source, forwarded, isOurs: ownAddresses.includes(source.address) })
+      const failed = source.messages - source.passed
+      const advice = adviceFor({ kind, passed: source.passed, failed }, domain.name, policy)
+      const reporters = [...new Set(source.reporters)]
+      return { ...source, reporters, kind, name: names.get(source.address) ?? '', advice }
+    }),
+    reporters: reports
+      .slice(0, mostReporters)
+      .map(({ reporter, proof, n }) => ({ name: reporter, proof, reports: n })),
+    tls,
+  }
+}
+
+const emptySource = (address: string) => ({
+  ...{ address, messages: 0, passed: 0, dkimPassed: 0, spfPassed: 0 },
+  ...{ quarantined: 0, rejected: 0, forwarded: 0, unproven: 0, identifiers: '' },
+  reporters: [] as string[],
+})
+
+async function tlsOf(read: Read, domainId: string, first: number): Promise<DmarcSummary['tls']> {
+  const rows = await read
+    .selectFrom('tls_reports_received')
+    .select(['successes', 'failures', 'failure_types'])
+    .where('domain_id', '=', domainId)
+    .where('day', '>=', first)
+    .execute()
+  const tls: DmarcSummary['tls'] = { reports: rows.length, successes: 0, failures: 0, types: {} }
+  for (const row of rows) {
+    tls.successes += row.successes
+    tls.failures += row.failures
+    const types = JSON.parse(row.failure_types) as Record<string, number>
+    for (const [type, n] of Object.entries(types)) tls.types[type] = (tls.types[type] ?? 0) + n
+  }
+  return tls
+}

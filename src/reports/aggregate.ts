@@ -1,0 +1,63 @@
+import { excessOf, headerOf } from '../dkim/index.js'
+import { nodeLookup, type Resolver } from '../dns/index.js'
+import { messageOf } from '../errors/index.js'
+import { unpackAggregates } from './aggregate-file.js'
+import { type DmarcReport, readDmarcReport } from './dmarc-report.js'
+import { authorIn, coversAll, minKeyBits } from './evidence.js'
+import { readTlsReport, type TlsReport } from './tls-report.js'
+
+/** What came to an address of ours for aggregate reports. */
+export type Aggregate =
+  | { kind: 'dmarc'; reports: readonly DmarcReport[]; signer: Signer }
+  | { kind: 'tls'; reports: readonly TlsReport[]; signer: Signer }
+  | { kind: 'unreadable'; why: string }
+
+/** Who has signed it: the domain of its From, or of one above or below; empty: nobody. */
+export type Signer = { domain: string } | { unknown: string }
+
+/** Reads a mail that brings aggregate reports. Never rejects, whatever its bytes are. */
+export async function readAggregate(raw: Buffer, resolver: Resolver): Promise<Aggregate> {
+  try {
+    const files = unpackAggregates(raw)
+    const texts = (form: 'xml' | 'json') =>
+      files.filter((file) => file.form === form).map(({ text }) => text)
+    const dmarc = texts('xml').map(readDmarcReport)
+    const tls = dmarc.length > 0 ? [] : texts('json').map(readTlsReport)
+    if (dmarc.length + tls.length === 0) return { kind: 'unreadable', why: 'it has no report' }
+    const signer = await signerOf(raw, resolver)
+    return dmarc.length > 0
+      ? { kind: 'dmarc', reports: dmarc, signer }
+      : { kind: 'tls', reports: tls, signer }
+  } catch (error) {
+    return { kind: 'unreadable', why: messageOf(error).slice(0, 300) }
+  }
+}
+
+/** Only keys of the From's own domain are asked for: a stranger has one name looked up, and no more. */
+async function signerOf(raw: Buffer, resolver: Resolver): Promise<Signer> {
+  const header = headerOf(raw)
+  const author = authorIn(header)
+  if (author === undefined || excessOf(header) !== undefined) return { domain: '' }
+  const from = author.slice(author.lastIndexOf('@') + 1)
+  const { dkimVerify } = await import('mailauth/lib/dkim/verify.js')
+  const lookup = nodeLookup(resolver)
+  const { results } = await dkimVerify(raw, {
+    minBitLength: minKeyBits,
+    resolver: async (name: string, type: string) => {
+      const domain = name.toLowerCase().split('._domainkey.')[1] ?? ''
+      if (isRelated(domain, from)) return await lookup(name, type)
+      throw Object.assign(new Error('Another domain'), { code: 'ENOTFOUND' })
+    },
+  })
+  const own = results.filter(({ signingDomain }) =>
+    isRelated((signingDomain ?? '').toLowerCase(), from),
+  )
+  const good = own.find((result) => result.status.result === 'pass' && coversAll(result))
+  if (good !== undefined) return { domain: good.signingDomain.toLowerCase() }
+  const failed = own.find(({ status }) => status.result === 'temperror')
+  return failed === undefined ? { domain: '' } : { unknown: `DKIM: ${failed.status.comment}` }
+}
+
+/** RFC 9989 §4.4 in the relaxed form, without a list of public suffixes: two labels at least. */
+const isRelated = (a: string, b: string) =>
+  a.includes('.') && b.includes('.') && (a === b || a.endsWith(`.${b}`) || b.endsWith(`.${a}`))

@@ -1,0 +1,152 @@
+import { isIP } from 'node:net'
+import { Parser } from 'htmlparser2'
+
+/** An aggregate report as it was read (RFC 7489 App. C, RFC 9990); all of it is its writer's word. */
+export interface DmarcReport {
+  organization: string
+  email: string
+  reportId: string
+  /** Seconds since 1970. */
+  beginsAt: number
+  endsAt: number
+  /** Of the policy that the receiver found. */
+  domain: string
+  policy: string
+  records: readonly DmarcRecord[]
+}
+
+/** How much mail came from an address, and what was made of it. */
+export interface DmarcRecord {
+  source: string
+  count: number
+  disposition: 'none' | 'quarantine' | 'reject'
+  /** Whether each passed for a domain that aligns. */
+  dkim: boolean
+  spf: boolean
+  /** The receiver says that it was forwarded, or came by a list. */
+  forwarded: boolean
+  headerFrom: string
+  /** What DKIM and SPF spoke of, in words. */
+  identifiers: string
+}
+
+const maxRecords = 20_000
+const maxDepth = 20
+// Of a value; no name or id is longer.
+const maxText = 300
+const maxIdentifiers = 200
+
+/**
+ * Reads the XML of a report. Throws with what is wrong. The parser knows no entities but XML's five and
+ * no external ones; what a DTD would say is passed over.
+ */
+export function readDmarcReport(xml: string): DmarcReport {
+  const path: string[] = []
+  const told = new Map<string, string>()
+  const records: DmarcRecord[] = []
+  let record: Draft | undefined
+  let text = ''
+  let isWhole = false
+
+  const parser = new Parser(
+    {
+      onopentag(tag) {
+        const name = localName(tag)
+        if (path.length === 0 && name !== 'feedback') throw new Error('it is not a <feedback>')
+        if (path.length >= maxDepth)
+          throw new Error(`its elements are nested over ${maxDepth} deep`)
+        path.push(name)
+        text = ''
+        if (path.join('/') === 'feedback/record') record = makeDraft()
+      },
+      ontext(more) {
+        if (text.length < maxText) text += more.slice(0, maxText)
+      },
+      onclosetag(_tag, implied) {
+        if (implied) return
+        const at = path.join('/')
+        const value = text.trim().slice(0, maxText)
+        text = ''
+        path.pop()
+        if (at === 'feedback') isWhole = true
+        else if (at === 'feedback/record') {
+          if (records.length === maxRecords) throw new Error(`more than ${maxRecords} records`)
+          records.push(finished(record ?? makeDraft()))
+          record = undefined
+        } else if (record !== undefined) enter(record, at.slice(recordPrefix.length), value)
+        // Of an element that may stand once the first counts.
+        else if (!told.has(at)) told.set(at, value)
+      },
+    },
+    { xmlMode: true, decodeEntities: true },
+  )
+  parser.write(xml)
+  parser.end()
+  if (!isWhole) throw new Error('the XML ends before its time')
+  const of = (name: string) => told.get(`feedback/${name}`) ?? ''
+  return {
+    organization: of('report_metadata/org_name'),
+    email: of('report_metadata/email'),
+    reportId: of('report_metadata/report_id'),
+    beginsAt: wholeNumber(of('report_metadata/date_range/begin'), 'begin'),
+    endsAt: wholeNumber(of('report_metadata/date_range/end'), 'end'),
+    domain: nameIn(of('policy_published/domain')),
+    policy: of('policy_published/p').toLowerCase(),
+    records,
+  }
+}
+
+const recordPrefix = 'feedback/record/'
+
+interface Draft {
+  values: Map<string, string>
+  reasons: string[]
+  identifiers: string[]
+  /** Of the authentication result that is open. */
+  open: Map<string, string>
+}
+
+const makeDraft = (): Draft => ({
+  ...{ values: new Map(), reasons: [], identifiers: [], open: new Map() },
+})
+
+/** What an element of a record says; of several results each is kept, as far as they are few. */
+function enter(draft: Draft, at: string, value: string): void {
+  const [, method, field] = /^auth_results\/(dkim|spf)(?:\/(\w+))?$/.exec(at) ?? []
+  if (at === 'row/policy_evaluated/reason/type') draft.reasons.push(value.toLowerCase())
+  else if (field !== undefined) draft.open.set(field, value)
+  else if (method !== undefined) {
+    const { open } = draft
+    const words = `${method}=${open.get('result') ?? '?'} ${open.get('domain') ?? ''}`.trim()
+    if (draft.identifiers.length < 5) draft.identifiers.push(words)
+    open.clear()
+  } else if (!draft.values.has(at)) draft.values.set(at, value)
+}
+
+function finished({ values, reasons, identifiers }: Draft): DmarcRecord {
+  const of = (name: string) => values.get(name) ?? ''
+  const source = of('row/source_ip')
+  if (isIP(source) === 0) throw new Error(`a record of no address: ${JSON.stringify(source)}`)
+  const disposition = of('row/policy_evaluated/disposition').toLowerCase()
+  return {
+    source: source.toLowerCase(),
+    count: wholeNumber(of('row/count'), 'count'),
+    // RFC 9990 has `pass` beside those of RFC 7489.
+    disposition: disposition === 'quarantine' || disposition === 'reject' ? disposition : 'none',
+    dkim: of('row/policy_evaluated/dkim').toLowerCase() === 'pass',
+    spf: of('row/policy_evaluated/spf').toLowerCase() === 'pass',
+    forwarded: reasons.some((reason) => forwarders.includes(reason)),
+    headerFrom: nameIn(of('identifiers/header_from')),
+    identifiers: identifiers.join('; ').slice(0, maxIdentifiers),
+  }
+}
+
+const forwarders = ['forwarded', 'mailing_list', 'trusted_forwarder']
+
+const localName = (tag: string) => tag.slice(tag.indexOf(':') + 1).toLowerCase()
+const nameIn = (text: string) => text.toLowerCase().replace(/\.$/, '')
+
+function wholeNumber(text: string, name: string): number {
+  if (!/^\d{1,10}$/.test(text)) throw new Error(`${name} is no number: ${JSON.stringify(text)}`)
+  return Number(text)
+}

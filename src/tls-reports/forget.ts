@@ -1,0 +1,40 @@
+import { dayMs } from '../clock/index.js'
+import type { Store } from '../store/index.js'
+
+// Yesterday is reported on; the days before are for whoever looks into a report.
+const keptDays = 8
+const domainsAtOnce = 200
+const tables = ['tls_sessions', 'tls_reports', 'tls_report_posts'] as const
+
+/** Deletes what was counted and sent over a week ago, in slices; resolves with how many rows. */
+export async function forgetTlsReports(
+  { store }: { store: Store },
+  { now, signal }: { now: number; signal: AbortSignal },
+): Promise<number> {
+  const until = Math.floor(now / dayMs) - keptDays
+  let gone = 0
+  for (const table of tables) {
+    while (!signal.aborted) {
+      const rows = await store.read
+        .selectFrom(table as 'tls_reports')
+        .select(['day', 'domain'])
+        .distinct()
+        .where('day', '<', until)
+        .orderBy('day')
+        .limit(domainsAtOnce)
+        .execute()
+      const [first] = rows
+      if (first === undefined) break
+      const domains = rows.filter(({ day }) => day === first.day).map(({ domain }) => domain)
+      const { numDeletedRows } = await store.write((tx) =>
+        tx
+          .deleteFrom(table as 'tls_reports')
+          .where('day', '=', first.day)
+          .where('domain', 'in', domains)
+          .executeTakeFirstOrThrow(),
+      )
+      gone += Number(numDeletedRows)
+    }
+  }
+  return gone
+}
