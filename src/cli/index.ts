@@ -33,6 +33,7 @@ export const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
   stats: async () => (await import('./stats.js')).statsCommand,
   webhook: async () => (await import('./webhook.js')).webhookCommands,
   queue: async () => (await import('./queue.js')).queueCommands,
+  dmarc: async () => (await import('./dmarc.js')).dmarcCommand,
   postmaster: async () => (await import('./postmaster.js')).postmasterCommands,
   submission: async () => (await import('./submission.js')).submissionCommands,
   shaping: async () => (await import('./shaping.js')).shapingCommands,

@@ -1,0 +1,99 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { openResolver } from '../app/resolver.js'
+import { allSourceAddresses } from '../config/index.js'
+import { type DmarcSummary, makeNameSources, readDmarc } from '../dmarc/index.js'
+import { hostAddresses } from '../dns/index.js'
+import { findDomain, verifiedDomains } from '../domains/index.js'
+import { accountOption, chosenAccount, withStore } from './database.js'
+import { unknownDomain } from './domain-records.js'
+import { withHints } from './limits.js'
+import { say, sayFields, sayJson, sayTable, sayText } from './output.js'
+import { placeOf, settingsOf } from './place.js'
+
+const mostDays = 400
+
+export function dmarcCommand(program: Command): void {
+  program
+    .command('dmarc [domain]')
+    .description('what receivers report of mail in the name of a domain, by source')
+    .addOption(accountOption())
+    .option('--days <count>', 'so many days up to today', days, 30)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ posthorn dmarc
+  $ posthorn dmarc example.com --days 7
+
+The reports come to dmarc@ this host (outbound.helo_name), where the DMARC record of a domain says so:
+rua=mailto:dmarc@... as 'posthorn domain show' has it. PASSED is mail whose DKIM or SPF aligns with the From.
+UNSIGNED is what reports say that nobody has signed: anybody can have written those.`,
+    )
+    .action(async (named: string | undefined, options: Options, command: Command) => {
+      const place = placeOf(command)
+      const settings = settingsOf(place)
+      const found = await withStore(place, async ({ store, clock }) => {
+        const { read } = store
+        const { id: accountId } = await chosenAccount(read, options.account)
+        const names = named === undefined ? await verifiedDomains(read, accountId) : [named]
+        const resolver = openResolver(settings.dns, clock)
+        const nameSources = makeNameSources({ store, clock, resolver })
+        const { heloName } = settings.outbound
+        const sources = allSourceAddresses(settings.outbound)
+        // Without any the machine sends from whatever its EHLO name leads to.
+        const own =
+          sources.length > 0 ? { addresses: sources } : await hostAddresses(resolver, heloName)
+        const ownAddresses = 'failed' in own ? [] : own.addresses
+        const summaries: Shown[] = []
+        for (const name of names) {
+          const domain = await withHints(unknownDomain, () => findDomain(read, accountId, name))
+          const asked = { domain, days: options.days, ownAddresses, nameSources }
+          summaries.push({ domain: domain.name, ...(await readDmarc({ read, clock }, asked)) })
+        }
+        return summaries
+      })
+      if (place.json) return sayJson(found)
+      if (found.length === 0) say('There is no verified domain')
+      for (const summary of found) show(summary)
+    })
+}
+
+interface Options {
+  account?: string
+  days: number
+}
+
+type Shown = DmarcSummary & { domain: string }
+
+function show({ domain, sources, reporters, tls, ...summary }: Shown): void {
+  const { reports, messages, passed, policy } = summary
+  sayFields({
+    Domain: domain,
+    Policy: policy === '' ? 'no signed report has told it' : `p=${policy}`,
+    Reports: `${reports}, of ${messages} messages; ${passed} passed`,
+    From: reporters.map(({ name, proof }) => (proof ? name : `${name} (unsigned)`)).join(', '),
+    ...(tls.reports > 0 && {
+      TLS: `${tls.reports} reports: ${tls.successes} sessions well, ${tls.failures} failed`,
+    }),
+  })
+  say()
+  sayTable(
+    ['SOURCE', 'NAME', 'WHOSE', 'MESSAGES', 'PASSED', 'DKIM', 'SPF', 'UNSIGNED'],
+    sources.map((source) => [
+      ...[source.address || '(others)', source.name || '-', source.kind],
+      ...[source.messages, source.passed, source.dkimPassed, source.spfPassed].map(String),
+      String(source.unproven),
+    ]),
+    'Nothing was reported',
+  )
+  for (const { address, advice } of sources.filter((source) => source.advice !== '')) {
+    sayText(`${address || '(others)'}: ${advice}`)
+  }
+  say()
+}
+
+function days(text: string): number {
+  const count = Number(text)
+  if (/^\d{1,3}$/.test(text) && count >= 1 && count <= mostDays) return count
+  throw new InvalidArgumentError(`It is a number from 1 to ${mostDays}.`)
+}
