@@ -90,7 +90,8 @@ function openScreen(out: NodeJS.WriteStream, keys: NodeJS.ReadStream) {
   let isOpen = isTerminal
 
   const paint = () => {
-    const size = { columns: out.columns ?? 120, rows: out.rows ?? 50, colours: isTerminal }
+    // A terminal that nobody gave a size says 0.
+    const size = { columns: out.columns || 120, rows: out.rows || 50, colours: isTerminal }
     if (!isTerminal) {
       const lines = draw(sort, { ...size, columns: 160, rows: 60 })
       if (lines.length > 0) out.write(`${lines.join('\n')}\n\n`)

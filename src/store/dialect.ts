@@ -55,8 +55,9 @@ export interface ConnectionOptions {
 
 export function openConnection(file: string, options: ConnectionOptions): RawDatabase {
   const raw = new BetterSqlite3(file, { timeout: options.busyTimeoutMs })
-  // Before the first page is made; on a file that was made without it, it counts from the next `vacuum` on.
-  raw.pragma('auto_vacuum = incremental')
+  // Before the first page is made. On a file that has some it would wait for the lock of who writes, at every
+  // opening, and change nothing.
+  if (raw.pragma('page_count', { simple: true }) === 0) raw.pragma('auto_vacuum = incremental')
   raw.pragma('journal_mode = wal')
   raw.pragma('synchronous = full')
   raw.pragma('foreign_keys = on')
