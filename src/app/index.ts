@@ -256,6 +256,18 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     ])
     opened.push(() => housekeeping.stop())
 
+    const calendar = await openCalendar({
+      ...{ store, clock, log, meter: metrics.meter, threads: jobThreads },
+      ...{ jobs: calendarJobs(config.jobs), zone: config.jobs.zone },
+    })
+    opened.push(async () => {
+      const closed = calendar.close()
+      await jobThreads.close()
+      await closed
+    })
+    const control = await openControl(dataDir, log, crew, calendar, overview.tell)
+    opened.push(() => control.close())
+    // Last, and so closed first: nothing is asked for while its parts are closing.
     const privateServer = await openPrivateServer(options, {
       store,
       key,
@@ -276,17 +288,6 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       liveLimit: makeLiveLimit(maxLiveRuns),
     })
     opened.push(() => privateServer.close(config.http.shutdownGrace))
-    const calendar = await openCalendar({
-      ...{ store, clock, log, meter: metrics.meter, threads: jobThreads },
-      ...{ jobs: calendarJobs(config.jobs), zone: config.jobs.zone },
-    })
-    opened.push(async () => {
-      const closed = calendar.close()
-      await jobThreads.close()
-      await closed
-    })
-    const control = await openControl(dataDir, log, crew, calendar, overview.tell)
-    opened.push(() => control.close())
     // What a stop or a kill has left half done.
     if (await campaignsWait({ store, clock })) jobs.expand()
     automateIfDue()
