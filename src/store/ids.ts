@@ -57,6 +57,8 @@ export function makeIds(clock: Clock, slot: number, last: LastIds): Ids {
 const serialTables = [
   ...['bodies', 'queue', 'deliveries', 'inbound_spool', 'operator_mails', 'sandbox_messages'],
   ...[
+    // All that is left of a delivery whose mail is forgotten.
+    'past_deliveries',
     'broadcast_tests',
     'automation_steps',
     'automation_events',

@@ -1,11 +1,13 @@
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
+import { applianceAccountId } from '../../src/accounts/index.js'
 import {
   cancelArchived,
   listAutomations,
   listRuns,
   liveFigures,
 } from '../../src/automations/index.js'
+import { changedAccounts } from '../../src/billing/index.js'
 import { listUndelivered } from '../../src/broadcasts/index.js'
 import { loadConfig, makeApplianceKey } from '../../src/config/index.js'
 import { contactHistory, findByPhone } from '../../src/contacts/index.js'
@@ -24,6 +26,7 @@ import { listParkedReports } from '../../src/inbound/parked.js'
 import { silentLog } from '../../src/log/index.js'
 import { notice, pastNotices } from '../../src/notices/index.js'
 import { saveSts } from '../../src/outbound/tls-policy/sts-cache.js'
+import { isTlsReport } from '../../src/outbound/tls-sessions/own-reports.js'
 import { announceOnce, forgetOldCounts, readAudit } from '../../src/protection/index.js'
 import { databaseFile } from '../../src/store/dialect.js'
 import type { Tx } from '../../src/store/index.js'
@@ -125,6 +128,8 @@ t.test('every index is used by a statement', async (t) => {
   await write((tx) => suppressFailing(tx, [{ ...full, detail: { suppress: 'repeated' } }]))
   const policy = { id: '1', mode: 'none', mx: [], maxAgeMs: 1, fetchedAt: 1, expiresAt: 2 } as const
   await write((tx) => saveSts(tx, 'one.test', policy))
+  await isTlsReport(store.read, { accountId: applianceAccountId, emailId: 'm' })
+  await changedAccounts(store.read, {})
   await announceDisabled(deps, never)
   const { protection: settings } = loadConfig({ env: {} })
   await announceOnce({ ...deps, settings }, never)
