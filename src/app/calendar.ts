@@ -142,7 +142,7 @@ export async function openCalendar(options: CalendarOptions): Promise<Calendar> 
         entry.handledUntil = clock.now()
       }
       showRun(meter, run)
-      meter.count('posthorn_job_runs_total', { job: name, result: run.result })
+      meter.count('posthorn_job_runs_total', { name, result: run.result })
       ended?.resolve(run)
     } catch (error) {
       log.error({ error, job: name }, 'A job cannot begin; it is tried again in a minute')
@@ -254,15 +254,15 @@ async function readEntries({ store, clock, meter, jobs, zone }: CalendarOptions)
   return entries
 }
 
-function showRun(meter: Meter, { name: job, beganAt, endedAt, result }: JobRun): void {
-  meter.gauge('posthorn_job_last_ok', { job }, result === 'done' ? 1 : 0)
+function showRun(meter: Meter, { name, beganAt, endedAt, result }: JobRun): void {
+  meter.gauge('posthorn_job_last_ok', { name }, result === 'done' ? 1 : 0)
   if (endedAt === null) return
-  meter.gauge('posthorn_job_last_end_timestamp_seconds', { job }, endedAt / 1_000)
-  meter.gauge('posthorn_job_last_duration_seconds', { job }, (endedAt - beganAt) / 1_000)
+  meter.gauge('posthorn_job_last_end_timestamp_seconds', { name }, endedAt / 1_000)
+  meter.gauge('posthorn_job_last_duration_seconds', { name }, (endedAt - beganAt) / 1_000)
 }
 
 function showDue(meter: Meter, entry: Entry): void {
   const dueAt = dueAtOf(entry)
   if (!Number.isFinite(dueAt)) return
-  meter.gauge('posthorn_job_next_due_timestamp_seconds', { job: entry.name }, dueAt / 1_000)
+  meter.gauge('posthorn_job_next_due_timestamp_seconds', { name: entry.name }, dueAt / 1_000)
 }

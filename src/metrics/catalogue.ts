@@ -177,27 +177,27 @@ export const catalogue = {
   posthorn_job_runs_total: {
     type: 'counter',
     help: 'Runs of jobs of the calendar, by result: done, failed, timed out, cut off',
-    labels: ['job', 'result'],
+    labels: ['name', 'result'],
   },
   posthorn_job_last_ok: {
     type: 'gauge',
     help: "1 when the job's last run was done, 0 when it failed, took too long or was cut off",
-    labels: ['job'],
+    labels: ['name'],
   },
   posthorn_job_last_end_timestamp_seconds: {
     type: 'gauge',
     help: "When the job's last run ended",
-    labels: ['job'],
+    labels: ['name'],
   },
   posthorn_job_last_duration_seconds: {
     type: 'gauge',
     help: "How long the job's last run took",
-    labels: ['job'],
+    labels: ['name'],
   },
   posthorn_job_next_due_timestamp_seconds: {
     type: 'gauge',
     help: 'When the job is due next; in the past while it waits for its turn. None of a job that is off',
-    labels: ['job'],
+    labels: ['name'],
   },
   posthorn_commit_seconds: {
     type: 'histogram',

@@ -56,7 +56,7 @@ function asked(query: string): { name: string; labels: string[] }[] {
 const ofTarget = ['instance', 'job']
 
 t.test('every metric of the board and the rules is one of a running appliance', async (t) => {
-  const posthorn = await startPosthorn(t)
+  const posthorn = await startPosthorn(t, { settings: { backup: { dir: t.testdir() } } })
   const text = await (await fetch(`${posthorn.url}/metrics`)).text()
   const exposed = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name))
   const queries = [...boardQueries, ...ruleQueries]
