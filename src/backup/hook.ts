@@ -12,6 +12,7 @@ export interface HookOptions {
 
 const placeholder = '{file}'
 const keptCharacters = 1_000
+const lastWordsMs = 1_000
 
 /**
  * Runs the operator's command for a backup, such as `["rclone", "copy", "{file}", "far:backups"]`. Each
@@ -37,9 +38,15 @@ export async function runHook(
   })
   const ended = new Promise<string | undefined>((resolve) => {
     child.once('error', (error) => resolve(`cannot be started: ${messageOf(error)}`))
-    child.once('close', (code, killedBy) => {
-      if (code === 0) resolve(undefined)
-      else resolve(code === null ? `was ended by ${killedBy}` : `ended with status ${code}`)
+    child.once('exit', (code, killedBy) => {
+      const problem = code === null ? `was ended by ${killedBy}` : `ended with status ${code}`
+      const end = () => resolve(code === 0 ? undefined : problem)
+      // What it has left behind in a session of its own may hold its stderr for ever.
+      const cancel = clock.after(lastWordsMs, end)
+      child.once('close', () => {
+        cancel()
+        end()
+      })
     })
   })
   const over = new AbortController()
@@ -48,11 +55,12 @@ export async function runHook(
   )
   const problem = await Promise.race([ended, outOfTime])
   over.abort()
-  if (problem === undefined) return
   if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
     process.kill(-child.pid, 'SIGKILL')
     await ended
   }
+  child.stderr.destroy()
+  if (problem === undefined) return
   const said = tail.trim()
   throw new OperatorError(
     `The backup ${file} was made, but the command of backup.hook (${program}) ${problem}${said === '' ? '' : `: ${said}`}`,

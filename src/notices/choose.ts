@@ -1,4 +1,5 @@
 import { dayMs } from '../clock/index.js'
+import type { NoticeKind } from './kinds.js'
 import type { NoticeMailRead, NoticeRowRead } from './read.js'
 
 export interface TellSettings {
@@ -13,6 +14,11 @@ export interface TellSettings {
 }
 
 type MailSent = Pick<NoticeMailRead, 'kind' | 'at'>
+
+// What customers bring about, by their mail or their zones, as often as they like.
+const ofCustomers: readonly string[] = [
+  ...(['account-paused', 'account-warned', 'domain-record', 'webhook'] as const),
+] satisfies NoticeKind[]
 
 // What burns within it is one mail.
 const groupMs = 60_000
@@ -34,7 +40,10 @@ export function chooseBurning(
   )
   const waitedMs = Math.max(...due.map(({ staged_at: at }) => Math.abs(now - at)))
   if (due.length === 0 || waitedMs < groupMs) return []
-  return leftToday(mails, settings, now) > 0 ? due : []
+  const isOwn = due.some(({ kind }) => !ofCustomers.includes(kind))
+  // Half of the mails is for what is the appliance's own: no customer uses them up and hides a full disk.
+  const kept = isOwn ? 0 : Math.floor(settings.burningPerDay / 2)
+  return leftToday(mails, settings, now) > kept ? due : []
 }
 
 /** How many more may leave at once. */

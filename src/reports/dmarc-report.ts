@@ -32,6 +32,8 @@ export interface DmarcRecord {
 
 const maxRecords = 20_000
 const maxDepth = 20
+// `policy_evaluated` is the longest that there is.
+const maxTag = 100
 // Of a value; no name or id is longer.
 const maxText = 300
 const maxIdentifiers = 200
@@ -47,6 +49,7 @@ export function readDmarcReport(xml: string): DmarcReport {
   let record: Draft | undefined
   let text = ''
   let isWhole = false
+  let isOver = false
 
   const parser = new Parser(
     {
@@ -55,6 +58,7 @@ export function readDmarcReport(xml: string): DmarcReport {
         if (path.length === 0 && name !== 'feedback') throw new Error('it is not a <feedback>')
         if (path.length >= maxDepth)
           throw new Error(`its elements are nested over ${maxDepth} deep`)
+        if (name.length > maxTag) throw new Error('the name of an element is too long')
         path.push(name)
         text = ''
         if (path.join('/') === 'feedback/record') record = makeDraft()
@@ -62,8 +66,9 @@ export function readDmarcReport(xml: string): DmarcReport {
       ontext(more) {
         if (text.length < maxText) text += more.slice(0, maxText)
       },
-      onclosetag(_tag, implied) {
-        if (implied) return
+      onclosetag() {
+        // What is open at the end, the parser closes; so it does `<reason/>`, which is closed.
+        if (isOver) return
         const at = path.join('/')
         const value = text.trim().slice(0, maxText)
         text = ''
@@ -75,12 +80,13 @@ export function readDmarcReport(xml: string): DmarcReport {
           record = undefined
         } else if (record !== undefined) enter(record, at.slice(recordPrefix.length), value)
         // Of an element that may stand once the first counts.
-        else if (!told.has(at)) told.set(at, value)
+        else if (wanted.has(at) && !told.has(at)) told.set(at, value)
       },
     },
     { xmlMode: true, decodeEntities: true },
   )
   parser.write(xml)
+  isOver = true
   parser.end()
   if (!isWhole) throw new Error('the XML ends before its time')
   const of = (name: string) => told.get(`feedback/${name}`) ?? ''
@@ -97,6 +103,19 @@ export function readDmarcReport(xml: string): DmarcReport {
 }
 
 const recordPrefix = 'feedback/record/'
+// Nothing else is kept: a report may name millions of elements.
+const wanted = new Set([
+  ...['org_name', 'email', 'report_id', 'date_range/begin', 'date_range/end'].map(
+    (name) => `feedback/report_metadata/${name}`,
+  ),
+  ...['domain', 'p'].map((name) => `feedback/policy_published/${name}`),
+])
+const wantedOfRecord = new Set([
+  ...['source_ip', 'count'].map((name) => `row/${name}`),
+  ...['disposition', 'dkim', 'spf'].map((name) => `row/policy_evaluated/${name}`),
+  'identifiers/header_from',
+])
+const maxOfKind = 5
 
 interface Draft {
   values: Map<string, string>
@@ -112,15 +131,16 @@ const makeDraft = (): Draft => ({
 
 /** What an element of a record says; of several results each is kept, as far as they are few. */
 function enter(draft: Draft, at: string, value: string): void {
-  const [, method, field] = /^auth_results\/(dkim|spf)(?:\/(\w+))?$/.exec(at) ?? []
-  if (at === 'row/policy_evaluated/reason/type') draft.reasons.push(value.toLowerCase())
-  else if (field !== undefined) draft.open.set(field, value)
+  const [, method, field] = /^auth_results\/(dkim|spf)(?:\/(domain|result))?$/.exec(at) ?? []
+  if (at === 'row/policy_evaluated/reason/type') {
+    if (draft.reasons.length < maxOfKind) draft.reasons.push(value.toLowerCase())
+  } else if (field !== undefined) draft.open.set(field, value)
   else if (method !== undefined) {
     const { open } = draft
     const words = `${method}=${open.get('result') ?? '?'} ${open.get('domain') ?? ''}`.trim()
-    if (draft.identifiers.length < 5) draft.identifiers.push(words)
+    if (draft.identifiers.length < maxOfKind) draft.identifiers.push(words)
     open.clear()
-  } else if (!draft.values.has(at)) draft.values.set(at, value)
+  } else if (wantedOfRecord.has(at) && !draft.values.has(at)) draft.values.set(at, value)
 }
 
 function finished({ values, reasons, identifiers }: Draft): DmarcRecord {

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -142,6 +143,18 @@ t.test('a command that fails, hangs or is not there is told with what it said', 
   const secret = standIn(t, 'env-of', 'test -z "$POSTHORN_BACKUP_PASSPHRASE"')
   const env = { ...secret.env, POSTHORN_BACKUP_PASSPHRASE: 'six random words here' }
   await runHook(['env-of'], '/b', hookOf(env))
+})
+
+t.test('what a command leaves in a session of its own keeps no job waiting', async (t) => {
+  const pid = join(makeTempDir(t), 'pid')
+  const leaves = `setsid sh -c 'echo $$ > ${pid}; exec sleep 600' & while [ ! -s ${pid} ]; do :; done`
+  t.teardown(() => process.kill(Number(readFileSync(pid, 'utf8')), 'SIGKILL'))
+  // Both wait for ever where its stderr is waited for.
+  await runHook(['daemon'], '/b', hookOf(standIn(t, 'daemon', leaves).env))
+  process.kill(Number(readFileSync(pid, 'utf8')), 'SIGKILL')
+  rmSync(pid)
+  const hanging = standIn(t, 'daemon', `${leaves}; sleep 600`)
+  await t.rejects(runHook(['daemon'], '/b', hookOf(hanging.env, 3_000)), { message: /took longer/ })
 })
 
 t.test('the jobs make, check, tell and remove; metrics and the doctor see it', async (t) => {

@@ -211,6 +211,30 @@ t.test('hostile and broken reports cost little and are left to the operator', as
   t.match(await shown(), { messages: 129 })
 })
 
+t.test('elements that are empty, or that nobody knows, are passed over', async (t) => {
+  const { bring, shown, counted } = await listening(t)
+  const google = fixture('google').toString()
+  const of = { from: 'a@b.test', type: 'application/gzip' }
+  const empty = google
+    .replace('<report_metadata>', '<report_metadata><extra_contact_info/><error/>')
+    .replaceAll('</policy_evaluated>', '<reason/></policy_evaluated>')
+    .replaceAll('<identifiers>', '<identifiers><envelope_to/>')
+  await bring(mailWith(gzipSync(empty), of))
+  t.match(await shown(), { reports: 1, messages: 129 })
+
+  const long = 'x'.repeat(90)
+  const unknown = Array.from({ length: 40_000 }, (_, i) => `<a${i}>1</a${i}>`).join('')
+  const nested = `<${long}>`.repeat(8) + unknown + `</${long}>`.repeat(8)
+  const more = google.replace('17386912034470218713', 'r2')
+  await bring(mailWith(gzipSync(more.replace('</feedback>', `${nested}</feedback>`)), of))
+  t.match(await shown(), { reports: 2, messages: 258 }, 'none of them is kept')
+
+  const huge = 'y'.repeat(4_000_000)
+  const slow = `<feedback><${huge}>${'<b></b>'.repeat(500_000)}</${huge}></feedback>`
+  await bring(mailWith(gzipSync(slow), of))
+  t.equal(counted.get('posthorn_reports_total aggregate unreadable'), 1, 'and soon')
+})
+
 t.test('more addresses than there is room for count without being told apart', async (t) => {
   const { bring, rows, shown } = await listening(t)
   const xml = fixture('google').toString()

@@ -63,6 +63,26 @@ t.test('beyond the mails of a day it waits for the mail of the day, which says s
   t.match(await tellDaily(deps), /BURNS: c burns \(\+2 more\)/)
 })
 
+t.test('what customers bring about leaves half of the mails to what is our own', async (t) => {
+  const { deps, clock, raise, mails } = await openRig(t)
+  const burns = async (raised: Parameters<typeof raise>[0]) => {
+    await raise(raised)
+    await clock.advance(2 * minuteMs)
+    return await tellBurning(deps)
+  }
+  const told: boolean[] = []
+  for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) {
+    told.push(await burns({ kind: 'domain-record', key, text: `${key} lacks its record` }))
+  }
+  t.same(told, [true, true, true, false, false, false, false])
+  t.equal(await burns({ text: 'The disk fills' }), true)
+  const last = (await mails()).at(-1)
+  t.match(last?.text, /The disk fills/)
+  t.match(last?.text, /g lacks its record/, 'what waited is in it')
+  t.equal(await burns({ kind: 'account-paused', key: 'h' }), false)
+  t.equal(await burns({ kind: 'thread', key: 'io' }), true)
+})
+
 t.test('the mail of the day says what is new, what still is, and what is settled', async (t) => {
   const { deps, clock, raise, settle, mails } = await openRig(t)
   t.equal(await tellDaily(deps), undefined, 'nothing to say')
