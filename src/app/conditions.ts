@@ -1,4 +1,3 @@
-import { statfs } from 'node:fs/promises'
 import { stoppedAccounts } from '../billing/index.js'
 import { lastRuns } from '../calendar/index.js'
 import type { Clock } from '../clock/index.js'
@@ -6,7 +5,7 @@ import type { Config } from '../config/index.js'
 import { type LiveGate, type StreamDue, streamsAfter } from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
 import type { NoticeKind, Raised } from '../notices/index.js'
-import type { Read, Store } from '../store/index.js'
+import { type DiskRoom, diskRoom, type Read, type Store } from '../store/index.js'
 import type { Crew } from './crew.js'
 
 export interface ConditionDeps {
@@ -17,12 +16,7 @@ export interface ConditionDeps {
   crew: Pick<Crew, 'unwell' | 'dyingThreads' | 'gateOf'>
   backlog: { readonly size: number }
   /** Tests: another disk. */
-  roomOf?: (dataDir: string) => Promise<Room>
-}
-
-interface Room {
-  freeBytes: number
-  totalBytes: number
+  roomOf?: (dataDir: string) => Promise<DiskRoom>
 }
 
 /** What is wrong at this moment, of the kinds that were looked at. */
@@ -64,7 +58,7 @@ export function makeObserver(deps: ConditionDeps): () => Promise<Observed> {
 
 const GiB = 1024 ** 3
 
-async function disk({ dataDir, config, roomOf = systemRoom }: ConditionDeps): Promise<Raised[]> {
+async function disk({ dataDir, config, roomOf = diskRoom }: ConditionDeps): Promise<Raised[]> {
   const { freeBytes, totalBytes } = await roomOf(dataDir)
   const share = config.operator.diskFree / 1e6
   // A large disk has enough left where the share is far from used up.
@@ -84,11 +78,6 @@ async function disk({ dataDir, config, roomOf = systemRoom }: ConditionDeps): Pr
       fix: [`df -h ${dataDir}; sudo du -xh --max-depth=2 / | sort -h | tail`, 'or a larger disk'],
     },
   ]
-}
-
-async function systemRoom(dataDir: string): Promise<Room> {
-  const { bavail, blocks, bsize } = await statfs(dataDir)
-  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
 }
 
 // What dies is back within half a minute, and none holds its event loop for so long by intent.

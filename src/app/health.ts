@@ -1,9 +1,8 @@
-import { statfs } from 'node:fs/promises'
 import { type Clock, pause } from '../clock/index.js'
 import type { Backlog } from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Meter } from '../metrics/index.js'
-import type { Store } from '../store/index.js'
+import { diskRoom, type Store } from '../store/index.js'
 import type { Crew } from './crew.js'
 import type { Chore } from './housekeeping.js'
 import { tellEveryMs } from './thread-meter.js'
@@ -149,9 +148,6 @@ function openStorageProbe({ store, clock }: Pick<HealthDeps, 'store' | 'clock'>)
   }
 }
 
-async function bytesFree(dataDir: string): Promise<number> {
-  const { bavail, bsize } = await statfs(dataDir)
-  return bavail * bsize
-}
+const bytesFree = async (dataDir: string) => (await diskRoom(dataDir)).freeBytes
 
 const seconds = (ms: number) => Math.round(ms / 1_000)

@@ -1,10 +1,10 @@
-import { stat, statfs } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { Backlog } from '../deliveries/index.js'
 import type { Meter } from '../metrics/index.js'
 import { noticeKinds, openNotices } from '../notices/index.js'
-import { databaseFile, type Store } from '../store/index.js'
+import { databaseFile, diskRoom, type Store } from '../store/index.js'
 import { countEndpoints } from '../webhooks/index.js'
 import type { Chore } from './housekeeping.js'
 import { listenerCertificates } from './listener-certificates.js'
@@ -50,9 +50,9 @@ async function show({ store, config, dataDir, meter }: Deps): Promise<void> {
   for (const { name: listener, endsAt } of listenerCertificates(config)) {
     meter.gauge('posthorn_certificate_end_timestamp_seconds', { listener }, endsAt / 1_000)
   }
-  const { bavail, blocks, bsize } = await statfs(dataDir)
-  meter.gauge('posthorn_disk_free_bytes', {}, bavail * bsize)
-  meter.gauge('posthorn_disk_size_bytes', {}, blocks * bsize)
+  const { freeBytes, totalBytes } = await diskRoom(dataDir)
+  meter.gauge('posthorn_disk_free_bytes', {}, freeBytes)
+  meter.gauge('posthorn_disk_size_bytes', {}, totalBytes)
   meter.gauge('posthorn_database_bytes', {}, (await stat(databaseFile(dataDir))).size)
 }
 

@@ -1,4 +1,4 @@
-import { stat, statfs } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { listAccounts } from '../accounts/index.js'
 import { lastRuns, runsOf } from '../calendar/index.js'
 import { type Clock, dayMs } from '../clock/index.js'
@@ -12,7 +12,7 @@ import {
   titleOf,
 } from '../notices/index.js'
 import { type Figures, questionOf, readStats } from '../stats/index.js'
-import { databaseFile, type Store } from '../store/index.js'
+import { databaseFile, diskRoom, type Store } from '../store/index.js'
 
 interface Deps {
   store: Store
@@ -143,8 +143,7 @@ function plus(a: Week, b: Week): Week {
 }
 
 async function diskOf({ store, dataDir }: Deps, now: number) {
-  const { bavail, bsize } = await statfs(dataDir)
-  const freeBytes = bavail * bsize
+  const { freeBytes } = await diskRoom(dataDir)
   const { size: databaseBytes } = await stat(databaseFile(dataDir))
   const sizes = `The database has ${inGiB(databaseBytes)}, ${inGiB(freeBytes)} of the disk are free`
   const earlier = (await runsOf(store.read, 'weekly-report')).find(

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, statSync } from 'node:fs'
-import { mkdir, readdir, readFile, rm, stat, statfs } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Clock } from '../clock/index.js'
 import { packageVersion } from '../config/index.js'
@@ -8,6 +8,7 @@ import { OperatorError } from '../errors/index.js'
 import {
   copyDatabase,
   databaseFile,
+  diskRoom,
   type Inspection,
   inspectDatabase,
   sealCopy,
@@ -203,11 +204,10 @@ const spareBytes = 16 * 1_048_576
 async function askRoom({ dataDir, dir, compress }: BackupOptions): Promise<void> {
   const bytes = (await stat(databaseFile(dataDir))).size + (await walBytes(dataDir))
   const needed = Math.ceil(bytes * (compress ? 1.5 : 2)) + spareBytes
-  const { bavail, bsize } = await statfs(dir)
-  const free = bavail * bsize
-  if (free >= needed) return
+  const { freeBytes } = await diskRoom(dir)
+  if (freeBytes >= needed) return
   throw new OperatorError(
-    `The disk of ${dir} has ${inMegabytes(free)} free, and the backup needs ${inMegabytes(needed)} while it is made. Make room, or choose another directory`,
+    `The disk of ${dir} has ${inMegabytes(freeBytes)} free, and the backup needs ${inMegabytes(needed)} while it is made. Make room, or choose another directory`,
   )
 }
 

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { mkdir, open, statfs } from 'node:fs/promises'
+import { mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { OperatorError } from '../errors/index.js'
+import { diskRoom } from '../store/index.js'
 import { openContainer, syncDirectory } from './container.js'
 import { isAllowedName, type Manifest, manifestName, readManifest } from './manifest.js'
 import { readTar, type TarFile } from './tar.js'
@@ -81,11 +82,11 @@ async function writeOut({ body }: TarFile, path: string, signal?: AbortSignal): 
 
 async function askRoom(dir: string, { files }: Manifest): Promise<void> {
   const needed = files.reduce((sum, { size }) => sum + size, 0)
-  const { bavail, bsize } = await statfs(dir)
-  if (bavail * bsize >= needed) return
+  const { freeBytes } = await diskRoom(dir)
+  if (freeBytes >= needed) return
   const megabytes = (bytes: number) => `${Math.ceil(bytes / 1_000_000).toLocaleString('en-GB')} MB`
   throw new OperatorError(
-    `The disk of ${dir} has ${megabytes(bavail * bsize)} free, and what is in the backup needs ${megabytes(needed)}. Make room, or choose another directory`,
+    `The disk of ${dir} has ${megabytes(freeBytes)} free, and what is in the backup needs ${megabytes(needed)}. Make room, or choose another directory`,
   )
 }
 

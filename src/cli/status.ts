@@ -1,7 +1,7 @@
-import { statfs } from 'node:fs/promises'
 import type { Command } from 'commander'
 import type { Flow, Overview } from '../app/overview.js'
 import { packageVersion } from '../config/index.js'
+import { diskRoom } from '../store/index.js'
 import { askAppliance, overviewMs } from './ask.js'
 import { withStore } from './database.js'
 import { jsonTime, say, sayJson, sayTable, shownTime, styled, visibleLines } from './output.js'
@@ -43,8 +43,8 @@ begins to count when it starts. 'posthorn top' shows what goes on, 'posthorn doc
         ({ store, clock }) => readRecords(store.read, clock.now(), config, overview),
         { isUpToDate: overview !== undefined },
       )
-      const { bavail, blocks, bsize } = await statfs(place.dataDir)
-      const disk = { freeBytes: bavail * bsize, sizeBytes: blocks * bsize }
+      const { freeBytes, totalBytes } = await diskRoom(place.dataDir)
+      const disk = { freeBytes, sizeBytes: totalBytes }
       const status: Status = { overview, ...records, disk, troubles: records.troubles }
       const burns = status.troubles.some(({ burning }) => burning)
       process.exitCode = overview === undefined ? notRunning : burns ? 1 : 0

@@ -1,18 +1,14 @@
-import { statfs } from 'node:fs/promises'
+import { type DiskRoom, diskRoom } from '../store/index.js'
 import { type Finding, findingsOf } from './finding.js'
 
 const GiB = 1024 ** 3
 
 /** Room on the disk of the data directory. */
 export async function checkDisk(dataDir: string): Promise<Finding[]> {
-  const { bavail, blocks, bsize } = await statfs(dataDir)
-  return [judgeDisk(dataDir, { freeBytes: bavail * bsize, totalBytes: blocks * bsize })]
+  return [judgeDisk(dataDir, await diskRoom(dataDir))]
 }
 
-export function judgeDisk(
-  dataDir: string,
-  { freeBytes, totalBytes }: { freeBytes: number; totalBytes: number },
-): Finding {
+export function judgeDisk(dataDir: string, { freeBytes, totalBytes }: DiskRoom): Finding {
   const of = findingsOf('disk', dataDir)
   const found = `${(freeBytes / GiB).toFixed(1)} GiB of ${(totalBytes / GiB).toFixed(1)} GiB free`
   const fix = `make room on the disk, or a larger one: 'df -h ${dataDir}', 'du -xh --max-depth=2 / | sort -h'`

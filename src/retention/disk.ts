@@ -1,27 +1,15 @@
-import { statfs } from 'node:fs/promises'
 import { dayMs } from '../clock/index.js'
 import { notice, settled } from '../notices/index.js'
-import { type Read, readPages, uuidTime } from '../store/index.js'
+import { type DiskRoom, diskRoom, type Read, readPages, uuidTime } from '../store/index.js'
 import type { Ages } from './old-rows.js'
 import type { RetentionDeps } from './slices.js'
 import { readState } from './state.js'
 import { strip } from './strip.js'
 
-/** The file system of the data directory. */
-export interface Disk {
-  totalBytes: number
-  freeBytes: number
-}
-
-export async function readDisk(dataDir: string): Promise<Disk> {
-  const { bavail, blocks, bsize } = await statfs(dataDir)
-  return { totalBytes: blocks * bsize, freeBytes: bavail * bsize }
-}
-
 interface DiskDeps extends RetentionDeps {
   dataDir: string
   ages: Ages
-  readDisk?: (dataDir: string) => Promise<Disk>
+  readDisk?: (dataDir: string) => Promise<DiskRoom>
 }
 
 /**
@@ -60,8 +48,8 @@ export async function keepDiskShare(
 }
 
 /** In millionths, as percentages of the settings are. */
-async function fullShare({ store, dataDir, readDisk: ask = readDisk }: DiskDeps): Promise<number> {
-  const { totalBytes, freeBytes } = await ask(dataDir)
+async function fullShare({ store, dataDir, readDisk = diskRoom }: DiskDeps): Promise<number> {
+  const { totalBytes, freeBytes } = await readDisk(dataDir)
   const { free, bytesEach } = await readPages(store.read)
   if (totalBytes === 0) return 0
   return Math.floor(((totalBytes - freeBytes - free * bytesEach) / totalBytes) * 1_000_000)

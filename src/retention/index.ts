@@ -5,6 +5,6 @@
  * either all of a mail or nothing. README.md has the age of every table.
  */
 export { countBodies, countNextBodies } from './count-bodies.js'
-export { type Disk, keepDiskShare } from './disk.js'
+export { keepDiskShare } from './disk.js'
 export { type Outlook, readOutlook } from './outlook.js'
 export { type RetentionResult, type RunDeps, retentionsOf, runRetention } from './run.js'

@@ -1,7 +1,6 @@
 import { type Plans, readBilling } from '../billing/index.js'
 import { dayMs } from '../clock/index.js'
-import { firstUuidAt, type Read, readPages } from '../store/index.js'
-import { readDisk } from './disk.js'
+import { diskRoom, firstUuidAt, type Read, readPages } from '../store/index.js'
 import type { Ages } from './old-rows.js'
 import { readState } from './state.js'
 
@@ -55,7 +54,7 @@ export async function readOutlook(
     oldTranscripts: await between(state.transcripts_through, now - ages.transcripts),
     waiting: { bodies: await waiting('bodies'), transcripts: await waiting('transcripts') },
     file: { bytes: total * bytesEach, freeBytes: free * bytesEach, shrinks },
-    disk: await readDisk(dataDir),
+    disk: await diskRoom(dataDir),
   }
 }
 

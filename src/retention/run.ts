@@ -4,12 +4,12 @@ import { dayMs } from '../clock/index.js'
 import { deleteUnused } from '../contents/index.js'
 import { forgetDmarc } from '../dmarc/index.js'
 import { makeForgetEvents, type Retentions } from '../events/index.js'
-import { eachApart } from '../store/index.js'
+import { type DiskRoom, eachApart } from '../store/index.js'
 import { forgetTlsReports } from '../tls-reports/index.js'
 import { forgetDeliveries } from '../webhooks/index.js'
 import { forgetCampaignBodies } from './campaign-bodies.js'
 import { countBodies } from './count-bodies.js'
-import { type Disk, keepDiskShare } from './disk.js'
+import { keepDiskShare } from './disk.js'
 import { forgetMails } from './mails.js'
 import { type Ages, forgetDays, forgetOldRows } from './old-rows.js'
 import { type RetentionDeps, rest } from './slices.js'
@@ -21,7 +21,7 @@ export interface RunDeps extends RetentionDeps {
   dataDir: string
   ages: Ages
   /** For tests. */
-  readDisk?: (dataDir: string) => Promise<Disk>
+  readDisk?: (dataDir: string) => Promise<DiskRoom>
 }
 
 /** What a run did: `job retention` says it. */

@@ -12,6 +12,7 @@ import { joinTurns } from './turns.js'
 export { copyDatabase } from './copy.js'
 export { cursorOf, idInCursor, pageOf, textCursorOf, textInCursor } from './cursor.js'
 export { cell, databaseFile, idsIn, idsOf, rowsOf } from './dialect.js'
+export { type DiskRoom, diskRoom } from './disk-room.js'
 /**
  * The one SQLite file. Every thread opens it once: `read` for queries of their own, `write` for the
  * group commit. What must hold: a resolved `write` is on disk (WAL, synced before it is answered); nothing

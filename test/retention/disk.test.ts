@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openNotices } from '../../src/notices/index.js'
-import { readDisk } from '../../src/retention/disk.js'
+import { diskRoom } from '../../src/store/index.js'
 import { day, type MailLog, openMailLog } from '../support/mail-log.js'
 import { makeTempDir } from '../support/store.js'
 
@@ -48,7 +48,7 @@ t.test('above its share of a small disk the oldest bodies go, and mail is taken 
   }
   const log = await openMailLog(t, { plan: 'Unlimited', dataDir })
   const { retention, store } = log
-  const more = { readDisk, ages: { ...retention.ages, ...ages } }
+  const more = { readDisk: diskRoom, ages: { ...retention.ages, ...ages } }
   const [waits = ''] = await log.accept([
     { html: 'waits'.padEnd(1_000_000, 'w'), scheduledAt: log.clock.now() + 80 * day },
   ])
@@ -68,7 +68,7 @@ t.test('above its share of a small disk the oldest bodies go, and mail is taken 
   const young = left.filter((id) => id !== waits)
   t.same(young, ids.slice(-young.length), 'the oldest went')
   t.ok(young.length > 5 && young.length < 60)
-  const { totalBytes, freeBytes } = await readDisk(dataDir)
+  const { totalBytes, freeBytes } = await diskRoom(dataDir)
   t.ok(freeBytes > totalBytes / 20, 'the disk never was full')
   const [told] = await openNotices(store.read)
   t.match(told, { kind: 'retention', severity: 'daily', text: /deleted early/ })
