@@ -82,6 +82,15 @@ export function refusal<C extends ErrorCode>(
   }
 }
 
+/** A 422 that names the one field which is wrong, `field` in the example. */
+export const invalidField = (when: string, error: string, field: string): Refusal =>
+  refusal('validation_error', when, error, {
+    status: 422,
+    shape: 'InvalidField',
+    fields: { field: text('Which one') },
+    example: { field },
+  })
+
 /** An object of exactly these properties, all of them there but the `optional`. */
 export function closed(properties: Record<string, Schema>, optional: readonly string[] = []) {
   const required = Object.keys(properties).filter((name) => !optional.includes(name))

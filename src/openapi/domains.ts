@@ -1,5 +1,15 @@
 import { accountRefusals, pastDue } from './account-refusals.js'
-import { closed, type Description, orNull, refusal, shaped, text, time, uuid } from './describe.js'
+import {
+  closed,
+  type Description,
+  invalidField,
+  orNull,
+  refusal,
+  shaped,
+  text,
+  time,
+  uuid,
+} from './describe.js'
 
 const id = '01a1fc92-0000-7000-8000-1b2c3d4e5f60'
 const params = { id: 'The UUID of the domain' }
@@ -75,16 +85,10 @@ const detail = {
   zone: `${wanted.name}. 3600 IN TXT "${wanted.value}"\n`,
 }
 const noSuchDomain = refusal('not_found', 'The account has no such domain', 'No such domain')
-const noName = refusal(
-  'validation_error',
+const noName = invalidField(
   'It is no domain name',
   '"localhost" is not a domain name, such as example.com',
-  {
-    status: 422,
-    shape: 'InvalidField',
-    fields: { field: text('Which one') },
-    example: { field: 'name' },
-  },
+  'name',
 )
 
 export const domains: Description = {

@@ -3,6 +3,7 @@ import { accountRefusals, pastDue } from './account-refusals.js'
 import {
   closed,
   type Description,
+  invalidField,
   orNull,
   refusal,
   type Schema,
@@ -69,16 +70,10 @@ const example = {
   lastUsedAt: null,
 }
 const noSuchKey = refusal('not_found', 'The account has no such key', 'No such key')
-const badLimit = refusal(
-  'validation_error',
+const badLimit = invalidField(
   'A limit is none, or limits nothing',
   'The account has no domain "example.com"',
-  {
-    status: 422,
-    shape: 'InvalidField',
-    fields: { field: text('Which one') },
-    example: { field: 'domains' },
-  },
+  'domains',
 )
 const mightier = refusal(
   'forbidden',

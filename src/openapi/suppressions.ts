@@ -3,6 +3,7 @@ import {
   closed,
   count,
   type Description,
+  invalidField,
   orNull,
   refusal,
   type Schema,
@@ -122,14 +123,7 @@ export const suppressions: Description = {
         { status: 201, when: 'It is suppressed', shape: 'Suppression', value: shown },
         { status: 200, when: 'It was suppressed', shape: 'Suppression', value: shown },
       ],
-      refusals: [
-        refusal('validation_error', 'It is no address', '"ann" is no address', {
-          status: 422,
-          shape: 'InvalidField',
-          fields: { field: text('Which one') },
-          example: { field: 'email' },
-        }),
-      ],
+      refusals: [invalidField('It is no address', '"ann" is no address', 'email')],
     },
     'POST /v1/suppressions/import': {
       id: 'importSuppressions',

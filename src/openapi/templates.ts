@@ -1,5 +1,15 @@
 import { accountRefusals } from './account-refusals.js'
-import { closed, count, type Description, orNull, refusal, text, time, uuid } from './describe.js'
+import {
+  closed,
+  count,
+  type Description,
+  invalidField,
+  orNull,
+  refusal,
+  text,
+  time,
+  uuid,
+} from './describe.js'
 import { foreignCursor, pageFields, pageQuery } from './paging.js'
 
 const slug = text('By which mails name it', {
@@ -57,16 +67,10 @@ const noSuchTemplate = refusal(
   'The account has no such template or version',
   'No template "welcome"',
 )
-const badField = refusal(
-  'validation_error',
+const badField = invalidField(
   'A part is empty or too large, or the slug is none',
   "A template's html is not empty",
-  {
-    status: 422,
-    shape: 'InvalidField',
-    fields: { field: text('Which one') },
-    example: { field: 'html' },
-  },
+  'html',
 )
 const badLiquid = refusal(
   'validation_error',

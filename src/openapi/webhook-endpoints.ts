@@ -4,6 +4,7 @@ import {
   closed,
   count,
   type Description,
+  invalidField,
   orNull,
   refusal,
   type Schema,
@@ -79,16 +80,10 @@ const payload = {
   bounceReason: 'Permanent',
 }
 const noSuchWebhook = refusal('not_found', 'The account has no such endpoint', 'No such webhook')
-const badUrl = refusal(
-  'validation_error',
+const badUrl = invalidField(
   'Nothing may be sent there, or it is no URL of an endpoint',
   'The URL of an endpoint has no user, no password and no #fragment',
-  {
-    status: 422,
-    shape: 'InvalidField',
-    fields: { field: text('Which one') },
-    example: { field: 'url' },
-  },
+  'url',
 )
 const isOff = refusal('conflict', 'It is disabled', 'It is disabled, so nothing is sent there')
 const queued = (value: number) => ({
