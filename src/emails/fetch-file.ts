@@ -115,10 +115,18 @@ async function get(
     if (signal.aborted) return { failed: `${host} took too long` }
     // What our resolver sees inside the network is not the client's to know.
     if (error instanceof Refused) return { failed: `${host} is not at a public address over https` }
-    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
-    return { failed: `nothing could be fetched from ${host}${code}` }
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    const why = code === '' ? '' : ` (${code})`
+    if (untrusted.test(code)) {
+      return { failed: `the certificate of ${host} is not trusted, or is not for that name${why}` }
+    }
+    return { failed: `nothing could be fetched from ${host}${why}` }
   }
 }
+
+// What OpenSSL says of a certificate, as Node names it: DEPTH_ZERO_SELF_SIGNED_CERT, CERT_HAS_EXPIRED,
+// UNABLE_TO_VERIFY_LEAF_SIGNATURE, ERR_TLS_CERT_ALTNAME_INVALID.
+const untrusted = /CERT|SIGNATURE/
 
 function head(
   { resolver, allow, ca }: FetchFileDeps,

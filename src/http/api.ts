@@ -22,7 +22,10 @@ export interface Shape<Params, Query, Body> {
   params?: Struct<Params, unknown>
   notFound?: string
   query?: Struct<Query, unknown>
-  /** A JSON object. Without it the body is not looked at; it still is in `rawBody`. */
+  /**
+   * A JSON object; where none of its fields is required, it may be left out. Without it the body is not
+   * looked at; it still is in `rawBody`.
+   */
   body?: Struct<Body, unknown>
   /** Takes multipart/form-data (or urlencoded) in place of JSON. */
   form?: true
@@ -79,6 +82,8 @@ export interface ApiRoute {
   auth: boolean
   /** What the body is, for routes that look at it. */
   body: 'json' | 'form' | undefined
+  /** None at all is taken for `{}`. */
+  bodyOptional: boolean
   maxBodyBytes: number
 }
 
@@ -152,7 +157,8 @@ export function makeApi<P>(settings: ApiSettings<P>, routes: RouteTable): Api<P>
       routes.add(method, path, endpoint)
       const { maxBodyBytes } = endpoint
       const body = shape.form || shape.upload ? 'form' : shape.body && 'json'
-      added.push({ method, path, auth: secured, body, maxBodyBytes })
+      const bodyOptional = mayBeLeftOut(shape)
+      added.push({ method, path, auth: secured, body, bodyOptional, maxBodyBytes })
     }
   return {
     ...standing,
@@ -165,6 +171,9 @@ export function makeApi<P>(settings: ApiSettings<P>, routes: RouteTable): Api<P>
   }
 }
 
+const mayBeLeftOut = <Params, Query, Body>({ body }: Shape<Params, Query, Body>) =>
+  body?.is({}) ?? false
+
 function makeEndpoint<P, Params, Query, Body>(
   settings: ApiSettings<P> & { standing: ApiStanding },
   secured: boolean,
@@ -176,6 +185,7 @@ function makeEndpoint<P, Params, Query, Body>(
   const names = paramNames(path)
   const route = `${method} ${path}`
   const { log } = settings.context
+  const bodyOptional = mayBeLeftOut(shape)
   const repeats = method === 'POST' && secured ? settings.repeats : undefined
 
   async function answer(exchange: Exchange, raw: string[], account: unknown): Promise<Reply> {
@@ -221,8 +231,11 @@ function makeEndpoint<P, Params, Query, Body>(
     if (shape.upload) return { rawBody: noBytes, body: undefined, digest: '' }
     const looked = shape.body !== undefined || shape.form === true
     const rawBody = await exchange.readBody(looked ? 'inflated' : 'sent')
-    if (shape.body !== undefined) requireJsonType(exchange.head.headers.get('content-type'))
-    const body = shape.body && parseJsonObject(rawBody)
+    const isLeftOut = bodyOptional && rawBody.length === 0
+    if (shape.body !== undefined && !isLeftOut) {
+      requireJsonType(exchange.head.headers.get('content-type'))
+    }
+    const body = shape.body && (isLeftOut ? {} : parseJsonObject(rawBody))
     const digest = keyed === undefined ? '' : jsonFingerprint(keyed, body, rawBody)
     if (body === undefined) return { rawBody, body, digest }
     exchange.releaseBody()

@@ -188,7 +188,7 @@ const idempotencyKey = {
 }
 
 function requestBody(
-  { body }: ApiRoute,
+  { body, bodyOptional }: ApiRoute,
   { shape, examples }: { shape: string; examples: Example[] },
 ): Schema {
   const content = {
@@ -196,7 +196,7 @@ function requestBody(
     ...(examples.length > 0 && { examples: named(examples) }),
   }
   const type = body === 'form' ? 'multipart/form-data' : 'application/json'
-  return { required: true, content: { [type]: content } }
+  return { required: !bodyOptional, content: { [type]: content } }
 }
 
 /** What a client may send: null in an optional field means absent, at every depth. */

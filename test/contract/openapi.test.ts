@@ -182,7 +182,7 @@ t.test('every example in it fits its schema, and its own alone', async (t) => {
 
 t.test('a route without description, or the other way round, stops the start', async (t) => {
   const route = { method: 'POST', path: '/v1/x/:id', auth: true, maxBodyBytes: 1 } as const
-  const form: ApiRoute = { ...route, body: 'form' }
+  const form: ApiRoute = { ...route, body: 'form', bodyOptional: false }
   t.throws(() => makeDocument([form], '1', []), /POST \/v1\/x\/:id has no description/)
   const operation = {
     id: 'x',

@@ -52,9 +52,14 @@ t.test('a file comes over TLS, in pieces, and by redirects', async (t) => {
   const strange = await makeFetchFile(deps)(`https://files.test:${port}/a`, limits)
   t.match(
     strange,
-    { failed: /^nothing could be fetched from files\.test \(/ },
+    { failed: /^the certificate of files\.test is not trusted, or is not for that name \(/ },
     'an unknown authority',
   )
+  const otherName = { ...deps, resolver: fakeResolver({ 'other.test': { a: ['127.0.0.1'] } }) }
+  const misnamed = makeFetchFile({ ...otherName, allow: ['other.test'], ca: certificates.ca.cert })
+  t.match(await misnamed(`https://other.test:${port}/a`, limits), {
+    failed: /^the certificate of other\.test .+ \(ERR_TLS_CERT_ALTNAME_INVALID\)/,
+  })
 })
 
 t.test('a redirect to this machine, or to another scheme, is refused, and not asked', async (t) => {

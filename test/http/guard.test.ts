@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { any, type } from 'superstruct'
+import { any, string, type } from 'superstruct'
 import t from 'tap'
 import { ApiError } from '../../src/errors/index.js'
 import { reply } from '../../src/http/index.js'
@@ -19,6 +19,7 @@ const app = await startServer(
       served.push('echo')
       return { body, raw: rawBody.length }
     })
+    api.post('/named', { body: type({ name: string() }) }, () => ({}))
     api.post('/length', {}, ({ rawBody }) => ({ bytes: rawBody.length }))
     api.get('/second', {}, () => served.push('second'))
     api.get('/thing/:z', {}, ({ params }) => params)
@@ -355,12 +356,22 @@ t.test('[10] JSON that does not parse says where, not what', async (t) => {
     ['{"a":1} x', 'line 1, column 9: expected nothing more'],
     ['{"a":"\\x"}', 'line 1, column 7: expected a valid escape'],
     ['{"a":[1 2]}', 'line 1, column 9: expected , or ]'],
-    ['', 'line 1, column 1: expected a value but the text ends'],
+    [' ', 'line 1, column 2: expected a value but the text ends'],
   ]
   for (const [body, where] of cases) {
     const response = await app.call('POST', '/echo', { body })
     t.equal(response.status, 400)
     t.same(response.json, { code: 'validation_error', error: `Malformed JSON: ${where}` }, body)
+  }
+})
+
+t.test('a body may be left out where none of its fields is required', async (t) => {
+  for (const type of ['application/json', 'text/plain']) {
+    const headers = { 'content-type': type }
+    const left = await app.call('POST', '/echo', { body: '', headers })
+    t.match(left, { status: 200, json: { body: {} } }, type)
+    const needed = await app.call('POST', '/named', { body: '', headers })
+    t.equal(needed.status, type === 'text/plain' ? 415 : 400, type)
   }
 })
 

@@ -29,7 +29,7 @@ interface Response {
 }
 
 interface DocumentedOperation {
-  requestBody?: { content: Record<string, object> }
+  requestBody?: { required: boolean; content: Record<string, object> }
   responses: Record<string, Response>
 }
 
@@ -122,6 +122,7 @@ export function makeContract(document: Document): Contract {
       produced.add(`${where} ${nameOf(fitting[0] ?? '')}`)
       const takesJson = operation?.requestBody?.content['application/json'] !== undefined
       if (observed.status >= 300 || !takesJson) return
+      if (observed.sent === undefined && operation?.requestBody?.required === false) return
       const pointer = `#/paths/${escaped(found?.path ?? '')}/${method.toLowerCase()}/requestBody`
       const odd = fault(`${pointer}/content/application~1json/schema`, observed.sent)
       if (odd !== undefined) throw new Error(`${where}: accepted, but the request is odd: ${odd}`)

@@ -43,6 +43,13 @@ t.test('an endpoint is told, by the secret that was shown once', async (t) => {
   const rotated = await call('POST', `${at}/rotate`, { body: { overlapSeconds: 600 } })
   t.match(rotated.json, { secret: /^whsec_/, oldSecretUntil: String })
   t.not(rotated.json.secret, json.secret)
+  for (const headers of [
+    { 'content-type': 'text/plain' },
+    { 'content-type': 'application/json' },
+  ]) {
+    const bare = await call('POST', `${at}/rotate`, { body: '', headers })
+    t.match(bare, { status: 200, json: { secret: /^whsec_/ } }, 'no body, and a day of overlap')
+  }
   receiver.script = () => 418
   const tried = await call('POST', `${at}/test`)
   t.match(tried.json, { taken: false, status: 418, error: /HTTP 418/, payload: { to: [String] } })
