@@ -1,5 +1,4 @@
 import { stoppedAccounts } from '../billing/index.js'
-import { lastRuns } from '../calendar/index.js'
 import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import { type LiveGate, type StreamDue, streamsAfter } from '../deliveries/index.js'
@@ -7,13 +6,14 @@ import { messageOf } from '../errors/index.js'
 import type { NoticeKind, Raised } from '../notices/index.js'
 import { type DiskRoom, diskRoom, type Read, type Store } from '../store/index.js'
 import type { Crew } from './crew.js'
+import { jobConditions } from './job-conditions.js'
 
 export interface ConditionDeps {
   store: Pick<Store, 'read'>
   clock: Clock
   config: Config
   dataDir: string
-  crew: Pick<Crew, 'unwell' | 'dyingThreads' | 'gateOf'>
+  crew: Pick<Crew, 'unwell' | 'dyingThreads' | 'gateOf' | 'contacts'>
   backlog: { readonly size: number }
   /** Tests: another disk. */
   roomOf?: (dataDir: string) => Promise<DiskRoom>
@@ -36,10 +36,13 @@ export function makeObserver(deps: ConditionDeps): () => Promise<Observed> {
   const looks: Record<string, { isOfDatabase: boolean; look: () => Promise<Raised[]> }> = {
     disk: { isOfDatabase: false, look: () => disk(deps) },
     thread: { isOfDatabase: false, look: async () => threads(deps) },
-    'queue-stuck': { isOfDatabase: true, look: lookAtQueue },
+    'queue-stuck': {
+      isOfDatabase: true,
+      look: async () => [...(await lookAtQueue()), ...(await cutOff(deps))],
+    },
     failover: { isOfDatabase: true, look: () => failover(deps.store.read) },
     held: { isOfDatabase: true, look: () => held(deps.store.read) },
-    job: { isOfDatabase: true, look: () => jobs(deps.store.read) },
+    job: { isOfDatabase: true, look: () => jobConditions(deps) },
   }
   return async () => {
     const seen: { kinds: NoticeKind[]; raised: Raised[] } = { kinds: [], raised: [] }
@@ -162,6 +165,38 @@ function queueStuck(
   }
 }
 
+// One or two domains may be dead, or unreachable for everybody.
+const manyUnreached = 3
+
+/** All that is tried gets no connection: mail is put off each time, so none of it is ever due for long. */
+async function cutOff({ clock, config, crew, backlog }: ConditionDeps): Promise<Raised[]> {
+  if (backlog.size === 0) return []
+  const now = clock.now()
+  const contacts = await crew.contacts()
+  const reachedAt = Math.max(0, ...contacts.map((one) => one.reachedAt))
+  const unreached = contacts
+    .flatMap((one) => one.unreached)
+    .filter(({ lastAt }) => lastAt > reachedAt)
+  const since = Math.min(now, ...unreached.map(({ firstAt }) => Math.max(firstAt, reachedAt)))
+  if (unreached.length < manyUnreached || now - since < config.operator.queueAge) return []
+  const lanes = unreached.map(({ lane }) => lane).slice(0, asked)
+  return [
+    {
+      ...{ kind: 'queue-stuck', key: 'connections', severity: 'burning' },
+      text: [
+        'No mail leaves: no server at all can be reached',
+        `For ${Math.round((now - since) / 60_000)} minutes nothing but failed connections, to ${unreached.length} domains such as ${lanes.join(', ')}`,
+        unreached.at(-1)?.why ?? '',
+        'The mail waits and is tried again. Where the provider blocks port 25 it never leaves this way.',
+      ],
+      fix: [
+        'posthorn doctor',
+        'ask the provider of the machine to open port 25 outwards, or name a smart host in [outbound.failover]',
+      ],
+    },
+  ]
+}
+
 async function failover(read: Read): Promise<Raised[]> {
   const rows = await read
     .selectFrom('egress')
@@ -198,24 +233,4 @@ async function held(read: Read): Promise<Raised[]> {
       fix: ['posthorn queue held', "'posthorn queue release' sends it, 'queue fail' discards it"],
     },
   ]
-}
-
-// An error of one night may pass; a job that matters more is told the first time.
-const burningJobs = ['backup', 'backup-check', 'retention']
-
-async function jobs(read: Read): Promise<Raised[]> {
-  const last = await lastRuns(read)
-  return [...last.values()].flatMap(({ name, result, error, problems }): Raised[] => {
-    const fix = [`posthorn job show ${name}`, `posthorn job run ${name}`]
-    const of = { kind: 'job', key: name, fix } as const
-    if (result === 'failed' || result === 'timed out') {
-      const severity = burningJobs.includes(name) ? 'burning' : 'daily'
-      return [
-        { ...of, severity, stage: 'failed', text: [`The job ${name} ${result}`, error ?? ''] },
-      ]
-    }
-    if (result !== 'done' || problems.length === 0) return []
-    const text = [`The job ${name} has found something to look at`, ...problems]
-    return [{ ...of, severity: 'daily', stage: `${problems.length} problems`, text }]
-  })
 }

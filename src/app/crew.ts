@@ -2,7 +2,7 @@ import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { LiveGate, RetriedLanes, StreamDue, StreamKey } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
-import type { Standing } from '../outbound/index.js'
+import type { Contact, Standing } from '../outbound/index.js'
 import { type Supervised, type SuperviseOptions, supervise } from './supervise.js'
 import { threadName } from './thread-data.js'
 
@@ -15,6 +15,8 @@ export interface Crew {
   gateOf(stream: StreamKey): Promise<LiveGate | undefined>
   /** The sites and accounts that the outbound threads are busy with: each is one thread's. */
   standing(): Promise<Standing>
+  /** What each outbound thread has seen of the way out; those that do not answer are left out. */
+  contacts(): Promise<Contact[]>
   /** The operator made mail due, which is to be tried even where a site is suspended. */
   retry(lanes: RetriedLanes): void
   /** Starts what `isLate` has left for later; resolves when all of it works, or rejects. */
@@ -177,6 +179,10 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
         sites: found.flatMap(({ sites }) => sites),
         accounts: found.flatMap(({ accounts }) => accounts),
       }
+    },
+    async contacts() {
+      const all = await Promise.all((outbound ?? []).map((thread) => thread.standing()))
+      return all.flatMap((standing) => (standing === undefined ? [] : [standing.contact]))
     },
     retry: (lanes) => {
       for (const thread of outbound ?? []) thread.send({ kind: 'retry', lanes })

@@ -3,7 +3,7 @@ import { type Clock, pause } from '../clock/index.js'
 import type { LiveGate, StreamDue, StreamKey } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
-import type { Standing } from '../outbound/index.js'
+import type { ThreadStanding } from '../outbound/index.js'
 import { forgetTurn } from '../store/index.js'
 import type { Metrics } from './metrics.js'
 import type { ThreadData, ThreadOrder, ThreadPorts, ThreadReport } from './thread-data.js'
@@ -28,7 +28,7 @@ export interface Supervised {
   /** At which gate a stream's mail stands; undefined when the thread has none of it, or is down. */
   gateOf(stream: StreamKey): Promise<LiveGate | undefined>
   /** Which sites and accounts it is busy with; undefined when it has none, or is down. */
-  standing(): Promise<Standing | undefined>
+  standing(): Promise<ThreadStanding | undefined>
   /** Asks the thread to end and waits for it; after `graceMs` it is terminated. */
   stop(graceMs: number): Promise<void>
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../config/index.js'
 import type { LiveGate, RetriedLanes, StreamDue, StreamKey } from '../deliveries/index.js'
 import type { Snapshot } from '../metrics/index.js'
-import type { Standing } from '../outbound/index.js'
+import type { ThreadStanding } from '../outbound/index.js'
 
 /** What every worker thread is started with; plain data, because it is cloned. */
 export interface ThreadData {
@@ -40,7 +40,7 @@ export type ThreadReport =
   | { kind: 'metrics'; snapshot: Snapshot }
   /** The answer to the question of this number. */
   | { kind: 'gate'; question: number; gate: LiveGate | undefined }
-  | { kind: 'standing'; question: number; standing: Standing | undefined }
+  | { kind: 'standing'; question: number; standing: ThreadStanding | undefined }
 
 /** From the main thread to a thread. */
 export type ThreadOrder =

@@ -4,7 +4,7 @@ import { type ApplianceKey, openApplianceKey } from '../config/index.js'
 import type { LiveGate, RetriedLanes, StreamDue, StreamKey } from '../deliveries/index.js'
 import { type Log, openLog } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
-import type { Standing } from '../outbound/index.js'
+import type { ThreadStanding } from '../outbound/index.js'
 import { openStore, type Store, type StoreOptions } from '../store/index.js'
 import { endFromThread } from './fault.js'
 import { applianceKeyFile } from './files.js'
@@ -35,7 +35,7 @@ export interface ThreadWork {
   ring?(due: readonly StreamDue[]): void
   reload?(): void
   gateOf?(stream: StreamKey): LiveGate | undefined
-  standing?(): Standing
+  standing?(): ThreadStanding
   retry?(lanes: RetriedLanes): Promise<void>
   stop(): Promise<void>
 }

@@ -16,7 +16,13 @@ import { plansFile } from '../app/files.js'
 import { applianceKeyFile, logOptions, startAppliance } from '../app/index.js'
 import { loadPlans, setMarketingPlan } from '../billing/index.js'
 import { systemClock } from '../clock/index.js'
-import { createApplianceKeyFile, loadConfig, openApplianceKey } from '../config/index.js'
+import {
+  createApplianceKeyFile,
+  environmentName,
+  jobNames,
+  loadConfig,
+  openApplianceKey,
+} from '../config/index.js'
 import type { DkimKeyPair } from '../dkim/index.js'
 import { addDomain } from '../domains/index.js'
 import { openLog } from '../log/index.js'
@@ -119,7 +125,7 @@ async function setUp(dataDir: string) {
   }
 }
 
-/** Nothing of the machine's own settings counts, but for the log. */
+/** Nothing of the machine's own settings counts, but for the log and jobs that are asked for. */
 const settings = (port: number): Record<string, string> => ({
   POSTHORN_HTTP_PRIVATE_PORT: String(port),
   POSTHORN_HTTP_PUBLIC_PORT: '0',
@@ -134,6 +140,12 @@ const settings = (port: number): Record<string, string> => ({
   POSTHORN_WEBHOOKS_ALLOW: 'localhost,127.0.0.1',
   POSTHORN_LOG_LEVEL: process.env.POSTHORN_LOG_LEVEL ?? 'error',
   POSTHORN_LOG_FORMAT: process.env.POSTHORN_LOG_FORMAT ?? 'json',
+  // Tests that run at night are spared their threads, and mail of which they know nothing.
+  ...Object.fromEntries(
+    jobNames
+      .map((name) => environmentName(['jobs', name]))
+      .map((variable) => [variable, process.env[variable] ?? 'off']),
+  ),
 })
 
 function memoryFolder(): string {

@@ -52,7 +52,7 @@ export const jobCatalogue = {
   },
   rollover: {
     cron: '10 0 * * *',
-    limitMs: 60 * minuteMs,
+    limitMs: 10 * minuteMs,
     lane: 'short',
     what: 'closes the day: deletes counts of bounces and complaints that are older than protection.window',
   },

@@ -12,6 +12,7 @@ import { makeAttempts } from './attempt.js'
 import { makeBerths } from './berths.js'
 import { claimApart } from './claim-apart.js'
 import { serverOf } from './connection-shares.js'
+import { makeContact } from './contact.js'
 import type { OutboundDeps } from './deps.js'
 import { explainGate, type LiveGate } from './explain-gate.js'
 import { classes, type Lane, makeLanes, type Stream } from './lanes.js'
@@ -23,7 +24,7 @@ import { isDnsSite, makeRoutes, type Site, simulatorSite } from './route.js'
 import { makeRouting } from './routing.js'
 import { openShaping } from './shape.js'
 import type { ShapingData } from './shaping/index.js'
-import { type Standing, standingSites } from './standing-sites.js'
+import { standingSites, type ThreadStanding } from './standing-sites.js'
 import { makeTlsCount } from './tls-sessions/index.js'
 import { openWays } from './ways.js'
 
@@ -42,7 +43,7 @@ export interface Outbound {
   /** At which gate mail of this stream stands now; undefined when nothing of it is due here. */
   gateOf(key: StreamKey): LiveGate | undefined
   /** The busiest sites and accounts now. */
-  standing(): Standing
+  standing(): ThreadStanding
   /** Stops claiming, lets attempts under way end within `graceMs`, breaks off the rest. */
   close(graceMs: number): Promise<void>
 }
@@ -89,6 +90,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const inFlight = new Set<number>()
   /** Those whose result can be written in no way: they may have arrived. */
   const stuck = new Set<number>()
+  const contact = makeContact(clock.now())
   let workedAt = clock.now()
   let claiming = false
   let claimed = Promise.resolve()
@@ -270,6 +272,10 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
       else {
         place.ended(site)
         paths.ended(place)
+        // The appliance's own servers say nothing about the way out.
+        if (stream.lane.site !== simulatorSite) {
+          contact.note(stream.lane.name, site, settlement?.reply ?? '', clock.now())
+        }
       }
       if (settlement === undefined) {
         void ahead.giveBackBegun(stream, delivery).finally(() => {
@@ -377,7 +383,8 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     },
     standing() {
       const { limitsOf } = shaping
-      return standingSites({ paths: paths.all(), connections: berths.bySite, limitsOf })
+      const sites = standingSites({ paths: paths.all(), connections: berths.bySite, limitsOf })
+      return { ...sites, contact: contact.tell() }
     },
     async close(graceMs) {
       closing = true

@@ -4,6 +4,7 @@
  * every attempt ends in exactly one settlement, and a slow destination costs the others nothing.
  * See README.md.
  */
+export type { Contact } from './contact.js'
 export type { OutboundDeps } from './deps.js'
 export { type Outbound, openOutbound, shardOf } from './dispatch.js'
 export {
@@ -15,4 +16,4 @@ export {
   type Scope,
 } from './egress/index.js'
 export * from './shaping/index.js'
-export type { SiteStanding, Standing } from './standing-sites.js'
+export type { SiteStanding, Standing, ThreadStanding } from './standing-sites.js'

@@ -1,3 +1,4 @@
+import type { Contact } from './contact.js'
 import { classes } from './lanes.js'
 import type { Path } from './paths.js'
 import type { Held } from './shaping/index.js'
@@ -21,6 +22,11 @@ export interface Standing {
   sites: SiteStanding[]
   /** Streams that have mail due, by account. */
   accounts: { accountId: string; streams: number }[]
+}
+
+/** What a thread tells of itself. */
+export interface ThreadStanding extends Standing {
+  contact: Contact
 }
 
 interface Sources {

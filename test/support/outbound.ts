@@ -23,7 +23,12 @@ import type { SendInput } from '../../src/emails/send-body.js'
 import { makeLandEvents } from '../../src/events/index.js'
 import { type Log, silentLog } from '../../src/log/index.js'
 import { type Meter, silentMeter } from '../../src/metrics/index.js'
-import { loadShaping, type OutboundDeps, openOutbound } from '../../src/outbound/index.js'
+import {
+  type Contact,
+  loadShaping,
+  type OutboundDeps,
+  openOutbound,
+} from '../../src/outbound/index.js'
 import { loadBounceRules } from '../../src/reports/index.js'
 import { makeSimulator } from '../../src/simulator/index.js'
 import type { QueueClass, Store } from '../../src/store/index.js'
@@ -57,6 +62,8 @@ export interface OutboundRig {
   gateOf(stream: StreamKey): LiveGate | undefined
   /** As `posthorn queue retry` does. */
   retry(lane: string): Promise<void>
+  /** What the outbound side has seen of the way out. */
+  contacts(): Contact[]
   /** Another operator's shaping.toml, taken up as by SIGHUP. */
   reshape(toml: string): void
   /** Claims transactional deliveries as a thread does, without an attempt. */
@@ -226,6 +233,7 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
       }
     },
     gateOf: (stream) => outbound?.gateOf(stream),
+    contacts: () => (outbound === undefined ? [] : [outbound.standing().contact]),
     async retry(lane) {
       await changeFitting({ store, clock }, { lane }, (tx, ids, now) => retry(tx, ids, { now }))
       await outbound?.retry([lane])

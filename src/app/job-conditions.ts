@@ -1,0 +1,63 @@
+import { type JobRun, type JobStanding, readStanding } from '../calendar/index.js'
+import type { Clock } from '../clock/index.js'
+import { type Config, type JobName, jobCatalogue } from '../config/index.js'
+import type { Raised } from '../notices/index.js'
+import type { Store } from '../store/index.js'
+
+// An error of one night may pass; a job that matters more is told the first time.
+const burningJobs = ['backup', 'backup-check', 'retention']
+// One that has its turn no sooner stands behind one that hangs, or that takes most of a night.
+const waitsTooLongMs = 3 * 3_600_000
+
+/** What is wrong with the jobs of the calendar: one that has no turn, or whose last run went wrong or found something. */
+export async function jobConditions({
+  store: { read },
+  config,
+  clock,
+}: {
+  store: Pick<Store, 'read'>
+  config: Config
+  clock: Clock
+}): Promise<Raised[]> {
+  const now = clock.now()
+  const standings = await readStanding(read, config.jobs, now)
+  return standings.flatMap((standing): Raised[] => {
+    const { name, last, dueAt } = standing
+    if (dueAt !== null && now - dueAt > waitsTooLongMs && last?.result !== 'running') {
+      return [overdue(standing, standings, now - dueAt)]
+    }
+    return last === undefined ? [] : lastRun(name, last)
+  })
+}
+
+function overdue({ name }: JobStanding, standings: readonly JobStanding[], forMs: number): Raised {
+  const { lane } = jobCatalogue[name]
+  const before = standings.find(
+    (one) => one.last?.result === 'running' && jobCatalogue[one.name].lane === lane,
+  )
+  return {
+    // The others can be made up for; what no backup holds is lost with the disk.
+    ...{ kind: 'job', key: name, severity: name === 'backup' ? 'burning' : 'daily' },
+    stage: 'overdue',
+    text: [
+      `The job ${name} is overdue`,
+      `It has been due for ${Math.round(forMs / 3_600_000)} hours.`,
+      before === undefined
+        ? 'Nothing is in its way: the calendar does not start it.'
+        : `The job ${before.name} is under way, and has to end first.`,
+    ],
+    fix: [`posthorn job show ${before?.name ?? name}`, 'sudo systemctl restart posthorn'],
+  }
+}
+
+function lastRun(name: JobName, { result, error, problems }: JobRun): Raised[] {
+  const fix = [`posthorn job show ${name}`, `posthorn job run ${name}`]
+  const of = { kind: 'job', key: name, fix } as const
+  if (result === 'failed' || result === 'timed out') {
+    const severity = burningJobs.includes(name) ? 'burning' : 'daily'
+    return [{ ...of, severity, stage: 'failed', text: [`The job ${name} ${result}`, error ?? ''] }]
+  }
+  if (result !== 'done' || problems.length === 0) return []
+  const text = [`The job ${name} has found something to look at`, ...problems]
+  return [{ ...of, severity: 'daily', stage: `${problems.length} problems`, text }]
+}
