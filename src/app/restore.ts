@@ -4,6 +4,7 @@ import type { Clock } from '../clock/index.js'
 import { holdOverdue, holdRestored } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
 import type { Store } from '../store/index.js'
+import { setAsideRestored } from '../webhooks/index.js'
 
 interface HoldDeps {
   store: Store
@@ -54,11 +55,12 @@ async function holdMailOfBackup(deps: HoldDeps): Promise<void> {
   const campaigns = await pauseRestored(deps, reason)
   const runs = await holdRestoredRuns(deps, reason)
   const deliveries = await holdRestored(deps, reason)
+  const webhooks = await setAsideRestored(deps, reason)
   await store.write((tx) =>
     tx.updateTable('appliance').set({ backup_made_at: null, restored_at: clock.now() }).execute(),
   )
   log.warn(
-    { madeAt: new Date(madeAt).toISOString(), deliveries, campaigns, runs },
-    "The database was restored from a backup: what waited in it is held, as it may have been sent since. 'posthorn queue held' lists it; 'queue release', 'broadcast resume' and 'automation resume' send it, 'queue fail' and 'broadcast cancel' discard it",
+    { madeAt: new Date(madeAt).toISOString(), deliveries, campaigns, runs, webhooks },
+    "The database was restored from a backup: what waited in it is held, as it may have been sent since. 'posthorn queue held' lists it; 'queue release', 'broadcast resume' and 'automation resume' send it, 'queue fail' and 'broadcast cancel' discard it. 'webhook deliveries ID --failed' lists the webhooks, 'webhook replay ID --failed' sends them",
   )
 }

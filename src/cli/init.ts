@@ -110,7 +110,9 @@ function finish({ dataDir, configFile: file, json }: Place, keyFile: string): vo
     '  posthorn domain add NAME': 'what it sends from, with the DNS records to publish',
     '  posthorn serve': 'run the appliance',
   })
-  say(`\nBack up ${keyFile} apart from the database: without it no domain can sign.`)
+  say(
+    `\nKeep a copy of ${keyFile} elsewhere: without it no domain can sign. 'posthorn backup' makes one of everything; with backup.dir in ${file ?? 'the settings'} one is made each night.`,
+  )
 }
 
 async function finishSandbox(place: Place, tell: (line: string) => void): Promise<void> {

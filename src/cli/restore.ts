@@ -33,7 +33,8 @@ Examples:
 
 Everything is checked before it gets its place; if the command is ended before that, run it again. What waited
 at the time of the backup may have been sent since: the next start holds it, and nothing of it leaves before
-'posthorn queue release'. What came in since is not there: mail, unsubscribes, bounces.`,
+'posthorn queue release'; webhooks go out by 'posthorn webhook replay ID --failed' alone. What came in since
+is not there: mail, unsubscribes, bounces.`,
     )
     .action(async (given: string, options: RestoreOptions, command: Command) => {
       const place = placeOf(command)

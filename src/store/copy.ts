@@ -6,6 +6,8 @@ import { databaseFile, openConnection } from './dialect.js'
 
 export interface CopyOptions {
   signal?: AbortSignal | undefined
+  /** What the log may grow by meanwhile, in bytes; then the copy is given up. */
+  maxLogGrowth?: number | undefined
   /** Told now and then how many bytes of the database are copied, and the size of its log. */
   onProgress?: ((copied: number, walBytes: number) => void) | undefined
 }
@@ -16,6 +18,8 @@ const chunkBytes = 1_048_576
 const bytesPerSync = 16 * chunkBytes
 // What the log may not take from the disk of the data directory while it is held back: mail goes first.
 const reserveBytes = 512 * 1_048_576
+// What the log may grow by in any case. A longer one costs each look into it, and its way back into the database.
+const leastLogGrowth = 1_024 * 1_048_576
 
 /**
  * Copies the database of a data directory, while an appliance writes to it, into `target` and
@@ -32,9 +36,10 @@ const reserveBytes = 512 * 1_048_576
 export async function copyDatabase(
   dataDir: string,
   target: string,
-  { signal, onProgress }: CopyOptions = {},
+  { signal, onProgress, maxLogGrowth }: CopyOptions = {},
 ): Promise<void> {
   const file = databaseFile(dataDir)
+  const most = walSize(file) + (maxLogGrowth ?? Math.max(leastLogGrowth, statSync(file).size / 4))
   const opened: FileHandle[] = []
   const openFile = async (path: string, flags: string) => {
     const handle = await open(path, flags, 0o600)
@@ -51,9 +56,17 @@ export async function copyDatabase(
     await copyBytes(source, copy, (copied) => {
       signal?.throwIfAborted()
       keepRoom(dataDir)
+      refuseGrown(walSize(file), most)
       onProgress?.(copied, walSize(file))
     })
-    await copyLog(`${file}-wal`, `${target}-wal`, openFile)
+    await copyLog(`${file}-wal`, `${target}-wal`, {
+      openFile,
+      onSync: () => {
+        signal?.throwIfAborted()
+        keepRoom(dataDir)
+        refuseGrown(walSize(file), most)
+      },
+    })
   } finally {
     // Before the files are closed, or its locks would be gone while it reads.
     reader.close()
@@ -98,14 +111,17 @@ const logHeaderBytes = 32
 async function copyLog(
   path: string,
   target: string,
-  openFile: (path: string, flags: string) => Promise<FileHandle>,
+  {
+    openFile,
+    onSync,
+  }: { openFile: (path: string, flags: string) => Promise<FileHandle>; onSync: () => void },
 ): Promise<void> {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return
   const log = await openFile(path, 'r')
   for (;;) {
     const before = await readHeader(log)
     const copy = await openFile(target, 'w')
-    await copyBytes(log, copy, () => {})
+    await copyBytes(log, copy, onSync)
     if (before.equals(await readHeader(log))) return
   }
 }
@@ -120,5 +136,13 @@ function keepRoom(dataDir: string): void {
   if (bavail * bsize >= Math.min(reserveBytes, (blocks * bsize) / 20)) return
   throw new OperatorError(
     `The disk of ${dataDir} is nearly full: the backup was given up, as mail needs what is left. Make room, or back up to another disk`,
+  )
+}
+
+function refuseGrown(logBytes: number, most: number): void {
+  if (logBytes <= most) return
+  const megabytes = (bytes: number) => Math.round(bytes / 1_000_000).toLocaleString('en-GB')
+  throw new OperatorError(
+    `The log of the database grew to ${megabytes(logBytes)} MB while it was copied, and ${megabytes(most)} MB is the most: the backup was given up, so that mail does not suffer. Try it when less is sent, or back up to a faster disk`,
   )
 }

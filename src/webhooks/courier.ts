@@ -129,7 +129,9 @@ export async function openCourier(deps: CourierDeps): Promise<Courier> {
   const setAllAside = async (endpointId: string) => {
     let moved = 1
     while (moved > 0 && !stopping.signal.aborted) {
-      moved = await store.write((tx) => setAside(tx, endpointId, clock.now()))
+      moved = await store.write((tx) =>
+        setAside(tx, endpointId, { now: clock.now(), why: 'The endpoint was disabled' }),
+      )
     }
   }
 

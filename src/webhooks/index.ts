@@ -24,6 +24,7 @@ export { forgetDeliveries } from './forget.js'
 export { type LastDelivery, readDeliveries, replay, type WebhookDelivery } from './history.js'
 export { announceDisabled } from './notices.js'
 export type { Payload } from './payload.js'
+export { setAsideRestored } from './settle.js'
 export {
   type GuardDeps,
   guardedLookup,

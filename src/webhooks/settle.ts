@@ -1,5 +1,14 @@
 import type { UpdateResult } from 'kysely'
-import { prepared, preparedInsert, type Tx, type WebhookJobRow } from '../store/index.js'
+import type { Clock } from '../clock/index.js'
+import type { Log } from '../log/index.js'
+import {
+  eachApart,
+  prepared,
+  preparedInsert,
+  type Store,
+  type Tx,
+  type WebhookJobRow,
+} from '../store/index.js'
 import type { Answer } from './post.js'
 
 /** A job as it waits. */
@@ -90,8 +99,12 @@ async function countFailure(tx: Tx, id: string, error: string, now: number): Pro
   return true
 }
 
-/** Puts a part of what waits for a disabled endpoint into the log, for a replay. Returns how much. */
-export async function setAside(tx: Tx, endpointId: string, now: number): Promise<number> {
+/** Puts a part of what waits for an endpoint into the log, for a replay. Returns how much. */
+export async function setAside(
+  tx: Tx,
+  endpointId: string,
+  { now, why }: { now: number; why: string },
+): Promise<number> {
   const jobs = await tx
     .deleteFrom('webhook_jobs')
     .where('id', 'in', (eb) =>
@@ -110,7 +123,7 @@ export async function setAside(tx: Tx, endpointId: string, now: number): Promise
       outcome: 'dropped',
       status: null,
       response: null,
-      error: 'The endpoint was disabled',
+      error: why,
       ended_at: now,
     })
   }
@@ -118,6 +131,27 @@ export async function setAside(tx: Tx, endpointId: string, now: number): Promise
 }
 
 const setAsideAtOnce = 200
+
+/**
+ * At the start on a backup's copy, before the courier: puts all that waits into the log, from which
+ * `replay` sends it, for it may have been sent since. Resolves with how much. It may be run again.
+ */
+export async function setAsideRestored(
+  { store, clock, log }: { store: Store; clock: Clock; log: Log },
+  why: string,
+): Promise<number> {
+  let aside = 0
+  const endpoints = await store.read.selectFrom('webhook_endpoints').select('id').execute()
+  const setAllAside = async ({ id }: { id: string }) => {
+    for (let moved = 1; moved > 0; aside += moved) {
+      moved = await store.write((tx) => setAside(tx, id, { now: clock.now(), why }))
+    }
+  }
+  await eachApart(endpoints, setAllAside, ({ id }, error) =>
+    log.error({ error, endpoint: id }, 'What waits for a webhook cannot be set aside: it goes out'),
+  )
+  return aside
+}
 
 const deleteJob = prepared<{ id: number }, { id: number }>((db, { id }) =>
   db.deleteFrom('webhook_jobs').where('id', '=', id).returning('id'),
