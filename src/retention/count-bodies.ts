@@ -14,13 +14,17 @@ const mailsAWrite = 200
 // The mails of one request come in one transaction, one behind the other, of the same time.
 const mostOfARequest = 100
 
-/** Counts until all are counted, or `signal` stops it. */
+/**
+ * Counts the mails that there are now, or until `signal` stops it. Those that come meanwhile are the next run's:
+ * under load there would always be more, and nothing would ever be deleted.
+ */
 export async function countBodies(deps: RetentionDeps, signal: AbortSignal): Promise<number> {
   let merged = 0
+  const newest = await newestMail(deps.store.read)
   for (let more = true; more && !signal.aborted; ) {
     const began = deps.clock.now()
     const slice = await countNextBodies(deps)
-    more = slice.more
+    more = slice.more && slice.through < newest
     merged += slice.merged
     await rest(deps.clock, deps.clock.now() - began, signal)
   }
@@ -30,11 +34,11 @@ export async function countBodies(deps: RetentionDeps, signal: AbortSignal): Pro
 /** The next mails, in one transaction with the cursor: each is counted once, wherever the process dies. */
 export async function countNextBodies({
   store,
-}: Pick<RetentionDeps, 'store'>): Promise<{ more: boolean; merged: number }> {
+}: Pick<RetentionDeps, 'store'>): Promise<{ more: boolean; through: number; merged: number }> {
   const from = await readState(store.read)
   const { mails, more, isWhole } = await nextMails(store.read, from)
   const last = mails.at(-1)
-  if (last === undefined) return { more: false, merged: 0 }
+  if (last === undefined) return { more: false, through: from.mail_number, merged: 0 }
   const bodies = await bodiesOf(store.read, mails, isWhole)
   const merged = await store.write(async (tx) => {
     const { numUpdatedRows } = await tx
@@ -45,7 +49,16 @@ export async function countNextBodies({
       .executeTakeFirstOrThrow()
     return numUpdatedRows === 0n ? 0 : await count(tx, bodies)
   })
-  return { more, merged }
+  return { more, through: last.number, merged }
+}
+
+/** The number of the mail that was accepted last. */
+async function newestMail(read: Read): Promise<number> {
+  const mail = await read
+    .selectFrom('emails')
+    .select(({ fn }) => fn.max(mailNumber).as('number'))
+    .executeTakeFirst()
+  return mail?.number ?? 0
 }
 
 interface CountedMail {

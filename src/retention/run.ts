@@ -36,7 +36,6 @@ const maxRunMs = 50 * 60_000
 const maxCountMs = 15 * 60_000
 /** A clock that was set forward takes no more at once than what a week makes old. */
 const maxStepMs = 7 * dayMs
-const mostSliceMs = 20
 
 /**
  * Deletes what is too old, in short writes beside everything else; safe to stop and to repeat at any moment.
@@ -59,15 +58,14 @@ export async function runRetention(deps: RunDeps, stop: AbortSignal): Promise<Re
     const pauses = {
       ...deps,
       rest: async () => {
-        // Without what it waited for its turn.
-        await rest(clock, Math.min(mostSliceMs, clock.now() - rested), signal)
+        await rest(clock, clock.now() - rested, signal)
         rested = clock.now()
       },
     }
     const forgetEvents = makeForgetEvents(pauses, retentions)
     const forgetContactEvents = makeForgetContactEvents(pauses, retentions)
     await renumber(store)
-    // Under load there may always be more to count.
+    // The rest of the run is for what is to be deleted.
     const counted = new AbortController()
     const stopCounting = clock.after(maxCountMs, () => counted.abort())
     await part('merged_bodies', () =>

@@ -23,6 +23,7 @@ const msAWrite = 5
 // Of the time in which others may write, this takes a fifth at most; a fault waits for the next run.
 const restFactor = 4
 const leastRestMs = 1
+const mostSliceMs = 20
 
 /**
  * Does `work` for one piece after another, in writes that are bounded by number, bytes and time, with a rest
@@ -67,8 +68,10 @@ export async function inSlices<T>(
   }
 }
 
-/** Leaves the disk and the turn to others for some times what was taken. */
+/** Leaves the disk and the turn to others for some times what was taken; what it waited for its turn is not. */
 export async function rest(clock: Clock, tookMs: number, signal: AbortSignal): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
-  if (tookMs >= leastRestMs) await pause(clock, restFactor * tookMs, signal)
+  if (tookMs >= leastRestMs) {
+    await pause(clock, restFactor * Math.min(mostSliceMs, tookMs), signal)
+  }
 }

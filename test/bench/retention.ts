@@ -1,187 +1,172 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
-import { loadPlans } from '../../src/billing/index.js'
-import { systemClock } from '../../src/clock/index.js'
-import { loadConfig, packageFile } from '../../src/config/index.js'
-import { silentLog } from '../../src/log/index.js'
-import { runRetention } from '../../src/retention/index.js'
-import { rollUp } from '../../src/stats/index.js'
-import { databaseFile, makeTurns, migrateStore, openStore } from '../../src/store/index.js'
-import { FakeClock } from '../support/clock.js'
-import { day, openMailLog } from '../support/mail-log.js'
-import { initSandbox } from '../support/process.js'
-import { benchTest } from './bench-test.js'
-import { fillLog } from './fill-log.js'
-
 /*
- * What retention costs, and whether the file stays as it is.
- *     node dist/test/bench/retention.js --days 60 --mails 300000 --log 10000000 --seconds 60
- *   --days, --mails: a simulated time of so many mails a day of 4 KB on the plan Growth (30 days), by a clock
- *     that is moved; a line a day with the size of the file and what is free in it (0 days: none). From
- *     day 31 on it is to be flat.
- *   --log: so many old mails in the log; then batches over HTTP for --seconds without retention, and with it
- *     under way in a thread of its own: mails a second, and p99 of a single GET beside them (0: none).
+ * Accepting and delivering with retention under way : without. `node dist/test/bench/retention.js`
+ *   --log 1000000 mails that are too old   --seconds 20 of each measure   --rounds 2   --rate 300 mails/s
+ * Each round starts the appliance once without and once with the job, begun as by 'posthorn job run retention', in
+ * turn; it loads it at the set rate (open loop: a time counts from when the request was due), then with as much as
+ * goes in. What was deleted meanwhile stands beside: without it the figures would show nothing. What is signed a
+ * second (openssl) is the machine's measure.
  */
+import { spawnSync } from 'node:child_process'
+import { statSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import Database from 'better-sqlite3'
+import { databaseFile } from '../../src/store/index.js'
+import { cliEntry } from '../support/process.js'
+import { fillOldMails } from './fill-old-mails.js'
+import {
+  type Appliance,
+  initDataDir,
+  openSink,
+  quantile,
+  report,
+  rsaSignatures,
+  serveAppliance,
+  sleep,
+} from './rig.js'
+
 const { values } = parseArgs({
   options: {
-    days: { type: 'string', default: '60' },
-    mails: { type: 'string', default: '300' },
-    log: { type: 'string', default: '0' },
-    seconds: { type: 'string', default: '10' },
+    log: { type: 'string', default: '1000000' },
+    seconds: { type: 'string', default: '20' },
+    rounds: { type: 'string', default: '2' },
+    rate: { type: 'string', default: '300' },
+    clients: { type: 'string', default: '50' },
   },
 })
-const port = 18_092
-const cli = fileURLToPath(new URL('../../../bin/posthorn', import.meta.url))
-const root = mkdtempSync(join(tmpdir(), 'posthorn-retention-'))
-const { t, end } = benchTest()
-try {
-  if (Number(values.days) > 0) await simulate(Number(values.days), Number(values.mails))
-  if (Number(values.log) > 0) await besideLoad(Number(values.log), Number(values.seconds))
-} finally {
-  await end()
-  rmSync(root, { recursive: true, force: true })
+const [oldMails, seconds, rounds] = [values.log, values.seconds, values.rounds].map(Number) as [
+  number,
+  number,
+  number,
+]
+const rate = Number(values.rate)
+const tables = ['emails', 'deliveries', 'events', 'bodies'] as const
+const html = `<p>${'word '.repeat(700)}</p>`
+const sinkPort = 2_628
+const sink = openSink('127.0.0.1', sinkPort)
+const { dataDir, apiKey } = initDataDir()
+console.log(`filled in ${await fillOldMails(dataDir, oldMails)} s`)
+const file = databaseFile(dataDir)
+const databaseMb = statSync(file).size / 1e6
+const newestOld = ask<{ id: string }>('select mail_id as id from retention_state')?.id ?? ''
+const sums = { without: newSum(), with: newSum() }
+for (let round = 0; round < rounds; round++) {
+  const order = round % 2 === 0 ? (['without', 'with'] as const) : (['with', 'without'] as const)
+  for (const kind of order) await measure(kind)
+}
+const { without, with: beside } = sums
+const both = (of: (sum: Sum) => number) =>
+  `${(of(without) / rounds).toFixed(0)}, ${(of(beside) / rounds).toFixed(0)}; ${(of(beside) / of(without)).toFixed(3)}`
+const latencies = ({ tookMs }: Sum) =>
+  [0.5, 0.99, 1].map((share) => quantile(tookMs, share).toFixed(1)).join(' / ')
+report([
+  ['database, MB', databaseMb.toFixed(0)],
+  ['RSA-2048 signatures/s', rsaSignatures().toFixed(0)],
+  ['at a rate, delivered/s: without, with; ratio', both(({ paced }) => paced.delivered / seconds)],
+  ['  API p50 / p99 / max, ms: without', latencies(without)],
+  ['  the same with retention (bar: p99 < 50)', latencies(beside)],
+  ['saturated, accepted/s (bar 0.9)', both(({ full }) => full.accepted / seconds)],
+  ['  delivered/s (bar 0.9)', both(({ full }) => full.delivered / seconds)],
+  ...tables.map((table) => [`deleted meanwhile: ${table}`, `${beside.deleted[table]}`] as const),
+])
+process.exit(0)
+
+interface Sum {
+  paced: { accepted: number; delivered: number }
+  full: { accepted: number; delivered: number }
+  tookMs: number[]
+  deleted: Record<(typeof tables)[number], number>
 }
 
-async function simulate(days: number, mails: number): Promise<void> {
-  const dataDir = join(root, 'month')
-  await migrateStore(dataDir)
-  const clock = new FakeClock()
-  const store = openStore({ dataDir, clock, turns: makeTurns(), slot: 0 })
-  const log = await openMailLog(t, { store, clock, dataDir })
-  const filler = 'word '.repeat(700)
-  for (let today = 1; today <= days; today++) {
-    const began = performance.now()
-    for (let n = 0; n < mails; n += 500) {
-      await log.accept(
-        Array.from({ length: Math.min(500, mails - n) }, (_, i) => ({
-          html: `<p>${today} ${n + i} ${filler}</p>`,
-          to: [`r${n + i}@d${i % 20}.test`],
-        })),
-      )
-      await log.deliver()
-      await clock.advance((day / mails) * 500)
-      store.checkpoint()
-    }
-    const filled = performance.now()
-    const { summary } = await log.run()
-    store.checkpoint()
-    const mib = statSync(databaseFile(dataDir)).size / 1_048_576
-    const took = ((performance.now() - filled) / 1_000).toFixed(1)
-    const fill = ((filled - began) / 1_000).toFixed(1)
-    console.log(`day ${today}: ${mib.toFixed(1)} MiB; filled in ${fill} s, ${took} s: ${summary}`)
-  }
-  await store.close()
+function newSum(): Sum {
+  const none = { accepted: 0, delivered: 0 }
+  const deleted = { emails: 0, deliveries: 0, events: 0, bodies: 0 }
+  return { paced: { ...none }, full: { ...none }, tookMs: [], deleted }
 }
 
-async function besideLoad(mails: number, seconds: number): Promise<void> {
-  const dataDir = join(root, 'load')
-  const { apiKey } = initSandbox(dataDir)
-  console.log(`filled a log of ${mails} mails in ${fillLog(dataDir, mails)} s`)
-  const config = join(root, 'load.toml')
-  writeFileSync(
-    config,
-    `[http.private]\nport = ${port}\n[http.public]\nport = ${port + 1}\nhost = "127.0.0.1"\n` +
-      '[http.rate_limit]\nrequests = 0\n[log]\nlevel = "error"\n[sandbox]\nsmtp_port = 0\n' +
-      '[jobs]\nretention = "off"\n',
-  )
-  const serving = spawn(process.execPath, [cli, 'serve', '--data', dataDir, '--config', config], {
-    stdio: ['ignore', 'ignore', 'inherit'],
+/** Once with or without, in an appliance that has just started: a run of retention would go on. */
+async function measure(kind: keyof typeof sums): Promise<void> {
+  const sum = sums[kind]
+  const appliance = await serveAppliance({
+    ...{ dataDir, apiKey, sinkPort, connections: 50 },
+    settings: '[jobs]\nretention = "off"\n',
   })
-  try {
-    await up(serving)
-    await load(apiKey, seconds / 4)
-    const without = await load(apiKey, seconds)
-    const deleting = startDeleting(dataDir)
-    const withIt = await load(apiKey, seconds)
-    const gone = await deleting.stop()
-    const shown = ({ rate, p99 }: Load) =>
-      `${rate.toFixed(0)} mails/s, GET p99 ${p99.toFixed(1)} ms`
-    console.log(`without: ${shown(without)}\nwith:    ${shown(withIt)}; ${gone}`)
-    console.log(`ratio:   ${(withIt.rate / without.rate).toFixed(2)}`)
-  } finally {
-    serving.kill('SIGTERM')
-    await new Promise((resolve) => serving.once('exit', resolve))
-  }
+  await atRate(appliance, 3)
+  const before = oldRows()
+  if (kind === 'with') startRetention()
+  const delivered = sink.count()
+  sum.tookMs.push(...(await atRate(appliance, seconds)))
+  sum.paced.delivered += sink.count() - delivered
+  await saturate(appliance, sum.full)
+  if (kind === 'with') failIfEnded()
+  const after = oldRows()
+  for (const table of tables) sum.deleted[table] += before[table] - after[table]
+  // What is left leaves before the next measure begins.
+  for (let last = -1; last !== sink.count(); await sleep(2_000)) last = sink.count()
+  await appliance.stop()
 }
 
-/** In this process, which is another one than the appliance: SQLite's own lock stands for the turns. */
-function startDeleting(dataDir: string): { stop(): Promise<string> } {
-  const clock = systemClock
-  const store = openStore({ dataDir, clock, turns: makeTurns(), slot: 12, background: true })
-  const stopping = new AbortController()
-  const plans = loadPlans(packageFile('config/plans.toml'))
-  const ages = loadConfig({ env: {} }).retention
-  const run = async () => {
-    while (await rollUp(store, 5_000)) {}
-    return await runRetention(
-      { store, clock, log: silentLog, plans, ages, dataDir },
-      stopping.signal,
-    )
-  }
-  const running = run()
-  return {
-    async stop() {
-      stopping.abort()
-      const { summary, figures } = await running
-      await store.close()
-      return `${summary} ${JSON.stringify(figures)}`
-    },
-  }
+function mail() {
+  const to = `r@d${Math.floor(Math.random() * 20)}.test`
+  return { from: 'Bench <bench@example.test>', to, subject: 'Mail', html }
 }
 
-interface Load {
-  rate: number
-  p99: number
-}
-
-/** Eight clients send batches of 100 as fast as they are answered; a ninth reads a mail now and then. */
-async function load(apiKey: string, seconds: number): Promise<Load> {
-  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
-  const url = `http://127.0.0.1:${port}/v1/emails`
-  const until = performance.now() + seconds * 1_000
-  let accepted = 0
-  let known = ''
-  const html = `<p>${'word '.repeat(700)}</p>`
-  const sender = async (client: number) => {
-    for (let n = 0; performance.now() < until; n++) {
-      const emails = Array.from({ length: 100 }, (_, i) => ({
-        ...{ from: 'a@example.test', to: `r${i}@d${i % 20}.test`, subject: 's' },
-        html: `${client} ${n} ${html}`,
-      }))
-      const body = JSON.stringify({ emails })
-      const response = await fetch(`${url}/batch`, { method: 'POST', headers, body })
-      const { ids = [] } = (await response.json()) as { ids?: string[] }
-      accepted += ids.length
-      known = ids[0] ?? known
-    }
-  }
+/** Resolves with how long each request took, in ms, counted from when it was due. */
+async function atRate({ post }: Appliance, forSeconds: number): Promise<number[]> {
   const tookMs: number[] = []
-  const reader = async () => {
-    while (performance.now() < until) {
-      const began = performance.now()
-      await (await fetch(`${url}/${known}`, { headers })).arrayBuffer()
-      tookMs.push(performance.now() - began)
-      await new Promise((resolve) => setTimeout(resolve, 10))
+  const pending: Promise<void>[] = []
+  const began = performance.now()
+  for (let sent = 0; sent < rate * forSeconds; await sleep(1)) {
+    for (; sent < ((performance.now() - began) * rate) / 1_000; sent++) {
+      const dueAt = began + (sent * 1_000) / rate
+      const sending = post('/v1/emails/send', mail())
+      pending.push(sending.then(() => void tookMs.push(performance.now() - dueAt)))
     }
   }
-  await Promise.all([...Array.from({ length: 8 }, (_, client) => sender(client)), reader()])
-  tookMs.sort((a, b) => a - b)
-  return { rate: accepted / seconds, p99: tookMs[Math.floor(0.99 * tookMs.length)] ?? 0 }
+  await Promise.all(pending)
+  return tookMs
 }
 
-async function up(serving: ChildProcess): Promise<void> {
-  for (let i = 0; i < 600; i++) {
-    if (serving.exitCode !== null) throw new Error('The appliance has ended')
-    const is = await fetch(`http://127.0.0.1:${port}`).then(
-      () => true,
-      () => false,
-    )
-    if (is) return
-    await new Promise((resolve) => setTimeout(resolve, 100))
+async function saturate({ post }: Appliance, sum: Sum['full']): Promise<void> {
+  const before = sink.count()
+  const until = performance.now() + seconds * 1_000
+  const client = async () => {
+    for (; performance.now() < until; sum.accepted++) await post('/v1/emails/send', mail())
   }
-  throw new Error('The appliance does not start')
+  await Promise.all(Array.from({ length: Number(values.clients) }, client))
+  sum.delivered += sink.count() - before
+}
+
+/** In the appliance, by its control socket: so it takes its turns, and gives way. */
+function startRetention(): void {
+  const args = [cliEntry, 'job', 'run', 'retention', '--no-wait', '--data', dataDir]
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(stderr)
+}
+
+function failIfEnded(): void {
+  const run = ask<{ result: string; summary: string | null; error: string | null }>(
+    "select result, summary, error from job_runs where name = 'retention' order by id desc limit 1",
+  )
+  if (run?.result === 'running') return
+  throw new Error(
+    `Retention ended before the measure; it needs a larger --log: ${JSON.stringify(run)}`,
+  )
+}
+
+/** How many of the old mails' rows there are still. */
+function oldRows(): Record<(typeof tables)[number], number> {
+  const count = (rows: string) => ask<{ rows: number }>(`select count(*) as rows from ${rows}`)
+  return {
+    emails: count(`emails where id <= '${newestOld}'`)?.rows ?? 0,
+    deliveries: count(`deliveries where id <= ${oldMails}`)?.rows ?? 0,
+    events: count(`events where id <= ${oldMails}`)?.rows ?? 0,
+    bodies: count(`bodies where id <= ${oldMails / 4}`)?.rows ?? 0,
+  }
+}
+
+function ask<T>(question: string): T | undefined {
+  const db = new Database(file, { readonly: true })
+  const row = db.prepare(question).get() as T | undefined
+  db.close()
+  return row
 }

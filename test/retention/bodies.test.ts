@@ -1,7 +1,7 @@
 import t from 'tap'
 import { attachmentsOf } from '../../src/contents/index.js'
 import { readEmail } from '../../src/emails/index.js'
-import { countNextBodies } from '../../src/retention/index.js'
+import { countBodies, countNextBodies } from '../../src/retention/index.js'
 import { day, type MailLog, openMailLog } from '../support/mail-log.js'
 
 const bodyOf = async ({ store }: MailLog, id = '') =>
@@ -145,7 +145,41 @@ t.test('the content of a campaign stays while a mail or the campaign needs it', 
 t.test('counting reads no body twice and stops at the end', async (t) => {
   const log = await openMailLog(t)
   await log.accept([{}])
-  t.same(await countNextBodies(log.retention), { more: false, merged: 0 })
-  t.same(await countNextBodies(log.retention), { more: false, merged: 0 })
+  t.match(await countNextBodies(log.retention), { more: false, merged: 0 })
+  t.match(await countNextBodies(log.retention), { more: false, merged: 0 })
   t.equal(await log.rows('body_uses'), 1)
 })
+
+t.test(
+  'counting ends while mail keeps coming, and a wait for the turn is no work to rest from',
+  async (t) => {
+    const log = await openMailLog(t)
+    const mails = (count: number) => Array.from({ length: count }, (_, n) => ({ html: `${n}` }))
+    await log.accept(mails(250))
+    const stop = new AbortController()
+    const rests: number[] = []
+    let slices = 0
+    const store: typeof log.store = {
+      ...log.store,
+      async write(work) {
+        // As under load: the turn comes late, and more mails have come before it than a slice counts.
+        await log.accept(mails(400))
+        await log.clock.advance(5_000)
+        if (++slices > 5) stop.abort()
+        return await log.store.write(work)
+      },
+    }
+    const clock = {
+      now: () => log.clock.now(),
+      after(ms: number, wake: () => void) {
+        rests.push(ms)
+        setImmediate(wake)
+        return () => {}
+      },
+    }
+    await countBodies({ ...log.retention, store, clock }, stop.signal)
+    t.notOk(stop.signal.aborted, 'it ends by itself')
+    t.ok(rests.length > 0)
+    t.ok(rests.every((ms) => ms <= 80))
+  },
+)

@@ -1,0 +1,101 @@
+/*
+ * Whether the file stays as it is: days of mail on the plan Growth (30 days), by a clock that is moved, with a run
+ * of retention after each. `node dist/test/bench/retention-month.js`
+ *   --days 75   --mails 2000 a day, of 4 KB each
+ * The longest age of these rows is that of `past_deliveries`, 60 days: from then on the file is to be flat, to within
+ * 3 %; otherwise the status is 1, and the tables say which of them grew.
+ */
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import Database from 'better-sqlite3'
+import { databaseFile, makeTurns, migrateStore, openStore } from '../../src/store/index.js'
+import { FakeClock } from '../support/clock.js'
+import { day, type MailLog, openMailLog } from '../support/mail-log.js'
+import { benchTest } from './bench-test.js'
+import { report, rsaSignatures } from './rig.js'
+
+const { values } = parseArgs({
+  options: {
+    days: { type: 'string', default: '75' },
+    mails: { type: 'string', default: '2000' },
+  },
+})
+const [days, mails] = [Number(values.days), Number(values.mails)]
+const flatFrom = 61
+const mailsAStep = 500
+const mostGrowth = 1.03
+const filler = 'word '.repeat(700)
+const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-month-'))
+const { t, end } = benchTest()
+try {
+  await migrateStore(dataDir)
+  const clock = new FakeClock()
+  const store = openStore({ dataDir, clock, turns: makeTurns(), slot: 0 })
+  const log = await openMailLog(t, { store, clock, dataDir })
+  const sizes: number[] = []
+  let tablesThen = new Map<string, number>()
+  for (let today = 1; today <= days; today++) {
+    const began = performance.now()
+    await fillDay(log, today)
+    const filled = performance.now()
+    const { summary } = await log.run()
+    store.checkpoint()
+    sizes.push(statSync(databaseFile(dataDir)).size)
+    const [fill, run] = [filled - began, performance.now() - filled].map((ms) => ms / 1_000)
+    console.log(
+      `day ${today}: ${mib(sizes.at(-1))} MiB; filled in ${fill?.toFixed(1)} s, run in ${run?.toFixed(1)} s: ${summary}`,
+    )
+    if (today === flatFrom) tablesThen = tableSizes()
+  }
+  if (days > flatFrom) sayGrowth(sizes, tablesThen)
+  await store.close()
+} finally {
+  await end()
+  rmSync(dataDir, { recursive: true, force: true })
+}
+
+/** A day's mails, accepted and delivered in steps through the day. */
+async function fillDay({ accept, deliver, clock, store }: MailLog, today: number): Promise<void> {
+  for (let from = 0; from < mails; from += mailsAStep) {
+    const count = Math.min(mailsAStep, mails - from)
+    await accept(
+      Array.from({ length: count }, (_, i) => ({
+        html: `<p>${today} ${from + i} ${filler}</p>`,
+        to: [`r${from + i}@d${i % 20}.test`],
+      })),
+    )
+    await deliver()
+    await clock.advance((day / mails) * count)
+    store.checkpoint()
+  }
+}
+
+function sayGrowth(sizes: readonly number[], tablesThen: ReadonlyMap<string, number>): void {
+  const growth = Math.max(...sizes.slice(flatFrom)) / (sizes[flatFrom - 1] ?? 0)
+  const grown = [...tableSizes()]
+    .map(([name, size]) => ({ name, size, more: size - (tablesThen.get(name) ?? 0) }))
+    .sort((a, b) => b.more - a.more)
+    .slice(0, 5)
+  report([
+    ['RSA-2048 signatures/s', rsaSignatures().toFixed(0)],
+    [`largest file after day ${flatFrom}, ratio to that day`, growth.toFixed(3)],
+    ...grown.map(
+      ({ name, size, more }) => [`  ${name}, MiB now, more`, `${mib(size)}, ${mib(more)}`] as const,
+    ),
+  ])
+  if (growth > mostGrowth) process.exitCode = 1
+}
+
+/** Bytes of each table and index. */
+function tableSizes(): Map<string, number> {
+  const db = new Database(databaseFile(dataDir), { readonly: true })
+  const rows = db.prepare('select name, sum(pgsize) from dbstat group by name').raw().all()
+  db.close()
+  return new Map(rows as [string, number][])
+}
+
+function mib(bytes: number | undefined): string {
+  return ((bytes ?? 0) / 1_048_576).toFixed(1)
+}
