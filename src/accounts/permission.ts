@@ -106,6 +106,7 @@ export const routePermissions: Readonly<Record<string, Permission>> = {
   'GET /v1/domains': 'read',
   'POST /v1/domains': 'full',
   'GET /v1/domains/:id': 'read',
+  'GET /v1/domains/:id/dmarc': 'read',
   'PATCH /v1/domains/:id': 'full',
   'POST /v1/domains/:id/verify': 'full',
   'DELETE /v1/domains/:id': 'full',

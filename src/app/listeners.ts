@@ -25,6 +25,7 @@ import type { Importer } from '../contacts/index.js'
 import { contactRoutes } from '../contacts/routes.js'
 import { dashboardRoutes } from '../dashboard/routes.js'
 import type { Backlog } from '../deliveries/index.js'
+import { dmarcRoutes } from '../dmarc/routes.js'
 import { recordSettings } from '../domains/index.js'
 import { domainRoutes } from '../domains/routes.js'
 import { type Idempotency, makeFetchFile } from '../emails/index.js'
@@ -112,6 +113,10 @@ export async function openPrivateServer(
     automationsFrom: (accountId, name) => domainUses(store.read, accountId, name),
     switchesOf: domainSwitches,
     setSwitches: (domainId, changes) => setSwitches({ store }, { domainId }, changes),
+  })
+  dmarcRoutes(server.api, {
+    ...{ store, clock, outbound: config.outbound },
+    openResolver: ownResolver,
   })
   statsRoutes(server.api, { store, clock })
   dashboardRoutes(server.pages, {

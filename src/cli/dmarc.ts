@@ -1,16 +1,18 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { openResolver } from '../app/resolver.js'
-import { allSourceAddresses } from '../config/index.js'
-import { type DmarcSummary, makeNameSources, readDmarc } from '../dmarc/index.js'
-import { hostAddresses } from '../dns/index.js'
+import {
+  type DmarcSummary,
+  keptDays,
+  makeNameSources,
+  ownAddresses,
+  readDmarc,
+} from '../dmarc/index.js'
 import { findDomain, verifiedDomains } from '../domains/index.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { unknownDomain } from './domain-records.js'
 import { withHints } from './limits.js'
 import { say, sayFields, sayJson, sayTable, sayText } from './output.js'
 import { placeOf, settingsOf } from './place.js'
-
-const mostDays = 400
 
 export function dmarcCommand(program: Command): void {
   program
@@ -38,16 +40,11 @@ UNSIGNED is what reports say that nobody has signed: anybody can have written th
         const names = named === undefined ? await verifiedDomains(read, accountId) : [named]
         const resolver = openResolver(settings.dns, clock)
         const nameSources = makeNameSources({ store, clock, resolver })
-        const { heloName } = settings.outbound
-        const sources = allSourceAddresses(settings.outbound)
-        // Without any the machine sends from whatever its EHLO name leads to.
-        const own =
-          sources.length > 0 ? { addresses: sources } : await hostAddresses(resolver, heloName)
-        const ownAddresses = 'failed' in own ? [] : own.addresses
+        const own = await ownAddresses(settings.outbound, resolver)
         const summaries: Shown[] = []
         for (const name of names) {
           const domain = await withHints(unknownDomain, () => findDomain(read, accountId, name))
-          const asked = { domain, days: options.days, ownAddresses, nameSources }
+          const asked = { domain, days: options.days, ownAddresses: own, nameSources }
           summaries.push({ domain: domain.name, ...(await readDmarc({ read, clock }, asked)) })
         }
         return summaries
@@ -94,6 +91,6 @@ function show({ domain, sources, reporters, tls, ...summary }: Shown): void {
 
 function days(text: string): number {
   const count = Number(text)
-  if (/^\d{1,3}$/.test(text) && count >= 1 && count <= mostDays) return count
-  throw new InvalidArgumentError(`It is a number from 1 to ${mostDays}.`)
+  if (/^\d{1,3}$/.test(text) && count >= 1 && count <= keptDays) return count
+  throw new InvalidArgumentError(`It is a number from 1 to ${keptDays}.`)
 }

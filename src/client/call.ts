@@ -84,6 +84,10 @@ export const makeMethods = (call: Call) => ({
     <N extends OperationName>(name: N) =>
     (query?: Query<N>, options?: CallOptions): Promise<Answer<N>> =>
       call(name, { query }, options),
+  byIdWithQuery:
+    <N extends OperationName>(name: N) =>
+    (id: string, query?: Query<N>, options?: CallOptions): Promise<Answer<N>> =>
+      call(name, { params: [id], query }, options),
   /** A list with pages, of which `key` names the items. */
   pages:
     <N extends OperationName, K extends keyof Answer<N>>(name: N, key: K) =>

@@ -631,6 +631,35 @@ export interface DailyQuotaOfBatch {
   canSend: number
 }
 
+export interface DmarcSource {
+  /** An IP address; empty: those that were too many to be told apart */
+  address: string
+  /** Its name in the DNS; empty where it has none, or nothing answered */
+  name: string
+  /** `ours`: the appliance sends from it. `forwarder`: it sends on what was signed for the domain. `service`: SPF of the domain lets it send. `other`: a stranger, or a server that is not set up. */
+  kind: 'ours' | 'forwarder' | 'service' | 'other' | (string & {})
+  /** As counted by receivers */
+  messages: number
+  /** Of these, DKIM or SPF passed for a domain that aligns with the From */
+  passed: number
+  /** DKIM did */
+  dkimPassed: number
+  /** SPF did */
+  spfPassed: number
+  /** Treated as spam as the policy asks */
+  quarantined: number
+  /** Refused as the policy asks */
+  rejected: number
+  /** Of these, in reports that nobody has signed */
+  unproven: number
+  /** Some that have seen it */
+  reporters: string[]
+  /** What passed or failed there, of one of the reports */
+  identifiers: string
+  /** What to do; empty where nothing is */
+  advice: string
+}
+
 export interface Domain {
   /** Stays the same */
   id: string
@@ -735,6 +764,45 @@ export interface DomainDetail {
   }[]
   /** The same as lines of a zone file */
   zone: string
+}
+
+export interface DomainDmarc {
+  /** Of the domain */
+  id: string
+  /** The domain */
+  name: string
+  /** When the first day that is counted begins, UTC */
+  since: string
+  /** `p` of the newest signed report; empty without one */
+  policy: string
+  /** How many were received */
+  reports: number
+  /** Mail in the name of the domain */
+  messages: number
+  /** Of these, what passed DMARC */
+  passed: number
+  /** The 200 with most mail, the largest first */
+  sources: DmarcSource[]
+  /** The 100 with most reports */
+  reporters: {
+    /** Who reports */
+    name: string
+    /** The domain whose signature bears it out; empty: nobody's */
+    proof: string
+    /** How many */
+    reports: number
+  }[]
+  /** What receivers reported of TLS with the servers of its return path */
+  tls: {
+    /** How many were received */
+    reports: number
+    /** Sessions that went well */
+    successes: number
+    /** Sessions that failed */
+    failures: number
+    /** Failures by result type (RFC 8460 §4.3) */
+    types: Record<string, number>
+  }
 }
 
 export interface DomainInUse {
@@ -2993,6 +3061,14 @@ export interface Operations {
     query: Record<never, never>
     body: undefined
     answer: DomainDeleted
+  }
+  /** What receivers report of mail in its name */
+  'GET /v1/domains/{id}/dmarc': {
+    id: 'getDomainDmarc'
+    params: { id: string }
+    query: { days?: number | undefined }
+    body: undefined
+    answer: DomainDmarc
   }
   /** Look the DNS records up */
   'POST /v1/domains/{id}/verify': {

@@ -1,8 +1,7 @@
 import { dayMs } from '../clock/index.js'
 import type { Store } from '../store/index.js'
+import { keptDays } from './sources.js'
 
-// So that a month can be held against that of the year before.
-const keptDays = 400
 const keptNameDays = 60
 
 /** Deletes what was reported too long ago, a domain's day at a time; resolves with how many rows. */

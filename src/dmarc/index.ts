@@ -7,4 +7,11 @@ export { adviceFor, type SourceKind } from './advice.js'
 export { type FiledAggregate, fileAggregate } from './file.js'
 export { forgetDmarc } from './forget.js'
 export { makeNameSources } from './names.js'
-export { type DmarcSummary, type NameSources, readDmarc, type SourceSummary } from './sources.js'
+export { ownAddresses } from './own-addresses.js'
+export {
+  type DmarcSummary,
+  keptDays,
+  type NameSources,
+  readDmarc,
+  type SourceSummary,
+} from './sources.js'

@@ -10,6 +10,7 @@ import {
   time,
   uuid,
 } from './describe.js'
+import { dmarcSchemas, readDomainDmarc } from './dmarc.js'
 
 const id = '01a1fc92-0000-7000-8000-1b2c3d4e5f60'
 const params = { id: 'The UUID of the domain' }
@@ -135,6 +136,7 @@ export const domains: Description = {
         ),
       },
     },
+    ...dmarcSchemas,
     DomainDeleted: closed({
       id: uuid('As given'),
       deleted: { const: true },
@@ -186,6 +188,7 @@ export const domains: Description = {
       answers: [{ status: 200, when: 'It', shape: 'DomainDetail', value: detail }],
       refusals: [noSuchDomain],
     },
+    'GET /v1/domains/:id/dmarc': { ...readDomainDmarc, refusals: [noSuchDomain] },
     'PATCH /v1/domains/:id': {
       id: 'updateDomain',
       summary: 'Change the tracking of a domain',

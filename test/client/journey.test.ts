@@ -156,6 +156,7 @@ async function settings(t: Test, posthorn: Posthorn): Promise<void> {
   const domain = await domains.add({ name: 'other.test' })
   t.equal((await domains.get(domain.id)).name, 'other.test')
   await domains.verify(domain.id)
+  t.match(await domains.dmarc(domain.id, { days: 7 }), { name: 'other.test', sources: [] })
   await domains.update(domain.id, { trackOpens: 'off' })
   t.equal((await domains.list()).length, 2)
   await domains.delete(domain.id)

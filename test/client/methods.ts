@@ -165,6 +165,7 @@ export const methods: Methods = {
   },
   'DELETE /v1/domains/{id}': { ask: ({ domains }, { ids }) => domains.delete(first(ids)) },
   'POST /v1/domains/{id}/verify': { ask: ({ domains }, { ids }) => domains.verify(first(ids)) },
+  'GET /v1/domains/{id}/dmarc': { ask: ({ domains }, { ids }) => domains.dmarc(first(ids)) },
   'GET /v1/stats': { ask: ({ stats }) => stats.get() },
 
   'GET /v1/keys': { ask: ({ keys }) => keys.list(), field: 'keys' },

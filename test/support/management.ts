@@ -49,6 +49,7 @@ export const management: Record<string, object | undefined> = {
   'GET /v1/domains': undefined,
   'POST /v1/domains': { name: 'new.test' },
   [`GET /v1/domains/${nobody}`]: undefined,
+  [`GET /v1/domains/${nobody}/dmarc`]: undefined,
   [`PATCH /v1/domains/${nobody}`]: { trackOpens: 'off' },
   [`POST /v1/domains/${nobody}/verify`]: undefined,
   [`DELETE /v1/domains/${nobody}`]: undefined,
@@ -270,6 +271,7 @@ async function domainAnswers(t: Test, { answers, posthorn }: Deps): Promise<void
   await answers(t, `PATCH ${at}`, { body: { trackingHost: 'links.new.test' } }, 200)
   await answers(t, `PATCH ${at}`, { body: { trackingHost: 'links' } }, 422, 'validation_error')
   await answers(t, `POST ${at}/verify`, {}, 200)
+  await answers(t, `GET ${at}/dmarc?days=7`, {}, 200)
   await answers(t, `DELETE ${at}`, {}, 200)
   const used = await domainOf(posthorn)
   await answers(t, `DELETE /v1/domains/${used}`, {}, 409, 'conflict')

@@ -1,0 +1,46 @@
+import { optional, type } from 'superstruct'
+import type { Principal } from '../accounts/index.js'
+import type { Clock } from '../clock/index.js'
+import type { Config } from '../config/index.js'
+import type { Resolver } from '../dns/index.js'
+import { domainById } from '../domains/index.js'
+import { type Api, QueryInteger, Uuid } from '../http/index.js'
+import type { Store } from '../store/index.js'
+import { makeNameSources } from './names.js'
+import { ownAddresses } from './own-addresses.js'
+import { keptDays, readDmarc } from './sources.js'
+
+export interface DmarcRouteDeps {
+  store: Store
+  clock: Clock
+  outbound: Config['outbound']
+  /** A new one for each look, which remembers no answer of a moment ago. */
+  openResolver: () => Resolver
+}
+
+const usualDays = 30
+const Question = {
+  params: type({ id: Uuid }),
+  query: type({ days: optional(QueryInteger(1, keptDays)) }),
+  notFound: 'No such domain',
+}
+
+/** What receivers report of mail in a domain's name. */
+export function dmarcRoutes(api: Api<Principal>, deps: DmarcRouteDeps): void {
+  const { store, clock, outbound } = deps
+  const { read } = store
+  api.get('/v1/domains/:id/dmarc', Question, async ({ account, params, query }) => {
+    const { id, name } = await domainById(read, account.accountId, params.id)
+    const resolver = deps.openResolver()
+    const { since, ...summary } = await readDmarc(
+      { read, clock },
+      {
+        domain: { id, name },
+        days: query.days ?? usualDays,
+        ownAddresses: await ownAddresses(outbound, resolver),
+        nameSources: makeNameSources({ store, clock, resolver }),
+      },
+    )
+    return { id, name, since: new Date(since).toISOString(), ...summary }
+  })
+}
