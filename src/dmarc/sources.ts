@@ -47,6 +47,8 @@ interface Question {
   /** Those that mail of ours leaves from. */
   ownAddresses: readonly string[]
   nameSources: NameSources
+  /** Leaves out what nobody has signed. */
+  provenOnly?: boolean
 }
 
 /** What is older is deleted. So a month can be held against that of the year before. */
@@ -59,7 +61,7 @@ const mostReporters = 100
 /** What was reported of the last days, the addresses with most mail first. */
 export async function readDmarc(
   { read, clock }: { read: Read; clock: Clock },
-  { domain, days, ownAddresses, nameSources }: Question,
+  { domain, days, ownAddresses, nameSources, provenOnly = false }: Question,
 ): Promise<DmarcSummary> {
   const first = Math.floor(clock.now() / dayMs) - days + 1
   const [reports, newest, tls] = await Promise.all([
@@ -87,7 +89,8 @@ export async function readDmarc(
   const policy = newest?.policy ?? ''
   const found = new Map<string, Found>()
   const last = first + days + daysAhead
-  for (let day = first; day < last; day++) await addDay(read, found, domain.id, day)
+  for (let day = first; day < last; day++)
+    await addDay(read, found, { id: domain.id, day, provenOnly })
   const most = [...found.values()].sort((a, b) => b.messages - a.messages).slice(0, mostSources)
   const names = await nameSources(most.map(({ address }) => address).filter(Boolean))
   const sum = (count: (source: Found) => number) =>
@@ -115,12 +118,17 @@ export async function readDmarc(
 type Found = ReturnType<typeof emptySource>
 
 /** A day has 5,000 rows at most: other requests are answered between two of them. */
-async function addDay(read: Read, found: Map<string, Found>, domainId: string, day: number) {
+async function addDay(
+  read: Read,
+  found: Map<string, Found>,
+  { id, day, provenOnly }: { id: string; day: number; provenOnly: boolean },
+): Promise<void> {
   const rows = await read
     .selectFrom('dmarc_sources')
     .selectAll()
-    .where('domain_id', '=', domainId)
+    .where('domain_id', '=', id)
     .where('day', '=', day)
+    .$if(provenOnly, (query) => query.where('proven', '=', 1))
     .execute()
   for (const row of rows) {
     const source = found.get(row.source) ?? emptySource(row.source)

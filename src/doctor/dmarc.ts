@@ -38,6 +38,43 @@ export async function checkAlignment(
   return spf || policy.action === 'none' ? of.warn(found, fix) : of.fail(found, fix)
 }
 
+/**
+ * Whether receivers may send us the reports that the domain's policy asks for. RFC 7489 §7.1: where the
+ * address is of another organization, its zone has to say that it wants them. The organization is taken
+ * to be the same only where one name is below the other: a record too many does no harm.
+ */
+export async function checkAuthorisation(
+  resolver: Resolver,
+  domain: string,
+  reportsTo: string | undefined,
+): Promise<Finding[]> {
+  const host = reportsTo?.split('@')[1]?.toLowerCase()
+  if (host === undefined || isBelow(host, domain) || isBelow(domain, host)) return []
+  const policy = await findPolicy(resolver, domain)
+  if (policy.kind !== 'policy' || isBelow(host, policy.at)) return []
+  const rua = /;\s*rua\s*=([^;]*)/i.exec(policy.text)?.[1] ?? ''
+  const uris = rua.split(',').map((uri) => uri.trim().toLowerCase().split('!')[0])
+  if (!uris.includes(`mailto:${reportsTo?.toLowerCase()}`)) return []
+  const of = findingsOf('dmarc-authorisation', domain)
+  // A receiver asks for the domain where it has found the policy.
+  const name = `${policy.at}._report._dmarc.${host}`
+  const answer = await resolver.txt(name)
+  if (answer.kind === 'failed') {
+    return [of.warn(`no answer of the DNS (${answer.cause})`, 'try again')]
+  }
+  if (recordsOf(answer).some((text) => /^v=DMARC1\s*(;|$)/.test(text))) {
+    return [of.ok(`${host} says that it wants the reports`)]
+  }
+  return [
+    of.warn(
+      `TXT of ${name} is missing: receivers send no reports to ${reportsTo}`,
+      `publish ${name}. 3600 IN TXT "v=DMARC1;"`,
+    ),
+  ]
+}
+
+const isBelow = (name: string, above: string) => name === above || name.endsWith(`.${above}`)
+
 type Policy =
   | { kind: 'policy'; at: string; text: string; action: string }
   | { kind: 'several'; at: string }

@@ -11,7 +11,7 @@ import {
 } from '../domains/index.js'
 import type { Read } from '../store/index.js'
 import type { DoctorDeps } from './deps.js'
-import { checkAlignment } from './dmarc.js'
+import { checkAlignment, checkAuthorisation } from './dmarc.js'
 import { type Finding, findingsOf } from './finding.js'
 import { recordsOf } from './source-addresses.js'
 
@@ -38,7 +38,12 @@ async function checkDomain(deps: DoctorDeps, domain: Domain): Promise<Finding[]>
   const findings = records
     .filter(({ purpose }) => purpose !== 'dmarc')
     .map((record) => ofRecord(domain, record, unsigned))
-  return [...findings, await checkAlignment(deps.resolver, domain, records)]
+  const { reportsTo } = recordSettings(deps.config)
+  return [
+    ...findings,
+    await checkAlignment(deps.resolver, domain, records),
+    ...(await checkAuthorisation(deps.resolver, domain.name, reportsTo)),
+  ]
 }
 
 const checkNames: Readonly<Record<DnsRecord['purpose'], string>> = {

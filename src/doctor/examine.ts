@@ -4,6 +4,7 @@ import { checkBlocklists } from './blocklists.js'
 import { checkListenerCertificates, checkPublicCertificate } from './certificates.js'
 import type { DoctorDeps } from './deps.js'
 import { checkDisk } from './disk.js'
+import { checkDmarcReports, checkTlsReports } from './dmarc-reports.js'
 import { checkDomains, checkOwnSpf } from './domain-records.js'
 import { type Finding, findingsOf } from './finding.js'
 import { checkHostNames } from './host-names.js'
@@ -25,6 +26,8 @@ export async function examine(deps: DoctorDeps): Promise<Finding[]> {
     helo: async () => checkHostNames(deps, await sources),
     spf: () => checkOwnSpf(deps),
     domains: () => checkDomains(deps),
+    'dmarc-reports': () => checkDmarcReports(deps),
+    'tls-reports': () => checkTlsReports(deps),
     listener: () => checkReturnPaths(deps),
     report: () => checkReports(deps),
     'public-certificate': () => checkPublicCertificate(deps),

@@ -17,7 +17,7 @@ t.test('a healthy appliance is told so, check by check', async (t) => {
     'but for the address of links, STARTTLS and backups, which are not set up',
   )
   const checks =
-    'backup blocklist certificate clock dkim dmarc helo jobs listener outbound-port ptr public-url report return-path spf'
+    'backup blocklist certificate clock dkim dmarc helo jobs listener outbound-port ptr public-url report return-path spf tls-reports'
   t.same([...new Set(found.map(({ check }) => check))].sort(), checks.split(' '))
   t.ok(
     found.every(({ state, fix }) => (state === 'ok') === (fix === '')),
