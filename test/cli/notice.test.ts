@@ -1,0 +1,36 @@
+import t from 'tap'
+import { notice, openNotices } from '../../src/notices/index.js'
+import { startPosthorn } from '../support/posthorn.js'
+import { runCli } from './run.js'
+
+t.setTimeout(120_000)
+
+t.test('notices are listed, shown and silenced, and their mails and ways told', async (t) => {
+  const { dataDir, store } = await startPosthorn(t)
+  const cli = (...args: string[]) => runCli(['notice', ...args, '--data', dataDir])
+  await store.write((tx) =>
+    notice(tx, {
+      ...{ kind: 'webhook', key: 'w1', severity: 'burning', now: Date.now() },
+      text: ['The webhook w1 is off', 'It answered 500'],
+      fix: 'posthorn webhook enable w1',
+    }),
+  )
+  const listed = await cli('list')
+  t.equal(listed.status, 1, 'something burns')
+  t.match(listed.stdout, /burning .* 1 +The webhook w1 is off$/m)
+  const [open] = await openNotices(store.read)
+  const id = String(open?.id)
+  const shown = await cli('show', id)
+  t.match(
+    shown.stdout,
+    /It answered 500[\s\S]*webhook \(w1\), burning[\s\S]*posthorn webhook enable w1/,
+  )
+  t.match((await cli('silence', id, '--days', '7')).stdout, /^\d+ is silent until 20\d\d-/)
+  t.match((await cli('silence', id, '--days', '0')).stdout, /^\d+ is mailed again/)
+  t.match((await cli('show', '99999')).stderr, /There is no notice 99999/)
+  t.match((await cli('kinds')).stdout, /^queue-stuck +mail is due and does not leave$/m)
+  t.match(await cli('mails'), { status: 0 })
+  const tried = await cli('test')
+  t.equal(tried.status, 1)
+  t.match(tried.stderr, /There is no way to the operator: set operator\.notify/)
+})
