@@ -19,6 +19,11 @@ export class FakeClock implements Clock {
     return () => this.#timers.delete(timer)
   }
 
+  /** Whether somebody waits for a time to come. */
+  get isAwaited(): boolean {
+    return this.#timers.size > 0
+  }
+
   /** As a time server or an operator does; timers go by the time that passes, not by the clock. */
   setBack(ms: number): void {
     this.#now -= ms
