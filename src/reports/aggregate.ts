@@ -1,9 +1,10 @@
 import { excessOf, headerOf } from '../dkim/index.js'
-import { nodeLookup, type Resolver } from '../dns/index.js'
+import type { Resolver } from '../dns/index.js'
 import { messageOf } from '../errors/index.js'
 import { unpackAggregates } from './aggregate-file.js'
 import { type DmarcReport, readDmarcReport } from './dmarc-report.js'
-import { authorIn, coversAll, minKeyBits } from './evidence.js'
+import { authorIn } from './evidence.js'
+import { signatureOf } from './signature.js'
 import { readTlsReport, type TlsReport } from './tls-report.js'
 
 /** What came to an address of ours for aggregate reports. */
@@ -39,23 +40,9 @@ async function signerOf(raw: Buffer, resolver: Resolver): Promise<Signer> {
   const author = authorIn(header)
   if (author === undefined || excessOf(header) !== undefined) return { domain: '' }
   const from = author.slice(author.lastIndexOf('@') + 1)
-  const { dkimVerify } = await import('mailauth/lib/dkim/verify.js')
-  const lookup = nodeLookup(resolver)
-  const { results } = await dkimVerify(raw, {
-    minBitLength: minKeyBits,
-    resolver: async (name: string, type: string) => {
-      const domain = name.toLowerCase().split('._domainkey.')[1] ?? ''
-      if (isRelated(domain, from)) return await lookup(name, type)
-      throw Object.assign(new Error('Another domain'), { code: 'ENOTFOUND' })
-    },
-  })
-  const own = results.filter(({ signingDomain }) =>
-    isRelated((signingDomain ?? '').toLowerCase(), from),
-  )
-  const good = own.find((result) => result.status.result === 'pass' && coversAll(result))
-  if (good !== undefined) return { domain: good.signingDomain.toLowerCase() }
-  const failed = own.find(({ status }) => status.result === 'temperror')
-  return failed === undefined ? { domain: '' } : { unknown: `DKIM: ${failed.status.comment}` }
+  const found = await signatureOf(raw, resolver, (domain) => isRelated(domain, from))
+  if (found.kind === 'unknown') return { unknown: found.cause }
+  return { domain: found.kind === 'signed' ? found.domain : '' }
 }
 
 /** RFC 9989 §4.4 in the relaxed form, without a list of public suffixes: two labels at least. */

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { excessOf, headerOf } from '../dkim/index.js'
 import { nodeLookup, type Resolver } from '../dns/index.js'
 import { type FeedbackLoop, isDomainOf, isSenderOf, loopAt } from './feedback-loops.js'
+import { signatureOf } from './signature.js'
 
 /** Whether a complaint comes from a feedback loop. An ARF is a form that anybody can fill in. */
 export type Evidence =
@@ -60,42 +61,10 @@ export function authorIn(header: string): string | undefined {
   return (address?.[1] ?? address?.[2])?.toLowerCase()
 }
 
-// RFC 8301 §3.2.
-export const minKeyBits = 1_024
-
 async function bySignature(loop: FeedbackLoop, { raw, resolver }: Given): Promise<Evidence> {
-  const { dkimVerify } = await import('mailauth/lib/dkim/verify.js')
-  const lookup = nodeLookup(resolver)
-  const { results } = await dkimVerify(raw, {
-    minBitLength: minKeyBits,
-    resolver: async (name: string, type: string) => {
-      const domain = name.toLowerCase().split('._domainkey.')[1] ?? ''
-      if (isDomainOf(loop, domain)) return await lookup(name, type)
-      throw Object.assign(new Error('No domain of the loop'), { code: 'ENOTFOUND' })
-    },
-  })
-  const own = results.filter(({ signingDomain }) =>
-    isDomainOf(loop, (signingDomain ?? '').toLowerCase()),
-  )
-  const good = own.find((result) => result.status.result === 'pass' && coversAll(result))
-  if (good !== undefined) return proved(loop, `DKIM of ${good.signingDomain.toLowerCase()}`)
-  const failed = own.find(({ status }) => status.result === 'temperror')
-  if (failed !== undefined) return { kind: 'unknown', cause: `DKIM: ${failed.status.comment}` }
-  return unproved(`${loop.name} has not signed it`)
-}
-
-/** Of mailauth's results what its types leave out. */
-interface Coverage {
-  signingHeaders?: { keys?: string }
-  canonBodyLength?: number
-  canonBodyLengthTotal?: number
-}
-
-/** RFC 6376 §5.4 and §8.2: it signs the From, and nothing can be put behind what it signs. */
-export function coversAll(result: object): boolean {
-  const { signingHeaders, canonBodyLength, canonBodyLengthTotal } = result as Coverage
-  const fields = (signingHeaders?.keys ?? '').toLowerCase().split(': ')
-  return fields.includes('from') && canonBodyLength === canonBodyLengthTotal
+  const found = await signatureOf(raw, resolver, (domain) => isDomainOf(loop, domain))
+  if (found.kind === 'signed') return proved(loop, `DKIM of ${found.domain}`)
+  return found.kind === 'unknown' ? found : unproved(`${loop.name} has not signed it`)
 }
 
 /** RFC 7208 §2.4: of the sender's domain, or the client's name where the sender is null. */
