@@ -157,16 +157,7 @@ export async function openCalendar(options: CalendarOptions): Promise<Calendar> 
     lastLookAt = now
     if (backMs <= 0) return
     log.warn({ backMs }, 'The clock was set back; jobs are due by the new time')
-    const changed = entries.flatMap((entry) => {
-      const { schedule, handledUntil, name } = entry
-      if (schedule === undefined) return []
-      const until = handledAfterSetBack(schedule, handledUntil - backMs, now)
-      return [{ entry, name, handled: { schedule: schedule.text, until } }]
-    })
-    await store.write(async (tx) => {
-      for (const { name, handled } of changed) await keepHandled(tx, name, handled)
-    })
-    for (const { entry, handled } of changed) entry.handledUntil = handled.until
+    await setBack(store, entries, { backMs, now })
     for (const place of places) place.notBefore = Math.min(place.notBefore, now + settleMs)
     lastLateAt = Math.min(lastLateAt, now)
   }
@@ -252,6 +243,24 @@ async function readEntries({ store, clock, meter, jobs, zone }: CalendarOptions)
   })
   for (const run of (await lastRuns(store.read)).values()) showRun(meter, run)
   return entries
+}
+
+/** What a job is through with, by a clock that has gone back by `backMs` and shows `now`. */
+async function setBack(
+  { write }: Store,
+  entries: readonly Entry[],
+  { backMs, now }: { backMs: number; now: number },
+): Promise<void> {
+  const changed = entries.flatMap((entry) => {
+    const { schedule, handledUntil, name } = entry
+    if (schedule === undefined) return []
+    const until = handledAfterSetBack(schedule, handledUntil - backMs, now)
+    return [{ entry, name, handled: { schedule: schedule.text, until } }]
+  })
+  await write(async (tx) => {
+    for (const { name, handled } of changed) await keepHandled(tx, name, handled)
+  })
+  for (const { entry, handled } of changed) entry.handledUntil = handled.until
 }
 
 function showRun(meter: Meter, { name, beganAt, endedAt, result }: JobRun): void {

@@ -107,7 +107,11 @@ export function noticeCommands(program: Command): void {
         '',
       )
     })
+  mailCommands(notice)
+}
 
+/** What of notices is mailed, and whether mail reaches the operator at all. */
+function mailCommands(notice: Command): void {
   notice
     .command('mails')
     .description('show the mails to the operator, and which way each took')
