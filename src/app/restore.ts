@@ -1,6 +1,6 @@
 import { holdOverdueRuns, holdRestoredRuns } from '../automations/index.js'
 import { pauseOverdue, pauseRestored } from '../broadcasts/index.js'
-import type { Clock } from '../clock/index.js'
+import { type Clock, utcTime } from '../clock/index.js'
 import { holdOverdue, holdRestored } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
 import type { Store } from '../store/index.js'
@@ -49,8 +49,7 @@ async function holdMailOfBackup(deps: HoldDeps): Promise<void> {
   const known = await store.read.selectFrom('appliance').select('backup_made_at').executeTakeFirst()
   const madeAt = known?.backup_made_at ?? null
   if (madeAt === null) return
-  const time = `${new Date(madeAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-  const reason = `restored from a backup of ${time}; it may have been sent since`
+  const reason = `restored from a backup of ${utcTime(madeAt)}; it may have been sent since`
   // Campaigns first: their mails are then released with them.
   const campaigns = await pauseRestored(deps, reason)
   const runs = await holdRestoredRuns(deps, reason)

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { listAccounts } from '../accounts/index.js'
 import { lastRuns, runsOf } from '../calendar/index.js'
-import { type Clock, dayMs } from '../clock/index.js'
+import { type Clock, dayMs, utcTime } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import {
   type Annex,
@@ -166,8 +166,7 @@ async function diskOf({ store, dataDir }: Deps, now: number) {
 async function backupWords({ store }: Deps): Promise<string> {
   const run = (await lastRuns(store.read)).get('backup')
   if (run === undefined) return 'No backup has been made by the calendar'
-  const at = new Date(run.beganAt).toISOString().slice(0, 16).replace('T', ' ')
-  return `The last backup (${at} UTC) ${run.result === 'done' ? 'is done' : `ended: ${run.result}`}`
+  return `The last backup (${utcTime(run.beganAt)}) ${run.result === 'done' ? 'is done' : `ended: ${run.result}`}`
 }
 
 async function domainWords({ store: { read } }: Deps): Promise<string> {

@@ -1,3 +1,4 @@
+import { dayMs } from '../clock/index.js'
 import type { FoundBackup } from './names.js'
 
 export interface Keep {
@@ -6,8 +7,6 @@ export interface Keep {
   weekly: number
   monthly: number
 }
-
-const dayMs = 86_400_000
 
 /** Which of the backups, newest first, have had their time, in UTC. The newest of all always stays. */
 export function expiredBackups(found: readonly FoundBackup[], keep: Keep): FoundBackup[] {

@@ -4,7 +4,7 @@ import { openResolver } from '../app/resolver.js'
 import { openApplianceKey } from '../config/index.js'
 import { examine, type Finding } from '../doctor/index.js'
 import { withStore } from './database.js'
-import { say, sayJson, styled, visibleLines } from './output.js'
+import { say, sayJson, styled, visibleLine } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 
 export function doctorCommand(program: Command): void {
@@ -50,9 +50,8 @@ const colours = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 function sayFinding({ check, subject, state, found, fix }: Finding): void {
   const mark = styled(colours[state], state.padEnd(4))
   // What servers said must not look like a line of ours.
-  const line = (text: string) => visibleLines(text.replaceAll(/\s+/g, ' '))
-  say(`${mark}  ${check}  ${line(`${subject}: ${found}`)}`)
-  if (fix !== '') say(`      fix: ${line(fix)}`)
+  say(`${mark}  ${check}  ${visibleLine(`${subject}: ${found}`)}`)
+  if (fix !== '') say(`      fix: ${visibleLine(fix)}`)
 }
 
 function summary(findings: readonly Finding[]): string {

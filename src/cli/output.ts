@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { utcTime } from '../clock/index.js'
 
 type Style = Parameters<typeof styleText>[0]
 
@@ -16,6 +17,9 @@ export const remark = (line: string) => void process.stderr.write(`${line}\n`)
 export const sayText = (text: string) => say(visibleLines(text))
 
 export const visibleLines = (text: string) => text.split('\n').map(visible).join('\n')
+
+/** The same in one line, as each finding has. */
+export const visibleLine = (text: string) => visible(text.replaceAll(/\s+/g, ' ').trim())
 
 export const sayJson = (value: unknown) => say(JSON.stringify(value, undefined, 2))
 
@@ -59,8 +63,7 @@ const visible = (text: string) =>
   })
 
 /** `2026-11-21 04:51 UTC`, or a dash. */
-export const shownTime = (ms: number | null) =>
-  ms === null ? '-' : `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+export const shownTime = (ms: number | null) => (ms === null ? '-' : utcTime(ms))
 
 /** The same, with seconds where it is a matter of minutes. */
 export function shownSoon(ms: number | null, now: number): string {

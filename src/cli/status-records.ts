@@ -1,6 +1,7 @@
 import { listenerCertificates } from '../app/listener-certificates.js'
 import type { Overview } from '../app/overview.js'
 import { lastRuns, runsOf } from '../calendar/index.js'
+import { dayMs } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import { countHeldUpTo, depthUpTo } from '../deliveries/index.js'
 import { openNotices } from '../notices/index.js'
@@ -33,7 +34,6 @@ export interface Trouble {
 // Rows are looked at one by one: a command that counts ten million is no help while something burns.
 const mostCounted = 100_000
 const certificateDays = 14
-const dayMs = 86_400_000
 // Mail that has been due for so long is not merely waiting for its turn.
 const stuckMs = 900_000
 

@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
 import type { Flow, Overview } from '../app/overview.js'
+import { dayMs } from '../clock/index.js'
 import { packageVersion } from '../config/index.js'
 import { diskRoom } from '../store/index.js'
 import { askAppliance, overviewMs } from './ask.js'
 import { withStore } from './database.js'
-import { jsonTime, say, sayJson, sayTable, shownTime, styled, visibleLines } from './output.js'
+import { jsonTime, say, sayJson, sayTable, shownTime, styled, visibleLine } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 import { shownBytes, shownFor } from './quantities.js'
 import {
@@ -97,8 +98,8 @@ function show(status: Status): void {
   say()
   if (troubles.length === 0 && overview !== undefined) say(styled('green', 'Nothing is wrong.'))
   for (const { burning, text, fix } of troubles) {
-    say(`${burning ? styled('red', '!') : styled('yellow', '-')} ${oneLine(text)}`)
-    say(`    ${oneLine(fix)}`)
+    say(`${burning ? styled('red', '!') : styled('yellow', '-')} ${visibleLine(text)}`)
+    say(`    ${visibleLine(fix)}`)
   }
 }
 
@@ -139,7 +140,6 @@ function sayFacts({ overview, disk, held, backupAt, certificates, now }: Status)
 
 // A rate of minutes says nothing about weeks.
 const enoughMs = 3_600_000
-const dayMs = 86_400_000
 
 /** When the disk is full at the rate of the last day; null where it is not known, or never. */
 function daysLeft(overview: Overview | undefined, freeBytes: number): number | null {
@@ -155,8 +155,6 @@ function fullIn(overview: Overview | undefined, freeBytes: number): string {
     ? ', full in more than ten years'
     : `, full in ${shownFor(days * dayMs)} at this rate`
 }
-
-const oneLine = (text: string) => visibleLines(text.replaceAll(/\s+/g, ' ').trim())
 
 function inJson(status: Status) {
   const { overview, now, aliveAt, classes, sites, held, backupAt, certificates, troubles, disk } =

@@ -39,6 +39,10 @@ export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
 /** 24 hours in ms: a day of UTC, which knows no summer time. */
 export const dayMs = 86_400_000
 
+/** A time as people read it: `2026-11-21 04:51 UTC`. */
+export const utcTime = (ms: number) =>
+  `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+
 /** Work that comes again until it is stopped; `stop` resolves when the run that is under way has ended. */
 export interface Repeating {
   stop(): Promise<void>

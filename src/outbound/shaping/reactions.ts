@@ -1,3 +1,4 @@
+import { utcTime } from '../../clock/index.js'
 import type { Action, Automation } from './automation.js'
 import { occursIn, wordsOf } from './pattern.js'
 import type { Policy, RankedAutomation } from './policy.js'
@@ -55,8 +56,7 @@ export class Reactions {
     const causes = this.active(now).filter(({ [limit]: lowered }) => lowered === to)
     const [longest] = causes.sort((a, b) => b.until - a.until)
     if (longest === undefined) return ''
-    const until = new Date(longest.until).toISOString().slice(0, 16).replace('T', ' ')
-    return ` until ${until} UTC, as the receiver answered: ${longest.reply}`
+    return ` until ${utcTime(longest.until)}, as the receiver answered: ${longest.reply}`
   }
 
   /** In force now. */
