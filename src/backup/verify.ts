@@ -54,6 +54,12 @@ export async function checkUnpacked(
   if (found.problems.length > 0) {
     throw damaged(`its database is not sound: ${found.problems.join('; ').slice(0, 500)}`)
   }
+  if (found.foreign.length > 0) {
+    const names = JSON.stringify(found.foreign).slice(0, 200)
+    throw new OperatorError(
+      `The database in the backup has triggers or virtual tables, which Posthorn never makes, and which could change mail and keys unseen: ${names}. Drop them with sqlite3 where you know them, and make a new backup`,
+    )
+  }
   const tables = new Set([...Object.keys(found.rows), ...Object.keys(manifest.rows)])
   for (const table of tables) {
     const [has, said] = [found.rows[table] ?? 0, manifest.rows[table] ?? 0]

