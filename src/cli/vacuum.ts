@@ -13,7 +13,9 @@ export function databaseCommands(program: Command): void {
       'after',
       `
 Example:
-  $ sudo systemctl stop posthorn && sudo posthorn database vacuum; sudo systemctl start posthorn
+  $ sudo systemctl stop posthorn
+  $ sudo posthorn database vacuum
+  $ sudo systemctl start posthorn
 
 The disk needs room for a second database, and a GB takes some ten seconds. The job optimize gives free pages back
 beside the running appliance; only a database that an older Posthorn has made needs this once.`,
