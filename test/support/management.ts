@@ -272,6 +272,7 @@ async function domainAnswers(t: Test, { answers, posthorn }: Deps): Promise<void
   await answers(t, `PATCH ${at}`, { body: { trackingHost: 'links' } }, 422, 'validation_error')
   await answers(t, `POST ${at}/verify`, {}, 200)
   await answers(t, `GET ${at}/dmarc?days=7`, {}, 200)
+  await answers(t, `GET ${at}/dmarc?days=0`, {}, 400)
   await answers(t, `DELETE ${at}`, {}, 200)
   const used = await domainOf(posthorn)
   await answers(t, `DELETE /v1/domains/${used}`, {}, 409, 'conflict')
