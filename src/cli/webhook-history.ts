@@ -54,7 +54,7 @@ export function webhookHistoryCommands(webhook: Command): void {
     .option('--failed', 'all that failed or was set aside')
     .addHelpText(
       'after',
-      `\nExample:\n  $ posthorn webhook replay ${exampleId} 4711\n  $ posthorn webhook replay ${exampleId} --failed`,
+      `\nWhat waits for its next attempt goes out by itself and is not queued again: 'posthorn webhook deliveries' shows it.\n\nExample:\n  $ posthorn webhook replay ${exampleId} 4711\n  $ posthorn webhook replay ${exampleId} --failed`,
     )
     .action(
       async (id: string, delivery: string | undefined, options: Options, command: Command) => {

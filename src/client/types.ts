@@ -2496,7 +2496,7 @@ export interface Webhooks {
 }
 
 export interface WebhooksQueued {
-  /** How many */
+  /** How many; what still waits for an attempt is queued already, and not counted */
   queued: number
 }
 

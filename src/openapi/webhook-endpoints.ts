@@ -138,7 +138,9 @@ export const webhookEndpoints: Description = {
       deliveries: { type: 'array', items: closed(delivery) },
       ...pageFields,
     }),
-    WebhooksQueued: closed({ queued: count('How many') }),
+    WebhooksQueued: closed({
+      queued: count('How many; what still waits for an attempt is queued already, and not counted'),
+    }),
     WebhookDeleted: closed({
       id: uuid('As given'),
       deleted: { const: true },
@@ -301,6 +303,8 @@ export const webhookEndpoints: Description = {
     'POST /v1/webhooks/:id/replay': {
       id: 'replayFailedWebhooks',
       summary: 'Send all again that did not arrive',
+      description:
+        'All that failed five times or was set aside as the endpoint was switched off. What waits for its next attempt goes out by itself, so `queued` may be 0 for more than a minute after a receiver began to fail.',
       params,
       answers: [queued(12)],
       refusals: [noSuchWebhook, isOff],

@@ -83,7 +83,7 @@ const replayAtOnce = 200
 
 /**
  * Queues again what went to an endpoint: the same bytes, their timestamp included. Either one, or
- * all that did not arrive. Returns how many. Throws a 404, and a 409 for an endpoint that is disabled.
+ * all that did not arrive; what still waits is not among them. Returns how many. Throws a 404, and a 409 for an endpoint that is disabled.
  * `alongside` is written with the last of them: whoever is told how many has all of them queued.
  */
 export async function replay(
@@ -97,6 +97,13 @@ export async function replay(
   if (endpoint.enabled === 0) {
     throw new ApiError('conflict', 'It is disabled, so nothing is sent there')
   }
+  const newest = await store.read
+    .selectFrom('webhook_deliveries')
+    .select('id')
+    .where('endpoint_id', '=', endpoint.id)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
   let queued = 0
   for (let after = 0; ; ) {
     const before = queued
@@ -106,6 +113,9 @@ export async function replay(
         .selectAll()
         .where('endpoint_id', '=', endpoint.id)
         .where('id', '>', after)
+        // What was queued here and comes back meanwhile, as the endpoint is disabled again, has a newer id:
+        // it would be queued, and counted, without an end.
+        .where('id', '<=', newest?.id ?? 0)
         .$if(which === 'failed', (query) => query.where('outcome', '<>', 'delivered'))
         .$if(which !== 'failed', (query) => query.where('id', '=', Number(which)))
         .orderBy('id')

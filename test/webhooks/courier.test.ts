@@ -12,6 +12,7 @@ import {
   replay,
   rotateSecret,
 } from '../../src/webhooks/index.js'
+import { setAside } from '../../src/webhooks/settle.js'
 import { FakeClock } from '../support/clock.js'
 import { poison } from '../support/poison.js'
 import { openReceiver } from '../support/receiver.js'
@@ -220,6 +221,29 @@ t.test('dead and slow endpoints hold up nobody; those of one mail keep their ord
     t.same(names, [...sent, 'email.delivered'])
   }
   t.ok(new Set(healthy.received.map(({ port }) => port)).size < 40, 'connections are used again')
+})
+
+t.test('a replay ends, and counts each once, while its endpoint is disabled again', async (t) => {
+  const rig = await webhookRig(t)
+  const { store, accountId } = rig
+  const { id } = await rig.endpoint('https://hooks.shop.test/')
+  const mail = await rig.mail()
+  const aside = () =>
+    store.write((tx) => setAside(tx, id, { now: 0, why: 'The endpoint was disabled' }))
+  for (let i = 0; i < 210; i++) await rig.land(mail, 'delivered')
+  while ((await aside()) > 0);
+  let writes = 0
+  const disabling: typeof store = {
+    ...store,
+    write: async (work) => {
+      if (++writes > 9) throw new Error('It goes on and on')
+      const result = await store.write(work)
+      await aside()
+      return result
+    },
+  }
+  const queued = await replay({ store: disabling, now: () => 0 }, accountId, id, 'failed')
+  t.equal(queued, 210)
 })
 
 t.test(
