@@ -36,7 +36,7 @@ export async function runRecorded(deps: RunDeps, order: RunOrder): Promise<JobRu
   log.debug({ job: name }, 'A job begins')
   const thread = await deps.threads.run(name, { limitMs })
   const end = endOf(thread, limitMs, clock.now())
-  tellEnd(log, name, thread, end)
+  tellEnd(log, order, thread, end)
   await keepEnd(deps, order, id, end)
   const { said, endedAt, result, error } = end
   return {
@@ -69,13 +69,18 @@ function endOf({ said, error, told }: ThreadEnd, limitMs: number, endedAt: numbe
 
 function tellEnd(
   log: Log,
-  job: string,
+  { name: job, dueAt }: RunOrder,
   thread: ThreadEnd,
   { result, said, error }: EndOfRun,
 ): void {
   if (result === 'done') log.info({ job, ...said?.figures }, `A job is done: ${said?.summary}`)
   else if (result === 'cut off')
-    log.info({ job }, 'A job is cut off; it runs again after the start')
+    log.info(
+      { job },
+      dueAt === null
+        ? 'A job that was run by hand is cut off'
+        : 'A job is cut off; it runs again after the start',
+    )
   else {
     const cause = thread.error === undefined ? { cause: error } : { error: thread.error }
     log.error({ job, ...cause }, result === 'failed' ? 'A job failed' : 'A job took too long')

@@ -63,9 +63,9 @@ export async function weeklyReport(
     disk.words,
     await backupWords(deps),
     await domainWords(deps),
-    `${open.length} things are open${open.length === 0 ? '' : ':'}`,
+    open.length === 0 ? 'Nothing is wrong' : `What is wrong (${open.length}):`,
     ...open.slice(0, shownOthers).map((one) => `- ${titleOf(one)}`),
-    ...(mended.length === 0 ? [] : [`${mended.length} were settled:`]),
+    ...(mended.length === 0 ? [] : [`What was mended (${mended.length}):`]),
     ...mended.slice(0, shownOthers).map((one) => `- ${titleOf(one)}`),
   ]
   const byName = (a: Week, b: Week) => b.now.answered - a.now.answered || (a.name < b.name ? -1 : 1)
@@ -176,7 +176,7 @@ async function domainWords({ store: { read } }: Deps): Promise<string> {
     .groupBy('status')
     .execute()
   const of = (status: string) => rows.find((row) => row.status === status)?.count ?? 0
-  return `${of('verified')} domains are verified, ${of('pending')} are not`
+  return `Domains: ${of('verified')} verified, ${of('pending')} not`
 }
 
 const inGiB = (bytes: number) => `${(bytes / GiB).toFixed(bytes < 10 * GiB ? 2 : 0)} GiB`

@@ -16,6 +16,7 @@ import { OperatorError } from '../errors/index.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { askPassphrase, givenPassphrase } from './passphrase.js'
 import { becomeOwner, type Place, placeOf, requireDataDir, settingsOf } from './place.js'
+import { shownBytes } from './quantities.js'
 
 interface MakeOptions {
   withoutKey?: boolean
@@ -118,7 +119,7 @@ function progress(): (stage: BackupStage) => void {
 async function sayMade({ json }: Place, { file, sizeBytes, tookMs, manifest }: MadeBackup) {
   const encrypted = (await readPublicHead(file)) !== undefined
   if (json) return sayJson({ file, sizeBytes, tookMs, encrypted, ...manifest })
-  say(`Made ${file}: ${megabytes(sizeBytes)}, checked, in ${(tookMs / 1_000).toFixed(1)} s`)
+  say(`Made ${file}: ${shownBytes(sizeBytes)}, checked, in ${(tookMs / 1_000).toFixed(1)} s`)
   if (!manifest.withKey) {
     remark(
       'The appliance key is not in it: keep a copy of that apart, or nobody can use the backup',
@@ -172,7 +173,11 @@ function verifyCommand(backup: Command): void {
         Rows: Object.values(manifest.rows)
           .reduce((sum, count) => sum + count, 0)
           .toLocaleString('en-GB'),
-        Key: key === 'apart' ? 'not in it, and not compared (--key)' : 'belongs to the database',
+        Key: manifest.withKey
+          ? 'in it, and belongs to the database'
+          : key === 'apart'
+            ? 'not in it, and not compared (--key)'
+            : `not in it; that of ${keyFile} belongs to the database`,
       })
     })
 }
@@ -192,12 +197,9 @@ async function list(place: Place, named: string | undefined): Promise<void> {
   sayTable(
     ['MADE', 'SIZE', 'ENCRYPTED', 'FILE'],
     found.map(({ madeAt, sizeBytes, encrypted, file }) => [
-      ...[shownTime(madeAt), megabytes(sizeBytes)],
+      ...[shownTime(madeAt), shownBytes(sizeBytes)],
       ...[encrypted ? 'yes' : 'no', file],
     ]),
     `No backups in ${dir}`,
   )
 }
-
-const megabytes = (bytes: number) =>
-  `${(bytes / 1_000_000).toLocaleString('en-GB', { maximumFractionDigits: 1 })} MB`

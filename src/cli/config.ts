@@ -6,6 +6,7 @@ import {
   shapingFiles,
   trackingAgentFiles,
 } from '../app/files.js'
+import { refuseUnknownKinds } from '../app/operator.js'
 import {
   certificatePaths,
   checkSmartHosts,
@@ -37,6 +38,7 @@ export function configCommands(program: Command): void {
     .action(async (_options, command: Command) => {
       const place = placeOf(command)
       const values = settingsOf(place)
+      refuseUnknownKinds(values)
       plansOf(place)
       await shapingOf(place)
       bounceRulesOf(place)

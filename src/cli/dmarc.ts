@@ -64,6 +64,10 @@ type Shown = DmarcSummary & { domain: string }
 
 function show({ domain, sources, reporters, tls, ...summary }: Shown): void {
   const { reports, messages, passed, policy } = summary
+  if (reports === 0 && tls.reports === 0) {
+    say(`No report about ${domain} has come in these days.`)
+    return
+  }
   sayFields({
     Domain: domain,
     Policy: policy === '' ? 'no signed report has told it' : `p=${policy}`,

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import type { JobAnswer } from '../app/control.js'
 import { type JobRun, type JobStanding, readStanding, runsOf } from '../calendar/index.js'
 import { type JobName, jobCatalogue, jobNames } from '../config/index.js'
@@ -7,6 +7,7 @@ import { askAppliance } from './ask.js'
 import { withStore } from './database.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf, settingsOf } from './place.js'
+import { shownFor } from './quantities.js'
 
 export function jobCommands(program: Command): void {
   const job = program
@@ -46,9 +47,9 @@ Example:
   job
     .command('show <name>')
     .description('show what a job does, and its last runs')
-    .option('--limit <n>', 'so many runs', '20')
+    .option('--limit <n>', 'so many runs', count, 20)
     .addHelpText('after', '\nExample:\n  $ posthorn job show optimize')
-    .action(async (given: string, options: { limit: string }, command: Command) => {
+    .action(async (given: string, options: { limit: number }, command: Command) => {
       const place = placeOf(command)
       const name = jobNamed(given)
       const { jobs: settings } = settingsOf(place)
@@ -56,7 +57,7 @@ Example:
         standing: (await readStanding(read, settings, clock.now())).find(
           (one) => one.name === name,
         ),
-        runs: await runsOf(read, name, Math.max(1, Number.parseInt(options.limit, 10) || 20)),
+        runs: await runsOf(read, name, options.limit),
       }))
       if (standing === undefined) return
       const runsInJson = runs.map(runInJson)
@@ -65,7 +66,7 @@ Example:
         Name: name,
         'What it does': standing.what,
         Schedule: scheduleInWords(standing.cron, settings.zone),
-        'Longest time': `${jobCatalogue[name].limitMs / 60_000} minutes`,
+        'Longest time': shownFor(jobCatalogue[name].limitMs),
         'Next due': shownTime(standing.dueAt),
       })
       say()
@@ -132,16 +133,28 @@ function jobNamed(given: string): JobName {
   throw new OperatorError(`There is no job ${given}; there are: ${jobNames.join(', ')}`)
 }
 
+function count(text: string): number {
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('It is a number from 1 to 9999.')
+}
+
 const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
 
 /** `every day at 04:50 UTC`; an expression that has no short words stays as it is. */
 export function scheduleInWords(cron: string | null, zone: string): string {
   if (cron === null) return 'off'
+  const [, minutesOf = '', step = ''] =
+    /^(\d{1,2}(?:,\d{1,2})*) \*(?:\/(\d{1,2}))? \* \* \*$/.exec(cron) ?? []
+  if (minutesOf !== '') {
+    const at = minutesOf.split(',').map((one) => `:${one.padStart(2, '0')}`)
+    if (step === '' || step === '1') return `every hour at ${at.join(' ')}`
+    // Other steps leave a shorter rest at the end of the day.
+    if (24 % Number(step) === 0) return `every ${step} hours at ${at.join(' ')} ${zone}`
+  }
   const [, minute = '', hour = '', day, weekday = ''] =
-    /^(\d{1,2}) (\d{1,2}|\*) (\*|\d{1,2}) \* (\*|\d)$/.exec(cron) ?? []
+    /^(\d{1,2}) (\d{1,2}) (\*|\d{1,2}) \* (\*|\d)$/.exec(cron) ?? []
   const minutes = minute.padStart(2, '0')
-  if (minute === '' || (hour === '*' && `${day}${weekday}` !== '**')) return `${cron} ${zone}`
-  if (hour === '*') return `every hour at :${minutes}`
+  if (minute === '') return `${cron} ${zone}`
   const time = `at ${hour.padStart(2, '0')}:${minutes} ${zone}`
   if (day === '*' && weekday === '*') return `every day ${time}`
   if (day === '*') return `every ${weekdays[Number(weekday) % 7]} ${time}`

@@ -62,7 +62,7 @@ export async function readRecords(
     ...ofCertificates(certificates, now),
   ]
   if (heldCount > 0) {
-    const text = `${upTo(heldCount)} deliveries are held until somebody decides`
+    const text = `${deliveries(heldCount)} ${heldCount === 1 ? 'is' : 'are'} held until somebody decides`
     troubles.push({
       burning: false,
       text,
@@ -71,11 +71,13 @@ export async function readRecords(
   }
   return {
     ...{ now, aliveAt: alive?.alive_at ?? 0, classes, sites, certificates },
-    held: heldCount === 0 ? 'none' : `${upTo(heldCount)} deliveries`,
+    held: heldCount === 0 ? 'none' : deliveries(heldCount),
     backupAt: backup?.endedAt ?? null,
     troubles: troubles.sort((a, b) => Number(b.burning) - Number(a.burning)),
   }
 }
+
+const deliveries = (count: number) => `${upTo(count)} ${count === 1 ? 'delivery' : 'deliveries'}`
 
 const upTo = (count: number) =>
   count > mostCounted
@@ -158,7 +160,8 @@ async function ofAccounts(read: Read, now: number, config: Config): Promise<Trou
 
 async function ofJobs(read: Read): Promise<Trouble[]> {
   return [...(await lastRuns(read)).values()].flatMap(({ name, result, error, endedAt }) =>
-    result === 'done' || result === 'running' || endedAt === null
+    // What a stop has cut off comes again by itself, or was the operator's own.
+    result === 'done' || result === 'running' || result === 'cut off' || endedAt === null
       ? []
       : [
           {

@@ -355,9 +355,6 @@ export function loadConfig(source: ConfigSource): Config {
   if ((certificate === '') !== (key === '')) {
     throw new OperatorError('inbound.tls needs both files, certificate and key')
   }
-  if (config.retention.bodiesAtLeast > config.retention.bodies) {
-    throw new OperatorError('retention.bodies_at_least is above retention.bodies')
-  }
   checkSubmission(config.submission, config.inbound.tls)
   const { private: own, public: others } = config.http
   if (own.port !== 0 && own.port === others.port && own.host === others.host) {

@@ -3,6 +3,6 @@ import { tellBlocklists } from '../doctor/index.js'
 
 await runPeriodic('blocklists', async (deps) => {
   const { asked, unanswered, listed } = await tellBlocklists(deps)
-  const summary = `${asked} questions were asked, ${listed} answers were listings, ${unanswered} lists did not answer`
+  const summary = `Questions to blocklists: ${asked}; listings: ${listed}; without a good answer: ${unanswered}`
   return { summary, figures: { asked, unanswered, listed } }
 })

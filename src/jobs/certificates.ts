@@ -5,7 +5,7 @@ await runPeriodic('certificates', async (deps) => {
   const { looked, told, soonestDays } = await tellCertificates(deps)
   const soonest: Record<string, number> = soonestDays === undefined ? {} : { soonestDays }
   return {
-    summary: `${looked} certificates were looked at, of ${told} the operator is told`,
+    summary: `Certificates looked at: ${looked}; the operator is told of ${told}`,
     figures: { looked, told, ...soonest },
   }
 })

@@ -4,6 +4,6 @@ import { checkDomainsAgain, recordSettings } from '../domains/index.js'
 await runPeriodic('domain-checks', async ({ config, ...deps }) => {
   const settings = recordSettings(config)
   const { checked, unanswered, broken } = await checkDomainsAgain({ ...deps, settings })
-  const summary = `${checked} domains were looked at, of ${broken.length} records are gone`
+  const summary = `Domains looked at: ${checked}; with records gone: ${broken.length}; where the DNS gave no answer: ${unanswered}`
   return { summary, figures: { checked, unanswered, broken: broken.length } }
 })

@@ -5,7 +5,7 @@ await runPeriodic('rollover', async ({ store, clock, config, signal }) => {
   const figures = await forgetOldCounts({ store, clock }, config.protection.window, signal)
   const { accounts, addresses } = figures
   return {
-    summary: `Old counts of ${accounts} accounts and ${addresses} addresses are deleted`,
+    summary: `Old counts deleted: of accounts ${accounts}, of addresses ${addresses}`,
     figures,
   }
 })

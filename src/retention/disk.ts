@@ -25,7 +25,8 @@ export async function keepDiskShare(
   const isOver = async () => (await fullShare(deps)) > ages.diskShare
   let gone = 0
   if (await isOver()) {
-    const until = now - ages.bodiesAtLeast
+    // What is older than `bodies` goes anyway.
+    const until = now - Math.min(ages.bodiesAtLeast, ages.bodies)
     gone = await strip(deps, 'bodies', { until, signal, isEnough: async () => !(await isOver()) })
   }
   if (signal.aborted) return gone

@@ -69,7 +69,7 @@ export async function sendTlsReports(deps: TlsReportDeps): Promise<TlsReportRun>
   })
   for (const outcome of await upload(deps, sender)) figures[outcome]++
   const { asked, reported, uploaded } = figures
-  const summary = `${asked} domains looked at, ${reported} want a report; ${uploaded} uploaded`
+  const summary = `Domains looked at: ${asked}; that want a report: ${reported}; uploaded: ${uploaded}`
   return { summary, problems: [], figures }
 }
 

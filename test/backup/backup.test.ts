@@ -139,7 +139,10 @@ t.test('the key is kept apart where that is asked for, and compared', async (t) 
   t.equal(made.withKey, false)
   const tar = spawnSync('tar', ['tzf', made.file], { encoding: 'utf8' }).stdout
   t.notMatch(tar, /appliance\.key/)
-  t.match((await run('backup', 'verify', made.file)).stdout, /belongs to the database/)
+  t.match(
+    (await run('backup', 'verify', made.file)).stdout,
+    /^Key +not in it; that of .+ belongs to/m,
+  )
   const nowhere = await runCli(['backup', 'verify', made.file, '--data', to], alone)
   t.match(nowhere, { status: 0, stdout: /not in it, and not compared/ })
   const foreign = join(folder, 'foreign.key')

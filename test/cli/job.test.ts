@@ -1,5 +1,6 @@
 import t from 'tap'
 import { startPosthorn } from '../support/posthorn.js'
+import { scheduleInWords } from '../../src/cli/job.js'
 import { openPlace } from './place.js'
 import { runCli } from './run.js'
 
@@ -23,7 +24,7 @@ t.test('a job is run in the running appliance, and its runs are shown', async (t
   t.match(begun.stdout, /^optimize has begun; 'posthorn job show optimize' tells/)
 
   const reports = await job('run', 'tls-reports')
-  t.match(reports.stdout, /^0 domains looked at, 0 want a report; 0 uploaded$/m)
+  t.match(reports.stdout, /^Domains looked at: 0; that want a report: 0; uploaded: 0$/m)
 
   const shown = await job('show', 'optimize')
   t.match(shown.stdout, /^What it does +\S/m)
@@ -41,6 +42,12 @@ t.test('what cannot be run is refused in words', async (t) => {
   t.match(nobody.stderr, /No appliance answers for .*: start it \('systemctl start posthorn'/)
   const unknown = await runCli(['job', 'run', 'polish', '--data', place.data])
   t.match(unknown.stderr, /There is no job polish; there are: .*optimize/)
+  const limit = await runCli(['job', 'show', 'optimize', '--limit', 'x', '--data', place.data])
+  t.match(limit.stderr, /argument 'x' is invalid\. It is a number from 1 to 9999/)
+  const silence = await runCli(['config', 'check', '--data', place.data], {
+    env: { POSTHORN_OPERATOR_SILENCE: 'dsk' },
+  })
+  t.match(silence.stderr, /operator\.silence: there is no kind "dsk"; known: .*disk/)
   const bad = await runCli(['config', 'check', '--data', place.data], {
     env: { POSTHORN_JOBS_OPTIMIZE: '61 * * * *' },
   })
@@ -59,4 +66,19 @@ t.test('the database is written anew, but not beside the appliance', async (t) =
   const refused = await runCli(['database', 'vacuum', '--data', dataDir])
   t.equal(refused.status, 1)
   t.match(refused.stderr, /Another posthorn serves .* Stop it first/)
+})
+
+t.test('schedules are said in words where words are short', (t) => {
+  const words: Record<string, string> = {
+    '50 4 * * *': 'every day at 04:50 UTC',
+    '51 6 * * 1': 'every Monday at 06:51 UTC',
+    '0 3 1 * *': 'on day 1 of the month at 03:00 UTC',
+    '23 * * * *': 'every hour at :23',
+    '7,22,37,52 * * * *': 'every hour at :07 :22 :37 :52',
+    '29 */2 * * *': 'every 2 hours at :29 UTC',
+    '29 */5 * * *': '29 */5 * * * UTC',
+    '0 1 * * 1-5': '0 1 * * 1-5 UTC',
+  }
+  for (const [cron, said] of Object.entries(words)) t.equal(scheduleInWords(cron, 'UTC'), said)
+  t.end()
 })

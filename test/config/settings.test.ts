@@ -354,3 +354,9 @@ t.test('a certificate for inbound mail comes with its key', async (t) => {
   const { config } = load(t, '[inbound.tls]\ncertificate = "/etc/posthorn/tls.crt"')
   t.throws(config, { message: 'inbound.tls needs both files, certificate and key' })
 })
+
+t.test('bodies may go as soon as they have served, without another setting', (t) => {
+  const env = { POSTHORN_RETENTION_BODIES: '0d' }
+  t.equal(loadConfig({ env }).retention.bodies, 0)
+  t.end()
+})
