@@ -1,6 +1,6 @@
 import t from 'tap'
-import { startPosthorn } from '../support/posthorn.js'
 import { scheduleInWords } from '../../src/cli/job.js'
+import { startPosthorn } from '../support/posthorn.js'
 import { openPlace } from './place.js'
 import { runCli } from './run.js'
 
