@@ -33,24 +33,24 @@ export interface Observed {
  */
 export function makeObserver(deps: ConditionDeps): () => Promise<Observed> {
   const lookAtQueue = makeQueueLook(deps)
-  const looks: Record<string, { isOfDatabase: boolean; look: () => Promise<Raised[]> }> = {
-    disk: { isOfDatabase: false, look: () => disk(deps) },
-    thread: { isOfDatabase: false, look: async () => threads(deps) },
-    'queue-stuck': {
-      isOfDatabase: true,
+  const looks: { kinds: NoticeKind[]; isOfDatabase: boolean; look: () => Promise<Raised[]> }[] = [
+    { kinds: ['disk'], isOfDatabase: false, look: () => disk(deps) },
+    { kinds: ['thread'], isOfDatabase: false, look: async () => threads(deps) },
+    {
+      ...{ kinds: ['queue-stuck'], isOfDatabase: true },
       look: async () => [...(await lookAtQueue()), ...(await cutOff(deps))],
     },
-    failover: { isOfDatabase: true, look: () => failover(deps.store.read) },
-    held: { isOfDatabase: true, look: () => held(deps.store.read) },
-    job: { isOfDatabase: true, look: () => jobConditions(deps) },
-  }
+    { kinds: ['failover'], isOfDatabase: true, look: () => failover(deps.store.read) },
+    { kinds: ['held'], isOfDatabase: true, look: () => held(deps.store.read) },
+    { kinds: ['job', 'backup'], isOfDatabase: true, look: () => jobConditions(deps) },
+  ]
   return async () => {
     const seen: { kinds: NoticeKind[]; raised: Raised[] } = { kinds: [], raised: [] }
     let fault: string | undefined
-    for (const [kind, { isOfDatabase, look }] of Object.entries(looks)) {
+    for (const { kinds, isOfDatabase, look } of looks) {
       try {
         seen.raised.push(...(await look()))
-        seen.kinds.push(kind as NoticeKind)
+        seen.kinds.push(...kinds)
       } catch (error) {
         if (isOfDatabase) fault ??= messageOf(error)
       }

@@ -1,7 +1,7 @@
 import { type JobRun, type JobStanding, readStanding } from '../calendar/index.js'
 import type { Clock } from '../clock/index.js'
 import { type Config, type JobName, jobCatalogue } from '../config/index.js'
-import type { Raised } from '../notices/index.js'
+import type { NoticeKind, Raised } from '../notices/index.js'
 import type { Store } from '../store/index.js'
 
 // An error of one night may pass; a job that matters more is told the first time.
@@ -37,7 +37,7 @@ function overdue({ name }: JobStanding, standings: readonly JobStanding[], forMs
   )
   return {
     // The others can be made up for; what no backup holds is lost with the disk.
-    ...{ kind: 'job', key: name, severity: name === 'backup' ? 'burning' : 'daily' },
+    ...{ kind: kindOf(name), key: name, severity: name === 'backup' ? 'burning' : 'daily' },
     stage: 'overdue',
     text: [
       `The job ${name} is overdue`,
@@ -52,7 +52,7 @@ function overdue({ name }: JobStanding, standings: readonly JobStanding[], forMs
 
 function lastRun(name: JobName, { result, error, problems }: JobRun): Raised[] {
   const fix = [`posthorn job show ${name}`, `posthorn job run ${name}`]
-  const of = { kind: 'job', key: name, fix } as const
+  const of = { kind: kindOf(name), key: name, fix }
   if (result === 'failed' || result === 'timed out') {
     const severity = burningJobs.includes(name) ? 'burning' : 'daily'
     return [{ ...of, severity, stage: 'failed', text: [`The job ${name} ${result}`, error ?? ''] }]
@@ -61,3 +61,7 @@ function lastRun(name: JobName, { result, error, problems }: JobRun): Raised[] {
   const text = [`The job ${name} has found something to look at`, ...problems]
   return [{ ...of, severity: 'daily', stage: `${problems.length} problems`, text }]
 }
+
+// Whoever has backups made elsewhere can silence these alone.
+const kindOf = (name: JobName): NoticeKind =>
+  name === 'backup' || name === 'backup-check' ? 'backup' : 'job'

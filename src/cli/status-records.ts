@@ -4,7 +4,7 @@ import { lastRuns, runsOf } from '../calendar/index.js'
 import { dayMs } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import { countHeldUpTo, depthUpTo } from '../deliveries/index.js'
-import { openNotices } from '../notices/index.js'
+import { type Notice, openNotices } from '../notices/index.js'
 import { troubledAccounts } from '../protection/index.js'
 import type { Read } from '../store/index.js'
 
@@ -52,12 +52,13 @@ export async function readRecords(
   const sites = (overview?.sites ?? []).flatMap(({ site, gate, until, why }) =>
     gate === 'suspended' ? [{ site, gate, until, why }] : [],
   )
+  const notices = await openNotices(read)
   const troubles = [
     ...ofHealth(overview),
     ...ofQueue(classes),
-    ...(await ofNotices(read)),
+    ...notices.map(ofNotice),
     ...(await ofAccounts(read, now, config)),
-    ...(await ofJobs(read)),
+    ...(await ofJobs(read, notices)),
     ...ofSites(sites),
     ...ofCertificates(certificates, now),
   ]
@@ -139,12 +140,11 @@ function ofQueue(classes: readonly QueueClassState[]): Trouble[] {
   )
 }
 
-const ofNotices = async (read: Read): Promise<Trouble[]> =>
-  (await openNotices(read)).map(({ severity, text, fix }) => ({
-    burning: severity === 'burning',
-    text: text.split('\n')[0] ?? '',
-    fix,
-  }))
+const ofNotice = ({ severity, text, fix }: Notice): Trouble => ({
+  burning: severity === 'burning',
+  text: text.split('\n')[0] ?? '',
+  fix: fix.split('\n').join('; '),
+})
 
 const shownAccounts = 20
 
@@ -158,10 +158,14 @@ async function ofAccounts(read: Read, now: number, config: Config): Promise<Trou
   }))
 }
 
-async function ofJobs(read: Read): Promise<Trouble[]> {
+/** Those of which no notice tells yet, as nothing runs that would have looked. */
+async function ofJobs(read: Read, notices: readonly Notice[]): Promise<Trouble[]> {
+  const told = new Set(
+    notices.filter(({ kind }) => kind === 'job' || kind === 'backup').map(({ key }) => key),
+  )
   return [...(await lastRuns(read)).values()].flatMap(({ name, result, error, endedAt }) =>
     // What a stop has cut off comes again by itself, or was the operator's own.
-    result === 'done' || result === 'running' || result === 'cut off' || endedAt === null
+    told.has(name) || (result !== 'failed' && result !== 'timed out') || endedAt === null
       ? []
       : [
           {

@@ -5,7 +5,9 @@ import type { DoctorDeps } from './deps.js'
 import { examine } from './examine.js'
 
 /** What jobs of their own look at more often, or in more depth. */
-const lookedAtElsewhere = ['blocklist', 'certificate', 'disk', 'dkim', 'return-path', 'tracking']
+const lookedAtElsewhere = [
+  ...['blocklist', 'certificate', 'disk', 'dkim', 'jobs', 'return-path', 'tracking'],
+]
 
 /**
  * The whole examination, of which each failure is told to the operator, and settled when it is good again.

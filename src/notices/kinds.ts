@@ -2,7 +2,7 @@
 export const noticeKinds = {
   'account-paused': 'an account is paused',
   'account-warned': 'an account nears a pause',
-  backup: 'a backup failed or is too old',
+  backup: 'a backup or its check failed, or is overdue',
   blocklist: 'an address that mail leaves from is on a blocklist',
   certificate: 'a certificate ends soon, or is wrong',
   database: 'the database cannot be read or written',
@@ -11,7 +11,7 @@ export const noticeKinds = {
   'domain-record': 'a DNS record of a sending domain is gone or wrong',
   failover: 'mail goes by the smart hosts',
   held: 'mail is held until somebody decides',
-  job: 'a job of the calendar fails, or has found something',
+  job: 'another job of the calendar fails, is overdue, or has found something',
   'parked-reports': 'returned mail could not be read',
   'queue-stuck': 'mail is due and does not leave',
   retention: 'old data cannot be deleted, or goes early',

@@ -162,22 +162,22 @@ t.test('a backup that waits behind a job that hangs is told as overdue', async (
     return await beginRun(tx, { name: 'backup-check', dueAt: until, beganAt: until })
   })
   await clock.advance(3 * hourMs)
-  t.same(await found('job'), [], 'it may take its time')
+  t.same(await found('backup'), [], 'it may take its time')
   await clock.advance(hourMs)
   const waits = (name: string, severity: string, text: object) => ({
     ...{ key: name, severity, stage: 'overdue' },
     text: [`The job ${name} is overdue`, /^It has been due for 4 hours/, text],
   })
   const behind = /^The job backup-check is under way, and has to end first/
-  t.match(await found('job'), [waits('backup', 'burning', behind)])
+  t.match(await found('backup'), [waits('backup', 'burning', behind)])
   await store.write((tx) =>
     endRun(tx, run, { endedAt: clock.now(), result: 'done', said: { summary: 'It is good' } }),
   )
-  t.match(await found('job'), [waits('backup', 'burning', /^Nothing is in its way/)])
+  t.match(await found('backup'), [waits('backup', 'burning', /^Nothing is in its way/)])
   await store.write((tx) =>
     keepHandled(tx, 'backup', { schedule: schedule.text, until: clock.now() }),
   )
-  t.same(await found('job'), [])
+  t.same(await found('backup'), [])
 })
 
 t.test('a look that fails leaves its kind alone; only the database is a fault', async (t) => {

@@ -84,10 +84,16 @@ t.test('in a low terminal the threads are still there', async (t) => {
 t.test('--once prints one frame without colour and ends', async (t) => {
   const posthorn = await startPosthorn(t)
   const env = { POSTHORN_DATA: posthorn.dataDir }
-  const done = await runCli(['top', '--once', '--interval', '1'], { env })
+  const threads = ['main', 'outbound-0', 'courier', 'checkpoint']
+  const look = () => runCli(['top', '--once', '--interval', '1'], { env })
+  let done = await look()
+  // Each thread tells of itself some seconds after its start.
+  while (done.status === 0 && threads.some((thread) => !done.stdout.includes(`\n${thread} `))) {
+    done = await look()
+  }
   t.match(done, { status: 0, stderr: '' })
   t.match(done.stdout, /^Posthorn \S+ +\d\d:\d\d:\d\d UTC +up .*\naccepted 0\/s/)
-  for (const thread of ['main', 'outbound-0', 'courier', 'checkpoint']) {
+  for (const thread of threads) {
     t.match(done.stdout, new RegExp(`^${thread} +\\d+ % +\\d+ ms$`, 'm'))
   }
   t.notMatch(done.stdout, '\x1b')

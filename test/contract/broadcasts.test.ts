@@ -108,6 +108,7 @@ t.test('sent at once: each gets a mail of their own, and the figures tell the re
   )
   t.same(shown, {
     ...item,
+    ...{ from: good.from, replyTo: [], headers: {}, tags: [], attachments: [] },
     progress: { waiting: 0, relayed: 0, failed: 0, suppressed: 0, cancelled: 0 },
     recipients: [
       { email: 'ann@x.test', status: 'delivered', ...none },
