@@ -92,12 +92,15 @@ t.test('each filter finds its mails, newest first', async (t) => {
   t.ok((await found(`createdBefore=${createdAt}`)).includes(plain))
 })
 
-t.test('a mail of the list is that of its own endpoint, without what is long', async (t) => {
-  const { json } = await ask('tag=kind:a:b')
-  const { recipients, metadata, held, headers, replyTo, attachments, ...rest } =
-    await posthorn.email(ids.tagged)
-  t.same(json, { emails: [rest], hasMore: false, nextCursor: null })
-})
+t.test(
+  'a mail of the list is that of its own endpoint, without what is long or looked up',
+  async (t) => {
+    const { json } = await ask('tag=kind:a:b')
+    const { recipients, metadata, held, headers, replyTo, attachments, contentDeleted, ...rest } =
+      await posthorn.email(ids.tagged)
+    t.same(json, { emails: [rest], hasMore: false, nextCursor: null })
+  },
+)
 
 t.test(
   'pages follow one another without a gap or a repeat, and a cursor is of one list',
