@@ -1,6 +1,7 @@
 import { listenerCertificates } from '../app/listener-certificates.js'
 import type { Overview } from '../app/overview.js'
-import { lastRuns, runsOf } from '../calendar/index.js'
+import { findBackups } from '../backup/index.js'
+import { lastRuns } from '../calendar/index.js'
 import { dayMs } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import { countHeldUpTo, depthUpTo } from '../deliveries/index.js'
@@ -48,7 +49,8 @@ export async function readRecords(
   const classes = overview?.rates ? classesOf(overview) : await countClasses(read, now)
   const heldCount = await countHeldUpTo(read, mostCounted)
   const certificates = listenerCertificates(config)
-  const backup = (await runsOf(read, 'backup')).find(({ result }) => result === 'done')
+  const { dir } = config.backup
+  const [backup] = dir === '' ? [] : await findBackups(dir)
   const sites = (overview?.sites ?? []).flatMap(({ site, gate, until, why }) =>
     gate === 'suspended' ? [{ site, gate, until, why }] : [],
   )
@@ -73,7 +75,7 @@ export async function readRecords(
   return {
     ...{ now, aliveAt: alive?.alive_at ?? 0, classes, sites, certificates },
     held: heldCount === 0 ? 'none' : deliveries(heldCount),
-    backupAt: backup?.endedAt ?? null,
+    backupAt: backup?.madeAt ?? null,
     troubles: troubles.sort((a, b) => Number(b.burning) - Number(a.burning)),
   }
 }

@@ -131,7 +131,9 @@ function sayFacts({ overview, disk, held, backupAt, certificates, now }: Status)
   const room = `${shownBytes(disk.freeBytes)} of ${shownBytes(disk.sizeBytes)} free`
   say(`Disk          ${room}${fullIn(overview, disk.freeBytes)}`)
   say(`Held mail     ${held}`)
-  say(`Last backup   ${backupAt === null ? 'none is known' : `${shownFor(now - backupAt)} ago`}`)
+  say(
+    `Last backup   ${backupAt === null ? 'none in backup.dir' : `${shownFor(now - backupAt)} ago`}`,
+  )
   const ends = certificates.map(({ name, endsAt }) =>
     endsAt > now ? `${name}: ${shownFor(endsAt - now)} left` : `${name}: has ended`,
   )

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises'
 
-/** How much a file system has, and how much of it programs that are not root may still fill. */
+/** Of a file system, without what is kept for root alone: shares of it are those that `df` shows. */
 export interface DiskRoom {
   totalBytes: number
   freeBytes: number
@@ -8,6 +8,6 @@ export interface DiskRoom {
 
 /** The room of the file system that the directory `dir` is on. */
 export async function diskRoom(dir: string): Promise<DiskRoom> {
-  const { bavail, blocks, bsize } = await statfs(dir)
-  return { totalBytes: blocks * bsize, freeBytes: bavail * bsize }
+  const { bavail, bfree, blocks, bsize } = await statfs(dir)
+  return { totalBytes: (blocks - bfree + bavail) * bsize, freeBytes: bavail * bsize }
 }

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { timeInName } from '../../src/backup/names.js'
 import { jsonOf, runCli } from '../cli/run.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { makeTempDir } from '../support/store.js'
@@ -52,5 +53,15 @@ t.test(
     })
     const people = await runCli(['job', 'show', 'backup', '--data', dataDir])
     t.match(people.stdout, /far disk is full/)
+
+    // The file is there, whatever became of its job.
+    const env = { POSTHORN_BACKUP_DIR: dir }
+    const status = await runCli(['status', '--json', '--data', dataDir], { env })
+    const newest =
+      readdirSync(dir)
+        .filter((name) => name.endsWith('.gz'))
+        .sort()
+        .at(-1) ?? ''
+    t.equal(JSON.parse(status.stdout).backupAt, new Date(timeInName(newest) ?? 0).toISOString())
   },
 )
