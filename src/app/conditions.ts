@@ -6,7 +6,7 @@ import { messageOf } from '../errors/index.js'
 import type { NoticeKind, Raised } from '../notices/index.js'
 import { type DiskRoom, diskRoom, type Read, type Store } from '../store/index.js'
 import type { Crew } from './crew.js'
-import { jobConditions } from './job-conditions.js'
+import { makeJobLook } from './job-conditions.js'
 
 export interface ConditionDeps {
   store: Pick<Store, 'read'>
@@ -42,7 +42,7 @@ export function makeObserver(deps: ConditionDeps): () => Promise<Observed> {
     },
     { kinds: ['failover'], isOfDatabase: true, look: () => failover(deps.store.read) },
     { kinds: ['held'], isOfDatabase: true, look: () => held(deps.store.read) },
-    { kinds: ['job', 'backup'], isOfDatabase: true, look: () => jobConditions(deps) },
+    { kinds: ['job', 'backup'], isOfDatabase: true, look: makeJobLook(deps) },
   ]
   return async () => {
     const seen: { kinds: NoticeKind[]; raised: Raised[] } = { kinds: [], raised: [] }

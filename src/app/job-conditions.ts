@@ -9,8 +9,14 @@ const burningJobs = ['backup', 'backup-check', 'retention']
 // One that has its turn no sooner stands behind one that hangs, or that takes most of a night.
 const waitsTooLongMs = 3 * 3_600_000
 
-/** What is wrong with the jobs of the calendar: one that has no turn, or whose last run went wrong or found something. */
-export async function jobConditions({
+// What a stop or a sleep has missed is made up for in less, one job after another.
+const looksUntilOverdue = 60
+
+/**
+ * Looks, some six times a minute, at what is wrong with the jobs of the calendar: one that has no turn, or whose
+ * last run went wrong or found something.
+ */
+export function makeJobLook({
   store: { read },
   config,
   clock,
@@ -18,16 +24,20 @@ export async function jobConditions({
   store: Pick<Store, 'read'>
   config: Config
   clock: Clock
-}): Promise<Raised[]> {
-  const now = clock.now()
-  const standings = await readStanding(read, config.jobs, now)
-  return standings.flatMap((standing): Raised[] => {
-    const { name, last, dueAt } = standing
-    if (dueAt !== null && now - dueAt > waitsTooLongMs && last?.result !== 'running') {
-      return [overdue(standing, standings, now - dueAt)]
-    }
-    return last === undefined ? [] : lastRun(name, last)
-  })
+}): () => Promise<Raised[]> {
+  const lateLooks = new Map<JobName, number>()
+  return async () => {
+    const now = clock.now()
+    const standings = await readStanding(read, config.jobs, now)
+    return standings.flatMap((standing): Raised[] => {
+      const { name, last, dueAt } = standing
+      const isLate = dueAt !== null && now - dueAt > waitsTooLongMs && last?.result !== 'running'
+      const looks = isLate ? (lateLooks.get(name) ?? 0) + 1 : 0
+      lateLooks.set(name, looks)
+      if (isLate && looks >= looksUntilOverdue) return [overdue(standing, standings, now - dueAt)]
+      return last === undefined ? [] : lastRun(name, last)
+    })
+  }
 }
 
 function overdue({ name }: JobStanding, standings: readonly JobStanding[], forMs: number): Raised {

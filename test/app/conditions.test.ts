@@ -168,6 +168,9 @@ t.test('a backup that waits behind a job that hangs is told as overdue', async (
     ...{ key: name, severity, stage: 'overdue' },
     text: [`The job ${name} is overdue`, /^It has been due for 4 hours/, text],
   })
+  for (let look = 1; look < 60; look++) {
+    t.same(await found('backup'), [], 'after a sleep it has its turn within minutes')
+  }
   const behind = /^The job backup-check is under way, and has to end first/
   t.match(await found('backup'), [waits('backup', 'burning', behind)])
   await store.write((tx) =>
