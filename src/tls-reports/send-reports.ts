@@ -7,7 +7,7 @@ import type { StreamDue } from '../deliveries/index.js'
 import type { Resolver } from '../dns/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
-import type { Store, TlsReportPostRow } from '../store/index.js'
+import type { Read, Store, TlsReportPostRow } from '../store/index.js'
 import { type Destination, readAskedFor } from './asked-for.js'
 import { makeDocument } from './document.js'
 import { composeReportMail } from './mail.js'
@@ -40,6 +40,8 @@ const spreadMs = 4 * 3_600_000
 // The outbound threads write the last minute of a day in the next one.
 const settledMs = 5 * 60_000
 const atOnce = 20
+// Whoever has many names under a wildcard could let each ask for reports to somebody else's address.
+const mostAPlace = 100
 // With the pauses between them nearly a day (RFC 8460 §5.5: for 24 hours).
 const retriesMs = [5, 15, 30, 60, 120, 240, 360, 480].map((minutes) => minutes * 60_000)
 
@@ -61,8 +63,9 @@ export async function sendTlsReports(deps: TlsReportDeps): Promise<TlsReportRun>
   // Each upload under way listens to it; Node's warning means leaks.
   setMaxListeners(0, signal)
   const due = await undecided(deps, day)
+  const given = due.length === 0 ? new Map<string, number>() : await givenOn(store.read, day)
   await each(due, signal, async (domain) => {
-    const sent = await decide(deps, { day, domain, sender })
+    const sent = await decide(deps, { day, domain, sender, given })
     if (sent === undefined) return
     figures.asked++
     if (sent > 0) figures.reported++
@@ -101,15 +104,47 @@ function delayOf(domain: string, day: number): number {
   return settledMs + Math.floor(share * (spreadMs - settledMs))
 }
 
+/** How many reports about a day each place has got by now: the domain of an address, or the host of an upload. */
+async function givenOn(read: Read, day: number): Promise<Map<string, number>> {
+  const posts = await read
+    .selectFrom('tls_report_posts')
+    .select('uri')
+    .where('day', '=', day)
+    .execute()
+  const given = new Map<string, number>()
+  for (const { uri } of posts) given.set(placeOf(uri), (given.get(placeOf(uri)) ?? 0) + 1)
+  return given
+}
+
+const placeOf = (uri: string) =>
+  URL.canParse(uri) && new URL(uri).protocol === 'https:'
+    ? new URL(uri).hostname
+    : uri.slice(uri.lastIndexOf('@') + 1).toLowerCase()
+
 /** Resolves with how many it goes to; undefined: the DNS does not say now. */
 async function decide(
   deps: TlsReportDeps,
-  { day, domain, sender }: { day: number; domain: string; sender: ReportSender },
+  {
+    day,
+    domain,
+    sender,
+    given,
+  }: { day: number; domain: string; sender: ReportSender; given: Map<string, number> },
 ): Promise<number | undefined> {
   const { store, resolver, clock, log } = deps
   const answer = await resolver.txt(`_smtp._tls.${domain}`)
   if (answer.kind === 'failed') return undefined
-  const wanted = answer.kind === 'records' ? readAskedFor(answer.records) : []
+  const asked = answer.kind === 'records' ? readAskedFor(answer.records) : []
+  const wanted = asked.filter(({ uri }) => {
+    const count = (given.get(placeOf(uri)) ?? 0) + 1
+    if (count <= mostAPlace) given.set(placeOf(uri), count)
+    else
+      log.info(
+        { domain, uri },
+        'No report about TLS is sent: its receiver has had enough for a day',
+      )
+    return count <= mostAPlace
+  })
   const now = clock.now()
   if (wanted.length === 0) {
     await store.write(async (tx) => {

@@ -203,19 +203,24 @@ t.test('a report leaves where the policy of its receiver cannot be met', async (
   t.match(message?.to, ['tls@enforce.test'])
 })
 
-t.test('what a domain gets is spread over four hours', async (t) => {
-  const { rig, clock, run } = await dayAfter(t, () => ({}))
-  await rig.stop()
+/** One session a domain, of d0.test and so on. */
+async function sessionsOf(store: Store, clock: FakeClock, domains: number): Promise<void> {
   const day = Math.floor(clock.now() / 86_400_000)
   const of = { day, policy_type: 'no-policy-found' as const, policy: '{"text":[],"mx":[]}' }
   const none = { result: '', reason: '', mx_host: '', mx_name: '' }
   const ends = { receiving_address: '', sending_address: '', sessions: 1 }
-  await rig.store.write(async (tx) => {
-    for (let i = 0; i < 200; i++) {
+  await store.write(async (tx) => {
+    for (let i = 0; i < domains; i++) {
       const row = { ...of, ...none, ...ends, domain: `d${i}.test` }
       await tx.insertInto('tls_sessions').values(row).execute()
     }
   })
+}
+
+t.test('what a domain gets is spread over four hours', async (t) => {
+  const { rig, clock, run } = await dayAfter(t, () => ({}))
+  await rig.stop()
+  await sessionsOf(rig.store, clock, 200)
   const asked: number[] = []
   await clock.advance(2 * hourMs)
   for (let quarter = 0; quarter < 17; quarter++) {
@@ -228,6 +233,28 @@ t.test('what a domain gets is spread over four hours', async (t) => {
     200,
   )
   t.ok(Math.max(...asked) < 40, `at once at most ${Math.max(...asked)}`)
+})
+
+t.test('one receiver gets a bounded number a day, whoever names it', async (t) => {
+  const { rig, clock, nextDay, run } = await dayAfter(t, () => ({}))
+  await sessionsOf(rig.store, clock, 130)
+  await nextDay()
+  const { resolver } = rig
+  const askedFor = async (name: string) => ({
+    kind: 'records' as const,
+    records: [
+      `v=TLSRPTv1; rua=mailto:${name}@victim.test,mailto:b@Victim.test,https://victim.test/${name}`,
+    ],
+  })
+  await run({ resolver: { ...resolver, txt: askedFor } })
+  // Counted by what is written, so a second run gives none either.
+  await run({ resolver: { ...resolver, txt: askedFor } })
+  const mails = (await reportMails(rig.store)).length
+  const posts = await rig.store.read.selectFrom('tls_report_posts').select('uri').execute()
+  t.equal(posts.length, 100, 'mails and uploads together, as the host is the same')
+  t.ok(mails > 0 && mails < 100, `${mails} mails`)
+  const decided = await rig.store.read.selectFrom('tls_reports').select('domain').execute()
+  t.ok(decided.length >= 130, 'the others are decided too, and not asked again')
 })
 
 t.test('an upload that is not taken is tried again for a day, with the same id', async (t) => {
