@@ -32,7 +32,14 @@ export async function inProcess(order: Order, signal: AbortSignal) {
   child.once('message', (message) => {
     done = message as Done
   })
-  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  const ended = new Promise<void>((resolve) => {
+    child.once('close', () => resolve())
+    // No room for one more process: then nothing closes either.
+    child.on('error', ({ message }) => {
+      said += message
+      if (child.pid === undefined) resolve()
+    })
+  })
   let kill: NodeJS.Timeout | undefined
   const stop = () => {
     child.kill('SIGTERM')

@@ -28,8 +28,14 @@ export function timeInName(name: string): number | undefined {
   return Date.UTC(year ?? 0, (month ?? 1) - 1, day, hour, minute, second, ms)
 }
 
-/** The backups of a directory, newest first; none where there is no such directory. */
-export async function findBackups(dir: string): Promise<FoundBackup[]> {
+/**
+ * The backups of a directory, newest first; none where there is no such directory. Those that are dated after
+ * `upTo` are left out: a clock was wrong when they were made, and for long nothing would be newer.
+ */
+export async function findBackups(
+  dir: string,
+  upTo = Number.POSITIVE_INFINITY,
+): Promise<FoundBackup[]> {
   const names = await readdir(dir).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
     throw error
@@ -37,7 +43,7 @@ export async function findBackups(dir: string): Promise<FoundBackup[]> {
   const found: FoundBackup[] = []
   for (const name of names) {
     const madeAt = timeInName(name)
-    if (madeAt === undefined) continue
+    if (madeAt === undefined || madeAt > upTo) continue
     const file = join(dir, name)
     const { size } = await stat(file)
     found.push({ file, madeAt, sizeBytes: size, encrypted: name.endsWith('.enc') })

@@ -31,7 +31,7 @@ export async function scheduledBackup(deps: ScheduledDeps): Promise<JobResult> {
   const { withKey, compress, passphraseFile } = how
   const order = { kind: 'make', dataDir, dir, withKey, compress, passphraseFile } as const
   const made = await inProcess(order, signal)
-  const expired = expiredBackups(await findBackups(dir), {
+  const expired = expiredBackups(await findBackups(dir, made.madeAt), {
     ...{ daily: how.keepDaily, weekly: how.keepWeekly, monthly: how.keepMonthly },
   })
   for (const { file } of expired) await rm(file)
@@ -50,7 +50,7 @@ export async function scheduledCheck(deps: ScheduledDeps): Promise<JobResult> {
   const { clock, config, dataDir, signal } = deps
   const { dir, passphraseFile, maxAge } = config.backup
   if (dir === '') return off
-  const [newest] = await findBackups(dir)
+  const [newest] = await findBackups(dir, clock.now())
   if (newest === undefined) throw new OperatorError(`There is no backup in ${dir}`)
   const { file, madeAt, sizeBytes } = newest
   const keyFile = join(dataDir, keyName)

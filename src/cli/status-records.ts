@@ -50,7 +50,7 @@ export async function readRecords(
   const heldCount = await countHeldUpTo(read, mostCounted)
   const certificates = listenerCertificates(config)
   const { dir } = config.backup
-  const [backup] = dir === '' ? [] : await findBackups(dir)
+  const [backup] = dir === '' ? [] : await findBackups(dir, now)
   const sites = (overview?.sites ?? []).flatMap(({ site, gate, until, why }) =>
     gate === 'suspended' ? [{ site, gate, until, why }] : [],
   )

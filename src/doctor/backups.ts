@@ -12,7 +12,7 @@ export async function checkBackups({ config, clock }: DoctorDeps): Promise<Findi
     return [of.warn('no backups are made', 'set backup.dir, best a directory of another disk')]
   }
   const fix = "'posthorn job run backup', and look at its result: 'posthorn job show backup'"
-  const [newest] = await findBackups(dir)
+  const [newest] = await findBackups(dir, clock.now())
   if (newest === undefined) return [of.fail('there is no backup yet', fix)]
   const ageMs = clock.now() - newest.madeAt
   const words = `the newest is ${Math.floor(ageMs / hourMs)} hours old`

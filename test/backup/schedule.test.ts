@@ -194,6 +194,13 @@ t.test('the jobs make, check, tell and remove; metrics and the doctor see it', a
   writeFileSync(join(dir, 'posthorn-notes.txt'), 'not ours to remove')
   const made = await scheduledBackup(on)
   t.match(made, { summary: /was made and checked, and the command/, figures: { removed: 1 } })
+  // Of a clock that was wrong: it is not the newest, and outlives no younger one.
+  const future = join(dir, 'posthorn-20990101T000000000Z.tar')
+  writeFileSync(future, '')
+  await scheduledBackup(on)
+  t.match(await scheduledCheck(on), { summary: /is sound/ })
+  t.match(await doctor(on), [{ state: 'ok', found: 'the newest is 0 hours old' }])
+  rmSync(future)
   const names = readdirSync(dir).filter((name) => !name.startsWith('.'))
   t.match(names, [/^posthorn-20\d+T\d+Z\.tar\.gz\.enc$/, 'posthorn-notes.txt'])
   const file = join(dir, names[0] ?? '')
