@@ -129,7 +129,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     await migrateStore(dataDir)
     const turns = makeTurns()
     const metrics = openMetrics({
-      ...{ enabled: config.metrics.enabled, dataDir, backupDir: config.backup.dir },
+      ...{ enabled: config.metrics.enabled, dataDir, clock, backupDir: config.backup.dir },
     })
     const counts = countCommits(metrics.meter)
     const end = openEnd(log, dataDir)

@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client'
 import { type FoundBackup, findBackups } from '../backup/index.js'
+import type { Clock } from '../clock/index.js'
 import { packageVersion } from '../config/index.js'
 import type { HttpServerOptions } from '../http/index.js'
 import {
@@ -32,10 +33,12 @@ export interface Metrics {
 export function openMetrics({
   enabled,
   dataDir,
+  clock,
   backupDir = '',
 }: {
   enabled: boolean
   dataDir: string
+  clock: Clock
   /** Empty: no backups are made. */
   backupDir?: string
 }): Metrics {
@@ -55,7 +58,8 @@ export function openMetrics({
   for (const name of metricNames) own.registerMetric(shown(ledger, name))
   own.registerMetric(buildInfo())
   own.registerMetric(walSize(dataDir))
-  if (backupDir !== '') for (const gauge of backupGauges(backupDir)) own.registerMetric(gauge)
+  if (backupDir !== '')
+    for (const gauge of backupGauges(backupDir, clock)) own.registerMetric(gauge)
   const all = Registry.merge([own, processRegistry()])
   return {
     meter: tally,
@@ -118,12 +122,12 @@ function walSize(dataDir: string): Metric {
 }
 
 /** Of the newest backup in the directory, whoever made it; how its job ended is the calendar's to say. */
-function backupGauges(dir: string): Metric[] {
+function backupGauges(dir: string, clock: Clock): Metric[] {
   const gauge = (name: string, help: string, figureOf: (newest: FoundBackup) => number): Metric =>
     new Gauge({
       ...{ name, help, registers: [] },
       async collect() {
-        const [newest] = await findBackups(dir)
+        const [newest] = await findBackups(dir, clock.now())
         if (newest !== undefined) this.set(figureOf(newest))
       },
     })

@@ -32,7 +32,7 @@ export interface OperatorDeps {
   ring: (due: readonly StreamDue[]) => void
 }
 
-export function tellSettings({ operator, jobs }: Config): TellSettings {
+function tellSettings({ operator, jobs }: Config): TellSettings {
   const { silence, againAfter: againAfterMs, burningPerDay } = operator
   return { silence, againAfterMs, burningPerDay, zone: jobs.zone }
 }

@@ -52,7 +52,7 @@ export async function homeView(deps: DashboardDeps): Promise<HomeView> {
 
 async function backupFacts({ backupDir, clock }: DashboardDeps): Promise<HomeView['facts']> {
   if (backupDir === '') return []
-  const [newest] = await findBackups(backupDir)
+  const [newest] = await findBackups(backupDir, clock.now())
   const hours = newest && Math.floor((clock.now() - newest.madeAt) / 3_600_000)
   const value = hours === undefined ? 'none yet' : `${plural(hours, 'hour')} ago`
   return [{ label: 'Last backup', value }]

@@ -88,7 +88,7 @@ export function chooseDaily(
   return says ? all : undefined
 }
 
-export const isSilent = (
+const isSilent = (
   { kind, silenced_until: until }: Pick<NoticeRowRead, 'kind' | 'silenced_until'>,
   { silence }: Pick<TellSettings, 'silence'>,
   now: number,

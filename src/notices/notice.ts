@@ -25,8 +25,8 @@ export interface Raised extends About {
 }
 
 /** Of one kind; what comes on top is one notice that counts. */
-export const mostOpenOfKind = 200
-export const moreKey = '(more)'
+const mostOpenOfKind = 200
+const moreKey = '(more)'
 
 /**
  * Says something to the operator. Raised again while it is open it counts, and has the newest words; it is

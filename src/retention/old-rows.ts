@@ -18,7 +18,7 @@ interface OldTable {
 
 const rowsARead = 200
 
-export const oldTables: readonly OldTable[] = [
+const oldTables: readonly OldTable[] = [
   {
     what: 'sessions of submission',
     age: ({ sessions }) => sessions,
@@ -137,15 +137,6 @@ const pastBefore = (read: Read, until: number) =>
     .where('forget_at', '<=', until)
     .orderBy('forget_at')
     .limit(rowsARead)
-
-/** What is asked of the tables, so that a test sees that each is a search. */
-export const oldQueries = (read: Read, until: number) => [
-  oldestSessions(read),
-  oldestOperatorMails(read),
-  parkedBefore(read, until),
-  oldestConsent(read),
-  pastBefore(read, until),
-]
 
 const breakdowns = ['broadcast', 'provider', 'tag'] as const
 

@@ -185,7 +185,7 @@ t.test('the jobs make, check, tell and remove; metrics and the doctor see it', a
   })
   await t.rejects(scheduledCheck(on), { message: /There is no backup in/ })
   t.match(await doctor(on), [{ state: 'fail', found: 'there is no backup yet' }])
-  const metrics = openMetrics({ enabled: true, dataDir, backupDir: dir })
+  const metrics = openMetrics({ enabled: true, dataDir, clock: systemClock, backupDir: dir })
   t.match((await metrics.expose?.())?.text, /^posthorn_backup_newest_timestamp_seconds 0$/m)
 
   mkdirSync(dir, { recursive: true })
@@ -200,6 +200,7 @@ t.test('the jobs make, check, tell and remove; metrics and the doctor see it', a
   await scheduledBackup(on)
   t.match(await scheduledCheck(on), { summary: /is sound/ })
   t.match(await doctor(on), [{ state: 'ok', found: 'the newest is 0 hours old' }])
+  t.notMatch((await metrics.expose?.())?.text, /^posthorn_backup_newest_bytes 0$/m)
   rmSync(future)
   const names = readdirSync(dir).filter((name) => !name.startsWith('.'))
   t.match(names, [/^posthorn-20\d+T\d+Z\.tar\.gz\.enc$/, 'posthorn-notes.txt'])
