@@ -1,4 +1,5 @@
-# What bin/check and bin/quickstart share: steps with their times, the right Node, npm packages.
+# What bin/check, bin/quickstart, bin/release and bin/in-root share: usage, steps with their times, the right
+# Node, npm packages, a build.
 # To be sourced from the repository's top by bash; $results is where logs go.
 step_name='' step_started=0
 
@@ -13,12 +14,18 @@ done_with() {
   fi
   return "$status"
 }
+# The comment at the top of the command, which is in the repository's top by now.
+usage() { sed -n '2,/^set /{/^set /!s/^# \{0,1\}//p}' "bin/${0##*/}"; }
+wrong() { printf "bin/%s: %s; 'bin/%s --help' shows how it is used\n" "${0##*/}" "$1" "${0##*/}" >&2; exit 2; }
 give_up() { printf '\n%s: %s\n' "$0" "$1" >&2; exit 1; }
 
+# Which Node fits, and what goes with it, is in .runtimes/runtimes.json alone; bin/runtime judges. Leaves
+# $runtime (the pair's name), $lock (its lock file), $compiles (yes if it has no binary of better-sqlite3).
 check_node() {
-  command -v node >/dev/null || give_up "Node is not installed; it needs 20.20 or a later 20.x."
-  node -e 'const [a, b] = process.versions.node.split("."); process.exit(+a === 20 && +b >= 20 ? 0 : 1)' ||
-    give_up "Node $(node --version) is in use; it needs 20.20 or a later 20.x (the HTTP server's binary exists for Node 20 alone)."
+  command -v node >/dev/null || give_up "Node is not installed; it needs $(nodes_that_fit)."
+  local facts
+  facts=$(node bin/runtime facts) || exit 1
+  eval "$facts"
   # node-gyp compiles better-sqlite3 against these headers; else it must fetch them from nodejs.org.
   local prefix
   prefix=$(node -p 'require("path").resolve(process.execPath, "../..")')
@@ -29,22 +36,45 @@ check_node() {
   fi
 }
 
+nodes_that_fit() {
+  sed -n 's/.*"version": "\([0-9]*\)\.\([0-9]*\).*/\1.\2 or a later \1.x/p' .runtimes/runtimes.json |
+    sed -n '1h; 1!H; ${x; s/\n/, or /g; p}'
+}
+
 # Packages are in line when the lock file, the test runner's settings and Node are those of last time.
 install_modules() {
   local stamp=node_modules/.posthorn-lock now
-  now=$(cat package-lock.json .taprc | sha256sum | cut -c1-64)-$(node --version)
+  now=$(cat $lock .runtimes/runtimes.json .taprc | sha256sum | cut -c1-64)-$(node --version)
   if [ "$(cat $stamp 2>/dev/null)" = "$now" ] && [ -d .tap/plugins ]; then return 0; fi
-  step 'Installing npm packages (compiling better-sqlite3 takes about a minute)'
+  step "Installing npm packages for $runtime$([ $compiles = no ] || echo ' (compiling better-sqlite3 takes about a minute)')"
   # Of npm and the compiler only what shows progress; the rest is in the log.
-  npm ci --no-audit --no-fund --foreground-scripts --loglevel=http 2>&1 | tee $results/npm-ci.log |
+  node bin/runtime install 2>&1 | tee $results/npm-ci.log |
     awk '/^npm http/ { if (++n % 100 == 0) print "    " n " look-ups" }
-      /^> |^ +(CC|CXX|SOLINK_MODULE)\(|^npm error|^added/ { print "    " $0 }
+      /^> |^ +(CC|CXX|SOLINK_MODULE)\(|^npm error|^added|^bin\/runtime:/ { print "    " $0 }
       { fflush() }'
-  done_with "${PIPESTATUS[0]}" || give_up "npm ci failed; see $results/npm-ci.log."
+  done_with "${PIPESTATUS[0]}" || give_up "the packages were not installed; see $results/npm-ci.log."
   step 'Preparing the test runner'
   # Whatever an earlier configuration has left would be used instead.
   rm -rf .tap/plugins
   node_modules/.bin/tap build >/dev/null
   done_with $? || give_up 'tap build failed.'
   echo "$now" >$stamp
+}
+
+require_compiler() {
+  local tool
+  for tool in make g++ python3; do
+    [ $compiles = no ] || command -v $tool >/dev/null || [ -d node_modules/better-sqlite3/build ] ||
+      give_up "$tool is missing; compiling better-sqlite3 needs it: sudo apt-get install make g++ python3"
+  done
+}
+
+build_if_older() {
+  # A build that failed or was interrupted leaves files too, so what counts is the mark of a good one.
+  local mark=dist/.built
+  if [ -f $mark ] && [ -z "$(find src test bin tsconfig.json $lock -newer $mark -print -quit)" ]; then return 0; fi
+  step 'Building'
+  mkdir -p dist && touch dist/.building
+  npm run --silent build >/dev/null && mv dist/.building $mark
+  done_with $? || give_up 'the build failed.'
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { openSubscription } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
@@ -32,23 +33,43 @@ export async function openApplianceAccount(tx: Tx): Promise<void> {
 
 /** Makes an account; names are for people, but two alike would confuse them. */
 export async function createAccount({ store, clock }: AccountDeps, name: string): Promise<Account> {
-  const account = { id: store.ids.uuid(), name: checkedName(name), createdAt: clock.now() }
-  await store.write(async (tx) => {
-    const twin = await tx
-      .selectFrom('accounts')
-      .select('id')
-      .where('name', '=', account.name)
-      .executeTakeFirst()
-    if (twin !== undefined) {
-      throw new OperatorError(`There is an account named "${account.name}" already (${twin.id})`)
-    }
-    await tx
-      .insertInto('accounts')
-      .values({ id: account.id, name: account.name, created_at: account.createdAt })
-      .execute()
-    await openSubscription(tx, account.id)
-  })
+  const given = { id: store.ids.uuid(), name, createdAt: clock.now() }
+  return await store.write((tx) => insertAccount(tx, given))
+}
+
+/** Makes an account within a larger change. Throws an `OperatorError` for its name. */
+export async function insertAccount(tx: Tx, given: Account): Promise<Account> {
+  const account = { ...given, name: checkedName(given.name) }
+  const { id, name, createdAt } = account
+  await refuseTwin(tx, name, id)
+  await tx.insertInto('accounts').values({ id, name, created_at: createdAt }).execute()
+  await openSubscription(tx, id)
   return account
+}
+
+/** Gives an account another name, which no other has; throws an OperatorError. */
+export async function renameAccount(
+  { store }: Pick<AccountDeps, 'store'>,
+  accountId: string,
+  name: string,
+): Promise<{ id: string; name: string }> {
+  const given = checkedName(name)
+  await store.write(async (tx) => {
+    await refuseTwin(tx, given, accountId)
+    await tx.updateTable('accounts').set({ name: given }).where('id', '=', accountId).execute()
+  })
+  return { id: accountId, name: given }
+}
+
+async function refuseTwin(tx: Tx, name: string, accountId: string): Promise<void> {
+  const twin = await tx
+    .selectFrom('accounts')
+    .select('id')
+    .where('name', '=', name)
+    .where('id', '<>', accountId)
+    .executeTakeFirst()
+  // Accounts are apart: who renames theirs is not told which other one it is.
+  if (twin !== undefined) throw new OperatorError(`There is an account named "${name}" already`)
 }
 
 export async function listAccounts(read: Read): Promise<Account[]> {
@@ -57,6 +78,31 @@ export async function listAccounts(read: Read): Promise<Account[]> {
     .selectAll()
     .where('id', '<>', applianceAccountId)
     .orderBy('id')
+    .execute()
+  return rows.map(toAccount)
+}
+
+/** Some accounts for a page, the oldest first, behind `after`; `named`: a part of the name or the whole id. */
+export async function pageOfAccounts(
+  read: Read,
+  { after = '', limit, named = '' }: { after?: string; limit: number; named?: string },
+): Promise<Account[]> {
+  const part = `%${named.trim().replace(/[\\%_]/g, '\\$&')}%`
+  const rows = await read
+    .selectFrom('accounts')
+    .selectAll()
+    .where('id', '>', after)
+    .where('id', '<>', applianceAccountId)
+    .$if(named.trim() !== '', (query) =>
+      query.where((eb) =>
+        eb.or([
+          sql<boolean>`name like ${part} escape '\\'`,
+          eb('id', '=', named.trim().toLowerCase()),
+        ]),
+      ),
+    )
+    .orderBy('id')
+    .limit(limit)
     .execute()
   return rows.map(toAccount)
 }
@@ -73,6 +119,17 @@ export async function findAccount(read: Read, idOrName: string): Promise<Account
     throw new OperatorError(`No account "${idOrName}"; 'posthorn account list' shows them`)
   }
   return toAccount(row)
+}
+
+/** By its whole id; undefined: there is none. */
+export async function accountById(read: Read, id: string): Promise<Account | undefined> {
+  const row = await read
+    .selectFrom('accounts')
+    .selectAll()
+    .where('id', '=', id)
+    .where('id', '<>', applianceAccountId)
+    .executeTakeFirst()
+  return row && toAccount(row)
 }
 
 function checkedName(name: string): string {

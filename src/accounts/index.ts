@@ -5,11 +5,15 @@
  */
 export {
   type Account,
+  accountById,
   applianceAccountId,
   createAccount,
   findAccount,
+  insertAccount,
   listAccounts,
   openApplianceAccount,
+  pageOfAccounts,
+  renameAccount,
 } from './account.js'
 export { type CheckKey, makeAuthenticate, makeCheckKey, type Principal } from './authenticate.js'
 export {
@@ -19,6 +23,7 @@ export {
   findKey,
   hasOtherFullKey,
   listKeys,
+  newestKeys,
   updateKey,
 } from './key.js'
 export {

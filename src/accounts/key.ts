@@ -67,6 +67,20 @@ export async function listKeys(read: Read, accountId: string): Promise<ApiKey[]>
   return (await liveKeys(read, accountId).orderBy('id').execute()).map(toKey)
 }
 
+/** The newest first, from before the key `before` on. */
+export async function newestKeys(
+  read: Read,
+  accountId: string,
+  { before, limit }: { before?: string | undefined; limit: number },
+): Promise<ApiKey[]> {
+  const rows = await liveKeys(read, accountId)
+    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map(toKey)
+}
+
 /** Throws a 404. */
 export async function findKey(read: Read, accountId: string, keyId: string): Promise<ApiKey> {
   const row = await liveKeys(read, accountId)
@@ -85,7 +99,7 @@ export async function updateKey(
   accountId: string,
   keyId: string,
   { name, ...limits }: { name?: string | undefined } & Partial<KeyLimits>,
-  by: KeyLimits,
+  by = noLimits,
 ): Promise<ApiKey> {
   const now = clock.now()
   return await store.write(async (tx) => {

@@ -56,8 +56,11 @@ export const routePermissions: Readonly<Record<string, Permission>> = {
   'GET /v1/broadcasts': 'read',
   'GET /v1/broadcasts/plan/usage': 'read',
   'GET /v1/broadcasts/:id': 'read',
+  'PATCH /v1/broadcasts/:id': 'full',
   'GET /v1/broadcasts/:id/recipients': 'read',
   'POST /v1/broadcasts/:id/send': 'full',
+  'POST /v1/broadcasts/:id/pause': 'full',
+  'POST /v1/broadcasts/:id/resume': 'full',
   'POST /v1/broadcasts/:id/cancel': 'full',
 
   'POST /v1/events/send': 'full',
@@ -93,6 +96,7 @@ export const routePermissions: Readonly<Record<string, Permission>> = {
   'POST /v1/webhooks/:id/test': 'full',
   'GET /v1/webhooks/:id/deliveries': 'read',
   'POST /v1/webhooks/:id/deliveries/:deliveryId/replay': 'full',
+  'POST /v1/webhooks/:id/deliveries/replay': 'full',
   'POST /v1/webhooks/:id/replay': 'full',
 
   'GET /v1/stats': 'read',

@@ -1,13 +1,18 @@
 import { rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import type { JobRun } from '../calendar/index.js'
-import type { LiveGate, RetriedLanes, StreamKey } from '../deliveries/index.js'
+import {
+  type LiveGate,
+  maxRetried,
+  type RetriedLanes,
+  type StreamKey,
+} from '../deliveries/index.js'
+import type { Overview } from '../doctor/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import type { Calendar } from './calendar.js'
 import type { Crew } from './crew.js'
 import { controlSocket } from './files.js'
-import type { Overview } from './overview.js'
 
 /** What a command asks or tells the running appliance; a line of JSON, answered with one. */
 export type Question =
@@ -35,8 +40,6 @@ export interface Control {
   close(): Promise<void>
 }
 
-/** So many domains are named to it; of more, all are meant. */
-export const maxRetried = 100
 const maxQuestion = 300 * maxRetried
 const idleMs = 10_000
 

@@ -3,8 +3,10 @@ import type { Config } from '../config/index.js'
 import type { LiveGate, RetriedLanes, StreamDue, StreamKey } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
 import type { Contact, Standing } from '../outbound/index.js'
+import type { HttpsPeers } from './https.js'
+import { rehearse } from './rehearse.js'
 import { type Supervised, type SuperviseOptions, supervise } from './supervise.js'
-import { threadName } from './thread-data.js'
+import { type ThreadData, threadName } from './thread-data.js'
 
 /** The worker threads together. */
 export interface Crew {
@@ -26,6 +28,8 @@ export interface Crew {
   readonly inboundPort: number | undefined
   /** Where programs hand mail in, by the listener's name. */
   readonly submissionPorts: Readonly<Record<string, number>>
+  /** Where HTTP is spoken over TLS, by the listener's name: `public`, `private`. */
+  readonly httpsPorts: Readonly<Record<string, number>>
   /** To be called every `tellEveryMs`: threads that have said nothing since the last time are counted. */
   tick(): void
   /** The threads that have not worked for so long: dead, although started again, or hung. */
@@ -53,10 +57,14 @@ export interface CrewOptions {
   log: Log
   clock: Clock
   metrics: SuperviseOptions['metrics']
+  /** Of the HTTP listeners that have TLS. */
+  httpsPeers: HttpsPeers
   /** Threads that take mail in say what has fallen due. */
   onRing: (due: readonly StreamDue[]) => void
   /** Only the sandbox inbox is started at first; mail that is accepted waits for `complete`. */
   isLate?: boolean | undefined
+  /** Nothing is started before `complete`, the sandbox inbox neither; what can be tried is. */
+  isHeld?: boolean
 }
 
 const entry = (name: string) => new URL(`../threads/${name}.js`, import.meta.url)
@@ -78,16 +86,19 @@ const checkpointSlot = 16
 export const importSlot = 17
 /** Of the jobs of the calendar that may take hours. */
 export const longJobSlot = 18
+const httpsSlot = 19
+// Before any other thread is there.
+const rehearsalSlot = checkpointSlot
 // What a thread may take beyond its own grace to write its last results and close.
 const closingMs = 10_000
 // Beyond it only a new process may help; systemd's watchdog then brings one.
 const maxDownMs = 180_000
 
-type Kind = 'checkpoint' | 'sandbox' | 'inbound' | 'outbound' | 'courier' | 'submission'
+type Kind = 'checkpoint' | 'sandbox' | 'inbound' | 'outbound' | 'courier' | 'submission' | 'https'
 
 export async function openCrew(options: CrewOptions): Promise<Crew> {
-  const { config, clock, isLate = false } = options
-  const { start, all, close: stopAll } = makeRoster(options)
+  const { config, clock, isLate = false, isHeld = false } = options
+  const { start, all, rehearsed, close: stopAll } = makeRoster(options)
   let threads: Supervised[] = []
   let outbound: Supervised[] | undefined
   let inbound: Supervised | undefined
@@ -104,7 +115,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     const starting = config.inbound.enabled
       ? start('inbound', { slot: inboundSlot, index: 0 })
       : undefined
-    const sandboxPort = (await sandbox)?.port
+    sandboxPort = (await startSandbox())?.port
     inbound = await starting
     const ports = {
       ...(sandboxPort === undefined ? {} : { sandboxPort }),
@@ -141,22 +152,42 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     await others?.catch(() => {})
     await stopAll()
   }
-  const sandbox =
-    config.outbound.route === 'sandbox'
-      ? start('sandbox', { slot: sandboxSlot, index: 0 })
+  // The listeners' URLs are asked for at once.
+  const https =
+    Object.keys(options.httpsPeers).length > 0
+      ? start('https', { slot: httpsSlot, index: 0, httpsPeers: options.httpsPeers })
       : undefined
+  let httpsPorts: Readonly<Record<string, number>> = {}
+  let sandbox: Promise<Supervised> | undefined
   let sandboxPort: number | undefined
+  const startSandbox = () => {
+    if (config.outbound.route !== 'sandbox') return undefined
+    sandbox ??= start('sandbox', { slot: sandboxSlot, index: 0 })
+    return sandbox
+  }
   try {
-    if (!isLate) await complete()
-    sandboxPort = (await sandbox)?.port
+    if (isHeld) await rehearse(rehearsed(), config)
+    else if (isLate) sandboxPort = (await startSandbox())?.port
+    else {
+      void startSandbox()
+      await complete()
+    }
+    httpsPorts = (await https)?.ports ?? {}
   } catch (error) {
     await close()
     throw error
   }
   return {
-    sandboxPort,
-    inboundPort: inbound?.port,
-    submissionPorts: submission?.ports ?? {},
+    get sandboxPort() {
+      return sandboxPort
+    },
+    get inboundPort() {
+      return inbound?.port
+    },
+    get submissionPorts() {
+      return submission?.ports ?? {}
+    },
+    httpsPorts,
     complete,
     tick() {
       for (const thread of threads) thread.tick()
@@ -197,7 +228,7 @@ function makeRoster({ config, dataDir, publicUrl, turns, backlog, ...options }: 
   const opened: { starting: Promise<Supervised>; graceMs: number }[] = []
   const start = (
     kind: Kind,
-    own: { slot: number; index: number; sandboxPort?: number; inboundPort?: number },
+    own: Pick<ThreadData, 'slot' | 'index' | 'sandboxPort' | 'inboundPort' | 'httpsPeers'>,
     graceMs = closingMs,
   ): Promise<Supervised> => {
     const { log, clock, metrics, onRing } = options
@@ -212,8 +243,16 @@ function makeRoster({ config, dataDir, publicUrl, turns, backlog, ...options }: 
     opened.push({ starting, graceMs })
     return starting
   }
+  /** One of each kind, for a rehearsal. */
+  const rehearsed = () =>
+    (['checkpoint', 'sandbox', 'inbound', 'outbound', 'courier', 'submission'] as const)
+      .filter((kind) => kind !== 'sandbox' || config.outbound.route === 'sandbox')
+      .map((kind) => ({
+        ...{ name: kind, entry: entry(kind) },
+        data: { config, dataDir, publicUrl, turns, backlog, slot: rehearsalSlot, index: 0 },
+      }))
   return {
-    start,
+    ...{ start, rehearsed },
     all: () => Promise.all(opened.map(({ starting }) => starting)),
     async close() {
       // In reverse: the sandbox inbox outlives those who deliver to it.

@@ -12,6 +12,10 @@ export const lockFile = (dataDir: string) => join(dataDir, 'posthorn.lock')
 /** Where the running appliance answers the commands of this data directory's owner. */
 export const controlSocket = (dataDir: string) => join(dataDir, 'control.sock')
 
+/** Where an HTTP server takes what came over TLS, from the thread in which TLS ends. */
+export const httpsSocket = (dataDir: string, listener: 'public' | 'private') =>
+  join(dataDir, `${listener}.sock`)
+
 /** Where a backup is unpacked before it gets its place here. */
 export const restoreScratch = (dataDir: string) => join(dataDir, 'restore.partial')
 

@@ -1,5 +1,6 @@
+import type { Reason } from '../doctor/index.js'
 import type { Page, Pages } from '../http/index.js'
-import type { Health, Reason } from './health.js'
+import type { Health } from './health.js'
 
 /**
  * For load balancers, containers and monitoring. Without a key, as these have none, and on the private

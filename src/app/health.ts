@@ -1,5 +1,6 @@
 import { type Clock, pause } from '../clock/index.js'
 import type { Backlog } from '../deliveries/index.js'
+import type { Reason } from '../doctor/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Meter } from '../metrics/index.js'
 import { diskRoom, type Store } from '../store/index.js'
@@ -13,15 +14,9 @@ export interface Health {
   unhealthy(): Promise<Reason[]>
   /** Why it had better be given no mail now; empty while it takes mail. */
   unready(): Promise<Reason[]>
-  /** The start is over, or the end has begun. */
-  become(phase: 'running' | 'stopping'): void
+  /** The start is over, but for the word of an upgrade; or all of it; or the end has begun. */
+  become(phase: 'held' | 'running' | 'stopping'): void
   readonly chores: Chore[]
-}
-
-export interface Reason {
-  what: 'starting' | 'stopping' | 'thread' | 'database' | 'disk' | 'queue'
-  /** One sentence for the operator. */
-  says: string
 }
 
 export interface HealthDeps {
@@ -51,7 +46,7 @@ const roomBytes = 0.2 * 1024 ** 3
 export function openHealth(deps: HealthDeps): Health {
   const { clock, dataDir, crew, backlog, maxQueued, meter, freeBytes = bytesFree } = deps
   const storage = openStorageProbe(deps)
-  let phase: 'starting' | 'running' | 'stopping' = 'starting'
+  let phase: 'starting' | 'held' | 'running' | 'stopping' = 'starting'
 
   const unhealthy = async (): Promise<Reason[]> => {
     const threads = crew.unwell(threadMs).map(({ thread, state, forMs }): Reason => {
@@ -65,6 +60,7 @@ export function openHealth(deps: HealthDeps): Health {
     if (phase === 'stopping') return [{ what: 'stopping', says: 'Posthorn stops' }]
     const reasons: Reason[] = []
     if (phase === 'starting') reasons.push({ what: 'starting', says: 'Posthorn starts' })
+    if (phase === 'held') reasons.push({ what: 'held', says: 'An upgrade is under way' })
     const { fault, waitedMs } = await storage.ask()
     const waits = `The database has not taken a write for ${seconds(waitedMs)} s`
     if (fault !== undefined) reasons.push({ what: 'database', says: fault })

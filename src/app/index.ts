@@ -2,7 +2,7 @@ import { makeLiveLimit, makeVersions, nextDueAt, noteAllBlocked } from '../autom
 import { loadPlans, refuseUnknownPlans } from '../billing/index.js'
 import { campaignsWait } from '../broadcasts/index.js'
 import { type Clock, pause, systemClock } from '../clock/index.js'
-import { type Config, checkSmartHosts, isReachable } from '../config/index.js'
+import { type Config, checkSmartHosts, isReachable, runtimeInUse } from '../config/index.js'
 import { openImporter, removeDeletedLists } from '../contacts/index.js'
 import {
   expireOverdue,
@@ -11,14 +11,18 @@ import {
   type StreamDue,
 } from '../deliveries/index.js'
 import { makeIdempotency } from '../emails/index.js'
+import { exitStatus } from '../errors/index.js'
 import type { Log } from '../log/index.js'
+import { forgetPastEntries } from '../people/index.js'
 import { loadBounceRules, loadFeedbackLoops } from '../reports/index.js'
 import { emptyWal, makeTurns, migrateStore, openStore } from '../store/index.js'
 import { liftExpired } from '../suppression/index.js'
 import { openRenderer } from '../templates/index.js'
 import { loadTrackingAgents, openRecorder } from '../tracking/index.js'
+import { acmeChores } from './acme.js'
 import { automationChores } from './automations.js'
-import { calendarJobs, jobsOfCalendar, openCalendar } from './calendar.js'
+import { type Calendar, calendarJobs, jobsOfCalendar, openCalendar } from './calendar.js'
+import { certificatesOf } from './certificates.js'
 import { makeObserver } from './conditions.js'
 import { openControl } from './control.js'
 import { importSlot, openCrew } from './crew.js'
@@ -33,8 +37,10 @@ import {
   trackingAgentFiles,
 } from './files.js'
 import { forwardingChores } from './forwarding.js'
-import { openHealth } from './health.js'
-import { startHousekeeping } from './housekeeping.js'
+import { type Health, openHealth } from './health.js'
+import { type Hold, openHold } from './hold.js'
+import { type Chore, startHousekeeping } from './housekeeping.js'
+import { makeHttpsPeers, privateOverTls, publicOverTls } from './https.js'
 import { openJobThreads } from './job-threads.js'
 import { jobsOnDemand, startsOnDemand } from './jobs.js'
 import { openPrivateServer, openPublicServer } from './listeners.js'
@@ -64,6 +70,8 @@ export { logOptions } from './thread.js'
 export interface ApplianceOptions {
   config: Config
   dataDir: string
+  /** The file that the settings were read from; backups take it along. */
+  configFile?: string | undefined
   log: Log
   clock?: Clock
   /** Answers before all threads are there, which `complete` then starts: for the tests of users. */
@@ -75,6 +83,10 @@ export interface Appliance {
   publicUrl: string
   sandboxSmtpPort?: number
   inboundSmtpPort?: number
+  /** Of the public listener, without TLS. */
+  publicPort: number
+  /** Where HTTP is spoken over TLS, by the listener's name: `public`, `private`. */
+  httpsPorts: Readonly<Record<string, number>>
   /** By the listener's name: `starttls`, `tls`, `plain`; none of one that is off. */
   submissionPorts: Readonly<Record<string, number>>
   /** Reads the files again that operators edit while it runs (SIGHUP). */
@@ -110,7 +122,7 @@ export async function serveAppliance(
 
 /** Starts the appliance on a data directory that `posthorn init` has made. */
 export async function startAppliance(options: ApplianceOptions): Promise<Appliance> {
-  const { config, dataDir, log } = options
+  const { config, configFile, dataDir, log } = options
   const clock = options.clock ?? systemClock
   const opened: (() => Promise<void> | void)[] = []
   const closeAll = async () => {
@@ -124,6 +136,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     checkSmartHosts(config.operator.relays, process.env)
     refuseUnknownKinds(config)
     opened.push(lockDataDir(dataDir))
+    const hold = openHold(dataDir, clock, log)
     const key = openOwnKey(dataDir)
     emptyWal(dataDir)
     await migrateStore(dataDir)
@@ -139,6 +152,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     await rememberKey(store, key, dataDir)
 
     const land = makeEffects(config, dataDir)
+    const certificates = certificatesOf('public', { config, dataDir, log })
+    const httpsPeers = makeHttpsPeers(config)
     const readAgents = () => loadTrackingAgents(trackingAgentFiles(dataDir))
     const recorder = openRecorder({
       ...{ store, clock, log, land, agents: readAgents() },
@@ -146,7 +161,10 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     })
     // After the listener, whose last hits it writes.
     opened.push(() => recorder.close())
-    const publicServer = await openPublicServer(options, { store, clock, key, metrics, recorder })
+    const publicServer = await openPublicServer(options, {
+      ...{ store, clock, key, metrics, recorder, hold, challenge: certificates.challenge },
+      overTls: publicOverTls(options, httpsPeers, certificates),
+    })
     opened.push(() => publicServer.close(config.http.shutdownGrace))
     const publicUrl = config.http.public.url || urlOf(config.http.public.host, publicServer.port)
 
@@ -164,9 +182,10 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     // What comes while the threads start is found by their first look.
     let ringOfThreads: (due: readonly StreamDue[]) => void = () => {}
     const crew = await openCrew({
-      ...{ config, dataDir, publicUrl, ...shared, log, clock, metrics },
+      ...{ config, dataDir, publicUrl, ...shared, log, clock, metrics, httpsPeers },
       onRing: (due) => ringOfThreads(due),
       isLate: options.isLate,
+      isHeld: hold.isOn,
     })
     opened.push(() => crew.close())
     const { maxQueued } = config.outbound
@@ -179,7 +198,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     ringOfThreads = ring
 
     const jobThreads = openJobThreads({
-      ...{ config, dataDir, ...shared, log, clock, metrics, ring },
+      ...{ config, configFile, dataDir, ...shared, log, clock, metrics, ring },
       threads: [...jobsOnDemand, ...jobsOfCalendar],
     })
     opened.push(() => jobThreads.close())
@@ -210,8 +229,13 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const { maxLiveRuns } = config.automations
     const isLimited = makeLiveLimit(maxLiveRuns)
     const isFull = () => isLimited(store.read, clock.now())
-    const housekeeping = startHousekeeping(clock, log, [
+    const chores: Chore[] = [
       { name: 'expired idempotency keys', everyMs: 600_000, run: idempotency.sweep },
+      {
+        name: 'sessions and links of people that are over',
+        everyMs: 600_000,
+        run: () => store.write((tx) => forgetPastEntries(tx, clock.now())),
+      },
       {
         name: 'deleted lists',
         everyMs: 10_000,
@@ -251,21 +275,27 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       ...health.chores,
       overview.chore,
       ...operatorGauges({ store, clock, config, dataDir, backlog, meter }),
-      ...renewedCertificates(config, log, () => crew.reload()),
+      ...renewedCertificates(config, log, () => {
+        certificates.reload()
+        crew.reload()
+      }),
+      ...acmeChores({
+        ...{ store, clock, config, dataDir, log, meter, certificates },
+        reload: () => crew.reload(),
+        renew: () => void calendar?.runNow('certificates'),
+      }),
       ...webhookChores({ store, clock, log }),
-    ])
-    opened.push(() => housekeeping.stop())
-
-    const calendar = await openCalendar({
-      ...{ store, clock, log, meter: metrics.meter, threads: jobThreads },
-      ...{ jobs: calendarJobs(config.jobs), zone: config.jobs.zone },
-    })
+    ]
+    let housekeeping: ReturnType<typeof startHousekeeping> | undefined
+    opened.push(() => housekeeping?.stop())
+    let calendar: Calendar | undefined
     opened.push(async () => {
-      const closed = calendar.close()
+      const closed = calendar?.close()
       await jobThreads.close()
       await closed
     })
-    const control = await openControl(dataDir, log, crew, calendar, overview.tell)
+    const runNow: Calendar['runNow'] = (name) => calendar?.runNow(name)
+    const control = await openControl(dataDir, log, crew, { runNow }, overview.tell)
     opened.push(() => control.close())
     // Last, and so closed first: nothing is asked for while its parts are closing.
     const privateServer = await openPrivateServer(options, {
@@ -276,7 +306,12 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       ring,
       backlog,
       health,
+      hold,
       plans,
+      gateOf: crew.gateOf,
+      publicUrl,
+      land,
+      running: { overview: overview.tell, gateOf: crew.gateOf, retry: crew.retry, runJob: runNow },
       renderer,
       importer,
       idempotency,
@@ -286,17 +321,44 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       versions,
       isFull,
       liveLimit: makeLiveLimit(maxLiveRuns),
+      overTls: privateOverTls(dataDir, httpsPeers),
     })
     opened.push(() => privateServer.close(config.http.shutdownGrace))
-    // What a stop or a kill has left half done.
-    if (await campaignsWait({ store, clock })) jobs.expand()
-    automateIfDue()
+    const begin = async () => {
+      housekeeping = startHousekeeping(clock, log, chores)
+      calendar = await openCalendar({
+        ...{ store, clock, log, meter: metrics.meter, threads: jobThreads },
+        ...{ jobs: calendarJobs(config.jobs), zone: config.jobs.zone },
+      })
+      // What a stop or a kill has left half done.
+      if (await campaignsWait({ store, clock })) jobs.expand()
+      automateIfDue()
+    }
+    if (hold.isOn) {
+      health.become('held')
+      const begun = beginWhenLifted(hold, {
+        ...{ health, log },
+        async begin() {
+          await crew.complete()
+          await begin()
+        },
+      })
+      opened.push(async () => {
+        hold.close()
+        await begun
+      })
+    } else await begin()
 
     notifier.ready()
-    if (options.isLate !== true) health.become('running')
+    if (options.isLate !== true && !hold.isOn) health.become('running')
     notifier.startWatchdog(() => crew.healthy())
 
-    const privateUrl = urlOf(config.http.private.host, privateServer.port)
+    const { private: httpsPort } = crew.httpsPorts
+    const { host: privateHost } = config.http.private
+    const privateUrl =
+      httpsPort === undefined
+        ? urlOf(privateHost, privateServer.port)
+        : urlOf(privateHost, httpsPort, 'https')
     const smtp = Object.entries({ inbound: crew.inboundPort, ...crew.submissionPorts })
     overview.listensAt([
       { name: 'API', at: privateUrl },
@@ -304,7 +366,15 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       ...smtp.flatMap(([name, port]) => (port === undefined ? [] : [{ name, at: `port ${port}` }])),
     ])
     log.info(
-      { privateUrl, publicUrl, route: config.outbound.route, sandboxSmtpPort: crew.sandboxPort },
+      {
+        ...{
+          privateUrl,
+          publicUrl,
+          route: config.outbound.route,
+          sandboxSmtpPort: crew.sandboxPort,
+        },
+        runtime: runtimeInUse().name,
+      },
       'Posthorn is up',
     )
     if (!isReachable(config)) {
@@ -319,12 +389,15 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       ...(crew.sandboxPort === undefined ? {} : { sandboxSmtpPort: crew.sandboxPort }),
       ...(crew.inboundPort === undefined ? {} : { inboundSmtpPort: crew.inboundPort }),
       submissionPorts: crew.submissionPorts,
+      publicPort: publicServer.port,
+      httpsPorts: crew.httpsPorts,
       async complete() {
         await crew.complete()
         health.become('running')
       },
       reload() {
         log.info({}, 'Reading files again')
+        certificates.reload()
         crew.reload()
         readAgain(log, readAgents, recorder.useAgents)
       },
@@ -340,6 +413,26 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
   } catch (error) {
     await closeAll()
     throw error
+  }
+}
+
+/** What a start that an upgrade holds has left for later. One that fails then ends the process, and systemd starts another. */
+async function beginWhenLifted(
+  hold: Hold,
+  { health, log, begin }: { health: Health; log: Log; begin: () => Promise<void> },
+): Promise<void> {
+  const isHealthy = async () => {
+    const reasons = [...(await health.unhealthy()), ...(await health.unready())]
+    return reasons.every(({ what }) => what === 'held')
+  }
+  try {
+    if (!(await hold.over(isHealthy))) return
+    await begin()
+    health.become('running')
+    log.info({}, 'The upgrade is over: mail is taken and sent')
+  } catch (error) {
+    log.error({ error }, 'The start could not be completed')
+    process.exit(exitStatus.failed)
   }
 }
 
@@ -378,5 +471,5 @@ function closing({
   }
 }
 
-const urlOf = (host: string, port: number) =>
-  `http://${host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${port}`
+const urlOf = (host: string, port: number, scheme = 'http') =>
+  `${scheme}://${host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${port}`

@@ -37,6 +37,7 @@ export interface JobThread {
 
 export interface JobThreadsOptions {
   config: Config
+  configFile?: string | undefined
   dataDir: string
   turns: SharedArrayBuffer
   backlog: SharedArrayBuffer
@@ -53,7 +54,8 @@ const graceMs = 10_000
 const resourceLimits = { maxYoungGenerationSizeMb: 8 }
 
 export function openJobThreads(options: JobThreadsOptions): JobThreads {
-  const { config, dataDir, turns, backlog, log, clock, metrics, ring, threads } = options
+  const { config, configFile, dataDir, turns, backlog, log, clock, metrics, ring, threads } =
+    options
   const running = new Map<string, { end: ThreadEnd; ended: () => void }>()
   let closing = false
   const bree = new Bree({
@@ -78,7 +80,13 @@ export function openJobThreads(options: JobThreadsOptions): JobThreads {
       name,
       path: fileURLToPath(entry ?? new URL(`../jobs/${name}.js`, import.meta.url)),
       timeout: false,
-      worker: { workerData: { config, dataDir, turns, backlog, slot }, name, resourceLimits },
+      worker: {
+        workerData: { config, configFile, dataDir, turns, backlog, slot },
+        name,
+        resourceLimits,
+        // Or Bree takes a path with '+', as releases have it, for the code itself.
+        eval: false,
+      },
     })),
   })
   bree.on('worker deleted', (name: string) => {

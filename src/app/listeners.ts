@@ -19,20 +19,30 @@ import { automationRoutes } from '../automations/routes.js'
 import type { Plans } from '../billing/index.js'
 import { billingRoutes } from '../billing/routes.js'
 import { broadcastRoutes } from '../broadcasts/routes.js'
+import type { Certificates } from '../certificates/index.js'
 import type { Clock } from '../clock/index.js'
 import type { ApplianceKey, Config } from '../config/index.js'
 import type { Importer } from '../contacts/index.js'
 import { contactRoutes } from '../contacts/routes.js'
+import type { EmailPageDeps, Running } from '../dashboard/index.js'
 import { dashboardRoutes } from '../dashboard/routes.js'
 import type { Backlog } from '../deliveries/index.js'
 import { dmarcRoutes } from '../dmarc/routes.js'
 import { recordSettings } from '../domains/index.js'
 import { domainRoutes } from '../domains/routes.js'
-import { type Idempotency, makeFetchFile } from '../emails/index.js'
+import { type Idempotency, insertNotice, makeFetchFile } from '../emails/index.js'
 import { emailRoutes } from '../emails/routes.js'
-import { type HttpServer, openHttpServer } from '../http/index.js'
+import { ApiError } from '../errors/index.js'
+import type { LandEvents } from '../events/index.js'
+import {
+  type HttpServer,
+  type HttpServerOptions,
+  openHttpServer,
+  standalonePage,
+} from '../http/index.js'
 import type { Log } from '../log/index.js'
 import { openApiRoutes } from '../openapi/routes.js'
+import { makePeople } from '../people/index.js'
 import { makePreferenceLinks, makeUnsubscribeLinks } from '../preferences/index.js'
 import { preferenceRoutes } from '../preferences/routes.js'
 import { statsRoutes } from '../stats/routes.js'
@@ -49,8 +59,12 @@ import {
 } from '../tracking/index.js'
 import { trackingRoutes } from '../tracking/routes.js'
 import { webhookRoutes } from '../webhooks/routes.js'
+import { makeApiAudit } from './api-audit.js'
+import { shapingFiles } from './files.js'
 import type { Health } from './health.js'
 import { healthRoutes } from './health-routes.js'
+import type { Hold } from './hold.js'
+import { listenerCertificates } from './listener-certificates.js'
 import { countAnswers, type Metrics } from './metrics.js'
 import { openResolver } from './resolver.js'
 
@@ -60,24 +74,39 @@ import { openResolver } from './resolver.js'
 // By client address; mail programs fetch through few of them.
 const publicRateLimit = { requests: 600, windowMs: 60_000 }
 
+/** What is answered while an upgrade holds all else: they ask whether it goes well. */
+const ownPages = new Set(['/healthz', '/readyz', '/metrics'])
+
+interface ListenerOptions {
+  config: Config
+  configFile?: string | undefined
+  dataDir: string
+  log: Log
+  isLate?: boolean
+}
+
 /** What applications and the operator reach: the API, the pages, the metrics. */
 export async function openPrivateServer(
-  { config, log, isLate }: { config: Config; log: Log; isLate?: boolean },
+  { config, configFile, dataDir, log, isLate }: ListenerOptions,
   core: Core,
 ): Promise<HttpServer<Principal>> {
   const { http } = config
   const { store, clock, metrics } = core
   const server = await openHttpServer<Principal>({
-    ...http.private,
+    host: http.private.host,
+    port: http.private.port,
     allowedHosts: ['localhost', hostname(), ...http.private.allowedHosts],
     log: log.child({ listener: 'private' }),
     clock,
     authenticate: makeAuthenticate({ store, clock }),
     permit: (principal, route) => refuseBeyondScope(principal, permissionOf(route)),
+    auditOf: makeApiAudit({ store, clock, log }),
     repeats: core.idempotency,
     rateKey: (principal) => principal.keyId,
     rateLimit: { requests: http.rateLimit.requests, windowMs: http.rateLimit.window },
     trustedProxies: [...http.trustedProxies],
+    overTls: core.overTls,
+    refuse: (path) => (ownPages.has(path) ? undefined : core.hold.refuse()),
     onAnswer: countAnswers(metrics.meter, 'private'),
   })
   const { retry, maxQueued } = config.outbound
@@ -120,22 +149,84 @@ export async function openPrivateServer(
   })
   statsRoutes(server.api, { store, clock })
   dashboardRoutes(server.pages, {
-    ...{ store, clock, sandbox: config.outbound.route === 'sandbox' },
-    backupDir: config.backup.dir,
+    document: () => makeDocument(),
+    ...{ store, clock, key: core.key, plans: core.plans, outbound: config.outbound },
+    ...{ sandbox: config.outbound.route === 'sandbox', backupDir: config.backup.dir },
+    ...{ records: recordSettings(config), openResolver: ownResolver },
+    webhookTargets: config.webhooks.allow,
+    tracking: config.tracking,
+    operator: {
+      ...{ store, clock, config, configFile, dataDir, plans: core.plans, land: core.land },
+      running: core.running,
+      certificates: () => listenerCertificates(config),
+      shapingFiles: () => shapingFiles(dataDir),
+      openResolver: ownResolver,
+    },
+    plainHttp: config.dashboard.plainHttp,
+    hostNames: config.http.private.allowedHosts.map((name) => name.toLowerCase()),
+    sendNotice: (mail) => mailOwn(core, config, mail),
+    people: makePeople({
+      ...{ store, clock, key: core.key },
+      asksFactorOfOperators: isReachable(config),
+    }),
+    mail: {
+      ...{ ...sending, protection: config.protection, gateOf: core.gateOf },
+      sentCopy: makeSentCopyLater(config, core),
+    },
   })
-  openApiRoutes(server, { whenAsked: isLate })
+  const makeDocument = openApiRoutes(server, { whenAsked: isLate })
   healthRoutes(server.pages, core.health)
   if (metrics.expose !== undefined) server.pages.get('/metrics', metrics.expose)
   await server.listen()
   return server
 }
 
+/** Whether others than this machine reach the pages. Behind a proxy all come from the loopback interface. */
+export function isReachable({ http }: Config): boolean {
+  const isLoopback = /^(localhost|127\.|::1$)/.test(http.private.host)
+  return !isLoopback || http.trustedProxies.length > 0 || http.private.tls.enabled
+}
+
+/** Makes copies of mails for people to look at. All of outbound comes along with the first of them. */
+function makeSentCopyLater(
+  { outbound }: Config,
+  { store, clock, key, publicUrl, renderer }: Core,
+): EmailPageDeps['sentCopy'] {
+  const deps = { store, clock, key, publicUrl, config: outbound, renderer: () => renderer }
+  let made: Promise<EmailPageDeps['sentCopy']> | undefined
+  return async (copy) => {
+    made ??= import('../outbound/index.js').then(({ makeSentCopies }) => makeSentCopies(deps))
+    return await (await made)(copy)
+  }
+}
+
+/** A mail of the appliance itself, to somebody who is asked to log in. */
+async function mailOwn(
+  { store, clock, backlog, ring }: Core,
+  { outbound, operator }: Config,
+  mail: { to: string; subject: string; text: string },
+): Promise<boolean> {
+  const { retry } = outbound
+  const { from } = operator
+  const made = await store.write((tx) =>
+    insertNotice({ store, retry }, tx, { ...mail, from, now: clock.now() }),
+  )
+  if (made === undefined) return false
+  backlog.change(1)
+  ring(made.due)
+  return true
+}
+
 /** What recipients reach: the pages behind the links in their mail. */
 export async function openPublicServer(
   { config, log }: { config: Config; log: Log },
-  deps: { store: Store; clock: Clock; key: ApplianceKey; metrics: Metrics; recorder: Recorder },
+  deps: Pick<Core, 'store' | 'clock' | 'key' | 'metrics' | 'hold'> & {
+    recorder: Recorder
+    challenge: Certificates['challenge']
+    overTls: HttpServerOptions<never>['overTls']
+  },
 ) {
-  const { store, clock, key, metrics, recorder } = deps
+  const { store, clock, key, metrics, recorder, challenge, overTls } = deps
   const { http } = config
   const server = await openHttpServer<never>({
     host: http.public.host,
@@ -144,6 +235,8 @@ export async function openPublicServer(
     clock,
     trustedProxies: [...http.trustedProxies],
     pageRateLimit: publicRateLimit,
+    overTls,
+    refuse: () => deps.hold.refuse(),
     onAnswer: countAnswers(metrics.meter, 'public'),
   })
   // Tokens are read here and made elsewhere, so the URL before them does not matter.
@@ -154,10 +247,23 @@ export async function openPublicServer(
     preferenceLinks: makePreferenceLinks(key, ''),
   })
   trackingRoutes(server.pages, { clock, tokens: makeTrackingTokens(key), recorder })
-  server.pages.get('/', async () => ({
-    text: 'Posthorn\n',
-    contentType: 'text/plain; charset=utf-8',
-  }))
+  // RFC 8555 §8.3: asked for without TLS, by the name that is to be proved.
+  server.pages.get(
+    '/.well-known/acme-challenge/:token',
+    ({ params }) => {
+      const text = challenge(params.token ?? '')
+      if (text === undefined) throw new ApiError('not_found', 'No such challenge')
+      return { text, contentType: 'application/octet-stream' }
+    },
+    { alsoPlain: true },
+  )
+  // Whoever looks up an address from a mail comes here; they learn nothing of who sends by it.
+  server.pages.get('/', async () =>
+    standalonePage('A mail server', [
+      'Links in mail lead here: to choose what you get, to unsubscribe, and to the pages that a mail points at.',
+      'To change what you get, use the link at the end of a mail that you received. If you got mail that you did not ask for, mark it as spam: its sender is told.',
+    ]),
+  )
   await server.listen()
   return server
 }
@@ -170,7 +276,13 @@ interface Core {
   ring: Parameters<typeof emailRoutes>[1]['ring']
   backlog: Backlog
   health: Health
+  hold: Hold
   plans: Plans
+  gateOf: EmailPageDeps['gateOf']
+  /** Where recipients reach the public listener. */
+  publicUrl: string
+  land: LandEvents
+  running: Running
   renderer: Renderer
   importer: Importer
   idempotency: Idempotency
@@ -180,4 +292,5 @@ interface Core {
   versions: Versions
   isFull: () => Promise<boolean>
   liveLimit: LiveLimit
+  overTls: HttpServerOptions<never>['overTls']
 }

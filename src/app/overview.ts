@@ -1,42 +1,12 @@
 import { type Clock, dayMs } from '../clock/index.js'
 import { packageVersion } from '../config/index.js'
+import type { Flow, Overview } from '../doctor/index.js'
 import type { Series } from '../metrics/index.js'
-import type { Standing } from '../outbound/index.js'
+import { ownName } from '../release/index.js'
 import type { Crew } from './crew.js'
-import type { Health, Reason } from './health.js'
+import type { Health } from './health.js'
 import type { Chore } from './housekeeping.js'
 import type { Metrics } from './metrics.js'
-
-/** What `posthorn status` and `posthorn top` are told by the running appliance. Plain data. */
-export interface Overview extends Standing {
-  version: string
-  startedAt: number
-  now: number
-  /** Where it listens: `private http://127.0.0.1:8080`. */
-  listeners: { name: string; at: string }[]
-  unhealthy: Reason[]
-  unready: Reason[]
-  /** Every count and gauge of the catalogue; none when `metrics.enabled` is off. */
-  series: Series[]
-  /** What came in the last hour and in the last day, or since the start where that is later. */
-  rates: Rates | null
-}
-
-export interface Rates {
-  hour: Flow
-  day: Flow
-}
-
-export interface Flow {
-  /** How long the counts took: less than the hour or the day soon after a start. */
-  ms: number
-  accepted: number
-  delivered: number
-  deferred: number
-  bounced: number
-  /** Room on the disk that went. */
-  diskBytes: number
-}
 
 export interface OverviewDeps {
   clock: Clock
@@ -113,7 +83,13 @@ export function openOverview({ clock, metrics, crew, health }: OverviewDeps) {
       const now = sample(series)
       const rates = { hour: since(now, hourMs), day: since(now, dayMs) }
       return {
-        ...{ version: packageVersion(), startedAt, now: clock.now(), listeners },
+        ...{
+          version: packageVersion(),
+          release: ownName(),
+          startedAt,
+          now: clock.now(),
+          listeners,
+        },
         ...{ unhealthy, unready, ...standing },
         // Buckets are for Prometheus.
         series: series.filter(({ labels }) => labels.le === undefined),

@@ -11,6 +11,7 @@ import { openResolver } from './resolver.js'
  */
 export interface PeriodicContext extends Omit<JobGround, 'data' | 'say' | 'rest'> {
   config: Config
+  configFile: string | undefined
   dataDir: string
   resolver: Resolver
   key: ApplianceKey
@@ -25,9 +26,9 @@ export async function runPeriodic(
   work: (context: PeriodicContext) => Promise<JobResult>,
 ): Promise<void> {
   await inJobThread(name, async ({ data, say, rest: _, ...ground }) => {
-    const { config, dataDir } = data
+    const { config, configFile, dataDir } = data
     const resolver = openResolver(config.dns, ground.clock)
     const key = openApplianceKey(applianceKeyFile(dataDir))
-    say(await work({ ...ground, config, dataDir, resolver, key }))
+    say(await work({ ...ground, config, configFile, dataDir, resolver, key }))
   })
 }

@@ -1,31 +1,18 @@
-import { statSync } from 'node:fs'
-import { type Config, certificatePaths } from '../config/index.js'
+import { stampOf } from '../certificates/index.js'
+import type { Config } from '../config/index.js'
 import type { Log } from '../log/index.js'
 import { readCertificate } from '../smtpd/index.js'
+import { certificateFiles } from './certificates.js'
 import type { Chore } from './housekeeping.js'
 
 /**
  * Has the listeners read their certificates again when the files have changed, as whoever renews them may not
  * send SIGHUP. Half a pair (the new certificate with the old key) is waited for.
  */
-export function renewedCertificates(
-  { inbound, submission }: Config,
-  log: Log,
-  reload: () => void,
-): Chore[] {
-  const pairs = [
-    ...(inbound.enabled ? [inbound.tls] : []),
-    ...(submission.enabled ? [certificatePaths(submission, inbound.tls)] : []),
-  ].filter(({ certificate }) => certificate !== '')
+export function renewedCertificates(config: Config, log: Log, reload: () => void): Chore[] {
+  const pairs = certificateFiles(config)
   if (pairs.length === 0) return []
-  const stamp = () =>
-    pairs
-      .flatMap(({ certificate, key }) => [certificate, key])
-      .map((file) => {
-        const found = statSync(file, { throwIfNoEntry: false })
-        return `${found?.mtimeMs} ${found?.ino} ${found?.size}`
-      })
-      .join()
+  const stamp = () => pairs.map(stampOf).join()
   let known = stamp()
   return [
     {

@@ -1,7 +1,7 @@
 import { holdOverdueRuns, holdRestoredRuns } from '../automations/index.js'
 import { pauseOverdue, pauseRestored } from '../broadcasts/index.js'
-import { type Clock, utcTime } from '../clock/index.js'
-import { holdOverdue, holdRestored } from '../deliveries/index.js'
+import type { Clock } from '../clock/index.js'
+import { holdOverdue, holdRestored, restoredReason } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
 import type { Store } from '../store/index.js'
 import { setAsideRestored } from '../webhooks/index.js'
@@ -49,7 +49,7 @@ async function holdMailOfBackup(deps: HoldDeps): Promise<void> {
   const known = await store.read.selectFrom('appliance').select('backup_made_at').executeTakeFirst()
   const madeAt = known?.backup_made_at ?? null
   if (madeAt === null) return
-  const reason = `restored from a backup of ${utcTime(madeAt)}; it may have been sent since`
+  const reason = restoredReason(madeAt)
   // Campaigns first: their mails are then released with them.
   const campaigns = await pauseRestored(deps, reason)
   const runs = await holdRestoredRuns(deps, reason)
@@ -60,6 +60,6 @@ async function holdMailOfBackup(deps: HoldDeps): Promise<void> {
   )
   log.warn(
     { madeAt: new Date(madeAt).toISOString(), deliveries, campaigns, runs, webhooks },
-    "The database was restored from a backup: what waited in it is held, as it may have been sent since. 'posthorn queue held' lists it; 'queue release', 'broadcast resume' and 'automation resume' send it, 'queue fail' and 'broadcast cancel' discard it. 'webhook deliveries ID --failed' lists the webhooks, 'webhook replay ID --failed' sends them",
+    "The database was restored from a backup: what waited in it is held, as it may have been sent since. 'posthorn queue held' lists it; 'queue release', 'broadcast resume', 'automation resume' and 'webhook replay' send it, 'queue fail' and 'broadcast cancel' discard it",
   )
 }

@@ -2,10 +2,13 @@ import type { Config } from '../config/index.js'
 import type { LiveGate, RetriedLanes, StreamDue, StreamKey } from '../deliveries/index.js'
 import type { Snapshot } from '../metrics/index.js'
 import type { ThreadStanding } from '../outbound/index.js'
+import type { HttpsPeers } from './https.js'
 
 /** What every worker thread is started with; plain data, because it is cloned. */
 export interface ThreadData {
   config: Config
+  /** Of jobs: the file that the settings were read from. */
+  configFile?: string | undefined
   dataDir: string
   publicUrl: string
   /** The thread's place in the writers' turns (`store/turns.ts`). */
@@ -19,10 +22,14 @@ export interface ThreadData {
   listenPort?: number
   /** The same of one that listens at several, by their names. */
   listenPorts?: ThreadPorts
+  /** Of the thread that ends TLS. */
+  httpsPeers?: HttpsPeers
   /** Where the sandbox inbox listens, for the outbound threads. */
   sandboxPort?: number
   /** Where the inbound listener is, for the reports of the simulator. */
   inboundPort?: number
+  /** It only loads its code and opens what it needs, to show that it can, and ends. */
+  isRehearsal?: boolean
 }
 
 /** What the log and the metrics call a thread. */

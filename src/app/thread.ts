@@ -65,6 +65,11 @@ export async function runThread(
   const key = openApplianceKey(applianceKeyFile(data.dataDir))
   const ring = (due: readonly StreamDue[]) =>
     port.postMessage({ kind: 'ring', due } satisfies ThreadReport)
+  if (data.isRehearsal) {
+    await store.close()
+    counting.close()
+    return port.postMessage({ kind: 'ready' } satisfies ThreadReport)
+  }
   const work = await start({ data, store, clock, log, key, meter, ring })
   port.on('message', (order: ThreadOrder) => {
     switch (order.kind) {

@@ -69,6 +69,11 @@ export {
   disableAutomation,
   enableAutomation,
 } from './state.js'
-export { refuseTemplateInUse, type TemplateUse, templateUses } from './templates-in-use.js'
+export {
+  refuseTemplateInUse,
+  type TemplateUse,
+  templateSenders,
+  templateUses,
+} from './templates-in-use.js'
 export { makeVersions, type Versions } from './versions.js'
 export { noteAllBlocked, wakeBlocked } from './wake-blocked.js'

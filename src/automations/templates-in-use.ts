@@ -47,6 +47,23 @@ export async function templateUses(
   return [...uses.values()]
 }
 
+/** By its slug the names of the automations that send a template, those whose runs a missing one would fail. */
+export async function templateSenders(
+  read: Read,
+  accountId: string,
+): Promise<ReadonlyMap<string, string[]>> {
+  const senders = new Map<string, string[]>()
+  for (const { name, definition } of await versionsInUse(read, accountId)) {
+    for (const { type, config } of definition.steps) {
+      if (type !== 'send_email') continue
+      const names = senders.get(config.template) ?? []
+      senders.set(config.template, names)
+      if (!names.includes(name)) names.push(name)
+    }
+  }
+  return senders
+}
+
 /**
  * Throws a 409 that names the automations, if one that is enabled or has live runs sends this template:
  * its runs would fail (automations.md, O13).

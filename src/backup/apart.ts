@@ -7,6 +7,7 @@ export type Order =
   | {
       kind: 'make'
       dataDir: string
+      configFile?: string | undefined
       dir: string
       withKey: boolean
       compress: boolean

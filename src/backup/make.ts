@@ -23,6 +23,8 @@ import { type TarFile, writeTar } from './tar.js'
 
 export interface BackupOptions {
   dataDir: string
+  /** The file of settings in use, wherever it lies: in the backup it is `etc/posthorn.toml`, or that of the data. */
+  configFile?: string | undefined
   /** Where it is to be; made if it is not there. */
   dir: string
   clock: Clock
@@ -92,10 +94,7 @@ async function makeStaged(
   signal?.throwIfAborted()
   const found = inspectDatabase(staged)
   refuseDamaged(found, dataDir)
-  const files: Source[] = [
-    ...(await smallFiles(dataDir, withKey)),
-    await sourceOf(databaseName, staged),
-  ]
+  const files: Source[] = [...(await smallFiles(options)), await sourceOf(databaseName, staged)]
   const manifest: Manifest = {
     format: 1,
     posthorn: packageVersion(),
@@ -145,8 +144,8 @@ async function sourceOf(name: string, path: string): Promise<Source> {
 }
 
 /** The key and the operator's files, as they are now: some kilobytes, kept in memory. */
-async function smallFiles(dataDir: string, withKey: boolean): Promise<Source[]> {
-  const found: [name: string, path: string][] = withKey ? [[keyName, join(dataDir, keyName)]] : []
+async function smallFiles({ dataDir, configFile, withKey }: BackupOptions): Promise<Source[]> {
+  const found = new Map(withKey ? [[keyName, join(dataDir, keyName)]] : [])
   for (const [prefix, dir] of [
     ['data', dataDir],
     ['etc', '/etc/posthorn'],
@@ -154,11 +153,15 @@ async function smallFiles(dataDir: string, withKey: boolean): Promise<Source[]> 
     if (!existsSync(dir)) continue
     for (const name of (await readdir(dir)).sort()) {
       const path = join(dir, name)
-      if (ownName.test(name) && statSync(path).isFile()) found.push([`${prefix}/${name}`, path])
+      if (ownName.test(name) && statSync(path).isFile()) found.set(`${prefix}/${name}`, path)
     }
   }
+  if (configFile !== undefined && ![...found.values()].includes(configFile)) {
+    // Where it is named, that of /etc/posthorn counts for nothing.
+    found.set('etc/posthorn.toml', configFile)
+  }
   return await Promise.all(
-    found.map(async ([name, path]) => {
+    [...found].map(async ([name, path]) => {
       const bytes = await readFile(path)
       const sha256 = createHash('sha256').update(bytes).digest('hex')
       return { name, size: bytes.length, sha256, open: () => once(bytes) }

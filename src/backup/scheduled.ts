@@ -17,6 +17,8 @@ import { verifyBackup } from './verify.js'
 export interface ScheduledDeps {
   clock: Clock
   config: { backup: Config['backup'] }
+  /** The file of settings that was named or found. */
+  configFile?: string | undefined
   dataDir: string
   signal: AbortSignal
 }
@@ -25,11 +27,12 @@ const off: JobResult = { summary: 'No backups are made: backup.dir is not set' }
 
 /** The job `backup`: makes one, removes those that have had their time, and runs the operator's command. */
 export async function scheduledBackup(deps: ScheduledDeps): Promise<JobResult> {
-  const { clock, config, dataDir, signal } = deps
+  const { clock, config, configFile, dataDir, signal } = deps
   const { dir, hook, hookTimeout, ...how } = config.backup
   if (dir === '') return off
   const { withKey, compress, passphraseFile } = how
-  const order = { kind: 'make', dataDir, dir, withKey, compress, passphraseFile } as const
+  const of = { dataDir, configFile, dir, withKey, compress, passphraseFile }
+  const order: Order = { kind: 'make', ...of }
   const made = await inProcess(order, signal)
   const expired = expiredBackups(await findBackups(dir, made.madeAt), {
     ...{ daily: how.keepDaily, weekly: how.keepWeekly, monthly: how.keepMonthly },

@@ -26,6 +26,29 @@ export async function readBilling(
   accountId: string,
 ): Promise<AccountBilling> {
   const [row] = await subscriptionOf(read, { accountId })
+  return billingOf(plans, accountId, row)
+}
+
+/** The same of some accounts, for a list. */
+export async function readBillings(
+  read: Read,
+  plans: Plans,
+  accountIds: readonly string[],
+): Promise<Map<string, AccountBilling>> {
+  const rows = await read
+    .selectFrom('subscriptions')
+    .selectAll()
+    .where('account_id', 'in', accountIds)
+    .execute()
+  const byAccount = new Map(rows.map((row) => [row.account_id, row]))
+  return new Map(accountIds.map((id) => [id, billingOf(plans, id, byAccount.get(id))]))
+}
+
+function billingOf(
+  plans: Plans,
+  accountId: string,
+  row: SubscriptionRow | undefined,
+): AccountBilling {
   return {
     accountId,
     plan: planOf(plans, row),

@@ -4,8 +4,22 @@
  * are counted in the transaction that accepts them, one small row an account and period (UTC month
  * and UTC day), never by looking over the log; nobody passes a cap, however many send at once.
  */
-export { checkAdding, checkOpen, checkSending, type MailType, marketingStop } from './admission.js'
-export { type AccountBilling, type BillingState, type PauseReason, readBilling } from './billing.js'
+export {
+  checkAdding,
+  checkOpen,
+  checkSending,
+  type MailType,
+  marketingStop,
+  pausedMessage,
+  suspendedMessage,
+} from './admission.js'
+export {
+  type AccountBilling,
+  type BillingState,
+  type PauseReason,
+  readBilling,
+  readBillings,
+} from './billing.js'
 export { contactCeiling } from './ceiling.js'
 export {
   type EmailPlan,
@@ -42,4 +56,4 @@ export {
   suspend,
   unsuspend,
 } from './subscription.js'
-export { dayEndsAt, monthEndsAt, readUsage, type Usage } from './usage.js'
+export { dayEndsAt, monthEndsAt, readUsage, readUsages, type Usage } from './usage.js'

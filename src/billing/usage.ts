@@ -20,6 +20,23 @@ export async function readUsage(read: Read, accountId: string, now: number): Pro
   return usageOf(rows, month, day)
 }
 
+/** The same of some accounts, for a list. */
+export async function readUsages(
+  read: Read,
+  accountIds: readonly string[],
+  now: number,
+): Promise<Map<string, Usage>> {
+  const { month, day } = periodsAt(now)
+  const rows = await read
+    .selectFrom('usage')
+    .select(['account_id', 'period', 'mails', 'campaign_mails'])
+    .where('account_id', 'in', accountIds)
+    .where('period', 'in', [month, day])
+    .execute()
+  const of = (id: string) => rows.filter(({ account_id }) => account_id === id)
+  return new Map(accountIds.map((id) => [id, usageOf(of(id), month, day)]))
+}
+
 /** Adds to the counters of the month and day, and tells what they are then. */
 export async function addUsage(
   tx: Tx,

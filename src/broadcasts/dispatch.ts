@@ -71,26 +71,47 @@ export async function sendDraft(
 ): Promise<Broadcast> {
   const { store, clock } = deps
   const { accountId } = billing
-  const draft = await findBroadcast(store.read, accountId, id)
-  refuseUnlessDraft(draft)
-  await checkStanding(store.read, deps, draft)
-  const audience = await reachableNow(store.read, audienceOf(draft))
+  const { draft, audience } = await judgeDraft(deps, accountId, id)
   const now = clock.now()
   const sent = await store.write(async (tx) => {
-    // Another request may have sent it since.
-    refuseUnlessDraft(await findBroadcast(tx, accountId, id))
+    // Another request may have sent or changed it since it was judged.
+    const found = await findBroadcast(tx, accountId, id)
+    refuseUnlessDraft(found)
+    if (changed(draft, found)) throw new ApiError('conflict', changedMeanwhile)
     const standing = await checkStanding(tx, deps, draft)
     if ((draft.scheduled_at ?? 0) <= now) await begin(tx, standing, draft.id, { audience, now })
     else {
       const scheduled = { status: 'scheduled', audience } as const
       await tx.updateTable('broadcasts').set(scheduled).where('id', '=', draft.id).execute()
     }
-    const changed = await findBroadcast(tx, accountId, id)
-    await alongside(tx, changed)
-    return changed
+    const after = await findBroadcast(tx, accountId, id)
+    await alongside(tx, after)
+    return after
   })
   if (sent.status === 'sending') deps.expand()
   return sent
+}
+
+const changedMeanwhile =
+  'The draft was changed at the same moment: look at what it is now, and send it again'
+
+// What it was judged by; its content was checked with the change.
+const changed = (judged: Broadcast, found: Broadcast) =>
+  (['list_id', 'topic_id', 'from_header', 'scheduled_at'] as const).some(
+    (column) => judged[column] !== found[column],
+  )
+
+/** A draft that can be sent now, and to how many; throws what `sendDraft` would. */
+export async function judgeDraft(
+  deps: Pick<BroadcastDeps, 'store' | 'clock' | 'plans'>,
+  accountId: string,
+  id: string,
+): Promise<{ draft: Broadcast; audience: number }> {
+  const { read } = deps.store
+  const draft = await findBroadcast(read, accountId, id)
+  refuseUnlessDraft(draft)
+  await checkStanding(read, deps, draft)
+  return { draft, audience: await reachableNow(read, audienceOf(draft)) }
 }
 
 function refuseUnlessDraft({ status }: Broadcast): void {

@@ -13,6 +13,7 @@ export {
   listBroadcasts,
   listPaused,
 } from './broadcast.js'
+export { type BroadcastChanges, changeDraft } from './change.js'
 export { renderFor } from './content.js'
 export {
   type BroadcastInput,
@@ -20,7 +21,7 @@ export {
   createBroadcast,
 } from './create.js'
 export type { BroadcastDeps } from './deps.js'
-export { dispatchDue, sendDraft } from './dispatch.js'
+export { dispatchDue, judgeDraft, sendDraft } from './dispatch.js'
 export { campaignsWait, expandBroadcasts } from './expand.js'
 export { followBroadcasts } from './follow.js'
 export { pauseOverdue, pauseRestored } from './overdue.js'
@@ -28,6 +29,7 @@ export { listUndelivered, type Undelivered } from './recipients.js'
 export { ratesOf, recipientCount, type Standing, standingOf } from './standing.js'
 export {
   cancelBroadcast,
+  leftToCancel,
   pauseBroadcast,
   resumeBroadcast,
   stopBroadcast,

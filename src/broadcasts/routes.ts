@@ -4,6 +4,7 @@ import { type EmailDeps, maxSendBytes, refuseForeignFields } from '../emails/ind
 import type { Api } from '../http/index.js'
 import { cursorOf, idInCursor } from '../store/index.js'
 import { findBroadcast, findBroadcastDetail, listBroadcasts } from './broadcast.js'
+import { changeDraft } from './change.js'
 import { createBroadcast } from './create.js'
 import type { BroadcastDeps } from './deps.js'
 import { sendDraft } from './dispatch.js'
@@ -13,13 +14,14 @@ import {
   BroadcastBody,
   BroadcastParams,
   BroadcastsQuery,
+  ChangesBody,
   PreviewBody,
   RecipientsQuery,
   TestBody,
   usualPage,
 } from './shapes.js'
 import { shownBroadcast, shownDetail, shownMade, shownRecipient } from './shown.js'
-import { cancelBroadcast } from './stop.js'
+import { cancelBroadcast, pauseBroadcast, resumeBroadcast } from './stop.js'
 import { sendTest } from './test-send.js'
 import { marketingUsage } from './usage.js'
 
@@ -46,7 +48,7 @@ export function broadcastRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): 
   courseRoutes(api, deps)
 }
 
-/** Preview, test, and making one. */
+/** Preview, test, making one, and changing a draft. */
 function contentRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
   const { read } = deps.store
   const billingOf = (accountId: string) => readBilling(read, deps.plans, accountId)
@@ -85,6 +87,24 @@ function contentRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
       return shownMade(made)
     },
   )
+
+  api.patch(
+    '/v1/broadcasts/:id',
+    { ...BroadcastParams, body: ChangesBody, maxBodyBytes },
+    async ({ account: { accountId }, params: { id }, body }) => {
+      refuseForeignFields(body, campaignFields)
+      await changeDraft(deps, await billingOf(accountId), id, body)
+      return await detailOf(deps, accountId, id)
+    },
+  )
+}
+
+/** One campaign with its first recipients. */
+async function detailOf({ store, plans, clock }: BroadcastDeps, accountId: string, id: string) {
+  const broadcast = await findBroadcastDetail(store.read, accountId, id)
+  const stop = marketingStop(await readBilling(store.read, plans, accountId))
+  const recipients = await listRecipients(store.read, id, maxRecipientsShown)
+  return shownDetail(broadcast, stop, clock.now(), recipients)
 }
 
 /** The list, one with its recipients, the plan's usage. */
@@ -113,15 +133,8 @@ function lookRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
 
   api.get('/v1/broadcasts/plan/usage', {}, ({ account }) => marketingUsage(deps, account.accountId))
 
-  api.get(
-    '/v1/broadcasts/:id',
-    BroadcastParams,
-    async ({ account: { accountId }, params: { id } }) => {
-      const broadcast = await findBroadcastDetail(read, accountId, id)
-      const stop = marketingStop(await billingOf(accountId))
-      const recipients = await listRecipients(read, id, maxRecipientsShown)
-      return shownDetail(broadcast, stop, deps.clock.now(), recipients)
-    },
+  api.get('/v1/broadcasts/:id', BroadcastParams, ({ account, params: { id } }) =>
+    detailOf(deps, account.accountId, id),
   )
 
   api.get(
@@ -143,7 +156,7 @@ function lookRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
   )
 }
 
-/** Sending a draft, and cancelling. */
+/** Sending a draft; pausing, resuming, cancelling. */
 function courseRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
   api.post(
     '/v1/broadcasts/:id/send',
@@ -152,6 +165,36 @@ function courseRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
       const billing = await readBilling(deps.store.read, deps.plans, accountId)
       const sent = await sendDraft(deps, billing, id, (tx, sent) => remember(tx, shownMade(sent)))
       return shownMade(sent)
+    },
+  )
+
+  api.post(
+    '/v1/broadcasts/:id/pause',
+    BroadcastParams,
+    async ({ account: { accountId }, params: { id }, remember }) => {
+      const answer = { id, status: 'paused', message: 'Campaign paused' }
+      const how = { reason: 'paused by the account', byAccount: true }
+      await pauseBroadcast(
+        deps,
+        { account_id: accountId, id },
+        { ...how, alongside: (tx) => remember(tx, answer) },
+      )
+      return answer
+    },
+  )
+
+  api.post(
+    '/v1/broadcasts/:id/resume',
+    BroadcastParams,
+    async ({ account: { accountId }, params: { id }, remember }) => {
+      const answer = { id, message: 'The campaign goes on' }
+      await resumeBroadcast(
+        deps,
+        { account_id: accountId, id },
+        { byAccount: true, alongside: (tx) => remember(tx, answer) },
+      )
+      deps.expand()
+      return answer
     },
   )
 

@@ -10,7 +10,7 @@ import {
   Sender,
   Tags,
 } from '../emails/index.js'
-import { BodyId, described, QueryInteger, rule, Uuid } from '../http/index.js'
+import { atLeastOne, BodyId, described, QueryInteger, rule, Uuid } from '../http/index.js'
 
 /*
  * What requests about campaigns look like. Every rule says in its message what it expects.
@@ -54,17 +54,27 @@ export const BroadcastBody = type({
   draft: optional(described(boolean(), 'true or false')),
 })
 
+/** Null means absent in every body, so what is taken away from a draft is empty. */
+export const ChangesBody = atLeastOne(
+  type({
+    ...{ listId: optional(BodyId), from: optional(Sender), subject: optional(line(maxSubject)) },
+    ...{ html: optional(Content(1)), topicId: optional(BodyId), name: optional(line(maxName, 0)) },
+    ...{ replyTo: optional(ReplyTo), headers: optional(Headers), tags: optional(Tags) },
+    ...{ scheduledAt: optional(ScheduledAt), attachments: optional(Attachments) },
+  }),
+)
+
 export const TestBody = type({
   ...campaign,
   to: Recipient,
 })
 
-function line(most: number) {
+function line(most: number, least: 0 | 1 = 1) {
   return rule<string>(
-    `a string of 1 to ${most} characters without control characters`,
+    `a string of ${least} to ${most} characters without control characters`,
     (value) =>
       typeof value === 'string' &&
-      value.trim() !== '' &&
+      (value.trim() !== '' || (least === 0 && value === '')) &&
       [...value].length <= most &&
       // mta.md §4.1: none of them reaches a header. Half of a surrogate pair is no character.
       !/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u.test(value),

@@ -15,6 +15,7 @@ export function shownBroadcast(broadcast: Broadcast, stop: string | null, now: n
     subject: broadcast.subject,
     status,
     pausedReason: status === 'paused' && reason !== null ? publicReason(reason) : null,
+    pausedBy: status === 'paused' ? (broadcast.paused_by ?? 'operator') : null,
     failedReason: status === 'failed' ? reason : null,
     listId: broadcast.list_id,
     topicId: broadcast.topic_id,

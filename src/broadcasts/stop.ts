@@ -40,21 +40,32 @@ const cannotCancel: Record<Exclude<BroadcastStatus, 'draft' | 'scheduled'>, stri
 
 const heldReason = (id: string) => `campaign ${id} is paused`
 
+/** The account's own pause or resume; the one of an operator without it. */
+interface ByAccount {
+  byAccount?: boolean
+  /** Written with the change of status. */
+  alongside?: (tx: Tx) => Promise<void>
+}
+
 /**
- * The operator's pause: no more mails are made, and those that wait are held, the next to leave
- * first; what is under way at this moment still leaves. Again, it holds what it could not hold before.
+ * A pause: no more mails are made, and those that wait are held, the next to leave first; what is under
+ * way at this moment still leaves. Again, it holds what it could not hold before. Throws an OperatorError
+ * for a campaign that is none to pause, for the account a 409, also when the operator has paused it.
  */
 export async function pauseBroadcast(
   deps: StopDeps,
-  { account_id, id }: Broadcast,
-  { reason, onProgress }: { reason: string; onProgress?: ((seen: number) => void) | undefined },
+  { account_id, id }: Pick<Broadcast, 'account_id' | 'id'>,
+  how: ByAccount & { reason: string; onProgress?: ((seen: number) => void) | undefined },
 ): Promise<{ held: number; inFlight: number }> {
+  const { reason, onProgress, byAccount = false, alongside } = how
   await deps.store.write(async (tx) => {
-    const { status } = await findBroadcast(tx, account_id, id)
+    const { status, paused_by } = await findBroadcast(tx, account_id, id)
     if (status !== 'sending' && status !== 'paused' && status !== 'scheduled') {
-      throw new OperatorError(`A campaign that is ${status} cannot be paused`)
+      throw refusalFor(byAccount, `A campaign that is ${status} cannot be paused`)
     }
-    await setStatus(tx, id, { status: 'paused', reason })
+    if (byAccount && status === 'paused' && paused_by === null) throw operatorsPause()
+    await setStatus(tx, id, { status: 'paused', reason, paused_by: byAccount ? 'account' : null })
+    await alongside?.(tx)
   })
   const { changed, inFlight } = await changeFitting(
     deps,
@@ -65,20 +76,27 @@ export async function pauseBroadcast(
   return { held: changed, inFlight }
 }
 
-/** Lets a paused campaign go on: what was scheduled and is overdue is dispatched at once. */
+/**
+ * Lets a paused campaign go on: what was scheduled and is overdue is dispatched at once. An account lets go
+ * on only what it has paused itself.
+ */
 export async function resumeBroadcast(
   deps: StopDeps,
-  { account_id, id }: Broadcast,
-  onProgress?: (seen: number) => void,
+  { account_id, id }: Pick<Broadcast, 'account_id' | 'id'>,
+  how: ByAccount & { onProgress?: ((seen: number) => void) | undefined } = {},
 ): Promise<{ released: number }> {
+  const { onProgress, byAccount = false, alongside } = how
   await deps.store.write(async (tx) => {
-    const { status, sent_at } = await findBroadcast(tx, account_id, id)
+    const { status, sent_at, paused_by } = await findBroadcast(tx, account_id, id)
     // Sending: a resume that was broken off.
     if (status !== 'paused' && status !== 'sending') {
-      throw new OperatorError(`A campaign that is ${status} cannot be resumed`)
+      throw refusalFor(byAccount, `A campaign that is ${status} cannot be resumed`)
     }
-    await setStatus(tx, id, { status: sent_at === null ? 'scheduled' : 'sending', reason: null })
+    if (byAccount && status === 'paused' && paused_by === null) throw operatorsPause()
+    const resumed = sent_at === null ? 'scheduled' : 'sending'
+    await setStatus(tx, id, { status: resumed, reason: null, paused_by: null })
     await endIfDone(tx, id, deps.clock.now())
+    await alongside?.(tx)
   })
   const { changed } = await changeFitting(
     deps,
@@ -89,6 +107,21 @@ export async function resumeBroadcast(
   return { released: changed }
 }
 
+const refusalFor = (byAccount: boolean, message: string) =>
+  byAccount ? new ApiError('conflict', message) : new OperatorError(message)
+
+const operatorsPause = () =>
+  new ApiError('conflict', 'The operator has paused the campaign, and only the operator resumes it')
+
+/** How many mails wait, and how many are not made yet; throws for a campaign that is over. */
+export function leftToCancel(broadcast: Broadcast): { waiting: number; unmade: number } {
+  const { status, waiting, expanded, audience, recipients } = broadcast
+  if (status === 'sent' || status === 'failed') {
+    throw new OperatorError(`A campaign that is ${status} cannot be cancelled`)
+  }
+  return { waiting, unmade: expanded === 0 ? Math.max(0, audience - recipients) : 0 }
+}
+
 /** The operator's cancel: also of a campaign that is sending. What has not left never will. */
 export async function stopBroadcast(
   deps: StopDeps,
@@ -96,10 +129,9 @@ export async function stopBroadcast(
   onProgress?: (seen: number) => void,
 ): Promise<{ cancelled: number; inFlight: number }> {
   await deps.store.write(async (tx) => {
-    const { status, expanded, sent_at, ...before } = await findBroadcast(tx, account_id, id)
-    if (status === 'sent' || status === 'failed') {
-      throw new OperatorError(`A campaign that is ${status} cannot be cancelled`)
-    }
+    const found = await findBroadcast(tx, account_id, id)
+    const { expanded, sent_at, ...before } = found
+    leftToCancel(found)
     const now = deps.clock.now()
     if (sent_at !== null && expanded === 0) {
       const unused = before.audience - before.recipients
@@ -128,7 +160,7 @@ export async function stopBroadcast(
 }
 
 type Change = Partial<
-  Pick<Broadcast, 'reason' | 'ended_at' | 'expanded'> & { status: BroadcastStatus }
+  Pick<Broadcast, 'reason' | 'paused_by' | 'ended_at' | 'expanded'> & { status: BroadcastStatus }
 >
 
 const setStatus = async (tx: Tx, id: string, change: Change) =>

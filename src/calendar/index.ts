@@ -10,6 +10,7 @@ export {
   keepHandled,
   readHandled,
 } from './due-times.js'
+export { scheduleInWords, shownDuration } from './in-words.js'
 export { settleLostRuns } from './lost-runs.js'
 export {
   beginRun,

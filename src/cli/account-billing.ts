@@ -11,7 +11,9 @@ import {
   suspend,
   unsuspend,
 } from '../billing/index.js'
+import { summarise } from '../deliveries/index.js'
 import type { Tx } from '../store/index.js'
+import { type AskOptions, asksFirst, confirmed, type Intent } from './confirm.js'
 import { type CliDeps, withStore } from './database.js'
 import { say, sayFields, sayJson } from './output.js'
 import { placeOf } from './place.js'
@@ -70,16 +72,18 @@ export function accountBillingCommands(account: Command): void {
       change(command, idOrName, () => (tx, id) => setBillingState(tx, id, state)),
     )
 
-  account
-    .command('suspend <account>')
+  asksFirst(account.command('suspend <account>'))
     .description('stop all sending of an account until it is unsuspended')
     .option('--reason <text>', 'a note for operators', 'no reason was noted')
     .addHelpText(
       'after',
       "\nExample:\n  $ posthorn account suspend 'City library' --reason 'sends spam, ticket 7'",
     )
-    .action((idOrName: string, { reason }: { reason: string }, command: Command) =>
-      change(command, idOrName, () => (tx, id) => suspend(tx, id, reason)),
+    .action((idOrName: string, options: { reason: string } & AskOptions, command: Command) =>
+      change(command, idOrName, () => (tx, id) => suspend(tx, id, options.reason), {
+        options,
+        intent: (deps, found) => stopOf(deps, found, 'suspend'),
+      }),
     )
 
   account
@@ -96,17 +100,46 @@ async function change(
   command: Command,
   idOrName: string,
   prepare: (plans: Plans) => (tx: Tx, accountId: string) => Promise<void>,
+  asking?: {
+    options: AskOptions
+    intent: (deps: CliDeps, account: Account) => Promise<Intent>
+  },
 ): Promise<void> {
   const place = placeOf(command)
   const plans = plansOf(place)
   const work = prepare(plans)
   const standing = await withStore(place, async (deps) => {
-    const { id } = await findAccount(deps.store.read, idOrName)
+    const account = await findAccount(deps.store.read, idOrName)
+    const { id } = account
+    const intent = await asking?.intent(deps, account)
+    if (intent && !(await confirmed(place, asking?.options ?? {}, intent))) return
     await deps.store.write((tx) => work(tx, id))
     return await standingOf(deps, plans, id)
   })
+  if (standing === undefined) return
   if (place.json) return sayJson(standing)
   sayStanding(standing)
+}
+
+/** What stops when an account is suspended or paused: it goes on later, and is asked for at a terminal alone. */
+export async function stopOf(
+  { store, clock }: CliDeps,
+  { id, name }: Account,
+  verb: 'suspend' | 'pause',
+  marketing = false,
+): Promise<Intent> {
+  const { classes } = await summarise(store.read, { accountId: id }, { now: clock.now(), lanes: 0 })
+  const stopped = classes.filter((row) => !marketing || row.class !== 'transactional')
+  const waiting = stopped.reduce((all, row) => all + row.waiting, 0)
+  return {
+    to: `${verb} ${marketing ? 'the marketing of ' : ''}the account "${name}"`,
+    facts: [
+      marketing ? 'Its campaigns and marketing sends are refused' : 'Its sends are refused',
+      `Deliveries that wait until 'posthorn account un${verb}': ${waiting}`,
+    ],
+    counts: { id, name, waiting },
+    how: 'mild',
+  }
 }
 
 type Standing = Awaited<ReturnType<typeof standingOf>>

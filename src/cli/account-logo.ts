@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import {
+  type Account,
   findAccount,
   logoOf,
   maxLogoBytes,
@@ -8,21 +9,20 @@ import {
   removeLogo,
   setLogo,
 } from '../accounts/index.js'
-import { OperatorError } from '../errors/index.js'
+import { type AskOptions, asksFirst, confirmed, type Intent } from './confirm.js'
 import { withStore } from './database.js'
 import { say, sayJson } from './output.js'
 import { placeOf } from './place.js'
 
 /** The picture on the pages that an account's recipients see. */
 export function accountLogoCommand(account: Command): void {
-  account
-    .command('logo <account> [file]')
+  asksFirst(account.command('logo <account> [file]'))
     .description("set, show or remove the logo on an account's preference centre")
     .option('--remove', 'take the logo away')
     .addHelpText(
       'after',
       `
-The file is a PNG, JPEG or WebP picture of at most ${maxLogoBytes / 1024} KiB, shown 64 pixels high or less.
+The file (- reads stdin) is a PNG, JPEG or WebP picture of at most ${maxLogoBytes / 1024} KiB, shown 64 pixels high or less.
 Without it, the command tells what is set.
 
 Examples:
@@ -33,20 +33,28 @@ Examples:
       async (
         idOrName: string,
         file: string | undefined,
-        { remove }: { remove?: true },
+        options: { remove?: true } & AskOptions,
         command: Command,
       ) => {
         const place = placeOf(command)
-        if (remove && file !== undefined) {
-          throw new OperatorError('Give a file or --remove, not both')
-        }
-        const logo = file === undefined ? undefined : readLogo(readFileSync(file))
-        const { found, now } = await withStore(place, async ({ store }) => {
+        const { remove } = options
+        if (remove && file !== undefined) command.error('error: give a file or --remove, not both')
+        const logo =
+          file === undefined ? undefined : readLogo(readFileSync(file === '-' ? 0 : file))
+        const done = await withStore(place, async ({ store }) => {
           const found = await findAccount(store.read, idOrName)
+          const before = await logoOf(store.read, found.id)
+          const replaces = before !== undefined && (remove || logo !== undefined)
+          if (replaces || options.dryRun) {
+            const intent = replacingOf(found, before, logo)
+            if (!(await confirmed(place, options, intent))) return
+          }
           if (logo !== undefined) await store.write((tx) => setLogo(tx, found.id, logo))
           if (remove) await store.write((tx) => removeLogo(tx, found.id))
           return { found, now: await logoOf(store.read, found.id) }
         })
+        if (done === undefined) return
+        const { found, now } = done
         const shown = now && { contentType: now.contentType, sizeBytes: now.bytes.length }
         if (place.json) return sayJson({ id: found.id, name: found.name, logo: shown ?? null })
         say(
@@ -56,4 +64,24 @@ Examples:
         )
       },
     )
+}
+
+type Logo = NonNullable<Awaited<ReturnType<typeof logoOf>>>
+
+function replacingOf(
+  { id, name }: Account,
+  before: Logo | undefined,
+  logo: Logo | undefined,
+): Intent {
+  const sizeOf = (one: Logo | undefined) => one?.bytes.length ?? null
+  return {
+    to: `${logo === undefined ? 'take the logo away from' : 'set the logo of'} "${name}"`,
+    facts: [
+      before === undefined
+        ? 'It has none'
+        : `The one it has (${before.contentType}, ${before.bytes.length} bytes) is not kept`,
+    ],
+    counts: { id, beforeBytes: sizeOf(before), thenBytes: sizeOf(logo) },
+    how: 'mild',
+  }
 }

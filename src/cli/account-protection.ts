@@ -12,9 +12,15 @@ import {
   unpause,
 } from '../protection/index.js'
 import type { Tx } from '../store/index.js'
-import { withStore } from './database.js'
+import { stopOf } from './account-billing.js'
+import { type AskOptions, asksFirst, confirmed, type Intent } from './confirm.js'
+import { type CliDeps, withStore } from './database.js'
 import { jsonTime, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf, settingsOf } from './place.js'
+
+interface ChangeOptions extends AskOptions {
+  note?: string
+}
 
 type Order = Parameters<typeof unpause>[1]
 
@@ -55,8 +61,7 @@ Example:
 
   const note = () => new Option('--note <text>', 'why, for the audit log')
 
-  account
-    .command('pause <account>')
+  asksFirst(account.command('pause <account>'))
     .description("stop an account's mail until it is unpaused; what is queued waits")
     .addOption(
       new Option('--reason <reason>', 'what its API clients are told')
@@ -72,12 +77,15 @@ Example:
     .action(
       (
         idOrName: string,
-        given: { reason: (typeof reasons)[number]; marketing?: true; note?: string },
+        options: { reason: (typeof reasons)[number]; marketing?: true } & ChangeOptions,
         command: Command,
-      ) =>
-        change(command, idOrName, given.note, (tx, order) =>
-          pauseByOperator(tx, { ...order, ...given, marketing: given.marketing === true }),
-        ),
+      ) => {
+        const { reason, marketing = false } = options
+        const apply = (tx: Tx, order: Order) => pauseByOperator(tx, { ...order, reason, marketing })
+        return change(command, idOrName, options, apply, (deps, found) =>
+          stopOf(deps, found, 'pause', marketing),
+        )
+      },
     )
 
   account
@@ -88,8 +96,8 @@ Example:
       'after',
       "\nExample:\n  $ posthorn account unpause 'City library' --note 'the list is cleaned'",
     )
-    .action((idOrName: string, given: { note?: string }, command: Command) =>
-      change(command, idOrName, given.note, unpause),
+    .action((idOrName: string, options: ChangeOptions, command: Command) =>
+      change(command, idOrName, options, unpause),
     )
 
   account
@@ -124,20 +132,26 @@ Example:
 async function change(
   command: Command,
   idOrName: string,
-  note: string | undefined,
+  options: ChangeOptions,
   apply: (tx: Tx, order: Order) => Promise<void>,
+  intentOf?: (deps: CliDeps, account: Account) => Promise<Intent>,
 ): Promise<void> {
   const place = placeOf(command)
   const { protection: settings } = settingsOf(place)
   const { SUDO_USER, USER } = process.env
   const who = SUDO_USER || USER || `user ${process.getuid?.()}`
-  const { found, standing } = await withStore(place, async ({ store, clock }) => {
+  const done = await withStore(place, async (deps) => {
+    const { store, clock } = deps
     const found = await findAccount(store.read, idOrName)
+    const intent = await intentOf?.(deps, found)
+    if (intent && !(await confirmed(place, options, intent))) return
     const now = clock.now()
-    const order = { accountId: found.id, who, note: note ?? null, now, settings }
+    const order = { accountId: found.id, who, note: options.note ?? null, now, settings }
     await store.write((tx) => apply(tx, order))
     return { found, standing: await readStanding(store.read, found.id, { now, settings }) }
   })
+  if (done === undefined) return
+  const { found, standing } = done
   if (place.json) return sayJson(jsonOf(found, standing))
   const { paused, marketingPaused } = standing
   if (paused !== null) say(`All mail of "${found.name}" is paused; what is queued waits.`)

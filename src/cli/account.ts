@@ -5,6 +5,7 @@ import {
   findAccount,
   listAccounts,
   listKeys,
+  renameAccount,
 } from '../accounts/index.js'
 import { listDomains } from '../domains/index.js'
 import { accountBillingCommands } from './account-billing.js'
@@ -28,6 +29,20 @@ export function accountCommands(program: Command): void {
       if (place.json) return sayJson(shown(made))
       say(`Account "${made.name}" is there: ${made.id}`)
       say(`Next: posthorn key create 'My application' --account ${made.id}`)
+    })
+
+  account
+    .command('rename <account> <name>')
+    .description('give an account another name')
+    .addHelpText('after', "\nExample:\n  $ posthorn account rename 'City library' 'City libraries'")
+    .action(async (idOrName: string, name: string, _options, command: Command) => {
+      const place = placeOf(command)
+      const renamed = await withStore(place, async (deps) => {
+        const found = await findAccount(deps.store.read, idOrName)
+        return renameAccount(deps, found.id, name)
+      })
+      if (place.json) return sayJson(renamed)
+      say(`The account is called "${renamed.name}"`)
     })
 
   account

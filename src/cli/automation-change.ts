@@ -13,15 +13,22 @@ import {
 import { readBilling } from '../billing/index.js'
 import { statusOf } from './automation-show.js'
 import { numbered } from './broadcast-show.js'
+import { type AskOptions, asksFirst, confirmed, type Intent } from './confirm.js'
 import { type CliDeps, withStore } from './database.js'
 import { say, sayJson } from './output.js'
 import { type Place, placeOf } from './place.js'
 import { plansOf } from './plan.js'
 
+interface Options extends AskOptions {
+  overdue?: Release
+}
+
 interface Change {
   name: string
   about: string
   help: string
+  /** What goes with it, where it is asked for. */
+  intent?: (automation: Automation, overdue: Release) => Intent | undefined
   apply: (
     deps: CliDeps,
     automation: Automation,
@@ -59,6 +66,12 @@ const changes: readonly Change[] = [
     help: `$ posthorn automation archive Welcome
 
 This cannot be undone. What has become mail in the queue leaves: 'posthorn queue' is for that.`,
+    intent: ({ id, name, running, waiting }) => ({
+      to: `end the automation "${name}" for good`,
+      facts: [`Runs that are cancelled where they are: ${numbered(running + waiting)}`],
+      counts: { id, runs: running + waiting },
+      how: 'moderate',
+    }),
     async apply(deps, { account_id, id }) {
       await archiveAutomation(deps, account_id, id)
       return undefined
@@ -90,6 +103,15 @@ What fell due meanwhile:
   shift  every timer goes on by as long as the pause was (the default)
   now    each overdue run takes its step now
   skip   overdue runs go on now, but the mails that they would make are passed over`,
+    intent: ({ id, name, running, waiting }, overdue) =>
+      overdue === 'shift'
+        ? undefined
+        : {
+            to: `let "${name}" go on, and ${overdue === 'now' ? 'take all overdue steps at once' : 'pass over the mails that are overdue'}`,
+            facts: [`It has ${runs(running + waiting)} under way`],
+            counts: { id, overdue, runs: running + waiting },
+            how: 'mild',
+          },
     apply: (deps, automation, { overdue }) => resumeAutomation(deps, automation, overdue),
     done: (_automation, { released = 0 }) =>
       `It goes on; ${runs(released)} released. A running appliance sees it within 5 seconds`,
@@ -99,12 +121,13 @@ What fell due meanwhile:
 /** `automation enable`, `disable`, `archive`, `pause` and `resume`. */
 export function changeAutomationCommands(automation: Command): void {
   for (const change of changes) {
-    const command = automation
-      .command(`${change.name} <automation>`)
+    const command = automation.command(`${change.name} <automation>`)
+    if (change.intent !== undefined) asksFirst(command)
+    command
       .description(change.about)
       .addHelpText('after', `\nExample:\n  ${change.help}`)
-      .action((named: string, options: { overdue?: Release }, command: Command) =>
-        run(change, named, options.overdue ?? 'shift', command),
+      .action((named: string, options: Options, command: Command) =>
+        run(change, named, options, command),
       )
     if (change.name !== 'resume') continue
     const about = 'what becomes of steps that are overdue'
@@ -114,13 +137,18 @@ export function changeAutomationCommands(automation: Command): void {
   }
 }
 
-async function run(change: Change, named: string, overdue: Release, command: Command) {
+async function run(change: Change, named: string, options: Options, command: Command) {
   const place = placeOf(command)
-  const { changed, automation } = await withStore(place, async (deps) => {
+  const { overdue = 'shift' } = options
+  const done = await withStore(place, async (deps) => {
     const found = await findAnyAutomation(deps.store.read, named)
+    const intent = change.intent?.(found, overdue)
+    if (intent && !(await confirmed(place, options, intent))) return
     const changed = await change.apply(deps, found, { place, overdue })
     return { changed, automation: await findAnyAutomation(deps.store.read, found.id) }
   })
+  if (done === undefined) return
+  const { changed, automation } = done
   if (place.json) {
     const { id, name } = automation
     return sayJson({ id, name, status: statusOf(automation), ...changed })

@@ -10,9 +10,9 @@ import {
   startBackfill,
   stopBackfill,
 } from '../automations/index.js'
-import { OperatorError } from '../errors/index.js'
 import { runs } from './automation-change.js'
 import { numbered } from './broadcast-show.js'
+import { type AskOptions, asksFirst, confirmed, counted, type Intent } from './confirm.js'
 import { listOf } from './contact.js'
 import { withStore } from './database.js'
 import { remark, say, sayJson, sayTable } from './output.js'
@@ -20,11 +20,9 @@ import { type Place, placeOf } from './place.js'
 
 /** `automation move` and `start`. */
 export function moveAutomationCommands(automation: Command): void {
-  automation
-    .command('move <automation>')
+  asksFirst(automation.command('move <automation>'))
     .description('let live runs of older versions go on by the steps of a newer one')
     .requiredOption('--to <version>', "a version that was enabled, or 'latest'", versionNumber)
-    .option('--dry-run', 'only say which runs would move, and why the others stay')
     .addHelpText(
       'after',
       `
@@ -35,28 +33,41 @@ A run moves if the version has a step with the key and type of the one at which 
 event. What it waits for stays as it is: a delay that is longer in the new version is not made longer.`,
     )
     .action(
-      async (
-        named: string,
-        options: { to: number | 'latest'; dryRun?: true },
-        command: Command,
-      ) => {
+      async (named: string, options: { to: number | 'latest' } & AskOptions, command: Command) => {
         const place = placeOf(command)
         const done = await withStore(place, async (deps) => {
           const { read } = deps.store
           const found = await findAnyAutomation(read, named)
           const version = options.to === 'latest' ? await newestVersion(read, found) : options.to
-          if (options.dryRun) {
-            return { version, moved: null, groups: await planMove(read, found, version) }
-          }
+          const groups = await planMove(read, found, version)
+          // It says more than its question.
+          if (options.dryRun) return { version, moved: null, groups }
+          const intent = movingOf(found.name, version, groups)
+          const isEmpty = groups.every(({ stays }) => stays !== null)
+          if (!isEmpty && !(await confirmed(place, options, intent))) return
           const moved = await moveRuns(deps, found, version)
           return { version, moved, groups: await planMove(read, found, version) }
         })
+        if (done === undefined) return
         if (place.json) return sayJson(done)
         sayMoved(done)
       },
     )
 
   startCommand(automation)
+}
+
+function movingOf(name: string, version: number, groups: readonly MoveGroup[]): Intent {
+  const sum = (moves: boolean) =>
+    groups
+      .filter(({ stays }) => (stays === null) === moves)
+      .reduce((all, group) => all + group.runs, 0)
+  return {
+    to: `move ${runs(sum(true))} of "${name}" to version ${version}`,
+    facts: [`Runs of older versions that stay, as --dry-run explains: ${numbered(sum(false))}`],
+    counts: { version, moves: sum(true), stays: sum(false) },
+    how: 'moderate',
+  }
 }
 
 function sayMoved({
@@ -85,20 +96,17 @@ function sayMoved({
   if (moved === null) remark('Nothing was moved: without --dry-run it is')
 }
 
-interface StartOptions {
+interface StartOptions extends AskOptions {
   list?: string
   perHour: number
-  dryRun?: true
   stop?: true
 }
 
 function startCommand(automation: Command): void {
-  automation
-    .command('start <automation>')
+  asksFirst(automation.command('start <automation>'))
     .description('start an automation for the contacts of a list, so many an hour')
     .option('--list <list>', 'id or name of the list')
     .option('--per-hour <count>', 'how many runs start in an hour', perHour, 1_000)
-    .option('--dry-run', 'only count whom it would start for, and why not for the others')
     .option('--stop', 'start no more of those that an earlier start is about')
     .addHelpText(
       'after',
@@ -114,25 +122,39 @@ starts the runs and goes on after a restart; 'posthorn automation show' says how
     .action(async (named: string, options: StartOptions, command: Command) => {
       const place = placeOf(command)
       if (options.stop) return await stop(place, named)
-      const { list, perHour, dryRun } = options
-      if (list === undefined) throw new OperatorError('Name the list: --list ID')
-      await start(place, named, { list, perHour, dryRun: dryRun === true })
+      if (options.list === undefined) command.error('error: name the list: --list ID')
+      await start(place, named, options.list, options)
     })
 }
 
 async function start(
   place: Place,
   named: string,
-  { list, perHour, dryRun }: { list: string; perHour: number; dryRun: boolean },
+  list: string,
+  options: StartOptions,
 ): Promise<void> {
-  const { judged, automation } = await withStore(place, async ({ store, clock }) => {
+  const { perHour, dryRun = false } = options
+  const done = await withStore(place, async ({ store, clock }) => {
     const automation = await findAnyAutomation(store.read, named)
     const listId = await listOf(store.read, automation.account_id, list)
     const judging = { store, clock, versions: makeVersions() }
     const judged = await judgeBackfill(judging, automation, listId)
+    const intent: Intent = {
+      to: `start ${runs(judged.starts)} of "${automation.name}", at most ${counted(perHour, 'run')} an hour`,
+      facts: [
+        'What they mail cannot be taken back',
+        `Contacts that are left out, as --dry-run explains: ${numbered(judged.seen - judged.starts)}`,
+      ],
+      counts: { starts: judged.starts, contacts: judged.seen, perHour },
+      how: 'moderate',
+    }
+    // It says more than its question.
+    if (!dryRun && judged.starts > 0 && !(await confirmed(place, options, intent))) return
     if (!dryRun) await startBackfill({ store, clock }, automation, { listId, perHour })
     return { judged, automation }
   })
+  if (done === undefined) return
+  const { judged, automation } = done
   const { seen, starts, refused } = judged
   const hours = Math.ceil((starts / perHour) * 10) / 10
   if (place.json) {

@@ -80,6 +80,7 @@ async function make(place: Place, dir: string | undefined, options: MakeOptions)
   }
   const made = await makeBackup({
     dataDir: place.dataDir,
+    configFile: place.configFile,
     dir: directoryOf(place, dir, backup.dir),
     clock: systemClock,
     withKey: options.withKey ?? (options.withoutKey ? false : backup.withKey),

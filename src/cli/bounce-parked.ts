@@ -8,6 +8,7 @@ import {
   retryParkedReports,
 } from '../inbound/index.js'
 import type { Tx } from '../store/index.js'
+import { type AskOptions, asksFirst, confirmed, counted, type Intent } from './confirm.js'
 import { withStore } from './database.js'
 import { jsonTime, say, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
@@ -58,6 +59,7 @@ Of more than 200 the oldest are dropped.`,
     about: 'drop parked reports; nothing follows from them',
     change: discardParkedReports,
     done: 'dropped',
+    isLoss: true,
   })
 }
 
@@ -66,30 +68,55 @@ interface Change {
   about: string
   change: (tx: Tx, ids?: readonly number[]) => Promise<number>
   done: string
+  isLoss?: true
 }
 
-function changeCommand(bounce: Command, { name, about, change, done }: Change): void {
-  bounce
-    .command(`${name} [id...]`)
+function changeCommand(bounce: Command, { name, about, change, done, isLoss }: Change): void {
+  const command = bounce.command(`${name} [id...]`)
+  if (isLoss) asksFirst(command)
+  command
     .description(about)
     .option('--all', 'all that are parked')
     .addHelpText('after', `\nExample:\n  $ posthorn bounce ${name} --all`)
-    .action(async (given: string[], { all }: { all?: true }, command: Command) => {
+    .action(async (given: string[], options: { all?: true } & AskOptions, command: Command) => {
       const place = placeOf(command)
+      const { all } = options
       if ((given.length === 0) === (all === undefined)) {
-        throw new OperatorError("Name reports, or --all; 'posthorn bounce parked' shows them")
+        command.error("error: name reports, or --all; 'posthorn bounce parked' shows them")
       }
-      const changed = await withStore(place, ({ store }) =>
-        store.write(async (tx) => {
+      const changed = await withStore(place, async ({ store }) => {
+        const parked = await listParkedReports(store.read)
+        const chosen = all ? parked : given.map((id) => reportOf(parked, id))
+        const intent = {
+          ...discardingOf(chosen),
+          to: `${name} ${counted(chosen.length, 'report')}`,
+        }
+        const asks = isLoss && (chosen.length > 0 || options.dryRun)
+        if (asks && !(await confirmed(place, options, intent))) return undefined
+        return await store.write(async (tx) => {
           if (all) return await change(tx)
           for (const id of given) if ((await change(tx, [idOf(id)])) === 0) throw unknown(id)
           return given.length
-        }),
-      )
+        })
+      })
+      if (changed === undefined) return
       if (place.json) return sayJson({ changed })
       const reports = changed === 1 ? '1 report is' : `${changed} reports are`
       say(changed === 0 ? 'Nothing is parked' : `${reports} ${done}`)
     })
+}
+
+const discardingOf = (reports: readonly ParkedReport[]): Omit<Intent, 'to'> => ({
+  facts: ['No bounce or complaint follows from them, and no address is suppressed by them'],
+  counts: { reports: reports.map(forMachines) },
+  how: 'moderate',
+})
+
+function reportOf(parked: readonly ParkedReport[], given: string): ParkedReport {
+  const id = idOf(given)
+  const report = parked.find((one) => one.id === id)
+  if (report === undefined) throw unknown(given)
+  return report
 }
 
 const unknown = (given: string) =>

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import {
   type Broadcast,
   findAnyBroadcast,
+  leftToCancel,
   pauseBroadcast,
   resumeBroadcast,
   stopBroadcast,
@@ -9,9 +10,14 @@ import {
 import { pause } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
 import { numbered } from './broadcast-show.js'
+import { type AskOptions, asksFirst, confirmed, type Intent } from './confirm.js'
 import { type CliDeps, withStore } from './database.js'
 import { remark, say, sayJson } from './output.js'
 import { placeOf } from './place.js'
+
+interface Options extends AskOptions {
+  reason?: string
+}
 
 interface Changed {
   mails: number
@@ -23,6 +29,8 @@ interface Change {
   about: string
   help: string
   reason?: string
+  /** What goes with it, where it is asked for. */
+  intent?: (broadcast: Broadcast) => Intent
   /** What has become of so many mails. */
   done: (mails: string) => string
   apply: (
@@ -52,7 +60,7 @@ The account sees the reason. 'posthorn broadcast resume' lets the campaign go on
     help: '$ posthorn broadcast resume 01a1fc92-9915-7533-8296-04ee3d91dd72',
     done: (mails) => `It goes on; ${mails} released. A running appliance sees it within 30 seconds`,
     apply: async (deps, broadcast, { onProgress }) => {
-      const { released } = await resumeBroadcast(deps, broadcast, onProgress)
+      const { released } = await resumeBroadcast(deps, broadcast, { onProgress })
       return { mails: released, inFlight: 0 }
     },
   },
@@ -62,6 +70,18 @@ The account sees the reason. 'posthorn broadcast resume' lets the campaign go on
     help: `$ posthorn broadcast cancel 01a1fc92-9915-7533-8296-04ee3d91dd72
 
 This cannot be undone. What was not made into mail is given back to the account's plan.`,
+    intent: (broadcast) => {
+      const { waiting, unmade } = leftToCancel(broadcast)
+      return {
+        to: `end the campaign "${broadcast.subject}"`,
+        facts: [
+          `Mails that wait and will never leave: ${numbered(waiting)}`,
+          `Mails that are not made yet and never will be: ${numbered(unmade)}`,
+        ],
+        counts: { id: broadcast.id, waiting, unmade },
+        how: 'moderate',
+      }
+    },
     done: (mails) => `Cancelled; ${mails} will not leave`,
     apply: async (deps, broadcast, { onProgress }) => {
       const { cancelled, inFlight } = await stopBroadcast(deps, broadcast, onProgress)
@@ -77,29 +97,30 @@ const betweenLooksMs = 2_000
 /** `broadcast pause`, `resume` and `cancel`. */
 export function changeBroadcastCommands(broadcast: Command): void {
   for (const change of changes) {
-    const command = broadcast
-      .command(`${change.name} <id>`)
+    const command = broadcast.command(`${change.name} <id>`)
+    if (change.intent !== undefined) asksFirst(command)
+    command
       .description(change.about)
       .addHelpText('after', `\nExample:\n  ${change.help}`)
-      .action((id: string, options: { reason?: string }, command: Command) =>
-        run(change, id, options.reason ?? '-', command),
-      )
+      .action((id: string, options: Options, command: Command) => run(change, id, options, command))
     if (change.reason !== undefined) {
       command.option('--reason <text>', 'why, for the account too', change.reason)
     }
   }
 }
 
-async function run(change: Change, id: string, reason: string, command: Command): Promise<void> {
+async function run(change: Change, id: string, options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
+  const { reason = '-' } = options
   if (!/^\P{Cc}{1,200}$/u.test(reason.trim())) {
     throw new OperatorError('The reason has 1 to 200 characters and no control characters')
   }
   const onProgress = (seen: number) => {
     if (seen % 50_000 === 0 && process.stderr.isTTY) remark(`${numbered(seen)} so far`)
   }
-  const { broadcast, mails, inFlight } = await withStore(place, async (deps) => {
+  const done = await withStore(place, async (deps) => {
     const found = await findAnyBroadcast(deps.store.read, id)
+    if (change.intent && !(await confirmed(place, options, change.intent(found)))) return
     const how = { reason: reason.trim(), onProgress }
     const changed = await change.apply(deps, found, how)
     // What is under way may be deferred, and would leave at its next time.
@@ -112,6 +133,8 @@ async function run(change: Change, id: string, reason: string, command: Command)
     }
     return { ...changed, broadcast: await findAnyBroadcast(deps.store.read, id) }
   })
+  if (done === undefined) return
+  const { broadcast, mails, inFlight } = done
   if (place.json) return sayJson({ id: broadcast.id, status: broadcast.status, mails, inFlight })
   say(change.done(`${numbered(mails)} ${mails === 1 ? 'mail' : 'mails'}`))
   if (inFlight === 0) return

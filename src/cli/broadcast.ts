@@ -3,6 +3,7 @@ import { readBilling } from '../billing/index.js'
 import {
   type Broadcast,
   findAnyBroadcast,
+  judgeDraft,
   listBroadcasts,
   ratesOf,
   recipientCount,
@@ -11,8 +12,9 @@ import {
 } from '../broadcasts/index.js'
 import { changeBroadcastCommands } from './broadcast-change.js'
 import { broadcastForMachines, numbered, showBroadcastCommand, stopOf } from './broadcast-show.js'
+import { type AskOptions, asksFirst, confirmed, counted, type Intent } from './confirm.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
-import { remark, say, sayJson, sayTable, shownTime } from './output.js'
+import { jsonTime, remark, say, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
 import { plansOf } from './plan.js'
 
@@ -59,23 +61,26 @@ export function broadcastCommands(program: Command): void {
 
   showBroadcastCommand(broadcast)
 
-  broadcast
-    .command('send <id>')
+  asksFirst(broadcast.command('send <id>'))
     .description('send a draft, or schedule it if it has a time to come')
     .addHelpText(
       'after',
       '\nExample:\n  $ posthorn broadcast send 01a1fc92-9915-7533-8296-04ee3d91dd72',
     )
-    .action(async (id: string, _options, command: Command) => {
+    .action(async (id: string, options: AskOptions, command: Command) => {
       const place = placeOf(command)
       const plans = plansOf(place)
-      const { sent, stop, now } = await withStore(place, async ({ store, clock }) => {
+      const done = await withStore(place, async ({ store, clock }) => {
         const { account_id } = await findAnyBroadcast(store.read, id)
+        const judged = await judgeDraft({ store, clock, plans }, account_id, id)
+        if (!(await confirmed(place, options, sendingOf(judged, clock.now())))) return
         const billing = await readBilling(store.read, plans, account_id)
         // A running appliance looks every few seconds whether there is one to expand.
         const sent = await sendDraft({ store, clock, plans, expand: () => {} }, billing, id)
         return { sent, stop: await stopOf(store.read, account_id), now: clock.now() }
       })
+      if (done === undefined) return
+      const { sent, stop, now } = done
       if (place.json) return sayJson(broadcastForMachines(sent, stop, now))
       const whom = `${numbered(sent.audience)} ${sent.audience === 1 ? 'recipient' : 'recipients'}`
       if (sent.status === 'scheduled') {
@@ -85,6 +90,20 @@ export function broadcastCommands(program: Command): void {
     })
 
   changeBroadcastCommands(broadcast)
+}
+
+function sendingOf(
+  { draft, audience }: Awaited<ReturnType<typeof judgeDraft>>,
+  now: number,
+): Intent {
+  const { id, subject, scheduled_at: at } = draft
+  const when = at !== null && at > now ? shownTime(at) : 'now'
+  return {
+    to: `send "${subject}" to ${counted(audience, 'recipient')}, ${when}`,
+    facts: ['What has left cannot be taken back'],
+    counts: { id, subject, recipients: audience, scheduledAt: jsonTime(at) },
+    how: 'moderate',
+  }
 }
 
 function count(text: string): number {

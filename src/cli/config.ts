@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { certificateFiles } from '../app/certificates.js'
 import {
   bounceRuleFiles,
   feedbackLoopFiles,
@@ -8,7 +9,6 @@ import {
 } from '../app/files.js'
 import { refuseUnknownKinds } from '../app/operator.js'
 import {
-  certificatePaths,
   checkSmartHosts,
   environmentName,
   type Section,
@@ -19,13 +19,16 @@ import { loadFeedbackLoops } from '../reports/index.js'
 import { readCertificate } from '../smtpd/index.js'
 import { loadTrackingAgents } from '../tracking/index.js'
 import { bounceRulesOf } from './bounce.js'
-import { remark, say, sayJson } from './output.js'
+import { configShowCommand } from './config-show.js'
+import { say, sayJson, warn } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 import { plansOf } from './plan.js'
 import { shapingOf } from './shaping.js'
 
 export function configCommands(program: Command): void {
   const config = program.command('config').description('settings')
+  configShowCommand(config)
+
   config
     .command('check')
     .description(
@@ -44,10 +47,7 @@ export function configCommands(program: Command): void {
       bounceRulesOf(place)
       loadFeedbackLoops(feedbackLoopFiles(place.dataDir))
       loadTrackingAgents(trackingAgentFiles(place.dataDir))
-      readCertificate(values.inbound.tls)
-      if (values.submission.enabled) {
-        readCertificate(certificatePaths(values.submission, values.inbound.tls))
-      }
+      for (const files of certificateFiles(values)) readCertificate(files)
       checkSmartHosts(values.outbound.failover.smartHosts, process.env)
       const passwords = values.outbound.failover.smartHosts.map((host) => host.passwordEnv)
       const warnings = unknownVariables(process.env, passwords).map(
@@ -59,7 +59,7 @@ export function configCommands(program: Command): void {
         )
       }
       if (place.json) return sayJson({ file: place.configFile ?? null, warnings, settings: values })
-      for (const warning of warnings) remark(`warning: ${warning}`)
+      for (const warning of warnings) warn(warning)
       say(
         place.configFile === undefined
           ? 'No file of settings: the defaults and the environment are in effect, and good'

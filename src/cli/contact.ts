@@ -15,9 +15,11 @@ import {
   exportContacts,
   listLists,
   toE164,
+  whatDeletionTakes,
 } from '../contacts/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { Read } from '../store/index.js'
+import { type AskOptions, asksFirst, confirmed, counted, type Intent } from './confirm.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { forceOption, plansUnlessForced, withForceHint } from './limits.js'
 import { jsonTime, say, sayJson, sayTable, shownTime } from './output.js'
@@ -65,20 +67,22 @@ export function contactCommands(program: Command): void {
       say(`${contact.email} is ${added ? 'added' : 'updated'}: ${contact.id}`)
     })
 
-  contact
-    .command('delete <email>')
+  asksFirst(contact.command('delete <email>'))
     .description('delete a contact for good, off all lists; runs of automations end')
     .addOption(accountOption())
     .addHelpText(
       'after',
       '\nExample:\n  $ posthorn contact delete ada@example.com\n\nSuppressions and the consent record stay.',
     )
-    .action(async (email: string, options: Options, command: Command) => {
+    .action(async (email: string, options: Options & AskOptions, command: Command) => {
       const place = placeOf(command)
       const deleted = await withStore(place, async (deps) => {
         const { id } = await chosenAccount(deps.store.read, options.account)
+        const taken = await whatDeletionTakes(deps.store.read, id, email)
+        if (!(await confirmed(place, options, deletionOf(taken)))) return
         return await deleteContact(deps, id, email)
       })
+      if (deleted === undefined) return
       if (place.json) return sayJson({ ...deleted, deleted: true })
       say(`${deleted.email} is deleted.`)
     })
@@ -125,6 +129,17 @@ export function contactCommands(program: Command): void {
       )
     })
 }
+
+const deletionOf = (taken: Awaited<ReturnType<typeof whatDeletionTakes>>): Intent => ({
+  to: `delete the contact ${taken.email} for good`,
+  facts: [
+    `It goes off ${counted(taken.lists, 'list')}, with its fields and its history in them`,
+    `${counted(taken.runs, 'run')} of automations would end`,
+    'Suppressions and the consent record stay',
+  ],
+  counts: taken,
+  how: { typed: taken.email },
+})
 
 /** What an API client meets: one who is known already gets new fields whatever the plan. */
 const limitsOf = (plans: Plans, billing: AccountBilling) => ({

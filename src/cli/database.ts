@@ -1,8 +1,11 @@
 import { Option } from 'commander'
 import { type Account, findAccount, listAccounts } from '../accounts/index.js'
 import { type Clock, systemClock } from '../clock/index.js'
+import { packageVersion } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { Read, Store } from '../store/index.js'
+import { askAppliance, overviewMs } from './ask.js'
+import { audited, rememberAccount } from './audited.js'
 import { becomeOwner, type Place, requireDataDir } from './place.js'
 
 export interface CliDeps {
@@ -11,32 +14,74 @@ export interface CliDeps {
 }
 
 /**
- * Opens the database of an initialised data directory for the time of `work`. `isUpToDate`: an appliance runs on
- * it, so that nothing is to be written first, and what only reads needs not wait for whoever holds the database.
+ * Opens the database of an initialised data directory for the time of `work`. One of another schema is refused: a
+ * command never changes what an appliance of another version serves, or is to go back to. While an upgrade holds the
+ * appliance a command may read, and each write throws an OperatorError.
  */
 export async function withStore<T>(
   place: Place,
   work: (deps: CliDeps) => T | Promise<T>,
-  { isUpToDate = false }: { isUpToDate?: boolean } = {},
 ): Promise<T> {
   becomeOwner(place)
   await requireDataDir(place)
   // Only here: loading the database takes longer than all that a refusal or --help needs.
-  const { makeTurns, migrateStore, openStore } = await import('../store/index.js')
-  const { isServed } = await import('../app/lock.js')
+  const { makeTurns, openStore } = await import('../store/index.js')
   const { openOwnKey, rememberKey } = await import('../app/own-database.js')
   const key = openOwnKey(place.dataDir)
-  // Never beneath a running appliance, whose statements are of its own version.
-  if (!isUpToDate) await migrateStore(place.dataDir, () => isServed(place.dataDir))
+  await refuseOtherSchema(place)
   // Turns are between threads; a running appliance is another process, which SQLite itself keeps off.
   const clock = systemClock
   const store = openStore({ dataDir: place.dataDir, clock, turns: makeTurns(), slot: 0 })
   try {
     await rememberKey(store, key, place.dataDir)
-    return await work({ store, clock })
+    const held = await unlessHeld(store, place.dataDir)
+    return await work({ store: audited(held, clock), clock })
   } finally {
     await store.close()
   }
+}
+
+/** An upgrade may still put the database of before back, and what was written since would be gone. */
+async function unlessHeld(store: Store, dataDir: string): Promise<Store> {
+  const { heldRelease } = await import('../release/index.js')
+  return {
+    ...store,
+    write: async (work) => {
+      const held = heldRelease(dataDir)
+      if (held === undefined) return await store.write(work)
+      throw new OperatorError(
+        `An upgrade to ${held} is under way, which may still put the database back as it was: nothing was changed. Run this again when it has ended; if 'posthorn upgrade' was broken off, run that first`,
+      )
+    },
+  }
+}
+
+async function refuseOtherSchema(place: Place): Promise<void> {
+  const { latestSchema, schemaState } = await import('../store/index.js')
+  const { kind, schema, writtenBy } = await schemaState(place.dataDir)
+  if (kind === 'same') return
+  const { isServed } = await import('../app/lock.js')
+  const { dataDir } = place
+  const version = packageVersion()
+  const running = isServed(dataDir)
+    ? ((await askAppliance(place, { overview: true }, overviewMs))?.overview?.version ?? 'unknown')
+    : undefined
+  const theirs = writtenBy === undefined ? 'another version' : `version ${writtenBy}`
+  const served =
+    running === undefined
+      ? 'No appliance runs on it'
+      : running === 'unknown'
+        ? 'An appliance runs on it, which does not tell its version'
+        : `An appliance of version ${running} runs on it`
+  const toDo =
+    kind === 'newer'
+      ? 'use the command of the release that wrote it'
+      : running === undefined
+        ? "start the appliance ('systemctl start posthorn'), which brings the database up to date, or run 'posthorn init', and then run the command again"
+        : "restart it ('systemctl restart posthorn'), which brings the database up to date, or use the command of its own release"
+  throw new OperatorError(
+    `This command is Posthorn ${version} (schema ${await latestSchema()}), and the database in ${dataDir} is of ${theirs} (schema ${schema ?? 'none'}), which is ${kind}. ${served}: ${toDo}`,
+  )
 }
 
 /** For commands about the things of one account. */
@@ -45,6 +90,12 @@ export const accountOption = () =>
 
 /** The account that was named, or the only one. */
 export async function chosenAccount(read: Read, named: string | undefined): Promise<Account> {
+  const account = await namedOrOnly(read, named)
+  rememberAccount(account.id)
+  return account
+}
+
+async function namedOrOnly(read: Read, named: string | undefined): Promise<Account> {
   if (named !== undefined) return findAccount(read, named)
   const accounts = await listAccounts(read)
   const [only, ...others] = accounts

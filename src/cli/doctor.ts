@@ -45,16 +45,19 @@ Complaints come to feedback@ at outbound.helo_name, once it is registered with t
 Reports of others count once they are in a feedback-loops.toml of yours (config/feedback-loops.toml).
 Google has none for single complaints; its rates: https://postmaster.google.com`
 
-const colours = { ok: 'green', warn: 'yellow', fail: 'red' } as const
+const colours = { ok: 'green', warn: 'yellow', fail: 'red', unchecked: 'blue' } as const
 
 function sayFinding({ check, subject, state, found, fix }: Finding): void {
-  const mark = styled(colours[state], state.padEnd(4))
+  const mark = styled(colours[state], state === 'unchecked' ? '?   ' : state.padEnd(4))
+  const what = state === 'unchecked' ? `not checked: ${found}` : found
   // What servers said must not look like a line of ours.
-  say(`${mark}  ${check}  ${visibleLine(`${subject}: ${found}`)}`)
+  say(`${mark}  ${check}  ${visibleLine(`${subject}: ${what}`)}`)
   if (fix !== '') say(`      fix: ${visibleLine(fix)}`)
 }
 
 function summary(findings: readonly Finding[]): string {
   const count = (state: Finding['state']) => findings.filter((one) => one.state === state).length
-  return `${count('ok')} ok, ${count('warn')} to look at, ${count('fail')} to fix`
+  const unchecked = count('unchecked')
+  const rest = unchecked === 0 ? '' : `, ${unchecked} not checked`
+  return `${count('ok')} ok, ${count('warn')} to look at, ${count('fail')} to fix${rest}`
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { type ApiKey, listKeys } from '../accounts/index.js'
 import { applianceKeyFile } from '../app/files.js'
 import { openResolver } from '../app/resolver.js'
 import { domainUses } from '../automations/index.js'
@@ -11,13 +12,15 @@ import {
   findDomain,
   listDomains,
   recordSettings,
+  refuseDomainInUse,
   verifyDomain,
 } from '../domains/index.js'
 import type { ApiError } from '../errors/index.js'
+import { type AskOptions, asksFirst, confirmed, counted, type Intent } from './confirm.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { recordsInJson, sayChecks, sayRecords, unknownDomain } from './domain-records.js'
 import { forceOption, plansUnlessForced, withForceHint, withHints } from './limits.js'
-import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
+import { jsonTime, say, sayFields, sayJson, sayTable, shownTime, warn } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 import { domainTrackingCommand } from './tracking.js'
 
@@ -57,8 +60,8 @@ export function domainCommands(program: Command): void {
       sayRecords(records)
       if (added.status !== 'verified') {
         if (settings.outbound.heloName === 'localhost') {
-          remark(
-            'warning: outbound.helo_name is still "localhost", and two of these records name it: set it, then see posthorn domain show',
+          warn(
+            'outbound.helo_name is still "localhost", and two of these records name it: set it, then see posthorn domain show',
           )
         }
         say(`\nWhen they are published: posthorn domain verify ${added.name}`)
@@ -140,33 +143,57 @@ export function domainCommands(program: Command): void {
       sayChecks(found, records)
     })
 
-  domain
-    .command('delete <name>')
+  asksFirst(domain.command('delete <name>'))
     .description(
       'delete a domain and its keys; refused while mail or a campaign from it is waiting',
     )
     .addOption(accountOption())
     .addHelpText('after', '\nExample:\n  $ posthorn domain delete example.com')
-    .action(async (name: string, options: DomainOptions, command: Command) => {
+    .action(async (name: string, options: DomainOptions & AskOptions, command: Command) => {
       const place = placeOf(command)
       const automations = await withStore(place, async ({ store, clock }) => {
         const account = await chosenAccount(store.read, options.account)
         return await withHints({ ...unknownDomain, conflict: whatWaits }, async () => {
           const domain = await findDomain(store.read, account.id, name)
+          await refuseDomainInUse(store.read, account.id, domain)
+          const uses = await domainUses(store.read, account.id, domain.name)
+          const keys = await listKeys(store.read, account.id)
+          if (!(await confirmed(place, options, deletionOf(domain, uses, keys)))) return
           await deleteDomain({ store, clock }, account.id, name)
-          return await domainUses(store.read, account.id, domain.name)
+          return uses
         })
       })
+      if (automations === undefined) return
       if (place.json) return sayJson({ name, deleted: true, automations })
       say(`${name} is deleted. Its DNS records can go once no mail from it is on its way.`)
       for (const { id, name: automation } of automations) {
-        remark(
-          `warning: automation "${automation}" (${id}) sends from it: its runs wait until the domain is added and verified again`,
+        warn(
+          `automation "${automation}" (${id}) sends from it: its runs wait until the domain is added and verified again`,
         )
       }
     })
 
   domainTrackingCommand(domain)
+}
+
+function deletionOf(
+  { name, keys }: Domain,
+  automations: Awaited<ReturnType<typeof domainUses>>,
+  apiKeys: readonly ApiKey[],
+): Intent {
+  const limited = apiKeys.filter(({ domains }) => domains?.every((one) => one === name)).length
+  return {
+    to: `delete the domain ${name} and its ${counted(keys.length, 'DKIM key')}`,
+    facts: [
+      'Nothing can be sent from it; to add it again means new keys, and new records in the DNS',
+      ...(automations.length > 0
+        ? [`Automations that send from it, whose runs then wait: ${automations.length}`]
+        : []),
+      ...(limited > 0 ? [`API keys that may send from no other domain: ${limited}`] : []),
+    ],
+    counts: { name, dkimKeys: keys.length, automations, limitedKeys: limited },
+    how: { typed: name },
+  }
 }
 
 const whatWaits = ({ fields: { broadcastId } }: ApiError) =>

@@ -48,6 +48,9 @@ const filters: readonly [flag: string, field: keyof Filters, description: string
   ['--broadcast-id <id>', 'broadcastId', 'of this campaign'],
   ['--template <slug>', 'template', 'made from this template'],
   ['--tag <name:value>', 'tag', 'with this tag'],
+  ['--message-id <id>', 'messageId', 'with this Message-ID'],
+  ['--automation-id <id>', 'automationId', 'of this automation'],
+  ['--step <key>', 'step', 'of this step of the automation'],
   ['--created-after <time>', 'createdAfter', 'accepted at this time (ISO 8601) or later'],
   ['--created-before <time>', 'createdBefore', 'accepted before this time'],
 ]

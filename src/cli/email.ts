@@ -1,6 +1,12 @@
 import type { Command } from 'commander'
 import { findAccount } from '../accounts/index.js'
-import { accountOfEmail, type EmailRecord, readEmail } from '../emails/index.js'
+import {
+  accountOfEmail,
+  type EmailRecord,
+  type Happening,
+  readEmail,
+  timelineOf,
+} from '../emails/index.js'
 import { type MailEvent, readTimeline } from '../events/index.js'
 import { withStore } from './database.js'
 import { listEmailsCommand } from './email-list.js'
@@ -67,7 +73,7 @@ export function emailCommands(program: Command): void {
       say()
       sayTable(
         ['WHEN', 'WHAT', 'RECIPIENT', 'REPLY'],
-        timelineOf(email, events),
+        timelineOf(email, events).map(happeningRow),
         'Nothing has happened to it yet',
       )
     })
@@ -78,33 +84,6 @@ const some = (name: string, values: readonly string[]) =>
 
 const heldSince = ({ since, reason }: NonNullable<EmailRecord['held']>) =>
   since === null ? reason : `${reason} (since ${since})`
-
-/**
- * From its acceptance on, in the order of time: events, and beside them what ended without one, for
- * it was never tried.
- */
-function timelineOf(email: EmailRecord, events: readonly MailEvent[]): string[][] {
-  const told = new Set(events.map(({ type, recipient }) => `${type} ${recipient}`))
-  const untried = email.recipients.filter(
-    ({ email, status }) =>
-      (status === 'suppressed' || status === 'cancelled') && !told.has(`${status} ${email}`),
-  )
-  const rows = [
-    { at: email.createdAt, what: 'accepted', recipient: '-', reply: '' },
-    ...untried.map(({ email: recipient, status, updatedAt }) => ({
-      ...{ at: updatedAt ?? email.createdAt, what: status, recipient, reply: '' },
-    })),
-    ...events.map((event) => ({
-      at: new Date(event.at).toISOString(),
-      what: event.type,
-      recipient: event.recipient ?? '-',
-      reply: [event.reply?.replaceAll('\n', ' '), meaning(event)].filter(Boolean).join('  '),
-    })),
-  ]
-  return rows
-    .sort((a, b) => Date.parse(a.at) - Date.parse(b.at))
-    .map(({ at, what, recipient, reply }) => [at, what, recipient, reply])
-}
 
 const eventsOf = (events: readonly MailEvent[], type: MailEvent['type']) =>
   events.filter((event) => event.type === type)
@@ -118,25 +97,10 @@ function asked(name: string, count: number, firstAt: string | null, events: read
   return { [name]: `${count}${first}${more}` }
 }
 
-/**
- * What was concluded from the reply, and by which rule; of an open or click who asked, and for what; of
- * a complaint whether it provably comes from a feedback loop.
- */
-function meaning({ type, detail }: MailEvent): string {
-  if (type === 'opened' || type === 'clicked') {
-    const who = detail?.machine ? `[machine: ${detail.sign ?? 'unknown'}]` : detail?.userAgent
-    return [detail?.url, who].filter(Boolean).join('  ')
-  }
-  if (type === 'complained') {
-    const { feedbackType, evidence } = detail ?? {}
-    const proof = evidence === undefined ? 'unproved' : `proved, ${evidence}`
-    return `[${[feedbackType, proof].filter(Boolean).join(', ')}]`
-  }
-  const { bounceType, bounceClass, rule } = detail ?? {}
-  const words = [bounceType, bounceClass, rule === undefined ? undefined : `rule ${rule}`]
-  const known = words.filter((word) => word !== undefined)
-  return known.length === 0 ? '' : `[${known.join(', ')}]`
-}
+const happeningRow = ({ at, what, recipient, reply, means }: Happening) => [
+  ...[new Date(at).toISOString(), what, recipient ?? '-'],
+  [reply?.replaceAll('\n', ' '), means].filter(Boolean).join('  '),
+]
 
 const eventInJson = ({ type, at, recipient, deliveryId, reply, detail }: MailEvent) => ({
   ...{ type, at: new Date(at).toISOString(), recipient, deliveryId, reply, detail },

@@ -26,9 +26,9 @@ export function failoverCommands(program: Command): void {
     .action(async (_options, command: Command) => {
       const place = placeOf(command)
       const { smartHosts } = settingsOf(place).outbound.failover
-      const { scopes, now, everything } = await withStore(place, async ({ store, clock }) => {
-        const { everything, readScopes } = await import('../outbound/index.js')
-        return { scopes: await readScopes(store.read), now: clock.now(), everything }
+      const { everything, readScopes, wayInWords } = await import('../outbound/index.js')
+      const { scopes, now } = await withStore(place, async ({ store, clock }) => {
+        return { scopes: await readScopes(store.read), now: clock.now() }
       })
       const all = scopes.find(({ scope }) => scope === everything)
       const others = scopes.filter(({ scope }) => scope !== everything)
@@ -42,7 +42,7 @@ export function failoverCommands(program: Command): void {
       }
       sayFields({
         'Smart hosts': names.join(', ') || 'none: there is only the primary way',
-        'All mail': all === undefined ? 'the primary way' : inWords(all, now),
+        'All mail': all === undefined ? 'the primary way' : wayInWords(all, now),
         ...(smartHosts.length > 0 && { 'Do they work': atLog }),
       })
       if (others.length === 0) return
@@ -50,7 +50,7 @@ export function failoverCommands(program: Command): void {
       const row = (scope: Scope) => [
         scope.scope,
         shownTime(scope.since || null),
-        inWords(scope, now, all?.orders),
+        wayInWords(scope, now, all?.orders),
       ]
       sayTable(['SITE', 'SINCE', 'WAY'], others.map(row), '')
     })
@@ -145,20 +145,6 @@ async function isKnown(place: Place, scope: string): Promise<boolean> {
     return learned.length > 0 || (await listWaiting(read, { lane: scope }, 1)).length > 0
   })
   return waits || (await routeOf(place, scope)).kind !== 'nxdomain'
-}
-
-function inWords(
-  { orders, way, why, until, passed }: Scope,
-  now: number,
-  forAll?: Scope['orders'],
-): string {
-  if (forAll === 'forbid') return 'the primary way: the other is forbidden for all mail'
-  if (orders === 'force') return 'by the smart hosts: forced by the operator'
-  if (orders === 'forbid') return 'the primary way: the other is forbidden by the operator'
-  if (way === 'primary') return 'the primary way'
-  const probes =
-    now < until ? `first probes ${shownTime(until)}` : `probing, ${passed} of 3 in a row passed`
-  return `by the smart hosts: ${why}; ${probes}`
 }
 
 const forMachines = ({ since, until, relapses: _, ...scope }: Scope) => ({

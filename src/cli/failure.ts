@@ -1,20 +1,66 @@
 import { ApiError, exitStatus, messageOf, OperatorError } from '../errors/index.js'
 import { styled, visibleLines } from './output.js'
 
+/** What went wrong: for a person in a sentence with its advice, for a program apart. */
+export interface Failure {
+  /** Of an `ApiError` its own; of the operating system or SQLite theirs; else one of `failureCodes`. */
+  code: string
+  message: string
+  /** What to do about it, where that is known apart from the message. */
+  advice?: string
+}
+
+/** Codes of what neither the API nor the operating system has a name for. */
+export const failureCodes = {
+  usage: 'the command line is wrong',
+  refused: 'it cannot be done; the message says why',
+  unconfirmed: 'it needs a yes: a terminal to ask at, or --yes',
+  damaged: 'the database is damaged',
+  disk: 'the disk failed',
+  misplaced: 'the data directory or its key is not the right one',
+  interrupted: 'it was stopped by Ctrl-C',
+  fault: 'a fault of Posthorn; please report it',
+} as const
+
 /** What an operator reads about anything that was thrown; only a bug shows its stack. */
 export function explain(error: unknown): string {
   const label = styled('red', 'error:', process.stderr)
+  const { code, message, advice } = failureOf(error)
+  if (error instanceof OperatorError && error.advice !== undefined) {
+    return `${label} ${visibleLines(`${message}; ${error.advice}`)}`
+  }
+  if (code === 'fault') return `${label} this is a fault of Posthorn, please report it:\n${message}`
+  return `${label} ${visibleLines(advice ? `${message}. ${advice}` : message)}`
+}
+
+/** The same for programs: one line of JSON, the last on stderr. */
+export const errorInJson = (error: unknown) => failureInJson(failureOf(error))
+
+export const failureInJson = ({ code, message, advice = '' }: Failure) =>
+  `${JSON.stringify({ error: { code, message, advice: advice || null } })}\n`
+
+function failureOf(error: unknown): Failure {
   // What an API client would be told, an operator is told as well.
   if (error instanceof OperatorError || error instanceof ApiError) {
     const cause = error.cause === undefined ? '' : messageOf(error.cause)
     const message = error.message.includes(cause) ? error.message : `${error.message}: ${cause}`
-    return `${label} ${visibleLines(withAdvice(message, adviceFor(error.cause)))}`
+    const own = error instanceof OperatorError ? error.advice : undefined
+    return { code: nameOf(error), message, advice: own ?? adviceFor(error.cause) }
   }
   const advice = adviceFor(error)
   // From the operating system or SQLite: their sentence says it best.
-  if (advice !== undefined) return `${label} ${withAdvice(messageOf(error), advice)}`
+  if (advice !== undefined) return { code: codeOf(error), message: messageOf(error), advice }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  return `${label} this is a fault of Posthorn, please report it:\n${stack}`
+  return { code: 'fault', message: stack }
+}
+
+function nameOf(error: OperatorError | ApiError): string {
+  if (error instanceof ApiError) return error.code
+  if (error.code !== undefined) return error.code
+  if (error.cause instanceof ApiError) return error.cause.code
+  if (adviceFor(error.cause) !== undefined) return codeOf(error.cause)
+  const name = Object.entries(exitStatus).find(([, status]) => status === error.status)?.[0]
+  return name === undefined || name === 'failed' ? 'refused' : name
 }
 
 /** With what status the command ends: see `exitStatus`. */
@@ -26,9 +72,6 @@ export function statusOf(error: unknown): number {
 
 const codeOf = (error: unknown) =>
   error instanceof Error && 'code' in error ? String(error.code) : ''
-
-const withAdvice = (message: string, advice: string | undefined) =>
-  advice ? `${message}. ${advice}` : message
 
 /** Undefined for what neither the operating system nor SQLite has said. */
 function adviceFor(error: unknown): string | undefined {

@@ -1,105 +1,141 @@
-import { Command, CommanderError } from 'commander'
-import { packageVersion } from '../config/index.js'
-import { explain, statusOf } from './failure.js'
+import { type Command, CommanderError } from 'commander'
+import { unfitSystem } from '../config/index.js'
+import { OperatorError } from '../errors/index.js'
+import { errorInJson, explain, failureInJson, statusOf } from './failure.js'
+import { answerAs } from './output.js'
+import {
+  arrange,
+  deepest,
+  flagsOf,
+  helpAsOption,
+  helpHint,
+  makeProgram,
+  overviewOf,
+  wordsOf,
+} from './program.js'
 
 /**
- * The `posthorn` command: a file per sub-command, each entered in `commands` by one line. What must
- * hold: stdout carries the answer alone (a table, or JSON for machines), errors go to stderr with
- * status 1 (2 when the command line itself is wrong, 65 and 78 where the database is damaged or not
- * the key's) and say what to do; a secret is printed only where it is made.
+ * The `posthorn` command: a file per sub-command, each entered in `commandGroups` by one line. What must
+ * hold: stdout carries the answer alone (a table, or JSON for machines); errors go to stderr, say what to
+ * do, and end with a status of `exitMeanings`; a secret is printed only where it is made; what cannot be
+ * undone is asked first (`confirm.ts`).
  */
 export type AddCommand = (program: Command) => void
+type Loaders = Readonly<Record<string, () => Promise<AddCommand>>>
 
 /**
- * In the order in which help lists them. Only the one that is named is loaded: together they take most
- * of a second, a single one a fraction of it.
+ * By task, in the order in which help lists them. Only the one that is named is loaded: together they take
+ * most of a second, a single one a fraction of it.
  */
-export const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
-  init: async () => (await import('./init.js')).initCommand,
-  serve: async () => (await import('./serve.js')).serveCommand,
-  sandbox: async () => (await import('./sandbox.js')).sandboxCommand,
-  config: async () => (await import('./config.js')).configCommands,
-  account: async () => (await import('./account.js')).accountCommands,
-  key: async () => (await import('./key.js')).keyCommands,
-  domain: async () => (await import('./domain.js')).domainCommands,
-  template: async () => (await import('./template.js')).templateCommands,
-  plan: async () => (await import('./plan.js')).planCommands,
-  contact: async () => (await import('./contact.js')).contactCommands,
-  topic: async () => (await import('./topic.js')).topicCommands,
-  broadcast: async () => (await import('./broadcast.js')).broadcastCommands,
-  automation: async () => (await import('./automation.js')).automationCommands,
-  suppression: async () => (await import('./suppression.js')).suppressionCommands,
-  email: async () => (await import('./email.js')).emailCommands,
-  stats: async () => (await import('./stats.js')).statsCommand,
-  webhook: async () => (await import('./webhook.js')).webhookCommands,
-  queue: async () => (await import('./queue.js')).queueCommands,
-  dmarc: async () => (await import('./dmarc.js')).dmarcCommand,
-  postmaster: async () => (await import('./postmaster.js')).postmasterCommands,
-  submission: async () => (await import('./submission.js')).submissionCommands,
-  shaping: async () => (await import('./shaping.js')).shapingCommands,
-  bounce: async () => (await import('./bounce.js')).bounceCommands,
-  job: async () => (await import('./job.js')).jobCommands,
-  retention: async () => (await import('./retention.js')).retentionCommand,
-  database: async () => (await import('./vacuum.js')).databaseCommands,
-  doctor: async () => (await import('./doctor.js')).doctorCommand,
-  notice: async () => (await import('./notice.js')).noticeCommands,
-  failover: async () => (await import('./failover.js')).failoverCommands,
-  status: async () => (await import('./status.js')).statusCommand,
-  top: async () => (await import('./top.js')).topCommand,
-  backup: async () => (await import('./backup.js')).backupCommands,
-  restore: async () => (await import('./restore.js')).restoreCommand,
-  version: async () => (await import('./version.js')).versionCommand,
+export const commandGroups: Readonly<Record<string, Loaders>> = {
+  'Set up and run:': {
+    setup: async () => (await import('./setup.js')).setupCommand,
+    quickstart: async () => (await import('./quickstart.js')).quickstartCommand,
+    init: async () => (await import('./init.js')).initCommand,
+    serve: async () => (await import('./serve.js')).serveCommand,
+    config: async () => (await import('./config.js')).configCommands,
+    doctor: async () => (await import('./doctor.js')).doctorCommand,
+    sandbox: async () => (await import('./sandbox.js')).sandboxCommand,
+  },
+  'Who sends:': {
+    account: async () => (await import('./account.js')).accountCommands,
+    user: async () => (await import('./user.js')).userCommands,
+    key: async () => (await import('./key.js')).keyCommands,
+    domain: async () => (await import('./domain.js')).domainCommands,
+    plan: async () => (await import('./plan.js')).planCommands,
+    webhook: async () => (await import('./webhook.js')).webhookCommands,
+  },
+  'What is sent, and to whom:': {
+    template: async () => (await import('./template.js')).templateCommands,
+    contact: async () => (await import('./contact.js')).contactCommands,
+    topic: async () => (await import('./topic.js')).topicCommands,
+    broadcast: async () => (await import('./broadcast.js')).broadcastCommands,
+    automation: async () => (await import('./automation.js')).automationCommands,
+    suppression: async () => (await import('./suppression.js')).suppressionCommands,
+  },
+  'What became of it:': {
+    email: async () => (await import('./email.js')).emailCommands,
+    queue: async () => (await import('./queue.js')).queueCommands,
+    stats: async () => (await import('./stats.js')).statsCommand,
+    bounce: async () => (await import('./bounce.js')).bounceCommands,
+    submission: async () => (await import('./submission.js')).submissionCommands,
+    postmaster: async () => (await import('./postmaster.js')).postmasterCommands,
+    dmarc: async () => (await import('./dmarc.js')).dmarcCommand,
+  },
+  'How it goes:': {
+    status: async () => (await import('./status.js')).statusCommand,
+    top: async () => (await import('./top.js')).topCommand,
+    notice: async () => (await import('./notice.js')).noticeCommands,
+    shaping: async () => (await import('./shaping.js')).shapingCommands,
+    failover: async () => (await import('./failover.js')).failoverCommands,
+  },
+  'Look after it:': {
+    backup: async () => (await import('./backup.js')).backupCommands,
+    restore: async () => (await import('./restore.js')).restoreCommand,
+    certificate: async () => (await import('./certificate.js')).certificateCommands,
+    upgrade: async () => (await import('./upgrade.js')).upgradeCommand,
+    job: async () => (await import('./job.js')).jobCommands,
+    retention: async () => (await import('./retention.js')).retentionCommand,
+    database: async () => (await import('./vacuum.js')).databaseCommands,
+  },
+  'The command itself:': {
+    version: async () => (await import('./version.js')).versionCommand,
+
+    completions: async () => (await import('./completions.js')).completionsCommand,
+    'man-page': async () => (await import('./man-page.js')).manPageCommand,
+  },
 }
+
+export const commands: Loaders = Object.assign({}, ...Object.values(commandGroups))
 
 /** Runs one command line and returns the exit status. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
+  const flags = flagsOf(args)
+  answerAs(flags)
+  const program = makeProgram(flags)
+  const words = wordsOf(args)
   try {
-    const program = makeProgram()
-    for (const load of named(args)) (await load())(program)
-    await program.parseAsync(args, { from: 'user' })
-    return Number(process.exitCode ?? 0)
+    if (!flags.help) requireFitSystem(words[0])
+    for (const load of named(words[0], flags.help)) (await load())(program)
+    arrange(program, commandGroups)
+    await program.parseAsync(helpAsOption(program, args), { from: 'user' })
+    if (words.length > 0) return Number(process.exitCode ?? 0)
+    if (!flags.json) process.stderr.write(overviewOf(commandGroups))
+    throw new CommanderError(1, 'posthorn.noCommand', 'error: no command is named')
   } catch (error) {
+    if (!(error instanceof CommanderError)) {
+      process.stderr.write(flags.json ? errorInJson(error) : `${explain(error)}\n`)
+      return statusOf(error)
+    }
     // Commander has said it already: help that was asked for is a success, all else misuse.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    process.stderr.write(`${explain(error)}\n`)
-    return statusOf(error)
+    if (error.exitCode === 0) return 0
+    if (flags.json) process.stderr.write(misuseInJson(error, deepest(program, words).command))
+    return 2
   }
 }
 
-function makeProgram(): Command {
-  const program = new Command('posthorn')
-    .description('A mail appliance: HTTP API in, signed SMTP out, over one SQLite file.')
-    .version(packageVersion(), '-V, --version', 'print the version')
-    .option(
-      '--config <file>',
-      'settings (POSTHORN_CONFIG; else posthorn.toml in the data directory)',
-    )
-    .option('--data <dir>', 'data directory (POSTHORN_DATA; else ./data)')
-    .option('--json', 'answer in JSON, for scripts')
-    .showHelpAfterError("('posthorn --help' shows what there is)")
-    .configureHelp({ showGlobalOptions: true })
-    .exitOverride()
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ posthorn init --sandbox                try it out: no DNS, no internet
-  $ posthorn serve                         run the appliance
-  $ posthorn domain add example.com        the DNS records to publish
-  $ posthorn domain verify example.com     whether they are there
-
-The file of settings is the first of: --config, POSTHORN_CONFIG, posthorn.toml in the data
-directory, /etc/posthorn/posthorn.toml. The data directory is the first of: --data, POSTHORN_DATA,
-STATE_DIRECTORY (systemd), ./data.`,
-    )
-  return program
+/** The command that is named; all of them for help, and for a name that is not there. */
+function named(first: string | undefined, help: boolean): readonly (() => Promise<AddCommand>)[] {
+  if (first === undefined) return help ? Object.values(commands) : []
+  const load = Object.hasOwn(commands, first) ? commands[first] : undefined
+  return load === undefined || ofWholeTree.includes(first) ? Object.values(commands) : [load]
 }
 
-/** The command that the arguments name; all of them for help, and for a name that is not there. */
-function named(args: readonly string[]): readonly (() => Promise<AddCommand>)[] {
-  const [first = ''] = args.filter(
-    (arg, i) => !arg.startsWith('-') && !['--config', '--data'].includes(args[i - 1] ?? ''),
-  )
-  const load = Object.hasOwn(commands, first) ? commands[first] : undefined
-  return load === undefined ? Object.values(commands) : [load]
+/** Said before anything is made or loaded: the words of the system's loader are about a symbol in a file. */
+function requireFitSystem(first = ''): void {
+  if (!Object.hasOwn(commands, first) || withoutNativePackages.includes(first)) return
+  const unfit = unfitSystem()
+  if (unfit !== undefined) throw new OperatorError(unfit)
+}
+
+// They describe all the others.
+const ofWholeTree = ['completions', 'man-page']
+
+// `version` says itself what is wrong.
+const withoutNativePackages = [...ofWholeTree, 'version']
+
+function misuseInJson({ code, message }: CommanderError, command: Command): string {
+  const said = code === 'commander.help' ? 'a sub-command is missing' : message
+  const lines = said.replace(/^error: /, '').replaceAll('\n', ' ')
+  return failureInJson({ code: 'usage', message: lines, advice: helpHint(command) })
 }

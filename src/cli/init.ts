@@ -2,8 +2,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import { applianceKeyFile, configFile } from '../app/files.js'
 import { systemClock } from '../clock/index.js'
-import { createApplianceKeyFile, packageFile } from '../config/index.js'
+import { packageFile } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
+import { firstLink, sayFirstLink } from './first-link.js'
 import { say, sayFields, sayJson } from './output.js'
 import { becomeOwner, type Place, placeOf, refuseHalfRestored, settingsOf } from './place.js'
 import { type SandboxPorts, sandboxSettings, setUpSandbox } from './sandbox-set-up.js'
@@ -68,21 +69,18 @@ async function initialise(found: Place, options: InitOptions): Promise<void> {
   tell(`Data directory ${dataDir}: ${existsSync(dataDir) ? 'is there, kept' : 'made'}`)
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   becomeOwner(place)
-  const { makeTurns, migrateStore, openStore } = await import('../store/index.js')
-  const { isServed } = await import('../app/lock.js')
-  const { openOwnKey, refuseForeignKey, rememberKey } = await import('../app/own-database.js')
+  // Only here: loading the database takes longer than a refusal needs.
+  const { makeDatabase } = await import('../app/make-database.js')
+  const { refuseForeignKey } = await import('../app/own-database.js')
   refuseForeignKey(dataDir)
   tell(`Settings ${file}: ${settingsThere ? 'are there, kept' : 'written'}`)
   if (!settingsThere) writeFileSync(file, initialSettings(options), { flag: 'wx', mode: 0o600 })
   const keyFile = applianceKeyFile(dataDir)
   tell(`Appliance key ${keyFile}: ${existsSync(keyFile) ? 'is there, kept' : 'made'}`)
-  createApplianceKeyFile(keyFile)
-  await migrateStore(dataDir, () => isServed(dataDir))
-  const store = openStore({ dataDir, clock: systemClock, turns: makeTurns(), slot: 0 })
-  await rememberKey(store, openOwnKey(dataDir), dataDir).finally(() => store.close())
+  await makeDatabase(dataDir, systemClock)
   tell('Database: up to date')
   if (options.sandbox) await finishSandbox(place, tell)
-  else finish(place, keyFile)
+  else await finish(place, keyFile)
 }
 
 function checkSettings(place: Place, { sandbox }: InitOptions): void {
@@ -98,9 +96,12 @@ const initialSettings = (options: InitOptions) =>
     ? sandboxSettings(options)
     : readFileSync(packageFile('config/posthorn.example.toml'), 'utf8')
 
-function finish({ dataDir, configFile: file, json }: Place, keyFile: string): void {
+async function finish(place: Place, keyFile: string): Promise<void> {
+  const { dataDir, configFile: file, json } = place
+  const setupUrl = await firstLink(place)
   if (json) {
-    sayJson({ dataDir, configFile: file ?? null, applianceKeyFile: keyFile })
+    const firstUrl = setupUrl ?? null
+    sayJson({ dataDir, configFile: file ?? null, applianceKeyFile: keyFile, setupUrl: firstUrl })
     return
   }
   say('\nNext:')
@@ -110,6 +111,7 @@ function finish({ dataDir, configFile: file, json }: Place, keyFile: string): vo
     '  posthorn domain add NAME': 'what it sends from, with the DNS records to publish',
     '  posthorn serve': 'run the appliance',
   })
+  sayFirstLink(setupUrl)
   say(
     `\nKeep a copy of ${keyFile} elsewhere: without it no domain can sign. 'posthorn backup' makes one of everything; with backup.dir in ${file ?? 'the settings'} one is made each night.`,
   )
@@ -117,7 +119,8 @@ function finish({ dataDir, configFile: file, json }: Place, keyFile: string): vo
 
 async function finishSandbox(place: Place, tell: (line: string) => void): Promise<void> {
   const sandbox = await setUpSandbox(place, settingsOf(place).http, tell)
-  if (place.json) return sayJson(sandbox)
+  const setupUrl = await firstLink(place)
+  if (place.json) return sayJson({ ...sandbox, setupUrl: setupUrl ?? null })
   say()
   sayFields({
     'Account id': sandbox.accountId,
@@ -127,6 +130,7 @@ async function finishSandbox(place: Place, tell: (line: string) => void): Promis
     'Public URL': sandbox.publicUrl,
   })
   say('\nNext: posthorn serve')
+  sayFirstLink(setupUrl)
 }
 
 function port(text: string): number {

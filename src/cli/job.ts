@@ -1,13 +1,20 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { JobAnswer } from '../app/control.js'
-import { type JobRun, type JobStanding, readStanding, runsOf } from '../calendar/index.js'
+import {
+  type JobRun,
+  type JobStanding,
+  readStanding,
+  runsOf,
+  scheduleInWords,
+  shownDuration,
+} from '../calendar/index.js'
+import { shownFor } from '../clock/index.js'
 import { type JobName, jobCatalogue, jobNames } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { askAppliance } from './ask.js'
 import { withStore } from './database.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf, settingsOf } from './place.js'
-import { shownFor } from './quantities.js'
 
 export function jobCommands(program: Command): void {
   const job = program
@@ -136,36 +143,6 @@ function jobNamed(given: string): JobName {
 function count(text: string): number {
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
   throw new InvalidArgumentError('It is a number from 1 to 9999.')
-}
-
-const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
-
-/** `every day at 04:50 UTC`; an expression that has no short words stays as it is. */
-export function scheduleInWords(cron: string | null, zone: string): string {
-  if (cron === null) return 'off'
-  const [, minutesOf = '', step = ''] =
-    /^(\d{1,2}(?:,\d{1,2})*) \*(?:\/(\d{1,2}))? \* \* \*$/.exec(cron) ?? []
-  if (minutesOf !== '') {
-    const at = minutesOf.split(',').map((one) => `:${one.padStart(2, '0')}`)
-    if (step === '' || step === '1') return `every hour at ${at.join(' ')}`
-    // Other steps leave a shorter rest at the end of the day.
-    if (24 % Number(step) === 0) return `every ${step} hours at ${at.join(' ')} ${zone}`
-  }
-  const [, minute = '', hour = '', day, weekday = ''] =
-    /^(\d{1,2}) (\d{1,2}) (\*|\d{1,2}) \* (\*|\d)$/.exec(cron) ?? []
-  const minutes = minute.padStart(2, '0')
-  if (minute === '') return `${cron} ${zone}`
-  const time = `at ${hour.padStart(2, '0')}:${minutes} ${zone}`
-  if (day === '*' && weekday === '*') return `every day ${time}`
-  if (day === '*') return `every ${weekdays[Number(weekday) % 7]} ${time}`
-  return weekday === '*' ? `on day ${day} of the month ${time}` : `${cron} ${zone}`
-}
-
-function shownDuration(run: JobRun | undefined): string {
-  if (run?.endedAt == null) return '-'
-  const seconds = Math.max(0, run.endedAt - run.beganAt) / 1_000
-  if (seconds < 60) return `${seconds.toFixed(1)} s`
-  return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3_600).toFixed(1)} h`
 }
 
 const standingInJson = ({ last, dueAt, cron, ...one }: JobStanding) => ({

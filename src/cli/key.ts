@@ -11,9 +11,10 @@ import {
 } from '../accounts/index.js'
 import { duration } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
+import { type AskOptions, asksFirst, confirmed, type Intent } from './confirm.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { forceOption, plansUnlessForced, withForceHint, withHints } from './limits.js'
-import { jsonTime, remark, say, sayJson, sayTable, shownTime } from './output.js'
+import { jsonTime, remark, say, sayJson, sayTable, shownTime, warn } from './output.js'
 import { placeOf } from './place.js'
 
 interface KeyOptions {
@@ -92,34 +93,46 @@ Examples:
       )
     })
 
-  key
-    .command('delete <id>')
+  asksFirst(key.command('delete <id>'))
     .description('delete an API key; requests with it fail at once')
     .addOption(accountOption())
     .addHelpText(
       'after',
       '\nExample:\n  $ posthorn key delete 019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11',
     )
-    .action(async (id: string, options: KeyOptions, command: Command) => {
+    .action(async (id: string, options: KeyOptions & AskOptions, command: Command) => {
       const place = placeOf(command)
       const wasLast = await withStore(place, async (deps) => {
         const { read } = deps.store
         const account = await chosenAccount(read, options.account)
         return await withHints({ not_found: "'posthorn key list' shows them" }, async () => {
-          const { scope } = await findKey(read, account.id, id)
+          const key = await findKey(read, account.id, id)
+          const now = deps.clock.now()
+          const isLast = key.scope === 'full' && !(await hasOtherFullKey(read, account.id, id, now))
+          if (!(await confirmed(place, options, deletionOf(key, account.name, isLast)))) return
           await deleteKey(deps, account.id, id)
-          return (
-            scope === 'full' && !(await hasOtherFullKey(read, account.id, id, deps.clock.now()))
-          )
+          return isLast
         })
       })
+      if (wasLast === undefined) return
       if (place.json) sayJson({ id: id.toLowerCase(), deleted: true })
       else say(`Key ${id} is deleted`)
       if (wasLast) {
-        remark("warning: it was the last key with all rights; 'posthorn key create' makes another")
+        warn("it was the last key with all rights; 'posthorn key create' makes another")
       }
     })
 }
+
+const deletionOf = (key: ApiKey, account: string, isLast: boolean): Intent => ({
+  to: `delete the API key "${key.name}" (…${key.last4}) of "${account}"`,
+  facts: [
+    'Requests with it fail from then on, and it cannot be had again',
+    key.lastUsedAt === null ? 'It was never used' : `It was last used ${shownTime(key.lastUsedAt)}`,
+    ...(isLast ? ['It is the last key with all rights'] : []),
+  ],
+  counts: { ...shown(key), isLast },
+  how: 'moderate',
+})
 
 /** A time as it is written, or so long from now. */
 function timeOf(text: string, now: number): number {

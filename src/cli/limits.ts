@@ -20,7 +20,7 @@ export async function withForceHint<T>(add: () => Promise<T>): Promise<T> {
     return await add()
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 403) throw error
-    throw new OperatorError(`${error.message}; --force adds it all the same`)
+    throw new OperatorError(error.message, { cause: error, advice: '--force adds it all the same' })
   }
 }
 
@@ -35,7 +35,7 @@ export async function withHints<T>(
     if (!(error instanceof ApiError)) throw error
     const hint = hints[error.code]
     if (hint === undefined) throw error
-    const text = typeof hint === 'string' ? hint : hint(error)
-    throw new OperatorError(`${error.message}; ${text}`)
+    const advice = typeof hint === 'string' ? hint : hint(error)
+    throw new OperatorError(error.message, { cause: error, advice })
   }
 }

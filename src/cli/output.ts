@@ -3,6 +3,18 @@ import { utcTime } from '../clock/index.js'
 
 type Style = Parameters<typeof styleText>[0]
 
+/** How this command line wants its answer; stdout and stderr are the process's, and so is this. */
+let manner = { json: false, quiet: false }
+
+/** Said once, before anything is written. `color: false` is NO_COLOR, for what libraries write too. */
+export function answerAs({ json, quiet, color }: typeof manner & { color: boolean }): void {
+  manner = { json, quiet }
+  if (color) return
+  process.env.NO_COLOR = '1'
+  // It would win.
+  delete process.env.FORCE_COLOR
+}
+
 /** Colours only where a terminal shows them and NO_COLOR does not forbid it. */
 export const styled = (style: Style, text: string, stream: NodeJS.WriteStream = process.stdout) =>
   styleText(style, text, { stream })
@@ -11,7 +23,16 @@ export const styled = (style: Style, text: string, stream: NodeJS.WriteStream = 
 export const say = (line = '') => void process.stdout.write(`${line}\n`)
 
 /** A remark beside the answer; stdout stays what a script expects. */
-export const remark = (line: string) => void process.stderr.write(`${line}\n`)
+export function remark(line: string): void {
+  if (!manner.quiet) beside('remark', line, line)
+}
+
+/** What may go wrong although the command does its work; --quiet does not hide it. */
+export const warn = (line: string) => beside('warning', line, `warning: ${line}`)
+
+/** With --json, stderr is a JSON object a line, the last one the error if there is one. */
+const beside = (kind: 'remark' | 'warning', message: string, line: string) =>
+  void process.stderr.write(`${manner.json ? JSON.stringify({ [kind]: message }) : line}\n`)
 
 /** Lines that others wrote, as they stand but for what would play with the terminal. */
 export const sayText = (text: string) => say(visibleLines(text))

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { applianceKeyFile, configFile, isHalfRestored, restoreScratch } from '../app/files.js'
-import { type Config, loadConfig } from '../config/index.js'
+import { type Config, loadConfig, packageFile } from '../config/index.js'
 import { exitStatus, OperatorError } from '../errors/index.js'
 
 /** Where a command works: which data directory, which settings, and how it answers. */
@@ -16,6 +16,13 @@ export interface Place {
 }
 
 const systemConfigFile = '/etc/posthorn/posthorn.toml'
+const systemDataDir = '/var/lib/posthorn'
+
+/** That of the service where a release is installed, unless the working directory has one of its own. */
+function usualDataDir(): string {
+  if (isThere(applianceKeyFile('data')) || !isThere(packageFile('release.json'))) return 'data'
+  return isThere(systemDataDir) ? systemDataDir : 'data'
+}
 
 /** Reads the global options, given before or after the sub-command, and the environment. */
 export function placeOf(command: Command): Place {
@@ -23,7 +30,7 @@ export function placeOf(command: Command): Place {
   const { env } = process
   // systemd.exec(5): several state directories are separated by colons.
   const stateDir = env.STATE_DIRECTORY?.split(':')[0]
-  const dataDir = resolve(options.data || env.POSTHORN_DATA || stateDir || 'data')
+  const dataDir = resolve(options.data || env.POSTHORN_DATA || stateDir || usualDataDir())
   const named = options.config || env.POSTHORN_CONFIG
   const found = [configFile(dataDir), systemConfigFile].find(isThere)
   return {
@@ -40,19 +47,83 @@ export function settingsOf({ configFile: file }: Place): Config {
 }
 
 /**
- * Becomes the user that the data directory belongs to, when root runs the command for a service of
- * another name: whatever is then created there (the database's -wal and -shm too) is that user's,
- * and no link that this user might have laid out leads root to a file of the system. Settings are
- * read before, as they may be root's alone.
+ * Becomes the user that the data directory belongs to, for good, when root runs the command for a service of
+ * another name: whatever is then created there (the database's -wal and -shm too) is that user's, no link that this
+ * user might have laid out leads root to a file of the system, and no command that his settings name (`backup.hook`)
+ * runs as root. Settings are read before, as they may be root's alone.
  */
-export function becomeOwner({ dataDir }: Place): void {
-  if (process.getuid?.() !== 0 || process.geteuid?.() !== 0) return
-  const owner = statSync(dataDir, { throwIfNoEntry: false })
-  if (owner === undefined || owner.uid === 0) return
+export function becomeOwner(place: Place): void {
+  const owner = ownerToBecome(place)
+  if (owner === undefined) return
+  process.setgroups?.([owner.gid])
+  // The user last: only root may change the others. All three of each (real, effective, saved) are set.
+  process.setgid?.(owner.gid)
+  process.setuid?.(owner.uid)
+}
+
+/**
+ * Acts as that user until the function that it returns is called, which makes root of it again. Only for work that
+ * starts no other program: one would be root.
+ */
+export function actAsOwner(place: Place): () => void {
+  const owner = ownerToBecome(place)
+  if (owner === undefined) return () => {}
+  const groups = process.getgroups?.() ?? []
   process.setgroups?.([owner.gid])
   process.setegid?.(owner.gid)
   process.seteuid?.(owner.uid)
+  return () => {
+    // Root's own name first: nobody else may take the others back.
+    process.seteuid?.(0)
+    process.setegid?.(0)
+    process.setgroups?.(groups)
+  }
 }
+
+function ownerToBecome({ dataDir }: Place): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0 || process.geteuid?.() !== 0) return undefined
+  const owner = statSync(dataDir, { throwIfNoEntry: false })
+  return owner === undefined || owner.uid === 0 ? undefined : owner
+}
+
+// They write settings, or live by their own whatever the machine's are.
+const ownSettings = ['setup', 'quickstart', 'sandbox']
+// They make the directory, or work without one.
+const makers = ['init', 'setup', 'restore', 'quickstart', 'sandbox']
+const placeless = ['version', 'completions', 'man-page']
+
+/** Refuses what was named and is not there, whatever the command reads: a mistyped name is told at once. */
+export function requireNamed(command: Command): void {
+  const options = command.optsWithGlobals<{ config?: string; data?: string }>()
+  const { POSTHORN_CONFIG, POSTHORN_DATA } = process.env
+  const name = topOf(command)
+  const config = options.config || POSTHORN_CONFIG
+  if (config && !ownSettings.includes(name) && isMissing(resolve(config))) {
+    const by = options.config ? '--config' : 'POSTHORN_CONFIG'
+    throw new OperatorError(`There is no configuration file ${resolve(config)}, which ${by} names`)
+  }
+  const data = options.data || POSTHORN_DATA
+  if (data && ![...makers, ...placeless].includes(name) && isMissing(resolve(data))) {
+    throw noDataDir(resolve(data))
+  }
+}
+
+const topOf = (command: Command): string =>
+  command.parent?.parent ? topOf(command.parent) : command.name()
+
+/** What may not be looked at is told by what reads it. */
+function isMissing(path: string): boolean {
+  try {
+    return !isThere(path)
+  } catch {
+    return false
+  }
+}
+
+const noDataDir = (dataDir: string) =>
+  new OperatorError(
+    `${dataDir} is no data directory of Posthorn yet. 'posthorn init' makes one; --data or POSTHORN_DATA names another`,
+  )
 
 /** Refuses a directory that `posthorn init` has not made, or that has lost its key. */
 export async function requireDataDir({ dataDir }: Place): Promise<void> {
@@ -63,9 +134,7 @@ export async function requireDataDir({ dataDir }: Place): Promise<void> {
   if (isThere(dataDir) && findDatabase(dataDir).kind === 'there') {
     throw (await import('../app/own-database.js')).keyMissing(dataDir)
   }
-  throw new OperatorError(
-    `${dataDir} is no data directory of Posthorn yet. 'posthorn init' makes one; --data or POSTHORN_DATA names another`,
-  )
+  throw noDataDir(dataDir)
 }
 
 /** For who would make a new and empty database where a restore was about to put one. */

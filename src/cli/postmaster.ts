@@ -6,6 +6,7 @@ import {
   listOperatorMails,
   type OperatorMail,
 } from '../inbound/index.js'
+import { type AskOptions, asksFirst, confirmed, counted, type Intent } from './confirm.js'
 import { withStore } from './database.js'
 import {
   jsonTime,
@@ -74,24 +75,40 @@ export function postmasterCommands(program: Command): void {
       }
     })
 
-  postmaster
-    .command('delete <id...>')
+  asksFirst(postmaster.command('delete <id...>'))
     .description('delete mails')
     .addHelpText('after', '\nExample:\n  $ posthorn postmaster delete 243948816953344')
-    .action(async (given: string[], _options, command: Command) => {
+    .action(async (given: string[], options: AskOptions, command: Command) => {
       const place = placeOf(command)
       const ids = given.map(idOf)
-      await withStore(place, ({ store }) =>
-        store.write(async (tx) => {
-          for (const [at, id] of ids.entries()) {
-            if (!(await deleteOperatorMail(tx, id))) throw unknown(given[at] ?? '')
-          }
-        }),
-      )
+      const isDeleted = await withStore(place, async ({ store }) => {
+        const mails = await Promise.all(
+          ids.map(async (id) => {
+            const mail = await findOperatorMail(store.read, id)
+            if (mail === undefined) throw unknown(String(id))
+            return mail
+          }),
+        )
+        if (!(await confirmed(place, options, deletionOf(mails)))) return false
+        await store.write(async (tx) => {
+          for (const id of ids) if (!(await deleteOperatorMail(tx, id))) throw unknown(String(id))
+        })
+        return true
+      })
+      if (!isDeleted) return
       if (place.json) return sayJson(ids.map((id) => ({ id: String(id), deleted: true })))
       for (const id of ids) say(`${id} is deleted`)
     })
 }
+
+const deletionOf = (mails: readonly OperatorMail[]): Intent => ({
+  to: `delete ${counted(mails.length, 'mail')} to this host's postmaster`,
+  facts: mails.map(
+    ({ id, headerFrom, mailFrom, subject }) => `${id}, from ${headerFrom || mailFrom}: ${subject}`,
+  ),
+  counts: { mails: mails.map(forMachines) },
+  how: 'moderate',
+})
 
 const unknown = (given: string) =>
   new OperatorError(`There is no mail ${given}; 'posthorn postmaster list' shows them`)

@@ -1,14 +1,5 @@
 /** Amounts as people read them on a screen that is looked at in passing. */
 
-/** `3 s`, `12 min`, `5 h`, `3 days`. */
-export function shownFor(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1_000))
-  if (seconds < 120) return `${seconds} s`
-  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`
-  if (seconds < 172_800) return `${Math.round(seconds / 3_600)} h`
-  return `${Math.round(seconds / 86_400).toLocaleString('en-GB')} days`
-}
-
 const units = ['KiB', 'MiB', 'GiB', 'TiB'] as const
 
 /** `12.3 GiB`. */

@@ -1,46 +1,42 @@
 import type { Command } from 'commander'
-import { maxRetried } from '../app/control.js'
 import { makeEffects } from '../app/effects.js'
 import {
-  changeFitting,
+  changeWaiting,
+  checkedReason,
   findDeliveries,
-  giveUp,
-  hold,
-  lanesOf,
+  type QueueChangeName,
   type QueueFilter,
-  release,
-  retry,
+  queueChanges,
+  summarise,
+  usualReason,
 } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
-import type { LandEvents } from '../events/index.js'
-import type { Read } from '../store/index.js'
 import { askAppliance } from './ask.js'
+import { type AskOptions, asksFirst, confirmed, counted, type Intent } from './confirm.js'
 import { type CliDeps, withStore } from './database.js'
 import { remark, say, sayJson } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 import { type FilterOptions, filterOf, idOf, isChosen, withFilters } from './queue-filter.js'
 
-interface ChangeOptions extends FilterOptions {
+interface ChangeOptions extends FilterOptions, AskOptions {
   all?: true
   reason?: string
 }
 
 interface Change {
-  name: string
+  name: QueueChangeName
   about: string
   help: string
-  /** Null: it needs none. */
-  reason: { about: string; fallback?: string } | null
+  /** Whom the reason is for; none where it takes none. */
+  reasonFor?: string
+  /** Null: it takes nothing away, and is not asked for. */
+  how: Intent['how'] | null
+  /** What would become of that many deliveries. */
+  fact?: string
   /** What has become of that many deliveries. */
   done: (deliveries: string) => string
   /** Instead of that, when the running appliance was told. */
   told?: (deliveries: string) => string
-  only?: QueueFilter
-  apply: (
-    tx: Read,
-    ids: readonly number[],
-    how: { reason: string; now: number; land: LandEvents },
-  ) => ReturnType<typeof hold>
 }
 
 const soon = 'A running appliance sees it within 30 seconds.'
@@ -53,11 +49,10 @@ const changes: readonly Change[] = [
 
 Mail that was never tried keeps its time, so scheduled mail does not leave early. A running appliance
 does not wait for the end of a suspension: one message tries the site at once.`,
-    reason: null,
+    how: null,
     done: (deliveries) => `${deliveries} due now. ${soon}`,
     told: (deliveries) =>
       `${deliveries} due now. At a suspended site one message tries it at once, the others follow if it gets through.`,
-    apply: retry,
   },
   {
     name: 'hold',
@@ -65,22 +60,18 @@ does not wait for the end of a suspension: one message tries the site at once.`,
     help: `$ posthorn queue hold --domain example.com --reason 'their postmaster asked'
 
 Mail that is accepted later is not held.`,
-    reason: {
-      about: 'why, for whoever looks at it later, the sender too',
-      fallback: 'held by the operator',
-    },
+    reasonFor: 'why, for whoever looks at it later, the sender too',
+    how: 'mild',
+    fact: "They wait until 'posthorn queue release'",
     done: (deliveries) => `${deliveries} held. 'posthorn queue release' lets them go on`,
-    only: { held: false },
-    apply: hold,
   },
   {
     name: 'release',
     about: 'let held deliveries go on',
     help: '$ posthorn queue release --all',
-    reason: null,
+    how: 'mild',
+    fact: 'They leave as mail, which nobody takes back',
     done: (deliveries) => `${deliveries} released. ${soon}`,
-    only: { held: true },
-    apply: release,
   },
   {
     name: 'fail',
@@ -88,9 +79,10 @@ Mail that is accepted later is not held.`,
     help: `$ posthorn queue fail --domain gone.example --reason 'the domain is closed'
 
 The reason is part of the reply that the sender sees.`,
-    reason: { about: 'why, for the sender of the mail' },
+    reasonFor: 'why, for the sender of the mail',
+    how: 'moderate',
+    fact: 'They are never sent, and their senders are told so',
     done: (deliveries) => `${deliveries} ended as failed`,
-    apply: giveUp,
   },
 ]
 
@@ -98,16 +90,18 @@ The reason is part of the reply that the sender sees.`,
 export function changeCommands(queue: Command): void {
   for (const change of changes) {
     const command = withFilters(queue.command(`${change.name} [id...]`))
+    if (change.how !== null) asksFirst(command)
+    command
       .description(change.about)
       .option('--all', 'everything that waits')
       .addHelpText('after', `\nExample:\n  ${change.help}`)
       .action((ids: string[], options: ChangeOptions, command: Command) =>
         run(change, ids, options, command),
       )
-    const { reason } = change
-    if (reason?.fallback !== undefined) {
-      command.option('--reason <text>', reason.about, reason.fallback)
-    } else if (reason !== null) command.requiredOption('--reason <text>', reason.about)
+    const { name, reasonFor = '' } = change
+    const { reason } = queueChanges[name]
+    if (reason === 'usual') command.option('--reason <text>', reasonFor, usualReason)
+    if (reason === 'required') command.requiredOption('--reason <text>', reasonFor)
   }
 }
 
@@ -121,31 +115,31 @@ async function run(
   const settings = settingsOf(place)
   const reason = checkedReason(options.reason ?? '-')
   if (ids.length === 0 && !isChosen(options) && !options.all) {
-    throw new OperatorError(
-      'Name deliveries or emails, choose by an option such as --domain, or --all',
+    command.error(
+      'error: name deliveries or emails, choose by an option such as --domain, or --all',
     )
   }
-  const lanes = new Set<string>()
   const total = await withStore(place, async (deps) => {
     const { read } = deps.store
     const chosen = await filterOf(read, options, deps.clock.now())
     const named = ids.length === 0 ? {} : { ids: await deliveriesOf(deps, ids) }
     const land = makeEffects(settings, place.dataDir)
-    return changeFitting(
-      deps,
-      { ...chosen, ...named, ...change.only },
-      async (tx, slice, now) => {
-        if (change.told) for (const lane of await lanesOf(tx, slice)) lanes.add(lane)
-        return await change.apply(tx, slice, { reason, now, land })
-      },
-      (seen) => {
+    const filter = { ...chosen, ...named, ...queueChanges[change.name].only }
+    const intent = await intentOf(change, deps, filter)
+    // Held or released by their numbers, they were looked at.
+    const isNamed = intent?.how === 'mild' && ids.length > 0
+    const isClear = (isNamed || intent?.counts?.deliveries === 0) && !options.dryRun
+    if (intent && !isClear && !(await confirmed(place, options, intent))) return undefined
+    return changeWaiting(deps, change.name, filter, {
+      ...{ reason, land },
+      onProgress(seen) {
         if (seen % 50_000 === 0 && process.stderr.isTTY) remark(`${numbered(seen)} so far`)
       },
-    )
+    })
   })
-  const { seen, changed, inFlight } = total
-  const retried = lanes.size > maxRetried ? 'all' : [...lanes]
-  const heard = lanes.size > 0 && (await askAppliance(place, { retry: retried })) !== undefined
+  if (total === undefined) return
+  const { seen, changed, inFlight, retried } = total
+  const heard = retried.length > 0 && (await askAppliance(place, { retry: retried })) !== undefined
   if (place.json) return sayJson({ changed, inFlight, unchanged: seen - changed - inFlight })
   if (seen === 0) return say('Nothing that waits fits')
   const { done, told = done } = change
@@ -161,6 +155,32 @@ async function run(
     remark(`${numbered(others)} left as they were: never tried yet, held, or gone meanwhile`)
 }
 
+/** Undefined where there is nothing to ask for. */
+async function intentOf(
+  { name, how, fact = '' }: Change,
+  { store, clock }: CliDeps,
+  filter: QueueFilter,
+): Promise<Intent | undefined> {
+  if (how === null) return undefined
+  const { classes } = await summarise(store.read, filter, { now: clock.now(), lanes: 0 })
+  const sum = (of: 'waiting' | 'inFlight') => classes.reduce((all, row) => all + row[of], 0)
+  const [deliveries, inFlight] = [sum('waiting'), sum('inFlight')]
+  const byClass = classes.map((row) => `${numbered(row.waiting)} ${row.class}`)
+  return {
+    to: `${name} ${counted(deliveries, 'delivery', 'deliveries')}${byClass.length > 1 ? ` (${byClass.join(', ')})` : ''}`,
+    facts: [
+      fact,
+      ...(inFlight > 0 ? [`${numbered(inFlight)} of them are in flight and are left alone`] : []),
+    ],
+    counts: {
+      deliveries,
+      inFlight,
+      classes: Object.fromEntries(classes.map((row) => [row.class, row.waiting])),
+    },
+    how,
+  }
+}
+
 /** The waiting deliveries of what was named; all of it must have some. */
 async function deliveriesOf({ store }: CliDeps, given: readonly string[]): Promise<number[]> {
   const found: number[] = []
@@ -173,12 +193,6 @@ async function deliveriesOf({ store }: CliDeps, given: readonly string[]): Promi
     found.push(...waiting.map((delivery) => delivery.id))
   }
   return found
-}
-
-function checkedReason(given: string): string {
-  const reason = given.trim()
-  if (/^\P{Cc}{1,200}$/u.test(reason)) return reason
-  throw new OperatorError('The reason has 1 to 200 characters and no control characters')
 }
 
 const numbered = (count: number) => count.toLocaleString('en-GB')

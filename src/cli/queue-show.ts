@@ -2,16 +2,14 @@ import type { Command } from 'commander'
 import { listAccounts } from '../accounts/index.js'
 import {
   type Ended,
-  explainWaiting,
+  type Explained,
+  explainOne,
   findDeliveries,
-  type LiveGate,
-  type Surroundings,
-  surroundingsOf,
+  type GateOf,
   type Waiting,
   type WhyWaiting,
 } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
-import { queueClass } from '../store/index.js'
 import { askAppliance } from './ask.js'
 import { withStore } from './database.js'
 import { jsonTime, say, sayFields, sayJson, sayText, shownSoon, shownTime } from './output.js'
@@ -34,33 +32,24 @@ export function deliveryCommands(queue: Command): void {
         const now = clock.now()
         const found = await findKnown(read, given)
         const waiting = await Promise.all(
-          found.waiting.map(async (delivery) => ({
-            delivery,
-            around: await surroundingsOf(read, delivery, now),
-            live: await liveGateOf(place, delivery),
-          })),
+          found.waiting.map((delivery) => explainOne(read, delivery, now, gatesOf(place))),
         )
         const names = new Map((await listAccounts(read)).map(({ id, name }) => [id, name]))
         return { ...found, waiting, names, now }
       })
       if (place.json) {
         return sayJson([
-          ...waiting.map(({ delivery, around, live }) => ({
-            ...waitingForMachines(delivery, around, now, live),
-            transcript: delivery.lastTranscript || null,
+          ...waiting.map((explained) => ({
+            ...waitingForMachines(explained),
+            transcript: explained.delivery.lastTranscript || null,
           })),
           ...ended.map(endedForMachines),
         ])
       }
       const blocks = [
-        ...waiting.map(({ delivery, around, live }) => ({
+        ...waiting.map(({ delivery, why }) => ({
           ...{ id: delivery.id, transcript: delivery.lastTranscript },
-          fields: waitingForPeople(
-            delivery,
-            names.get(delivery.accountId) ?? '',
-            explainWaiting(delivery, around, now, live),
-            now,
-          ),
+          fields: waitingForPeople(delivery, names.get(delivery.accountId) ?? '', why, now),
         })),
         ...ended.map((delivery) => ({ ...delivery, fields: endedForPeople(delivery) })),
       ]
@@ -108,14 +97,11 @@ function sayEnd(id: number, transcript: string): void {
   for (const line of lines.slice(-shownLines)) sayText(line === '' ? line : `  ${line}`)
 }
 
-/** What the running appliance knows of it; undefined when none runs. */
-export async function liveGateOf(
-  place: Place,
-  { lane, class: name, accountId }: Pick<Waiting, 'lane' | 'class' | 'accountId'>,
-) {
-  const stream = { lane, class: queueClass[name], accountId }
-  return (await askAppliance(place, { gateOf: stream }))?.gate ?? undefined
-}
+/** What the running appliance knows of the gates; undefined of each when none runs. */
+export const gatesOf =
+  (place: Place): GateOf =>
+  async (stream) =>
+    (await askAppliance(place, { gateOf: stream }))?.gate ?? undefined
 
 async function findKnown(read: Parameters<typeof findDeliveries>[0], given: string) {
   const found = await findDeliveries(read, idOf(given))
@@ -176,14 +162,8 @@ function endedForPeople(delivery: Ended): Record<string, string> {
   }
 }
 
-export function waitingForMachines(
-  delivery: Waiting,
-  around: Surroundings,
-  now: number,
-  live?: LiveGate,
-) {
+export function waitingForMachines({ delivery, why }: Explained) {
   const { lastTranscript: _, lane, lease: _lease, held, ...row } = delivery
-  const why = explainWaiting(delivery, around, now, live)
   return {
     ...row,
     status: 'waiting' as const,

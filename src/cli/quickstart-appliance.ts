@@ -25,7 +25,8 @@ export interface QuickstartProcess {
   stop(): void
 }
 
-const main = fileURLToPath(new URL('./main.js', import.meta.url))
+// From the folder above, so that it is found from a packed file too (bin/pack/bundle.js).
+const main = fileURLToPath(new URL('../cli/main.js', import.meta.url))
 const stopTimeoutMs = 45_000
 
 // Whatever the shell is set up for, the quickstart means its own directory and settings.
@@ -42,8 +43,18 @@ export function initialiseSandbox(dataDir: string): Sandbox {
     encoding: 'utf8',
     env: environment,
   })
-  if (status !== 0) throw new OperatorError(`posthorn init: ${stderr.trim()}`)
+  if (status !== 0) throw new OperatorError(`posthorn init: ${reasonIn(stderr)}`)
   return JSON.parse(stdout) as Sandbox
+}
+
+/** Under --json an error is an object; what ends Node itself, such as a lack of memory, says it in plain text. */
+function reasonIn(stderr: string): string {
+  try {
+    const { error } = JSON.parse(stderr) as { error: { message: string } }
+    return error.message
+  } catch {
+    return stderr.trim()
+  }
 }
 
 /** Starts the appliance; a port that is taken is replaced by a free one. */

@@ -1,9 +1,7 @@
-/*
- * The second half of bin/quickstart: everything is installed and built. Starts the appliance as an
- * operator would (`posthorn init`, `posthorn serve`), sends one mail as an application would, and
- * shows what becomes of it, up to what the sandbox inbox says about its signatures.
- */
-import { parseArgs } from 'node:util'
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { packageFile } from '../config/index.js'
 import { messageOf } from '../errors/index.js'
 import { remark, say, styled } from './output.js'
 import {
@@ -16,50 +14,87 @@ import {
 import { showReturns } from './quickstart-returns.js'
 import type { Sandbox } from './sandbox-set-up.js'
 
-const { values } = parseArgs({
-  options: { data: { type: 'string' }, once: { type: 'boolean', default: false } },
-})
-const dataDir = values.data ?? 'data/sandbox'
 const timeoutMs = 60_000
 const afterTimeout = `after ${timeoutMs / 1_000} s`
 const pollMs = 20
-const beganAt = performance.now()
 
 interface Target extends Sandbox {
   url: string
 }
 
-let appliance: QuickstartProcess | undefined
-let serving = false
-let interrupted = false
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => {
-    if (!interrupted) say(`\nStopping${appliance ? ' the appliance' : ''} …`)
-    interrupted = true
-    // Even where nothing is left to wait for: a request may die with the appliance, unanswered.
-    if (!serving) process.exitCode = 130
-    appliance?.stop()
-  })
-}
-try {
-  await run()
-} catch (error) {
-  process.exitCode = interrupted ? 130 : 1
-  if (!interrupted) {
-    remark(`\n${styled('red', 'It did not work:', process.stderr)} ${messageOf(error)}`)
-    if (appliance) remark(tailOfLog(dataDir))
-  }
-  appliance?.stop()
+/** Where it works, and how far it is. */
+interface Quickstart {
+  dataDir: string
+  once: boolean
+  beganAt: number
+  appliance?: QuickstartProcess
+  serving: boolean
+  interrupted: boolean
 }
 
-async function run(): Promise<void> {
+/**
+ * `posthorn quickstart`: starts the appliance as an operator would (`posthorn init`, `posthorn serve`), sends
+ * one mail as an application would, and shows what becomes of it, up to what the sandbox inbox says about
+ * its signatures.
+ */
+export function quickstartCommand(program: Command): void {
+  program
+    .command('quickstart')
+    .description('try it out: start in sandbox mode, send a first mail and show its way')
+    .option('--once', 'end after the first delivery, with status 0 if it went well', false)
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ posthorn quickstart
+
+Nothing leaves the machine. Database, keys and settings are kept in ./data/sandbox, or where --data says;
+the next quickstart takes them again. It serves until Ctrl-C.`,
+    )
+    .action(async ({ once }: { once: boolean }, command: Command) => {
+      // Whatever the shell is set up for, it means its own directory and settings.
+      const { data } = command.optsWithGlobals<{ data?: string }>()
+      const dataDir = resolve(data ?? 'data/sandbox')
+      await show({ dataDir, once, beganAt: performance.now(), serving: false, interrupted: false })
+    })
+}
+
+async function show(quickstart: Quickstart): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (!quickstart.interrupted) {
+        say(`\nStopping${quickstart.appliance ? ' the appliance' : ''} …`)
+      }
+      quickstart.interrupted = true
+      // Even where nothing is left to wait for: a request may die with the appliance, unanswered.
+      if (!quickstart.serving) process.exitCode = 130
+      quickstart.appliance?.stop()
+    })
+  }
+  try {
+    await run(quickstart)
+  } catch (error) {
+    const { appliance, dataDir, interrupted } = quickstart
+    process.exitCode = interrupted ? 130 : 1
+    if (!interrupted) {
+      remark(`\n${styled('red', 'It did not work:', process.stderr)} ${messageOf(error)}`)
+      if (appliance) remark(tailOfLog(dataDir))
+    }
+    appliance?.stop()
+    await appliance?.exited
+  }
+}
+
+async function run(quickstart: Quickstart): Promise<void> {
+  const { dataDir, once } = quickstart
   step(1, `Data directory ${dataDir}`)
   const sandbox = initialiseSandbox(dataDir)
   say(`   database, keys, an account, an API key and the domain ${sandbox.domain} are there`)
 
   step(2, 'Start the appliance in sandbox mode')
-  appliance = await serveSandbox(dataDir)
-  if (interrupted) appliance.stop()
+  const appliance = await serveSandbox(dataDir)
+  quickstart.appliance = appliance
+  if (quickstart.interrupted) appliance.stop()
   const { exited } = appliance
   const { privateUrl: url, publicUrl } = await withTimeout(appliance.up, 'the appliance is not up')
   say(`   API and pages on ${url}, public listener on ${publicUrl}`)
@@ -85,17 +120,18 @@ async function run(): Promise<void> {
     ...{ dataDir, accountId: sandbox.accountId, domain: sandbox.domain, poll },
     ask: (path, init) => ask(target, path, init),
   })
-  say(`\n${styled('green', 'Delivered, signed and verified.')} ${seconds(beganAt)}\n`)
+  say(`\n${styled('green', 'Delivered, signed and verified.')} ${seconds(quickstart.beganAt)}\n`)
 
-  tellAddresses(target, page)
-  if (values.once) appliance.stop()
+  tellAddresses(quickstart, target, page)
+  if (once) appliance.stop()
   else {
     say(`\nServing until ${styled('bold', 'Ctrl-C')}.`)
-    serving = true
+    quickstart.serving = true
   }
   const code = await exited
   if (code !== 0) throw new Error(`the appliance ended with status ${code}`)
-  if (serving && !interrupted) throw new Error('the appliance ended by itself')
+  if (quickstart.serving && !quickstart.interrupted)
+    throw new Error('the appliance ended by itself')
   say('Stopped.')
 }
 
@@ -162,19 +198,29 @@ async function inspect(target: Target, reply: string): Promise<string> {
   return target.url + page
 }
 
-function tellAddresses({ url, apiKey, ...sandbox }: Target, page: string): void {
+function tellAddresses(
+  { dataDir, once }: Quickstart,
+  { url, apiKey, ...sandbox }: Target,
+  page: string,
+): void {
   say(`This mail      ${page}`)
   say(`Sandbox inbox  ${url}/sandbox`)
   say(`API            ${url}/v1`)
-  if (values.once) return
+  const { setupUrl } = sandbox
+  const dashboard = typeof setupUrl === 'string' ? new URL(setupUrl).pathname : '/login'
+  say(`Dashboard      ${url}${dashboard}`)
+  if (setupUrl) say('               (makes you its first operator; the link is good once)')
+  if (once) return
   say(`API key        ${apiKey}`)
   say('\nSend one yourself:\n')
   say(`  curl ${url}/v1/emails/send \\`)
   say(`    -H 'Authorization: Bearer ${apiKey}' \\`)
   say("    -H 'Content-Type: application/json' \\")
   say(`    -d '${JSON.stringify(firstMail(sandbox))}'`)
+  // A checkout is on nobody's PATH.
+  const command = existsSync(packageFile('release.json')) ? 'posthorn' : 'bin/posthorn'
   say('\nThe next quickstart replaces this API key. For one that stays:\n')
-  say(`  bin/posthorn key create 'My application' --data '${dataDir}'`)
+  say(`  ${command} key create 'My application' --data '${dataDir}'`)
 }
 
 /** One request with the key; rejects with what the API said unless it is a 200. */

@@ -1,28 +1,27 @@
-import { mkdirSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { mkdirSync, type Stats, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { configFile, restoreScratch } from '../app/files.js'
 import { lockDataDir } from '../app/lock.js'
-import { restoreBackup } from '../backup/index.js'
+import { databaseName, type Manifest, manifestOf, restoreBackup } from '../backup/index.js'
 import { systemClock } from '../clock/index.js'
 import { loadConfig } from '../config/index.js'
 import { openingPassphrase, passphraseHelp } from './backup.js'
+import { type AskOptions, asksFirst, confirmed, counted, type Intent } from './confirm.js'
 import { jsonTime, remark, say, sayJson, shownTime, visibleLines } from './output.js'
 import { becomeOwner, placeOf } from './place.js'
+import { shownBytes } from './quantities.js'
 
-interface RestoreOptions {
+interface RestoreOptions extends AskOptions {
   to?: string
-  yes?: boolean
   key?: string
   passphraseFile?: string
 }
 
 export function restoreCommand(program: Command): void {
-  program
-    .command('restore <file>')
+  asksFirst(program.command('restore <file>'))
     .description('put a backup into a data directory on which no appliance runs')
     .option('--to <dir>', 'the directory (default: the data directory)')
-    .option('--yes', 'take the place of the database there; the old files are kept beside it')
     .option('--key <file>', 'the appliance key of a backup that was made without it')
     .option('--passphrase-file <file>', passphraseHelp)
     .addHelpText(
@@ -32,7 +31,8 @@ Examples:
   $ posthorn restore posthorn-20261122T030000000Z.tar.gz --to /var/lib/posthorn
   $ posthorn queue held                      then: what waited when the backup was made
 
-Everything is checked before it gets its place; if the command is ended before that, run it again. What waited
+A database that is there makes way after a question, or --yes, and is kept beside; --dry-run says what is in the
+backup. Everything is checked before it gets its place; if the command is ended before that, run it again. What waited
 at the time of the backup may have been sent since: the next start holds it, and nothing of it leaves before
 'posthorn queue release'; webhooks go out by 'posthorn webhook replay ID --failed' alone. What came in since
 is not there: mail, unsubscribes, bounces.`,
@@ -40,6 +40,12 @@ is not there: mail, unsubscribes, bounces.`,
     .action(async (given: string, options: RestoreOptions, command: Command) => {
       const place = placeOf(command)
       const to = resolve(options.to ?? place.dataDir)
+      const database = statSync(join(to, databaseName), { throwIfNoEntry: false })
+      const passphrase = () => openingPassphrase(place, options.passphraseFile)
+      if (options.dryRun || database !== undefined) {
+        const manifest = options.dryRun ? await manifestOf(resolve(given), passphrase) : undefined
+        if (!(await confirmed(place, options, restoringOf(to, database, manifest)))) return
+      }
       // Before it becomes another user: the file may be root's alone, and is open from then on.
       mkdirSync(to, { recursive: true, mode: 0o700 })
       becomeOwner({ ...place, dataDir: to })
@@ -48,15 +54,19 @@ is not there: mail, unsubscribes, bounces.`,
         const { manifest, keptIn, etcIn } = await restoreBackup(resolve(given), {
           to,
           scratch: restoreScratch(to),
-          replace: options.yes === true,
+          replace: database !== undefined,
           keyFile: options.key === undefined ? undefined : resolve(options.key),
-          passphrase: () => openingPassphrase(place, options.passphraseFile),
+          passphrase,
           clock: systemClock,
         })
         const madeAt = Date.parse(manifest.madeAt)
-        const programs = manifest.files.some(({ name }) => name === 'data/posthorn.toml')
-          ? programsOf(configFile(to))
-          : []
+        const settings = [
+          ...(manifest.files.some(({ name }) => name === 'data/posthorn.toml')
+            ? [configFile(to)]
+            : []),
+          ...(etcIn === undefined ? [] : [configFile(etcIn)]),
+        ]
+        const programs = settings.flatMap(programsOf)
         if (place.json) {
           return sayJson({
             ...{ dataDir: to, madeAt: jsonTime(madeAt) },
@@ -65,10 +75,13 @@ is not there: mail, unsubscribes, bounces.`,
         }
         say(`Restored to ${to}, as it was at ${shownTime(madeAt)}`)
         if (keptIn !== undefined) say(`What was there before is in ${keptIn}`)
-        if (etcIn !== undefined) say(`The files of /etc/posthorn are in ${etcIn}, to be put there`)
+        if (etcIn !== undefined)
+          say(
+            `The files of /etc/posthorn are in ${etcIn}: put them there, or name its posthorn.toml by --config`,
+          )
         for (const program of programs) {
           remark(
-            `The settings of the backup run ${visibleLines(program)}: if it was in the hands of others, look at ${configFile(to)} before the start`,
+            `The settings of the backup run ${visibleLines(program)}: if it was in the hands of others, look at ${settings.join(' and ')} before the start`,
           )
         }
         remark(
@@ -78,6 +91,28 @@ is not there: mail, unsubscribes, bounces.`,
         unlock()
       }
     })
+}
+
+function restoringOf(to: string, database: Stats | undefined, manifest?: Manifest): Intent {
+  const rows = manifest && Object.values(manifest.rows).reduce((sum, count) => sum + count, 0)
+  return {
+    to: `put the backup into ${to}`,
+    facts: [
+      ...(manifest === undefined
+        ? []
+        : [
+            `It was made ${shownTime(Date.parse(manifest.madeAt))} and has ${counted(rows ?? 0, 'row')}`,
+          ]),
+      database === undefined
+        ? 'No database is there yet'
+        : `The database that is there (${shownBytes(database.size)}, written ${shownTime(database.mtimeMs)}) makes way, and is kept beside it`,
+    ],
+    counts: {
+      ...{ dataDir: to, databaseBytes: database?.size ?? null },
+      ...(manifest && { madeAt: manifest.madeAt, rows: manifest.rows }),
+    },
+    how: 'moderate',
+  }
 }
 
 /** What settings have others run, whoever wrote them: `backup.hook: rclone copy …`. */

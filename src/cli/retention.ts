@@ -38,7 +38,9 @@ What waits is never deleted, however old: of the mails that are counted here tho
 const { floor } = Math
 
 /** Of the ages; the others are shares and counts. */
-const ageNames = ['bodies', 'transcripts', 'sessions', 'inbound', 'usageDays', 'figures', 'consent']
+const ageNames = [
+  ...['bodies', 'transcripts', 'sessions', 'inbound', 'usageDays', 'figures', 'consent', 'audit'],
+]
 const agesOf = ({ ages }: Outlook) =>
   Object.entries(ages).filter(([name]) => ageNames.includes(name))
 

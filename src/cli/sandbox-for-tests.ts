@@ -93,7 +93,7 @@ export async function openTestSandbox(
   }
 }
 
-// What takes longest, written by bin/pack-sandbox beside the packed modules: the database after all
+// What takes longest, written by bin/pack-appliance beside the packed modules: the database after all
 // migrations, and an RSA key pair for a domain that nobody can own. There is none beside those of tsc.
 const emptyDatabase = new URL('../empty.db', import.meta.url)
 const rsaPairFile = new URL('../dkim-key.json', import.meta.url)

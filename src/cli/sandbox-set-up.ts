@@ -20,6 +20,8 @@ export interface Sandbox {
   domain: string
   privateUrl: string
   publicUrl: string
+  /** Opened by the first person; null where somebody can log in already. */
+  setupUrl?: string | null
 }
 
 const accountName = 'Sandbox'
@@ -49,6 +51,10 @@ port = ${ports.inboundPort ?? 2526}
 
 [sandbox]
 smtp_port = ${ports.smtpPort ?? 2525}
+
+# Servers of webhooks that run on this machine.
+[webhooks]
+allow = ["127.0.0.0/8", "::1"]
 `
 }
 
@@ -97,7 +103,8 @@ async function renewKey(deps: CliDeps, accountId: string) {
   return { apiKey: key, replaced: previous.length > 0 }
 }
 
-function urlsOf(http: Config['http']) {
+/** Where a program on this machine reaches the listeners. */
+export function urlsOf(http: Config['http']) {
   const url = ({ host, port }: { host: string; port: number }) => {
     const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
     return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`

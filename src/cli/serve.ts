@@ -31,7 +31,10 @@ learned of receivers stays as it is.`,
       const { openLog } = await import('../log/index.js')
       const log = openLog(logOptions(config.log))
       if (warning !== undefined) log.warn({}, warning)
-      const appliance = await serveAppliance({ config, dataDir: place.dataDir, log }, stop)
+      const appliance = await serveAppliance(
+        { config, configFile: place.configFile, dataDir: place.dataDir, log },
+        stop,
+      )
       if (appliance === undefined) return
       const { privateUrl, publicUrl, sandboxSmtpPort, inboundSmtpPort } = appliance
       // One line, so that a script can wait for it.

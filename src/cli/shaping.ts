@@ -4,9 +4,9 @@ import { shapingFiles } from '../app/files.js'
 import { openResolver } from '../app/resolver.js'
 import { systemClock } from '../clock/index.js'
 import { allSourceAddresses, settingName } from '../config/index.js'
-import { type MxRoute, routeToMx } from '../dns/index.js'
+import type { MxRoute } from '../dns/index.js'
 import { OperatorError } from '../errors/index.js'
-import type { Limits, Policy, ShapingData, SiteName, StoredLearned } from '../outbound/index.js'
+import type { ExplainedSite, Limits, Policy, ShapingData } from '../outbound/index.js'
 import { withStore } from './database.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime, styled } from './output.js'
 import { type Place, placeOf, settingsOf } from './place.js'
@@ -19,19 +19,8 @@ export async function shapingOf({ dataDir }: Place): Promise<ShapingData> {
 
 /** The same without the operator's files that are bad, and what is wrong with those. */
 export async function readableShaping({ dataDir }: Place) {
-  const { loadShaping } = await import('../outbound/index.js')
-  const [ours = '', ...theirs] = shapingFiles(dataDir)
-  const problems: string[] = []
-  const good = theirs.filter((file) => {
-    try {
-      return loadShaping([ours, file])
-    } catch (error) {
-      if (!(error instanceof OperatorError)) throw error
-      problems.push(error.message)
-      return false
-    }
-  })
-  return { data: loadShaping([ours, ...good]), problems }
+  const { loadReadableShaping } = await import('../outbound/index.js')
+  return loadReadableShaping(shapingFiles(dataDir))
 }
 
 export function shapingCommands(program: Command): void {
@@ -63,68 +52,31 @@ directory; 'posthorn config check' tells whether it is good.`,
         )
       }
       const route = await routeOf(place, domain)
-      const found = await explained(place, data, domain, route)
+      const found = await withStore(place, async ({ store: { read }, clock }) => {
+        const { explainSite } = await import('../outbound/index.js')
+        const { outbound } = settingsOf(place)
+        return await explainSite({ read, now: clock.now(), data, outbound }, domain, route)
+      })
       if (place.json) return sayJson(inJson(domain, route, found))
       await showAll(place, domain, route, found)
     })
 }
 
-interface Explained {
-  site: SiteName
-  policy: Policy
-  learned: StoredLearned[]
-  sources: Source[]
-}
-
-interface Source {
-  address: string
-  firstDay: number
-  rampDay: number
-  /** Null: the ramp is over. */
-  limit: number | null
-  sent: number
-}
-
 export async function routeOf(place: Place, domain: string): Promise<MxRoute> {
   const { dns, outbound } = settingsOf(place)
-  return routeToMx(openResolver(dns, systemClock), domain, {
-    random: Math.random,
-    allowPrivate: outbound.allowPrivateAddresses,
-    ownAddresses: allSourceAddresses(outbound),
-    ipFamily: outbound.ipFamily,
-  })
-}
-
-async function explained(
-  place: Place,
-  data: ShapingData,
-  domain: string,
-  route: MxRoute,
-): Promise<Explained | undefined> {
-  if (route.kind !== 'hosts') return undefined
-  const outbound = await import('../outbound/index.js')
-  const site = outbound.siteOf(data, route.mx, domain)
-  const policy = outbound.policyFor(data, site)
-  const settings = settingsOf(place).outbound
-  const names = ['default', ...allSourceAddresses(settings)]
-  return withStore(place, async ({ store: { read }, clock }) => {
-    const known = settings.warmUp === 'off' ? [] : await outbound.listSources(read)
-    const inUse = known.filter(({ address }) => names.includes(address))
-    const sources = inUse.map(({ address, ...state }) => {
-      const { rampDay, firstDay, sent } = outbound.today(state, clock.now())
-      const limit = outbound.rampLimit(rampDay)
-      return { address, firstDay, rampDay, limit: Number.isFinite(limit) ? limit : null, sent }
-    })
-    return { site, policy, learned: await outbound.readLearned(read, site.key), sources }
-  })
+  const { routeOfDomain } = await import('../outbound/index.js')
+  return routeOfDomain(openResolver(dns, systemClock), domain, outbound)
 }
 
 async function showAll(
   place: Place,
   domain: string,
   route: MxRoute,
-  found: Explained | undefined,
+  found: ExplainedSite | undefined,
 ): Promise<void> {
+  const { inForce, limitNames, noRoute, rampDays, shownSlow, shownSpan } = await import(
+    '../outbound/index.js'
+  )
   if (route.kind !== 'hosts' || found === undefined) {
     const cause = 'cause' in route ? `: ${route.cause}` : ''
     say(`${domain} has no site: ${noRoute[route.kind]}${cause}`)
@@ -132,7 +84,6 @@ async function showAll(
     return
   }
   const { site, policy, learned, sources } = found
-  const { limitNames, rampDays } = await import('../outbound/index.js')
   const { outbound } = settingsOf(place)
   if (outbound.route === 'sandbox') {
     remark('note: outbound.route is "sandbox": nothing of this applies, as nothing leaves')
@@ -203,53 +154,10 @@ async function showAll(
   )
 }
 
-const noRoute: Record<MxRoute['kind'], string> = {
-  hosts: '',
-  'null-mx': 'it takes no mail (null MX)',
-  nxdomain: 'it does not exist',
-  'no-addresses': 'none of its mail servers has an address',
-  failed: 'the DNS failed',
-  refused: 'its mail servers must not be connected to',
-}
-
 const shownLimit = (name: keyof Limits, policy: Policy) =>
   typeof policy[name] === 'number' ? policy[name].toLocaleString('en') : policy[name]
 
-interface Slowed {
-  connections?: number | null | undefined
-  messagesPerMinute?: number | null | undefined
-}
-
-const shownSlow = ({ connections, messagesPerMinute }: Slowed) =>
-  [
-    typeof messagesPerMinute === 'number' ? [`${messagesPerMinute} a minute`] : [],
-    typeof connections === 'number' ? [`${connections} at once`] : [],
-  ]
-    .flat()
-    .join(', ')
-
-function inForce({ suspension, active }: StoredLearned['learned']): string {
-  const suspended =
-    suspension === null ? [] : [`suspended until ${shownTime(suspension.until)}: ${suspension.why}`]
-  const others = active.map(({ action, name, until, ...limits }) => {
-    const slow = action === 'slow down' ? ` to ${shownSlow(limits)}` : ''
-    return `${action}${slow} until ${shownTime(until)} (${name})`
-  })
-  return [...suspended, ...others].join('; ')
-}
-
-function shownSpan(ms: number): string {
-  for (const [unit, unitMs] of [
-    ['d', 86_400_000],
-    ['h', 3_600_000],
-    ['m', 60_000],
-  ] as const) {
-    if (ms % unitMs === 0) return `${ms / unitMs}${unit}`
-  }
-  return `${ms / 1_000}s`
-}
-
-function inJson(domain: string, route: MxRoute, found: Explained | undefined) {
+function inJson(domain: string, route: MxRoute, found: ExplainedSite | undefined) {
   if (route.kind !== 'hosts' || found === undefined) {
     process.exitCode = 1
     return { domain, site: null, route }

@@ -1,19 +1,13 @@
 import type { Command } from 'commander'
-import type { Flow, Overview } from '../app/overview.js'
-import { dayMs } from '../clock/index.js'
+import { listenerCertificates } from '../app/listener-certificates.js'
+import { dayMs, shownFor } from '../clock/index.js'
 import { packageVersion } from '../config/index.js'
-import { diskRoom } from '../store/index.js'
+import { type ApplianceStatus, type Flow, readStatus, type TroubledSite } from '../doctor/index.js'
 import { askAppliance, overviewMs } from './ask.js'
 import { withStore } from './database.js'
 import { jsonTime, say, sayJson, sayTable, shownTime, styled, visibleLine } from './output.js'
 import { placeOf, settingsOf } from './place.js'
-import { shownBytes, shownFor } from './quantities.js'
-import {
-  type QueueClassState,
-  readRecords,
-  type Trouble,
-  type TroubledSite,
-} from './status-records.js'
+import { shownBytes } from './quantities.js'
 
 const notRunning = 3
 
@@ -39,14 +33,11 @@ begins to count when it starts. 'posthorn top' shows what goes on, 'posthorn doc
       const place = placeOf(command)
       const config = settingsOf(place)
       const overview = (await askAppliance(place, { overview: true }, overviewMs))?.overview
-      const records = await withStore(
-        place,
-        ({ store, clock }) => readRecords(store.read, clock.now(), config, overview),
-        { isUpToDate: overview !== undefined },
+      const { dataDir } = place
+      const certificates = listenerCertificates(config)
+      const status = await withStore(place, ({ store: { read }, clock }) =>
+        readStatus({ read, now: clock.now(), config, dataDir, certificates }, overview),
       )
-      const { freeBytes, totalBytes } = await diskRoom(place.dataDir)
-      const disk = { freeBytes, sizeBytes: totalBytes }
-      const status: Status = { overview, ...records, disk, troubles: records.troubles }
       const burns = status.troubles.some(({ burning }) => burning)
       process.exitCode = overview === undefined ? notRunning : burns ? 1 : 0
       if (place.json) sayJson(inJson(status))
@@ -54,20 +45,7 @@ begins to count when it starts. 'posthorn top' shows what goes on, 'posthorn doc
     })
 }
 
-interface Status {
-  overview: Overview | undefined
-  now: number
-  aliveAt: number
-  classes: QueueClassState[]
-  sites: TroubledSite[]
-  held: string
-  backupAt: number | null
-  certificates: { name: string; endsAt: number }[]
-  troubles: Trouble[]
-  disk: { freeBytes: number; sizeBytes: number }
-}
-
-function show(status: Status): void {
+function show(status: ApplianceStatus): void {
   const { overview, now, classes, sites, troubles } = status
   sayHead(status)
   if (overview?.rates) {
@@ -103,7 +81,7 @@ function show(status: Status): void {
   }
 }
 
-function sayHead({ overview, aliveAt, now }: Status): void {
+function sayHead({ overview, aliveAt, now }: ApplianceStatus): void {
   if (overview === undefined) {
     say(styled('red', `Posthorn ${packageVersion()} does not run on this data directory.`))
     say(
@@ -127,9 +105,9 @@ function flowRow({ ms, accepted, delivered, deferred, bounced }: Flow): string[]
   ]
 }
 
-function sayFacts({ overview, disk, held, backupAt, certificates, now }: Status): void {
+function sayFacts({ disk, held, backupAt, certificates, now }: ApplianceStatus): void {
   const room = `${shownBytes(disk.freeBytes)} of ${shownBytes(disk.sizeBytes)} free`
-  say(`Disk          ${room}${fullIn(overview, disk.freeBytes)}`)
+  say(`Disk          ${room}${fullIn(disk.daysLeft)}`)
   say(`Held mail     ${held}`)
   say(
     `Last backup   ${backupAt === null ? 'none in backup.dir' : `${shownFor(now - backupAt)} ago`}`,
@@ -140,25 +118,14 @@ function sayFacts({ overview, disk, held, backupAt, certificates, now }: Status)
   say(`Certificates  ${ends.join(', ') || 'none of the listeners'}`)
 }
 
-// A rate of minutes says nothing about weeks.
-const enoughMs = 3_600_000
-
-/** When the disk is full at the rate of the last day; null where it is not known, or never. */
-function daysLeft(overview: Overview | undefined, freeBytes: number): number | null {
-  const day = overview?.rates?.day
-  if (day === undefined || day.ms < enoughMs || day.diskBytes <= 0) return null
-  return freeBytes / ((day.diskBytes / day.ms) * dayMs)
-}
-
-function fullIn(overview: Overview | undefined, freeBytes: number): string {
-  const days = daysLeft(overview, freeBytes)
+function fullIn(days: number | null): string {
   if (days === null) return ''
   return days > 3_650
     ? ', full in more than ten years'
     : `, full in ${shownFor(days * dayMs)} at this rate`
 }
 
-function inJson(status: Status) {
+function inJson(status: ApplianceStatus) {
   const { overview, now, aliveAt, classes, sites, held, backupAt, certificates, troubles, disk } =
     status
   return {
@@ -175,9 +142,9 @@ function inJson(status: Status) {
     queue: classes,
     sites: sites.map(({ until, ...site }) => ({ ...site, until: jsonTime(until) })),
     held,
-    disk: { ...disk, daysLeft: daysLeft(overview, disk.freeBytes) },
+    disk,
     backupAt: jsonTime(backupAt),
     certificates: certificates.map(({ name, endsAt }) => ({ name, endsAt: jsonTime(endsAt) })),
-    troubles,
+    troubles: troubles.map(({ burning, text, fix }) => ({ burning, text, fix })),
   }
 }

@@ -4,7 +4,9 @@ import { OperatorError } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
 import {
   exportSuppressions,
+  type ImportCounts,
   importSuppressions,
+  type LineFault,
   lift,
   listSuppressions,
   type Suppression,
@@ -14,8 +16,25 @@ import {
   suppressionReasons,
   suppressionsOf,
 } from '../suppression/index.js'
+import {
+  type AskOptions,
+  asksFirst,
+  confirmed,
+  counted,
+  type Intent,
+  isAtTerminal,
+} from './confirm.js'
 import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
-import { jsonTime, remark, say, sayJson, sayTable, shownTime, visibleLines } from './output.js'
+import {
+  jsonTime,
+  remark,
+  say,
+  sayJson,
+  sayTable,
+  shownTime,
+  visibleLines,
+  warn,
+} from './output.js'
 import { placeOf } from './place.js'
 
 interface Options {
@@ -115,8 +134,7 @@ export function suppressionCommands(program: Command): void {
       }
     })
 
-  suppression
-    .command('remove <address...>')
+  asksFirst(suppression.command('remove <address...>'))
     .description('let addresses be mailed again')
     .addOption(accountOption())
     .addOption(reasonOption('take back this one alone (default: all)'))
@@ -128,26 +146,38 @@ Example:
 
 Whoever has unsubscribed or complained must not be mailed again before asking for it.`,
     )
-    .action(async (given: string[], options: Options, command: Command) => {
+    .action(async (given: string[], options: Options & AskOptions, command: Command) => {
       const place = placeOf(command)
       const addresses = given.map(addressOf)
       const reasons = options.reason === undefined ? suppressionReasons : [options.reason]
-      await withStore(place, (deps) =>
-        inAccount(deps, options, async (tx, id) => {
+      const why = options.reason === undefined ? '' : ` for ${options.reason}`
+      const refusal = (email: string) =>
+        new OperatorError(`${email} is not suppressed${why}; nothing was changed`)
+      const isDone = await withStore(place, async (deps) => {
+        const { id } = await chosenAccount(deps.store.read, options.account)
+        const found: Suppression[] = []
+        for (const email of addresses) {
+          const records = await suppressionsOf(deps.store.read, id, email)
+          const theirs = records.filter(({ reason }) => reasons.includes(reason))
+          if (theirs.length === 0) throw refusal(email)
+          found.push(...theirs)
+        }
+        if (!(await confirmed(place, options, removalOf(addresses, found)))) return false
+        await deps.store.write(async (tx) => {
           const at = deps.clock.now()
           for (const email of addresses) {
-            if ((await lift(tx, id, email, { by: 'operator', at, reasons })) > 0) continue
-            const why = options.reason === undefined ? '' : ` for ${options.reason}`
-            throw new OperatorError(`${email} is not suppressed${why}; nothing was changed`)
+            const lifted = await lift(tx, id, email, { by: 'operator', at, reasons })
+            if (lifted === 0) throw refusal(email)
           }
-        }),
-      )
+        })
+        return true
+      })
+      if (!isDone) return
       if (place.json) return sayJson(addresses.map((email) => ({ email, removed: true })))
       for (const email of addresses) say(`${email} is taken off the list`)
     })
 
-  suppression
-    .command('import <file>')
+  asksFirst(suppression.command('import <file>'))
     .description('suppress the addresses of a CSV, or of a list, one a line; - reads stdin')
     .addOption(accountOption())
     .addOption(reasonOption('for lines that name none').default('manual'))
@@ -162,18 +192,23 @@ A first line that names the columns is known by "email"; the others are those of
 scope, emailId, detail, createdAt, expiresAt. Lines that cannot be read are named on stderr and left out; the
 status is then 1, and all others are in.`,
     )
-    .action(async (file: string, options: Options, command: Command) => {
+    .action(async (file: string, options: Options & AskOptions, command: Command) => {
       const place = placeOf(command)
       const { reason = 'manual', scope } = options
       const counts = await withStore(place, async (deps) => {
-        const { id } = await chosenAccount(deps.store.read, options.account)
-        const input = file === '-' ? process.stdin : createReadStream(file)
-        return await importSuppressions(deps, id, input, {
-          reason,
-          scope,
-          onFault: ({ line, fault }) => remark(visibleLines(`line ${line}: ${fault}`)),
-        })
+        const { id, name } = await chosenAccount(deps.store.read, options.account)
+        const take = (onFault: (fault: LineFault) => void, isTrial: boolean) => {
+          const input = file === '-' ? process.stdin : createReadStream(file)
+          return importSuppressions(deps, id, input, { reason, scope, onFault, isTrial })
+        }
+        const tell = ({ line, fault }: LineFault) => warn(visibleLines(`line ${line}: ${fault}`))
+        if (options.dryRun || (!options.yes && isAtTerminal(place))) {
+          const found = await take(options.dryRun ? tell : () => {}, true)
+          if (!(await confirmed(place, options, importOf(name, found)))) return
+        }
+        return await take(tell, false)
       })
+      if (counts === undefined) return
       if (counts.faults > 0) process.exitCode = 1
       if (place.json) return sayJson(counts)
       say(`${counts.added} added, ${counts.known} known already, ${counts.faults} lines left out`)
@@ -196,6 +231,25 @@ status is then 1, and all others are in.`,
       })
     })
 }
+
+const removalOf = (addresses: readonly string[], records: readonly Suppression[]): Intent => ({
+  to: `let ${counted(addresses.length, 'address', 'addresses')} be mailed again`,
+  facts: records.map(
+    ({ email, reason, createdAt }) => `${email}: ${reason}, ${shownTime(createdAt)}`,
+  ),
+  counts: { records: records.map(forMachines) },
+  how: 'mild',
+})
+
+const importOf = (account: string, { added, known, faults }: ImportCounts): Intent => ({
+  to: `suppress ${counted(added, 'address', 'addresses')} in "${account}"`,
+  facts: [
+    `Lines that are known already: ${known}; that cannot be read: ${faults}`,
+    'They are let go again one by one alone',
+  ],
+  counts: { added, known, faults },
+  how: 'mild',
+})
 
 async function inAccount<T>(
   { store }: CliDeps,

@@ -14,17 +14,9 @@ import {
   type Template,
   tryRender,
 } from '../templates/index.js'
+import { type AskOptions, asksFirst, confirmed, counted, type Intent } from './confirm.js'
 import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
-import {
-  jsonTime,
-  remark,
-  say,
-  sayFields,
-  sayJson,
-  sayTable,
-  sayText,
-  shownTime,
-} from './output.js'
+import { jsonTime, say, sayFields, sayJson, sayTable, sayText, shownTime, warn } from './output.js'
 import { type Place, placeOf } from './place.js'
 import { faultWithExcerpt } from './template-excerpt.js'
 import { readInput, readVariables, versionNumber } from './template-input.js'
@@ -152,17 +144,26 @@ export function templateCommands(program: Command): void {
       )
     })
 
-  template
-    .command('delete <slug>')
+  asksFirst(template.command('delete <slug>'))
     .description('delete a template and all its versions')
     .addOption(accountOption())
     .addHelpText('after', '\nExample:\n  $ posthorn template delete welcome')
-    .action(async (slug: string, options: TemplateOptions, command: Command) => {
+    .action(async (slug: string, options: TemplateOptions & AskOptions, command: Command) => {
       const place = placeOf(command)
-      await withTemplates(place, options, async ({ store, accountId }) => {
+      const isDeleted = await withTemplates(place, options, async ({ store, accountId }) => {
         await refuseTemplateInUse(store.read, accountId, slug)
+        const { length: versions } = await listVersions(store.read, accountId, slug)
+        const intent: Intent = {
+          to: `delete the template ${slug} and its ${counted(versions, 'version')}`,
+          facts: ['Sends that name it are refused from then on'],
+          counts: { slug, versions },
+          how: 'moderate',
+        }
+        if (!(await confirmed(place, options, intent))) return false
         await deleteTemplate({ store }, accountId, slug)
+        return true
       })
+      if (!isDeleted) return
       if (place.json) return sayJson({ slug, deleted: true })
       say(`${slug} is deleted.`)
     })
@@ -200,7 +201,7 @@ function sayUse({ name, liveRuns, warnings }: TemplateUse): void {
   const runs = `${liveRuns} live ${liveRuns === 1 ? 'run' : 'runs'}`
   say(`Automation "${name}" sends it: ${runs}, and those to come, get this version.`)
   for (const { key, error } of warnings) {
-    remark(`warning: automation "${name}", step "${key}": ${error}, or its runs fail there`)
+    warn(`automation "${name}", step "${key}": ${error}, or its runs fail there`)
   }
 }
 
@@ -216,8 +217,8 @@ async function withTemplates<T>(
       return await work({ ...deps, accountId: id })
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      const hint = error.code === 'not_found' ? "; 'posthorn template list' shows them" : ''
-      throw new OperatorError(`${error.message}${hint}`)
+      const advice = error.code === 'not_found' ? "'posthorn template list' shows them" : undefined
+      throw new OperatorError(error.message, { cause: error, advice })
     }
   })
 }

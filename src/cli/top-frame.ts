@@ -1,7 +1,8 @@
 import { styleText } from 'node:util'
-import type { Overview } from '../app/overview.js'
+import { shownFor } from '../clock/index.js'
+import type { Overview } from '../doctor/index.js'
 import { visibleLines } from './output.js'
-import { shownBytes, shownFor, shownNumber } from './quantities.js'
+import { shownBytes, shownNumber } from './quantities.js'
 
 export const sortings = ['connections', 'waiting', 'site'] as const
 export type SortBy = (typeof sortings)[number]

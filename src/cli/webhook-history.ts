@@ -10,6 +10,7 @@ interface Options {
   account?: string
   failed?: true
   limit: string
+  to?: string
 }
 
 const exampleId = '019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11'
@@ -49,20 +50,21 @@ export function webhookHistoryCommands(webhook: Command): void {
 
   webhook
     .command('replay <id> [delivery]')
-    .description('send a delivery again, the same bytes; or all that did not arrive')
+    .description(
+      'send a delivery again, the same bytes; a range of them; or all that did not arrive',
+    )
     .addOption(accountOption())
-    .option('--failed', 'all that failed or was set aside')
+    .option('--failed', 'all that failed or was set aside; with --to of these alone')
+    .option('--to <delivery>', 'those up to this one too')
     .addHelpText(
       'after',
-      `\nWhat waits for its next attempt goes out by itself and is not queued again: 'posthorn webhook deliveries' shows it.\n\nExample:\n  $ posthorn webhook replay ${exampleId} 4711\n  $ posthorn webhook replay ${exampleId} --failed`,
+      `\nWhat waits for its next attempt goes out by itself and is not queued again: 'posthorn webhook deliveries' shows it.\n\nExample:\n  $ posthorn webhook replay ${exampleId} 4711\n  $ posthorn webhook replay ${exampleId} 4711 --to 4720\n  $ posthorn webhook replay ${exampleId} --failed`,
     )
     .action(
       async (id: string, delivery: string | undefined, options: Options, command: Command) => {
         const place = placeOf(command)
-        if ((delivery === undefined) !== (options.failed === true)) {
-          throw new OperatorError('Name one delivery, or choose --failed')
-        }
-        const which = delivery === undefined ? 'failed' : wholeNumber('The delivery', delivery)
+        const which = whichIn(delivery, options)
+        if (which === undefined) command.error('error: name one delivery, or choose --failed')
         const queued = await withStore(place, async ({ store, clock }) => {
           const account = await chosenAccount(store.read, options.account)
           const hints = {
@@ -76,6 +78,14 @@ export function webhookHistoryCommands(webhook: Command): void {
         say(`${queued} ${queued === 1 ? 'webhook is' : 'webhooks are'} queued again`)
       },
     )
+}
+
+/** Undefined for a choice that is none. */
+function whichIn(delivery: string | undefined, { failed, to }: Options) {
+  if (delivery === undefined) return failed && to === undefined ? 'failed' : undefined
+  const from = wholeNumber('The delivery', delivery)
+  if (to === undefined) return failed ? undefined : from
+  return { from, to: wholeNumber('--to', to), failedOnly: failed === true }
 }
 
 function wholeNumber(what: string, text: string): number {

@@ -8,6 +8,7 @@ import { OperatorError } from '../errors/index.js'
 import {
   addEndpoint,
   chooseEvents,
+  countRequests,
   deleteEndpoint,
   disableEndpoint,
   type Endpoint,
@@ -19,6 +20,7 @@ import {
   tryEndpoint,
   webhookEvents,
 } from '../webhooks/index.js'
+import { type AskOptions, asksFirst, confirmed, type Intent } from './confirm.js'
 import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
 import { withHints } from './limits.js'
 import {
@@ -30,6 +32,7 @@ import {
   sayTable,
   sayText,
   shownTime,
+  warn,
 } from './output.js'
 import { type Place, placeOf, settingsOf } from './place.js'
 import { webhookHistoryCommands } from './webhook-history.js'
@@ -62,7 +65,7 @@ export function webhookCommands(program: Command): void {
       const place = placeOf(command)
       const events = chooseEvents(options.events?.split(',') ?? webhookEvents)
       const doubt = await judgeTarget(guardOf(place, { clock: systemClock }), url)
-      if (doubt !== undefined) remark(`warning: ${doubt}`)
+      if (doubt !== undefined) warn(doubt)
       const made = await withStore(place, async (deps) => {
         const { id } = await chosenAccount(deps.store.read, options.account)
         const plans = loadPlans(plansFile(place.dataDir))
@@ -146,17 +149,33 @@ export function webhookCommands(program: Command): void {
     },
   )
 
-  one('rotate', 'make a new secret and show it, this once; the old one signs too for a while')
+  asksFirst(
+    one('rotate', 'make a new secret and show it, this once; the old one signs too for a while'),
+  )
     .option('--overlap <duration>', 'how long', '24h')
-    .action(async (id: string, options: Options, command: Command) => {
+    .action(async (id: string, options: Options & AskOptions, command: Command) => {
       const place = placeOf(command)
       const overlap = duration('24h', '0s', '30d').read(options.overlap)
       if ('expected' in overlap) throw new OperatorError(`--overlap: expected ${overlap.expected}`)
       const made = await withStore(place, async (deps) => {
         const { id: accountId } = await chosenAccount(deps.store.read, options.account)
-        const made = () => rotateSecret(withKey(place, deps), accountId, id, overlap.value)
-        return withHints(unknownHint, made)
+        const found = await withHints(unknownHint, () =>
+          findEndpoint(deps.store.read, accountId, id),
+        )
+        const intent: Intent = {
+          to: `make a new secret for ${found.url}`,
+          facts: [
+            overlap.value === 0
+              ? 'Its server refuses what is signed until it knows the new one'
+              : `The old one signs too for ${options.overlap}, and is void then`,
+          ],
+          counts: { id: found.id, overlapMs: overlap.value },
+          how: 'mild',
+        }
+        if (!(await confirmed(place, options, intent))) return
+        return await rotateSecret(withKey(place, deps), accountId, id, overlap.value)
       })
+      if (made === undefined) return
       const { secret, oldSecretUntil } = made
       if (place.json) return sayJson({ id, secret, oldSecretUntil: jsonTime(oldSecretUntil) })
       say(secret)
@@ -173,7 +192,6 @@ export function webhookCommands(program: Command): void {
       disableEndpoint,
       'is disabled',
     ],
-    ['delete', 'delete it and all that was kept of it', deleteEndpoint, 'is deleted'],
   ] as const) {
     one(name, description).action(async (id: string, options: Options, command: Command) => {
       const place = placeOf(command)
@@ -185,6 +203,33 @@ export function webhookCommands(program: Command): void {
       say(`Webhook ${id} ${done}`)
     })
   }
+
+  asksFirst(one('delete', 'delete it and all that was kept of it')).action(
+    async (id: string, options: Options & AskOptions, command: Command) => {
+      const place = placeOf(command)
+      const isDeleted = await withStore(place, async (deps) => {
+        const { read } = deps.store
+        const { id: accountId } = await chosenAccount(read, options.account)
+        const found = await withHints(unknownHint, () => findEndpoint(read, accountId, id))
+        const requests = await countRequests(read, found.id)
+        const intent: Intent = {
+          to: `delete the webhook ${found.url}`,
+          facts: [
+            `Requests that wait and are then not sent: ${requests.waiting}`,
+            `Requests whose log goes, so that they cannot be replayed: ${requests.kept}`,
+          ],
+          counts: { id: found.id, url: found.url, ...requests },
+          how: 'moderate',
+        }
+        if (!(await confirmed(place, options, intent))) return false
+        await deleteEndpoint(deps, accountId, id)
+        return true
+      })
+      if (!isDeleted) return
+      if (place.json) return sayJson({ id: id.toLowerCase(), delete: true })
+      say(`Webhook ${id} is deleted`)
+    },
+  )
 
   webhookHistoryCommands(webhook)
 }

@@ -19,15 +19,16 @@ export interface Failure {
 /** Everything that this client throws of itself; `code` is what to branch on. */
 export class PosthornError extends Error {
   override name = 'PosthornError'
-  readonly code: ErrorCode
-  readonly status: number
-  readonly body: unknown
+  // Declared alone: the constructor sets them, and the file has to stay within 8 KiB.
+  declare readonly code: ErrorCode
+  declare readonly status: number
+  declare readonly body: unknown
   /** Quote it when you ask the operator for help. */
-  readonly requestId: string | undefined
+  declare readonly requestId: string | undefined
   /** How often it was tried. With more than one, an earlier try may have been carried out. */
-  readonly attempts: number
+  declare readonly attempts: number
   /** Whether the same request may succeed later without anybody doing anything. */
-  readonly retryable: boolean
+  declare readonly retryable: boolean
 
   constructor(message: string, failure: Failure) {
     super(message, failure.cause === undefined ? undefined : { cause: failure.cause })

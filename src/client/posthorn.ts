@@ -58,21 +58,22 @@ interface Environment {
 
 /** A client of one appliance, for one API key. Every failure is thrown: see `PosthornError`. */
 export class Posthorn {
-  readonly emails: ReturnType<typeof emailMethods>
-  readonly broadcasts: ReturnType<typeof broadcastMethods>
-  readonly contacts: ReturnType<typeof contactMethods>
-  readonly topics: ReturnType<typeof topicMethods>
-  readonly automations: ReturnType<typeof automationMethods>
-  readonly events: ReturnType<typeof eventMethods>
-  readonly suppressions: ReturnType<typeof suppressionMethods>
-  readonly templates: ReturnType<typeof templateMethods>
-  readonly webhooks: ReturnType<typeof webhookMethods>
-  readonly domains: ReturnType<typeof domainMethods>
-  readonly keys: ReturnType<typeof keyMethods>
+  // Declared alone: the constructor sets them, and the file has to stay within 8 KiB.
+  declare readonly emails: ReturnType<typeof emailMethods>
+  declare readonly broadcasts: ReturnType<typeof broadcastMethods>
+  declare readonly contacts: ReturnType<typeof contactMethods>
+  declare readonly topics: ReturnType<typeof topicMethods>
+  declare readonly automations: ReturnType<typeof automationMethods>
+  declare readonly events: ReturnType<typeof eventMethods>
+  declare readonly suppressions: ReturnType<typeof suppressionMethods>
+  declare readonly templates: ReturnType<typeof templateMethods>
+  declare readonly webhooks: ReturnType<typeof webhookMethods>
+  declare readonly domains: ReturnType<typeof domainMethods>
+  declare readonly keys: ReturnType<typeof keyMethods>
   /** Figures over time. */
-  readonly stats: ReturnType<typeof statsMethods>
+  declare readonly stats: ReturnType<typeof statsMethods>
   /** No key is needed. */
-  readonly plans: { list(options?: CallOptions): Promise<Plan[]> }
+  declare readonly plans: { list(options?: CallOptions): Promise<Plan[]> }
   readonly #core: Core
   readonly #call: Call
   #warn: ((message: string) => void) | undefined

@@ -305,6 +305,8 @@ export interface Broadcast {
   status: 'draft' | 'scheduled' | 'sending' | 'paused' | 'sent' | 'cancelled' | 'failed' | (string & {})
   /** Why it is paused */
   pausedReason: string | null
+  /** Whose pause it is: `account` resumes its own, `operator` any */
+  pausedBy: 'account' | 'operator' | null | (string & {})
   /** Why it could not be dispatched at its time */
   failedReason: string | null
   /** Whom it is for */
@@ -337,6 +339,31 @@ export interface BroadcastCancelled {
   message: string
 }
 
+/** What is to be changed, at least one. Unknown fields are ignored, but those that other mail APIs know and that would change what is sent are a 422. */
+export interface BroadcastChanges {
+  /** Whom it is for */
+  listId?: string | null | undefined
+  /** On a verified domain of the account */
+  from?: string | null | undefined
+  /** At most 200 characters; merge tags as in the HTML */
+  subject?: string | null | undefined
+  /** Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. The text part is made from it. */
+  html?: string | null | undefined
+  /** Empty: no topic */
+  topicId?: string | null | undefined
+  /** At most 200 characters; empty: none */
+  name?: string | null | undefined
+  replyTo?: string | readonly string[] | null | undefined
+  /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-* */
+  headers?: Record<string, string> | null | undefined
+  /** Yours, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once */
+  tags?: readonly TagInput[] | null | undefined
+  /** Files that go with the mail: at most 10 MiB together as they are (not in base64) and 50 of them, unless the operator says otherwise. Large receivers refuse programs and scripts (`.exe`, `.js`, also in archives): Posthorn sends them, the refusal is in `recipients` */
+  attachments?: readonly Attachment[] | null | undefined
+  /** As for a new one; empty: none, so that it is sent at once */
+  scheduledAt?: string | Date | null | undefined
+}
+
 export interface BroadcastDetail {
   /** The campaign */
   id: string
@@ -348,6 +375,8 @@ export interface BroadcastDetail {
   status: 'draft' | 'scheduled' | 'sending' | 'paused' | 'sent' | 'cancelled' | 'failed' | (string & {})
   /** Why it is paused */
   pausedReason: string | null
+  /** Whose pause it is: `account` resumes its own, `operator` any */
+  pausedBy: 'account' | 'operator' | null | (string & {})
   /** Why it could not be dispatched at its time */
   failedReason: string | null
   /** Whom it is for */
@@ -409,6 +438,14 @@ export interface BroadcastDraft {
   estimatedRecipients: number
 }
 
+export interface BroadcastPaused {
+  /** The campaign */
+  id: string
+  status: 'paused'
+  /** For people */
+  message: string
+}
+
 export interface BroadcastPreview {
   /** Who would get it now */
   recipientCount: number
@@ -438,6 +475,13 @@ export interface BroadcastRecipients {
   hasMore: boolean
   /** Where the next page begins; null at the end */
   nextCursor: string | null
+}
+
+export interface BroadcastResumed {
+  /** The campaign */
+  id: string
+  /** For people */
+  message: string
 }
 
 export interface BroadcastScheduled {
@@ -2423,6 +2467,8 @@ export interface WebhookDeliveries {
     payload: unknown
     /** When it was queued */
     createdAt: string
+    /** Null before the first */
+    lastAttemptAt: string | null
     /** Of what waits */
     nextAttemptAt: string | null
     /** Of what has ended */
@@ -2461,6 +2507,15 @@ export interface WebhookPayload {
   domainId?: string
   /** Its name */
   domain?: string
+}
+
+export interface WebhookReplay {
+  /** The number of the first delivery */
+  from: number
+  /** The number of the last one */
+  to: number
+  /** Leaves out what did arrive */
+  failedOnly?: boolean | null | undefined
 }
 
 export interface WebhookRotation {
@@ -2530,7 +2585,7 @@ export interface Operations {
   'GET /v1/emails': {
     id: 'listEmails'
     params: Record<never, never>
-    query: { limit?: number | undefined; cursor?: string | undefined; status?: string | undefined; to?: string | undefined; from?: string | undefined; domain?: string | undefined; type?: 'transactional' | 'marketing' | undefined; topicId?: string | undefined; broadcastId?: string | undefined; template?: string | undefined; tag?: string | undefined; createdAfter?: string | Date | undefined; createdBefore?: string | Date | undefined }
+    query: { limit?: number | undefined; cursor?: string | undefined; status?: string | undefined; to?: string | undefined; from?: string | undefined; domain?: string | undefined; type?: 'transactional' | 'marketing' | undefined; topicId?: string | undefined; broadcastId?: string | undefined; template?: string | undefined; tag?: string | undefined; messageId?: string | undefined; automationId?: string | undefined; step?: string | undefined; createdAfter?: string | Date | undefined; createdBefore?: string | Date | undefined }
     body: undefined
     answer: EmailList
   }
@@ -2742,6 +2797,14 @@ export interface Operations {
     body: undefined
     answer: BroadcastDetail
   }
+  /** Change a draft */
+  'PATCH /v1/broadcasts/{id}': {
+    id: 'updateBroadcast'
+    params: { id: string }
+    query: Record<never, never>
+    body: BroadcastChanges
+    answer: BroadcastDetail
+  }
   /** The recipients of a campaign */
   'GET /v1/broadcasts/{id}/recipients': {
     id: 'listBroadcastRecipients'
@@ -2757,6 +2820,22 @@ export interface Operations {
     query: Record<never, never>
     body: undefined
     answer: BroadcastSending | BroadcastScheduled
+  }
+  /** Pause a campaign */
+  'POST /v1/broadcasts/{id}/pause': {
+    id: 'pauseBroadcast'
+    params: { id: string }
+    query: Record<never, never>
+    body: undefined
+    answer: BroadcastPaused
+  }
+  /** Let a campaign go on that you have paused */
+  'POST /v1/broadcasts/{id}/resume': {
+    id: 'resumeBroadcast'
+    params: { id: string }
+    query: Record<never, never>
+    body: undefined
+    answer: BroadcastResumed
   }
   /** Cancel a draft or a scheduled campaign */
   'POST /v1/broadcasts/{id}/cancel': {
@@ -3012,6 +3091,14 @@ export interface Operations {
     params: { id: string; deliveryId: string }
     query: Record<never, never>
     body: undefined
+    answer: WebhooksQueued
+  }
+  /** Send a range of deliveries again */
+  'POST /v1/webhooks/{id}/deliveries/replay': {
+    id: 'replayWebhookDeliveries'
+    params: { id: string }
+    query: Record<never, never>
+    body: WebhookReplay
     answer: WebhooksQueued
   }
   /** Send all again that did not arrive */

@@ -29,7 +29,7 @@ export async function waitForEmail(
     if (email.status === until || final.includes(email.status)) return email
     const left = end - clock.now()
     if (left <= 0) {
-      const message = `The email is still ${email.status} after ${timeout} ms`
+      const message = `Still ${email.status} after ${timeout} ms`
       throw new TimeoutError(message, { code: 'timeout', body: email, retryable: true })
     }
     await clock.sleep(Math.min(pause, left), options.signal)

@@ -19,5 +19,7 @@ export const webhookMethods = ({
   test: byId('POST /v1/webhooks/{id}/test'),
   deliveries: pagesById('GET /v1/webhooks/{id}/deliveries', 'deliveries'),
   replay: byIds('POST /v1/webhooks/{id}/deliveries/{deliveryId}/replay'),
+  /** Those with these numbers and between them. */
+  replayRange: byIdWithBody('POST /v1/webhooks/{id}/deliveries/replay'),
   replayFailed: byId('POST /v1/webhooks/{id}/replay'),
 })

@@ -43,6 +43,15 @@ export const dayMs = 86_400_000
 export const utcTime = (ms: number) =>
   `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
+/** `3 s`, `12 min`, `5 h`, `3 days`. */
+export function shownFor(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1_000))
+  if (seconds < 120) return `${seconds} s`
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`
+  if (seconds < 172_800) return `${Math.round(seconds / 3_600)} h`
+  return `${Math.round(seconds / 86_400).toLocaleString('en-GB')} days`
+}
+
 /** Work that comes again until it is stopped; `stop` resolves when the run that is under way has ended. */
 export interface Repeating {
   stop(): Promise<void>

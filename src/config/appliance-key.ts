@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { exitStatus, messageOf, OperatorError } from '../errors/index.js'
 
 /**
@@ -18,18 +18,20 @@ export interface ApplianceKey {
 const nonceBytes = 12
 const tagBytes = 16
 
-/** Makes the key file when there is none (mode 0600); never overwrites one. */
+/** Makes the key file when there is none (mode 0600), whole or not at all; never overwrites one. */
 export function createApplianceKeyFile(file: string): void {
+  const written = `${file}.new`
   try {
-    writeFileSync(file, `${randomBytes(32).toString('base64')}\n`, {
-      ...{ flag: 'wx', mode: 0o600 },
-      // The database that is made next is synced too, and is nothing without it.
-      flush: true,
-    })
-    chmodSync(file, 0o600)
+    rmSync(written, { force: true })
+    // The database that is made next is synced too, and is nothing without it.
+    const options = { flag: 'wx', mode: 0o600, flush: true }
+    writeFileSync(written, `${randomBytes(32).toString('base64')}\n`, options)
+    linkSync(written, file)
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return
     throw new OperatorError(`Cannot create the appliance key ${file}: ${messageOf(error)}`)
+  } finally {
+    rmSync(written, { force: true })
   }
 }
 

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { OperatorError } from '../errors/index.js'
+import { checkHttp } from './https.js'
 import { schedules, timeZone } from './jobs.js'
 import { pools } from './pools.js'
 import { type ConfigSource, isTable, readConfig } from './read.js'
@@ -45,6 +46,14 @@ export {
 export { packageFile, packageVersion } from './package-file.js'
 export { allSourceAddresses, type PoolsSettings } from './pools.js'
 export { type ConfigSource, environmentName, settingName } from './read.js'
+export {
+  glibcHere,
+  isSupported,
+  type Runtime,
+  runtimeInUse,
+  unfitSystem,
+  wayToFixes,
+} from './runtime.js'
 export { readSchedule, type Schedule } from './schedule.js'
 export {
   duration,
@@ -57,7 +66,9 @@ export {
   text,
   type Values,
 } from './settings.js'
+export { type ShownSetting, shownSetting } from './shown-settings.js'
 export { authoritiesOf, checkSmartHosts, passwordOf, type SmartHost } from './smart-hosts.js'
+export { type SettingInForce, settingsInForce } from './sources.js'
 export { certificatePaths, listenOf, type TrustedNetwork } from './submission.js'
 
 const hostName =
@@ -93,6 +104,11 @@ export const settings = {
       host: listenAddress('127.0.0.1'),
       port: port(8080),
       allowedHosts: list([], { expected: 'a list of host names' }),
+      tls: {
+        enabled: flag(false),
+        certificate: text(''),
+        key: text(''),
+      },
     },
     public: {
       host: listenAddress('0.0.0.0'),
@@ -101,6 +117,13 @@ export const settings = {
         pattern: httpUrl,
         expected: 'a URL such as "https://mail.example.com", no path',
       }),
+      tls: {
+        enabled: flag(false),
+        port: port(443),
+        certificate: text(''),
+        key: text(''),
+        hsts: duration('7d', '0s', '400d'),
+      },
     },
     rateLimit: {
       requests: integer(100, 0, 1_000_000_000),
@@ -112,6 +135,9 @@ export const settings = {
     }),
     shutdownNotice: duration('0s', '0s', '30s'),
     shutdownGrace: duration('10s', '0s', '5m'),
+  },
+  dashboard: {
+    plainHttp: flag(false),
   },
   dns: {
     servers: list([], {
@@ -254,6 +280,29 @@ export const settings = {
     sessionTimeout: duration('30m', '1s', '24h'),
     keepSessions: integer(10_000, 1, 1_000_000),
   },
+  tls: {
+    acme: flag(false),
+    agreeToTerms: flag(false),
+    email: mailAddress(''),
+    directory: text('https://acme-v02.api.letsencrypt.org/directory', {
+      pattern: /^https:\/\/[^\s/?#]+\/\S*$/,
+      expected: 'the URL of a directory, such as "https://acme.example.com/directory"',
+    }),
+    directoryCa: text('', {
+      pattern: /^$|^\//,
+      expected: 'the absolute path of a file, or nothing',
+    }),
+    names: list([], {
+      each: (item) => hostName.test(item) && item.includes('.') && isIP(item) === 0,
+      expected: 'a list of host names',
+    }),
+    addresses: list([], {
+      each: (item) => isIP(item) !== 0,
+      expected: 'a list of IP addresses',
+    }),
+    trackingHosts: integer(500, 0, 5_000),
+    trackingHostsPerAccount: integer(20, 0, 5_000),
+  },
   contacts: {
     defaultCountry: text('NG', {
       pattern: /^[A-Z]{2}$/,
@@ -297,6 +346,7 @@ export const settings = {
     usageDays: age('800d', '32d'),
     figures: age('forever', '366d'),
     consent: age('forever', '365d'),
+    audit: age('800d', '30d'),
     diskShare: percentage('80%'),
     bodiesAtLeast: duration('1d', '0s', '36500d'),
   },
@@ -355,13 +405,13 @@ export function loadConfig(source: ConfigSource): Config {
   if ((certificate === '') !== (key === '')) {
     throw new OperatorError('inbound.tls needs both files, certificate and key')
   }
-  checkSubmission(config.submission, config.inbound.tls)
-  const { private: own, public: others } = config.http
-  if (own.port !== 0 && own.port === others.port && own.host === others.host) {
+  if (config.tls.acme && !config.tls.agreeToTerms) {
     throw new OperatorError(
-      `http.private and http.public are both ${own.host} port ${own.port}: one needs another port`,
+      `tls.acme needs tls.agree_to_terms = true: read the terms of the authority (${new URL(config.tls.directory).host}) first`,
     )
   }
+  checkSubmission(config.submission, config.inbound.tls, config.tls.acme)
+  checkHttp(config.http, config.tls.acme)
   return config
 }
 

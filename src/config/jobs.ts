@@ -76,9 +76,9 @@ export const jobCatalogue = {
   },
   certificates: {
     cron: '34 5 * * *',
-    limitMs: 10 * minuteMs,
+    limitMs: 20 * minuteMs,
     lane: 'short',
-    what: 'looks when certificates end',
+    what: 'looks when certificates end; gets and renews those of [tls] acme, for which it also runs when one is due',
   },
   doctor: {
     cron: '12 5 * * *',

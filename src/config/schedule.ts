@@ -1,4 +1,5 @@
 import { Cron } from 'croner'
+import { dayMs } from '../clock/index.js'
 
 /** When something is due: a cron expression, read in a zone. */
 export interface Schedule {
@@ -13,16 +14,16 @@ export interface Schedule {
 /**
  * Reads the five fields of cron(8). Throws an `Error` that says what is wrong, also for a date that never comes.
  *
- * When clocks change, a job of one time a day runs once that day: where its time is skipped, at the first
- * moment after the gap; where it comes twice, at the first one. One of every so many minutes runs on evenly.
+ * When clocks change, a job of certain hours runs once for each of its times: where one is skipped, at the first
+ * moment after the gap; where one comes twice, at the first. One of every hour runs on evenly.
  */
 export function readSchedule(expression: string, zone: string): Schedule {
-  // 'croner' because it is exact at clock changes and needs no other package; `test/calendar/schedule.test.ts`.
-  const cron = new Cron(expression, { timezone: zone, mode: '5-part', paused: true })
+  // 'croner' because it is exact at clock changes and needs no other package; `test/config/schedule.test.ts`.
+  const crons = cronsOf(expression, zone)
   const next = (after: number) => {
-    const found = cron.nextRun(new Date(after))
-    if (found === null) throw new Error(`${expression} is never due`)
-    return found.getTime()
+    const found = crons.flatMap((cron) => cron.nextRun(new Date(after))?.getTime() ?? [])
+    if (found.length === 0) throw new Error(`${expression} is never due`)
+    return Math.min(...found)
   }
   next(Date.UTC(2026, 0, 1))
   return {
@@ -33,6 +34,26 @@ export function readSchedule(expression: string, zone: string): Schedule {
       return next(first) - first
     },
   }
+}
+
+const cronOf = (expression: string, zone: string) =>
+  new Cron(expression, { timezone: zone, mode: '5-part', paused: true })
+
+/** For certain hours one for each time of the day: of several times in one croner loses and doubles some. */
+function cronsOf(expression: string, zone: string): Cron[] {
+  const whole = cronOf(expression, zone)
+  const [minute, hour, ...days] = expression.trim().split(/\s+/)
+  if (zone === 'UTC' || hour === '*') return [whole]
+  const midnight = Date.UTC(2026, 0, 1)
+  const daily = cronOf(`${minute} ${hour} * * *`, 'UTC')
+  const times: Date[] = []
+  for (let at = daily.nextRun(new Date(midnight - 1)); at !== null; at = daily.nextRun(at)) {
+    if (at.getTime() >= midnight + dayMs) break
+    times.push(at)
+  }
+  const hours = new Set(times.map((at) => at.getUTCHours()))
+  if (times.length === 1 || hours.size === 24) return [whole]
+  return times.map((at) => cronOf([at.getUTCMinutes(), at.getUTCHours(), ...days].join(' '), zone))
 }
 
 // A job's thread takes 0.2 s of a processor and 24 MB to start.

@@ -9,6 +9,8 @@ export interface Setting<T> {
   readonly fallback: T
   /** Returns the value, or what was expected instead; `given` is shown in place of what must not be. */
   readonly read: (value: unknown) => { value: T } | { expected: string; given?: string }
+  /** The value as one writes it in the file, where that is not the value itself. */
+  write?(value: T): unknown
 }
 
 export interface Section {
@@ -41,12 +43,16 @@ export function integer(fallback: number, min: number, max: number): Setting<num
 
 /** A share such as `"0.5%"`, above 0; read into millionths, so that it compares without rounding. */
 export function percentage(fallback: string): Setting<number> {
-  return setting<number>(millionths(fallback) ?? 0, (value) => {
-    const share = typeof value === 'string' ? millionths(value) : undefined
-    return share === undefined
-      ? { expected: `a percentage from 0.0001% to 100%, such as "${fallback}"` }
-      : { value: share }
-  })
+  return setting<number>(
+    millionths(fallback) ?? 0,
+    (value) => {
+      const share = typeof value === 'string' ? millionths(value) : undefined
+      return share === undefined
+        ? { expected: `a percentage from 0.0001% to 100%, such as "${fallback}"` }
+        : { value: share }
+    },
+    (share) => `${share / 10_000}%`,
+  )
 }
 
 function millionths(value: string): number | undefined {
@@ -95,12 +101,16 @@ export function list(
 /** A duration such as `"30s"`, `"5m"`, `"2h"`, `"5d"`; read into milliseconds. */
 export function duration(fallback: string, min = '0s', max = '400d'): Setting<number> {
   const limits = { min: milliseconds(min) ?? 0, max: milliseconds(max) ?? 0 }
-  return setting<number>(milliseconds(fallback) ?? 0, (value) => {
-    const ms = typeof value === 'string' ? milliseconds(value) : undefined
-    return ms !== undefined && ms >= limits.min && ms <= limits.max
-      ? { value: ms }
-      : { expected: `a duration from ${min} to ${max}, such as "${fallback}"` }
-  })
+  return setting<number>(
+    milliseconds(fallback) ?? 0,
+    (value) => {
+      const ms = typeof value === 'string' ? milliseconds(value) : undefined
+      return ms !== undefined && ms >= limits.min && ms <= limits.max
+        ? { value: ms }
+        : { expected: `a duration from ${min} to ${max}, such as "${fallback}"` }
+    },
+    writtenDuration,
+  )
 }
 
 /** How long something is kept: a duration of at least `min`, or `"forever"`, which is read into Infinity. */
@@ -114,7 +124,7 @@ export function age(fallback: string, min = '0d'): Setting<number> {
     return { expected: `"forever" or a duration from ${min} to ${max}, such as "30d"` }
   }
   const usual = readAge(fallback)
-  return setting('value' in usual ? usual.value : 0, readAge)
+  return setting('value' in usual ? usual.value : 0, readAge, writtenDuration)
 }
 
 /** A list of durations, e.g. a retry schedule. */
@@ -132,6 +142,7 @@ export function durations(fallback: readonly string[], min: string) {
         ? { value: valid }
         : { expected: `a list of durations of at least ${min}, such as ["5m", "10m"]` }
     },
+    (items) => items.map(writtenDuration),
   )
 }
 
@@ -159,12 +170,25 @@ function milliseconds(value: string): number | undefined {
   return unit === undefined ? undefined : Number(match?.[1]) * unit
 }
 
+/** `5m`: in the largest unit that it is a whole number of. */
+function writtenDuration(ms: number): string {
+  if (!Number.isFinite(ms)) return 'forever'
+  if (ms === 0) return '0s'
+  const fitting = Object.entries(unitMs).filter(([, each]) => ms % each === 0)
+  const [unit, each] = fitting.at(-1) ?? ['ms', 1]
+  return `${ms / each}${unit}`
+}
+
 const splitList = (value: string) =>
   value
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '')
 
-function setting<T>(fallback: T, read: Setting<T>['read']): Setting<T> {
-  return { kind: 'setting', fallback, read }
+function setting<T>(
+  fallback: T,
+  read: Setting<T>['read'],
+  write?: Setting<T>['write'],
+): Setting<T> {
+  return { kind: 'setting', fallback, read, ...(write && { write }) }
 }

@@ -67,7 +67,11 @@ function trustedNetwork(value: unknown): TrustedNetwork | undefined {
 }
 
 /** Throws an `OperatorError` for settings that do not go together. */
-export function checkSubmission(submission: SubmissionSettings, inbound: Files): void {
+export function checkSubmission(
+  submission: SubmissionSettings,
+  inbound: Files,
+  acme: boolean,
+): void {
   const { enabled, starttls, tls, certificate, key, plain } = submission
   if ((certificate === '') !== (key === '')) {
     throw new OperatorError('submission needs both files, certificate and key')
@@ -78,9 +82,10 @@ export function checkSubmission(submission: SubmissionSettings, inbound: Files):
       'submission.enabled needs a listener: submission.starttls, submission.tls or submission.plain.listen',
     )
   }
-  if ((starttls !== '' || tls !== '') && certificatePaths(submission, inbound).certificate === '') {
+  const isCertified = acme || certificatePaths(submission, inbound).certificate !== ''
+  if ((starttls !== '' || tls !== '') && !isCertified) {
     throw new OperatorError(
-      'submission.starttls and submission.tls need a certificate: set submission.certificate and submission.key (or inbound.tls), or make both listeners empty',
+      'submission.starttls and submission.tls need a certificate: set submission.certificate and submission.key (or inbound.tls), or tls.acme, or make both listeners empty',
     )
   }
   if (plain.listen !== '' && plain.networks.length === 0) {

@@ -15,7 +15,7 @@ export type ConsentKind = (typeof consentKinds)[number]
 
 /** What is known beside kind, address and time; by kind. */
 export interface ConsentDetail {
-  /** How it was said: `api`, `command`, `recipient`, `operator`, `time`; `return`: by coming back to another topic. */
+  /** How it was said: `api`, `command`, `dashboard`, `recipient`, `operator`, `time`; `return`: by coming back to another topic. */
   by?: string
   listId?: string
   /** Where an import found it. */

@@ -21,5 +21,11 @@ export { type Importer, openImporter } from './importer.js'
 export { type ContactList, createList, listLists, requireList } from './list.js'
 export { listMembers, type Member, type MemberPage } from './members.js'
 export { findByPhone, toE164 } from './phone.js'
-export { deleteContact, deleteList, removeDeletedLists, removeFromList } from './remove.js'
+export {
+  deleteContact,
+  deleteList,
+  removeDeletedLists,
+  removeFromList,
+  whatDeletionTakes,
+} from './remove.js'
 export { contactTotal } from './total.js'

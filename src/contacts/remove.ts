@@ -2,7 +2,7 @@ import { pause } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { forgetContacts } from '../runs/index.js'
-import { eachApart, idsIn, type Tx } from '../store/index.js'
+import { eachApart, idsIn, type Read, type Tx } from '../store/index.js'
 import type { ContactDeps } from './deps.js'
 import { keepOrigins } from './history.js'
 import { addToCount, requireList } from './list.js'
@@ -54,13 +54,7 @@ export async function deleteContact(
   email: string,
 ): Promise<{ id: string; email: string }> {
   return await store.write(async (tx) => {
-    const contact = await tx
-      .selectFrom('contacts')
-      .select(['id', 'email'])
-      .where('account_id', '=', accountId)
-      .where('address', '=', email.trim().toLowerCase())
-      .executeTakeFirst()
-    if (contact === undefined) throw new ApiError('not_found', `No contact ${email}`)
+    const contact = await contactWith(tx, accountId, email)
     const lists = await tx
       .selectFrom('list_members')
       .select('list_id')
@@ -73,6 +67,39 @@ export async function deleteContact(
     await deleteListless(tx, accountId, [contact.id], clock.now())
     return contact
   })
+}
+
+/** On how many lists the contact is, and how many runs of automations it is in. Throws a 404. */
+export async function whatDeletionTakes(read: Read, accountId: string, email: string) {
+  const contact = await contactWith(read, accountId, email)
+  const countIn = async (table: 'list_members' | 'automation_live') => {
+    const { count } = await read
+      .selectFrom(table)
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('contact_id', '=', contact.id)
+      .executeTakeFirstOrThrow()
+    return count
+  }
+  return {
+    ...contact,
+    lists: await countIn('list_members'),
+    runs: await countIn('automation_live'),
+  }
+}
+
+async function contactWith(
+  read: Read,
+  accountId: string,
+  email: string,
+): Promise<{ id: string; email: string }> {
+  const contact = await read
+    .selectFrom('contacts')
+    .select(['id', 'email'])
+    .where('account_id', '=', accountId)
+    .where('address', '=', email.trim().toLowerCase())
+    .executeTakeFirst()
+  if (contact === undefined) throw new ApiError('not_found', `No contact ${email}`)
+  return contact
 }
 
 /**

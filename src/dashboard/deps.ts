@@ -1,11 +1,29 @@
-import type { Clock } from '../clock/index.js'
-import type { Store } from '../store/index.js'
+import type { Document } from '../openapi/index.js'
+import type { PeopleDeps } from '../people/index.js'
+import type { DomainPageDeps } from './domains/deps.js'
+import type { EmailPageDeps } from './emails/deps.js'
+import type { OperatorDeps } from './operator/deps.js'
+import type { OverviewDeps } from './overview/deps.js'
 
-export interface DashboardDeps {
-  store: Store
-  clock: Clock
+export interface DashboardDeps extends DomainPageDeps {
+  /** `webhooks.allow`: where webhooks may go beside public addresses. */
+  webhookTargets: readonly string[]
+  /** Whether mail is tracked where neither domain nor account says it. */
+  tracking: { opens: boolean; clicks: boolean }
   /** Whether mail goes to the built-in inbox, which then has pages. */
   sandbox: boolean
   /** Where backups are; empty: none are made. */
   backupDir: string
+  people: PeopleDeps
+  /** Of the API's routes, for `/reference`. */
+  document: () => Document
+  /** Of the pages about an account's mail; undefined: there are none. */
+  mail?: EmailPageDeps & OverviewDeps
+  operator: OperatorDeps
+  /** `http.private.allowed_hosts`. */
+  hostNames: readonly string[]
+  /** People may log in without TLS from anywhere. */
+  plainHttp: boolean
+  /** Mails somebody in the appliance's name; resolves with whether it can. */
+  sendNotice(mail: { to: string; subject: string; text: string }): Promise<boolean>
 }

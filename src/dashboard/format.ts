@@ -1,4 +1,4 @@
-/** A moment as pages show it: how long ago, and exactly, for `<time>`. */
+/** A moment as pages show it: how long ago or in how long, and exactly, for `<time>`. */
 export interface Moment {
   ago: string
   exact: string
@@ -21,6 +21,7 @@ export function moment(timeMs: number, nowMs: number): Moment {
 }
 
 function ago(timeMs: number, nowMs: number): string {
+  if (timeMs >= nowMs + 1_000) return ahead(timeMs, Math.ceil((timeMs - nowMs) / 1_000))
   const seconds = Math.max(0, Math.floor((nowMs - timeMs) / 1000))
   if (seconds < 10) return 'just now'
   if (seconds < 60) return `${seconds} s ago`
@@ -30,13 +31,26 @@ function ago(timeMs: number, nowMs: number): string {
   return day.format(timeMs)
 }
 
+function ahead(timeMs: number, seconds: number): string {
+  if (seconds < 60) return `in ${seconds} s`
+  if (seconds < 3_600) return `in ${Math.ceil(seconds / 60)} min`
+  if (seconds < 86_400) return `in ${Math.round(seconds / 3_600)} h`
+  if (seconds < 7 * 86_400) return `in ${plural(Math.round(seconds / 86_400), 'day')}`
+  return day.format(timeMs)
+}
+
 export function plural(count: number, noun: string, rest = ''): string {
   return `${count.toLocaleString('en-GB')} ${noun}${count === 1 ? '' : 's'}${rest}`
 }
 
 export function fileSize(bytes: number): string {
   if (bytes < 1_000) return plural(bytes, 'byte')
-  const [value, unit] = bytes < 1_000_000 ? [bytes / 1_000, 'kB'] : [bytes / 1_000_000, 'MB']
+  let [value, unit] = [bytes / 1_000, 'kB']
+  for (const larger of ['MB', 'GB', 'TB']) {
+    if (value < 1_000) break
+    value /= 1_000
+    unit = larger
+  }
   return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${unit}`
 }
 

@@ -1,13 +1,19 @@
 import { findBackups } from '../backup/index.js'
 import { listParkedReports } from '../inbound/index.js'
+import { isAnybodyThere } from '../people/index.js'
 import { countMessages } from '../sandbox/index.js'
 import type { Read } from '../store/index.js'
 import type { DashboardDeps } from './deps.js'
 import { plural } from './format.js'
+import { page, redirect } from './shell/answer.js'
+import type { OpenPages } from './shell/page.js'
+import type { People } from './shell/people.js'
 
-export interface HomeView {
-  title: string
+type HomeDeps = Pick<DashboardDeps, 'store' | 'clock' | 'sandbox' | 'backupDir'>
+
+interface HomeView {
   sandbox: boolean
+  isAnybodyThere: boolean
   /** What the appliance has at this moment, as label and value. */
   facts: { label: string; value: string }[]
   /** Set while mail is held back. */
@@ -16,14 +22,31 @@ export interface HomeView {
   parked: string | undefined
 }
 
-// Counting a long queue to its end would take the listener's time.
-const mostCounted = 10_000
+// Anybody may ask for this page, as often as they like: counting on would take the listener's time.
+const mostCounted = 1_000
 
-/** The front page: is it up, in which mode, and how much waits. */
-export async function homeView(deps: DashboardDeps): Promise<HomeView> {
+/** The front page: leads who is logged in to their place, and tells others what this is. */
+export function frontPage(pages: OpenPages, deps: HomeDeps & { people: People }): void {
+  pages.get('/', 'open', async ({ request }) => {
+    const session = await deps.people.sessionOf(request)
+    if (session === undefined) {
+      return page('views/home', await homeView(deps), { title: 'Posthorn' })
+    }
+    const [first] = await deps.people.membershipsOf(session.person.id)
+    if (first !== undefined) return redirect(`/a/${first.accountId}`)
+    return redirect(session.person.isOperator ? '/operator' : '/me')
+  })
+}
+
+/** Is it up, in which mode, and how much waits. */
+async function homeView(deps: HomeDeps): Promise<HomeView> {
   const { store, sandbox } = deps
   const { read } = store
-  const domains = await read.selectFrom('domains').select('status').limit(mostCounted).execute()
+  const domains = await read
+    .selectFrom('domains')
+    .select('status')
+    .limit(mostCounted + 1)
+    .execute()
   const verified = domains.filter(({ status }) => status === 'verified').length
   const waiting = await countQueued(read)
   const held = await countQueued(read, true)
@@ -31,7 +54,12 @@ export async function homeView(deps: DashboardDeps): Promise<HomeView> {
   const facts = [
     {
       label: 'Sending domains',
-      value: domains.length === 0 ? 'none yet' : `${verified} of ${domains.length} verified`,
+      value:
+        domains.length === 0
+          ? 'none yet'
+          : domains.length > mostCounted
+            ? `more than ${mostCounted.toLocaleString('en-GB')}`
+            : `${verified} of ${domains.length} verified`,
     },
     {
       label: 'Waiting to leave',
@@ -44,13 +72,13 @@ export async function homeView(deps: DashboardDeps): Promise<HomeView> {
     facts.push({ label: 'In the sandbox inbox', value: plural(count, 'message') })
   }
   return {
-    ...{ title: 'Posthorn', sandbox, facts },
+    ...{ sandbox, facts, isAnybodyThere: await isAnybodyThere(read) },
     held: held === 0 ? undefined : counted(held),
     parked: parked === 0 ? undefined : plural(parked, 'report'),
   }
 }
 
-async function backupFacts({ backupDir, clock }: DashboardDeps): Promise<HomeView['facts']> {
+async function backupFacts({ backupDir, clock }: HomeDeps): Promise<HomeView['facts']> {
   if (backupDir === '') return []
   const [newest] = await findBackups(backupDir, clock.now())
   const hours = newest && Math.floor((clock.now() - newest.madeAt) / 3_600_000)

@@ -5,3 +5,5 @@
  * origin; every page is bounded in size and works without script.
  */
 export type { DashboardDeps } from './deps.js'
+export type { EmailPageDeps } from './emails/deps.js'
+export type { OperatorDeps, Running } from './operator/deps.js'

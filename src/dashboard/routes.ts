@@ -1,20 +1,57 @@
 import type { Pages } from '../http/index.js'
+import { sessionCookie } from '../people/index.js'
+import { auditPages } from './audit/routes.js'
 import type { DashboardDeps } from './deps.js'
-import { homeView } from './home.js'
-import { sandboxRoutes } from './sandbox-routes.js'
-import { render, staticFile } from './views.js'
+import { domainPages } from './domains/routes.js'
+import { emailPages } from './emails/routes.js'
+import { entryPages } from './entry/routes.js'
+import { frontPage } from './home.js'
+import { keyPages } from './keys/routes.js'
+import { livePages } from './live/routes.js'
+import { operatorPages } from './operator/routes.js'
+import { overviewPages } from './overview/routes.js'
+import { planPages } from './plan/routes.js'
+import { referencePages } from './reference/routes.js'
+import { sandboxRoutes } from './sandbox/routes.js'
+import { settingsPages } from './settings/routes.js'
+import { type Added, makeShell } from './shell/page.js'
+import { peopleOf } from './shell/people.js'
+import { builtOf, fixedRoutes, staticRoutes } from './shell/static-files.js'
+import { suppressionPages } from './suppression/routes.js'
+import { teamPages } from './team/routes.js'
+import { templatePages } from './templates/routes.js'
+import { webhookPages } from './webhooks/routes.js'
 
-const files = [
-  ['posthorn.css', 'text/css; charset=utf-8'],
-  ['refresh.js', 'text/javascript; charset=utf-8'],
-  ['icon.svg', 'image/svg+xml'],
-] as const
+/** Those that the build makes; without it pages do without. */
+const scripts = ['posthorn.js', 'editor.js']
 
-/** Adds the front page, the static files and, in sandbox mode, the inbox. */
-export function dashboardRoutes(pages: Pages, deps: DashboardDeps): void {
-  for (const [name, contentType] of files) {
-    pages.file(`/static/${name}`, { bytes: staticFile(name), contentType })
+/** Adds the front page, the static files, the pages of who is logged in and, in sandbox mode, the inbox; tells which. */
+export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Added[] {
+  fixedRoutes(pages, ['posthorn.css', 'refresh.js', 'icon.svg'])
+  staticRoutes(pages, ['posthorn.css', 'icon.svg', ...builtOf(scripts)])
+  // A line for each place: `keyPages(shell.account, deps)`.
+  const shell = makeShell(pages, { ...deps, people: peopleOf(deps.people) })
+  frontPage(shell.open, { ...deps, people: peopleOf(deps.people) })
+  livePages(shell.person, deps)
+  suppressionPages(shell.account, deps)
+  domainPages(shell.account, deps)
+  keyPages(shell.account, deps)
+  webhookPages(shell.account, { ...deps, allow: deps.webhookTargets })
+  if (deps.mail !== undefined) {
+    overviewPages(shell.account, deps.mail)
+    emailPages(shell.account, deps.mail)
+    templatePages(shell.account, deps.mail)
   }
-  pages.get('/', async () => ({ html: render('home', await homeView(deps)) }))
-  if (deps.sandbox) sandboxRoutes(pages, deps)
+  planPages(shell.account, deps)
+  settingsPages(shell.account, deps)
+  operatorPages(shell.operator, deps.operator)
+  entryPages(shell, {
+    ...{ people: deps.people, cookie: sessionCookie(deps.people.key) },
+    plainHttp: deps.plainHttp,
+  })
+  teamPages(shell.account, deps)
+  auditPages(shell, deps)
+  referencePages(shell.open, pages, { ...deps, people: peopleOf(deps.people) })
+  if (deps.sandbox) sandboxRoutes(shell.open, pages, { ...deps, allow: deps.webhookTargets })
+  return shell.added
 }

@@ -10,6 +10,15 @@ export { bounceLate, type LateBounce } from './bounce-late.js'
 export { cancelDeliveries, cancelWaiting } from './cancel.js'
 export { startCensus } from './census.js'
 export {
+  type Changed,
+  changeWaiting,
+  checkedReason,
+  maxRetried,
+  type QueueChangeName,
+  queueChanges,
+  usualReason,
+} from './change.js'
+export {
   type Claim,
   type Claimed,
   claim,
@@ -26,6 +35,7 @@ export { recordSuppressed } from './end.js'
 export { enqueue, enqueueTogether, type NewDelivery } from './enqueue.js'
 export { expireOverdue } from './expire.js'
 export { explainWaiting, type LiveGate, type WhyWaiting } from './explain.js'
+export { type Explained, explainAll, explainOne, type GateOf } from './explain-all.js'
 export { giveUp } from './give-up.js'
 export { countHeldUpTo, never } from './held.js'
 export { type Changes, hold, type RetriedLanes, release, retry } from './hold.js'
@@ -40,14 +50,16 @@ export {
   surroundingsOf,
   type Waiting,
 } from './inspect.js'
+export { type Looked, lookForWaiting, mostLookedAt } from './look.js'
 export { holdOverdue, maxOverdueMs, type Overdue } from './overdue.js'
 export { park } from './park.js'
 export { classOfMail, deliveriesOf, findPast, type MailKind, type Past } from './past.js'
+export { type PutOff, putOffOf } from './put-off.js'
 export { type RecipientStatus, readRecipients } from './recipients.js'
 export { forgetReported, type Reported, reportedOf, setReported } from './reported.js'
-export { holdRestored } from './restored.js'
+export { holdRestored, isRestoredReason, restoredReason } from './restored.js'
 export { makeReturnPaths, type ReturnPaths } from './return-path.js'
 export { changeFitting, lanesOf, type QueueFilter } from './select.js'
 export { type Settlement, settle } from './settle.js'
 export { type StreamDue, streamsAfter } from './streams.js'
-export { type QueueSummary, type Standing, summarise } from './summary.js'
+export { type DueStream, type QueueSummary, type Standing, summarise } from './summary.js'

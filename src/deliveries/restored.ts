@@ -1,8 +1,16 @@
-import type { Clock } from '../clock/index.js'
+import { type Clock, utcTime } from '../clock/index.js'
 import { idsIn, type Store } from '../store/index.js'
 import { hold } from './hold.js'
 
 const rowsPerWrite = 500
+
+const restored = 'restored from a backup'
+
+/** Why all that waited in a backup, made then, waits for the operator after its restore. */
+export const restoredReason = (madeAt: number) =>
+  `${restored} of ${utcTime(madeAt)}; it may have been sent since`
+
+export const isRestoredReason = (reason: string) => reason.startsWith(restored)
 
 /**
  * At the start on a backup's copy, before anything is sent: holds all that waits. What was due has left

@@ -17,6 +17,7 @@ export { nodeLookup } from './node-lookup.js'
 export {
   type Answer,
   canonicalName,
+  isBelow,
   type MxRecord,
   type Resolver,
   type TlsaRecord,

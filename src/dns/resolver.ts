@@ -57,3 +57,6 @@ export function canonicalName(name: string): string {
   const lower = name.toLowerCase()
   return lower.endsWith('.') ? lower.slice(0, -1) : lower
 }
+
+/** Whether a name is another or lies below it; both in canonical form. */
+export const isBelow = (name: string, above: string) => name === above || name.endsWith(`.${above}`)

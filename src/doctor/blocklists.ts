@@ -9,10 +9,15 @@ export async function checkBlocklists(
   deps: DoctorDeps,
   sources: readonly SourceAddress[],
 ): Promise<Finding[]> {
+  if (sources.length === 0) {
+    const of = findingsOf('blocklist', 'any address')
+    const fix = 'set outbound.source_addresses, or publish the addresses of outbound.helo_name'
+    return [of.unchecked('no address is known that mail leaves from', fix)]
+  }
   return (await askBlocklists(deps, sources)).map(({ finding }) => finding)
 }
 
-/** `fail`: listed. `warn`: the list gave no answer, so nothing is known. */
+/** `fail`: listed. `unchecked`: the list gave no answer, so nothing is known. */
 export function askBlocklists(
   { config, resolver }: Pick<DoctorDeps, 'config' | 'resolver'>,
   sources: readonly SourceAddress[],
@@ -33,7 +38,7 @@ const testEntry = '127.0.0.2'
 async function ask(resolver: Resolver, address: string, zone: string): Promise<Finding> {
   const of = findingsOf('blocklist', address)
   const notAsked = (why: string) =>
-    of.warn(
+    of.unchecked(
       `could not ask ${zone}: ${why}`,
       'set dns.servers to a resolver of your own (such as Unbound on this machine): lists refuse shared ones',
     )

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { connect as tlsConnect } from 'node:tls'
-import { dayMs } from '../clock/index.js'
+import { listCertificates, ownNames } from '../certificates/index.js'
+import { dayMs, utcTime } from '../clock/index.js'
 import { certificatePaths } from '../config/index.js'
 import { messageOf } from '../errors/index.js'
 import { readCertificate } from '../smtpd/index.js'
@@ -10,7 +11,7 @@ import { addressesOf } from './source-addresses.js'
 
 /** The certificate that recipients meet behind the links in their mail. */
 export async function checkPublicCertificate(deps: DoctorDeps): Promise<Finding[]> {
-  const { url } = deps.config.http.public
+  const { url, tls } = deps.config.http.public
   if (url === '') {
     const of = findingsOf('public-url', 'http.public.url')
     const fix =
@@ -20,20 +21,27 @@ export async function checkPublicCertificate(deps: DoctorDeps): Promise<Finding[
   const { protocol, hostname, port } = new URL(url)
   const of = findingsOf('certificate', hostname)
   if (protocol !== 'https:') {
-    const fix = 'put a TLS proxy in front of the public listener (systemd/Caddyfile.example)'
+    const fix =
+      'turn http.public.tls on, or put a TLS proxy in front of the public listener (systemd/README.md)'
     return [of.warn('links in mail lead to http, without encryption', fix)]
   }
-  const { addresses } = await addressesOf(deps.resolver, hostname.replace(/^\[|\]$/g, ''))
+  const { addresses, failed } = await addressesOf(deps.resolver, hostname.replace(/^\[|\]$/g, ''))
   const [address] = addresses
+  if (address === undefined && failed !== undefined) return [of.noAnswer(failed)]
   if (address === undefined) {
     return [
-      of.fail('the host has no address', `publish ${hostname}. 3600 IN A <the proxy's address>`),
+      of.fail(
+        'the host has no address',
+        `publish ${hostname}. 3600 IN A <the address of this machine, or of the proxy>`,
+      ),
     ]
   }
   const target = { host: address, port: Number(port || 443), servername: hostname }
   const certificate = await certificateOf(deps, target)
   if ('failure' in certificate) {
-    const fix = 'start the TLS proxy, and open its port in the firewall'
+    const fix = tls.enabled
+      ? `open port ${tls.port} in the firewall; without any certificate: posthorn certificate`
+      : 'start the TLS proxy, and open its port in the firewall'
     return [of.fail(`[${address}] ${certificate.failure}`, fix)]
   }
   return [judgeCertificate(deps, hostname, certificate)]
@@ -43,7 +51,10 @@ export async function checkPublicCertificate(deps: DoctorDeps): Promise<Finding[
 export async function checkListenerCertificates(deps: DoctorDeps): Promise<Finding[]> {
   const { inbound, submission } = deps.config
   const findings: Finding[] = []
-  if (inbound.enabled) {
+  const { tls, outbound } = deps.config
+  // Offered where a listener has no files; `checkAcme` tells how it stands.
+  const hasAcme = tls.acme && ownNames(deps.config).includes(outbound.heloName)
+  if (inbound.enabled && !(hasAcme && inbound.tls.certificate === '')) {
     const fix = 'set inbound.tls.certificate and inbound.tls.key to the files of a certificate'
     const of = findingsOf('certificate', 'inbound listener')
     findings.push(
@@ -58,9 +69,35 @@ export async function checkListenerCertificates(deps: DoctorDeps): Promise<Findi
     const files = certificatePaths(submission, inbound.tls)
     const name = 'submission listener'
     // Programs do ask who we are before they show their key.
-    findings.push(judgeFiles(deps, { name, files, fix, mayBeOwn: false }))
+    const isOfFiles = !(hasAcme && files.certificate === '')
+    if (isOfFiles) findings.push(judgeFiles(deps, { name, files, fix, mayBeOwn: false }))
   }
   return findings
+}
+
+/** What ACME gets: the operator's names, and customers' of which something is wrong. */
+export async function checkAcme({ config, read, dataDir, clock }: DoctorDeps): Promise<Finding[]> {
+  const all = await listCertificates({ read, config, dataDir })
+  const now = clock.now()
+  return all.flatMap(
+    ({ name, domain, endsAt, error, fix, failed_since: since, next_at: nextAt }) => {
+      const of = findingsOf('acme', name)
+      const mend = `${fix ?? 'start Posthorn, which orders it'}; then 'posthorn certificate renew ${name}'`
+      const said = error === null ? 'not ordered yet' : `${error}, since ${utcTime(since ?? now)}`
+      if (endsAt === null || endsAt <= now) {
+        const found =
+          endsAt === null ? `no certificate: ${said}` : `its certificate has ended: ${said}`
+        return domain === undefined
+          ? [of.fail(found, mend)]
+          : error === null
+            ? []
+            : [of.warn(found, mend)]
+      }
+      if (error !== null)
+        return [of.warn(`not renewed: ${said}; tried again ${utcTime(nextAt)}`, mend)]
+      return domain === undefined ? [of.ok(`good until ${utcTime(endsAt)}`)] : []
+    },
+  )
 }
 
 function judgeFiles(
@@ -77,11 +114,12 @@ function judgeFiles(
   const { heloName } = deps.config.outbound
   try {
     const certificate = new X509Certificate(readCertificate(files)?.cert ?? '')
+    const validFrom = Date.parse(certificate.validFrom)
     const validTo = Date.parse(certificate.validTo)
     const isSelfSigned = certificate.issuer === certificate.subject
     const isForUs = certificate.checkHost(heloName) !== undefined
     const fault = isForUs ? undefined : `the certificate is not for ${heloName}`
-    const finding = judgeCertificate(deps, name, { validTo, fault })
+    const finding = judgeCertificate(deps, name, { validFrom, validTo, fault })
     if (!isSelfSigned || finding.state === 'fail') return finding
     if (!mayBeOwn) return of.warn(`self-signed: programs refuse it; ${finding.found}`, fix)
     return {
@@ -94,6 +132,7 @@ function judgeFiles(
 }
 
 export interface SeenCertificate {
+  validFrom: number
   validTo: number
   /** What is wrong with it beside its age: unknown authority, another name. */
   fault: string | undefined
@@ -106,7 +145,7 @@ const faults: Readonly<Record<string, string>> = {
 export function judgeCertificate(
   { clock }: Pick<DoctorDeps, 'clock'>,
   subject: string,
-  { validTo, fault }: SeenCertificate,
+  { validFrom, validTo, fault }: SeenCertificate,
 ): Finding {
   const of = findingsOf('certificate', subject)
   const days = Math.floor((validTo - clock.now()) / dayMs)
@@ -115,8 +154,12 @@ export function judgeCertificate(
   if (fault !== undefined) return of.fail(fault, fix)
   const found = `good for ${days} more days`
   // Those who renew by themselves do so a third of the way before the end.
-  return days < 14 ? of.warn(found, fix) : of.ok(found)
+  return days < 14 * scaleOf(validFrom, validTo) ? of.warn(found, fix) : of.ok(found)
 }
+
+/** What is late for a certificate of 90 days is the whole life of one of six: times before an end shrink with it. */
+export const scaleOf = (validFrom = 0, validTo = 0) =>
+  Math.min(1, (validTo - validFrom) / (90 * dayMs))
 
 export function certificateOf(
   { clock, config, ca }: Pick<DoctorDeps, 'clock' | 'config' | 'ca'>,
@@ -137,9 +180,10 @@ export function certificateOf(
     const cancel = clock.after(config.doctor.timeout, () => end({ failure: 'no answer in time' }))
     socket.once('error', (error) => end({ failure: messageOf(error) }))
     socket.once('secureConnect', () => {
-      const validTo = Date.parse(socket.getPeerCertificate().valid_to)
+      const { valid_from, valid_to } = socket.getPeerCertificate()
       const fault = messageOf(socket.authorizationError)
-      end({ validTo, fault: socket.authorized ? undefined : (faults[fault] ?? fault) })
+      const life = { validFrom: Date.parse(valid_from), validTo: Date.parse(valid_to) }
+      end({ ...life, fault: socket.authorized ? undefined : (faults[fault] ?? fault) })
     })
   })
 }

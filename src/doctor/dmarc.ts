@@ -1,6 +1,6 @@
-import type { Resolver } from '../dns/index.js'
+import { isBelow, type Resolver } from '../dns/index.js'
 import { type Domain, type RecordCheck, zoneLine } from '../domains/index.js'
-import { type Finding, findingsOf } from './finding.js'
+import { type Finding, findingsOf, noAnswerOfDns } from './finding.js'
 import { recordsOf } from './source-addresses.js'
 
 /**
@@ -16,8 +16,7 @@ export async function checkAlignment(
   const stateOf = (purpose: RecordCheck['purpose']) =>
     records.find((record) => record.purpose === purpose)?.state
   const policy = await findPolicy(resolver, domain.name)
-  if (policy.kind === 'failed')
-    return of.warn(`no answer of the DNS (${policy.cause})`, 'try again')
+  if (policy.kind === 'failed') return of.noAnswer(policy.cause)
   const own = records.find((record) => record.purpose === 'dmarc')
   if (policy.kind === 'several') {
     return of.warn(`several policies at _dmarc.${policy.at}: receivers use none`, 'keep one')
@@ -34,6 +33,12 @@ export async function checkAlignment(
   const where = policy.at === domain.name ? '' : ` (of ${policy.at})`
   const found = `p=${policy.action}${where}, aligned by ${by.join(' and ') || 'nothing'}`
   if (dkim) return of.ok(found)
+  if (stateOf('dkim-rsa') === 'unknown') {
+    return of.unchecked(
+      `p=${policy.action}${where}; of its DKIM key: ${noAnswerOfDns}`,
+      'try again',
+    )
+  }
   const fix = 'publish the DKIM record above: SPF alone does not survive forwarding'
   return spf || policy.action === 'none' ? of.warn(found, fix) : of.fail(found, fix)
 }
@@ -60,7 +65,7 @@ export async function checkAuthorisation(
   const name = `${policy.at}._report._dmarc.${host}`
   const answer = await resolver.txt(name)
   if (answer.kind === 'failed') {
-    return [of.warn(`no answer of the DNS (${answer.cause})`, 'try again')]
+    return [of.noAnswer(answer.cause)]
   }
   if (recordsOf(answer).some((text) => /^v=DMARC1\s*(;|$)/.test(text))) {
     return [of.ok(`${host} says that it wants the reports`)]
@@ -72,8 +77,6 @@ export async function checkAuthorisation(
     ),
   ]
 }
-
-const isBelow = (name: string, above: string) => name === above || name.endsWith(`.${above}`)
 
 type Policy =
   | { kind: 'policy'; at: string; text: string; action: string }

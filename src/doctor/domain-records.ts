@@ -12,7 +12,7 @@ import {
 import type { Read } from '../store/index.js'
 import type { DoctorDeps } from './deps.js'
 import { checkAlignment, checkAuthorisation } from './dmarc.js'
-import { type Finding, findingsOf } from './finding.js'
+import { type Finding, findingsOf, noAnswerOfDns } from './finding.js'
 import { recordsOf } from './source-addresses.js'
 
 /** What each sending domain publishes, and whether its mail then passes DMARC. */
@@ -70,7 +70,7 @@ function ofRecord(domain: Domain, record: RecordCheck, unsigned: boolean): Findi
       `posthorn domain verify ${domain.name}`,
     )
   }
-  if (state === 'unknown') return of.warn(`${what}: no answer of the DNS`, 'try again')
+  if (state === 'unknown') return of.unchecked(`${what}: ${noAnswerOfDns}`, 'try again')
   const wrong = state === 'missing' ? `${what} is missing` : `${what} is ${found.join(' | ')}`
   // A domain that is trusted by word still sends, though unsigned; bounces go where the MX leads.
   const isFatal =
@@ -103,8 +103,7 @@ export async function checkOwnSpf(deps: DoctorDeps): Promise<Finding[]> {
     hosts.map(async (host): Promise<Finding> => {
       const of = findingsOf('spf', host)
       const answer = await deps.resolver.txt(host)
-      if (answer.kind === 'failed')
-        return of.warn(`no answer of the DNS (${answer.cause})`, 'try again')
+      if (answer.kind === 'failed') return of.noAnswer(answer.cause)
       const policies = recordsOf(answer).filter((text) => /^v=spf1(\s|$)/i.test(text))
       const wanted = spfMechanisms(deps.config.outbound)
       const terms = policies[0]?.toLowerCase().split(/\s+/) ?? []

@@ -1,25 +1,29 @@
 import { messageOf } from '../errors/index.js'
 import { checkBackups } from './backups.js'
 import { checkBlocklists } from './blocklists.js'
-import { checkListenerCertificates, checkPublicCertificate } from './certificates.js'
+import { checkAcme, checkListenerCertificates, checkPublicCertificate } from './certificates.js'
 import type { DoctorDeps } from './deps.js'
 import { checkDisk } from './disk.js'
 import { checkDmarcReports, checkTlsReports } from './dmarc-reports.js'
+import { judgeDns } from './dns.js'
 import { checkDomains, checkOwnSpf } from './domain-records.js'
-import { type Finding, findingsOf } from './finding.js'
+import { type Finding, findingsOf, noAnswerOfDns } from './finding.js'
 import { checkHostNames } from './host-names.js'
 import { checkJobs } from './jobs.js'
 import { checkOutboundPort } from './outbound-port.js'
 import { checkReports } from './reports.js'
 import { checkReturnPaths } from './return-path.js'
+import { checkRuntime } from './runtime.js'
 import { findSources } from './source-addresses.js'
 import { checkTime } from './time.js'
 
 /**
- * Looks at everything side by side. Never rejects for what the world does; a check that takes too
+ * Looks at the DNS first, then at everything side by side. Never rejects for what the world does; a check that takes too
  * long, or fails in itself, is a finding.
  */
-export async function examine(deps: DoctorDeps): Promise<Finding[]> {
+export async function examine(given: DoctorDeps): Promise<Finding[]> {
+  const dns = await judgeDns(given)
+  const deps = { ...given, resolver: dns.resolver }
   const sources = findSources(deps)
   const checks: Record<string, () => Promise<Finding[]>> = {
     'outbound-port': () => checkOutboundPort(deps),
@@ -32,8 +36,10 @@ export async function examine(deps: DoctorDeps): Promise<Finding[]> {
     report: () => checkReports(deps),
     'public-certificate': () => checkPublicCertificate(deps),
     certificate: () => checkListenerCertificates(deps),
+    acme: () => checkAcme(deps),
     clock: () => checkTime(deps),
     jobs: () => checkJobs(deps),
+    runtime: () => checkRuntime(deps),
     disk: () => checkDisk(deps.dataDir),
     backup: () => checkBackups(deps),
     blocklist: async () => checkBlocklists(deps, await sources),
@@ -41,7 +47,18 @@ export async function examine(deps: DoctorDeps): Promise<Finding[]> {
   const found = await Promise.all(
     Object.entries(checks).map(([name, run]) => bounded(deps, name, run)),
   )
-  return found.flat().map((finding) => judgedForRoute(deps, finding))
+  const all = dns.finding.state === 'ok' ? found.flat() : withoutDns(found.flat())
+  return [dns.finding, ...all].map((finding) => judgedForRoute(deps, finding))
+}
+
+/** That the DNS is silent is told once; what waits for it is named, each thing once, without a fix of its own. */
+function withoutDns(findings: readonly Finding[]): Finding[] {
+  const told = findings.map((finding) => {
+    if (finding.state !== 'unchecked' || !finding.found.includes(noAnswerOfDns)) return finding
+    return { ...finding, found: 'needs the DNS', fix: '' }
+  })
+  const keyOf = ({ check, subject, found }: Finding) => `${check} ${subject} ${found}`
+  return [...new Map(told.map((finding) => [keyOf(finding), finding])).values()]
 }
 
 // A check asks one thing after another: connections to some hosts, lookups before them.
@@ -56,10 +73,15 @@ function bounded(
   const ms = config.doctor.timeout * stepsPerCheck
   return new Promise((resolve) => {
     const cancel = clock.after(ms, () =>
-      resolve([of.warn(`not done after ${ms / 1_000} s`, 'try again')]),
+      resolve([of.unchecked(`not done after ${ms / 1_000} s`, 'try again')]),
     )
     void run()
-      .catch((error: unknown) => [of.warn(`could not be made: ${messageOf(error)}`)])
+      .catch((error: unknown) => [
+        of.unchecked(
+          `could not be made: ${messageOf(error)}`,
+          'report it: this is a fault of Posthorn',
+        ),
+      ])
       .then((findings) => {
         cancel()
         resolve(findings)
@@ -68,7 +90,7 @@ function bounded(
 }
 
 // These matter to an appliance whose mail stays inside, too.
-const localChecks = ['backup', 'clock', 'disk', 'report', 'jobs']
+const localChecks = ['backup', 'clock', 'disk', 'report', 'jobs', 'runtime']
 
 /** In sandbox mode nothing leaves: what the world thinks is told, but is no failure yet. */
 function judgedForRoute({ config }: DoctorDeps, finding: Finding): Finding {

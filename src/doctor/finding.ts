@@ -4,16 +4,27 @@ export interface Finding {
   check: string
   /** Of what: an address, a domain, a host. */
   subject: string
-  state: 'ok' | 'warn' | 'fail'
+  /** `unchecked`: nobody answered who would know, so that nothing was found, good or bad. */
+  state: 'ok' | 'warn' | 'fail' | 'unchecked'
   found: string
   /** What to do about it: the exact record or command. Empty when all is well. */
   fix: string
 }
+
+/** By which a finding shows that the DNS alone was in its way. */
+export const noAnswerOfDns = 'no answer of the DNS'
 
 /** The findings of one subject; `found` first, then the fix. */
 export function findingsOf(check: string, subject: string) {
   const make =
     (state: Finding['state']) =>
     (found: string, fix = ''): Finding => ({ check, subject, state, found, fix })
-  return { ok: make('ok'), warn: make('warn'), fail: make('fail') }
+  return {
+    ok: make('ok'),
+    warn: make('warn'),
+    fail: make('fail'),
+    unchecked: make('unchecked'),
+    /** Of what only the DNS knows. */
+    noAnswer: (cause: string) => make('unchecked')(`${noAnswerOfDns} (${cause})`, 'try again'),
+  }
 }

@@ -40,7 +40,7 @@ async function checkName(
   if (sources.some((source) => source.heloName === heloName)) return []
   const of = findingsOf('helo', heloName)
   const { failed } = await addressesOf(deps.resolver, heloName)
-  if (failed !== undefined) return [of.warn(`the DNS did not answer (${failed})`, 'try again')]
+  if (failed !== undefined) return [of.noAnswer(failed)]
   return [
     of.fail(
       'has no address',
@@ -70,7 +70,7 @@ async function checkForward(
   const of = findingsOf('helo', address)
   const { addresses, failed } = await addressesOf(resolver, heloName)
   if (includesAddress(addresses, address)) return of.ok(`${heloName} resolves to it`)
-  if (failed !== undefined) return of.warn(`the DNS did not answer (${failed})`, 'try again')
+  if (failed !== undefined) return of.noAnswer(failed)
   const type = isIP(address) === 6 ? 'AAAA' : 'A'
   return of.fail(
     `${heloName} resolves to ${addresses.join(', ') || 'nothing'}`,
@@ -85,7 +85,7 @@ async function checkPtr(
   const of = findingsOf('ptr', address)
   const answer = await resolver.ptr(address)
   if (answer.kind === 'failed') {
-    return of.warn(`the DNS did not answer (${answer.cause})`, 'try again')
+    return of.noAnswer(answer.cause)
   }
   const names = recordsOf(answer)
   if (names.includes(canonicalName(heloName))) return of.ok(`leads back to ${heloName}`)

@@ -1,13 +1,25 @@
 /**
  * What the world sees of this appliance, and the fix for what is wrong with it (`posthorn doctor`).
  * What must hold: every check ends within its time and none waits for another; names are asked of
- * the resolver alone; no answer is never taken for a good or a bad one, but told as 'could not ask';
+ * the resolver alone; no answer is never taken for a good or a bad one, but told as `unchecked`;
  * the doctor changes nothing.
  */
 export type { DoctorDeps } from './deps.js'
+export { judgeDns } from './dns.js'
 export { examine } from './examine.js'
-export type { Finding } from './finding.js'
+export { type Finding, findingsOf } from './finding.js'
+export { readFindings } from './found.js'
 export { remindOfKeys } from './key-reminders.js'
+export { checkOutboundPort } from './outbound-port.js'
+export type { Flow, Overview, Rates, Reason } from './overview.js'
+export {
+  type ApplianceStatus,
+  type ListenerCertificate,
+  readQueueClasses,
+  readStatus,
+  type Trouble,
+  type TroubledSite,
+} from './status.js'
 export { tellBlocklists } from './tell-blocklists.js'
 export { tellCertificates } from './tell-certificates.js'
 export { tellFindings } from './tell-findings.js'

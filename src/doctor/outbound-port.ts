@@ -5,8 +5,10 @@ import { type ConnectFailure, connectSmtp } from '../smtp/index.js'
 import type { DoctorDeps } from './deps.js'
 import { type Finding, findingsOf } from './finding.js'
 
+type Deps = Pick<DoctorDeps, 'config' | 'resolver' | 'random'>
+
 /** Whether port 25 of well-known servers can be reached from each address that mail leaves from. */
-export async function checkOutboundPort(deps: DoctorDeps): Promise<Finding[]> {
+export async function checkOutboundPort(deps: Deps): Promise<Finding[]> {
   const { port } = deps.config.outbound
   const sourceAddresses = allSourceAddresses(deps.config.outbound)
   const { smtpProbes } = deps.config.doctor
@@ -26,15 +28,17 @@ export async function checkOutboundPort(deps: DoctorDeps): Promise<Finding[]> {
       }
       if (tries.length === 0) return of.warn('not asked', 'name domains in doctor.smtp_probes')
       const why = tries.map((attempt) => `${attempt.who}: ${attempt.why}`).join('; ')
+      if (tries.every(({ kind }) => kind === 'unknown')) return of.unchecked(why, fixDns)
       return of.fail(why, fixFor(tries, port, source))
     }),
   )
 }
 
+const fixDns =
+  "see to this machine's DNS (dns.servers, /etc/resolv.conf): it finds no well-known domain"
+
 function fixFor(tries: readonly Knock[], port: number, source: string | undefined): string {
-  if (tries.every(({ kind }) => kind === 'not found')) {
-    return "see to this machine's DNS (dns.servers, /etc/resolv.conf): it finds no well-known domain"
-  }
+  if (tries.every(({ kind }) => kind === 'not found' || kind === 'unknown')) return fixDns
   if (tries.some(({ code }) => code === 'EADDRNOTAVAIL')) {
     return `give this machine the address ${source}, or take it out of outbound.source_addresses`
   }
@@ -42,13 +46,14 @@ function fixFor(tries: readonly Knock[], port: number, source: string | undefine
 }
 
 interface Knock {
-  kind: 'answered' | 'refused' | 'silent' | 'not found'
+  /** `unknown`: the DNS gave no answer. */
+  kind: 'answered' | 'refused' | 'silent' | 'not found' | 'unknown'
   who: string
   why: string
   code?: string
 }
 
-async function knock(deps: DoctorDeps, domain: string, source?: string): Promise<Knock> {
+async function knock(deps: Deps, domain: string, source?: string): Promise<Knock> {
   const { heloName, port, ipFamily, allowPrivateAddresses } = deps.config.outbound
   const route = await routeToMx(deps.resolver, domain, {
     random: deps.random,
@@ -57,8 +62,8 @@ async function knock(deps: DoctorDeps, domain: string, source?: string): Promise
     maxAddresses: 2,
   })
   if (route.kind !== 'hosts') {
-    const cause = 'cause' in route ? route.cause : `no servers (${route.kind})`
-    return { kind: 'not found', who: domain, why: cause }
+    if (route.kind === 'failed') return { kind: 'unknown', who: domain, why: route.cause }
+    return { kind: 'not found', who: domain, why: `no servers (${route.kind})` }
   }
   const stepMs = deps.config.doctor.timeout
   const deadlines = { connectMs: stepMs, bannerMs: stepMs, ehloMs: stepMs, quitMs: 500 }

@@ -33,8 +33,7 @@ async function checkReach(
   const route = await routeToMx(resolver, host, { random, allowPrivate: true })
   const [mx] = route.kind === 'hosts' ? route.hosts : []
   if (!isOwn && mx?.exchange !== canonicalName(heloName)) return undefined
-  if (route.kind === 'failed')
-    return of.warn(`the DNS did not answer (${route.cause})`, 'try again')
+  if (route.kind === 'failed') return of.noAnswer(route.cause)
   const [address] = mx?.addresses ?? []
   if (mx === undefined || address === undefined)
     return of.fail('bounces have nowhere to go', publish)

@@ -14,10 +14,10 @@ export async function tellBlocklists(
 ): Promise<{ asked: number; unanswered: number; listed: number }> {
   const { store, clock, config } = deps
   const answers = await askBlocklists(deps, await findSources(deps))
-  const of = (state: 'ok' | 'warn' | 'fail') =>
+  const of = (state: 'unchecked' | 'fail') =>
     answers.filter(({ finding }) => finding.state === state)
   const nameOf = ({ address, zone }: { address: string; zone: string }) => `${address} ${zone}`
-  const silent = new Set(of('warn').map(nameOf))
+  const silent = new Set(of('unchecked').map(nameOf))
   const listed = of('fail')
   await store.write(async (tx) => {
     const now = clock.now()

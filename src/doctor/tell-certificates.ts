@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import { listCertificates, urgencyOf } from '../certificates/index.js'
 import { type Clock, dayMs } from '../clock/index.js'
 import { certificatePaths, listenOf } from '../config/index.js'
 import { messageOf } from '../errors/index.js'
@@ -7,16 +8,17 @@ import { ownListener } from '../simulator/index.js'
 import { connectSmtp } from '../smtp/index.js'
 import { readCertificate } from '../smtpd/index.js'
 import type { Store } from '../store/index.js'
-import { certificateOf } from './certificates.js'
+import { certificateOf, scaleOf } from './certificates.js'
 import type { DoctorDeps } from './deps.js'
 import { addressesOf } from './source-addresses.js'
 
-type Deps = Pick<DoctorDeps, 'config' | 'resolver' | 'ca'> & { clock: Clock }
+type Deps = Pick<DoctorDeps, 'config' | 'resolver' | 'ca' | 'dataDir'> & { clock: Clock }
 
 /** A certificate that others meet, and when it ends. */
 interface Met {
   /** Where: `inbound listener`, a host. */
   where: string
+  validFrom?: number
   validTo?: number
   /** What is wrong with it beside its age. */
   fault?: string
@@ -33,7 +35,10 @@ export async function tellCertificates(
   const { store, clock, config } = deps
   const met = [...(await ownListeners(deps)), ...(await publicUrl(deps))]
   const now = clock.now()
-  const raised = met.flatMap((one) => wordsOf(one, config.operator.certificateEnds, now))
+  const raised = [
+    ...met.flatMap((one) => wordsOf(one, config.operator.certificateEnds, now)),
+    ...(await renewals(deps, now)),
+  ]
   await store.write(async (tx) => {
     for (const one of raised) await notice(tx, { ...one, now })
     const still = raised.map(({ key }) => key)
@@ -46,8 +51,30 @@ export async function tellCertificates(
   return { looked: met.length, told: raised.length, soonestDays }
 }
 
+/** What ACME does not get, told by how long the certificate that is there lasts. */
+async function renewals(deps: Deps & { store: Store }, now: number): Promise<Raised[]> {
+  const { config, dataDir, store } = deps
+  const all = await listCertificates({ read: store.read, config, dataDir })
+  return all.flatMap((one) => {
+    const severity = urgencyOf(one, now)
+    if (severity === undefined) return []
+    const { name, endsAt, error, fix } = one
+    const left =
+      endsAt === null
+        ? 'There is none yet'
+        : `The one that is there ${endsAt <= now ? 'ended' : 'ends'} at ${new Date(endsAt).toISOString()}`
+    return [
+      {
+        ...{ kind: 'certificate', key: `ACME ${name}`, severity, stage: severity },
+        text: [`ACME gets no certificate for ${name}`, error ?? 'it was not tried', left],
+        fix: [...(fix === null ? [] : [fix]), 'posthorn certificate list'],
+      } as const,
+    ]
+  })
+}
+
 function wordsOf(
-  { where, validTo, fault, fix }: Met,
+  { where, validFrom, validTo, fault, fix }: Met,
   ends: readonly number[],
   now: number,
 ): Raised[] {
@@ -63,7 +90,8 @@ function wordsOf(
     ]
   }
   const leftMs = (validTo ?? Number.POSITIVE_INFINITY) - now
-  const passed = ends.filter((before) => leftMs <= before).sort((a, b) => a - b)
+  const scale = scaleOf(validFrom, validTo)
+  const passed = ends.filter((before) => leftMs <= before * scale).sort((a, b) => a - b)
   const [step] = passed
   if (step === undefined) return []
   const last = Math.min(...ends)
@@ -112,7 +140,10 @@ async function listener(
   } catch (error) {
     return [{ where, fault: messageOf(error), fix: renew }]
   }
-  const met: Met = { where, validTo: Date.parse(own.validTo), fix: renew }
+  const met: Met = {
+    ...{ where, fix: renew },
+    ...{ validFrom: Date.parse(own.validFrom), validTo: Date.parse(own.validTo) },
+  }
   // Port 0 is any, which nobody here knows.
   const shown = at === undefined || at.port === 0 ? undefined : await presented(deps, at)
   if (shown === undefined || shown.fingerprint256 === own.fingerprint256) return [met]
@@ -149,8 +180,19 @@ async function publicUrl(deps: Deps): Promise<Met[]> {
   if (host === undefined) return []
   const seen = await certificateOf(deps, { host, port: Number(port || 443), servername: hostname })
   if ('failure' in seen) return []
-  const fix = ["renew it at the TLS proxy ('caddy reload', 'certbot renew')", 'posthorn doctor']
-  const { validTo, fault } = seen
+  const isOurs = deps.config.http.public.tls.enabled
+  const fix = isOurs
+    ? ['posthorn certificate', 'posthorn doctor']
+    : ["renew it at the TLS proxy ('caddy reload', 'certbot renew')", 'posthorn doctor']
+  const { validFrom, validTo, fault } = seen
   const isOver = validTo <= deps.clock.now()
-  return [{ where: hostname, validTo, fix, ...(fault === undefined || isOver ? {} : { fault }) }]
+  return [
+    {
+      where: hostname,
+      validFrom,
+      validTo,
+      fix,
+      ...(fault === undefined || isOver ? {} : { fault }),
+    },
+  ]
 }

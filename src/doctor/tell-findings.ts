@@ -3,6 +3,7 @@ import { notice, openOfKind, settled } from '../notices/index.js'
 import type { Store } from '../store/index.js'
 import type { DoctorDeps } from './deps.js'
 import { examine } from './examine.js'
+import { keepFindings } from './found.js'
 
 /** What jobs of their own look at more often, or in more depth. */
 const lookedAtElsewhere = [
@@ -15,7 +16,7 @@ const lookedAtElsewhere = [
  */
 export async function tellFindings(
   deps: Omit<DoctorDeps, 'read'> & { store: Store; clock: Clock },
-): Promise<{ ok: number; warnings: number; failures: number }> {
+): Promise<Record<'ok' | 'warnings' | 'failures' | 'unchecked', number>> {
   const { store, clock } = deps
   const findings = await examine({ ...deps, read: store.read })
   const keyOf = ({ check, subject }: { check: string; subject: string }) => `${check} ${subject}`
@@ -24,6 +25,7 @@ export async function tellFindings(
   )
   await store.write(async (tx) => {
     const now = clock.now()
+    await keepFindings(tx, findings, now)
     for (const one of told) {
       await notice(tx, {
         ...{ kind: 'doctor', key: keyOf(one), severity: 'daily', now },
@@ -32,15 +34,15 @@ export async function tellFindings(
       })
     }
     const still = new Set(told.map(keyOf))
-    // Where the DNS gave no answer this time, nothing is known to be mended.
-    const isUnsure = /no answer|did not answer|could not|not done/
-    const unsure = new Set(
-      findings.filter(({ state, found }) => state === 'warn' && isUnsure.test(found)).map(keyOf),
-    )
+    // Where nobody answered this time, nothing is known to be mended.
+    const unsure = new Set(findings.filter(({ state }) => state === 'unchecked').map(keyOf))
     for (const { key } of await openOfKind(tx, 'doctor')) {
       if (!still.has(key) && !unsure.has(key)) await settled(tx, { kind: 'doctor', key, now })
     }
   })
   const count = (state: string) => findings.filter((one) => one.state === state).length
-  return { ok: count('ok'), warnings: count('warn'), failures: count('fail') }
+  return {
+    ...{ ok: count('ok'), warnings: count('warn') },
+    ...{ failures: count('fail'), unchecked: count('unchecked') },
+  }
 }

@@ -11,11 +11,15 @@ export async function checkTime(deps: DoctorDeps): Promise<Finding[]> {
   const of = findingsOf('clock', 'this machine')
   const { timeServers } = deps.config.doctor
   const asked = await Promise.all(timeServers.map((server) => offsetBy(deps, server)))
-  const offsets = asked.filter((offset) => offset !== undefined).sort((x, y) => x - y)
+  const offsets = asked.filter((offset) => typeof offset === 'number').sort((x, y) => x - y)
   const offsetMs = offsets[Math.floor(offsets.length / 2)]
   if (offsetMs === undefined) {
+    const [silent] = asked
+    if (typeof silent === 'object' && asked.every((one) => typeof one === 'object')) {
+      return [of.noAnswer(silent.failed)]
+    }
     return [
-      of.warn(
+      of.unchecked(
         `no time server answered (${timeServers.join(', ') || 'none is set'})`,
         "see 'timedatectl' for whether the clock is synchronised, and set doctor.time_servers",
       ),
@@ -31,9 +35,9 @@ export async function checkTime(deps: DoctorDeps): Promise<Finding[]> {
 
 async function offsetBy({ resolver, clock, config }: DoctorDeps, server: string) {
   const { host, port } = splitServer(server)
-  const { addresses } = await addressesOf(resolver, host)
+  const { addresses, failed } = await addressesOf(resolver, host)
   const [address] = addresses
-  if (address === undefined) return undefined
+  if (address === undefined) return failed === undefined ? undefined : { failed }
   return askOffset(clock, Math.min(config.doctor.timeout, maxWaitMs), address, port).catch(
     () => undefined,
   )

@@ -4,6 +4,7 @@ import type { Log } from '../log/index.js'
 import { notice, openOfKind, type Raised, settled } from '../notices/index.js'
 import type { Store, Tx } from '../store/index.js'
 import { type Domain, domainById } from './domain.js'
+import { keepLook } from './look.js'
 import { type DnsRecord, type RecordCheck, type RecordSettings, zoneLine } from './records.js'
 import { checkRecords } from './verify.js'
 
@@ -104,6 +105,7 @@ async function conclude(
       .execute()
     if (failures >= looks && now - since >= overMs) gone.push(record)
   }
+  await keepLook(tx, domain.id, { at: now, records })
   await use(tx, domain, records, gone)
   await tx.updateTable('domains').set({ checked_at: now }).where('id', '=', domain.id).execute()
   const about = { kind: 'domain-record', key: domain.id, now } as const

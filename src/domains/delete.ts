@@ -1,5 +1,5 @@
 import { ApiError } from '../errors/index.js'
-import { firstSerialAt, idsIn, type Read, type Tx } from '../store/index.js'
+import { firstSerialAt, idsIn, type Read } from '../store/index.js'
 import { type Domain, type DomainDeps, findDomain } from './domain.js'
 
 const rowsAtOnce = 1_000
@@ -26,9 +26,19 @@ export async function deleteDomain(
   })
 }
 
+/** Throws what `deleteDomain` would; for who asks before. */
+export async function refuseDomainInUse(
+  read: Read,
+  accountId: string,
+  domain: Domain,
+): Promise<void> {
+  await refuseCampaigns(read, accountId, domain)
+  await refuseWaiting(read, domain, 0)
+}
+
 /** The account's campaigns, of which there are few, and not its mails. */
-async function refuseCampaigns(tx: Tx, accountId: string, { id, name }: Domain): Promise<void> {
-  const [campaign] = await unfinishedOf(tx, accountId, id).execute()
+async function refuseCampaigns(read: Read, accountId: string, { id, name }: Domain): Promise<void> {
+  const [campaign] = await unfinishedOf(read, accountId, id).execute()
   if (campaign === undefined) return
   throw new ApiError(
     'conflict',

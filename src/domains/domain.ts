@@ -5,7 +5,15 @@ import type { Clock } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import { type DkimKeyPair, generateDkimKeyPair } from '../dkim/index.js'
 import { ApiError } from '../errors/index.js'
-import type { DkimKeyRow, DomainRow, Read, Store, Tx } from '../store/index.js'
+import { hasSoundALabels } from '../mime/index.js'
+import {
+  type DkimKeyRow,
+  type DomainRow,
+  idsIn,
+  type Read,
+  type Store,
+  type Tx,
+} from '../store/index.js'
 
 export interface DomainDeps {
   store: Store
@@ -125,9 +133,24 @@ async function refuseBeyondPlan(tx: Tx, plans: Plans, accountId: string): Promis
   throw new ApiError('plan_limit_exceeded', message)
 }
 
-export async function listDomains(read: Read, accountId: string): Promise<Domain[]> {
-  const rows = await domainsOf(read, accountId).orderBy('name').execute()
-  return Promise.all(rows.map(async (row) => toDomain(row, await keysOf(read, row.id))))
+/** By name; of all of them, or of so many from the name after `after` on. */
+export async function listDomains(
+  read: Read,
+  accountId: string,
+  { after, limit }: { after?: string | undefined; limit?: number } = {},
+): Promise<Domain[]> {
+  const rows = await domainsOf(read, accountId)
+    .$if(after !== undefined, (query) => query.where('name', '>', after ?? ''))
+    .$if(limit !== undefined, (query) => query.limit(limit ?? 0))
+    .orderBy('name')
+    .execute()
+  const keys = await keysOf(
+    read,
+    rows.map(({ id }) => id),
+  )
+  const byDomain = new Map<string, DkimKeyRow[]>(rows.map(({ id }) => [id, []]))
+  for (const key of keys) byDomain.get(key.domain_id)?.push(key)
+  return rows.map((row) => toDomain(row, byDomain.get(row.id) ?? []))
 }
 
 /** Throws a 404. */
@@ -135,14 +158,14 @@ export async function findDomain(read: Read, accountId: string, name: string): P
   const ascii = checkedName(name)
   const row = await domainsOf(read, accountId).where('name', '=', ascii).executeTakeFirst()
   if (row === undefined) throw new ApiError('not_found', `The account has no domain ${ascii}`)
-  return toDomain(row, await keysOf(read, row.id))
+  return toDomain(row, await keysOf(read, [row.id]))
 }
 
 /** The same by its id, as clients name it. */
 export async function domainById(read: Read, accountId: string, id: string): Promise<Domain> {
   const row = await domainsOf(read, accountId).where('id', '=', id).executeTakeFirst()
   if (row === undefined) throw new ApiError('not_found', 'No such domain')
-  return toDomain(row, await keysOf(read, row.id))
+  return toDomain(row, await keysOf(read, [row.id]))
 }
 
 const domainsOf = (read: Read, accountId: string) =>
@@ -162,7 +185,8 @@ export function checkedName(name: string): string {
     labels.length >= 2 &&
     ascii.length <= 200 &&
     labels.every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label)) &&
-    !/^\d+$/.test(labels.at(-1) ?? '')
+    !/^\d+$/.test(labels.at(-1) ?? '') &&
+    hasSoundALabels(ascii)
   if (valid) return ascii
   const shown = name.length > 255 ? `${name.slice(0, 255)}…` : name
   throw new ApiError('validation_error', `"${shown}" is not a domain name, such as example.com`, {
@@ -171,11 +195,11 @@ export function checkedName(name: string): string {
   })
 }
 
-const keysOf = (read: Read, domainId: string) =>
+const keysOf = (read: Read, domainIds: readonly string[]) =>
   read
     .selectFrom('dkim_keys')
     .selectAll()
-    .where('domain_id', '=', domainId)
+    .where('domain_id', 'in', idsIn(domainIds))
     .orderBy('algorithm', 'desc')
     .execute()
 

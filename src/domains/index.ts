@@ -4,8 +4,16 @@
  * private keys are sealed at rest; a DNS that gives no answer changes nothing.
  */
 export { type CheckAgainDeps, checkDomainsAgain } from './check-again.js'
-export { deleteDomain } from './delete.js'
-export { addDomain, type Domain, domainById, findDomain, listDomains } from './domain.js'
+export { deleteDomain, refuseDomainInUse } from './delete.js'
+export {
+  addDomain,
+  checkedName,
+  type Domain,
+  domainById,
+  findDomain,
+  listDomains,
+} from './domain.js'
+export { type DomainLook, lastLook, readRecords } from './look.js'
 export { publishedRecords } from './published.js'
 export {
   type DnsRecord,
@@ -29,5 +37,5 @@ export {
   signingKeys,
   verifiedDomains,
 } from './sending.js'
-export { setTrackingHost } from './tracking-host.js'
+export { setTrackingHost, type TrackingHost, trackingHosts } from './tracking-host.js'
 export { checkRecords, type Verification, verifyDomain } from './verify.js'

@@ -95,22 +95,25 @@ export function spfMechanisms(settings: RecordSettings): string[] {
   return [...usual, ...named]
 }
 
+type ZoneRecord = Pick<DnsRecord, 'host' | 'value'> & { type: string }
+
 // RFC 1035 §3.3: a string of a TXT record has at most 255 octets.
 const maxStringLength = 255
 
 /** The records as lines of a zone file. */
-export function zoneFile(records: readonly DnsRecord[]): string {
+export function zoneFile(records: readonly ZoneRecord[]): string {
   const width = Math.max(...records.map((record) => record.host.length)) + 1
   return records
     .map(({ host, type, value }) => {
-      const data = type === 'TXT' ? quoted(value) : `${value}.`
+      const isAddress = type === 'A' || type === 'AAAA'
+      const data = type === 'TXT' ? quoted(value) : isAddress ? value : `${value}.`
       return `${`${host}.`.padEnd(width)} 3600 IN ${type.padEnd(3)} ${data}\n`
     })
     .join('')
 }
 
 /** One record as a line of a zone file, with single spaces. */
-export const zoneLine = (record: DnsRecord) => zoneFile([record]).trim().replace(/ {2,}/g, ' ')
+export const zoneLine = (record: ZoneRecord) => zoneFile([record]).trim().replace(/ {2,}/g, ' ')
 
 function quoted(value: string): string {
   const strings = value.match(new RegExp(`.{1,${maxStringLength}}`, 'g')) ?? ['']

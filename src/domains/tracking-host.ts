@@ -1,5 +1,5 @@
 import { type Answer, canonicalName, type Resolver } from '../dns/index.js'
-import type { Store } from '../store/index.js'
+import type { Read, Store } from '../store/index.js'
 import { checkedName, type Domain, findDomain } from './domain.js'
 import type { DnsRecord, RecordCheck } from './records.js'
 
@@ -63,3 +63,28 @@ const unanswered = (cause: string) => ({
   found: [],
   advice: `The DNS did not answer (${cause}). Try again later`,
 })
+
+export interface TrackingHost {
+  accountId: string
+  domain: string
+  host: string
+  /** Whether the DNS was seen to lead it here. */
+  isReady: boolean
+}
+
+/** The hosts of all accounts' links, the oldest domain first; a host may be of several. */
+export async function trackingHosts(read: Read): Promise<TrackingHost[]> {
+  const rows = await read
+    .selectFrom('domains')
+    .select(['account_id', 'name', 'tracking_host', 'tracking_host_ready'])
+    .where('tracking_host', 'is not', null)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => ({
+    accountId: row.account_id,
+    domain: row.name,
+    host: row.tracking_host ?? '',
+    isReady: row.tracking_host_ready === 1,
+  }))
+}

@@ -2,6 +2,7 @@ import { noteChange } from '../billing/index.js'
 import { publishesDkimKey } from '../dkim/index.js'
 import type { Answer, Resolver } from '../dns/index.js'
 import { type Domain, type DomainDeps, findDomain } from './domain.js'
+import { keepLook } from './look.js'
 import {
   type DnsRecord,
   domainRecords,
@@ -54,6 +55,7 @@ export async function verifyDomain(
       })
       .where('id', '=', domain.id)
       .execute()
+    await keepLook(tx, domain.id, { at: now, records })
     if (rsa && domain.status !== 'verified') await noteChange(tx, accountId)
     for (const key of domain.keys) {
       const purpose = key.algorithm === 'rsa-sha256' ? 'dkim-rsa' : 'dkim-ed25519'

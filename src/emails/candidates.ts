@@ -1,7 +1,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import { type EmailStatus, firstUuidAt, idsIn, type Read, type Tables } from '../store/index.js'
 import type { EmailFilter } from './list.js'
-import { enteredFor, readThrough } from './recipient-index.js'
+import { enteredFor, mailOfMessageId, readThrough } from './recipient-index.js'
 import { type SummaryRow, summaryColumns } from './summary.js'
 
 // A mail's id is made after the time of its acceptance was read, in a large batch some moments after.
@@ -14,7 +14,7 @@ const idsLagMs = 60_000
 export async function candidates(
   read: Read,
   accountId: string,
-  filter: EmailFilter,
+  filter: EmailFilter & { steps?: ReadonlySet<number | null> | undefined },
   { below, limit }: { below: string | undefined; limit: number },
 ): Promise<SummaryRow[]> {
   const [since, until] = bounds(filter, below)
@@ -28,8 +28,9 @@ export async function candidates(
     .selectFrom('emails')
     .leftJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
     .select([...summaryColumns, 'broadcasts.extras as broadcast_extras'])
-  const { to, tag, broadcastId, template, status } = filter
-  if (to !== undefined) {
+  const { messageId, to, tag, broadcastId, template, status, steps } = filter
+  const looked = messageId ?? to
+  if (looked !== undefined) {
     const through = await readThrough(read)
     const recent = await between(
       mails.where('emails.account_id', '=', accountId).where('emails.id', '>', through),
@@ -37,10 +38,12 @@ export async function candidates(
     if (recent.length === limit) return recent
     const ids = await enteredFor(
       read,
-      { accountId, address: to },
+      { accountId, address: looked },
       // Late ones are entered at once, and may be among the recent too.
       { since, until: recent.at(-1)?.id ?? upTo(until, through), limit: limit - recent.length },
     )
+    const own = messageId === undefined ? undefined : mailOfMessageId(messageId)
+    if (own !== undefined && own <= through && own >= since && own < until) ids.push(own)
     // Another account's, of the same hash, counts as one that does not fit: fewer would mean the end.
     const entered = await mails.where('emails.id', 'in', idsIn(ids)).execute()
     return [...recent, ...entered.sort((a, b) => (a.id < b.id ? 1 : -1))]
@@ -59,6 +62,16 @@ export async function candidates(
       .orderBy('email_tags.email_id', 'desc')
       .limit(limit)
       .execute()
+  }
+  if (steps !== undefined) {
+    const each = [...steps].map((step) =>
+      between(
+        mails
+          .where('emails.account_id', '=', accountId)
+          .where('emails.automation_step_id', '=', step),
+      ).execute(),
+    )
+    return newestOf(await Promise.all(each), limit)
   }
   if (broadcastId !== undefined) {
     // By its own index, as the campaign is one row and the account's index no condition of the mails.
@@ -83,8 +96,12 @@ export async function candidates(
           .where('emails.status', '=', one),
       ).execute(),
     )
-    const rows = (await Promise.all(each)).flat()
-    return rows.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit)
+    return newestOf(await Promise.all(each), limit)
+  }
+  if (status?.every((one) => one === 'scheduled')) {
+    return await between(
+      mails.where('emails.account_id', '=', accountId).where(isScheduled),
+    ).execute()
   }
   return await between(mails.where('emails.account_id', '=', accountId)).execute()
 }
@@ -98,11 +115,18 @@ type Joined = Tables & {
  * is part of the query. What goes well is in no index by its status: that would cost every mail.
  */
 const isRare = sql<boolean>`emails.status in ('bounced', 'failed', 'cancelled', 'suppressed')`
+const isScheduled = sql<boolean>`emails.status = 'scheduled'`
 const rarely: ReadonlySet<EmailStatus> = new Set(['bounced', 'failed', 'cancelled', 'suppressed'])
 
 function rareStatuses(status: EmailFilter['status']): readonly EmailStatus[] | undefined {
   return status?.every((one) => rarely.has(one)) ? status : undefined
 }
+
+const newestOf = (each: readonly (readonly SummaryRow[])[], limit: number) =>
+  each
+    .flat()
+    .sort((a, b) => (a.id < b.id ? 1 : -1))
+    .slice(0, limit)
 
 /** Below the first, and not behind the second. */
 const upTo = (until: string, through: string) => (until > through ? `${through}~` : until)

@@ -32,6 +32,7 @@ export { extrasOf, type PreparedEmail, verifiedSender } from './prepare.js'
 export type { ChangeableParts, RawMessage } from './raw-message.js'
 export { accountOfEmail, type EmailRecord, readEmail, shownAttachment } from './read.js'
 export { removeEntries, startRecipientIndex } from './recipient-index.js'
+export { retryEmail } from './retry.js'
 export { parseScheduledAt } from './schedule.js'
 export {
   Attachments,
@@ -54,4 +55,6 @@ export {
   type SendInput,
   Tags,
 } from './send-body.js'
+export { type UntriedMails, untriedMails } from './standing.js'
 export type { EmailSummary } from './summary.js'
+export { type Happening, timelineOf } from './timeline.js'

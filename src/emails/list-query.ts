@@ -41,6 +41,11 @@ export const FilterFields = {
   broadcastId: optional(Id),
   template: optional(filled('the slug of a template')),
   tag: optional(textThat('a tag: name:value', (text) => tagOf(text) !== undefined)),
+  messageId: optional(
+    textThat('a Message-ID: <left@right>', (text) => messageIdOf(text) !== undefined),
+  ),
+  automationId: optional(Id),
+  step: optional(filled('the key of a step')),
   createdAfter: optional(Time),
   createdBefore: optional(Time),
 }
@@ -49,7 +54,10 @@ const Fields = type(FilterFields)
 
 /** The filter that is meant; what is no filter was refused before. */
 export function filterOf(given: Infer<typeof Fields>): EmailFilter {
-  const { status, to, from, domain, type, tag, template } = given
+  const { status, to, from, domain, type, tag, template, messageId, automationId, step } = given
+  if (step !== undefined && automationId === undefined) {
+    throw new ApiError('validation_error', 'step goes with automationId, of whose steps it is one')
+  }
   return {
     status: status === undefined ? undefined : [...new Set(status.split(',').filter(isStatus))],
     to: to === undefined ? undefined : addressOf(to),
@@ -60,6 +68,9 @@ export function filterOf(given: Infer<typeof Fields>): EmailFilter {
     broadcastId: given.broadcastId?.toLowerCase(),
     template,
     tag: tag === undefined ? undefined : tagOf(tag),
+    messageId: messageId === undefined ? undefined : messageIdOf(messageId),
+    automationId: automationId?.toLowerCase(),
+    step,
     createdAfter: given.createdAfter === undefined ? undefined : parseTime(given.createdAfter),
     createdBefore: given.createdBefore === undefined ? undefined : parseTime(given.createdBefore),
   }
@@ -69,6 +80,12 @@ function addressOf(text: string): string {
   const mailbox = parseMailbox(text)
   if (mailbox === undefined) throw new ApiError('validation_error', `"${text}" is no address`)
   return mailbox.address
+}
+
+/** With or without its angle brackets. */
+function messageIdOf(text: string): string | undefined {
+  const [, inner] = /^<?([^\s<>@]+@[^\s<>@]+)>?$/.exec(text.trim()) ?? []
+  return inner === undefined ? undefined : `<${inner}>`
 }
 
 /** No name of a tag has a colon. */

@@ -20,6 +20,12 @@ export interface EmailFilter {
   /** A slug. */
   template?: string | undefined
   tag?: MailTag | undefined
+  /** As the mail's header has it, with its angle brackets. */
+  messageId?: string | undefined
+  /** The automation that it is of. */
+  automationId?: string | undefined
+  /** The step of that automation, by its key. */
+  step?: string | undefined
   /** Accepted at or after this time, in ms. */
   createdAfter?: number | undefined
   /** Accepted before this time, in ms. */
@@ -53,11 +59,12 @@ export async function listEmails(
   }: { limit: number; before?: string | undefined; most?: number },
 ): Promise<EmailPage> {
   const found: SummaryRow[] = []
+  const steps = await stepsOf(read, accountId, filter)
   let below = before
   for (let looked = 0; looked < most; ) {
-    const rows = await candidates(read, accountId, filter, { below, limit: chunk })
+    const rows = await candidates(read, accountId, { ...filter, steps }, { below, limit: chunk })
     for (const row of rows) {
-      if (row.account_id === accountId && fits(row, filter)) {
+      if (row.account_id === accountId && fits(row, filter, steps)) {
         if (found.length === limit) return page(found, found.at(-1)?.id)
         found.push(row)
       }
@@ -70,14 +77,37 @@ export async function listEmails(
   return page(found, below)
 }
 
+/** The numbers of an automation's steps in all of its versions, or of the one that is asked for. */
+async function stepsOf(
+  read: Read,
+  accountId: string,
+  { automationId, step }: EmailFilter,
+): Promise<ReadonlySet<number | null> | undefined> {
+  if (automationId === undefined) return undefined
+  const rows = await read
+    .selectFrom('automations')
+    .innerJoin('automation_steps', 'automation_steps.automation_id', 'automations.id')
+    .select('automation_steps.id')
+    .where('automations.id', '=', automationId)
+    .where('automations.account_id', '=', accountId)
+    .where('automation_steps.type', '=', 'send_email')
+    .$if(step !== undefined, (query) => query.where('automation_steps.key', '=', step ?? ''))
+    .execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
 const page = (found: readonly SummaryRow[], next: string | undefined): EmailPage => ({
   emails: found.map(summaryOf),
   next,
 })
 
 /** What the search by an index has left to be looked at. */
-function fits(row: SummaryRow, filter: EmailFilter): boolean {
-  const { status, from, domain, type, topicId, broadcastId, template, tag, to } = filter
+function fits(
+  row: SummaryRow,
+  filter: EmailFilter,
+  steps: ReadonlySet<number | null> | undefined,
+): boolean {
+  const { status, from, domain, type, topicId, broadcastId, template, tag, to, messageId } = filter
   const { createdAfter = 0, createdBefore = Number.POSITIVE_INFINITY } = filter
   return (
     (status === undefined || status.includes(row.status)) &&
@@ -90,6 +120,8 @@ function fits(row: SummaryRow, filter: EmailFilter): boolean {
     (from === undefined || isFrom(row, from)) &&
     (domain === undefined || parseMailbox(row.from_header)?.domain === domain) &&
     (tag === undefined || hasTag(row, tag)) &&
+    (messageId === undefined || row.message_id === messageId) &&
+    (steps === undefined || steps.has(row.automation_step_id)) &&
     (to === undefined || recipientsIn(row).has(addressKey(to)))
   )
 }

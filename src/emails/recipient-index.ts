@@ -17,7 +17,7 @@ import {
 } from '../store/index.js'
 
 /*
- * Mails by recipient, filled in behind the acceptance: an entry beside each mail would cost it a page of
+ * Mails by recipient, and by the Message-ID where a program has made it, filled in behind the acceptance: an entry beside each mail would cost it a page of
  * its own (25 µs a mail, Nov 2026), many at once share theirs. Entries lie by day, so that those of one
  * time are together; a search looks into each day. What is newer than `through` is not in it yet.
  */
@@ -28,7 +28,13 @@ const mailsAWrite = 500
 // Of the thread's time, however many mails are to be entered, e.g. after an update.
 const restFactor = 2
 
-type IndexedMail = { id: string; account_id: string; to_list: string; extras: string | null }
+interface IndexedMail {
+  id: string
+  account_id: string
+  to_list: string
+  extras: string | null
+  message_id: string
+}
 
 /** Enters mails for as long as it runs; for a thread that nobody waits for. */
 export function startRecipientIndex(deps: { store: Store; clock: Clock; log: Log }): Repeating {
@@ -48,7 +54,7 @@ export async function enterNext({ store, clock }: { store: Store; clock: Clock }
   const from = await readThrough(store.read)
   const mails = await store.read
     .selectFrom('emails')
-    .select(['id', 'account_id', 'to_list', 'extras'])
+    .select(['id', 'account_id', 'to_list', 'extras', 'message_id'])
     .where('id', '>', from)
     .where('id', '<', firstUuidAt(clock.now() - lagMs))
     .orderBy('id')
@@ -89,7 +95,7 @@ export async function readThrough(read: Read): Promise<string> {
 }
 
 /**
- * Mails that are entered for the address, newest first, with ids from `since` to below `until`; now and
+ * Mails that are entered for the address (or Message-ID), newest first, with ids from `since` to below `until`; now and
  * then one of another's, as what is kept is a hash.
  */
 export async function enteredFor(
@@ -152,13 +158,23 @@ function entriesOf(mails: readonly IndexedMail[]) {
   // What is damaged must not keep the others waiting.
   const sound = mails.filter(({ id }) => Number.isInteger(dayOf(id)))
   const entries = sound.flatMap((mail) =>
-    [...recipientsIn(mail)].map(
+    keysIn(mail).map(
       (address) => [dayOf(mail.id), keyOf(mail.account_id, address), mail.id] as const,
     ),
   )
   // In the order of the table: entries of one page come together.
   return entries.sort(([dayA, keyA], [dayB, keyB]) => dayA - dayB || keyA - keyB)
 }
+
+/** What a mail is found by. A Message-ID has angle brackets, which no address has. */
+function keysIn(mail: IndexedMail): string[] {
+  const isOwn = mailOfMessageId(mail.message_id) === mail.id
+  return [...recipientsIn(mail), ...(isOwn ? [] : [addressKey(mail.message_id)])]
+}
+
+/** Of a Message-ID as we make them: it begins with the mail's id. */
+export const mailOfMessageId = (messageId: string): string | undefined =>
+  /^<([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})@/.exec(messageId)?.[1]
 
 /** Takes back what is entered of mails, in the write that deletes them. */
 export async function removeEntries(tx: Tx, mails: readonly IndexedMail[]): Promise<void> {

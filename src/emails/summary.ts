@@ -42,6 +42,7 @@ export const summaryColumns = [
   ...(['emails.topic_id', 'emails.broadcast_id', 'emails.template', 'emails.opens'] as const),
   ...(['emails.clicks', 'emails.opened_at', 'emails.clicked_at', 'emails.scheduled_at'] as const),
   ...(['emails.sent_at', 'emails.created_at', 'emails.message_id', 'emails.provider'] as const),
+  'emails.automation_step_id',
 ] as const
 
 type Column = (typeof summaryColumns)[number] extends `emails.${infer C extends keyof EmailRow}`

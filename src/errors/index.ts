@@ -89,11 +89,20 @@ export const exitStatus = { failed: 1, damaged: 65, disk: 74, misplaced: 78 } as
  */
 export class OperatorError extends Error {
   readonly status: number
+  /** What to do about it, where that is a sentence of its own; begins in lower case. */
+  readonly advice: string | undefined
+  /** What programs are told instead of 'refused'. */
+  readonly code: string | undefined
 
-  constructor(message: string, options: ErrorOptions & { status?: number } = {}) {
+  constructor(
+    message: string,
+    options: ErrorOptions & { status?: number; advice?: string | undefined; code?: string } = {},
+  ) {
     super(message, options)
     this.name = 'OperatorError'
     this.status = options.status ?? exitStatus.failed
+    this.advice = options.advice
+    this.code = options.code
   }
 }
 

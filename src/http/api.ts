@@ -105,12 +105,24 @@ export interface ApiSettings<P> {
     | ((authorization: string | undefined, address: () => string) => Promise<P>)
     | undefined
   permit: ((principal: P, route: string) => void) | undefined
+  auditOf: ((route: string) => NoteChange<P> | undefined) | undefined
   repeats: Repeats<P> | undefined
   rateKey: (principal: P) => string
   /** Counts requests by key, and those without a valid one by address. */
   clients: RateLimiter
   strangers: RateLimiter
 }
+
+/** Notes what a request has changed, before it is answered. Never rejects. */
+export type NoteChange<P> = (change: {
+  principal: P
+  /** `POST /v1/keys`. */
+  route: string
+  params: Strings
+  /** What the answer says. */
+  answer: unknown
+  addressKey: string
+}) => Promise<void>
 
 type Admission<P> = { headers: Strings } & ({ account: P } | { refusal: unknown })
 
@@ -187,6 +199,7 @@ function makeEndpoint<P, Params, Query, Body>(
   const { log } = settings.context
   const bodyOptional = mayBeLeftOut(shape)
   const repeats = method === 'POST' && secured ? settings.repeats : undefined
+  const note = secured ? settings.auditOf?.(route) : undefined
 
   async function answer(exchange: Exchange, raw: string[], account: unknown): Promise<Reply> {
     const { head } = exchange
@@ -247,6 +260,8 @@ function makeEndpoint<P, Params, Query, Body>(
     bodyInPieces: shape.upload !== undefined,
 
     async serve(exchange, raw) {
+      // Asked for at once, as who has hung up meanwhile has none any more; of other requests it costs too much.
+      const from = note && addressKey(exchange.remoteAddress)
       const admission = secured ? await admit(settings, exchange) : unsecured(settings, exchange)
       const { headers } = admission
       try {
@@ -254,6 +269,12 @@ function makeEndpoint<P, Params, Query, Body>(
         // Counted before: who asks for what it may not do is held back like others.
         if (secured) settings.permit?.(admission.account as P, route)
         const { status, body, headers: own } = await answer(exchange, raw, admission.account)
+        // A repeat changes nothing again.
+        if (note !== undefined && status < 300 && !own['Idempotency-Replay']) {
+          const params = decodeParams(names, raw) ?? {}
+          const principal = admission.account as P
+          await note({ principal, route, params, answer: body, addressKey: from ?? '' })
+        }
         return jsonResponse(status, body, own === noHeaders ? headers : { ...own, ...headers })
       } catch (error) {
         logUnexpected(log, exchange.requestId, path, error)

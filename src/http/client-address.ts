@@ -4,6 +4,16 @@ import { OperatorError } from '../errors/index.js'
 
 export type ClientAddress = (peer: string, forwardedFor: string | undefined) => string
 
+/** Whether it is one of our own proxies that speaks, whose headers count. */
+export function makeIsTrusted(trustedProxies: readonly string[]): (peer: string) => boolean {
+  const trusted = new BlockList()
+  for (const range of trustedProxies) trust(trusted, range)
+  return (peer) => {
+    const address = canonical(peer)
+    return isIP(address) !== 0 && trusted.check(address, address.includes(':') ? 'ipv6' : 'ipv4')
+  }
+}
+
 /**
  * Tells who speaks: the peer, or, when the peer is one of `trustedProxies` (addresses or CIDR
  * ranges), the nearest address in X-Forwarded-For that is none of them. The list is read from the

@@ -1,6 +1,8 @@
 import type { Clock } from '../clock/index.js'
+import type { ApiError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import type { BodyMemory } from './incoming-body.js'
+import type { OverTls } from './over-tls.js'
 
 /** What every exchange of one server shares. */
 export interface ServerContext {
@@ -9,10 +11,16 @@ export interface ServerContext {
   readonly bodyTimeoutMs: number
   readonly bodyMemory: BodyMemory
   readonly clientAddress: (peer: string, forwardedFor: string | undefined) => string
+  /** Of the peer itself, not of whom it speaks for. */
+  readonly isTrusted: (peer: string) => boolean
   readonly work: Work
+  readonly overTls: OverTls | undefined
   readonly onAnswer: ((answer: Answered) => void) | undefined
+  readonly refuse: ((path: string) => ApiError | undefined) | undefined
   /** Set once the server takes no new work. */
   closing: boolean
+  /** Aborted at the same moment, for answers that have no end of their own. */
+  readonly closes: AbortSignal
 }
 
 /** An answer that was sent, as metrics see it: all values but `seconds` are of small sets. */

@@ -10,6 +10,7 @@ import {
   type NativeResponse,
   readHead,
 } from './guard.js'
+import { sendToTls } from './over-tls.js'
 import { renderError } from './pages.js'
 import type { Received } from './received.js'
 import type { Outgoing } from './reply.js'
@@ -71,6 +72,7 @@ export function makeDispatch(
   return (response, request, route) => {
     const exchange = new Exchange(response, readHead(request, received), context)
     const { head } = exchange
+    if (exchange.cameBy === 'unknown') return exchange.drop()
     // DNS rebinding borrows a browser's way in; the API wants a key, which no browser has.
     const isApi = head.path.startsWith('/v1/')
     const open = isApi ? undefined : allowedHosts
@@ -90,13 +92,21 @@ export function makeDispatch(
     }
     const method = head.method === 'HEAD' ? 'GET' : head.method
     const endpoint = route?.methods.get(method)
+    const isPlain = context.overTls !== undefined && exchange.cameBy === 'tcp'
+    // Never a POST, which most clients would send on as a GET (RFC 9110 §15.4.2).
+    const mayLead = isPlain && method === 'GET' && endpoint?.alsoPlain !== true
+    const secure = mayLead && context.overTls ? sendToTls(context.overTls, head) : undefined
     exchange.receiveBody(endpoint?.maxBodyBytes ?? maxBodyBytes, endpoint?.bodyInPieces)
-    if (context.closing) {
-      const refused = endpoint?.refuse(exchange, leaving()) ?? errorResponse(leaving())
+    const refusal = context.closing ? leaving() : context.refuse?.(head.path)
+    if (refusal !== undefined) {
+      const refused = endpoint?.refuse(exchange, refusal) ?? errorResponse(refusal)
       void respond(exchange, route, Promise.resolve(refused))
+    } else if (secure !== undefined) {
+      void respond(exchange, route, Promise.resolve(secure))
     } else if (endpoint !== undefined) {
       const count = route?.pattern.split(':').length ?? 1
-      const raw = Array.from({ length: count - 1 }, (_, index) => request.getParameter(index))
+      // Never empty here: uWS 20.57 knows no parameter only where the pattern has none of that index.
+      const raw = Array.from({ length: count - 1 }, (_, index) => request.getParameter(index) ?? '')
       void respond(exchange, route, endpoint.serve(exchange, raw))
     } else {
       void respond(exchange, route, turnDown(exchange, route, standing))

@@ -2,15 +2,18 @@ import { randomUUID } from 'node:crypto'
 import { ApiError } from '../errors/index.js'
 import { inflate, inflatePieces, isGzipped, mostInflated, tooLarge } from './content-coding.js'
 import type { ServerContext } from './context.js'
-import { announcesBody, declaredBytes, type Head, type NativeResponse } from './guard.js'
+import { announcesBody, declaredBytes, type Head, hostOf, type NativeResponse } from './guard.js'
 import { IncomingBody, noBytes } from './incoming-body.js'
-import { checkHeaders, type Outgoing, statusLine } from './reply.js'
+import { addressOverTls } from './over-tls.js'
+import { checkHeaders, noHeaders, type Outgoing, statusLine } from './reply.js'
 
 /** Larger bodies are offered piece by piece, so that a slow reader costs one copy and no more. */
 const largeBodyBytes = 64 * 1024
 // A body becomes a text, then values that live as long as its request, and what those are decoded to.
 const largeTextBytes = 1024 * 1024
 const timesAsParsed = 2
+/** Before the next piece is written to who does not take them so fast; doubled each time. */
+const firstWaitMs = 25
 
 /** One request and its one response, on uWS's objects, which must never be touched after the end. */
 export class Exchange {
@@ -22,26 +25,56 @@ export class Exchange {
   readonly #context: ServerContext
   #body: IncomingBody | undefined
   #remoteAddress: string | undefined
+  /** Undefined: it came without TLS. Null: over TLS, and nobody knows from whom. */
+  readonly #overTls: string | null | undefined
+  #gone: AbortController | undefined
+  #left: (() => void) | undefined
 
   constructor(native: NativeResponse, head: Head, context: ServerContext) {
     this.#native = native
     this.head = head
     this.#context = context
+    this.#overTls = context.overTls && addressOverTls(context.overTls, native)
     context.work.begin()
     // uWS ends the process if a response outlives its callback without this.
     native.onAborted(() => {
       this.#body?.abort()
       this.#end()
+      this.#left?.()
     })
+  }
+
+  /** The client has gone, the answer is complete, or the server closes: an answer without an end is to end. */
+  get signal(): AbortSignal {
+    // Made for who asks: the API's many answers need none.
+    this.#gone ??= new AbortController()
+    if (this.ended) this.#gone.abort()
+    return AbortSignal.any([this.#gone.signal, this.#context.closes])
+  }
+
+  /** How it came: `unknown` must not be served. */
+  get cameBy(): 'tcp' | 'tls' | 'unknown' {
+    return this.#overTls === undefined ? 'tcp' : this.#overTls === null ? 'unknown' : 'tls'
   }
 
   /** Asked for only when somebody wants it: it costs a system call. Empty if the client has gone. */
   get remoteAddress(): string {
     if (this.#remoteAddress === undefined && !this.ended) {
-      const peer = Buffer.from(this.#native.getRemoteAddressAsText()).toString('latin1')
+      const peer = this.#peer
       this.#remoteAddress = this.#context.clientAddress(peer, this.header('x-forwarded-for'))
     }
     return this.#remoteAddress ?? ''
+  }
+
+  get #peer(): string {
+    return this.#overTls ?? Buffer.from(this.#native.getRemoteAddressAsText()).toString('latin1')
+  }
+
+  /** The client speaks TLS: with us, or with a proxy of ours that says so. */
+  get isSecure(): boolean {
+    if (this.cameBy === 'tls') return true
+    if (this.header('x-forwarded-proto')?.toLowerCase() !== 'https') return false
+    return !this.ended && this.#context.isTrusted(this.#peer)
   }
 
   header(name: string): string | undefined {
@@ -115,6 +148,7 @@ export class Exchange {
     const close = outgoing.close === true || this.#context.closing || body?.whole === false
     // Every native call below may be the one after which uWS frees the response.
     this.#native.cork(() => this.#write(outgoing, close))
+    if (outgoing.stream !== undefined && !this.ended) void this.#pour(outgoing.stream)
   }
 
   /** Ends the connection without a word. */
@@ -133,22 +167,26 @@ export class Exchange {
     }
   }
 
-  #write({ status, headers, body }: Outgoing, close: boolean): void {
+  #write({ status, headers, body, stream }: Outgoing, close: boolean): void {
     const native = this.#native
     native.writeStatus(statusLine(status))
     native.writeHeader('X-Request-Id', this.requestId)
-    for (const name in headers) {
-      const value = headers[name] ?? ''
-      if (typeof value === 'string') native.writeHeader(name, value)
-      else for (const one of value) native.writeHeader(name, one)
+    writeHeaders(native, headers)
+    if (this.cameBy === 'tls') {
+      writeHeaders(native, this.#context.overTls?.headersOf?.(hostOf(this.head)) ?? noHeaders)
     }
     const toHead = this.head.method === 'HEAD'
     if (toHead || status === 204 || status === 304) {
       // Any argument breaks it: `undefined` writes a Content-Length of 2^63 (RFC 9110 §8.6 wants
       // none with 204), a length leaves the response unfinished and the connection useless.
-      if (toHead) native.writeHeader('Content-Length', String(Buffer.byteLength(body)))
+      if (toHead && stream === undefined)
+        native.writeHeader('Content-Length', String(Buffer.byteLength(body)))
       if (close) native.writeHeader('Connection', 'close')
       native.endWithoutBody()
+    } else if (stream !== undefined) {
+      // The rest is written by `#pour`, in chunks (RFC 9112 §7.1).
+      if (close) native.writeHeader('Connection', 'close')
+      return
     } else if (body.length > largeBodyBytes) {
       if (close) native.writeHeader('Connection', 'close')
       this.#writeLarge(typeof body === 'string' ? Buffer.from(body) : body)
@@ -157,6 +195,46 @@ export class Exchange {
       native.end(body, close)
     }
     this.#end()
+  }
+
+  /** Writes pieces as the client takes them. What fails breaks the connection, so that nobody takes a part for all. */
+  async #pour(pieces: AsyncIterable<string | Buffer>): Promise<void> {
+    const native = this.#native
+    let waitMs = firstWaitMs
+    try {
+      for await (const piece of pieces) {
+        if (this.ended) return
+        let flows = true
+        if (piece.length > 0) {
+          native.cork(() => {
+            flows = native.write(piece)
+          })
+        }
+        // uWS sends what it holds by itself, unless somebody waits with `onWritable`: then it holds the end back
+        // for ever (20.30). So we wait longer each time, until it closes the connection of who reads nothing for 10 s.
+        if (!flows) await this.#rest(waitMs)
+        waitMs = flows ? firstWaitMs : waitMs * 2
+        if (this.ended) return
+      }
+      if (this.ended) return
+      native.cork(() => native.end())
+      this.#end()
+    } catch (error) {
+      const { requestId } = this
+      this.#context.log.error({ requestId, error }, 'A streamed answer broke off')
+      this.drop()
+    }
+  }
+
+  #rest(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#context.clock.after(ms, resolve)
+      this.#left = () => {
+        cancel()
+        resolve()
+      }
+      if (this.ended) this.#left()
+    })
   }
 
   #writeLarge(body: Buffer): void {
@@ -177,7 +255,16 @@ export class Exchange {
   #end(): void {
     if (this.ended) return
     this.ended = true
+    this.#gone?.abort()
     this.#context.work.end()
+  }
+}
+
+function writeHeaders(native: NativeResponse, headers: Outgoing['headers']): void {
+  for (const name in headers) {
+    const value = headers[name] ?? ''
+    if (typeof value === 'string') native.writeHeader(name, value)
+    else for (const one of value) native.writeHeader(name, one)
   }
 }
 

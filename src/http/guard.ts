@@ -9,7 +9,7 @@ export type NativeRequest = Parameters<Receive>[1]
 
 /** What came before the body, copied out: uWS frees its request when the callback returns. */
 export interface Head {
-  /** Upper case. */
+  /** As sent: `get` is another method than GET (RFC 9110 §9.1). */
   method: string
   /** As sent, percent-encoding included, without the query. */
   path: string
@@ -40,7 +40,7 @@ export function readHead(request: NativeRequest, received: Received): Head {
       headers.set(name, `${earlier}${name === 'cookie' ? ';' : ','} ${value}`)
     }
   }
-  const method = request.getMethod().toUpperCase()
+  const method = request.getCaseSensitiveMethod()
   const path = request.getUrl()
   // Undefined, whatever its type says, where there is no question mark.
   const query = request.getQuery() || ''
@@ -84,6 +84,10 @@ function framingFault(headers: Map<string, string>): Fault | undefined {
   return undefined
 }
 
+/** The host that is asked for, in lower case, without its port. */
+export const hostOf = ({ headers }: Head) =>
+  (headers.get('host') ?? '').toLowerCase().replace(/:\d+$/, '')
+
 /** Whether bytes of a body follow the head. */
 export function announcesBody(head: Head): boolean {
   return head.headers.has('transfer-encoding') || declaredBytes(head) > 0
@@ -99,7 +103,7 @@ export function declaredBytes(head: Head): number {
  * A literal address cannot be re-bound, so it is always let in.
  */
 export function hostFault(head: Head, allowedHosts: ReadonlySet<string>): Fault | undefined {
-  const host = (head.headers.get('host') ?? '').toLowerCase().replace(/:\d+$/, '')
+  const host = hostOf(head)
   if (allowedHosts.has(host) || isIP(host.replace(/^\[|\]$/g, '')) !== 0) return undefined
   return { status: 421, message: 'This host name is not served here' }
 }

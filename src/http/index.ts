@@ -9,14 +9,15 @@
  */
 
 export type { Api, ApiHandler, ApiRequest, ApiRoute, Shape } from './api.js'
+export { standalonePage } from './error-page.js'
 export type { Form, FormFile } from './form.js'
 export type { Issue } from './issues.js'
-export { check, ShapeError } from './issues.js'
+export { check, convert, ShapeError } from './issues.js'
 export type { Page, PageHandler, PageRequest, PageShape, Pages } from './pages.js'
 export { makeRateLimiter, type RateLimit, refuseExcess } from './rate-limit.js'
 export { jsonFingerprint, type Once, type Remember, type Repeats } from './repeats.js'
 export { Reply, reply } from './reply.js'
-export { type HttpServer, type HttpServerOptions, openHttpServer } from './server.js'
+export { type HttpServer, type HttpServerOptions, openHttpServer, probePort } from './server.js'
 export {
   atLeastOne,
   BodyId,

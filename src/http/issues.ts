@@ -75,8 +75,8 @@ function mapped(items: unknown[], change: (item: unknown) => unknown): unknown[]
   return changed.some((item, at) => item !== items[at]) ? changed : items
 }
 
-/** The same for strings from a path or a query, which the struct may turn into other types. */
-export function convert<T>(value: Record<string, string>, struct: Struct<T, unknown>): T {
+/** The same for strings from a path, a query or a form, which the struct may turn into other types. */
+export function convert<T>(value: Record<string, unknown>, struct: Struct<T, unknown>): T {
   const [error, valid] = struct.validate(value, { coerce: true })
   if (error !== undefined) throw new ShapeError(issuesOf(error.failures()))
   return valid

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
 import { ApiError } from '../errors/index.js'
 import { methodNotAllowed } from './api.js'
 import { addressKey } from './client-address.js'
@@ -7,6 +8,7 @@ import { errorPage } from './error-page.js'
 import type { Exchange } from './exchange.js'
 import { logUnexpected } from './failure.js'
 import { emptyForm, type Form, parseForm } from './form.js'
+import { noBytes } from './incoming-body.js'
 import { type RateLimiter, refuseExcess } from './rate-limit.js'
 import type { Outgoing } from './reply.js'
 import { decodeParams, type Endpoint, paramNames, type RouteTable } from './routes.js'
@@ -14,6 +16,8 @@ import { decodeParams, type Endpoint, paramNames, type RouteTable } from './rout
 export interface PageRequest {
   /** `HEAD` where a GET is asked for its head alone. */
   method: string
+  /** As sent, without the query. */
+  path: string
   params: Record<string, string>
   query: URLSearchParams
   form: Form
@@ -22,6 +26,10 @@ export interface PageRequest {
   remoteAddress: string
   /** What of it one client cannot change at will, for counting by. */
   addressKey: string
+  /** Aborted when the client has gone or the server closes: a stream without an end is to end then. */
+  signal: AbortSignal
+  /** The client speaks TLS: with us, or with a proxy of ours. */
+  isSecure: boolean
   /** `name` in lower case. */
   header(name: string): string | undefined
   cookie(name: string): string | undefined
@@ -34,6 +42,8 @@ export type Page = { status?: number; headers?: Headers } & (
   | { html: string }
   | { text: string; contentType?: string }
   | { bytes: Buffer; contentType: string }
+  /** Sent piece by piece (16 to 64 KiB is a good size), at the client's pace; uWS ends what is silent for 10 s. */
+  | { stream: AsyncIterable<string | Buffer>; contentType: string }
   /** 303 unless `status` says otherwise. */
   | { redirect: string }
 )
@@ -41,25 +51,33 @@ export type Page = { status?: number; headers?: Headers } & (
 export type PageHandler = (request: PageRequest) => Page | Promise<Page>
 
 export interface PageShape {
-  /** Default 64 KiB, the room that a form needs. */
+  /** Default 64 KiB, the room that a form needs. For more, say with `admit` who has it. */
   maxBodyBytes?: number
+  /**
+   * Asked with the head alone (`form` and `rawBody` are empty), before more of the body is taken than has come
+   * already: what it answers or throws goes to who is not let in. Undefined: the body is read, and the handler called.
+   */
+  admit?: (request: PageRequest) => Promise<Page | undefined>
   /** Lets a form on another site post here. Mail providers' one-click posts do not need it. */
   crossSite?: true
   /** Takes any content type; the handler reads `rawBody`. */
   raw?: true
   /** Not counted in `pageRateLimit`: the handler refuses on its own grounds. */
   unlimited?: true
+  /** A GET is answered without TLS too, where the listener leads all others to TLS. */
+  alsoPlain?: true
 }
 
 /** Where pages for browsers are added: no API key, forms in, HTML out. */
 export interface Pages {
-  get(path: string, handler: PageHandler, shape?: Pick<PageShape, 'unlimited'>): void
+  get(path: string, handler: PageHandler, shape?: Pick<PageShape, 'unlimited' | 'alsoPlain'>): void
   post(path: string, shape: PageShape, handler: PageHandler): void
-  /** A small file from memory, with an ETag. Default `cacheControl`: `no-cache` (ask each time). */
+  /** A small file from memory, with an ETag, gzipped for who takes that. Default `cacheControl`: `no-cache` (ask each time). */
   file(path: string, file: { bytes: Buffer; contentType: string; cacheControl?: string }): void
 }
 
 const formBytes = 64 * 1024
+const isText = /^text\/|javascript|json|xml/
 
 /** No script but our own files, no framing, no address of ours in other sites' logs. */
 const pageHeaders: Headers = {
@@ -68,6 +86,8 @@ const pageHeaders: Headers = {
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
   'Referrer-Policy': 'no-referrer',
+  // Links of strangers' stand in pages: their names are looked up by who clicks, and not before.
+  'X-DNS-Prefetch-Control': 'off',
   'Cache-Control': 'no-store',
 }
 
@@ -84,14 +104,22 @@ export function makePages(
     get: (path, handler, shape = {}) => add('GET', path, shape, handler),
     post: (path, shape, handler) => add('POST', path, shape, handler),
     file(path, { bytes, contentType, cacheControl = 'no-cache' }) {
+      // RFC 9110 §8.8.1: a weak one, for it is that of both codings; §13.1.2: a weak comparison is enough here.
       const tag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
-      const headers = { ETag: tag, 'Cache-Control': cacheControl }
-      add('GET', path, {}, (request) =>
-        // RFC 9110 §13.1.2: a weak comparison is enough here.
-        (request.header('if-none-match') ?? '').includes(tag)
-          ? { status: 304, bytes: Buffer.alloc(0), contentType, headers }
-          : { bytes, contentType, headers },
-      )
+      const plain = { ETag: `W/${tag}`, 'Cache-Control': cacheControl, Vary: 'Accept-Encoding' }
+      let packed: Buffer | undefined
+      add('GET', path, {}, (request) => {
+        if ((request.header('if-none-match') ?? '').includes(tag)) {
+          return { status: 304, bytes: Buffer.alloc(0), contentType, headers: plain }
+        }
+        const takesGzip = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i
+        if (!isText.test(contentType) || !takesGzip.test(request.header('accept-encoding') ?? '')) {
+          return { bytes, contentType, headers: plain }
+        }
+        packed ??= gzipSync(bytes, { level: 9 })
+        const headers = { ...plain, 'Content-Encoding': 'gzip' }
+        return { bytes: packed, contentType, headers }
+      })
     },
   }
 }
@@ -111,31 +139,22 @@ function makeEndpoint(
       refuseExcess(limiter.take(addressKey(exchange.remoteAddress)))
     }
     if (method === 'POST' && !shape.crossSite) refuseForeign(exchange)
-    const rawBody = await exchange.readBody()
+    refuseCoded(exchange)
     const params = decodeParams(names, raw)
     if (params === undefined) throw new ApiError('not_found', 'Not found')
-    const isForm = method === 'POST' && !shape.raw && rawBody.length > 0
-    const page = await handler({
-      method: exchange.head.method,
-      params,
-      query: new URLSearchParams(exchange.head.query),
-      form: isForm ? parseForm(rawBody, exchange.header('content-type')) : emptyForm,
-      rawBody,
-      requestId: exchange.requestId,
-      get remoteAddress() {
-        return exchange.remoteAddress
-      },
-      get addressKey() {
-        return addressKey(exchange.remoteAddress)
-      },
-      header: (name) => exchange.header(name),
-      cookie: (name) => cookie(exchange.header('cookie'), name),
-    })
-    return render(page)
+    const request = requestOf(exchange, params)
+    const refusal = await shape.admit?.(request)
+    if (refusal !== undefined) return render(refusal)
+    request.rawBody = await exchange.readBody()
+    if (method === 'POST' && !shape.raw && request.rawBody.length > 0) {
+      request.form = parseForm(request.rawBody, exchange.header('content-type'))
+    }
+    return render(await handler(request))
   }
 
   return {
     maxBodyBytes: shape.maxBodyBytes ?? formBytes,
+    alsoPlain: shape.alsoPlain === true,
 
     async serve(exchange, raw) {
       try {
@@ -158,6 +177,38 @@ function makeEndpoint(
   }
 }
 
+/** As it is before its body is read. */
+function requestOf(exchange: Exchange, params: Record<string, string>): PageRequest {
+  // Asked for at once: who has hung up has none any more, and would be in no log of what they did.
+  const { remoteAddress } = exchange
+  return {
+    method: exchange.head.method,
+    path: exchange.head.path,
+    params,
+    query: new URLSearchParams(exchange.head.query),
+    form: emptyForm,
+    rawBody: noBytes,
+    requestId: exchange.requestId,
+    remoteAddress,
+    addressKey: addressKey(remoteAddress),
+    get signal() {
+      return exchange.signal
+    },
+    isSecure: exchange.isSecure,
+    header: (name) => exchange.header(name),
+    cookie: (name) => cookie(exchange.header('cookie'), name),
+  }
+}
+
+// No browser packs what it posts, and a few gzipped bytes become megabytes.
+function refuseCoded(exchange: Exchange): void {
+  const coding = exchange.header('content-encoding')?.trim().toLowerCase() ?? 'identity'
+  if (coding === 'identity') return
+  throw new ApiError('unsupported_media_type', 'Send the form without a Content-Encoding', {
+    headers: { 'Accept-Encoding': 'identity' },
+  })
+}
+
 /** The small page that a browser gets for anything that went wrong. */
 export function renderError(error: unknown, requestId: string): Outgoing {
   const { status, headers, html } = errorPage(error, requestId)
@@ -170,6 +221,10 @@ function render(page: Page): Outgoing {
     const location = page.redirect.replace(/[^\x21-\x7e]/gu, encodeURIComponent)
     const headers = { ...pageHeaders, Location: location, ...page.headers }
     return { status: page.status ?? 303, headers, body: '' }
+  }
+  if ('stream' in page) {
+    const headers = { ...pageHeaders, 'Content-Type': page.contentType, ...page.headers }
+    return { status: page.status ?? 200, headers, body: '', stream: page.stream }
   }
   const [type, body] =
     'html' in page

@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
-import { connect } from 'node:net'
+import { connect, type NetConnectOpts } from 'node:net'
 import type { Server } from 'hyper-express'
 
 /*
@@ -31,9 +31,11 @@ export interface Received {
 const pieceBytes = 64 * 1024
 const bodyBytes = 2 * 1024 * 1024
 const patienceMs = 5_000
+// https://www.haproxy.org/download/1.8/doc/proxy-protocol.txt §2.2: behind it version, family and length.
+const proxySignature = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1')
 const headEnd = Buffer.from('\r\n\r\n')
-// uWS closes where a head in pieces is longer.
-const headBytes = 4 * 1024
+/** Of a request's line and header fields; where there is more, uWS closes (before 20.57 a head in pieces over 4 KiB). */
+export const maxHeadBytes = 32 * 1024
 
 // One thread, one loop, one buffer, however many servers.
 let buffer: Buffer | undefined
@@ -63,9 +65,9 @@ export function openReceived(native: Native) {
   })
   return {
     received: { fields, showsCut } satisfies Received,
-    /** Once it listens; resolves with whether the buffer can be seen. */
-    async look(host: string, port: number): Promise<boolean> {
-      if (buffer === undefined) await ask(host, port, path)
+    /** Once it listens there; resolves with whether the buffer can be seen. */
+    async look(at: NetConnectOpts): Promise<boolean> {
+      if (buffer === undefined) await ask(at, path)
       return buffer !== undefined
     },
   }
@@ -73,35 +75,43 @@ export function openReceived(native: Native) {
 
 function fields(method: string, target: string): Field[] | 'plain' | undefined {
   if (buffer === undefined) return undefined
-  const lineEnd = buffer.indexOf('\r\n')
-  const line = buffer.toString('utf8', 0, Math.max(0, lineEnd))
+  const start = behindProxyHeader(buffer)
+  const lineEnd = buffer.indexOf('\r\n', start)
+  const line = buffer.toString('utf8', start, Math.max(start, lineEnd))
   // The bytes at the beginning are this request's, or what came last of one that came in pieces.
-  if (line.slice(0, method.length).toUpperCase() !== method) return undefined
-  if (line.slice(method.length) !== ` ${target} HTTP/1.1`) return undefined
+  if (line !== `${method} ${target} HTTP/1.1`) return undefined
   const end = buffer.indexOf(headEnd, lineEnd)
   const head = buffer.subarray(lineEnd, Math.max(lineEnd, end))
   if (isAscii(head)) return 'plain'
   const lines = head.toString('utf8', 2).split('\r\n')
   return lines.map((field) => {
     const colon = field.indexOf(':')
-    // RFC 9110 §5.5: only blanks and tabs around a value are none of it.
-    const value = field.slice(colon + 1).replace(/^[ \t]+|[ \t]+$/g, '')
+    const value = withoutBlanks(field.slice(colon + 1))
     return [field.slice(0, colon).toLowerCase(), value]
   })
 }
 
+/** Where the request begins that came over TLS, as the first of its connection (`tls-way.ts`). */
+function behindProxyHeader(bytes: Buffer): number {
+  const isThere = bytes.subarray(0, proxySignature.length).equals(proxySignature)
+  return isThere ? proxySignature.length + 4 + bytes.readUInt16BE(proxySignature.length + 2) : 0
+}
+
 function showsCut(value: string): boolean {
-  const lines = buffer?.toString('latin1', 0, headBytes).split('\r\n') ?? []
+  const lines = buffer?.toString('latin1', 0, maxHeadBytes).split('\r\n') ?? []
   // The last piece lies over the beginning of those before it, so that the field's name may be gone.
   return lines.some((line) => {
-    const sent = line.slice(line.indexOf(':') + 1).replace(/^[ \t]+|[ \t]+$/g, '')
-    return sent !== value && sent.replace(/^[^!-~]+|[^!-~]+$/g, '') === value
+    const sent = withoutBlanks(line.slice(line.indexOf(':') + 1))
+    return sent !== value && sent.replace(/^[^!-~]+|(?<![^!-~])[^!-~]+$/g, '') === value
   })
 }
 
-async function ask(host: string, port: number, path: string): Promise<void> {
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  const socket = connect({ host: reachable, port })
+// RFC 9110 §5.5: only blanks and tabs around a value are none of it. Looked at from the first of a run alone: a
+// head of 32 KiB of blanks would cost their square.
+const withoutBlanks = (text: string) => text.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, '')
+
+async function ask(at: NetConnectOpts, path: string): Promise<void> {
+  const socket = connect(at)
   // Not the appliance's clock: it is our own process that has to answer.
   socket.setTimeout(patienceMs, () => socket.destroy())
   socket.on('error', () => {})

@@ -5,6 +5,8 @@ export interface Outgoing {
   status: number
   headers: Record<string, string | string[]>
   body: string | Buffer
+  /** In the place of the body: pieces that are sent as they come, at the client's pace. */
+  stream?: AsyncIterable<string | Buffer>
   /** Ends the connection after this response. */
   close?: boolean
 }

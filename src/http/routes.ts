@@ -6,6 +6,8 @@ export interface Endpoint {
   readonly maxBodyBytes: number
   /** The body is taken while it arrives, and never held as a whole. */
   readonly bodyInPieces?: boolean
+  /** Is served to who asks without TLS too, where all else is led to it. */
+  readonly alsoPlain?: boolean
   /** Never rejects for what a client did: errors come back rendered. */
   serve(exchange: Exchange, rawParams: string[]): Promise<Outgoing>
   /** An error that has nothing to do with what is asked. */

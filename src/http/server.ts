@@ -1,14 +1,16 @@
+import { rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { Clock } from '../clock/index.js'
-import { OperatorError } from '../errors/index.js'
+import { type ApiError, OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
-import { type Api, makeApi } from './api.js'
-import { makeClientAddress } from './client-address.js'
+import { type Api, makeApi, type NoteChange } from './api.js'
+import { makeClientAddress, makeIsTrusted } from './client-address.js'
 import { type Answered, type ServerContext, Work } from './context.js'
 import { makeDispatch } from './dispatch.js'
+import { type OverTls, prepareSocket } from './over-tls.js'
 import { makePages, type Pages } from './pages.js'
 import { makeRateLimiter, type RateLimit } from './rate-limit.js'
-import { openReceived } from './received.js'
+import { maxHeadBytes, openReceived } from './received.js'
 import type { Repeats } from './repeats.js'
 import { type Route, RouteTable } from './routes.js'
 
@@ -29,6 +31,8 @@ export interface HttpServerOptions<P> {
   authenticate?: (authorization: string | undefined, address: () => string) => Promise<P>
   /** Throws an `ApiError` for a route (`GET /v1/emails/:id`) that is not for this one. Default: all are. */
   permit?: (principal: P, route: string) => void
+  /** Called for each route once: what notes its changes, before they are answered; undefined: nothing does. */
+  auditOf?: (route: string) => NoteChange<P> | undefined
   /** Answers repeats of a POST with the same `Idempotency-Key`. Default: the header says nothing. */
   repeats?: Repeats<P>
   /** What requests are counted by. Default: everybody together. */
@@ -43,12 +47,16 @@ export interface HttpServerOptions<P> {
   allowedHosts?: string[]
   /** How long a body may take from the moment that somebody waits for it. Default 60 s. */
   bodyTimeoutMs?: number
+  /** Where others end TLS for this server. Default: nobody does. */
+  overTls?: OverTls | undefined
+  /** Why nothing of this path is served now; undefined: it is. */
+  refuse?: (path: string) => ApiError | undefined
   /** Called after every answer; for metrics. */
   onAnswer?: (answer: Answered) => void
 }
 
 export interface HttpServer<P> {
-  /** Known once it listens. */
+  /** Known once it listens; of one that listens for TLS only, what listens before it has one. */
   readonly port: number
   readonly api: Api<P>
   readonly pages: Pages
@@ -63,21 +71,28 @@ export interface HttpServer<P> {
 
 /** Loads uWS (a native addon, hence only on demand) and prepares a server that does not listen yet. */
 export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<HttpServer<P>> {
+  // uWS 20.57 reads it once, when it is loaded: browsers bring the cookies of a whole site to a tracking host.
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(maxHeadBytes)
   const { Server } = await import('hyper-express')
   const native = new Server({ auto_close: false })
   // hyper-express would add a second catch-all beside ours, over which uWS aborts the process.
   Object.assign(native.handlers, { on_not_found: null })
 
-  const { clock, log, host } = options
+  const { clock, log, host, overTls } = options
+  const closes = new AbortController()
   const context: ServerContext = {
     log,
     clock,
     bodyTimeoutMs: options.bodyTimeoutMs ?? 60_000,
     bodyMemory: { usedBytes: 0, maxBytes: options.maxBodyMemoryBytes ?? 256 * 1024 * 1024 },
     clientAddress: makeClientAddress(options.trustedProxies ?? []),
+    isTrusted: makeIsTrusted(options.trustedProxies ?? []),
     work: new Work(),
+    overTls,
     onAnswer: options.onAnswer,
+    refuse: options.refuse,
     closing: false,
+    closes: closes.signal,
   }
   const routes = new RouteTable()
   const rateLimit = options.rateLimit ?? { requests: 100, windowMs: 60_000 }
@@ -88,6 +103,7 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
       maxBodyBytes,
       authenticate: options.authenticate,
       permit: options.permit,
+      auditOf: options.auditOf,
       repeats: options.repeats,
       rateKey: options.rateKey ?? (() => ''),
       clients: makeRateLimiter(rateLimit, clock),
@@ -102,10 +118,13 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
   const settings = { allowedHosts, maxBodyBytes, standing: api, received }
   const dispatch = makeDispatch(context, settings)
   let closed: Promise<void> | undefined
+  let socketOverTls: Parameters<typeof native.close>[0]
 
   async function shut(graceMs: number): Promise<void> {
     context.closing = true
+    closes.abort()
     native.close()
+    if (socketOverTls !== undefined) native.close(socketOverTls)
     await new Promise<void>((resolve) => {
       const cancel = clock.after(graceMs, resolve)
       context.work.whenIdle(() => {
@@ -118,6 +137,14 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
     // Missing from uWS's types; closes every connection, which lets the process end.
     const app: typeof native.uws_instance & { close?(): void } = native.uws_instance
     app.close?.()
+    if (overTls !== undefined) rmSync(overTls.socket, { force: true })
+  }
+  async function listenOverTls(over: OverTls): Promise<void> {
+    prepareSocket(over)
+    socketOverTls = await new Promise((resolve) =>
+      native.uws_instance.listen_unix(resolve, over.socket),
+    )
+    if (!socketOverTls) throw new OperatorError(`Cannot listen on ${over.socket}`)
   }
 
   return {
@@ -127,21 +154,25 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
     api,
     pages: makePages(context, pageLimiter, routes),
     async listen() {
-      if (options.port !== 0) await probe(host, options.port)
+      const alone = overTls?.only === true
+      if (!alone && options.port !== 0) await probePort(host, options.port)
       for (const [pattern, route] of withTrailingSlashes(routes.freeze())) {
         native.uws_instance.any(pattern, (response, request) => dispatch(response, request, route))
       }
       native.uws_instance.any('/*', (response, request) => dispatch(response, request, undefined))
+      if (overTls !== undefined) await listenOverTls(overTls)
       try {
-        await native.listen(options.port, host)
+        if (!alone) await native.listen(options.port, host)
       } catch (cause) {
         throw new OperatorError(`Cannot listen on ${host}:${options.port}`, { cause })
       }
-      if (!(await look(host, native.port))) {
+      const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+      const at = overTls ? { path: overTls.socket } : { host: reachable, port: native.port }
+      if (!(await look(at))) {
         log.warn({}, 'Bytes of headers that are not ASCII cannot be seen at their ends')
       }
       // Keeps it known after the listening socket is gone.
-      log.debug({ host, port: native.port }, 'HTTP server listens')
+      log.debug({ host, ...(!alone && { port: native.port }) }, 'HTTP server listens')
     },
     close(graceMs) {
       closed ??= shut(graceMs)
@@ -166,7 +197,7 @@ function withTrailingSlashes(routes: Iterable<Route>): Map<string, Route> {
  * uWS listens with SO_REUSEPORT: a second Posthorn would silently take half of the connections.
  * A plain socket does not get the port then, and says why.
  */
-function probe(host: string, port: number): Promise<void> {
+export function probePort(host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = createServer()
     socket.once('error', (cause) => {

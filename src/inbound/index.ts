@@ -1,3 +1,4 @@
+import type { Certificates } from '../certificates/index.js'
 import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { ReturnPaths } from '../deliveries/index.js'
@@ -7,7 +8,6 @@ import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import { loadBounceRules, loadFeedbackLoops } from '../reports/index.js'
-import { readCertificate } from '../smtpd/index.js'
 import type { Store } from '../store/index.js'
 import { startClerk } from './clerk.js'
 import { type Listener, openListener } from './listener.js'
@@ -45,6 +45,8 @@ export interface InboundDeps {
   meter: Meter
   returnPaths: ReturnPaths
   config: Config['inbound']
+  /** What STARTTLS offers; without any it is not offered. */
+  certificates: Pick<Certificates, 'forName' | 'reload'>
   /** Of the appliance itself, its own name first. */
   hosts: readonly string[]
   /** After a delivery was accepted, reports about it are taken for so long. */
@@ -66,7 +68,7 @@ export interface Inbound {
 
 /** Opens the listener and all that follows it. */
 export async function openInbound(deps: InboundDeps): Promise<Inbound> {
-  const { store, clock, log, config, returnPaths } = deps
+  const { store, clock, log, config, returnPaths, certificates } = deps
   const spool = await openSpool(deps, {
     mails: config.maxWaiting,
     bytes: config.maxWaitingMib * 2 ** 20,
@@ -88,7 +90,7 @@ export async function openInbound(deps: InboundDeps): Promise<Inbound> {
     // What came of a mail of ours, or of an automaton, goes round in circles when it is sent on.
     mayForward: (mailFrom) =>
       config.forwardTo !== '' && mailFrom !== '' && returnPaths.deliveryOf(mailFrom) === undefined,
-    certificate: readCertificate(config.tls),
+    certificateFor: certificates.forName,
     config: { ...config, name: deps.hosts[0] ?? 'localhost' },
   })
   const clerk = startClerk({ ...deps, spool, reader })
@@ -113,8 +115,8 @@ export async function openInbound(deps: InboundDeps): Promise<Inbound> {
         reader.renew()
       })
       attempt(() => {
-        const certificate = readCertificate(config.tls)
-        if (certificate !== undefined) listener.setCertificate(certificate)
+        certificates.reload()
+        listener.renew()
       })
     },
     async close() {

@@ -4,11 +4,13 @@ import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import {
   boundSessions,
-  type Certificate,
+  type CertificateFor,
   guardListener,
   makeGate,
+  offerNow,
   type Refusal,
   refuseFor,
+  sniOptions,
 } from '../smtpd/index.js'
 import type { Welcome } from './mailboxes.js'
 import type { Spool } from './spool.js'
@@ -24,7 +26,7 @@ export interface ListenerDeps {
   ring(): void
   /** Whether what comes for the operator is to be sent on. */
   mayForward(mailFrom: string): boolean
-  certificate: Certificate | undefined
+  certificateFor: CertificateFor
   config: ListenerConfig
 }
 
@@ -43,8 +45,8 @@ export interface ListenerConfig {
 export interface Listener {
   readonly port: number
   readonly connections: number
-  /** Sessions from now on use it. */
-  setCertificate(certificate: Certificate): void
+  /** Sessions from now on are offered the certificates that there are now. */
+  renew(): void
   /** Lets transactions under way end for a moment, then closes them. */
   close(): Promise<void>
 }
@@ -82,8 +84,8 @@ export async function openListener(deps: ListenerDeps): Promise<Listener> {
     maxCommandLength: maxCommandBytes,
     socketTimeout: config.idleTimeout,
     authOptional: true,
-    disabledCommands: ['AUTH', ...(deps.certificate === undefined ? ['STARTTLS'] : [])],
-    ...deps.certificate,
+    disabledCommands: ['AUTH'],
+    ...sniOptions(deps.certificateFor),
     // A name that others choose, and a wait for it.
     disableReverseLookup: true,
     // Its table has one enhanced code a reply code: 550 would always be 5.1.1.
@@ -97,6 +99,7 @@ export async function openListener(deps: ListenerDeps): Promise<Listener> {
     onRcptTo: (address, session, done) => answer(judge(address, session), done, deps),
     onData: (stream, session, done) => answer(receive(stream, session), done, deps),
   })
+  offerNow(server, deps.certificateFor)
   boundSessions(server, {
     refused: maxRefusedCommands,
     replies: maxReplies,
@@ -123,13 +126,16 @@ export async function openListener(deps: ListenerDeps): Promise<Listener> {
   }
   const address = net.address()
   const port = typeof address === 'object' && address !== null ? address.port : config.port
-  log.info({ host: config.host, port, tls: deps.certificate !== undefined }, 'Listens for reports')
+  log.info(
+    { host: config.host, port, tls: deps.certificateFor() !== undefined },
+    'Listens for reports',
+  )
   return {
     port,
     get connections() {
       return gate.connections
     },
-    setCertificate: (certificate) => server.updateSecureContext(certificate),
+    renew: () => offerNow(server, deps.certificateFor),
     async close() {
       await new Promise<void>((resolve) => server.close(resolve))
       gate.closeAll()

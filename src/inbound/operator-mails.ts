@@ -14,11 +14,16 @@ export interface OperatorMail {
   sizeBytes: number
 }
 
-/** Newest first. */
-export async function listOperatorMails(read: Read, limit: number): Promise<OperatorMail[]> {
+/** Newest first; those before the mail of that id. */
+export async function listOperatorMails(
+  read: Read,
+  limit: number,
+  before?: number,
+): Promise<OperatorMail[]> {
   const rows = await read
     .selectFrom('operator_mails')
     .selectAll()
+    .$if(before !== undefined, (query) => query.where('id', '<', before ?? 0))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()

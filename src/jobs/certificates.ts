@@ -1,11 +1,19 @@
 import { runPeriodic } from '../app/periodic.js'
+import { renewCertificates } from '../certificates/index.js'
 import { tellCertificates } from '../doctor/index.js'
 
 await runPeriodic('certificates', async (deps) => {
+  const { issued, failed, removed } = await renewCertificates({ ...deps, random: Math.random })
   const { looked, told, soonestDays } = await tellCertificates(deps)
   const soonest: Record<string, number> = soonestDays === undefined ? {} : { soonestDays }
+  const came = issued.length === 0 ? '' : `; new: ${issued.join(', ')}`
+  // No problems of the run: the notices of certificates tell what stays wrong.
+  const not = failed.length === 0 ? '' : `; not got: ${failed.join('; ')}`
   return {
-    summary: `Certificates looked at: ${looked}; the operator is told of ${told}`,
-    figures: { looked, told, ...soonest },
+    summary: `Certificates looked at: ${looked}; the operator is told of ${told}${came}${not}`,
+    figures: {
+      ...{ looked, told, issued: issued.length, failed: failed.length, removed: removed.length },
+      ...soonest,
+    },
   }
 })

@@ -2,7 +2,7 @@ import { runPeriodic } from '../app/periodic.js'
 import { tellFindings } from '../doctor/index.js'
 
 await runPeriodic('doctor', async (deps) => {
-  const { ok, warnings, failures } = await tellFindings({ ...deps, random: Math.random })
-  const summary = `${ok} findings are good, ${warnings} are to look at, ${failures} to fix`
-  return { summary, figures: { ok, warnings, failures } }
+  const { ok, warnings, failures, unchecked } = await tellFindings({ ...deps, random: Math.random })
+  const summary = `${ok} findings are good, ${warnings} are to look at, ${failures} to fix, ${unchecked} could not be checked`
+  return { summary, figures: { ok, warnings, failures, unchecked } }
 })

@@ -38,6 +38,11 @@ export const catalogue = {
     help: 'For how long mail has been due that is not under way, the longest of the class; 0 when none is',
     labels: classLabel,
   },
+  posthorn_https_refused_total: {
+    type: 'counter',
+    help: 'Connections to the HTTPS listeners that did not get as far as to a request, by why',
+    labels: ['listener', 'cause'],
+  },
   posthorn_accepted_total: {
     type: 'counter',
     help: 'Deliveries that were accepted into the queue, one a recipient',
@@ -143,6 +148,16 @@ export const catalogue = {
     type: 'gauge',
     help: "When the certificate of an SMTP listener ends: inbound's or submission's files",
     labels: ['listener'],
+  },
+  posthorn_acme_certificates: {
+    type: 'gauge',
+    help: 'Names that ACME gets certificates for: good, failing (there is one, and it is not renewed), missing (there is none yet)',
+    labels: ['state'],
+  },
+  posthorn_acme_certificate_end_timestamp_seconds: {
+    type: 'gauge',
+    help: 'When the first of the certificates ends that ACME has brought',
+    labels: [],
   },
   posthorn_webhook_endpoints: {
     type: 'gauge',

@@ -53,6 +53,28 @@ export async function readContent(raw: Buffer, { whole = false } = {}): Promise<
   }
 }
 
+/** What the HTML of a mail can show by `cid:` (RFC 2392), as far as it is within the part that is read. */
+export async function readPictures(
+  raw: Buffer,
+): Promise<{ contentId: string; mimeType: string; bytes: Uint8Array }[]> {
+  try {
+    const mail = await PostalMime.parse(raw.subarray(0, readableBytes(raw)), limits)
+    return mail.attachments.flatMap(({ contentId, mimeType, content }) =>
+      contentId === undefined || typeof content === 'string'
+        ? []
+        : [
+            {
+              contentId: contentId.replace(/^<|>$/g, ''),
+              mimeType,
+              bytes: new Uint8Array(content),
+            },
+          ],
+    )
+  } catch {
+    return []
+  }
+}
+
 /** An attachment by its place among `attachments`; of the whole mail, which nobody hostile has written. */
 export async function readAttachment(
   raw: Buffer,

@@ -15,7 +15,13 @@ export {
   composeMessage,
   type MessageInput,
 } from './compose.js'
-export { type Content, glimpseHeader, readAttachment, readContent } from './content.js'
+export {
+  type Content,
+  glimpseHeader,
+  readAttachment,
+  readContent,
+  readPictures,
+} from './content.js'
 export {
   dateField,
   isHeaderName,
@@ -24,7 +30,7 @@ export {
   structuredField,
   textField,
 } from './header.js'
-export { type Mailbox, maxNameLength, parseMailbox, quote } from './mailbox.js'
+export { hasSoundALabels, type Mailbox, maxNameLength, parseMailbox, quote } from './mailbox.js'
 export { partWithText, textOfPart } from './part-text.js'
 export { type MessagePart, type MessageParts, readParts } from './parts.js'
 export { type HeaderField, onlyOnce, readableValue, readHeader } from './read-header.js'

@@ -1,4 +1,4 @@
-import { domainToASCII } from 'node:url'
+import { domainToASCII, domainToUnicode } from 'node:url'
 
 /** A recipient or a sender, as parsed. Two mailboxes are the same if their `address` is equal. */
 export interface Mailbox {
@@ -112,7 +112,18 @@ function canonicalDomain(text: string): string | undefined {
   // domainToASCII is the URL parser's: it reads %41, cuts at '/', and completes IPv4 numbers.
   if (!/^[a-zA-Z0-9._\-\u0080-\u{10ffff}]+$/u.test(text)) return undefined
   const name = /^(?!.*xn--)[a-z0-9._-]*$/.test(text) ? text : domainToASCII(text)
-  return name.length <= 253 && hostName.test(name) ? name : undefined
+  return name.length <= 253 && hostName.test(name) && hasSoundALabels(name) ? name : undefined
+}
+
+/**
+ * Whether every A-label of a name in ASCII and lower case stands for something (RFC 5890 §2.3.2.1). Node 20's
+ * `domainToASCII` sees to it; that of Node 24 looks only at names that are not ASCII.
+ */
+export function hasSoundALabels(name: string): boolean {
+  return name.split('.').every((label) => {
+    const unicode = label.startsWith('xn--') ? domainToUnicode(label) : undefined
+    return unicode === undefined || (unicode !== '' && unicode !== label)
+  })
 }
 
 /** A quoted-string (RFC 5322 §3.2.4). */

@@ -34,7 +34,8 @@ function decodeOctets(encoding: string, octets: Buffer): Buffer | undefined {
   if (encoding !== 'quoted-printable') return undefined
   const text = octets
     .toString('latin1')
-    .replace(/[ \t]+(?=\r?\n|$)/g, '')
+    // RFC 2045 §6.7 (3). Looked at from the first blank of a run alone, or a line of blanks costs their square.
+    .replace(/(?<![ \t])[ \t]+(?=\r?\n|$)/g, '')
     .replace(/=\r?\n/g, '')
     .replace(/=([0-9A-Fa-f]{2})/g, (_, hex: string) =>
       String.fromCharCode(Number.parseInt(hex, 16)),

@@ -38,6 +38,11 @@ const shown = {
     { enum: ['draft', 'scheduled', 'sending', 'paused', 'sent', 'cancelled', 'failed'] },
   ),
   pausedReason: orNull(text('Why it is paused')),
+  pausedBy: orNull(
+    text('Whose pause it is: `account` resumes its own, `operator` any', {
+      enum: ['account', 'operator'],
+    }),
+  ),
   failedReason: orNull(text('Why it could not be dispatched at its time')),
   listId: uuid('Whom it is for'),
   topicId: orNull(uuid('Its topic')),
@@ -67,6 +72,18 @@ export const broadcastSchemas: Record<string, Schema> = {
       draft: { type: 'boolean', description: 'Keeps it until it is sent by its own endpoint' },
     },
     required,
+  },
+  BroadcastChanges: {
+    type: 'object',
+    description: `What is to be changed, at least one. ${unknownFields}.`,
+    properties: {
+      ...fields,
+      topicId: text('Empty: no topic'),
+      name: text('At most 200 characters; empty: none', { maxLength: 200 }),
+      scheduledAt: text('As for a new one; empty: none, so that it is sent at once', {
+        examples: ['2026-12-24T18:00:00Z'],
+      }),
+    },
   },
   TestBroadcast: {
     type: 'object',
@@ -110,6 +127,8 @@ export const broadcastSchemas: Record<string, Schema> = {
     status: status('draft'),
     estimatedRecipients: count('Who would get it now'),
   }),
+  BroadcastPaused: closed({ id, status: status('paused'), message: text('For people') }),
+  BroadcastResumed: closed({ id, message: text('For people') }),
   BroadcastCancelled: closed({ id, status: status('cancelled'), message: text('For people') }),
   BroadcastStats: closed({
     recipients: count('Mails made so far'),

@@ -80,6 +80,7 @@ const item = {
   subject: campaign.subject,
   status: 'sent',
   pausedReason: null,
+  pausedBy: null,
   failedReason: null,
   listId,
   topicId: null,
@@ -91,6 +92,10 @@ const item = {
     ...{ recipients: 1_200, delivered: 1_180, bounced: 12, opened: 354, clicked: 59 },
     ...{ openRate: 30, clickRate: 5 },
   },
+}
+const noStats = {
+  ...{ recipients: 0, delivered: 0, bounced: 0, opened: 0, clicked: 0 },
+  ...{ openRate: 0, clickRate: 0 },
 }
 const isSending = { status: 200, when: 'It is being sent', shape: 'BroadcastSending' }
 const isScheduled = { status: 200, when: 'It is scheduled', shape: 'BroadcastScheduled' }
@@ -293,6 +298,42 @@ export const broadcasts: Description = {
       ],
       refusals: [noSuchCampaign],
     },
+    'PATCH /v1/broadcasts/:id': {
+      id: 'updateBroadcast',
+      summary: 'Change a draft',
+      description:
+        'What is not given stays. An empty `topicId`, `name` or `scheduledAt` takes it away, as do empty `replyTo`, `headers`, `tags` and `attachments`.',
+      params,
+      body: {
+        shape: 'BroadcastChanges',
+        examples: [
+          { when: 'Another subject', value: { subject: 'News of this week' } },
+          { when: 'Without its time', value: { scheduledAt: '' } },
+        ],
+      },
+      answers: [
+        {
+          status: 200,
+          when: 'The whole campaign',
+          shape: 'BroadcastDetail',
+          value: {
+            ...{ ...item, status: 'draft', sentAt: null, stats: noStats },
+            ...{ from: campaign.from, replyTo: [], headers: {}, tags: [], attachments: [] },
+            progress: { waiting: 0, relayed: 0, failed: 0, suppressed: 0, cancelled: 0 },
+            recipients: [],
+          },
+        },
+      ],
+      refusals: [
+        noSuchCampaign,
+        refusal(
+          'conflict',
+          'It is no draft (any more), or somebody else changes it',
+          'Only a draft can be changed; this campaign is sending',
+        ),
+        ...contentRefusals,
+      ],
+    },
     'GET /v1/broadcasts/:id/recipients': {
       id: 'listBroadcastRecipients',
       summary: 'The recipients of a campaign',
@@ -348,6 +389,52 @@ export const broadcasts: Description = {
         ...senderRefusals.filter(({ code }) => code === 'domain_not_verified'),
         ...marketingRefusals,
         ...sendingRefusals,
+      ],
+    },
+    'POST /v1/broadcasts/:id/pause': {
+      id: 'pauseBroadcast',
+      summary: 'Pause a campaign',
+      description:
+        'One that is scheduled or sending: no more mails of it are made, and those that wait are held. What is under way at this moment still leaves. The answer comes when all that waits is held: of a very large campaign after some seconds.',
+      params,
+      answers: [
+        {
+          status: 200,
+          when: 'It is paused',
+          shape: 'BroadcastPaused',
+          value: { id, status: 'paused', message: 'Campaign paused' },
+        },
+      ],
+      refusals: [
+        noSuchCampaign,
+        refusal(
+          'conflict',
+          'It is none to pause, or the operator has paused it',
+          'A campaign that is sent cannot be paused',
+        ),
+      ],
+    },
+    'POST /v1/broadcasts/:id/resume': {
+      id: 'resumeBroadcast',
+      summary: 'Let a campaign go on that you have paused',
+      description:
+        'What was to be dispatched meanwhile is dispatched at once. A pause by the operator is the operator’s to end: `pausedBy` tells whose it is.',
+      params,
+      answers: [
+        {
+          status: 200,
+          when: 'It goes on within 30 seconds',
+          shape: 'BroadcastResumed',
+          value: { id, message: 'The campaign goes on' },
+        },
+      ],
+      refusals: [
+        noSuchCampaign,
+        refusal(
+          'conflict',
+          'It is not paused, or by the operator',
+          'The operator has paused the campaign, and only the operator resumes it',
+        ),
       ],
     },
     'POST /v1/broadcasts/:id/cancel': {

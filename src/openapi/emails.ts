@@ -243,6 +243,11 @@ export const emails: Description = {
         broadcastId: uuid('The campaign that it is of'),
         template: text('The slug of the template that it was made from'),
         tag: text('A tag: `name:value`', { examples: ['kind:receipt'] }),
+        messageId: text('The Message-ID that it left with', {
+          examples: [`<${id}@example.com>`],
+        }),
+        automationId: uuid('The automation that it is of'),
+        step: text('The key of a step, beside `automationId`'),
         createdAfter: time('Accepted at this time or later'),
         createdBefore: time('Accepted before this time'),
       },

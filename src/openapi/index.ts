@@ -1,5 +1,5 @@
 /**
- * The API's description for machines (OpenAPI 3.1) and people (a page rendered from it).
+ * The API's description for machines (OpenAPI 3.1), from which `dashboard/reference` makes the pages for people.
  * One file a domain says what its endpoints take and answer; what a route itself tells (key, JSON
  * body, limits) and the error catalogue are read from where they are, never written twice.
  * A new domain is one more file like `billing.ts`, named in the list at the top of `document.ts`.

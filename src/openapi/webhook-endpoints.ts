@@ -56,6 +56,7 @@ const delivery = {
   error: orNull(text('Why it was not taken')),
   payload: { description: 'What was sent, or is to be' },
   createdAt: time('When it was queued'),
+  lastAttemptAt: orNull(time('Null before the first')),
   nextAttemptAt: orNull(time('Of what waits')),
   endedAt: orNull(time('Of what has ended')),
 }
@@ -124,6 +125,19 @@ export const webhookEndpoints: Description = {
           maximum: 2_592_000,
           default: 86_400,
         }),
+      },
+    },
+    WebhookReplay: {
+      type: 'object',
+      required: ['from', 'to'],
+      properties: {
+        from: count('The number of the first delivery', { minimum: 1 }),
+        to: count('The number of the last one', { minimum: 1 }),
+        failedOnly: {
+          type: 'boolean',
+          default: false,
+          description: 'Leaves out what did arrive',
+        },
       },
     },
     WebhookTrial: closed({
@@ -281,6 +295,7 @@ export const webhookEndpoints: Description = {
                 error: 'HTTP 500',
                 payload,
                 createdAt: '2026-11-21T10:00:00.000Z',
+                lastAttemptAt: '2026-11-21T10:01:15.000Z',
                 nextAttemptAt: null,
                 endedAt: '2026-11-21T10:01:15.000Z',
               },
@@ -298,6 +313,21 @@ export const webhookEndpoints: Description = {
       description: 'The same bytes, under a number of its own.',
       params: { ...params, deliveryId: count('The number of the delivery', { minimum: 1 }) },
       answers: [queued(1)],
+      refusals: [noSuchWebhook, isOff],
+    },
+    'POST /v1/webhooks/:id/deliveries/replay': {
+      id: 'replayWebhookDeliveries',
+      summary: 'Send a range of deliveries again',
+      description:
+        'Those with these numbers and between them, whether they arrived or not, the same bytes each; with `failedOnly` those that did not.',
+      params,
+      body: {
+        shape: 'WebhookReplay',
+        examples: [
+          { when: 'What failed in an hour', value: { from: 4711, to: 4720, failedOnly: true } },
+        ],
+      },
+      answers: [queued(3)],
       refusals: [noSuchWebhook, isOff],
     },
     'POST /v1/webhooks/:id/replay': {

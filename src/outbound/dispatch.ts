@@ -379,7 +379,9 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
       const stream = lanes.find(lane, of, accountId)
       if (stream?.state !== 'due') return undefined
       const isRouting = routing.has(stream)
-      return explainGate(stream, { isRouting, isFull: paths.isFull(of), total })
+      // Of a stream that has mail claimed ahead, the gate is what holds that.
+      const isClaiming = claiming && stream.claiming && ahead.left(stream) === 0
+      return explainGate(stream, { isRouting, isClaiming, isFull: paths.isFull(of), total })
     },
     standing() {
       const { limitsOf } = shaping

@@ -9,10 +9,14 @@ export type { LiveGate }
 /** Why a due stream's mail has not left, as the thread that works it knows. */
 export function explainGate(
   { lane, class: of, path }: Stream,
-  thread: { isRouting: boolean; isFull: boolean; total: number },
+  thread: { isRouting: boolean; isClaiming: boolean; isFull: boolean; total: number },
 ): LiveGate {
   if (thread.isRouting || path === undefined) {
     return { gate: 'dns', says: `The mail servers of ${lane.name} are being looked up` }
+  }
+  // A claim takes every place that there is, and gives back those for which it finds no mail.
+  if (thread.isClaiming) {
+    return { gate: 'turn', says: `The next of the mail for ${lane.name} are being claimed` }
   }
   const held = path.held[of]
   if (path.site === smartHosts) {

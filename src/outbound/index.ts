@@ -14,6 +14,20 @@ export {
   orderScope,
   readScopes,
   type Scope,
+  wayInWords,
 } from './egress/index.js'
+export {
+  type ExplainedSite,
+  explainSite,
+  inForce,
+  noRoute,
+  routeOfDomain,
+  shownSlow,
+  shownSpan,
+  type WarmingSource,
+  warmingSources,
+} from './explain-site.js'
+export { plainTextOf } from './plain-text.js'
+export { makeSentCopies, type SentCopy } from './sent-copy.js'
 export * from './shaping/index.js'
 export type { SiteStanding, Standing, ThreadStanding } from './standing-sites.js'

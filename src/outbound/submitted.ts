@@ -67,7 +67,18 @@ export function makeSubmitted(read: Read) {
     return { header, segments }
   }
 
+  const contentIn = async (row: RawMessageRow) => {
+    const parts = row.parts === null ? null : (JSON.parse(row.parts) as ChangeableParts)
+    return {
+      parts,
+      html: await textOf(row, parts?.html),
+      text: await textOf(row, parts?.text),
+    }
+  }
+
   return {
+    contentIn,
+
     /** Undefined: the mail is not one of these. */
     async find(emailId: string): Promise<RawMessageRow | undefined> {
       const [row] = await rawMessage(read, { emailId })
@@ -83,9 +94,7 @@ export function makeSubmitted(read: Read) {
       heldBytes: number
       smtpUtf8: boolean
     }> {
-      const parts = row.parts === null ? null : (JSON.parse(row.parts) as ChangeableParts)
-      const html = await textOf(row, parts?.html)
-      const text = await textOf(row, parts?.text)
+      const { parts, html, text } = await contentIn(row)
       const decorated = await decorate({ html: html ?? '', text: text ?? '' })
       const changes: { part: MessagePart; text: string }[] = []
       if (parts !== null && html !== undefined && decorated.html !== html) {

@@ -4,7 +4,7 @@ import { readChoices, type Saved, saveChoices } from './choices.js'
 import type { PreferenceLinks, Recipient } from './link.js'
 import { english as strings } from './strings.js'
 import { resubscribe, type SubscriptionDeps, unsubscribe } from './subscription.js'
-import { page, renderCentre, unknownLink } from './view.js'
+import { deadLink, page, renderCentre } from './view.js'
 
 export interface CentrePageDeps extends SubscriptionDeps {
   preferenceLinks: PreferenceLinks
@@ -28,14 +28,14 @@ export function centrePage(pages: Pages, deps: CentrePageDeps): void {
 
   pages.get(path, async ({ params }) => {
     const link = await opened(params.token)
-    return link === undefined ? unknownLink() : await show(deps, link)
+    return link === undefined ? deadLink(params.token) : await show(deps, link)
   })
 
   // As on the unsubscribe page, the link is the proof. The answer is the page itself, with what came
   // of it: sending it twice is as once.
   pages.post(path, { crossSite: true }, async ({ params, form }) => {
     const link = await opened(params.token)
-    if (link === undefined) return unknownLink()
+    if (link === undefined) return deadLink(params.token)
     switch (form.get('action')) {
       case 'save':
         await saveChoices(deps, link.recipient, savedBy(form))

@@ -11,6 +11,7 @@ export {
   makeUnsubscribeLinks,
   type PreferenceLinks,
   type Recipient,
+  shownLinks,
   type UnsubscribeLinks,
   type UnsubscribeTarget,
 } from './link.js'

@@ -44,6 +44,15 @@ export const makeUnsubscribeLinks = (key: ApplianceKey, publicUrl: string): Unsu
 export const makePreferenceLinks = (key: ApplianceKey, publicUrl: string): PreferenceLinks =>
   makeLinks(key, publicUrl, 'preferences')
 
+/** The token of links that stand in copies for others than the recipient; it is too short to be one that acts. */
+export const shownToken = 'shown'
+
+/** Links as `makeUnsubscribeLinks` and `makePreferenceLinks` make them, to look at: they act for nobody. */
+export const shownLinks = (publicUrl: string) => ({
+  unsubscribe: { url: () => `${publicUrl}/unsubscribe/${shownToken}` },
+  preferences: { url: () => `${publicUrl}/preferences/${shownToken}` },
+})
+
 /** `purpose` is the path, and has a MAC key of its own: no link is good for the other page. */
 function makeLinks(
   key: ApplianceKey,

@@ -2,7 +2,7 @@ import { logoById } from '../accounts/index.js'
 import type { Pages } from '../http/index.js'
 import { centrePage } from './centre-page.js'
 import { type UnsubscribePageDeps, unsubscribePage } from './unsubscribe-page.js'
-import { styleSheet, unknownLink } from './view.js'
+import { deadLink, styleSheet } from './view.js'
 
 export type PreferenceDeps = UnsubscribePageDeps
 
@@ -19,12 +19,12 @@ export function preferenceRoutes(pages: Pages, deps: PreferenceDeps): void {
   pages.file('/preferences.css', { bytes: styleSheet(), contentType: 'text/css; charset=utf-8' })
   pages.get('/logo/:id', async ({ params }) => {
     const logo = await logoById(deps.store.read, params.id ?? '')
-    return logo === undefined ? unknownLink() : { ...logo, headers: logoHeaders }
+    return logo === undefined ? deadLink() : { ...logo, headers: logoHeaders }
   })
   unsubscribePage(pages, deps)
   centrePage(pages, deps)
   // What is left of a link that was cut off.
   for (const path of ['/unsubscribe', '/unsubscribe/', '/preferences', '/preferences/']) {
-    pages.get(path, () => unknownLink())
+    pages.get(path, () => deadLink())
   }
 }

@@ -14,6 +14,8 @@ export interface Strings {
   toCentre: string
   centre: CentreStrings
   unknown: { title: string; lines: string[] }
+  /** Of the links in copies that are shown to others than the recipient. */
+  shown: { title: string; lines: string[] }
 }
 
 interface Names {
@@ -115,6 +117,13 @@ export const english: Strings = {
       left: `You are unsubscribed from everything. ${underWay}`,
       back: 'You are subscribed again.',
     },
+  },
+  shown: {
+    title: 'This link is only for show',
+    lines: [
+      'It stands in a copy of an email that is not the recipient’s own.',
+      'In the email itself it leads to the page where they unsubscribe.',
+    ],
   },
   unknown: {
     title: 'This link does not work',

@@ -4,7 +4,7 @@ import { listTopics, topicName } from '../topics/index.js'
 import type { PreferenceLinks, UnsubscribeLinks, UnsubscribeTarget } from './link.js'
 import { english as strings } from './strings.js'
 import { hasLeft, resubscribe, type SubscriptionDeps, unsubscribe } from './subscription.js'
-import { page, renderNotice, unknownLink } from './view.js'
+import { deadLink, page, renderNotice } from './view.js'
 
 export interface UnsubscribePageDeps extends SubscriptionDeps {
   unsubscribeLinks: UnsubscribeLinks
@@ -30,14 +30,14 @@ export function unsubscribePage(pages: Pages, deps: UnsubscribePageDeps): void {
   // Scanners and previews follow links: opening it must change nothing.
   pages.get(path, async ({ params }) => {
     const link = await opened(params.token)
-    if (link === undefined) return unknownLink()
+    if (link === undefined) return deadLink(params.token)
     return await show(deps, link, (await hasLeft(deps.store.read, link.target)) ? 'done' : 'ask')
   })
 
   // No cookie takes part and the link itself is the proof, so a post may come from anywhere.
   pages.post(path, { crossSite: true }, async ({ params, form }) => {
     const link = await opened(params.token)
-    if (link === undefined) return unknownLink()
+    if (link === undefined) return deadLink(params.token)
     // RFC 8058 §3.2: the mail client posts this for the recipient, and expects no redirect.
     if (form.get('List-Unsubscribe') === 'One-Click') {
       await unsubscribe(deps, link.target, 'One-click unsubscribe')

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import ejs from 'ejs'
 import { packageFile } from '../config/index.js'
 import type { Page } from '../http/index.js'
+import { shownToken } from './link.js'
 import { english } from './strings.js'
 
 /** A page of a heading, a few sentences, at most one button and one link. */
@@ -42,9 +43,11 @@ export const page = (html: string, status = 200): Page => ({
   headers: { 'X-Robots-Tag': 'noindex' },
 })
 
-/** The same for every link that was not made here, whatever is wrong with it. */
-export const unknownLink = (): Page =>
-  page(renderNotice({ language: english.language, ...english.unknown }), 404)
+/** For every link that does not act: the same whatever is wrong with it, but for those that are only shown. */
+export const deadLink = (token = ''): Page => {
+  const says = token === shownToken ? english.shown : english.unknown
+  return page(renderNotice({ language: english.language, ...says }), 404)
+}
 
 function viewFile(name: string): string {
   return packageFile(`src/preferences/views/${name}`)

@@ -5,7 +5,7 @@
  * warning, pause and clearing is in the audit log; nothing here tells of a single recipient.
  * See README.md.
  */
-export { type AuditAction, type AuditEntry, readAudit } from './audit.js'
+export { type AuditAction, type AuditEntry, byItself, readAudit } from './audit.js'
 export { makeProtection } from './follow.js'
 export { forgetOldCounts } from './forget-counts.js'
 export { announceOnce } from './notices.js'
@@ -19,4 +19,4 @@ export {
   troubledAccounts,
 } from './standing.js'
 export { alarmOf, type ProtectionSettings, rateOf, shownRate } from './thresholds.js'
-export type { Totals } from './window.js'
+export { readHours, type Totals } from './window.js'

@@ -51,6 +51,22 @@ export async function sumWindow(
 
 export const hoursOf = (windowMs: number) => Math.ceil(windowMs / hourMs)
 
+/** An account's counts by hour of the window, the oldest first; hours without any are left out. */
+export async function readHours(
+  read: Read,
+  accountId: string,
+  { at, windowMs }: { at: number; windowMs: number },
+): Promise<({ at: number } & Totals)[]> {
+  const rows = await read
+    .selectFrom('protection_hours')
+    .select(['hour', ...counters])
+    .where('account_id', '=', accountId)
+    .where('hour', '>', hourOf(at) - hoursOf(windowMs))
+    .orderBy('hour')
+    .execute()
+  return rows.map(({ hour, ...totals }) => ({ at: hour * hourMs, ...totals }))
+}
+
 const sumOf = prepared<{ accountId: string; after: number }, Totals>((db, { accountId, after }) =>
   db
     .selectFrom('protection_hours')

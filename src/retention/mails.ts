@@ -10,8 +10,10 @@ import {
   idsOf,
   mailNumber,
   prepared,
+  type Read,
   readExtras,
   rowsOf,
+  storedTexts,
   type Tx,
 } from '../store/index.js'
 import { inSlices, type RetentionDeps } from './slices.js'
@@ -44,7 +46,9 @@ export async function forgetMails(
         ...{ accountId, after, before: firstUuidAt(until), below, limit: mailsARead },
       })
       after = rows.length < mailsARead ? undefined : rows.at(-1)?.id
-      const old = rows.filter((mail) => isThrough(mail) && (mail.endedAt ?? 0) < until)
+      const through = rows.filter((mail) => isThrough(mail) && (mail.endedAt ?? 0) < until)
+      const asked = await askedAbout(deps.store.read, through)
+      const old = through.filter(({ id }) => !asked.has(id))
       const pieces = []
       for (let from = 0; from < old.length; from += mailsAPiece) {
         // What is freed with them is freed by the body, which may have megabytes.
@@ -67,6 +71,7 @@ interface OldMail {
   bodyId: number | null
   to_list: string
   extras: string | null
+  message_id: string
   broadcastExtras: string | null
   type: 'transactional' | 'marketing'
   stepId: number | null
@@ -76,13 +81,10 @@ interface OldMail {
   isQueued: 0 | 1
   /** The figures have not counted all that happened to it. */
   isNew: 0 | 1
-  /** A run of an automation may still ask what became of it. */
-  isAsked: 0 | 1
   bytes: number
 }
 
-const isThrough = ({ waiting, isQueued, isNew, isAsked }: OldMail) =>
-  waiting === 0 && !isQueued && !isNew && !isAsked
+const isThrough = ({ waiting, isQueued, isNew }: OldMail) => waiting === 0 && !isQueued && !isNew
 
 interface OldMails {
   accountId: string
@@ -99,7 +101,8 @@ export const oldMails = prepared<OldMails, OldMail>((db, values) =>
     .leftJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
     .leftJoin('bodies', 'bodies.id', 'emails.body_id')
     .select(['emails.id', 'emails.account_id as accountId', 'emails.body_id as bodyId'])
-    .select(['emails.to_list', 'emails.extras', 'broadcasts.extras as broadcastExtras'])
+    .select(['emails.to_list', 'emails.extras', 'emails.message_id'])
+    .select(['broadcasts.extras as broadcastExtras'])
     .select(['emails.type', 'automation_step_id as stepId', 'emails.waiting'])
     .select((eb) => [
       sql<number | null>`max(emails.created_at, coalesce(emails.scheduled_at, 0), coalesce(${eb
@@ -109,7 +112,6 @@ export const oldMails = prepared<OldMails, OldMail>((db, values) =>
       sql<number>`coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0)`.as('bytes'),
       isQueued.as('isQueued'),
       isNew.as('isNew'),
-      isAsked.as('isAsked'),
     ])
     .where('emails.account_id', '=', values.accountId)
     .where('emails.id', '>', values.after)
@@ -124,13 +126,35 @@ const isQueued = sql<0 | 1>`exists (select 1 from queue where queue.email_id = e
 const isNew = sql<0 | 1>`exists (select 1 from events where events.email_id = emails.id
   and events.id > (select event_id from figure_cursors where figure_cursors.id = 1))`
 
-/** A look-up by keys in each table, for mails of automations alone. */
-const isAsked = sql<0 | 1>`exists (select 1 from automation_steps as steps
-  join contacts on contacts.account_id = emails.account_id
-    and contacts.address = lower(emails.to_list ->> 0)
-  join automation_live as live on live.contact_id = contacts.id
-    and live.automation_id = steps.automation_id
-  where steps.id = emails.automation_step_id)`
+/** Those of which a live run of an automation may still ask what became of them. */
+async function askedAbout(read: Read, mails: readonly OldMail[]): Promise<ReadonlySet<string>> {
+  const keys = mails.flatMap(({ id, accountId, to_list, stepId }) => {
+    const [address] = storedTexts(to_list) ?? []
+    // As contacts are kept: the lower() of SQLite knows no letter beyond ASCII.
+    return stepId === null || address === undefined
+      ? []
+      : [[id, accountId, address.toLowerCase(), stepId]]
+  })
+  if (keys.length === 0) return new Set()
+  return new Set((await ofLiveRuns(read, { json: JSON.stringify(keys) })).map(({ id }) => id))
+}
+
+const ofLiveRuns = prepared<{ json: string }, { id: string }>((db, { json }) =>
+  db
+    .selectFrom(rowsOf(json))
+    .innerJoin('contacts', (join) =>
+      join
+        .on('contacts.account_id', '=', cell<string>(1))
+        .on('contacts.address', '=', cell<string>(2)),
+    )
+    .innerJoin('automation_steps as steps', (join) => join.on('steps.id', '=', cell<number>(3)))
+    .innerJoin('automation_live as live', (join) =>
+      join
+        .onRef('live.contact_id', '=', 'contacts.id')
+        .onRef('live.automation_id', '=', 'steps.automation_id'),
+    )
+    .select(cell<string>(0).as('id')),
+)
 
 /** Deletes mails, of which all has ended, and what hangs on them; resolves with how many. */
 async function deleteMails(tx: Tx, mails: readonly OldMail[], now: number): Promise<number> {
@@ -148,8 +172,8 @@ async function deleteMails(tx: Tx, mails: readonly OldMail[], now: number): Prom
   if (tags.length > 0) await deleteTags(tx, { json: JSON.stringify(tags) })
   await removeEntries(
     tx,
-    gone.map(({ id, accountId: account_id, to_list, extras }) => ({
-      ...{ id, account_id, to_list, extras },
+    gone.map(({ id, accountId: account_id, to_list, extras, message_id }) => ({
+      ...{ id, account_id, to_list, extras, message_id },
     })),
   )
   if (gone.some(({ stepId }) => stepId !== null)) await deleteMerges(tx, { ids })

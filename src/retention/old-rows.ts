@@ -59,6 +59,15 @@ const oldTables: readonly OldTable[] = [
     remove: (tx, ids) => tx.deleteFrom('consent').where('id', 'in', idsIn(ids)).execute(),
   },
   {
+    what: 'rows of the audit log',
+    age: ({ audit }) => audit,
+    oldest: async (read, until) => {
+      const rows = await oldestAudit(read).execute()
+      return before(rows, until).map(({ id }) => ({ id, bytes: 300 }))
+    },
+    remove: (tx, ids) => tx.deleteFrom('audit_log').where('id', 'in', idsIn(ids)).execute(),
+  },
+  {
     what: 'deleted mails of which no report comes any more',
     age: () => 0,
     oldest: (read, until) => pastBefore(read, until).execute(),
@@ -103,6 +112,9 @@ const oldestSessions = (read: Read) =>
     .select(['id', 'ended_at as at'])
     .orderBy('id')
     .limit(rowsARead)
+
+const oldestAudit = (read: Read) =>
+  read.selectFrom('audit_log').select(['id', 'at']).orderBy('id').limit(rowsARead)
 
 const oldestOperatorMails = (read: Read) =>
   read

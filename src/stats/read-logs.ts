@@ -1,7 +1,7 @@
 import type { ConsentDetail } from '../consent/index.js'
 import type { EventDetail } from '../events/index.js'
 import { providerOf } from '../protection/index.js'
-import { idsIn, mailNumber, queueClass, type Read, storedJson } from '../store/index.js'
+import { idsIn, mailNumber, queueClass, type Read, storedJson, unindexed } from '../store/index.js'
 import { countsOf, type LoggedEvent } from './count-event.js'
 import type { Cursors } from './cursors.js'
 import { tellFirsts } from './first-of-kind.js'
@@ -45,16 +45,39 @@ export async function readLogs(
   }
 }
 
-async function readEvents(read: Read, from: Cursors, { limit, accountId }: SliceOptions) {
-  const rows = await read
-    .selectFrom('events')
-    .select(['id', 'account_id as accountId', 'email_id as emailId', 'delivery_id as deliveryId'])
-    .select(['recipient', 'class', 'type', 'at', 'detail'])
-    .where('id', '>', from.event_id)
-    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
-    .orderBy('id')
-    .limit(limit)
-    .execute()
+/** The rows behind the cursors, found by their numbers whoever's they are: an account's own are most of the log. */
+export const behind = {
+  events: (read: Read, from: Cursors, { limit, accountId }: SliceOptions) =>
+    read
+      .selectFrom('events')
+      .select(['id', 'account_id as accountId', 'email_id as emailId', 'delivery_id as deliveryId'])
+      .select(['recipient', 'class', 'type', 'at', 'detail'])
+      .where('id', '>', from.event_id)
+      .$if(accountId !== undefined, (query) => query.where(ofAccount, '=', accountId ?? ''))
+      .orderBy('id')
+      .limit(limit),
+  consents: (read: Read, from: Cursors, { limit, accountId }: SliceOptions) =>
+    read
+      .selectFrom('consent')
+      .select(['id', 'account_id as accountId', 'address', 'at', 'kind', 'detail'])
+      .where('id', '>', from.consent_id)
+      .$if(accountId !== undefined, (query) => query.where(ofAccount, '=', accountId ?? ''))
+      .orderBy('id')
+      .limit(limit),
+  mails: (read: Read, from: Cursors, { limit, accountId }: SliceOptions) =>
+    read
+      .selectFrom('emails')
+      .select([mailNumber.as('number'), 'id', 'account_id as accountId', 'created_at as at'])
+      .where(mailNumber, '>', from.mail_number)
+      .$if(accountId !== undefined, (query) => query.where(ofAccount, '=', accountId ?? ''))
+      .orderBy(mailNumber)
+      .limit(limit),
+}
+
+const ofAccount = unindexed<string>('account_id')
+
+async function readEvents(read: Read, from: Cursors, options: SliceOptions) {
+  const rows = await behind.events(read, from, options).execute()
   const logged = rows.map((row) => ({
     ...row,
     detail: (storedJson(row.detail) ?? null) as EventDetail | null,
@@ -97,15 +120,8 @@ async function remotesOf(read: Read, events: readonly LoggedEvent[]) {
 }
 
 /** Who has left, all marketing mail or a topic, by a mail: by its link, its button, or a provider's report. */
-async function readConsents(read: Read, from: Cursors, { limit, accountId }: SliceOptions) {
-  const rows = await read
-    .selectFrom('consent')
-    .select(['id', 'account_id as accountId', 'address', 'at', 'kind', 'detail'])
-    .where('id', '>', from.consent_id)
-    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
-    .orderBy('id')
-    .limit(limit)
-    .execute()
+async function readConsents(read: Read, from: Cursors, options: SliceOptions) {
+  const rows = await behind.consents(read, from, options).execute()
   const left = rows.flatMap(({ kind, detail, ...row }) => {
     if (kind !== 'unsubscribed' && kind !== 'left_topic') return []
     const { emailId, by } = (storedJson(detail) ?? {}) as ConsentDetail
@@ -135,15 +151,8 @@ async function readConsents(read: Read, from: Cursors, { limit, accountId }: Sli
 }
 
 /** Accepted mails with their recipients; which provider takes them nobody knows yet. */
-async function readMails(read: Read, from: Cursors, { limit, accountId }: SliceOptions) {
-  const rows = await read
-    .selectFrom('emails')
-    .select([mailNumber.as('number'), 'id', 'account_id as accountId', 'created_at as at'])
-    .where(mailNumber, '>', from.mail_number)
-    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
-    .orderBy(mailNumber)
-    .limit(limit)
-    .execute()
+async function readMails(read: Read, from: Cursors, options: SliceOptions) {
+  const rows = await behind.mails(read, from, options).execute()
   const facts = await mailFacts(
     read,
     rows.map(({ id }) => id),

@@ -1,6 +1,7 @@
-import { statfsSync, statSync } from 'node:fs'
+import { constants, statfsSync, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { pause, systemClock } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
 import { databaseFile, openConnection } from './dialect.js'
 
@@ -12,14 +13,17 @@ export interface CopyOptions {
   onProgress?: ((copied: number, walBytes: number) => void) | undefined
 }
 
-// So much is read at a time, and so much written between two syncs: the disk is never so far behind that
-// the sync of a mail's commit waits for a backup's pages.
-const chunkBytes = 1_048_576
-const bytesPerSync = 16 * chunkBytes
+const chunkBytes = 4 * 1_048_576
+// So much is written between two looks at the log and the disk's room, and, where the kernel keeps what is written
+// for later, between two syncs: the sync of a mail's commit does not wait for a backup's pages.
+const stepBytes = 4 * chunkBytes
+// However slow the disk is: the log grows meanwhile.
+const longestRestMs = 1_000
 // What the log may not take from the disk of the data directory while it is held back: mail goes first.
 const reserveBytes = 512 * 1_048_576
 // What the log may grow by in any case. A longer one costs each look into it, and its way back into the database.
-const leastLogGrowth = 1_024 * 1_048_576
+// At full load it grew half as fast as the copy (34 of 70 MB/s, Nov 2026).
+const leastLogGrowth = 4_096 * 1_048_576
 
 /**
  * Copies the database of a data directory, while an appliance writes to it, into `target` and
@@ -39,9 +43,9 @@ export async function copyDatabase(
   { signal, onProgress, maxLogGrowth }: CopyOptions = {},
 ): Promise<void> {
   const file = databaseFile(dataDir)
-  const most = walSize(file) + (maxLogGrowth ?? Math.max(leastLogGrowth, statSync(file).size / 4))
+  const most = walSize(file) + (maxLogGrowth ?? Math.max(leastLogGrowth, statSync(file).size))
   const opened: FileHandle[] = []
-  const openFile = async (path: string, flags: string) => {
+  const openFile: OpenFile = async (path, flags) => {
     const handle = await open(path, flags, 0o600)
     opened.push(handle)
     return handle
@@ -51,22 +55,20 @@ export async function copyDatabase(
     reader.exec('begin')
     // The snapshot begins with the first thing that is read.
     reader.prepare('select count(*) from sqlite_schema').get()
-    const source = await openFile(file, 'r')
-    const copy = await openFile(target, 'w')
-    await copyBytes(source, copy, (copied) => {
+    const logBytes = walSize(file)
+    const onStep = () => {
       signal?.throwIfAborted()
       keepRoom(dataDir)
       refuseGrown(walSize(file), most)
-      onProgress?.(copied, walSize(file))
-    })
-    await copyLog(`${file}-wal`, `${target}-wal`, {
+    }
+    await copyPages(file, target, {
       openFile,
-      onSync: () => {
-        signal?.throwIfAborted()
-        keepRoom(dataDir)
-        refuseGrown(walSize(file), most)
+      onStep: (copied) => {
+        onStep()
+        onProgress?.(copied, walSize(file))
       },
     })
+    await copyLog(`${file}-wal`, `${target}-wal`, { openFile, logBytes, onStep })
   } finally {
     // Before the files are closed, or its locks would be gone while it reads.
     reader.close()
@@ -74,23 +76,69 @@ export async function copyDatabase(
   }
 }
 
+type OpenFile = (path: string, flags: number) => Promise<FileHandle>
+const { O_CREAT, O_RDONLY, O_TRUNC, O_WRONLY } = constants
+const toMake = O_WRONLY | O_CREAT | O_TRUNC
+// Not every system has it.
+const O_DIRECT: number | undefined = constants.O_DIRECT
+
 const walSize = (file: string) => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
 
-async function copyBytes(from: FileHandle, to: FileHandle, onSync: (copied: number) => void) {
-  const chunk = Buffer.alloc(chunkBytes)
-  let unsynced = 0
-  for (let at = 0; ; ) {
-    const { bytesRead } = await from.read(chunk, 0, chunk.length, at)
-    await writeAll(to, chunk.subarray(0, bytesRead), at)
-    at += bytesRead
-    unsynced += bytesRead
-    if (unsynced >= bytesPerSync || bytesRead === 0) {
-      await to.datasync()
-      onSync(at)
-      unsynced = 0
-    }
-    if (bytesRead === 0) return
+/**
+ * Copies the database file around the kernel's page cache where the file system allows that: a file of gigabytes
+ * neither drives the pages out that mail needs, nor costs the processor time of passing through it.
+ */
+async function copyPages(
+  file: string,
+  target: string,
+  { openFile, onStep }: { openFile: OpenFile; onStep: (copied: number) => void },
+): Promise<void> {
+  const copyWith = async (flag: number) => {
+    const source = await openFile(file, O_RDONLY | flag)
+    await copyBytes(source, await openFile(target, toMake | flag), onStep)
   }
+  if (O_DIRECT === undefined) return await copyWith(0)
+  try {
+    await copyWith(O_DIRECT)
+  } catch (error) {
+    // open(2): a file system that cannot says so at the first call.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EINVAL')) throw error
+    await copyWith(0)
+  }
+}
+
+/** Rests between two steps for as long as the last one took: half of the disk's time is mail's. */
+async function copyBytes(
+  from: FileHandle,
+  to: FileHandle,
+  onStep: (copied: number) => void,
+  most = Number.POSITIVE_INFINITY,
+): Promise<void> {
+  const chunk = pageAligned(chunkBytes)
+  for (let at = 0; ; ) {
+    const began = performance.now()
+    const end = at + stepBytes
+    let bytesRead: number
+    do {
+      bytesRead = (await from.read(chunk, 0, Math.min(chunk.length, most - at), at)).bytesRead
+      await writeAll(to, chunk.subarray(0, bytesRead), at)
+      at += bytesRead
+    } while (bytesRead > 0 && at < end)
+    await to.datasync()
+    onStep(at)
+    if (bytesRead === 0) return
+    await pause(systemClock, Math.min(performance.now() - began, longestRestMs))
+  }
+}
+
+// What goes around the page cache lies at a multiple of the disk's blocks in memory too: WebAssembly's memory does.
+declare const WebAssembly: {
+  Memory: new (size: { initial: number }) => { buffer: ArrayBuffer }
+}
+
+function pageAligned(bytes: number): Buffer {
+  const page = 65_536
+  return Buffer.from(new WebAssembly.Memory({ initial: bytes / page }).buffer)
 }
 
 /** One call may write fewer. */
@@ -106,22 +154,28 @@ const logHeaderBytes = 32
 /**
  * A log all of which is in the database already may begin anew at any time: its old commits must not be
  * replayed from a copy that was read half before and half after that. It begins anew with another salt
- * in its header, at most once while the snapshot is held.
+ * in its header, at most once while the snapshot is held. What was written after the snapshot, from `logBytes`
+ * on, belongs to later commits and stays away: at full load the end of the log is hard to reach.
  */
 async function copyLog(
   path: string,
   target: string,
   {
     openFile,
-    onSync,
-  }: { openFile: (path: string, flags: string) => Promise<FileHandle>; onSync: () => void },
+    logBytes,
+    onStep,
+  }: {
+    openFile: OpenFile
+    logBytes: number
+    onStep: () => void
+  },
 ): Promise<void> {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return
-  const log = await openFile(path, 'r')
+  const log = await openFile(path, O_RDONLY)
   for (;;) {
     const before = await readHeader(log)
-    const copy = await openFile(target, 'w')
-    await copyBytes(log, copy, onSync)
+    const copy = await openFile(target, toMake)
+    await copyBytes(log, copy, onStep, logBytes)
     if (before.equals(await readHeader(log))) return
   }
 }

@@ -43,6 +43,9 @@ export const rowsOf = (json: string) => sql<{ value: string }>`json_each(${json}
 /** A row's cell, by its place. */
 export const cell = <T>(place: number) => sql<T>`line.value ->> ${sql.lit(place)}`
 
+/** A column as no index knows it: where one value has most of the rows, its index is the long way to a few of them. */
+export const unindexed = <T>(column: string) => sql<T>`+${sql.ref(column)}`
+
 export const databaseFile = (dataDir: string) => join(dataDir, 'posthorn.db')
 
 export interface ConnectionOptions {

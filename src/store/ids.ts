@@ -69,7 +69,8 @@ const serialTables = [
 const uuidTables = [
   ...['automations', 'automation_live', 'automation_runs'],
   ...['accounts', 'api_keys', 'broadcasts', 'contact_lists', 'contacts', 'dkim_keys', 'domains'],
-  ...['emails', 'template_versions', 'templates', 'topics', 'webhook_endpoints'],
+  ...['emails', 'invitations', 'template_versions', 'templates', 'topics', 'users'],
+  'webhook_endpoints',
 ]
 
 /**

@@ -7,12 +7,14 @@ import { makeGroupCommit, type Write } from './group-commit.js'
 import { type Ids, makeIds, readLastIds } from './ids.js'
 import { openLogSync } from './log-sync.js'
 import type { Tables } from './schema.js'
+import type { SchemaState } from './schema-state.js'
 import { joinTurns } from './turns.js'
 
 export { copyDatabase } from './copy.js'
 export { cursorOf, idInCursor, pageOf, textCursorOf, textInCursor } from './cursor.js'
-export { cell, databaseFile, idsIn, idsOf, rowsOf } from './dialect.js'
+export { cell, databaseFile, idsIn, idsOf, rowsOf, unindexed } from './dialect.js'
 export { type DiskRoom, diskRoom } from './disk-room.js'
+export { copyDurably, removeDurably, renameDurably, writeDurably } from './durable.js'
 /**
  * The one SQLite file. Every thread opens it once: `read` for queries of their own, `write` for the
  * group commit. What must hold: a resolved `write` is on disk (WAL, synced before it is answered); nothing
@@ -37,6 +39,7 @@ export { tryLockFile } from './lock.js'
 export { mailNumber } from './mail-number.js'
 export { prepared, preparedInsert } from './prepared.js'
 export * from './schema.js'
+export { readSchemaState, type SchemaState } from './schema-state.js'
 export { storedJson, storedObject, storedTexts } from './stored-json.js'
 export { forgetTurn, makeTurns } from './turns.js'
 export { emptyWal, walBytes } from './wal.js'
@@ -54,6 +57,8 @@ export interface Store {
    * tenths of a second under load, and holds up no other. Throws when the disk is full.
    */
   checkpoint(): void
+  /** A number that is another one after a commit of any thread or process: cheaper to ask than any table. */
+  commits(): number
   /** Finishes the writes under way, then closes both connections. */
   close(): Promise<void>
 }
@@ -88,6 +93,16 @@ export async function migrateStore(dataDir: string, isServed?: () => boolean): P
 /** Whether this version has the migration that a database was brought up to date by last. */
 export async function knowsSchema(name: string): Promise<boolean> {
   return (await import('./migrate.js')).knowsSchema(name)
+}
+
+/** The name of the last migration of this release. */
+export async function latestSchema(): Promise<string> {
+  return (await import('./migrate.js')).latestSchema()
+}
+
+/** How a database stands to this release, which has to read it: nothing is changed. */
+export async function schemaState(dataDir: string): Promise<SchemaState> {
+  return (await import('./migrate.js')).schemaState(dataDir)
 }
 
 /** Opens the migrated database; `migrateStore` comes first, once a process. */
@@ -139,6 +154,8 @@ export function openStore(options: StoreOptions): Store {
         throw error
       }
     },
+    // The reader's own connection writes nothing, so that it sees everybody's commits.
+    commits: () => Number(reader.pragma('data_version', { simple: true })),
     async close() {
       await idle()
       await logSync.close()

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { type Migration, Migrator } from 'kysely'
-import { OperatorError } from '../errors/index.js'
+import { packageVersion } from '../config/index.js'
+import { exitStatus, OperatorError } from '../errors/index.js'
 import { databaseFile, kyselyOver, openConnection } from './dialect.js'
 import * as mail from './migrations/0001-mail.js'
 import * as templates from './migrations/0002-templates.js'
@@ -46,6 +47,22 @@ import * as notices from './migrations/0049-notices.js'
 import * as noticeMails from './migrations/0050-notice-mails.js'
 import * as woken from './migrations/0058-woken.js'
 import * as keptEvents from './migrations/0059-kept-events.js'
+import * as releases from './migrations/0060-releases.js'
+import * as certificates from './migrations/0061-certificates.js'
+import * as webhooksAside from './migrations/0062-webhooks-aside.js'
+import * as certificateOrders from './migrations/0063-certificate-orders.js'
+import * as people from './migrations/0064-people.js'
+import * as auditLog from './migrations/0065-audit-log.js'
+import * as campaignPauses from './migrations/0069-campaign-pauses.js'
+import * as domainLooks from './migrations/0070-domain-looks.js'
+import * as logSearch from './migrations/0072-log-search.js'
+import * as doctorFindings from './migrations/0074-doctor-findings.js'
+import * as templateSamples from './migrations/0075-template-samples.js'
+import * as dashboardLists from './migrations/0076-dashboard-lists.js'
+import * as provedPeople from './migrations/0077-proved-people.js'
+import * as webhookAnswers from './migrations/0078-webhook-answers.js'
+import type { Tables } from './schema.js'
+import { readSchemaState, type SchemaState } from './schema-state.js'
 
 /** In order, forward only; a released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -93,30 +110,66 @@ const migrations: Record<string, Migration> = {
   '0050-notice-mails': noticeMails,
   '0058-woken': woken,
   '0059-kept-events': keptEvents,
+  '0060-releases': releases,
+  '0061-certificates': certificates,
+  '0062-webhooks-aside': webhooksAside,
+  '0063-certificate-orders': certificateOrders,
+  '0064-people': people,
+  '0065-audit-log': auditLog,
+  '0069-campaign-pauses': campaignPauses,
+  '0070-domain-looks': domainLooks,
+  '0072-log-search': logSearch,
+  '0074-doctor-findings': doctorFindings,
+  '0075-template-samples': templateSamples,
+  '0076-dashboard-lists': dashboardLists,
+  '0077-proved-people': provedPeople,
+  '0078-webhook-answers': webhookAnswers,
 }
 
 export const knowsSchema = (name: string): boolean => Object.hasOwn(migrations, name)
 
+/** The name of the last migration of this release. */
+export const latestSchema = (): string => Object.keys(migrations).at(-1) ?? ''
+
+/** How the database of `dataDir` stands to this release; see `SchemaState`. */
+export const schemaState = (dataDir: string): SchemaState =>
+  readSchemaState(dataDir, Object.keys(migrations))
+
 /**
- * Brings the database to the present schema, under a lock, all or nothing. Runs at every start. Throws an
- * `OperatorError` where it would change a database that is being served: by an appliance of another version.
+ * Brings the database to the present schema, under a lock, all or nothing, and notes which release did. Runs at every
+ * start. Throws an `OperatorError` for a database of a newer release, and where it would change one that is being
+ * served: by an appliance of another version.
  */
 export async function migrateStore(dataDir: string, isServed = () => false): Promise<void> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const db = kyselyOver<unknown>(openConnection(databaseFile(dataDir), { busyTimeoutMs: 10_000 }))
+  const { kind, schema, writtenBy } = schemaState(dataDir)
+  if (kind === 'newer') {
+    const writer = writtenBy === undefined ? 'A newer Posthorn' : `Posthorn ${writtenBy}`
+    throw new OperatorError(
+      `${writer} has written the database in ${dataDir} (schema ${schema}). This is Posthorn ${packageVersion()}, which knows no schema after ${latestSchema()} and cannot read it: start ${writtenBy ?? 'the newer one'} again, or restore the backup that was made before the upgrade`,
+      { status: exitStatus.misplaced },
+    )
+  }
+  const isOld = kind !== 'same'
+  if (isOld && isServed()) {
+    throw new OperatorError(
+      `The appliance that serves ${dataDir} is older than this command: restart it ('systemctl restart posthorn'), which brings its database up to date, and then run the command again`,
+    )
+  }
+  const db = kyselyOver<Tables>(openConnection(databaseFile(dataDir), { busyTimeoutMs: 10_000 }))
   try {
     const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
-    const pending = (await migrator.getMigrations()).filter(({ executedAt }) => !executedAt)
-    if (pending.length > 0 && isServed()) {
-      throw new OperatorError(
-        `The appliance that serves ${dataDir} is older than this command: restart it ('systemctl restart posthorn'), which brings its database up to date, and then run the command again`,
-      )
-    }
     const { error } = await migrator.migrateToLatest()
     if (error !== undefined) {
       throw new OperatorError(`The database in ${dataDir} cannot be brought up to date`, {
         cause: error,
       })
+    }
+    const own = { version: packageVersion(), migration: latestSchema() }
+    const last = db.selectFrom('releases').select(['version', 'migration']).orderBy('id', 'desc')
+    const written = await last.limit(1).executeTakeFirst()
+    if (written?.version !== own.version || written.migration !== own.migration) {
+      await db.insertInto('releases').values(own).execute()
     }
   } finally {
     await db.destroy()

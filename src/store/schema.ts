@@ -7,6 +7,7 @@ import type { ColumnType, Generated } from 'kysely'
  */
 export interface Tables {
   appliance: ApplianceRow
+  releases: ReleaseRow
   accounts: AccountRow
   account_logos: AccountLogoRow
   api_keys: ApiKeyRow
@@ -44,6 +45,9 @@ export interface Tables {
   site_states: SiteStateRow
   mta_sts: MtaStsRow
   tls_sessions: TlsSessionsRow
+  acme_accounts: AcmeAccountRow
+  certificates: CertificateRow
+  certificate_orders: CertificateOrderRow
   tls_reports: TlsReportRow
   tls_report_posts: TlsReportPostRow
   dmarc_reports: DmarcReportRow
@@ -92,7 +96,18 @@ export interface Tables {
   notice_mails: NoticeMailRow
   jobs: JobRow
   job_runs: JobRunRow
+  doctor_findings: DoctorFindingRow
   record_checks: RecordCheckRow
+  users: UserRow
+  memberships: MembershipRow
+  invitations: InvitationRow
+  known_places: KnownPlaceRow
+  sessions: SessionRow
+  passkeys: PasskeyRow
+  recovery_codes: RecoveryCodeRow
+  entry_links: EntryLinkRow
+  audit_log: AuditLogRow
+  domain_looks: DomainLookRow
 }
 
 /** One row, of id 1. */
@@ -106,6 +121,14 @@ export interface ApplianceRow {
   backup_made_at: Generated<number | null>
   /** When an appliance was last started on a backup's copy. */
   restored_at: Generated<number | null>
+}
+
+/** A release that has written this database, after the one of the row before. */
+export interface ReleaseRow {
+  id: Generated<number>
+  version: string
+  /** The name of the last migration that it knew. */
+  migration: string
 }
 
 export interface AccountRow {
@@ -408,6 +431,8 @@ export interface TemplateRow {
   /** The number of the version in use. */
   version: number
   created_at: number
+  /** JSON: by a variable's path the text with which the template's page fills it in. */
+  samples: string | null
 }
 
 export interface TemplateVersionRow {
@@ -668,6 +693,48 @@ export interface TlsSessionsRow {
 }
 
 /** What came of a domain's report about a day: there is none before the DNS was asked. `day` leads the key. */
+/** Ours at a directory of ACME. Its key, sealed, is all that it needs to be known there again. */
+export interface AcmeAccountRow {
+  directory: string
+  key: Buffer
+  /** Null: not made there yet. */
+  url: string | null
+  /** As the directory was told last. */
+  email: string
+  /** In a row, of the directory itself; nothing is asked of it before `next_at`. */
+  failures: number
+  next_at: number
+  error: string | null
+}
+
+/** A name that ACME gets a certificate for. Its file says how long the certificate is good. */
+export interface CertificateRow {
+  name: string
+  /** In a row, and since when. */
+  failures: number
+  failed_since: number | null
+  ordered_at: number | null
+  /** When something is to be done: an order, a look at one, or the question when to renew. */
+  next_at: number
+  /** Null: there is no certificate, or it is to be renewed at once. */
+  renew_at: number | null
+  error: string | null
+  fix: string | null
+  /** The order under way, and the key that its certificate will be for (sealed): both outlive a kill. */
+  order_url: string | null
+  order_key: Buffer | null
+}
+
+/** An order that a directory was asked for within the last day. */
+export interface CertificateOrderRow {
+  ordered_at: number
+  name: string
+  /** Null: of a name of the operator's. */
+  account_id: string | null
+  /** Whether the name had no certificate. */
+  is_first: number
+}
+
 export interface TlsReportRow {
   day: number
   domain: string
@@ -897,6 +964,11 @@ export interface WebhookJobRow {
   attempts: number
   due_at: number
   created_at: number
+  /** Of the last attempt; null before it. */
+  status: number | null
+  response: string | null
+  error: string | null
+  tried_at: number | null
 }
 
 /** The log: a row an endpoint and event, under the number of its job. */
@@ -936,6 +1008,8 @@ export interface BroadcastRow {
   status: 'draft' | 'scheduled' | 'sending' | 'paused' | 'sent' | 'cancelled' | 'failed'
   /** Why it is paused or has failed. */
   reason: string | null
+  /** Set while it is paused by its account, which may resume it; null: any other pause is the operator's. */
+  paused_by: 'account' | null
   scheduled_at: number | null
   created_at: number
   /** When its dispatch began. */
@@ -1280,6 +1354,14 @@ export interface RecordCheckRow {
   since: number
 }
 
+/** What the last look at a domain's records found. */
+export interface DomainLookRow {
+  domain_id: string
+  at: number
+  /** JSON: one object a record. */
+  records: string
+}
+
 /** A job of the calendar that is not off. */
 export interface JobRow {
   name: string
@@ -1290,6 +1372,17 @@ export interface JobRow {
 }
 
 /** The last runs of each job of the calendar. */
+/** Of the doctor's last examination. */
+export interface DoctorFindingRow {
+  id: Generated<number>
+  at: number
+  check: string
+  subject: string
+  state: 'ok' | 'warn' | 'fail' | 'unchecked'
+  found: string
+  fix: string
+}
+
 export interface JobRunRow {
   id: Generated<number>
   name: string
@@ -1355,4 +1448,123 @@ export interface RetentionWalkRow {
 export interface RetentionWaitingRow {
   what: 'bodies' | 'transcripts'
   email_id: string
+}
+
+/** Who logs in at the dashboard. */
+export interface UserRow {
+  id: string
+  email: string
+  /** The same in lower case, by which they are found. */
+  address: string
+  name: string
+  /** scrypt with its parameters; null: only a passkey or a link leads in. */
+  password: string | null
+  /** Sealed; null: no codes are asked for. */
+  totp_secret: Buffer | null
+  /** The last step whose code was taken: no code is good twice. */
+  totp_step: number
+  operator: 0 | 1
+  disabled_at: number | null
+  created_at: number
+  last_login_at: number | null
+  /** Since when it is sure that the address is theirs. Null: they came by a link that an owner was shown. */
+  proved_at: number | null
+}
+
+export interface MembershipRow {
+  user_id: string
+  account_id: string
+  role: 'owner' | 'member' | 'viewer'
+  created_at: number
+}
+
+export interface InvitationRow {
+  id: string
+  /** Null: as an operator. */
+  account_id: string | null
+  email: string
+  address: string
+  role: 'owner' | 'member' | 'viewer' | 'operator'
+  token_hash: Buffer
+  /** SHA-256 of the link that proves the address: only the mail has it, or an operator hands it over. */
+  proof_hash: Buffer | null
+  /** Who it is, in words. */
+  invited_by: string
+  /** Null: whoever uses the command line. */
+  inviter_id: string | null
+  created_at: number
+  expires_at: number
+  accepted_at: number | null
+}
+
+/** Where somebody logged in of late. */
+export interface KnownPlaceRow {
+  user_id: string
+  address_key: string
+  seen_at: number
+}
+
+export interface SessionRow {
+  /** SHA-256 of what the cookie has. */
+  hash: Buffer
+  /** By which pages name it. */
+  id: string
+  user_id: string
+  /** `code`: the password was right, and a code of the second factor is still to come. */
+  state: 'open' | 'code'
+  created_at: number
+  seen_at: number
+  expires_at: number
+  sudo_until: number
+  address_key: string
+  agent: string
+}
+
+export interface PasskeyRow {
+  /** As the browser names it, in base64url. */
+  credential_id: string
+  id: string
+  user_id: string
+  /** COSE. */
+  public_key: Buffer
+  counter: number
+  /** JSON: an array of texts. */
+  transports: string
+  name: string
+  backed_up: 0 | 1
+  created_at: number
+  used_at: number | null
+}
+
+export interface RecoveryCodeRow {
+  user_id: string
+  /** SHA-256: of 80 random bits, which nobody guesses. */
+  hash: Buffer
+  used_at: number | null
+}
+
+/** A link that is good once; it is deleted when it is used. */
+export interface EntryLinkRow {
+  hash: Buffer
+  /** `setup`: makes the first operator. `reset`: chooses a new password. */
+  kind: 'setup' | 'reset'
+  user_id: string | null
+  created_at: number
+  expires_at: number
+}
+
+export interface AuditLogRow {
+  id: Generated<number>
+  at: number
+  account_id: string | null
+  user_id: string | null
+  actor: 'user' | 'cli' | 'api' | 'system'
+  /** Who that was then: an address, a user of the system, the name of a key. */
+  name: string
+  /** `keys.create`, `posthorn key create`, `POST /v1/keys`. */
+  action: string
+  target: string | null
+  /** A JSON object. */
+  detail: string
+  address_key: string | null
 }

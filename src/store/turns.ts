@@ -17,7 +17,7 @@
  * ticket it waits with (0: none) and how often it was passed over. A slot has at most one ticket,
  * because a thread's writes queue behind each other before they come here (`group-commit.ts`).
  */
-const maxSlots = 19
+const maxSlots = 20
 const holderAt = 0
 const dispenserAt = 1
 const slotsAt = 2

@@ -1,12 +1,13 @@
 import { makeCheckKey } from '../accounts/index.js'
+import type { Certificates } from '../certificates/index.js'
 import type { Clock } from '../clock/index.js'
-import { type Config, certificatePaths, listenOf } from '../config/index.js'
+import { type Config, listenOf } from '../config/index.js'
 import type { EmailDeps } from '../emails/index.js'
 import { makeIdempotency, maxContentBytes } from '../emails/index.js'
-import { ApiError, messageOf } from '../errors/index.js'
+import { ApiError } from '../errors/index.js'
 import type { Meter } from '../metrics/index.js'
 import { base64Size } from '../mime/index.js'
-import { makeGate, makeQuota, makeRoom, readCertificate } from '../smtpd/index.js'
+import { makeGate, makeQuota, makeRoom } from '../smtpd/index.js'
 import { maxHeaderBytes } from './arriving.js'
 import { makeClients } from './client.js'
 import { makeFailedLogins } from './failed-logins.js'
@@ -24,6 +25,7 @@ export { findSession, listSessions, type SubmissionSession } from './sessions.js
 export interface SubmissionDeps extends EmailDeps {
   meter: Meter
   config: Config
+  certificates: Pick<Certificates, 'forName' | 'reload'>
   /** For messages while they arrive. */
   dir: string
   /** Ports that were taken before a restart, by the listener's name. */
@@ -59,9 +61,8 @@ const maxOtherBytes = maxContentBytes + maxHeaderBytes
 
 /** Opens the listeners that the settings name. */
 export async function openSubmission(deps: SubmissionDeps): Promise<Submission> {
-  const { store, clock, log } = deps
-  const { submission: config, inbound, outbound, http } = deps.config
-  const files = certificatePaths(config, inbound.tls)
+  const { store, clock, log, certificates } = deps
+  const { submission: config, outbound, http } = deps.config
   const gate = makeGate({
     connections: config.maxConnections,
     perAddress: config.connectionsPerAddress,
@@ -87,7 +88,7 @@ export async function openSubmission(deps: SubmissionDeps): Promise<Submission> 
       countMail: makeKeyRate(clock, http.rateLimit),
       trusted: config.trusted,
     }),
-    certificate: readCertificate(files),
+    certificateFor: certificates.forName,
     name: outbound.heloName,
     idleTimeout: config.idleTimeout,
     maxMessageBytes,
@@ -113,13 +114,8 @@ export async function openSubmission(deps: SubmissionDeps): Promise<Submission> 
   return {
     ports: Object.fromEntries([...listeners].map(([name, { port }]) => [name, port])),
     reload() {
-      try {
-        const certificate = readCertificate(files)
-        if (certificate === undefined) return
-        for (const listener of listeners.values()) listener.setCertificate(certificate)
-      } catch (error) {
-        log.error({ cause: messageOf(error) }, 'The new file is not used')
-      }
+      certificates.reload()
+      for (const listener of listeners.values()) listener.renew()
     },
     close,
   }

@@ -8,13 +8,15 @@ import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import {
   boundSessions,
-  type Certificate,
+  type CertificateFor,
   coded,
   type Gate,
   guardListener,
+  offerNow,
   type Refusal,
   refuseFor,
   type SessionConnection,
+  sniOptions,
   wrapSessions,
 } from '../smtpd/index.js'
 import { type Course, type ListenerName, makeTranscript } from './session.js'
@@ -27,7 +29,7 @@ export interface ListenerDeps extends Omit<TransactionDeps, 'courseOf' | 'failed
   meter: Meter
   gate: Gate
   sessions: SessionLog
-  certificate: Certificate | undefined
+  certificateFor: CertificateFor
   /** How it greets. */
   name: string
   idleTimeout: number
@@ -45,8 +47,8 @@ export interface ListenerPlace {
 
 export interface Listener {
   readonly port: number
-  /** Sessions from now on use it. */
-  setCertificate(certificate: Certificate): void
+  /** Sessions from now on are offered the certificates that there are now. */
+  renew(): void
   /** Lets transactions under way end for a moment, then closes them. */
   close(): Promise<void>
 }
@@ -71,6 +73,7 @@ export async function openListener(deps: ListenerDeps, place: ListenerPlace): Pr
     return course
   }
   const server = new SMTPServer(serverOptions(deps, place, courseOf))
+  offerNow(server, deps.certificateFor)
   wrapSessions(server, (connection) => {
     const mayLogIn = () => connection.secure || listener === 'plain'
     follow(connection, () => courseOf(connection.session), mayLogIn)
@@ -105,7 +108,7 @@ export async function openListener(deps: ListenerDeps, place: ListenerPlace): Pr
   log.info({ host, port: opened, listener }, 'Takes mail from programs')
   return {
     port: opened,
-    setCertificate: (renewed) => server.updateSecureContext(renewed),
+    renew: () => offerNow(server, deps.certificateFor),
     close: () => new Promise<void>((resolve) => server.close(resolve)),
   }
 }
@@ -116,7 +119,7 @@ function serverOptions(
   { listener, networks }: ListenerPlace,
   courseOf: (session: SMTPServerSession) => Course,
 ): SMTPServerOptions {
-  const { log, meter, gate, certificate } = deps
+  const { log, meter, gate, certificateFor } = deps
   const taken = () => meter.count('posthorn_submission_mails_total', {})
   const failed = () => meter.count('posthorn_submission_failed_logins_total', {})
   const transactions = makeTransactions({ ...deps, courseOf, failed, taken }, gate)
@@ -149,8 +152,7 @@ function serverOptions(
     // RFC 4954 §9: a password goes over TLS. CRAM-MD5 would need the key in clear.
     authMethods: ['PLAIN', 'LOGIN'],
     allowInsecureAuth: listener === 'plain',
-    disabledCommands: certificate === undefined ? ['STARTTLS'] : [],
-    ...certificate,
+    ...sniOptions(certificateFor),
     // A name that others choose, and a wait for it.
     disableReverseLookup: true,
     // Shown with each reply: its own code where it has one, else that of smtp-server's table.

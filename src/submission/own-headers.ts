@@ -76,9 +76,9 @@ function json(value: string): unknown {
 
 /** `campaign=spring, plan=pro` */
 function tags(value: string): Wishes['tags'] | undefined {
-  const pairs = value.split(',').map((pair) => /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(pair))
+  const pairs = value.split(',').map((pair) => /^([^=\s]+)\s*=(.*)$/.exec(pair.trim()))
   const read = pairs.flatMap((pair) =>
-    pair === null ? [] : [{ name: pair[1] ?? '', value: pair[2] ?? '' }],
+    pair === null ? [] : [{ name: pair[1] ?? '', value: (pair[2] ?? '').trim() }],
   )
   return read.length === pairs.length ? read : undefined
 }

@@ -24,6 +24,20 @@ export interface CsvLine extends NewSuppression {
 const maxDetailLength = 1_000
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
+// As exports of other services, and the pages of this one, name them.
+const otherWords = new Map<string, SuppressionReason>([
+  ['bounced', 'bounce'],
+  ['bounces', 'bounce'],
+  ['complained', 'complaint'],
+  ['complaints', 'complaint'],
+  ['unsubscribed', 'unsubscribe'],
+  ['unsubscribes', 'unsubscribe'],
+  ['by hand', 'manual'],
+])
+
+const reasonOf = (word: string): SuppressionReason | undefined =>
+  suppressionReasons.find((known) => known === word) ?? otherWords.get(word)
+
 /** The columns' names, when this first line names them: one of them is `email`. */
 export function headerOf(cells: readonly string[]): readonly string[] | undefined {
   const named = cells.map((cell) => cell.toLowerCase().replace(/[^a-z]/g, ''))
@@ -42,14 +56,20 @@ export function headerOf(cells: readonly string[]): readonly string[] | undefine
 export function readCells(
   header: readonly string[],
   cells: readonly string[],
-  usual: { reason: SuppressionReason; scope?: SuppressionScope | undefined },
+  usual: {
+    reason: SuppressionReason
+    scope?: SuppressionScope | undefined
+    detail?: string | undefined
+  },
 ): CsvLine | string {
-  const cell = (column: (typeof columns)[number]) => cells[header.indexOf(column)]?.trim() ?? ''
+  // An export for spreadsheets has an apostrophe before what they would take for a formula.
+  const cell = (column: (typeof columns)[number]) =>
+    cells[header.indexOf(column)]?.trim().replace(/^'(?=[=+\-@])/, '') ?? ''
   // What the decoder puts for bytes that it cannot read: another address than was meant.
   if (cell('email').includes('\uFFFD')) return 'the line is not UTF-8'
   const mailbox = parseMailbox(cell('email'))
   if (mailbox === undefined) return `"${cell('email').slice(0, 80)}" is no address`
-  const reason = suppressionReasons.find((known) => known === cell('reason').toLowerCase())
+  const reason = reasonOf(cell('reason').toLowerCase())
   if (reason === undefined && cell('reason') !== '') {
     return `"${cell('reason').slice(0, 80)}" is no reason: expected one of ${suppressionReasons.join(', ')}`
   }
@@ -71,7 +91,7 @@ export function readCells(
     scope: scope ?? usual.scope,
     // Another system's ids mean nothing here.
     emailId: uuid.test(cell('emailId')) ? cell('emailId').toLowerCase() : null,
-    detail: cell('detail').slice(0, maxDetailLength) || null,
+    detail: (cell('detail') || (usual.detail ?? '')).slice(0, maxDetailLength) || null,
     createdAt,
     expiresAt: expiresAt ?? null,
   }

@@ -3,7 +3,7 @@ import { type CsvError, type Info, parse } from 'csv-parse'
 import type { Clock } from '../clock/index.js'
 import type { Read, Store } from '../store/index.js'
 import { type CsvLine, columns, headerOf, readCells } from './csv-line.js'
-import { listSuppressions } from './list.js'
+import { listSuppressions, suppressionsOf } from './list.js'
 import {
   type Suppression,
   type SuppressionReason,
@@ -20,8 +20,12 @@ export interface ImportOptions {
   /** For lines that name none. */
   reason: SuppressionReason
   scope?: SuppressionScope | undefined
+  /** A note, for lines that have none. */
+  detail?: string | undefined
   /** Told of every line that is left out. */
   onFault: (fault: LineFault) => void
+  /** Only counts: nothing is written. What would only make a record stronger counts as known. */
+  isTrial?: boolean
 }
 
 export interface ImportCounts {
@@ -35,6 +39,9 @@ export interface ImportCounts {
 const perWrite = 200
 const perPage = 1_000
 const maxRecordChars = 64 * 1024
+const perTurn = 500
+// No list of addresses has so many; each costs as much as a good one.
+const mostFaults = 100_000
 
 /**
  * Records every address of a CSV (with the columns of an export, or others around `email`) or of a
@@ -55,20 +62,40 @@ export async function importSuppressions(
   const record = async () => {
     const lines = batch
     batch = []
-    const added = await store.write(async (tx) => {
-      const now = clock.now()
-      let fresh = 0
-      for (const { createdAt, ...given } of lines) {
-        const at = Math.min(createdAt ?? now, now)
-        if (await suppress(tx, accountId, given, at)) fresh++
-      }
-      return fresh
-    })
+    const added = options.isTrial
+      ? await unknownAmong(lines)
+      : await store.write(async (tx) => {
+          const now = clock.now()
+          let fresh = 0
+          for (const { createdAt, ...given } of lines) {
+            const at = Math.min(createdAt ?? now, now)
+            if (await suppress(tx, accountId, given, at)) fresh++
+          }
+          return fresh
+        })
     counts.added += added
     counts.known += lines.length - added
   }
+  const seen = new Set<string>()
+  const unknownAmong = async (lines: readonly CsvLine[]) => {
+    let fresh = 0
+    for (const { email, reason } of lines) {
+      const line = `${reason} ${email.toLowerCase()}`
+      const records = seen.has(line) ? [] : await suppressionsOf(store.read, accountId, email)
+      if (!seen.has(line) && !records.some((record) => record.reason === reason)) fresh++
+      seen.add(line)
+    }
+    return fresh
+  }
   let header: readonly string[] | undefined
+  let records = 0
   for await (const { cells, line } of recordsOf(input, report)) {
+    // Streams go on without a turn of the event loop, on which others wait.
+    if (++records % perTurn === 0) await new Promise((resolve) => setImmediate(resolve))
+    if (counts.faults >= mostFaults) {
+      report(line, `${mostFaults} lines could not be read: what follows was left out`)
+      break
+    }
     if (header === undefined) {
       const named = headerOf(cells)
       header = named ?? ['email']
@@ -82,8 +109,16 @@ export async function importSuppressions(
   return counts
 }
 
-/** All of an account's records as CSV, by address; `importSuppressions` takes it back. */
-export async function* exportSuppressions(read: Read, accountId: string): AsyncGenerator<string> {
+/**
+ * All of an account's records as CSV, by address; `importSuppressions` takes it back. `forSpreadsheet`: no cell
+ * is read as a formula, as what strangers write into addresses and replies could be.
+ */
+export async function* exportSuppressions(
+  read: Read,
+  accountId: string,
+  { forSpreadsheet = false } = {},
+): AsyncGenerator<string> {
+  const written = forSpreadsheet ? asText : (cell: string) => cell
   yield csvLine(columns)
   for (let after: Suppression | undefined; ; ) {
     const page = await listSuppressions(read, accountId, { after, limit: perPage })
@@ -92,11 +127,11 @@ export async function* exportSuppressions(read: Read, accountId: string): AsyncG
     yield page
       .map(({ email, reason, scope, emailId, detail, createdAt, expiresAt }) =>
         csvLine([
-          email,
+          written(email),
           reason,
           scope,
           emailId ?? '',
-          detail ?? '',
+          written(detail ?? ''),
           new Date(createdAt).toISOString(),
           expiresAt === null ? '' : new Date(expiresAt).toISOString(),
         ]),
@@ -104,6 +139,8 @@ export async function* exportSuppressions(read: Read, accountId: string): AsyncG
       .join('')
   }
 }
+
+const asText = (cell: string) => (/^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell)
 
 /** The records with the number of their last line; at one that never ends the file ends. */
 async function* recordsOf(input: Readable, report: (line: number, fault: string) => void) {

@@ -6,7 +6,12 @@
  * unsubscribe blocks marketing alone (`decisions.md`).
  */
 export { suppressedAmong, suppressionsAmong } from './among.js'
-export { exportSuppressions, type ImportCounts, importSuppressions, type LineFault } from './csv.js'
+export {
+  exportSuppressions,
+  type ImportCounts,
+  importSuppressions,
+  type LineFault,
+} from './csv.js'
 export { suppressFailing } from './failing.js'
 export { liftExpired } from './lift-expired.js'
 export { listSuppressions, suppressionsOf } from './list.js'

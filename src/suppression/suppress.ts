@@ -99,7 +99,7 @@ const kinds: Record<SuppressionReason, ConsentKind> = {
 
 export interface Lifting {
   /** On whose word; `time` when it was to last for a while. */
-  by: 'recipient' | 'operator' | 'api' | 'time'
+  by: 'recipient' | 'operator' | 'api' | 'dashboard' | 'time'
   at: number
   /** Default: all of them. */
   reasons?: readonly SuppressionReason[]

@@ -10,6 +10,8 @@ export interface Engine {
   parse(liquid: string): Parsed
   /** Renders within the budget, which the caller has renewed. `strict`: a missing variable throws. */
   render(parsed: Parsed, variables: object, strict: boolean): string
+  /** The paths of what it takes from its variables, such as `user.name`; not what it assigns itself. */
+  paths(parsed: Parsed): string[]
 }
 
 // They read files or other templates; the tables that show it are liquidjs' own.
@@ -63,6 +65,11 @@ export function makeEngine(budget: Budget, { escapes }: { escapes: boolean }): E
       context.memoryLimit.use = (amount) => budget.take(Number(amount))
       return String(engine.renderSync(parsed, context))
     },
+    paths(parsed) {
+      const segments = engine.globalVariableSegmentsSync(parsed)
+      const own = segments.filter(([root]) => root !== 'forloop' && root !== 'tablerowloop')
+      return own.map(pathOf).filter((path) => path !== '')
+    },
   }
 }
 
@@ -94,6 +101,14 @@ function makeEmitter(budget: Budget) {
       this.buffer += text
     },
   }
+}
+
+/** Up to where it is known before rendering, and without the properties that Liquid itself gives. */
+function pathOf(segments: readonly unknown[]): string {
+  const unknown = segments.findIndex(
+    (one) => typeof one !== 'string' || !/^[\w-]+$/.test(one) || /^(size|first|last)$/.test(one),
+  )
+  return segments.slice(0, unknown === -1 ? segments.length : Math.max(unknown, 0)).join('.')
 }
 
 /** As Liquid prints: nothing for null, arrays without commas. */

@@ -4,6 +4,8 @@
  * the render thread alone, within 100 ms of CPU, and whatever it does there fails that one job.
  * liquidjs is loaded by `serveRenders` only.
  */
+
+export { type Difference, differences } from './differences.js'
 export type { Rendered, RenderJob, RenderOutcome, TemplateFault, TemplatePart } from './job.js'
 export {
   escapeMerged,
@@ -18,11 +20,13 @@ export {
   describeFault,
   findSyntaxFault,
   type RenderInput,
+  readDraft,
   renderTemplate,
   tryRender,
 } from './render-template.js'
 export { openRenderer, type Renderer } from './renderer.js'
-export { putTemplate } from './save-template.js'
+export { keepSamples, maxSamples, type Samples, samplesOf } from './samples.js'
+export { changeTemplate, putTemplate, restoreVersion } from './save-template.js'
 export { serveRenders } from './serve.js'
 export { subjectLine } from './subject-line.js'
 export {

@@ -45,8 +45,8 @@ export interface Rendered {
 
 export type RenderOutcome =
   | { kind: 'rendered'; rendered: Rendered }
-  /** The answer to a job without variables. */
-  | { kind: 'parsed' }
+  /** The answer to a job without variables: the paths of those that its parts name, each once. */
+  | { kind: 'parsed'; paths: string[] }
   | { kind: 'failed'; fault: TemplateFault }
   /** Not rendered, for no fault of the template: the queue is full, or the renderer is closing. */
   | { kind: 'unavailable'; cause: string }

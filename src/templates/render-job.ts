@@ -40,7 +40,12 @@ export function makeRenderJob(budget: Budget): (job: RenderJob) => RenderOutcome
     const subject = parse(plain, 'subject', job.subject)
     const body = parse(html, 'html', job.html)
     const text = job.text === null ? null : parse(plain, 'text', job.text)
-    if (job.variables === null) return { kind: 'parsed' }
+    if (job.variables === null) {
+      const paths = (engine: Engine, parsed: Parsed | string | null) =>
+        typeof parsed === 'string' || parsed === null ? [] : engine.paths(parsed)
+      const all = [...paths(plain, subject), ...paths(html, body), ...paths(plain, text)]
+      return { kind: 'parsed', paths: [...new Set(all)] }
+    }
     // Without a prototype, `constructor` and its like are names as any other.
     const variables: object = Object.assign(Object.create(null), JSON.parse(job.variables))
     const put = (engine: Engine, part: TemplatePart, parsed: Parsed | string) => {

@@ -31,7 +31,7 @@ export async function renderTemplate(
 /** As `renderTemplate`, but a fault is a value that tells where it is. Throws 503 only. */
 export async function tryRender(
   renderer: Renderer,
-  template: Template,
+  template: Unsaved | Template,
   { subject, text, variables }: RenderInput,
 ): Promise<Extract<RenderOutcome, { kind: 'rendered' | 'failed' }>> {
   const json = variablesJson(variables)
@@ -59,13 +59,27 @@ export async function findSyntaxFault(
   accountId: string,
   draft: TemplateDraft,
 ): Promise<TemplateFault | undefined> {
+  const read = await readDraft(renderer, accountId, draft)
+  return read.fault
+}
+
+/**
+ * What is wrong with a draft's Liquid, or the paths of the variables that it names. Throws 503 when the
+ * renderer has no room.
+ */
+export async function readDraft(
+  renderer: Renderer,
+  accountId: string,
+  draft: Omit<TemplateDraft, 'slug'>,
+): Promise<{ fault: TemplateFault | undefined; paths: string[] }> {
   const { subject, html, textBody = null } = draft
   const outcome = await renderer.render({
     ...sources({ accountId, subject, html, textBody, versionId: null }),
     variables: null,
   })
   if (outcome.kind === 'unavailable') throw unavailable(outcome.cause)
-  return outcome.kind === 'failed' ? outcome.fault : undefined
+  if (outcome.kind === 'failed') return { fault: outcome.fault, paths: [] }
+  return { fault: undefined, paths: outcome.kind === 'parsed' ? outcome.paths : [] }
 }
 
 /** A fault in one sentence: of what (`Template "x"`), which, and where. */
@@ -77,11 +91,12 @@ export function describeFault(what: string, fault: TemplateFault): string {
   return `${what} ${verb}: ${fault.message}${place}`
 }
 
-function sources(
-  template: Pick<Template, 'accountId' | 'subject' | 'html' | 'textBody'> & {
-    versionId: string | null
-  },
-): Omit<RenderJob, 'variables'> {
+/** What nobody has saved yet: nothing that was parsed from it is kept. */
+export type Unsaved = Pick<Template, 'accountId' | 'subject' | 'html' | 'textBody'> & {
+  versionId: string | null
+}
+
+function sources(template: Unsaved): Omit<RenderJob, 'variables'> {
   const key = template.versionId
   return {
     accountId: template.accountId,

@@ -51,7 +51,7 @@ export async function restoreVersion(
   accountId: string,
   slug: string,
   version: number,
-  alongside: (tx: Tx, saved: Template) => Promise<void>,
+  alongside: (tx: Tx, saved: Template) => Promise<void> = async () => {},
 ): Promise<Template> {
   const draft = (tx: Tx) => findTemplate(tx, accountId, slug, version)
   return saveNext(deps, accountId, draft, { alongside })

@@ -177,7 +177,10 @@ export async function deleteTemplate(
 async function nextVersion(tx: Tx, accountId: string, slug: string, newId: string, now: number) {
   return tx
     .insertInto('templates')
-    .values({ id: newId, account_id: accountId, slug, version: 1, created_at: now })
+    .values({
+      ...{ id: newId, account_id: accountId, slug, version: 1, created_at: now },
+      samples: null,
+    })
     .onConflict((conflict) =>
       conflict
         .columns(['account_id', 'slug'])

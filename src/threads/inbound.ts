@@ -1,3 +1,4 @@
+import { certificatesOf } from '../app/certificates.js'
 import { makeEffects } from '../app/effects.js'
 import { bounceRuleFiles, feedbackLoopFiles } from '../app/files.js'
 import { openResolver } from '../app/resolver.js'
@@ -16,6 +17,7 @@ await runThread('inbound', async ({ data, store, clock, log, key, meter }) => {
     log,
     meter,
     returnPaths: makeReturnPaths(key),
+    certificates: certificatesOf('inbound', { ...data, log }),
     config: { ...config, port: data.listenPort ?? config.port },
     hosts: [
       outbound.heloName,

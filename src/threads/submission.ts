@@ -1,3 +1,4 @@
+import { certificatesOf } from '../app/certificates.js'
 import { plansFile } from '../app/files.js'
 import { runThread } from '../app/thread.js'
 import { loadPlans } from '../billing/index.js'
@@ -14,6 +15,7 @@ await runThread('submission', async ({ data, store, clock, log, meter, ring }) =
   const renderer = openRenderer({ log, clock })
   const submission = await openSubmission({
     ...{ store, clock, log, meter, renderer, ring, config: data.config },
+    certificates: certificatesOf('submission', { ...data, log }),
     plans: loadPlans(plansFile(data.dataDir)),
     backlog: joinBacklog(data.backlog),
     maxQueued: outbound.maxQueued,

@@ -21,7 +21,8 @@ export function readAskedFor(records: readonly string[]): Destination[] {
   if (record === undefined || others.length > 0) return []
   const rua = record
     .split(';')
-    .map((field) => /^[ \t]*rua[ \t]*=[ \t]*(.*?)[ \t]*$/.exec(field)?.[1])
+    // Each of the addresses loses its blanks below: a search for the end of them here would cost the square of a run.
+    .map((field) => /^[ \t]*rua[ \t]*=(.*)$/.exec(field)?.[1])
     .find((value) => value !== undefined)
   const uris = new Set((rua ?? '').split(',').map((uri) => uri.trim()))
   return [...uris].flatMap((uri) => destinationOf(uri) ?? []).slice(0, maxDestinations)

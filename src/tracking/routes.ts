@@ -34,6 +34,7 @@ export function trackingRoutes(
     )
   }
 
+  // Mail that has left with http:// goes on to work, also where its host has no certificate any more.
   pages.get(
     '/o/:name',
     (request): Page => {
@@ -43,7 +44,7 @@ export function trackingRoutes(
       recorder.note(copy, askedBy(request, 'opened'))
       return { bytes: pixel, contentType: 'image/gif', headers: quiet }
     },
-    { unlimited: true },
+    { unlimited: true, alsoPlain: true },
   )
 
   pages.get(
@@ -55,7 +56,7 @@ export function trackingRoutes(
       recorder.note(click, { ...askedBy(request, 'clicked'), links, target })
       return { status: 302, redirect: target, headers: quiet }
     },
-    { unlimited: true },
+    { unlimited: true, alsoPlain: true },
   )
 }
 

@@ -70,8 +70,7 @@ export function openEndpointLine(deps: DeliverDeps, id: string): Delivering {
     meter.count('posthorn_webhook_attempts_total', { outcome })
     try {
       if (dueAt !== undefined) {
-        await store.write((tx) => deferJob(tx, { id: job.id, attempts, dueAt }))
-        return { ...job, attempts, due_at: dueAt }
+        return await store.write((tx) => deferJob(tx, job, answer, { attempts, dueAt, now }))
       }
       const how = { attempts, now, failedBefore }
       const disabled = await store.write((tx) => endJob(tx, job, answer, how))

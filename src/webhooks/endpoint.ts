@@ -82,12 +82,19 @@ export async function addEndpoint(
   return { ...toEndpoint(row), secret }
 }
 
-export async function listEndpoints(read: Read, accountId: string): Promise<Endpoint[]> {
+/** The oldest first; all of them, or so many from the one after `after` on. */
+export async function listEndpoints(
+  read: Read,
+  accountId: string,
+  { after, limit }: { after?: string | undefined; limit?: number } = {},
+): Promise<Endpoint[]> {
   const rows = await read
     .selectFrom('webhook_endpoints')
     .selectAll()
     .where('account_id', '=', accountId)
     .where('deleted_at', 'is', null)
+    .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))
+    .$if(limit !== undefined, (query) => query.limit(limit ?? 0))
     .orderBy('id')
     .execute()
   return rows.map(toEndpoint)

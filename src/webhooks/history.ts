@@ -1,5 +1,13 @@
+import { sql } from 'kysely'
 import { ApiError } from '../errors/index.js'
-import { idsIn, type Read, type Store, type Tx, type WebhookDeliveryRow } from '../store/index.js'
+import {
+  idsIn,
+  type Read,
+  type Store,
+  type Tx,
+  type WebhookDeliveryRow,
+  type WebhookJobRow,
+} from '../store/index.js'
 import { endpointRow } from './endpoint.js'
 import { insertJob } from './enqueue.js'
 
@@ -17,6 +25,8 @@ export interface WebhookDelivery {
   createdAt: number
   /** When it ended; of what waits, when it is tried next. */
   at: number
+  /** When the last attempt was made, or it was set aside; null before the first. */
+  triedAt: number | null
   body: string
 }
 
@@ -51,38 +61,110 @@ export async function readDeliveries(
     .selectFrom('webhook_deliveries')
     .selectAll()
     .where('endpoint_id', '=', id)
-    .$if(failed, (query) => query.where('outcome', '<>', 'delivered'))
+    .$if(failed, (query) => query.where(didNotArrive))
     .$if(endedFrom !== undefined, (query) => query.where('id', '<', endedFrom ?? 0))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()
-  const shown = ({
-    id,
-    event,
-    email_id,
-    attempts,
-    created_at,
-    body,
-  }: (typeof waiting)[number]) => ({
-    ...{ id, event, emailId: email_id, attempts, createdAt: created_at, body },
-  })
-  return [
-    ...waiting.map((row) => ({
-      ...shown(row),
-      ...{ outcome: 'waiting' as const, status: null, response: null, error: null, at: row.due_at },
-    })),
-    ...ended.map((row) => {
-      const { outcome, status, response, error, ended_at: at } = row
-      return { ...shown({ ...row, due_at: at }), outcome, status, response, error, at }
-    }),
-  ].slice(0, limit)
+  return [...waiting.map(toWaiting), ...ended.map(toEnded)].slice(0, limit)
+}
+
+/** One of them by its number. Throws a 404. */
+export async function findDelivery(
+  read: Read,
+  accountId: string,
+  endpointId: string,
+  id: number,
+): Promise<WebhookDelivery> {
+  const endpoint = await endpointRow(read, accountId, endpointId)
+  const ended = await read
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('endpoint_id', '=', endpoint.id)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (ended !== undefined) return toEnded(ended)
+  const waiting = await read
+    .selectFrom('webhook_jobs')
+    .selectAll()
+    .where('endpoint_id', '=', endpoint.id)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (waiting === undefined) throw noDelivery(id)
+  return toWaiting(waiting)
+}
+
+// Literals, or SQLite does not see that its small index has all of them.
+const didNotArrive = sql<boolean>`outcome <> 'delivered'`
+
+const noDelivery = (id: number) => new ApiError('not_found', `No delivery ${id} of this webhook`)
+
+const toWaiting = (row: Row<WebhookJobRow>): WebhookDelivery => ({
+  ...common(row),
+  ...{ outcome: 'waiting', status: row.status, response: row.response, error: row.error },
+  ...{ at: row.due_at, triedAt: row.tried_at },
+})
+
+function toEnded(row: WebhookDeliveryRow): WebhookDelivery {
+  const { outcome, status, response, error, ended_at: at } = row
+  return { ...common(row), outcome, status, response, error, at, triedAt: at }
+}
+
+const common = (
+  row: Pick<Row<WebhookJobRow>, 'id' | 'event' | 'email_id' | 'attempts' | 'created_at' | 'body'>,
+) => {
+  const { id, event, email_id: emailId, attempts, created_at: createdAt, body } = row
+  return { id, event, emailId, attempts, createdAt, body }
+}
+
+type Row<T> = Omit<T, 'id'> & { id: number }
+
+/** Events for one endpoint that were set aside for one reason, and which nothing sends but a replay. */
+export interface SetAside {
+  endpointId: string
+  accountId: string
+  url: string
+  enabled: boolean
+  reason: string
+  events: number
+  oldestAt: number
+}
+
+/** What is set aside for endpoints that still are there, of all accounts or of one. */
+export async function countSetAside(read: Read, accountId?: string): Promise<SetAside[]> {
+  const rows = await read
+    .selectFrom('webhook_endpoints as endpoint')
+    .innerJoin('webhook_deliveries as delivery', 'delivery.endpoint_id', 'endpoint.id')
+    .select(['endpoint.id as endpointId', 'endpoint.account_id as accountId', 'url', 'enabled'])
+    .select((eb) => [
+      eb.fn.coalesce('delivery.error', eb.val('')).as('reason'),
+      eb.fn.countAll<number>().as('events'),
+      eb.fn.min('delivery.created_at').as('oldestAt'),
+    ])
+    // A literal, or SQLite does not see that its small index has all of them.
+    .where('delivery.outcome', '=', sql.lit('dropped'))
+    .where('endpoint.deleted_at', 'is', null)
+    .$if(accountId !== undefined, (query) =>
+      query.where('endpoint.account_id', '=', accountId ?? ''),
+    )
+    .groupBy(['endpoint.id', 'delivery.error'])
+    .execute()
+  return rows.map(({ enabled, ...row }) => ({ ...row, enabled: enabled === 1 }))
 }
 
 /** At most so many at once; a transaction each. */
 const replayAtOnce = 200
 
+/** The deliveries with these numbers and those between them. */
+export interface DeliveryRange {
+  from: number
+  to: number
+  /** Leaves out what did arrive. */
+  failedOnly: boolean
+}
+
 /**
- * Queues again what went to an endpoint: the same bytes, their timestamp included. Either one, or
+ * Queues again what went to an endpoint: the same bytes, their timestamp included. Either one, a range, or
  * all that did not arrive; what still waits is not among them. Returns how many. Throws a 404, and a 409 for an endpoint that is disabled.
  * `alongside` is written with the last of them: whoever is told how many has all of them queued.
  */
@@ -90,7 +172,7 @@ export async function replay(
   { store, now }: { store: Store; now: () => number },
   accountId: string,
   endpointId: string,
-  which: number | 'failed',
+  which: number | 'failed' | DeliveryRange,
   alongside: (tx: Tx, queued: number) => Promise<void> = async () => {},
 ): Promise<number> {
   const endpoint = await endpointRow(store.read, accountId, endpointId)
@@ -104,8 +186,9 @@ export async function replay(
     .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst()
+  const { from, to, failedOnly } = rangeOf(which, newest?.id ?? 0)
   let queued = 0
-  for (let after = 0; ; ) {
+  for (let after = from - 1; ; ) {
     const before = queued
     const rows = await store.write(async (tx) => {
       const found = await tx
@@ -115,20 +198,17 @@ export async function replay(
         .where('id', '>', after)
         // What was queued here and comes back meanwhile, as the endpoint is disabled again, has a newer id:
         // it would be queued, and counted, without an end.
-        .where('id', '<=', newest?.id ?? 0)
-        .$if(which === 'failed', (query) => query.where('outcome', '<>', 'delivered'))
-        .$if(which !== 'failed', (query) => query.where('id', '=', Number(which)))
+        .where('id', '<=', to)
+        .$if(failedOnly, (query) => query.where(didNotArrive))
         .orderBy('id')
         .limit(replayAtOnce)
         .execute()
-      if (found.length === 0 && which !== 'failed') {
-        throw new ApiError('not_found', `No delivery ${which} of this webhook`)
-      }
+      if (found.length === 0 && typeof which === 'number') throw noDelivery(which)
       for (const { endpoint_id, account_id, email_id, event, body } of found) {
         const job = { endpoint_id, account_id, email_id, event, body }
         await insertJob(tx, { ...job, attempts: 0, due_at: now(), created_at: now() })
       }
-      if (which === 'failed' && found.length > 0) {
+      if (failedOnly && found.length > 0) {
         // Replayed once: what fails again is in the log again, under a number of its own.
         await tx
           .deleteFrom('webhook_deliveries')
@@ -142,4 +222,34 @@ export async function replay(
     after = rows.at(-1)?.id ?? after
     if (rows.length < replayAtOnce) return queued
   }
+}
+
+/** Nothing newer than what is there now. */
+function rangeOf(which: number | 'failed' | DeliveryRange, newest: number): DeliveryRange {
+  if (typeof which === 'number') return { from: which, to: which, failedOnly: false }
+  if (which === 'failed') return { from: 1, to: newest, failedOnly: true }
+  return { ...which, to: Math.min(which.to, newest) }
+}
+
+/** How many requests wait for an endpoint, and of how many the log is kept; of each no more than `most` are counted. */
+export async function countRequests(
+  read: Read,
+  endpointId: string,
+  most = Number.MAX_SAFE_INTEGER,
+): Promise<{ waiting: number; kept: number }> {
+  const countIn = async (table: 'webhook_jobs' | 'webhook_deliveries') => {
+    const { count } = await read
+      .selectFrom((from) =>
+        from
+          .selectFrom(table)
+          .select('id')
+          .where('endpoint_id', '=', endpointId)
+          .limit(most)
+          .as('some'),
+      )
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+    return count
+  }
+  return { waiting: await countIn('webhook_jobs'), kept: await countIn('webhook_deliveries') }
 }

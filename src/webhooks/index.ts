@@ -21,7 +21,17 @@ export {
 export { enqueueWebhook, makeWebhookJobs } from './enqueue.js'
 export { chooseEvents, type WebhookEvent, webhookEvents } from './event-names.js'
 export { forgetDeliveries } from './forget.js'
-export { type LastDelivery, readDeliveries, replay, type WebhookDelivery } from './history.js'
+export {
+  countRequests,
+  countSetAside,
+  type DeliveryRange,
+  findDelivery,
+  type LastDelivery,
+  readDeliveries,
+  replay,
+  type SetAside,
+  type WebhookDelivery,
+} from './history.js'
 export { announceDisabled } from './notices.js'
 export type { Payload } from './payload.js'
 export { setAsideRestored } from './settle.js'

@@ -72,6 +72,15 @@ const RotateBody = type({
     ),
   ),
 })
+const Delivery = rule<number>(
+  'the number of a delivery',
+  (value) => Number.isSafeInteger(value) && Number(value) > 0,
+)
+const RangeBody = type({
+  from: Delivery,
+  to: Delivery,
+  failedOnly: optional(described(boolean(), 'true or false')),
+})
 const DeliveriesQuery = type({
   failed: optional(QueryFlag),
   limit: optional(QueryInteger(1, maxPage)),
@@ -191,6 +200,15 @@ function deliveryRoutes(api: Api<Principal>, deps: WebhookRouteDeps): void {
   )
 
   api.post(
+    '/v1/webhooks/:id/deliveries/replay',
+    { ...WebhookParams, body: RangeBody },
+    async ({ account, params: { id }, body, remember }) => {
+      const range = { ...body, failedOnly: body.failedOnly ?? false }
+      return { queued: await replay(again, account.accountId, id, range, remembering(remember)) }
+    },
+  )
+
+  api.post(
     '/v1/webhooks/:id/replay',
     WebhookParams,
     async ({ account, params: { id }, remember }) => ({
@@ -219,13 +237,22 @@ const shown = (endpoint: Endpoint) => ({
   createdAt: isoTime(endpoint.createdAt),
 })
 
-const shownDelivery = ({ outcome, emailId, createdAt, at, body, ...one }: WebhookDelivery) => ({
+const shownDelivery = ({
+  outcome,
+  emailId,
+  createdAt,
+  at,
+  triedAt,
+  body,
+  ...one
+}: WebhookDelivery) => ({
   ...one,
   subjectId: emailId,
   state: outcome,
   payload: storedJson(body) ?? null,
   createdAt: isoTime(createdAt),
   nextAttemptAt: outcome === 'waiting' ? isoTime(at) : null,
+  lastAttemptAt: isoTime(triedAt),
   endedAt: outcome === 'waiting' ? null : isoTime(at),
 })
 

@@ -27,10 +27,32 @@ export const nextDue = (attempts: number, now: number): number | undefined => {
   return delay === undefined ? undefined : now + delay
 }
 
-export const deferJob = prepared<{ id: number; attempts: number; dueAt: number }, UpdateResult>(
-  (db, { id, attempts, dueAt }) =>
-    db.updateTable('webhook_jobs').set({ attempts, due_at: dueAt }).where('id', '=', id),
+/** It waits for another attempt; what came of this one is written beside it, for who looks. */
+export async function deferJob(
+  tx: Tx,
+  job: Job,
+  answer: Final,
+  { attempts, dueAt, now }: { attempts: number; dueAt: number; now: number },
+): Promise<Job> {
+  await putOff(tx, { id: job.id, ...answerOf(answer), attempts, due_at: dueAt, tried_at: now })
+  return { ...job, attempts, due_at: dueAt }
+}
+
+type PutOff = Pick<Job, 'id' | 'attempts' | 'due_at' | 'status' | 'response' | 'error' | 'tried_at'>
+
+const putOff = prepared<PutOff, UpdateResult>(
+  (db, { id, attempts, due_at, status, response, error, tried_at }) =>
+    db
+      .updateTable('webhook_jobs')
+      .set({ attempts, due_at, status, response, error, tried_at })
+      .where('id', '=', id),
 )
+
+const answerOf = (answer: Final) => ({
+  status: 'status' in answer ? answer.status : null,
+  response: 'response' in answer ? answer.response : null,
+  error: 'error' in answer ? answer.error : null,
+})
 
 /** Moves a job to the log. Returns whether its endpoint was disabled by this. */
 export async function endJob(
@@ -64,14 +86,13 @@ async function moveToLog(
   answer: Final,
   { attempts, now, error }: { attempts: number; now: number; error: string | null },
 ): Promise<boolean> {
-  const { due_at: _, ...kept } = job
+  const { due_at: _, tried_at: __, ...kept } = job
   if ((await deleteJob(tx, { id: job.id })).length === 0) return false
   await insertDelivery(tx, {
     ...kept,
     outcome: answer.kind === 'taken' ? 'delivered' : 'failed',
+    ...answerOf(answer),
     attempts,
-    status: 'status' in answer ? answer.status : null,
-    response: 'response' in answer ? answer.response : null,
     error,
     ended_at: now,
   })
@@ -117,7 +138,7 @@ export async function setAside(
     )
     .returningAll()
     .execute()
-  for (const { due_at: _, ...job } of jobs) {
+  for (const { due_at: _, tried_at: __, ...job } of jobs) {
     await insertDelivery(tx, {
       ...job,
       outcome: 'dropped',

@@ -59,7 +59,7 @@ export async function judgeTarget(deps: GuardDeps, text: string): Promise<string
 export class Refused extends Error {
   constructor(host: string, why: string) {
     super(
-      `${why}. To allow it: webhooks.allow = ["${host}"] in posthorn.toml, or its network, such as "10.0.0.0/8"`,
+      `${why}. To allow it, the operator of this appliance sets webhooks.allow = ["${host}"] in posthorn.toml, or its network, such as "10.0.0.0/8", and restarts Posthorn`,
     )
     this.name = 'Refused'
   }

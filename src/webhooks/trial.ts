@@ -21,7 +21,7 @@ export async function tryEndpoint(
     event,
     emailId: randomUUID(),
     to: ['test@example.com'],
-    subject: 'A test by posthorn webhook test',
+    subject: 'A test event of Posthorn',
     status: event.slice('email.'.length),
     timestamp: new Date(now).toISOString(),
     ...(event === 'email.bounced' ? { bounceReason: 'Permanent' } : {}),

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import t from 'tap'
 import { beginRun, runsOf } from '../../src/calendar/index.js'
 import { jobNames } from '../../src/config/index.js'
@@ -26,6 +27,17 @@ t.test('a job runs when it is due, and its run is recorded with what it said', a
   })
 })
 
+t.test('jobs run wherever the release lies', async (t) => {
+  // Bree takes a path with such characters for code; releases lie in folders such as 0.1.0+node24.
+  const odd = join(t.testdir(), "0.1.0+node24 & 'more' #1")
+  symlinkSync(fileURLToPath(new URL('../support', import.meta.url)), odd)
+  const clock = new FakeClock(at('2026-11-21T02:29:00Z'))
+  const folder = pathToFileURL(`${odd}/`)
+  const { until } = await startCalendar(t, { works: '30 2 * * *' }, { clock, folder })
+  await clock.advance(60_000)
+  t.match(await until('works', isOver), [{ result: 'done', summary: 'It worked' }])
+})
+
 t.test('a job that throws is a failed run with its error, and the next run comes', async (t) => {
   const clock = new FakeClock(at('2026-11-21T02:29:00Z'))
   const { until } = await startCalendar(t, { throws: '30 * * * *' }, { clock })
@@ -38,22 +50,46 @@ t.test('a job that throws is a failed run with its error, and the next run comes
   t.equal(runs[0]?.dueAt, at('2026-11-21T03:30:00Z'))
 })
 
-t.test('a job that hangs is terminated at its limit, and others have their turn', async (t) => {
-  const clock = new FakeClock(at('2026-11-21T02:29:00Z'))
-  const { until, began } = await startCalendar(
-    t,
-    { hangs: '30 2 * * *', works: '30 2 * * *' },
-    { clock, limitMs: 20 * 60_000 },
-  )
-  await clock.advance(60_000)
-  await until('hangs', () => began().length > 0)
-  await clock.advance(20 * 60_000)
-  t.same(began(), ['hangs'], 'it is told to end, and the other still waits')
-  await clock.advance(10_000)
-  const [run] = await until('hangs', isOver)
-  t.match(run, { result: 'timed out', error: /longer than 20 minutes/ })
-  t.match(await until('works', isOver), [{ result: 'done' }])
-})
+// One blocks its thread, which no message reaches; one has its event loop free, and never ends.
+for (const hanging of ['hangs', 'waits']) {
+  t.test(`a job that ${hanging} is terminated at its limit, and its lane goes on`, async (t) => {
+    const clock = new FakeClock(at('2026-11-21T02:29:00Z'))
+    const { until, began } = await startCalendar(
+      t,
+      { [hanging]: '30 2 * * *', works: '30 2 * * *', workslong: '30 2 * * *' },
+      { clock, limitMs: 20 * 60_000 },
+    )
+    await clock.advance(60_000)
+    await until(hanging, () => began().includes(hanging))
+    t.match(await until('workslong', isOver), [{ result: 'done' }], 'the other lane has no wait')
+    await clock.advance(20 * 60_000)
+    t.notOk(began().includes('works'), 'it is told to end, and the next of its lane still waits')
+    await clock.advance(10_000)
+    const [run] = await until(hanging, isOver)
+    t.match(run, { result: 'timed out', error: /longer than 20 minutes/ })
+    t.match(await until('works', isOver), [{ result: 'done' }])
+  })
+}
+
+for (const [name, error] of [
+  ['fillsdatabase', /cannot be written|database or disk is full/],
+  ['fillsdisk', /ENOSPC: no space left on device/],
+] as const) {
+  t.test(`a job whose writes fail (${name}) is a failed run, and all else goes on`, async (t) => {
+    const clock = new FakeClock(at('2026-11-21T02:29:00Z'))
+    const jobs = { [name]: '30 * * * *', works: '30 2 * * *', workslong: '30 2 * * *' }
+    const { until, store } = await startCalendar(t, jobs, { clock })
+    await clock.advance(60_000)
+    t.match(await until(name, isOver), [{ result: 'failed', error, summary: null }])
+    for (const other of ['works', 'workslong']) {
+      t.match(await until(other, isOver), [{ result: 'done' }], other)
+    }
+    await store.write((tx) => beginRun(tx, { name: 'appliance', dueAt: 0, beganAt: 0 }))
+    await clock.advance(hourMs)
+    const runs = await until(name, (all) => all.length === 2 && isOver(all))
+    t.match(runs[0], { result: 'failed', error }, 'it comes again')
+  })
+}
 
 t.test('a job is not started beside itself, by hand neither', async (t) => {
   const { calendar, until } = await startCalendar(t, { lasts: 'off', works: 'off' })
@@ -167,10 +203,9 @@ t.test('a run that was under way at kill -9 is cut off, and made up for once', a
 })
 
 t.test('every job of the catalogue has its entry, and every entry is of a job', async (t) => {
-  const dir = new URL('../../src/jobs/', import.meta.url)
-  const entries = readdirSync(dir).filter(
-    (file) =>
-      file.endsWith('.js') && readFileSync(new URL(file, dir), 'utf8').includes('runPeriodic('),
+  // The sources: bin/check puts packed entries in the places of the compiled ones.
+  const entries = readdirSync('src/jobs').filter((file) =>
+    readFileSync(join('src/jobs', file), 'utf8').includes('runPeriodic('),
   )
   t.same(entries.map((file) => file.slice(0, -3)).sort(), [...jobNames].sort())
 })

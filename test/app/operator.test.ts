@@ -1,5 +1,8 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { createAccount } from '../../src/accounts/index.js'
 import type { Observed } from '../../src/app/conditions.js'
@@ -11,7 +14,7 @@ import { addDomain } from '../../src/domains/index.js'
 import { ApiError } from '../../src/errors/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { openNotices, pastNotices, type Raised } from '../../src/notices/index.js'
-import type { Store } from '../../src/store/index.js'
+import { databaseFile, type Store } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { type FakeMx, fakeMx, type MxScript } from '../support/fake-mx.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
@@ -33,7 +36,8 @@ async function openChore(
   { relay = {}, notify = 'ops@example.org' }: { relay?: MxScript; notify?: string } = {},
 ) {
   const clock = new FakeClock()
-  const store = await openTestStore(t, { clock })
+  const dataDir = makeTempDir(t)
+  const store = await openTestStore(t, { clock, dataDir })
   const { id } = await createAccount({ store, clock }, 'Library')
   const key = makeApplianceKey(Buffer.alloc(32, 7))
   await addDomain({ store, clock, key }, id, 'sender.test', { trust: true })
@@ -61,7 +65,7 @@ async function openChore(
     ...{ backlog: { change() {} }, ring() {}, observe: async () => seen },
   })
   return {
-    ...{ clock, store, config, mx },
+    ...{ clock, store, config, dataDir, mx },
     sees: (next: Partial<Observed>) => {
       seen = { ...quiet, ...next }
     },
@@ -160,6 +164,32 @@ t.test('what cannot be written is told from memory, once, and noted afterwards',
   t.same(await queued(), [])
   t.match(await openNotices(store.read), [{ kind: 'thread' }])
   t.match(await pastNotices(store.read, 5), [{ kind: 'database' }])
+})
+
+t.test('a database that another process holds keeps nothing from the operator', async (t) => {
+  const { look, sees, clock, mx, dataDir, mails, store } = await openChore(t)
+  const program = fileURLToPath(new URL('../support/hold-lock.js', import.meta.url))
+  const holder = fork(program, [databaseFile(dataDir)])
+  t.teardown(() => holder.kill('SIGKILL'))
+  await once(holder, 'message')
+  sees({ raised: [burns] })
+  // Each look waits ten seconds for the lock, as every write does.
+  await look()
+  await clock.advance(minuteMs)
+  await look()
+  t.equal(mx.messages.length, 1)
+  t.match(textOf(mx)[0], /database is locked/)
+  t.match(textOf(mx)[0], /outbound-0/)
+  t.same(await mails(), [], 'nothing could be written down')
+  holder.send('free')
+  await once(holder, 'exit')
+  for (let looks = 0; looks < 2; looks++) {
+    await clock.advance(minuteMs)
+    await look()
+  }
+  t.equal(mx.messages.length, 1, 'not told again')
+  t.match(await openNotices(store.read), [{ kind: 'thread', key: 'outbound-0' }])
+  t.match(await pastNotices(store.read, 1), [{ kind: 'database' }])
 })
 
 t.test('a database that cannot even be read is told as well', async (t) => {

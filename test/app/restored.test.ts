@@ -5,7 +5,7 @@ import { resumeBroadcast, stopBroadcast } from '../../src/broadcasts/index.js'
 import type { Clock } from '../../src/clock/index.js'
 import { silentLog } from '../../src/log/index.js'
 import type { Store } from '../../src/store/index.js'
-import { replay } from '../../src/webhooks/index.js'
+import { countSetAside, replay } from '../../src/webhooks/index.js'
 import { dayMs, delay, openEngine, passing, send, trigger } from '../support/automation-rig.js'
 import { openCampaigns } from '../support/campaigns.js'
 import { FakeClock } from '../support/clock.js'
@@ -94,11 +94,13 @@ t.test('webhooks that waited in a backup are sent by a replay alone', async (t) 
   const aside = await rig.deliveries(endpoint, true)
   t.equal(aside.length, 250)
   t.match(aside[0], { outcome: 'dropped', error: reason })
+  t.match(await countSetAside(rig.store.read), [{ endpointId: endpoint, events: 250, reason }])
 
   const fresh = await rig.mail()
   await rig.land(fresh, 'sent')
   const again = { store: rig.store, now: () => clock.now() }
   t.equal(await replay(again, rig.accountId, endpoint, 'failed'), 250)
+  t.same(await countSetAside(rig.store.read), [])
   const { store } = rig
   const queued = await store.read.selectFrom('webhook_jobs').select('email_id').execute()
   t.same(queued.map((one) => one.email_id).sort(), [...Array(250).fill(old), fresh].sort())

@@ -16,11 +16,12 @@ import { gunzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { jsonOf, outcomeOf, runCli, startCli } from '../cli/run.js'
-import { initSandbox } from '../support/process.js'
+import { cliEntry, initSandbox } from '../support/process.js'
 import { makeTempDir } from '../support/store.js'
 
 t.setTimeout(300_000)
 
+const mayMount = process.getuid?.() === 0 ? false : 'mounting a small file system needs root'
 const passphrase = 'six random words in a row'
 
 interface Made {
@@ -121,7 +122,13 @@ t.test('a backup has everything, says so, and comes back to another directory', 
     ...['appliance.key', 'posthorn.db', 'posthorn.lock', 'posthorn.toml', 'shaping.toml'],
   ])
 
-  await refused(/There is a database in .+ already\. With --yes/, 'restore', made.file, '--to', to)
+  await refused(
+    /The database that is there .+ makes way.+with --yes it is done/,
+    'restore',
+    made.file,
+    '--to',
+    to,
+  )
   await run('account', 'create', 'Since then')
   const replaced = await run('restore', made.file, '--yes')
   t.match(replaced, { status: 0, stdout: /What was there before is in / })
@@ -131,6 +138,39 @@ t.test('a backup has everything, says so, and comes back to another directory', 
   const old = (await runCli(['account', 'list', '--data', join(data, kept)], alone)).stdout
   t.match(old, /Since then/, 'the old database is whole where it is kept')
   t.ok(readFileSync(join(data, kept, 'appliance.key')).equals(readFileSync(key)))
+})
+
+t.test('the settings in use come along, wherever they lie', { skip: mayMount }, async (t) => {
+  const { folder, data, dir, to, run } = openPlace(t)
+  rmSync(join(data, 'posthorn.toml'))
+  // An /etc of its own for these commands alone.
+  const etc = join(folder, 'etc')
+  cpSync('/etc', etc, { recursive: true, verbatimSymlinks: true })
+  mkdirSync(join(etc, 'posthorn'), { recursive: true })
+  writeFileSync(join(etc, 'posthorn', 'posthorn.toml'), '[log]\nlevel = "warn"\n')
+  writeFileSync(join(etc, 'posthorn', 'shaping.toml'), '# of the machine\n')
+  const named = join(folder, 'my-settings.conf')
+  writeFileSync(named, '[operator]\ncommand = ["/usr/bin/page"]\n')
+  const backup = (...args: string[]) => {
+    const command = [process.execPath, cliEntry, 'backup', dir, '--data', data, '--json', ...args]
+    const script = 'mount --bind "$0" /etc && exec "$@"'
+    const made = spawnSync('unshare', ['--mount', 'sh', '-c', script, etc, ...command])
+    t.equal(made.status, 0, String(made.stderr))
+    return (JSON.parse(String(made.stdout)) as Made).file
+  }
+  for (const [args, settings] of [
+    [[], join(etc, 'posthorn', 'posthorn.toml')],
+    [['--config', named], named],
+  ] as const) {
+    const restored = await run('restore', backup(...args), '--to', to, '--yes')
+    t.match(restored, { status: 0, stdout: /^The files of \/etc\/posthorn are in /m })
+    const [place = ''] = readdirSync(to).filter((name) => name.startsWith('etc-of-backup-'))
+    const of = (name: string) => readFileSync(join(to, place, name), 'utf8')
+    t.equal(of('posthorn.toml'), readFileSync(settings, 'utf8'), 'the one that was in use')
+    t.equal(of('shaping.toml'), '# of the machine\n')
+    t.equal(/operator\.command: \["\/usr\/bin\/page"\]/.test(restored.stderr), args.length > 0)
+    rmSync(join(to, place), { recursive: true })
+  }
 })
 
 t.test('the key is kept apart where that is asked for, and compared', async (t) => {
@@ -143,6 +183,7 @@ t.test('the key is kept apart where that is asked for, and compared', async (t) 
     (await run('backup', 'verify', made.file)).stdout,
     /^Key +not in it; that of .+ belongs to/m,
   )
+  mkdirSync(to)
   const nowhere = await runCli(['backup', 'verify', made.file, '--data', to], alone)
   t.match(nowhere, { status: 0, stdout: /not in it, and not compared/ })
   const foreign = join(folder, 'foreign.key')
@@ -289,8 +330,6 @@ t.test('a damaged database is not backed up as if it were sound', async (t) => {
     [],
   )
 })
-
-const mayMount = process.getuid?.() === 0 ? false : 'mounting a small file system needs root'
 
 t.test('without room there is no backup, and no half of one', { skip: mayMount }, async (t) => {
   const { folder, data, refused } = openPlace(t)

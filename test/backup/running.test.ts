@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -18,6 +19,7 @@ t.test(
     const folder = makeTempDir(t)
     const [dir, taken] = [join(folder, 'backups'), join(folder, 'taken')]
     const { dataDir, url } = await startPosthorn(t, {
+      configFile: join(folder, 'settings.conf'),
       env: {
         POSTHORN_BACKUP_DIR: dir,
         // It takes the first backup and refuses the second.
@@ -27,6 +29,8 @@ t.test(
     const ended = await runCli(['job', 'run', 'backup', '--data', dataDir])
     t.equal(ended.status, 0, ended.stderr)
     t.ok(existsSync(taken))
+    const tar = spawnSync('tar', ['tzf', taken], { encoding: 'utf8' })
+    t.match(tar.stdout, /^etc\/posthorn\.toml$/m, 'the settings that it was started with')
     const show = (name: string) => jsonOf<Run>(t, ['job', 'show', name, '--data', dataDir])
     t.match((await show('backup')).runs, [
       {

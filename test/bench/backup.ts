@@ -1,7 +1,7 @@
 /*
  * Accepting and delivering with a backup running : without. `node dist/test/bench/backup.js`
  *   --mails 300000 in the log before  --seconds 20 a round  --rounds 3  --rate 60 requests/s for the latencies
- * Each round loads the appliance once without and once with backups one after another. What is signed a second
+ * Each round loads the appliance once without and once with backups one after another, in turn first. What is signed a second
  * (openssl) stands beside, as the machine's measure.
  */
 import { spawn } from 'node:child_process'
@@ -35,15 +35,14 @@ const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)]
 const sinkPort = 2_627
 const sink = openSink('127.0.0.1', sinkPort)
 const { dataDir, apiKey } = initDataDir()
-fillLog(dataDir, Number(values.mails))
+console.log(`filled in ${fillLog(dataDir, Number(values.mails))} s`)
 const appliance = await serveAppliance({ dataDir, apiKey, sinkPort, connections: 50 })
 const databaseMb = statSync(join(dataDir, 'posthorn.db')).size / 1e6
 const sums = { without: newSum(), with: newSum() }
 for (let round = 0; round < rounds; round++) {
-  await measure(appliance, sums.without)
-  const backups = startBackups()
-  await measure(appliance, sums.with)
-  sums.with.backups += await backups.stop()
+  // The log grows from round to round: who is first changes.
+  const order = [() => measure(appliance, sums.without), measureBeside]
+  for (const step of round % 2 === 0 ? order : order.reverse()) await step()
 }
 await appliance.stop()
 const { without, with: beside } = sums
@@ -63,6 +62,12 @@ report([
   ['largest log, MB, without, with', `${without.walMb.toFixed(0)}, ${beside.walMb.toFixed(0)}`],
 ])
 process.exit(0)
+
+async function measureBeside(): Promise<void> {
+  const backups = startBackups()
+  await measure(appliance, sums.with)
+  sums.with.backups += await backups.stop()
+}
 
 interface Sum {
   accepted: number
@@ -117,9 +122,13 @@ function startBackups() {
   const run = async () => {
     while (!stopped) {
       const args = [cliEntry, 'backup', dir, '--data', dataDir]
-      const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'ignore'] })
-      const status = await new Promise((resolve) => child.once('exit', resolve))
-      if (status !== 0) throw new Error(`A backup ended with ${status}`)
+      const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+      let said = ''
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        said += text
+      })
+      const status = await new Promise((resolve) => child.once('close', resolve))
+      if (status !== 0) throw new Error(`A backup ended with ${status}: ${said}`)
       ended++
     }
   }

@@ -21,10 +21,12 @@ export interface Appliance {
 
 const cli = fileURLToPath(new URL('../../../bin/posthorn', import.meta.url))
 
-/** A data directory with an account, its key and the domain example.test; gone at the end. */
-export function initDataDir(): { dataDir: string; apiKey: string; accountId: string } {
-  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-bench-'))
-  process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }))
+/** A data directory with an account, its key and the domain example.test; gone at the end, unless it is `kept`. */
+export function initDataDir(kept?: string): { dataDir: string; apiKey: string; accountId: string } {
+  const dataDir = kept ?? mkdtempSync(join(tmpdir(), 'posthorn-bench-'))
+  if (kept === undefined) {
+    process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }))
+  }
   const args = [cli, 'init', '--sandbox', '--json', '--data', dataDir]
   const init = spawnSync(process.execPath, args, { encoding: 'utf8' })
   if (init.status !== 0) throw new Error(init.stderr)
@@ -85,11 +87,14 @@ export async function serveAppliance(options: ServeOptions): Promise<Appliance> 
     apiKey,
     startedInMs: performance.now() - began,
     async post(path, body) {
-      const response = await fetch(url + path, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-        body: Buffer.isBuffer(body) ? body : JSON.stringify(body),
-      })
+      const ask = () =>
+        fetch(url + path, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+          body: Buffer.isBuffer(body) ? body : JSON.stringify(body),
+        })
+      // A bench that was busy itself has not seen yet that an idle connection was closed.
+      const response = await ask().catch(ask)
       const text = await response.text()
       if (response.status !== 200) throw new Error(text)
     },

@@ -1,5 +1,8 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import type { Test } from 'tap'
+import { plainly } from '../support/plain-program.js'
 
 const flags = [
   '--headless',
@@ -20,6 +23,13 @@ export interface Opened {
   errors: string[]
   /** Paths that were asked for, without the static files. */
   asked: string[]
+}
+
+/** The scripts of pages, which `npm run build` makes, where only tsc has run. */
+export function buildScripts(): void {
+  if (existsSync('dist/static/posthorn.js')) return
+  const [program, ...before] = [...plainly, 'bin/bundle']
+  execFileSync(program ?? '', before)
 }
 
 /** A Chromium for one test. */
@@ -63,3 +73,10 @@ export async function sideways(page: Page): Promise<number> {
 export async function picture(page: Page, name: string): Promise<void> {
   if (pictures) await page.screenshot({ path: `${pictures}/${name}.png`, fullPage: true })
 }
+
+/**
+ * Without what was stopped in the frame of a mail: pictures from elsewhere and scripts, which the mail has and which
+ * must not get further.
+ */
+export const ownErrors = (errors: readonly string[]): string[] =>
+  errors.filter((error) => !/document's frame is sandboxed|directive: "img-src data:"/.test(error))

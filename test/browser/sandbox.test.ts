@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import type { Verdicts } from '../../src/sandbox/index.js'
 import { mail, type StartedDashboard, startDashboard } from '../dashboard/start.js'
@@ -11,6 +13,7 @@ const newsletter = mail({
   text: 'Dear Ada,\r\n\r\nyour order has left our house.\r\n\r\nThe Shop',
   html: '<div style="font-family:sans-serif;max-width:560px;margin:auto;padding:24px"><h1 style="color:#274">On its way</h1><p>Dear Ada, your order has left our house.</p><a href="https://shop.example/track" style="background:#274;color:#fff;padding:10px 18px;border-radius:6px;text-decoration:none">Track it</a></div>',
 })
+const views = ['text', 'headers', 'source', 'attachments', 'checks', 'clients', 'links']
 // Every way to run a script or to leave the frame that a mail's HTML could try.
 const hostile = mail({
   subject: `<script>hit('subject')</script>${'Wide'.repeat(60)}`,
@@ -52,6 +55,8 @@ t.test('the pages in a browser', { skip: missing('chromium') }, async (t) => {
         await look(`/sandbox/${id}`, 'message')
         const frame = page.frameLocator('iframe')
         t.equal(await frame.locator('h1').textContent(), 'On its way')
+        for (const view of views) await look(`/sandbox/${id}?view=${view}`, `message-${view}`)
+        await page.goto(`${dashboard.url}/sandbox/${id}`)
         if (pictures)
           await page
             .locator('iframe')
@@ -61,6 +66,49 @@ t.test('the pages in a browser', { skip: missing('chromium') }, async (t) => {
       })
     }
   }
+
+  await t.test('width and colours of the frame change without any script', async (t) => {
+    const dashboard = await startDashboard(t)
+    const html = `<style>@media (prefers-color-scheme: dark) { p { color: rgb(1, 2, 3) } }</style><p>Hi</p>`
+    const id = await dashboard.receive(mail({ html }))
+    const context = await browser.newContext({ javaScriptEnabled: false })
+    t.teardown(() => context.close())
+    const page = await context.newPage()
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await page.goto(`${dashboard.url}/sandbox/${id}`)
+    const width = async () => Math.round((await page.locator('iframe').boundingBox())?.width ?? 0)
+    t.ok((await width()) > 800)
+    await page.getByLabel('Phone').check()
+    t.equal(await width(), 375)
+    await page.getByLabel('Phone').press('ArrowRight')
+    t.equal(await width(), 768, 'by the keyboard too')
+    await page.getByLabel('Dark').check()
+    const scheme = "getComputedStyle(document.querySelector('iframe')).colorScheme"
+    t.equal(await page.evaluate(scheme), 'dark')
+  })
+
+  await t.test('a picture from elsewhere is fetched when somebody asks for it', async (t) => {
+    const asked: (string | undefined)[] = []
+    const elsewhere = createServer((request, response) => {
+      asked.push(request.headers.referer)
+      response.writeHead(200, { 'content-type': 'image/gif' })
+      response.end(
+        Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64'),
+      )
+    })
+    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => elsewhere.close())
+    const { port } = elsewhere.address() as AddressInfo
+    const dashboard = await startDashboard(t)
+    const id = await dashboard.receive(mail({ html: `<img src="http://127.0.0.1:${port}/a.gif">` }))
+    const { page } = await open(t, browser, 1280)
+    await page.goto(`${dashboard.url}/sandbox/${id}`, { waitUntil: 'networkidle' })
+    t.same(asked, [])
+    await page.getByRole('link', { name: 'Show them' }).click()
+    await page.getByRole('link', { name: 'Hide them' }).waitFor()
+    await page.waitForLoadState('networkidle')
+    t.same(asked, [undefined], 'once, and without saying from where')
+  })
 
   await t.test('no script of a mail runs, and nothing of it leaves its frame', async (t) => {
     const dashboard = await startDashboard(t)

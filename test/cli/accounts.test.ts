@@ -51,7 +51,7 @@ t.test('accounts are made, listed and shown', async (t) => {
 })
 
 t.test('a logo is set from a file, shown and removed', async (t) => {
-  const { run, json, refused } = await openPlace(t)
+  const { run, json, refused, misused } = await openPlace(t)
   await json('account', 'create', 'City')
   const file = join(t.testdir({}), 'logo.png')
   writeFileSync(file, Buffer.from('89504e470d0a1a0a00', 'hex'))
@@ -59,7 +59,7 @@ t.test('a logo is set from a file, shown and removed', async (t) => {
   t.match(await json('account', 'logo', 'City', file), { name: 'City', logo })
   writeFileSync(file, '<svg/>')
   await refused(/A logo is a PNG, JPEG or WebP picture/, 'account', 'logo', 'City', file)
-  await refused(/Give a file or --remove, not both/, 'account', 'logo', 'City', file, '--remove')
+  await misused(/give a file or --remove, not both/, 'account', 'logo', 'City', file, '--remove')
   t.match((await run('account', 'logo', 'City')).stdout, '"City" has a logo: image/png, 9 bytes')
   t.match(await json('account', 'logo', 'City', '--remove'), { logo: null })
 })
@@ -99,7 +99,10 @@ t.test('a key is shown once, listed by its end and deleted by its id', async (t)
     ),
   )
 
-  t.same(await json('key', 'delete', made.id.toUpperCase()), { id: made.id, deleted: true })
+  t.same(await json('key', 'delete', made.id.toUpperCase(), '--yes'), {
+    id: made.id,
+    deleted: true,
+  })
   t.match(await json('key', 'list'), [{ name: 'shop', lastUsedAt: null }])
   await refused(
     /The account has no key .*; 'posthorn key list' shows them/,

@@ -72,7 +72,7 @@ t.test('automations are listed, shown, enabled, paused, resumed and archived', a
   t.match(history.history.at(-1), { step: 'first', result: 'released:shift' })
 
   t.match(await run('automation', 'disable', id), { stdout: /2 runs under way will finish\n$/ })
-  t.match(await run('automation', 'archive', id), { stdout: /^Archived: all of its runs/ })
+  t.match(await run('automation', 'archive', id, '--yes'), { stdout: /^Archived: all of its runs/ })
   t.match((await run('automation', 'runs', id)).stdout, /cancelled .+: the automation was archived/)
   t.match(await run('automation', 'runs', id, '--status', 'failed'), { stdout: 'No run\n' })
   await refused(/is archived/, 'automation', 'enable', id)
@@ -155,7 +155,7 @@ t.test('runs held after a restore are listed with what is held, and released', a
 })
 
 t.test('runs are moved, started over a list, and walked through without a trace', async (t) => {
-  const { run, json, refused, rig } = await openOperated(t)
+  const { run, json, refused, misused, rig } = await openOperated(t)
   const steps = [trigger(), delay('first', 'P9D'), send('one', { subject: 'Hi {{ event.n }}' })]
   const id = await rig.enabled(steps)
   await rig.add('ann@example.com')
@@ -194,10 +194,10 @@ t.test('runs are moved, started over a list, and walked through without a trace'
     stdout: /\n1 +first +delay +1 +yes\n$/,
     stderr: 'Nothing was moved: without --dry-run it is\n',
   })
-  t.match(await run('automation', 'move', id, '--to', '2'), {
+  t.match(await run('automation', 'move', id, '--to', '2', '--yes'), {
     stdout: 'Moved: 1 run to version 2\n',
   })
-  await refused(/no version 7/, 'automation', 'move', id, '--to', '7')
+  await refused(/no version 7/, 'automation', 'move', id, '--to', '7', '--yes')
 
   const list = ['automation', 'start', id, '--list', 'Readers']
   await rig.add('bob@example.com')
@@ -205,12 +205,12 @@ t.test('runs are moved, started over a list, and walked through without a trace'
     stdout:
       /^It would start 1 run for 2 contacts, at once\nNOT STARTED +WHY\n1 +already_running\n$/,
   })
-  t.match(await json(...list, '--per-hour', '5'), {
+  t.match(await json(...list, '--per-hour', '5', '--yes'), {
     ...{ contacts: 2, starts: 1, refused: { already_running: 1 }, perHour: 5, begun: true },
   })
   t.match((await run('automation', 'show', id)).stdout, /\nStart over a list +.+ 5 an hour\n/)
-  await refused(/is under way/, ...list)
+  await refused(/is under way/, ...list, '--yes')
   t.match(await run('automation', 'start', id, '--stop'), { stdout: /^Stopped after 0 contacts/ })
   await refused(/No list "x"; there are:/, 'automation', 'start', id, '--list', 'x')
-  await refused(/Name the list/, 'automation', 'start', id)
+  await misused(/name the list/, 'automation', 'start', id)
 })

@@ -100,8 +100,10 @@ t.test('reports that cannot be filed are shown, read again and dropped', async (
   t.match(await place.json('bounce', 'retry', '1'), { changed: 1 })
   t.match(await place.run('bounce', 'parked'), { stdout: /\n1 .+ it is going to be read again/ })
   await place.refused(/No report 9 is parked/, 'bounce', 'discard', '2', '9')
-  t.match(await place.run('bounce', 'discard', '2'), { stdout: '1 report is dropped\n' })
-  await place.refused(/Name reports, or --all/, 'bounce', 'discard')
-  t.match(await place.run('bounce', 'discard', '--all'), { stdout: '2 reports are dropped\n' })
+  t.match(await place.run('bounce', 'discard', '2', '--yes'), { stdout: '1 report is dropped\n' })
+  await place.misused(/name reports, or --all/, 'bounce', 'discard')
+  t.match(await place.run('bounce', 'discard', '--all', '--yes'), {
+    stdout: '2 reports are dropped\n',
+  })
   t.match(await place.json('bounce', 'parked'), [])
 })

@@ -30,7 +30,7 @@ t.test('campaigns are sent, shown, paused, resumed and cancelled', async (t) => 
   await refused(/No campaign x; 'posthorn broadcast list'/, 'broadcast', 'show', 'x')
 
   const { id } = await rig.create({ name: 'Week 47' }, { draft: true })
-  t.match(await run('broadcast', 'send', id), { stdout: /^On its way to 4 recipients; / })
+  t.match(await run('broadcast', 'send', id, '--yes'), { stdout: /^On its way to 4 recipients; / })
   await refused(/Only a draft can be sent; this campaign is sending/, 'broadcast', 'send', id)
   await rig.expand()
   t.match(await json('broadcast', 'pause', id, '--reason', 'wrong link'), {
@@ -60,7 +60,9 @@ t.test('campaigns are sent, shown, paused, resumed and cancelled', async (t) => 
   // One attempt is under way until the command has looked.
   const lease = { lease: 0, due_at: clock.now() + 3_600_000 }
   await store.write((tx) => tx.updateTable('queue').set(lease).execute())
-  const child = startCli(['broadcast', 'cancel', id], { env: { POSTHORN_DATA: place.data } })
+  const child = startCli(['broadcast', 'cancel', id, '--yes'], {
+    env: { POSTHORN_DATA: place.data },
+  })
   const cancelled = outcomeOf(child)
   if (child.stderr !== null) await once(child.stderr, 'data')
   await store.write((tx) => tx.updateTable('queue').set({ lease: null }).execute())

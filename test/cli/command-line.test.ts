@@ -1,8 +1,11 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { commandGroups } from '../../src/cli/index.js'
+import { runtimeInUse } from '../../src/config/index.js'
 import { plainly } from '../support/plain-program.js'
 import { makeTempDir } from '../support/store.js'
+import { openPlace } from './place.js'
 import { jsonOf, runCli } from './run.js'
 
 t.setTimeout(300_000)
@@ -42,8 +45,15 @@ t.test('a wrong command line is answered on stderr with status 2', async (t) => 
     [[], /Usage: posthorn/],
     [['acount', 'list'], /unknown command 'acount'\n\(Did you mean account\?\)/],
     [['domain', 'verfy', 'a.test'], /unknown command 'verfy'\n\(Did you mean verify\?\)/],
+    [['notice', 'lst'], /unknown command 'lst'\n\(Did you mean list\?\)\n'posthorn notice --help'/],
+    [['help', 'queue', 'rety'], /Did you mean retry\?\)\n'posthorn queue --help' shows how/],
+    [['queue', 'help', 'rety'], /Did you mean retry\?/],
+    [['helpp'], /Did you mean help\?/],
     [['account'], /Usage: posthorn account/],
-    [['account', 'create'], /missing required argument 'name'/],
+    [
+      ['account', 'create'],
+      /missing required argument 'name'\n'posthorn account create --help' shows how it is used/,
+    ],
     [['account', 'create', 'City', 'library'], /too many arguments/],
     [['account', 'list', '--jsn'], /unknown option '--jsn'\n\(Did you mean --json\?\)/],
     [['account', 'list', '--data'], /option '--data <dir>' argument missing/],
@@ -58,6 +68,99 @@ t.test('a wrong command line is answered on stderr with status 2', async (t) => 
     t.match({ status, stdout, stderr }, { status: 2, stdout: '', stderr: expected }, args.join(' '))
   }
   t.notOk(existsSync(data), 'nothing was made')
+})
+
+t.test('posthorn alone lists the commands by task, on one screen', async (t) => {
+  const { status, stdout, stderr } = await runCli([])
+  t.match({ status, stdout }, { status: 2, stdout: '' })
+  const names = Object.values(commandGroups).flatMap(Object.keys)
+  for (const name of names) t.match(stderr, new RegExp(`^ .* ${name}( |$)`, 'm'))
+  t.ok(stderr.split('\n').length <= 24)
+})
+
+t.test('help is the same however it is asked for, and never runs what it is about', async (t) => {
+  const env = { POSTHORN_DATA: join(makeTempDir(t), 'data') }
+  const asked = (...args: string[]) => runCli(args, { env })
+  const expected = await asked('queue', 'retry', '--help')
+  t.match(expected, { status: 0, stdout: /^Usage: posthorn queue retry/, stderr: '' })
+  for (const args of [
+    ['help', 'queue', 'retry'],
+    ['queue', 'help', 'retry'],
+    ['queue', 'retry', '-h'],
+    ['--json', 'help', 'queue', 'retry'],
+  ]) {
+    t.same(await asked(...args), expected, args.join(' '))
+  }
+  t.same(await asked('help'), await asked('--help'))
+  t.match(await asked('help', 'backup', 'anything'), {
+    status: 0,
+    stdout: /^Usage: posthorn backup/,
+  })
+  t.notOk(existsSync(env.POSTHORN_DATA))
+})
+
+t.test('under --json an error is a line of JSON on stderr, with the same status', async (t) => {
+  const { run, json, data } = await openPlace(t)
+  await json('account', 'create', 'City')
+  writeFileSync(join(data, 'bad.toml'), '[http]\nhsot = 1\n')
+  const table: [args: string[], status: number, error: object][] = [
+    [[], 2, { code: 'usage', advice: "'posthorn --help' shows how it is used" }],
+    [['queue'], 2, { code: 'usage', message: 'a sub-command is missing' }],
+    [['key', 'lst'], 2, { code: 'usage', message: "unknown command 'lst' (Did you mean list?)" }],
+    [
+      ['queue', 'hold', '--older-than', 'x'],
+      2,
+      { code: 'usage', advice: "'posthorn queue hold --help' shows how it is used" },
+    ],
+    [['notice', 'show', '17'], 1, { code: 'refused', message: /There is no notice 17/ }],
+    [
+      ['template', 'show', 'nope'],
+      1,
+      { code: 'not_found', advice: "'posthorn template list' shows them" },
+    ],
+    [['account', 'logo', 'City', join(data, 'none.png')], 1, { code: 'ENOENT' }],
+    [['config', 'check', '--config', join(data, 'bad.toml')], 1, { code: 'refused' }],
+    [['account', 'list', '--data', join(data, 'other')], 1, { code: 'refused' }],
+  ]
+  for (const [args, status, error] of table) {
+    const result = await run(...args, '--json')
+    t.match(result, { status, stdout: '' }, args.join(' '))
+    const lines = result.stderr.trimEnd().split('\n')
+    t.equal(lines.length, 1, result.stderr)
+    const said = JSON.parse(lines[0] ?? '')
+    t.match(said, { error }, args.join(' '))
+    t.same(Object.keys(said.error), ['code', 'message', 'advice'])
+    const plainly = await run(...args)
+    t.match(plainly, { status, stdout: '' }, 'the same status')
+  }
+})
+
+t.test('remarks are JSON too, and --quiet leaves warnings and errors alone', async (t) => {
+  const { run, json } = await openPlace(t)
+  await json('account', 'create', 'City')
+  const { id } = await json<{ id: string }>('key', 'create', 'only')
+  t.match(await run('key', 'create', 'a'), { stdout: /^ph_/, stderr: /^Keep it now/ })
+  t.match(await run('key', 'create', 'b', '-q'), { status: 0, stdout: /^ph_/, stderr: '' })
+  for (const key of await json<{ id: string; name: string }[]>('key', 'list')) {
+    if (key.name !== 'only') await run('key', 'delete', key.id, '--yes')
+  }
+  const last = await run('key', 'delete', id, '--quiet', '--json', '--yes')
+  t.equal(last.status, 0)
+  t.match(JSON.parse(last.stderr), { warning: /^it was the last key with all rights/ })
+})
+
+t.test('colours come only where they are wanted', async (t) => {
+  const wrong = async (args: string[], env: Record<string, string>) => {
+    const { stderr } = await runCli(['account', 'list', '--data', '/nowhere/at/all', ...args], {
+      env,
+      alone: true,
+    })
+    return stderr.includes('\u001b[')
+  }
+  t.equal(await wrong([], {}), false, 'no terminal')
+  t.equal(await wrong([], { FORCE_COLOR: '1' }), true)
+  t.equal(await wrong(['--no-color'], { FORCE_COLOR: '1' }), false)
+  t.equal(await wrong([], { NO_COLOR: '1' }), false)
 })
 
 t.test(
@@ -116,7 +219,11 @@ t.test('config check says what is wrong, what was expected, and what has no effe
   t.match(bad.stderr, 'http.private.hsot: no such setting; known here: host, port')
 
   const absent = await runCli(['config', 'check', '--config', join(cwd, 'absent.toml')])
-  t.match(absent, { status: 1, stdout: '', stderr: /Cannot read the configuration .*absent\.toml/ })
+  t.match(absent, {
+    status: 1,
+    stdout: '',
+    stderr: /There is no configuration file .*absent\.toml, which --config names/,
+  })
 
   const env = { POSTHORN_OUTBOND_ROUTE: 'sandbox', POSTHORN_DATA: cwd }
   const good = await runCli(['config', 'check'], { env, cwd })
@@ -142,14 +249,101 @@ t.test('a directory that is none of ours is not written to', async (t) => {
   }
 })
 
+t.test(
+  'settings or a data directory that are named must be there, for every command',
+  async (t) => {
+    const { run, data } = await openPlace(t)
+    const nowhere = join(data, 'nowhere')
+    const config = new RegExp(
+      `^error: There is no configuration file ${nowhere}, which (--config|POSTHORN_CONFIG) names`,
+    )
+    for (const args of [
+      ...[
+        ['version'],
+        ['notice', 'kinds'],
+        ['plan', 'list'],
+        ['bounce', 'explain', '550 5.1.1 No'],
+      ],
+      ...[['init'], ['account', 'list'], ['completions', 'bash']],
+    ]) {
+      t.match(await run(...args, '--config', nowhere), { status: 1, stdout: '', stderr: config })
+      const env = { POSTHORN_CONFIG: nowhere, POSTHORN_DATA: data }
+      t.match(
+        await runCli(args, { env }),
+        { status: 1, stdout: '', stderr: config },
+        args.join(' '),
+      )
+    }
+    for (const args of [
+      ['notice', 'kinds'],
+      ['config', 'check'],
+      ['bounce', 'explain', '550 x'],
+    ]) {
+      const { stderr, status } = await run(...args, '--data', nowhere)
+      t.match(
+        { stderr, status },
+        { status: 1, stderr: /nowhere is no data directory of Posthorn yet/ },
+      )
+    }
+    t.equal((await run('version', '--data', nowhere)).status, 0, 'it needs none')
+  },
+)
+
+t.test('config show tells where each setting comes from', async (t) => {
+  const cwd = makeTempDir(t)
+  const file = join(cwd, 'a.toml')
+  const hook = '[\n  "rclone",\n  "https://me:word@x.test", "--token=abc"\n]'
+  writeFileSync(
+    file,
+    `# mine\n[http.private]\nport = 17\n\n[backup]\nhook = ${hook}\nkeep_daily = 3\n`,
+  )
+  const options = { cwd, env: { POSTHORN_LOG_LEVEL: 'warn' } }
+  const show = (...args: string[]) =>
+    jsonOf<Record<string, unknown>[]>(t, ['config', 'show', '--config', file, ...args], options)
+  t.same(await show('--changed'), [
+    {
+      name: 'log.level',
+      value: 'warn',
+      source: 'environment',
+      file: null,
+      line: null,
+      variable: 'POSTHORN_LOG_LEVEL',
+    },
+    { name: 'http.private.port', value: 17, source: 'file', file, line: 3, variable: null },
+    { name: 'backup.keep_daily', value: 3, source: 'file', file, line: 10, variable: null },
+    {
+      ...{ name: 'backup.hook', value: ['rclone', 'https://…@x.test', '--token=…'] },
+      ...{ source: 'file', file, line: 6, variable: null },
+    },
+  ])
+  t.match(await show('http.private'), [
+    { name: 'http.private.host', value: '127.0.0.1', source: 'default', line: null },
+    { name: 'http.private.port' },
+  ])
+  const all = await show()
+  t.ok(all.length > 100)
+  const text = await runCli(['config', 'show', 'http.private.port', '--config', file], options)
+  t.match(
+    text.stdout,
+    /^SETTING +VALUE +FROM\nhttp\.private\.port +17 +line 3\n\nThe lines are those of /,
+  )
+  t.match(await runCli(['config', 'show', 'htp', '--config', file], options), {
+    ...{ status: 1, stdout: '' },
+    stderr: /^error: There is no setting or section htp; the sections are log, http, /,
+  })
+})
+
 t.test('the package says its version', async (t) => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
-  t.equal(
-    (await runCli(['version'])).stdout,
-    `posthorn ${version} (Node ${process.versions.node})\n`,
-  )
+  const { name, supportEnds } = runtimeInUse()
+  const { stdout } = await runCli(['version'])
+  t.match(stdout, `posthorn ${version} (Node ${process.versions.node}, ${name})\nNode g`)
+  t.match(stdout, `fixes until ${supportEnds}`)
   t.equal((await runCli(['--version'])).stdout, `${version}\n`)
-  t.same(await jsonOf(t, ['version']), { version, node: process.versions.node })
+  t.match(await jsonOf(t, ['version']), {
+    ...{ version, node: process.versions.node },
+    runtime: { name, supportEnds, supported: name !== 'node20' },
+  })
 })
 
 t.test('bin/posthorn says what it lacks', async (t) => {
@@ -158,9 +352,11 @@ t.test('bin/posthorn says what it lacks', async (t) => {
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
   const copy = join(folder, 'bin', 'posthorn')
   copyFileSync('bin/posthorn', copy)
+  cpSync('.runtimes', join(folder, '.runtimes'), { recursive: true })
   t.match(await runCli([], { program: [...plainly, copy] }), {
     ...{ status: 1, stdout: '' },
-    stderr: "posthorn: it is not built yet; run 'npm install && npm run build' in its directory\n",
+    stderr:
+      "posthorn: it is not built yet; run 'bin/runtime install && npm run build' in its directory\n",
   })
   const old = `Object.defineProperty(process, 'versions', { value: { node: '18.20.1' } })`
   const preload = `data:text/javascript,${encodeURIComponent(old)}`
@@ -168,7 +364,8 @@ t.test('bin/posthorn says what it lacks', async (t) => {
     await runCli([], { program: [...plainly, process.execPath, '--import', preload, copy] }),
     {
       ...{ status: 1, stdout: '' },
-      stderr: 'posthorn: Node 18.20.1 is in use; it needs 20.20 or a later 20.x\n',
+      stderr:
+        'posthorn: Node 18.20.1 is in use; it needs 24.21 or a later 24.x, or 20.20 or a later 20.x\n',
     },
   )
   // It hands its arguments to the compiled command.

@@ -62,7 +62,7 @@ t.test('a domain is added with the records to publish, verified and deleted', as
   })
   t.match((await run('domain', 'list')).stdout, /^xn--bcher-kva\.example +verified +2\d{3}/m)
 
-  t.match(await run('domain', 'delete', name), { status: 0, stdout: /is deleted/ })
+  t.match(await run('domain', 'delete', name, '--yes'), { status: 0, stdout: /is deleted/ })
   await refused(
     /has no domain xn--bcher-kva\.example; 'posthorn domain add'/,
     'domain',

@@ -9,6 +9,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { serve } from '../support/process.js'
 import { makeTempDir } from '../support/store.js'
 import { jsonOf, runCli } from './run.js'
 
@@ -18,6 +19,7 @@ interface Sandbox {
   domain: string
   privateUrl: string
   publicUrl: string
+  setupUrl: string
 }
 
 const mode = (file: string) => (statSync(file).mode & 0o777).toString(8)
@@ -75,7 +77,9 @@ t.test('init --sandbox --json prints what a script needs, and nothing else', asy
     domain: 'example.test',
     privateUrl: 'http://127.0.0.1:18080',
     publicUrl: 'http://127.0.0.1:18081',
+    setupUrl: sandbox.setupUrl,
   })
+  t.match(sandbox.setupUrl, /^http:\/\/127\.0\.0\.1:18080\/setup\/[\w-]{43}$/)
   t.match(sandbox.accountId, /^[0-9a-f-]{36}$/)
   t.match(sandbox.apiKey, /^ph_[A-Za-z0-9_-]{43}$/)
   t.match(await jsonOf(t, ['config', 'check', '--data', data]), {
@@ -98,7 +102,9 @@ t.test('a second init --sandbox keeps account, domain and ports, and renews the 
   const before = await jsonOf(t, ['domain', 'list', '--data', data])
   const args = ['init', '--sandbox', '--private-port', '9999', '--data', data]
   const second = await jsonOf<Sandbox>(t, args)
-  t.same({ ...second, apiKey: '' }, { ...first, apiKey: '' })
+  const rest = { apiKey: '', setupUrl: '' }
+  t.same({ ...second, ...rest }, { ...first, ...rest })
+  t.not(second.setupUrl, first.setupUrl, 'the link of before is good no longer')
   t.not(second.apiKey, first.apiKey)
   t.same(await jsonOf(t, ['domain', 'list', '--data', data]), before)
   const keys = await jsonOf<{ name: string; last4: string }[]>(t, [
@@ -181,6 +187,21 @@ t.test(
       const { uid, gid } = statSync(join(data, name))
       t.same({ uid, gid }, { uid: owner, gid: owner }, name)
     }
+    // For good: a command that the user's own settings name is not run as root.
+    const asRoot = join(t.testdir(), 'as-whom')
+    chownSync(t.testdirName, owner, owner)
+    const command = ['/bin/sh', '-c', `id -ru > ${asRoot}`]
+    const own = join(data, 'posthorn.toml')
+    writeFileSync(
+      own,
+      `${readFileSync(own, 'utf8')}\n[operator]\ncommand = ${JSON.stringify(command)}\n`,
+    )
+    await runCli(['notice', 'test', '--data', data], alone)
+    t.equal(readFileSync(asRoot, 'utf8'), `${owner}\n`)
+    const served = await serve(t, data, {})
+    const status = readFileSync(`/proc/${served.process.pid}/status`, 'utf8')
+    t.match(status, `Uid:\t${owner}\t${owner}\t${owner}\t${owner}\n`)
+    await served.kill('SIGTERM')
     // Its user cannot get there: said as such, not taken for a directory that is not ours.
     chownSync(join(data, '..'), 0, 0)
     const hidden = await runCli(['account', 'list', '--data', data], alone)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { scheduleInWords } from '../../src/cli/job.js'
+import { scheduleInWords } from '../../src/calendar/index.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { openPlace } from './place.js'
 import { runCli } from './run.js'

@@ -29,6 +29,12 @@ fail = "nxdomain"
       t.ok(result.stderr.startsWith('error: '))
       t.notMatch(result.stderr, /\n {4}at /, 'no stack')
     },
+    /** The command line itself is wrong. */
+    async misused(expected: RegExp, ...args: string[]) {
+      const result = await runCli(args, options)
+      t.match(result, { status: 2, stdout: '', stderr: expected }, args.join(' '))
+      t.match(result.stderr, /^error: .+\n'posthorn .+ --help' shows how it is used\n$/)
+    },
     publish(host: string, records: { txt?: string[]; mx?: string[]; cname?: string }) {
       const mx = records.mx?.map((name) => `{ preference = 10, exchange = "${name}" }`)
       appendFileSync(

@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import t, { type Test } from 'tap'
 import { controlSocket } from '../../src/app/files.js'
 import { suspend } from '../../src/billing/index.js'
-import { enqueue } from '../../src/deliveries/index.js'
+import { enqueue, restoredReason } from '../../src/deliveries/index.js'
 import { queueClass } from '../../src/store/index.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { openTestStore } from '../support/store.js'
@@ -135,7 +135,7 @@ t.test('what waits is summed up, listed and explained', async (t) => {
     (await run('queue', 'show', ids[2] ?? '')).stdout,
     new RegExp(`\nCampaign +${uuid(99)}\n`),
   )
-  await run('queue', 'fail', ids[1] ?? '', '--reason', 'x')
+  await run('queue', 'fail', ids[1] ?? '', '--reason', 'x', '--yes')
   t.match(await json('queue', 'show', ids[1] ?? ''), [{ status: 'failed', broadcastId: uuid(99) }])
   await refused(
     /"x@y" is neither the number.*'posthorn queue list --json' shows both/,
@@ -173,7 +173,7 @@ t.test('the last conversation is shown, and cannot play with the terminal', asyn
     'transcript',
     uuid(1),
   )
-  await json('queue', 'fail', first, '--reason', 'no such person')
+  await json('queue', 'fail', first, '--reason', 'no such person', '--yes')
   t.equal((await run('queue', 'transcript', first)).stdout, safe, 'of one that has ended too')
   t.match(await json('queue', 'transcript', first), { recipient: 'a@one.test', transcript: said })
   t.match(await json('queue', 'show', first), [
@@ -189,13 +189,13 @@ t.test('the last conversation is shown, and cannot play with the terminal', asyn
 })
 
 t.test('waiting mail is held, released, retried and failed', async (t) => {
-  const { run, json, refused, ids } = await openQueue(t, [
+  const { run, json, refused, misused, ids } = await openQueue(t, [
     { to: 'a@one.test', attempts: 1, dueInMs: hourMs, reply: '451 later' },
     { to: 'b@one.test', dueInMs: hourMs },
     { to: 'c@two.test', inFlight: true, dueInMs: hourMs },
   ])
   const [first = '', second = ''] = ids
-  await refused(/Name deliveries or emails, choose by an option/, 'queue', 'hold')
+  await misused(/name deliveries or emails, choose by an option/, 'queue', 'hold')
   await refused(/Nothing of 42 waits\. Nothing was changed/, 'queue', 'hold', first, '42')
   t.match(await run('queue', 'fail', first), { status: 2, stderr: /--reason <text>/ })
   await refused(/The reason has 1 to 200 characters/, 'queue', 'fail', first, '--reason', 'a\u0007')
@@ -223,7 +223,7 @@ t.test('waiting mail is held, released, retried and failed', async (t) => {
       '1 in flight, left alone: run it again once their attempts have ended\n1 left as they were: never tried yet, held, or gone meanwhile\n',
   })
   t.match(await json('queue', 'show', first), [{ why: { gate: 'due' } }])
-  t.match(await run('queue', 'fail', '--all', '--reason', 'closed'), {
+  t.match(await run('queue', 'fail', '--all', '--reason', 'closed', '--yes'), {
     stdout: /^2 deliveries are ended as failed\n$/,
   })
   await refused(/Nothing of \d+ waits; 'posthorn queue show \d+' tells/, 'queue', 'retry', first)
@@ -307,7 +307,7 @@ t.test('a running appliance takes what its operator does', async (t) => {
     status: 'scheduled',
     recipients: [{ status: 'queued', nextAttemptAt: null }],
   })
-  await cli('queue', 'fail', failed, '--reason', 'the shop is closed')
+  await cli('queue', 'fail', failed, '--reason', 'the shop is closed', '--yes')
   t.match(await posthorn.email(failed), {
     status: 'failed',
     sentAt: null,
@@ -315,5 +315,40 @@ t.test('a running appliance takes what its operator does', async (t) => {
   })
   const { status } = await posthorn.call('DELETE', `/v1/emails/${cancelled}/cancel`)
   t.equal(status, 200, 'what is held can still be cancelled')
-  t.same(await cli('queue', 'held'), { deliveries: [], campaigns: [], runs: [] })
+  t.same(await cli('queue', 'held'), { deliveries: [], campaigns: [], runs: [], webhooks: [] })
+})
+
+t.test('webhooks that a restore has set aside are named with what sends them', async (t) => {
+  const { run, json, store, accountId } = await openQueue(t, [])
+  const { id } = await json<{ id: string }>('webhook', 'add', 'https://hooks.test/in')
+  const now = Date.now()
+  const reason = restoredReason(now)
+  const row = { endpoint_id: id, account_id: accountId, event: 'email.sent', body: '{}' }
+  const ended = { attempts: 0, status: null, response: null, created_at: now, ended_at: now }
+  await store.write(async (tx) => {
+    for (let n = 0; n < 3; n++) {
+      const outcome = n === 0 ? ('delivered' as const) : ('dropped' as const)
+      const error = n === 0 ? null : reason
+      await tx
+        .insertInto('webhook_deliveries')
+        .values({ id: store.ids.serial(), email_id: uuid(n), outcome, error, ...row, ...ended })
+        .execute()
+    }
+    await tx.updateTable('appliance').set({ restored_at: now }).execute()
+  })
+  const aside = { endpointId: id, accountId, url: 'https://hooks.test/in', events: 2, reason }
+  t.match(await json('queue', 'held'), { deliveries: [], webhooks: [aside] })
+  t.match(await json('queue', 'held', '--domain', 'one.test'), { webhooks: [] }, 'of mails alone')
+  const held = await run('queue', 'held')
+  t.match(held.stdout, new RegExp(`^2 +${id} +https://hooks.test/in `, 'm'))
+  t.match(held.stdout, reason)
+  t.match(held.stderr, "'posthorn webhook replay ENDPOINT --failed' sends them; left alone")
+  const { stdout: status } = await run('status')
+  t.match(
+    status,
+    /- 2 webhooks of before the restore may not have arrived\n {4}posthorn queue held names the endpoints/,
+  )
+  t.match(await json('webhook', 'replay', id, '--failed'), { queued: 2 })
+  t.match(await json('queue', 'held'), { webhooks: [] })
+  t.notMatch((await run('status')).stdout, 'of before the restore')
 })

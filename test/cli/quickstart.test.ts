@@ -4,7 +4,6 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { tryLockFile } from '../../src/store/index.js'
 import { makeTempDir } from '../support/store.js'
@@ -14,7 +13,6 @@ import { outcomeOf, startCli } from './run.js'
  * The part of bin/quickstart that comes after installing and building. Its own processes: whatever
  * happens to it, nothing may be left running.
  */
-const entry = fileURLToPath(new URL('../../src/cli/quickstart.js', import.meta.url))
 const freePorts = {
   POSTHORN_HTTP_PRIVATE_PORT: '0',
   POSTHORN_HTTP_PUBLIC_PORT: '0',
@@ -25,10 +23,9 @@ const freePorts = {
 t.setTimeout(300_000)
 
 function start(t: Test, data: string, options: { once?: boolean; env?: object } = {}) {
-  const child = startCli(['--data', data, ...(options.once === false ? [] : ['--once'])], {
-    program: [process.execPath, entry],
-    env: { ...freePorts, ...options.env },
-  })
+  const once = options.once === false ? [] : ['--once']
+  const env = { ...freePorts, ...options.env }
+  const child = startCli(['quickstart', '--data', data, ...once], { env })
   t.teardown(() => child.kill('SIGKILL'))
   return { child, ended: outcomeOf(child) }
 }

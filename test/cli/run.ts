@@ -38,7 +38,7 @@ export function startCli(args: readonly string[], options: RunOptions = {}): Chi
   return child
 }
 
-function environment({ env }: RunOptions): NodeJS.ProcessEnv {
+export function environment({ env }: RunOptions): NodeJS.ProcessEnv {
   const ours =
     /^(POSTHORN_|STATE_DIRECTORY$|NO_COLOR$|FORCE_COLOR$|NOTIFY_SOCKET$|CI$|NODE_OPTIONS$|NODE_V8_COVERAGE$|_TAPJS_)/
   const inherited = Object.entries(process.env).filter(([name]) => !ours.test(name))

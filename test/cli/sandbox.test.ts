@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -33,8 +33,14 @@ async function told(child: ChildProcess): Promise<TestSandbox> {
   return JSON.parse(line)
 }
 
-async function start(t: Test): Promise<TestSandbox & { child: ChildProcess }> {
-  const child = spawn(process.execPath, command, { stdio: ['pipe', 'pipe', 'inherit'] })
+async function start(
+  t: Test,
+  env: Record<string, string> = {},
+): Promise<TestSandbox & { child: ChildProcess }> {
+  const child = spawn(process.execPath, command, {
+    env: { ...process.env, ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
   t.teardown(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
     child.kill('SIGKILL')
@@ -113,6 +119,23 @@ t.test('mails are waited for, told apart, read and cleared', async (t) => {
   const { messages } = (await (await fetch(sandbox.inbox.messages)).json()) as { messages: [] }
   t.same(messages, [])
   t.match((await wait(sandbox, { timeout: '0' })).json, { error: /No mail came .* is empty/ })
+})
+
+t.test('it has no jobs of its own at night, but for those that are asked for', async (t) => {
+  const due = async ({ url }: TestSandbox) => {
+    const metrics = await (await fetch(`${url}/metrics`)).text()
+    return [...metrics.matchAll(/^posthorn_job_next_due\S+\{name="([^"]+)"/gm)].map(
+      ([, name]) => name,
+    )
+  }
+  const asked = await start(t, { POSTHORN_JOBS_RETENTION: '23 * * * *' })
+  let names: unknown[] = []
+  while (names.length === 0) names = await due(asked)
+  t.same(names, ['retention'], 'all that are due are shown together')
+  // By hand each runs, as everywhere.
+  const args = [cliEntry, 'job', 'run', 'optimize', '--json', '--data', asked.dataDir]
+  const ran = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  t.match(ran, { status: 0, stdout: /"result": ?"done"/ })
 })
 
 t.test('a program that sends by SMTP finds its mail there, attachments and all', async (t) => {

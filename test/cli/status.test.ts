@@ -1,12 +1,18 @@
 import { appendFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
+import { createAccount } from '../../src/accounts/index.js'
 import { pauseSending } from '../../src/billing/index.js'
+import { loadConfig } from '../../src/config/index.js'
+import { type Overview, readStatus } from '../../src/doctor/index.js'
 import { notice } from '../../src/notices/index.js'
 import { databaseFile } from '../../src/store/index.js'
+import { FakeClock } from '../support/clock.js'
 import { fakeMx } from '../support/fake-mx.js'
 import { directTo, type Posthorn, startPosthorn } from '../support/posthorn.js'
+import { openTestStore } from '../support/store.js'
 import { openPlace } from './place.js'
 import { runCli } from './run.js'
 
@@ -130,3 +136,39 @@ t.test(
     t.match(JSON.parse(json), { running: false, ok: false, rates: null, queue: [{ waiting: '0' }] })
   },
 )
+
+t.test('what burns and has a notice is said once, as it is now', async (t) => {
+  const clock = new FakeClock()
+  const store = await openTestStore(t, { clock })
+  const { id: accountId } = await createAccount({ store, clock }, 'Shop')
+  const now = clock.now()
+  await store.write(async (tx) => {
+    const of = { severity: 'burning', now, text: 'noticed before', fix: 'df -h' } as const
+    await notice(tx, { kind: 'disk', key: '/data', ...of })
+    await notice(tx, { kind: 'thread', key: 'outbound-0', ...of })
+    await pauseSending(tx, accountId, 'bounce')
+    await notice(tx, { kind: 'account-paused', key: accountId, ...of })
+    await notice(tx, { kind: 'account-paused', key: 'another', ...of, text: 'Another is paused' })
+  })
+  const disk = { what: 'disk', says: '100 MiB are left on the disk of /data' } as const
+  const overview: Overview = {
+    ...{
+      version: '1',
+      release: '1',
+      startedAt: now,
+      now,
+      listeners: [],
+      unhealthy: [],
+      unready: [disk],
+    },
+    ...{ series: [], rates: null, sites: [], accounts: [] },
+  }
+  const config = loadConfig({ env: {} })
+  const of = { read: store.read, now, config, dataDir: tmpdir(), certificates: [] }
+  const { troubles } = await readStatus(of, overview)
+  t.same(
+    troubles.map(({ text }) => text),
+    [disk.says, 'The account Shop is paused', 'Another is paused', 'noticed before'],
+    'the thread is known by its notice alone',
+  )
+})

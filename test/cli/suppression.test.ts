@@ -58,13 +58,14 @@ t.test('a list goes out of one account and into another', async (t) => {
   t.match(imported, {
     status: 1,
     stdout: '2 added, 0 known already, 1 lines left out\n',
-    stderr: 'line 3: "no address" is no address\n',
+    stderr: 'warning: line 3: "no address" is no address\n',
   })
   writeFileSync(file, Buffer.from('email\nevil\x1b[2J\x07@x.test\nm\xfcller@x.test\n', 'latin1'))
   t.match(await run('suppression', 'import', file, ...city), {
     status: 1,
     stdout: '0 added, 0 known already, 2 lines left out\n',
-    stderr: 'line 2: "evil\\u001b[2J\\u0007@x.test" is no address\nline 3: the line is not UTF-8\n',
+    stderr:
+      'warning: line 2: "evil\\u001b[2J\\u0007@x.test" is no address\nwarning: line 3: the line is not UTF-8\n',
   })
   await refused(
     /"evil\\u001b\[2J\\u0007" is no address/,

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import t from 'tap'
-import type { Overview } from '../../src/app/overview.js'
 import { frameOf } from '../../src/cli/top-frame.js'
+import type { Overview } from '../../src/doctor/index.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { missing } from '../support/tools.js'
 import { openPlace } from './place.js'
@@ -14,7 +14,8 @@ const size = { columns: 110, rows: 40, colours: false }
 
 function overviewOf(at: number, delivered: number, more: Partial<Overview> = {}): Overview {
   return {
-    ...{ version: '1.2.3', startedAt: 0, now: at, listeners: [], unhealthy: [], unready: [] },
+    ...{ version: '1.2.3', release: '1.2.3', startedAt: 0, now: at, listeners: [] },
+    ...{ unhealthy: [], unready: [] },
     ...{ rates: null, sites: [], accounts: [] },
     series: [
       { metricName: 'posthorn_attempts_total', labels: { outcome: 'delivered' }, value: delivered },

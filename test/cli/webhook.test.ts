@@ -9,13 +9,13 @@ import { openPlace } from './place.js'
 t.setTimeout(300_000)
 
 t.test('a webhook is added, tried, rotated, switched off and deleted', async (t) => {
-  const { data, run, json, refused } = await openPlace(t)
+  const { data, run, json, refused, misused } = await openPlace(t)
   const receiver = await openReceiver(t)
   const url = receiver.url.replace('127.0.0.1', 'localhost')
   await json('account', 'create', 'Shop')
   t.match((await run('webhook', 'list')).stdout, 'No webhook yet')
   await refused(
-    /localhost is at 127\.0\.0\.1, which is not a public address\. To allow it: webhooks\.allow = \["localhost"\] in posthorn\.toml/,
+    /localhost is at 127\.0\.0\.1, which is not a public address\. To allow it, the operator of this appliance sets webhooks\.allow = \["localhost"\] in posthorn\.toml/,
     ...['webhook', 'add', url],
   )
   appendFileSync(join(data, 'posthorn.toml'), '[webhooks]\nallow = ["localhost"]\n')
@@ -33,7 +33,7 @@ t.test('a webhook is added, tried, rotated, switched off and deleted', async (t)
 
   t.match((await run('webhook', 'test', made.id)).stdout, /^Taken: HTTP 200 after \d+ ms\nok\n$/)
   const [got] = receiver.received
-  t.match(got?.json, { event: 'email.sent', subject: 'A test by posthorn webhook test' })
+  t.match(got?.json, { event: 'email.sent', subject: 'A test event of Posthorn' })
   t.ok(verifyWebhook(got?.body ?? '', String(got?.headers['svc-signature']), made.secret))
   receiver.script = () => 500
   const failed = await run('webhook', 'test', made.id)
@@ -46,7 +46,7 @@ t.test('a webhook is added, tried, rotated, switched off and deleted', async (t)
   t.match((await run('webhook', 'enable', made.id)).stdout, /is enabled$/m)
   t.match((await run('webhook', 'deliveries', made.id)).stdout, 'Nothing went there yet')
   t.match((await run('webhook', 'replay', made.id, '--failed')).stdout, '0 webhooks are queued')
-  await refused(/Name one delivery, or choose --failed/, 'webhook', 'replay', made.id)
-  t.match((await run('webhook', 'delete', made.id)).stdout, /is deleted$/m)
+  await misused(/name one delivery, or choose --failed/, 'webhook', 'replay', made.id)
+  t.match((await run('webhook', 'delete', made.id, '--yes')).stdout, /is deleted$/m)
   await refused(/No webhook .*posthorn webhook list/, 'webhook', 'show', made.id)
 })

@@ -100,12 +100,15 @@ async function campaigns(t: Test, { broadcasts }: Posthorn, listId: string): Pro
   await broadcasts.test({ ...content, to: 'me@sender.test' })
   const draft = await broadcasts.create({ ...content, draft: true })
   t.equal(draft.status, 'draft')
+  t.match(await broadcasts.update(draft.id, { name: 'Week 47' }), { name: 'Week 47' })
   t.match(await broadcasts.send(draft.id), { status: 'sending' })
   t.ok(Array.isArray((await broadcasts.recipients(draft.id)).recipients))
   const later = await broadcasts.create({
     ...content,
     scheduledAt: new Date(Date.now() + 3_600_000),
   })
+  t.match(await broadcasts.pause(later.id), { status: 'paused' })
+  t.match(await broadcasts.resume(later.id), { id: later.id })
   t.match(await broadcasts.cancel(later.id), { status: 'cancelled' })
   t.equal((await broadcasts.get(later.id)).subject, 'News')
   t.equal((await broadcasts.list()).broadcasts.length, 2)
@@ -207,6 +210,7 @@ async function webhooks(t: Test, { webhooks }: Posthorn): Promise<void> {
   t.match(await webhooks.test(made.id), { taken: false, status: null })
   t.ok(Array.isArray((await webhooks.deliveries(made.id)).deliveries))
   await t.rejects(webhooks.replay(made.id, 999_999_999), { code: 'not_found' })
+  t.same(await webhooks.replayRange(made.id, { from: 1, to: 9 }), { queued: 0 })
   t.match(await webhooks.replayFailed(made.id), { queued: Number })
   await webhooks.delete(made.id)
 }

@@ -61,6 +61,15 @@ export const methods: Methods = {
   'GET /v1/broadcasts': { ask: ({ broadcasts }) => broadcasts.list() },
   'GET /v1/broadcasts/plan/usage': { ask: ({ broadcasts }) => broadcasts.usage() },
   'GET /v1/broadcasts/{id}': { ask: ({ broadcasts }, { ids }) => broadcasts.get(first(ids)) },
+  'PATCH /v1/broadcasts/{id}': {
+    ask: ({ broadcasts }, { ids, body }) => broadcasts.update(first(ids), body),
+  },
+  'POST /v1/broadcasts/{id}/pause': {
+    ask: ({ broadcasts }, { ids }) => broadcasts.pause(first(ids)),
+  },
+  'POST /v1/broadcasts/{id}/resume': {
+    ask: ({ broadcasts }, { ids }) => broadcasts.resume(first(ids)),
+  },
   'POST /v1/broadcasts/{id}/send': {
     ask: ({ broadcasts }, { ids }) => broadcasts.send(first(ids)),
   },
@@ -152,6 +161,9 @@ export const methods: Methods = {
   },
   'POST /v1/webhooks/{id}/deliveries/{deliveryId}/replay': {
     ask: ({ webhooks }, { ids }) => webhooks.replay(first(ids), second(ids)),
+  },
+  'POST /v1/webhooks/{id}/deliveries/replay': {
+    ask: ({ webhooks }, { ids, body }) => webhooks.replayRange(first(ids), body),
   },
   'POST /v1/webhooks/{id}/replay': {
     ask: ({ webhooks }, { ids }) => webhooks.replayFailed(first(ids)),

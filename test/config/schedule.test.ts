@@ -42,6 +42,49 @@ t.test('a job of every half hour runs on evenly over both changes', async (t) =>
   }
 })
 
+/** The days on which clocks change in 2026: by an hour at 2 or 3 o'clock, by half an hour at 2. */
+const changes = [
+  ['Europe/Berlin', '2026-03-29', '02:00', '03:00'],
+  ['Europe/Berlin', '2026-10-25', '02:00', '03:00'],
+  ['America/New_York', '2026-03-08', '02:00', '03:00'],
+  ['America/New_York', '2026-11-01', '01:00', '02:00'],
+  ['Australia/Lord_Howe', '2026-10-04', '02:00', '02:30'],
+  ['Australia/Lord_Howe', '2026-04-05', '01:30', '02:00'],
+] as const
+
+t.test('no due time of any job is lost or doubled where clocks change', async (t) => {
+  const all = [...jobNames.map((name) => jobCatalogue[name].cron), '15 1,2 * * *', '0,40 1-3 * * *']
+  for (const [zone, day, from, to] of changes) {
+    const wall = new Intl.DateTimeFormat('sv', {
+      ...{ timeZone: zone, dateStyle: 'short', timeStyle: 'short' },
+    })
+    const isSkipped = /^2026-(03|10-04)/.test(day)
+    for (const cron of new Set(all)) {
+      const due = (zone: string, of: (at: number) => string) => {
+        const schedule = readSchedule(cron, zone)
+        const found: string[] = []
+        const end = at(`${day}T00:00Z`) + 40 * 3_600_000
+        for (let now = at(`${day}T00:00Z`) - 40 * 3_600_000; now < end; now = schedule.next(now)) {
+          if (of(now).startsWith(day)) found.push(of(now).slice(11))
+        }
+        return found
+      }
+      const seen = due(zone, (ms) => wall.format(ms))
+      // What a day without a change has.
+      const usual = due('UTC', (ms) => new Date(ms).toISOString().slice(0, 16).replace('T', ' '))
+      const isAffected = (time: string) => time >= from && time < to
+      const expected = usual.flatMap((time) => {
+        if (!isAffected(time)) return [time]
+        if (/^\S+ \*/.test(cron) && !cron.includes('*/')) return isSkipped ? [] : [time, time]
+        return [isSkipped ? to : time]
+      })
+      // Two that are skipped are one run.
+      const once = isSkipped ? [...new Set(expected)] : expected
+      t.same(seen.sort(), once.sort(), `${cron} ${zone} ${day}`)
+    }
+  }
+})
+
 t.test('every daily job of the catalogue runs once a day, in every kind of zone', async (t) => {
   const daily = jobNames.filter((name) => /^\d+ \d+ \* \* \*$/.test(jobCatalogue[name].cron))
   const crons = [...daily.map((name) => jobCatalogue[name].cron), '30 2 * * *', '0 0 * * *']

@@ -325,7 +325,10 @@ t.test('all problems are told at once, unknown names with the known ones', async
     'prot = 1\n[log]\nlevle = "info"\n[http.private]\nport = "x"\n[outbound]\nthreads = 0'
   const message = refusal(t, toml)
   t.equal(message.split('\n').length, 5, message)
-  t.match(message, /\n {2}prot: no such setting; known here: log, http, dns, outbound, .*sandbox$/m)
+  t.match(
+    message,
+    /\n {2}prot: no such setting; known here: log, http, dashboard, dns, outbound, .*sandbox$/m,
+  )
   t.match(message, '\n  log.levle: no such setting; known here: level, format')
   t.match(message, '\n  http.private.port: "x" given')
   t.match(message, '\n  outbound.threads: 0 given')
@@ -353,6 +356,33 @@ t.test('a file that is no TOML is refused with its name and the line', async (t)
 t.test('a certificate for inbound mail comes with its key', async (t) => {
   const { config } = load(t, '[inbound.tls]\ncertificate = "/etc/posthorn/tls.crt"')
   t.throws(config, { message: 'inbound.tls needs both files, certificate and key' })
+})
+
+t.test('TLS of the HTTP listeners comes with what it needs', (t) => {
+  const on = '[http.public.tls]\nenabled = true\n'
+  const files = 'certificate = "/etc/a.pem"\nkey = "/etc/a.key"\n'
+  const url = '[http.public]\nurl = "https://links.example.com"\n'
+  const refused = [
+    [on, /http.public.tls.enabled needs a certificate: .*tls.acme/],
+    [`${on}certificate = "/etc/a.pem"`, /http.public.tls needs both files/],
+    ['[http.private.tls]\nkey = "/etc/a.key"', /http.private.tls needs both files/],
+    ['[http.private.tls]\nenabled = true', /http.private.tls.enabled needs a certificate/],
+    [`${on}${files}`, /needs http.public.url/],
+    [`[http.public]\nurl = "http://links.example.com"\n${on}${files}`, /needs http.public.url/],
+    [
+      `[http.public]\nport = 443\nurl = "https://links.example.com"\n${on}${files}`,
+      /http.public and http.public.tls are both 0.0.0.0 port 443/,
+    ],
+  ] as const
+  for (const [text, message] of refused) t.throws(load(t, text).config, { message }, text)
+  t.equal(load(t, `${url}${on}${files}`).config().http.public.tls.port, 443)
+  t.equal(
+    load(t, `${url}${on}[tls]\nacme = true\nagree_to_terms = true`).config().http.public.tls
+      .enabled,
+    true,
+  )
+  t.equal(load(t, `${on.replace('true', 'false')}`).config().http.public.tls.enabled, false)
+  t.end()
 })
 
 t.test('bodies may go as soon as they have served, without another setting', (t) => {

@@ -89,6 +89,7 @@ t.test('sent at once: each gets a mail of their own, and the figures tell the re
     subject: good.subject,
     status: 'sent',
     pausedReason: null,
+    pausedBy: null,
     failedReason: null,
     listId: readers,
     topicId: null,

@@ -77,6 +77,9 @@ const requests: Record<string, object | undefined> = {
   'GET /v1/broadcasts/plan/usage': undefined,
   [`GET /v1/broadcasts/${nobody}`]: undefined,
   [`POST /v1/broadcasts/${nobody}/send`]: undefined,
+  [`PATCH /v1/broadcasts/${nobody}`]: { subject: 'y' },
+  [`POST /v1/broadcasts/${nobody}/pause`]: undefined,
+  [`POST /v1/broadcasts/${nobody}/resume`]: undefined,
   [`POST /v1/broadcasts/${nobody}/cancel`]: undefined,
   'POST /v1/events/send': { event: 'signup', email: 'ann@example.com' },
   'POST /v1/events/batch': { events: [{ event: 'signup', email: 'ann@example.com' }] },
@@ -322,7 +325,7 @@ t.test('keys and bodies', async (t) => {
     await answers(t, one, { body: '{' }, 400, 'validation_error')
     const headers = { 'content-type': 'text/plain' }
     await answers(t, one, { headers }, 415, 'unsupported_media_type')
-    const sends = /emails\/(?:batch|send)$|broadcasts(?:\/test)?$/.test(one)
+    const sends = /emails\/(?:batch|send)$|broadcasts(?:\/test)?$|^PATCH \/v1\/broadcasts/.test(one)
     const large = Buffer.alloc((sends ? 33 : 10) * 1024 * 1024 + 1, ' ')
     await answers(t, one, { body: large }, 413, 'validation_error')
   }
@@ -481,10 +484,17 @@ t.test('campaigns', async (t) => {
   const scheduledAt = inAnHour()
   await answers(t, creating, { body: { ...campaign, scheduledAt } }, 200)
   const [later, now] = [await draftOf(t, { scheduledAt }), await draftOf(t)]
+  const changing = (await draftOf(t)).replace('POST', 'PATCH')
+  requests[changing] = { subject: 'y' }
+  await answers(t, changing, {}, 200)
   for (const draft of [later, now]) await answers(t, `${draft}/send`, {}, 200)
+  await answers(t, now.replace('POST', 'PATCH'), { body: { subject: 'y' } }, 409, 'conflict')
+  for (const step of ['pause', 'resume']) await answers(t, `${later}/${step}`, {}, 200)
+  await answers(t, `${later}/resume`, {}, 409, 'conflict')
   await answers(t, `${later}/send`, {}, 409, 'conflict')
   await answers(t, `${later}/cancel`, {}, 200)
   await answers(t, `${later}/cancel`, {}, 409, 'conflict')
+  await answers(t, `${later}/pause`, {}, 409, 'conflict')
   await answers(t, 'GET /v1/broadcasts?limit=1', {}, 200)
   await answers(t, 'GET /v1/broadcasts?limit=0', {}, 400)
   await answers(t, 'GET /v1/broadcasts?cursor=x', {}, 400, 'validation_error')
@@ -498,7 +508,7 @@ t.test('campaigns', async (t) => {
   await answers(t, `${recipients}?cursor=x`, {}, 400, 'validation_error')
 
   await answers(t, testing, { body: { ...campaign, to: 'a@x.test' } }, 403, 'forbidden')
-  for (const one of [creating, testing]) {
+  for (const one of [creating, testing, changing]) {
     const given = (more: object) => ({ body: { ...requests[one], ...more } })
     await answers(t, one, given({ from: 'nobody' }), 400, 'validation_error')
     await answers(t, one, given({ from: 'a@b.test' }), 400, 'domain_not_verified')
@@ -630,7 +640,16 @@ async function anew(t: Test, one: string, round: number): Promise<[one: string, 
     const body = requests[one]
     return [one.replace(nobody, await automationOf(t)), body === undefined ? {} : { body }]
   }
-  if (one.includes(nobody)) return [one.replace(/.*(?=\/)/, await draftOf(t)), {}]
+  if (one.includes(nobody)) {
+    const made = one.replace(/.*(?=\/)/, await draftOf(t, { scheduledAt: inAnHour() }))
+    const before = one.endsWith('resume')
+      ? ['send', 'pause']
+      : one.endsWith('pause')
+        ? ['send']
+        : []
+    for (const step of before) await ask(made.replace(/\w+$/, step))
+    return [made, {}]
+  }
   if (one === 'POST /v1/topics') return [one, { body: { name: `Topic ${round}` } }]
   return [one, {}]
 }
@@ -669,7 +688,9 @@ t.test('what an account may not do', async (t) => {
   const id = posthorn.accountId
   const marketing = { ...good, type: 'marketing' }
   const draft = `${await draftOf(t)}/send`
-  const campaigns = [creating, testing, draft]
+  const changing = draft.replace('POST', 'PATCH').replace('/send', '')
+  requests[changing] = { subject: 'y' }
+  const campaigns = [creating, testing, draft, changing]
   await marketingPlan()
   for (const one of campaigns) await answers(t, one, {}, 402, 'marketing_subscription_required')
   await answers(t, send, { body: marketing }, 402, 'marketing_subscription_required')
@@ -719,7 +740,7 @@ t.test('what an account may not do', async (t) => {
 
   const adds = (one: string) =>
     one.startsWith('POST') &&
-    !/(simulate|render|rotate|suppressions|suppressions\/import)$/.test(one)
+    !/(simulate|render|rotate|deliveries\/replay|suppressions|suppressions\/import)$/.test(one)
   const adding = [...taking.filter(adds), importing, draft, enable]
   const renamed = { body: { name: 'Other' } }
   await write((tx) => suspend(tx, id, 'abuse'))
@@ -730,13 +751,22 @@ t.test('what an account may not do', async (t) => {
     await answers(t, 'POST /v1/templates/x/versions/1/restore', {}, 403, code)
   }
   await save('account_suspended')
+  await answers(t, changing, {}, 403, 'account_suspended')
   await answers(t, rename, renamed, 403, 'account_suspended')
   await write((tx) => unsuspend(tx, id))
   await write((tx) => setBillingState(tx, id, 'expired'))
   for (const one of adding) await answers(t, one, {}, 403, 'subscription_expired')
   await answers(t, rename, renamed, 403, 'subscription_expired')
   await save('subscription_expired')
+  await answers(t, changing, {}, 403, 'subscription_expired')
   await write((tx) => setBillingState(tx, id, 'active'))
+
+  const hook = (
+    await posthorn.call('POST', '/v1/webhooks', { body: { url: 'https://127.0.0.1:1/x' } })
+  ).json
+  await posthorn.call('PATCH', `/v1/webhooks/${hook.id}`, { body: { enabled: false } })
+  const range = { body: { from: 1, to: 2 } }
+  await answers(t, `POST /v1/webhooks/${hook.id}/deliveries/replay`, range, 409, 'conflict')
 
   await write((tx) => setPlan(tx, id, findPlan(plans.email, 'Free')))
   const second = { body: { name: 'second.test' } }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { makeWaitForMessage } from '../../src/dashboard/sandbox-wait.js'
+import { makeWaitForMessage } from '../../src/dashboard/sandbox/wait.js'
 import type { Store } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { openTestStore } from '../support/store.js'

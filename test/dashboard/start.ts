@@ -1,11 +1,18 @@
 import type { Test } from 'tap'
+import { loadPlans } from '../../src/billing/index.js'
 import { systemClock } from '../../src/clock/index.js'
+import { loadConfig, makeApplianceKey } from '../../src/config/index.js'
 import { dashboardRoutes } from '../../src/dashboard/routes.js'
+import type { Resolver } from '../../src/dns/index.js'
 import { openHttpServer } from '../../src/http/index.js'
 import { silentLog } from '../../src/log/index.js'
+import { makeDocument } from '../../src/openapi/index.js'
+import { makePeople } from '../../src/people/index.js'
 import type { Store } from '../../src/store/index.js'
 import { type StartedSandbox, startSandbox } from '../sandbox/start.js'
+import { fakeResolver } from '../support/resolver.js'
 import { openTestStore } from '../support/store.js'
+import { quietOperator } from './operator-deps.js'
 
 export interface StartedDashboard {
   store: Store
@@ -25,7 +32,7 @@ export interface Got {
 /** The pages over real HTTP, beside a real receiver on the same database. */
 export async function startDashboard(
   t: Test,
-  options: { sandbox?: boolean } = {},
+  options: { sandbox?: boolean; resolver?: Resolver; allow?: string[] } = {},
 ): Promise<StartedDashboard> {
   const store = await openTestStore(t)
   const sandbox = await startSandbox(t, { store })
@@ -35,11 +42,23 @@ export async function startDashboard(
     log: silentLog,
     clock: systemClock,
   })
+  const key = makeApplianceKey(Buffer.alloc(32, 7))
+  const { outbound } = loadConfig({ env: {} })
   dashboardRoutes(server.pages, {
-    store,
-    clock: systemClock,
+    ...{ store, key, outbound, clock: systemClock, plans: loadPlans('config/plans.toml') },
+    ...{ records: outbound, webhookTargets: options.allow ?? [], hostNames: [] },
+    tracking: { opens: true, clicks: true },
+    openResolver: () => options.resolver ?? fakeResolver(),
     backupDir: '',
+    document: () => makeDocument([], '0.0.0', []),
+    plainHttp: false,
+    sendNotice: async () => false,
+    people: makePeople({
+      ...{ store, clock: systemClock, key },
+      asksFactorOfOperators: false,
+    }),
     sandbox: options.sandbox ?? true,
+    operator: quietOperator(store),
   })
   await server.listen()
   t.teardown(() => server.close(0))

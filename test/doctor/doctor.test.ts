@@ -10,14 +10,14 @@ import { testCertificates } from '../support/tls.js'
 
 t.test('a healthy appliance is told so, check by check', async (t) => {
   const { examine } = await doctorRig(t)
-  const found = (await examine()).filter(({ check }) => check !== 'disk')
+  const found = (await examine()).filter(({ check }) => !['disk', 'runtime'].includes(check))
   t.same(
     found.filter(({ state }) => state !== 'ok').map(({ check }) => check),
     ['public-url', 'certificate', 'backup'],
     'but for the address of links, STARTTLS and backups, which are not set up',
   )
   const checks =
-    'backup blocklist certificate clock dkim dmarc helo jobs listener outbound-port ptr public-url report return-path spf tls-reports'
+    'backup blocklist certificate clock dkim dmarc dns helo jobs listener outbound-port ptr public-url report return-path spf tls-reports'
   t.same([...new Set(found.map(({ check }) => check))].sort(), checks.split(' '))
   t.ok(
     found.every(({ state, fix }) => (state === 'ok') === (fix === '')),
@@ -38,8 +38,10 @@ t.test('outbound port 25', async (t) => {
   ])
   resolver.set('probe.test', { fail: 'SERVFAIL' })
   t.match(await look('outbound-port'), [
-    { state: 'fail', found: /probe\.test: .*SERVFAIL/, fix: /^see to this machine's DNS/ },
+    { state: 'unchecked', found: /probe\.test: .*SERVFAIL/, fix: /^see to this machine's DNS/ },
   ])
+  resolver.set('probe.test', undefined)
+  t.match(await look('outbound-port'), [{ state: 'fail', fix: /^see to this machine's DNS/ }])
   resolver.set('probe.test', { a: ['127.0.0.1'] })
   const elsewhere = await examine({ sourceAddresses: ['192.0.2.1'] })
   t.match(
@@ -68,7 +70,7 @@ t.test('the EHLO name, its addresses and their names', async (t) => {
     },
   ])
   resolver.set('127.0.0.1', { fail: 'SERVFAIL' })
-  t.match(await look('ptr'), [{ state: 'warn', found: /did not answer \(SERVFAIL\)/ }])
+  t.match(await look('ptr'), [{ state: 'unchecked', found: /no answer of the DNS \(SERVFAIL\)/ }])
   const of = async (outbound: { heloName: string; sourceAddresses: string[] }) =>
     (await examine(outbound)).filter(({ check }) => check === 'helo')
   t.match(await of({ heloName: 'localhost', sourceAddresses: [] }), [
@@ -128,7 +130,7 @@ t.test('what a domain publishes', async (t) => {
   t.match(await look('dmarc'), [{ state: 'ok', found: 'p=quarantine, aligned by DKIM' }])
 
   resolver.set('bounce.shop.test', { fail: 'SERVFAIL' })
-  t.match(await look('spf', 'shop.test'), [{ state: 'warn', found: /no answer of the DNS/ }])
+  t.match(await look('spf', 'shop.test'), [{ state: 'unchecked', found: /no answer of the DNS/ }])
   resolver.set('mail.posthorn.test', { a: ['127.0.0.1'] })
   t.match(await look('spf', 'mail.posthorn.test'), [
     { fix: 'publish mail.posthorn.test. 3600 IN TXT "v=spf1 ip4:127.0.0.1 -all"' },
@@ -207,21 +209,21 @@ t.test('blocklists', async (t) => {
   // Spamhaus says to users of public resolvers that every address is an error.
   resolver.set('1.0.0.127.list.test', { a: ['127.255.255.254'] })
   t.match(await look('blocklist'), [
-    { state: 'warn', found: /^could not ask list\.test: it refuses public resolvers/ },
+    { state: 'unchecked', found: /^could not ask list\.test: it refuses public resolvers/ },
   ])
   for (const [why, host] of [
     ['SERVFAIL', { fail: 'SERVFAIL' }],
     ['10.0.0.1, which is no answer', { a: ['10.0.0.1'] }],
   ] as const) {
     resolver.set('1.0.0.127.list.test', host)
-    t.match(await look('blocklist'), [{ state: 'warn', found: why }], why)
+    t.match(await look('blocklist'), [{ state: 'unchecked', found: why }], why)
   }
   resolver.set('1.0.0.127.list.test', undefined)
   t.match(await look('blocklist'), [{ state: 'ok', found: 'not listed by list.test' }])
   resolver.set('2.0.0.127.list.test', undefined)
   t.match(
     await look('blocklist'),
-    [{ state: 'warn', found: /does not name its own test entry/ }],
+    [{ state: 'unchecked', found: /does not name its own test entry/ }],
     'silence is no acquittal',
   )
 })
@@ -257,7 +259,7 @@ t.test('the clock', async (t) => {
     ['a refusal', (reply: Buffer) => reply.fill(0, 1, 2)],
   ] as const) {
     time.spoil = spoil
-    t.match(await look('clock'), [{ state: 'warn', found: /^no time server answered/ }], what)
+    t.match(await look('clock'), [{ state: 'unchecked', found: /^no time server answered/ }], what)
   }
 })
 
@@ -278,7 +280,7 @@ t.test('the certificate of the public address', async (t) => {
   t.match(await look('certificate'), [{ state: 'fail', found: 'the host has no address' }])
   resolver.set('links.test', { a: ['127.0.0.1'] })
   t.match(await look('certificate'), [{ state: 'ok', found: /^good for (29|30) more days$/ }])
-  passed = 20 * 86_400_000
+  passed = 27 * 86_400_000
   t.match(await look('certificate'), [{ state: 'warn', fix: /^renew the certificate/ }])
   passed = 0
   for (const [name, found] of [
@@ -396,4 +398,53 @@ t.test('a job of the calendar that failed, or does not come any more', async (t)
   t.match(await look('jobs'), [
     { subject: name, state: 'fail', found: /has not run since/, fix: /systemctl status/ },
   ])
+})
+
+t.test('a DNS that is silent is told once, and what needs it as not checked', async (t) => {
+  const { look, silence, examine } = await doctorRig(t)
+  t.match(await look('dns'), [{ state: 'ok', found: 'it answers' }])
+  silence()
+  const found = await examine()
+  t.match(found[0], {
+    ...{ check: 'dns', subject: '/etc/resolv.conf', state: 'fail' },
+    found: /^does not answer \(mail\.posthorn\.test: SERVFAIL; probe\.test: SERVFAIL\)$/,
+    fix: /name servers \(dns\.servers/,
+  })
+  t.same(
+    found.filter(({ state }) => state === 'fail').map(({ check }) => check),
+    ['dns', 'public-url'],
+    'no record is told as missing or wrong',
+  )
+  const unchecked = found.filter(({ state }) => state === 'unchecked')
+  const names = 'blocklist dkim dmarc helo listener outbound-port ptr return-path spf'
+  t.same([...new Set(unchecked.map(({ check }) => check))].sort(), names.split(' '))
+  for (const one of unchecked) t.match(one, { found: 'needs the DNS', fix: '' }, one.check)
+  const lines = unchecked.map(({ check, subject }) => `${check} ${subject}`)
+  t.equal(new Set(lines).size, lines.length, 'each once')
+  t.match(
+    found.find(({ check }) => check === 'report'),
+    { state: 'ok' },
+    'what needs no DNS is checked',
+  )
+})
+
+t.test('names of the settings are no sign that the DNS answers', async (t) => {
+  const { examine, silence } = await doctorRig(t, {
+    dnsStatic: { 'mail.posthorn.test': { a: ['127.0.0.1'] } },
+  })
+  silence()
+  const found = await examine()
+  t.match(found[0], { check: 'dns', state: 'fail', found: /^does not answer \(probe\.test: / })
+  t.match(
+    found.find(({ check }) => check === 'helo'),
+    { state: 'ok' },
+    'and are looked up there, DNS or not',
+  )
+})
+
+t.test('where only the key is not answered for, alignment is not judged', async (t) => {
+  const { look, resolver, recordOf } = await doctorRig(t)
+  resolver.set('_dmarc.shop.test', { txt: ['v=DMARC1; p=reject; aspf=s'] })
+  resolver.set(recordOf('dkim-rsa')?.host ?? '', { fail: 'SERVFAIL' })
+  t.match(await look('dmarc'), [{ state: 'unchecked', found: /DKIM key: no answer of the DNS/ }])
 })

@@ -4,6 +4,7 @@ import { loadConfig } from '../../src/config/index.js'
 import { tellBlocklists, tellCertificates } from '../../src/doctor/index.js'
 import { openNotices, pastNotices } from '../../src/notices/index.js'
 import { FakeClock } from '../support/clock.js'
+import { doctorRig, goodWorld } from '../support/doctor.js'
 import { fakeResolver } from '../support/resolver.js'
 import { openTestStore } from '../support/store.js'
 import { testCertificates } from '../support/tls.js'
@@ -50,18 +51,55 @@ t.test('a certificate is told at each step before its end, the last burns', asyn
     POSTHORN_INBOUND_PORT: '0',
   }
   const config = loadConfig({ env })
-  const look = () => tellCertificates({ store, clock, resolver: fakeResolver(), config })
+  const look = () =>
+    tellCertificates({ store, clock, resolver: fakeResolver(), config, dataDir: '/tmp' })
   t.match(await look(), { looked: 1, told: 0 })
+  // Of a life of 30 days: a third of the settings' times, which are for one of 90.
   const seen: string[] = []
-  for (const days of [20, 10, 6, 5, 1]) {
+  for (const days of [6, 5, 2, 1, 0.5]) {
     await clock.advance(ends - days * dayMs - clock.now())
     await look()
     const [row] = await store.read.selectFrom('notices').selectAll().execute()
     seen.push(`${days} ${row?.severity} ${row?.fresh}`)
     await store.write((tx) => tx.updateTable('notices').set({ fresh: 0 }).execute())
   }
-  t.same(seen, ['20 daily 1', '10 daily 0', '6 daily 1', '5 daily 0', '1 burning 1'])
+  t.same(seen, ['6 daily 1', '5 daily 0', '2 daily 1', '1 daily 0', '0.5 burning 1'])
   await clock.advance(2 * dayMs)
   await look()
   t.match(await openNotices(store.read), [{ text: /inbound listener has ended/ }])
+})
+
+t.test('each failure of the examination is a notice with its fix, until it is good', async (t) => {
+  const env = { POSTHORN_HTTP_PUBLIC_URL: 'http://127.0.0.1' }
+  const { tell, resolver, store } = await doctorRig(t, { env })
+  const open = async () => (await openNotices(store.read)).filter(({ kind }) => kind === 'doctor')
+  const before = await tell()
+  const usual = (await open()).length
+  t.equal(usual, before.failures)
+  const about = async () => (await open()).filter(({ key }) => key.startsWith('ptr'))
+  t.same(await about(), [])
+
+  resolver.set('127.0.0.1', { ptr: [] })
+  t.match(await tell(), { failures: usual + 1 })
+  t.match(await about(), [
+    {
+      ...{ severity: 'daily', count: 1, key: /^ptr 127\.0\.0\.1/ },
+      ...{ text: /^Doctor: ptr of 127\.0\.0\.1 fails\n./, fix: /.\nposthorn doctor$/ },
+    },
+  ])
+  await tell()
+  t.match(await about(), [{ count: 2 }], 'it counts, and is one')
+  // No answer is no knowledge: what was found stays as it was.
+  resolver.set('127.0.0.1', { fail: 'SERVFAIL' })
+  t.match(await tell(), { failures: usual })
+  t.equal((await about()).length, 1)
+  resolver.set('127.0.0.1', goodWorld['127.0.0.1'])
+  await tell()
+  t.same(await about(), [])
+  t.match(await pastNotices(store.read, 1), [{ kind: 'doctor', key: /^ptr/ }])
+
+  // A listing is told by the job that asks more often, and burns there.
+  resolver.set('1.0.0.127.list.test', { a: ['127.0.0.4'] })
+  t.match(await tell(), { failures: usual + 1 })
+  t.equal((await open()).length, usual)
 })

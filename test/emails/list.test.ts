@@ -6,7 +6,7 @@ import { findPlan, loadPlans, setMarketingPlan } from '../../src/billing/index.j
 import { systemClock } from '../../src/clock/index.js'
 import { packageFile } from '../../src/config/index.js'
 import { candidates } from '../../src/emails/candidates.js'
-import { type EmailFilter, listEmails } from '../../src/emails/index.js'
+import { listEmails } from '../../src/emails/index.js'
 import type { EmailStatus, Read, Store } from '../../src/store/index.js'
 import { openCampaigns } from '../support/campaigns.js'
 import { startPosthorn } from '../support/posthorn.js'
@@ -80,6 +80,11 @@ t.test('each filter finds its mails, newest first', async (t) => {
     ['template=none', []],
     [`broadcastId=${topicId}`, []],
     ['to=ann@one.test&type=transactional&status=delivered', [tagged, copies, plain]],
+    [`messageId=${encodeURIComponent(`<${plain}@sender.test>`)}`, [plain]],
+    [`messageId=${plain}@sender.test`, [plain]],
+    [`messageId=${plain}@else.test`, []],
+    [`automationId=${topicId}`, []],
+    [`automationId=${topicId}&step=one`, []],
     ['createdAfter=2020-01-01T00:00:00Z', all],
     ['createdBefore=2020-01-01T00:00:00Z', []],
     ['createdAfter=2089-01-01T00:00:00Z', []],
@@ -233,12 +238,15 @@ t.test('every look is a search by an index, in order and without sorting', async
     [{}, ['emails_account']],
     [{ status: ['delivered'] }, ['emails_account']],
     [{ status: ['bounced', 'failed'] }, ['emails_rare', 'emails_rare']],
+    [{ status: ['scheduled'] }, ['emails_scheduled_account']],
     [{ template: 'hello' }, ['emails_template']],
+    [{ steps: new Set([1, 2]) }, ['emails_automation', 'emails_automation']],
+    [{ messageId: '<a@b.test>' }, ['emails_account', 'sqlite_autoindex_emails_1']],
     [{ broadcastId }, ['emails_broadcast']],
     [{ tag: { name: 'a', value: 'b' } }, ['sqlite_autoindex_emails_1']],
     [{ createdAfter: 1, createdBefore: 2, type: 'marketing' }, ['emails_account']],
     [{ to: 'ann@one.test' }, ['emails_account', 'sqlite_autoindex_emails_1']],
-  ] as [EmailFilter, string[]][]) {
+  ] as [Parameters<typeof candidates>[2], string[]][]) {
     const plans = await plansOf(t, store.read, (read) =>
       candidates(read, 'account', filter, { below: undefined, limit: 10 }),
     )

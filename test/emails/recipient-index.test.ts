@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Insertable } from 'kysely'
 import t, { type Test } from 'tap'
-import { listEmails } from '../../src/emails/index.js'
+import { type EmailFilter, listEmails } from '../../src/emails/index.js'
 import { enteredFor, enterIfLate, enterNext } from '../../src/emails/recipient-index.js'
 import type { EmailRow, Store } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
@@ -17,7 +17,10 @@ type Row = Insertable<EmailRow> & { to_list: string; extras: string | null }
 async function open(t: Test) {
   const clock = new FakeClock()
   const store = await openTestStore(t, { clock })
-  const row = (to: string[], more: { account_id?: string; extras?: string } = {}): Row => {
+  const row = (
+    to: string[],
+    more: { account_id?: string; extras?: string; message_id?: string } = {},
+  ): Row => {
     const id = store.ids.uuid()
     return {
       ...{ id, account_id: accountId, domain_id: 'd', body_id: null, to_list: JSON.stringify(to) },
@@ -93,6 +96,30 @@ t.test('capitals make no difference, whoever wrote them, before and after', asyn
     await tx.updateTable('emails').set({ to_list: to }).where('id', '=', older).execute()
   })
   t.same(await find('Old@one.test'), [older])
+})
+
+t.test('a mail is found by the Message-ID that a program gave it', async (t) => {
+  const { clock, store, add, enterAll } = await open(t)
+  const messageId = '<Order.4711@shop.test>'
+  const id = await add(['r@one.test'], { message_id: messageId })
+  const twin = await add(['r@one.test'], { message_id: '<order.4711@shop.test>' })
+  const own = await add(['r@one.test'])
+  const find = async (filter: EmailFilter) => {
+    const { emails } = await listEmails(store.read, accountId, filter, { limit: 10 })
+    return emails.map((email) => email.id)
+  }
+  const look = async (when: string) => {
+    t.same(await find({ messageId }), [id], when)
+    t.same(await find({ messageId: '<order.4711@shop.test>' }), [twin], when)
+    t.same(await find({ messageId: `<${own}@x.test>` }), [own], when)
+    t.same(await find({ messageId: `<${own}@y.test>` }), [], when)
+    t.same(await find({ messageId, to: 'else@one.test' }), [], when)
+  }
+  await look('before it is entered')
+  await clock.advance(2 * minute)
+  await enterAll()
+  await look('after')
+  t.equal((await entries(store)).length, 5, 'one of our own making is found by its id')
 })
 
 t.test('what is entered is found without a look at other mails, page by page', async (t) => {

@@ -40,7 +40,7 @@ const app = await startServer(
 const second = request('GET /second')
 const json = ['Content-Type: application/json']
 
-// uWS gives these up by its own clock only (10 s): they wait while the other tests run.
+// uWS 20.57 refuses these; 20.30 gives them up by its own clock only (10 s): they wait while the other tests run.
 const silent = openSilent({
   '[11] HTTP/1.0': 'GET /second HTTP/1.0\r\nHost: a\r\n\r\n',
   '[11] no Host': 'GET /second HTTP/1.1\r\n\r\n',
@@ -48,14 +48,20 @@ const silent = openSilent({
   '[11] an absolute URI': 'GET http://a/second HTTP/1.1\r\nHost: a\r\n\r\n',
   '[11] OPTIONS *': 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n',
   '[11] a folded header': 'GET /second HTTP/1.1\r\nHost: a\r\nX-A: b\r\n c\r\n\r\n',
-  '[11] a header name with _': 'GET /second HTTP/1.1\r\nHost: a\r\nX_A: b\r\n\r\n',
   '[11] a blank before the colon': 'GET /second HTTP/1.1\r\nHost : a\r\n\r\n',
-  '[11] 60 header lines': request('GET /second', Array(60).fill('X-A: b')),
+  '[11] 120 header lines': request('GET /second', Array(120).fill('X-A: b')),
   '[11] a null byte in the path': 'GET /sec\0ond HTTP/1.1\r\nHost: a\r\n\r\n',
   '[11] a null byte in a header': request('GET /second', ['X-A: a\0b']),
   '[11] bare line feeds': 'GET /second HTTP/1.1\nHost: a\n\n',
   '[14] a head that never ends': 'GET /second HTTP/1.1\r\nHost: a\r\n',
 })
+
+const unread = Promise.all(
+  [['X_A: b'], Array(60).fill('X-A: b')].map((headers) => app.raw(request('GET /second', headers))),
+)
+
+// Of uWS itself; empty where it closes without a word.
+const refusal = /^$|^HTTP\/1\.1 (400|431|505) .*\r\nConnection: close\r\n/
 
 t.test('[1] two Content-Length headers are a 400, in either order', async (t) => {
   for (const [first, then] of [
@@ -109,7 +115,9 @@ t.test('[4] the refusal can be read when nothing follows', async (t) => {
   const refused = async (head: string) => (await app.raw(request('GET /second', [head])))?.status
   t.equal(await refused('Transfer-Encoding: Chunked'), 501)
   t.equal(await refused('Host: other'), 400)
-  t.equal(await app.raw(request('HEAD /second', ['Host: other'])), undefined)
+  // uWS 20.57 sees two hosts itself, and answers with a body; here nothing can be answered.
+  const connection = await app.connect()
+  t.match(await connection.write(request('HEAD /second', ['Host: other'])).rest(), refusal)
 })
 
 t.test(
@@ -375,20 +383,23 @@ t.test('a body may be left out where none of its fields is required', async (t) 
   }
 })
 
-t.test('[12] a long head in one segment is read, in several it is read or closed', async (t) => {
-  const value = `X-A: ${'a'.repeat(20_000)}`
-  const whole = await app.raw(request('GET /header', [value]))
-  t.equal(whole?.status, 200)
-  const connection = await app.connect()
-  const text = request('GET /header', [value])
-  for (let at = 0; at < text.length; at += 5000) {
-    connection.write(text.slice(at, at + 5000))
-    await sleep(5)
-  }
-  const split = await connection.response()
-  t.ok(split === undefined || split.status === 200, `${split?.status}`)
-  await connection.destroy()
-})
+t.test(
+  '[12] a head of 20 KB is read, or closed by uWS 20.30 if it comes in segments',
+  async (t) => {
+    const value = `X-A: ${'a'.repeat(20_000)}`
+    const whole = await app.raw(request('GET /header', [value]))
+    t.equal(whole?.status, 200)
+    const connection = await app.connect()
+    const text = request('GET /header', [value])
+    for (let at = 0; at < text.length; at += 5000) {
+      connection.write(text.slice(at, at + 5000))
+      await sleep(5)
+    }
+    const split = await connection.response()
+    t.ok(split === undefined || split.status === 200, `${split?.status}`)
+    await connection.destroy()
+  },
+)
 
 t.test('[13] pipelined requests are answered in order unless one has to wait', async (t) => {
   const connection = await app.connect()
@@ -473,10 +484,23 @@ t.test('[18] a head in pieces may have an Idempotency-Key, but none that was cut
   }
 })
 
-t.test('[19] methods that uWS does not know are closed', async (t) => {
+t.test('[12] a head over 32 KiB is not served', async (t) => {
+  served.length = 0
+  const connection = await app.connect()
+  connection.write(request('GET /second', [`X-A: ${'a'.repeat(30_000)}`]).slice(0, -2))
+  await sleep(5)
+  connection.write(`X-B: ${'b'.repeat(30_000)}\r\n\r\n`)
+  t.match(await connection.rest(), refusal)
+  t.same(served, [])
+})
+
+t.test('[19] a method that nobody knows is a 405, or closed; get is not GET', async (t) => {
+  served.length = 0
   for (const method of ['PROPFIND', 'get', 'GETT']) {
-    t.equal(await app.raw(request(`${method} /second`)), undefined, method)
+    const response = await app.raw(request(`${method} /second`))
+    t.ok(response === undefined || response.status === 405, `${method}: ${response?.status}`)
   }
+  t.same(served, [])
   t.equal((await app.raw(request('TRACE /second')))?.status, 405)
 })
 
@@ -514,10 +538,14 @@ t.test('an upgrade is a request like any other', async (t) => {
   t.equal((await app.raw(request('GET /second', headers)))?.status, 200)
 })
 
-t.test('[11, 14] what uWS does not read is closed without a response', async (t) => {
-  served.length = 0
-  for (const [what, answer] of await silent) t.equal(answer, '', what)
-  t.same(served, [])
+t.test('[11, 14] what uWS does not read is refused and closed, or closed', async (t) => {
+  for (const [what, answer] of await silent) t.match(answer, refusal, what)
+})
+
+t.test('[11] what uWS 20.30 alone does not read is served, or closed', async (t) => {
+  for (const response of await unread) {
+    t.ok(response === undefined || response.status === 200, `${response?.status}`)
+  }
 })
 
 t.test('[21] closing lets the request in flight end and refuses later ones', async (t) => {

@@ -1,8 +1,24 @@
+import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { ApiError } from '../../src/errors/index.js'
+import { maxFields } from '../../src/http/form.js'
+import type { PageRequest } from '../../src/http/index.js'
+import { maxParts } from '../../src/http/multipart.js'
 import { FakeClock } from '../support/clock.js'
 import { startServer } from './start.js'
 
+let asked: (() => void) | undefined
+const wasAsked = new Promise<void>((resolve) => {
+  asked = resolve
+})
+let begun: (() => void) | undefined
+const hasBegun = new Promise<void>((resolve) => {
+  begun = resolve
+})
+let told: ((address: string) => void) | undefined
+const wasTold = new Promise<string>((resolve) => {
+  told = resolve
+})
 const script = Buffer.from('"use strict"')
 const app = await startServer(t, ({ pages }) => {
   pages.get('/', () => ({ html: '<h1>Hello</h1>' }))
@@ -28,6 +44,22 @@ const app = await startServer(t, ({ pages }) => {
     text: form.get('List-Unsubscribe') ?? '',
   }))
   pages.post('/hook', { raw: true, maxBodyBytes: 10 }, ({ rawBody }) => ({ text: `${rawBody}` }))
+  const admitted = {
+    maxBodyBytes: 1024 * 1024,
+    admit: async ({ form, rawBody, cookie }: PageRequest) => {
+      t.same([form.get('name'), rawBody.length], [undefined, 0])
+      asked?.()
+      return cookie('who') === 'ada' ? undefined : { redirect: '/login' }
+    },
+  }
+  pages.post('/large', admitted, ({ form }) => ({ text: form.get('name') ?? '' }))
+  pages.post('/slow', {}, async (request) => {
+    const { signal } = request
+    begun?.()
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    told?.(request.addressKey)
+    return { text: '' }
+  })
   pages.file('/app.js', { bytes: script, contentType: 'text/javascript' })
 })
 
@@ -105,6 +137,61 @@ t.test('forms are read in both of their types', async (t) => {
   t.equal((await app.call('POST', '/hook', { body: '12345678901' })).status, 413)
 })
 
+t.test(
+  'who is let in is known before the body is there, and decides whether it is read',
+  async (t) => {
+    const connection = await app.connect()
+    const head = `POST /large HTTP/1.1\r\nHost: mail.test\r\nContent-Length: 500000\r\n`
+    connection.write(`${head}Content-Type: ${urlencoded['content-type']}\r\n\r\nname=`)
+    await wasAsked
+    connection.write('x'.repeat(499_995))
+    const turnedAway = await connection.response()
+    t.equal(turnedAway?.status, 303)
+    t.same(turnedAway?.headers.get('location'), ['/login'])
+    const unfit = { body: 'a&'.repeat(5000), headers: urlencoded }
+    t.equal((await app.call('POST', '/large', unfit)).status, 303, 'a form that nobody took apart')
+    const headers = { ...urlencoded, cookie: 'who=ada' }
+    const body = `name=${'x'.repeat(499_995)}`
+    t.equal((await app.call('POST', '/large', { body, headers })).text.length, 499_995)
+  },
+)
+
+t.test('a form has so many fields and no more, in both of its types', async (t) => {
+  const fields = (count: number) => `name=one${'&a'.repeat(count - 1)}`
+  const send = (body: string, headers: Record<string, string> = urlencoded) =>
+    app.call('POST', '/form', { body, headers })
+  t.same(JSON.parse((await send(fields(maxFields))).text), ['one', []])
+  const refused = await send(fields(maxFields + 1))
+  t.equal(refused.status, 400)
+  t.match(refused.text, 'more than 1000 fields')
+  const parts = (count: number) =>
+    `${'--b\r\nContent-Disposition: form-data; name="name"\r\n\r\none\r\n'.repeat(count)}--b--\r\n`
+  const multipart = { 'content-type': 'multipart/form-data; boundary=b' }
+  t.same(JSON.parse((await send(parts(maxParts), multipart)).text), ['one', []])
+  t.equal((await send(parts(maxParts + 1), multipart)).status, 400)
+})
+
+t.test('a form is not inflated: no browser packs one', async (t) => {
+  const packed = gzipSync('name=one')
+  for (const coding of ['gzip', 'x-gzip', 'br', 'gzip, identity']) {
+    const response = await fetch(`http://127.0.0.1:${app.port}/form`, {
+      ...{ method: 'POST', body: packed },
+      headers: { ...urlencoded, 'content-encoding': coding },
+    })
+    t.equal(response.status, 415, coding)
+  }
+  const headers = { ...urlencoded, 'content-encoding': 'identity' }
+  t.equal((await app.call('POST', '/form', { body: 'name=one', headers })).status, 200)
+})
+
+t.test('who has hung up has done it from somewhere all the same', async (t) => {
+  const connection = await app.connect()
+  connection.write('POST /slow HTTP/1.1\r\nHost: mail.test\r\nContent-Length: 0\r\n\r\n')
+  await hasBegun
+  await connection.destroy()
+  t.equal(await wasTold, '127.0.0.1')
+})
+
 t.test('a form on another site cannot be sent here', async (t) => {
   const send = async (path: string, headers: Record<string, string>) => {
     const request = await app.raw(
@@ -132,8 +219,8 @@ t.test('[22] a file is sent once and then confirmed by its ETag', async (t) => {
   t.equal(first.text, script.toString())
   t.equal(first.headers.get('content-type'), 'text/javascript')
   const etag = first.headers.get('etag') ?? ''
-  t.match(etag, /^"[\w-]{22}"$/)
-  const again = await app.call('GET', '/app.js', { headers: { 'if-none-match': `"x", W/${etag}` } })
+  t.match(etag, /^W\/"[\w-]{22}"$/)
+  const again = await app.call('GET', '/app.js', { headers: { 'if-none-match': `"x", ${etag}` } })
   t.equal(again.status, 304)
   t.equal(again.text, '')
   t.equal((await app.call('GET', '/app.js', { headers: { 'if-none-match': '"x"' } })).status, 200)
@@ -151,4 +238,21 @@ t.test('pages may be limited by address', async (t) => {
   t.equal(refused.headers.get('retry-after'), '1')
   await clock.advance(1000)
   t.equal((await call('GET', '/')).status, 200)
+})
+
+t.test('a file is gzipped for who takes that', async (t) => {
+  const get = async (coding?: string) => {
+    const accept = coding === undefined ? '' : `Accept-Encoding: ${coding}\r\n`
+    const answer = await app.raw(`GET /app.js HTTP/1.1\r\nHost: mail.test\r\n${accept}\r\n`)
+    t.same(answer?.headers.get('vary'), ['Accept-Encoding'])
+    return answer?.headers.get('content-encoding')?.[0]
+  }
+  for (const coding of ['gzip, deflate, br', 'br;q=1.0, gzip;q=0.8', 'GZIP']) {
+    t.equal(await get(coding), 'gzip', coding)
+  }
+  for (const coding of [undefined, 'identity', 'br', 'gzip;q=0', 'gzip; q=0.0, br']) {
+    t.equal(await get(coding), undefined, coding ?? 'none')
+  }
+  const unpacked = await fetch(`http://127.0.0.1:${app.port}/app.js`)
+  t.equal(await unpacked.text(), '"use strict"')
 })

@@ -513,3 +513,38 @@ function standing(response: Called): unknown[] {
   const header = (name: string) => response.headers.get(`x-ratelimit-${name}`)
   return [response.status, header('limit'), header('remaining'), header('reset')]
 }
+
+t.test('a change by who has hung up since has its address in the log', async (t) => {
+  let begin = () => {}
+  let leave = () => {}
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve
+  })
+  const left = new Promise<void>((resolve) => {
+    leave = resolve
+  })
+  let note = (_address: string) => {}
+  const noted = new Promise<string>((resolve) => {
+    note = resolve
+  })
+  const audited = await startServer(
+    t,
+    ({ api }) =>
+      api.delete('/thing', {}, async () => {
+        begin()
+        await left
+        return {}
+      }),
+    { auditOf: () => async (change) => note(change.addressKey) },
+  )
+  const connection = await audited.connect()
+  connection.write(
+    'DELETE /thing HTTP/1.1\r\nHost: mail.test\r\nAuthorization: Bearer key-a\r\n\r\n',
+  )
+  await begun
+  await connection.destroy()
+  // The server hears of it a moment later; the test would pass too early, and not fail.
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  leave()
+  t.equal(await noted, '127.0.0.1')
+})

@@ -140,7 +140,8 @@ t.test('a client sends no faster than the file is read', async (t) => {
   openGate()
   const [answer] = (await once(socket, 'data')) as [Buffer]
   t.match(answer.toString(), `{"bytes":${content.length}}`)
-  t.ok(Math.max(...sizes) < 2 * 1024 * 1024, `pieces of at most ${Math.max(...sizes)} bytes`)
+  // uWS 20.57 reads up to ten times half a megabyte before it looks at what was paused.
+  t.ok(Math.max(...sizes) < 6 * 1024 * 1024, `pieces of at most ${Math.max(...sizes)} bytes`)
   socket.destroy()
   gate = undefined
 })

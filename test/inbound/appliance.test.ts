@@ -32,7 +32,9 @@ t.test('mail to postmaster@ is kept for the operator, who sees it and deletes it
   const { stdout } = await runCli(['postmaster', 'show', mail?.id ?? ''], options)
   t.match(stdout, /Subject +Your bounces {2}\[2J\n\nThey are many\./)
   t.notOk(stdout.includes('\x1b'), 'nothing of it reaches the terminal')
-  t.match(await jsonOf(t, ['postmaster', 'delete', mail?.id ?? ''], options), [{ deleted: true }])
+  t.match(await jsonOf(t, ['postmaster', 'delete', mail?.id ?? '', '--yes'], options), [
+    { deleted: true },
+  ])
   t.match(await runCli(['postmaster', 'show', mail?.id ?? ''], options), {
     status: 1,
     stderr: /^error: There is no mail \d+; 'posthorn postmaster list' shows them/,

@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import { makeEffects } from '../../src/app/effects.js'
+import { openCertificates } from '../../src/certificates/index.js'
 import { type Clock, systemClock } from '../../src/clock/index.js'
 import { type Config, loadConfig, makeApplianceKey, packageFile } from '../../src/config/index.js'
 import { makeReturnPaths } from '../../src/deliveries/index.js'
@@ -68,6 +69,10 @@ export async function startInbound(
       },
     },
     returnPaths,
+    certificates: openCertificates({
+      ...{ dataDir: makeTempDir(t), log: silentLog, usual: '' },
+      files: options.config?.tls === undefined ? [] : [options.config.tls],
+    }),
     config: { ...defaults, host: '127.0.0.1', port: 0, ...options.config },
     hosts: ['mail.posthorn.test', 'returns.posthorn.test'],
     tokenLifeMs: 65 * dayMs,

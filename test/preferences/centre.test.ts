@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { readLogo, removeLogo, setLogo } from '../../src/accounts/index.js'
 import { consentHistory } from '../../src/consent/index.js'
 import { addContact, findContact } from '../../src/contacts/index.js'
+import { shownLinks } from '../../src/preferences/index.js'
 import { suppress, suppressionsOf } from '../../src/suppression/index.js'
 import { createTopic, listOptOuts, updateTopic } from '../../src/topics/index.js'
 import { startPreferences } from './start.js'
@@ -275,6 +276,22 @@ t.test('forged, foreign, damaged and cut links get one page that tells nothing',
   const [page = ''] = bodies
   t.match(page, '<h1>This link does not work</h1>')
   t.notMatch(page, /<form|City library|ada@/)
+})
+
+t.test('the links of a copy that is only shown act for nobody, and say so', async (t) => {
+  const { origin, store } = await open(t)
+  const { unsubscribe, preferences } = shownLinks(origin)
+  for (const url of [unsubscribe.url(), preferences.url()]) {
+    for (const action of [undefined, { 'List-Unsubscribe': 'One-Click' }, { action: 'leave' }]) {
+      const body = action && new URLSearchParams(Object.entries(action))
+      const response = await fetch(url, body && { method: 'POST', body })
+      t.equal(response.status, 404)
+      const text = await response.text()
+      t.match(text, '<h1>This link is only for show</h1>')
+      t.notMatch(text, '<form')
+    }
+  }
+  t.same(await store.read.selectFrom('suppressions').selectAll().execute(), [])
 })
 
 t.test('a post may come from anywhere, in either form type, but is small and known', async (t) => {

@@ -1,6 +1,8 @@
 import t from 'tap'
+import { createAccount } from '../../src/accounts/index.js'
 import { readEmail } from '../../src/emails/index.js'
 import { enterNext } from '../../src/emails/recipient-index.js'
+import { dayMs, delay, openEngine, send, trigger } from '../support/automation-rig.js'
 import { day, openMailLog } from '../support/mail-log.js'
 
 t.test('a mail goes with all that hangs on it when its plan no longer keeps it', async (t) => {
@@ -121,3 +123,27 @@ t.test('what the figures have not counted stays', async (t) => {
   await log.run()
   t.notOk((await log.mails()).includes(id))
 })
+
+t.test(
+  'a mail stays that a live run may ask about, whatever letters its address has',
+  async (t) => {
+    const log = await openMailLog(t, { plan: 'Free' })
+    const { clock, store } = log
+    const { id: accountId } = await createAccount({ store, clock }, 'Library')
+    const rig = await openEngine(t, { clock, store, accountId })
+    await log.usePlan('Free', accountId)
+    await rig.enabled([trigger(), send('one'), delay('pause', 'P30D')])
+    const emails = ['Ann@one.test', 'Ärger@one.test', 'ΩMEGA@one.test']
+    for (const email of emails) await rig.start({ email })
+    await rig.work()
+    await log.deliver()
+    await log.accept([{ html: 'newest' }])
+    await clock.advance(10 * dayMs)
+    await log.run()
+    t.equal((await log.mails()).length, 1 + emails.length)
+    await clock.advance(20 * dayMs)
+    await rig.work()
+    await log.run()
+    t.equal((await log.mails()).length, 1, 'their runs have ended')
+  },
+)

@@ -6,7 +6,7 @@ import { collectStatements, planOf } from '../support/statements.js'
 const inOrderOfKey = new Set([
   ...['bodies', 'submission_sessions', 'operator_mails', 'consent', 'accounts', 'contents'],
   ...['webhook_endpoints', 'line', 'json_each', 'broadcasts'],
-  ...['figure_cursors', 'retention_state', 'recipient_index'],
+  ...['figure_cursors', 'retention_state', 'recipient_index', 'audit_log'],
 ])
 
 t.test('all that retention asks is a search by keys', async (t) => {

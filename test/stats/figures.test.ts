@@ -3,6 +3,7 @@ import { recordConsent } from '../../src/consent/index.js'
 import type { MailEvent } from '../../src/events/index.js'
 import { makeForgetEvents } from '../../src/events/index.js'
 import { silentLog } from '../../src/log/index.js'
+import { readCursors } from '../../src/stats/cursors.js'
 import {
   questionOf,
   readStats,
@@ -11,6 +12,7 @@ import {
   type StatsInput,
 } from '../../src/stats/index.js'
 import { daysQuery } from '../../src/stats/read-figures.js'
+import { behind } from '../../src/stats/read-logs.js'
 import { FakeClock } from '../support/clock.js'
 import { eventOf, type LoggedMail, openHappenings } from '../support/log-happenings.js'
 import { queryPlan } from '../support/query-plan.js'
@@ -401,4 +403,17 @@ t.test('a VACUUM that numbers mails anew takes nothing from the figures', async 
   await running.stop()
   await accept([newMail()])
   t.equal((await ask(accountId, range)).total.mails, 11)
+})
+
+t.test('what is not counted yet is found by its number, however much an account has', async (t) => {
+  const store = await openTestStore(t)
+  const cursors = await readCursors(store.read)
+  for (const [log, query] of Object.entries(behind)) {
+    for (const accountId of [undefined, 'one']) {
+      const options = { limit: 250, ...(accountId !== undefined && { accountId }) }
+      const plan = await queryPlan(store.read, query(store.read, cursors, options))
+      t.match(plan, [/^SEARCH \w+ USING INTEGER PRIMARY KEY \(rowid>\?\)$/], log)
+      t.equal(plan.length, 1, 'and nothing is sorted')
+    }
+  }
 })

@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { applianceAccountId } from '../../src/accounts/index.js'
+import { applianceAccountId, newestKeys } from '../../src/accounts/index.js'
+import { readChanges } from '../../src/audit/index.js'
 import {
   cancelArchived,
   listAutomations,
@@ -18,15 +19,26 @@ import {
   holdOverdue,
   joinBacklog,
   makeBacklogMemory,
+  putOffOf,
   releaseLeases,
 } from '../../src/deliveries/index.js'
-import { makeIdempotency } from '../../src/emails/index.js'
+import { trackingHosts } from '../../src/domains/index.js'
+import { listEmails, makeIdempotency } from '../../src/emails/index.js'
 import { readTimeline } from '../../src/events/index.js'
 import { listParkedReports } from '../../src/inbound/parked.js'
 import { silentLog } from '../../src/log/index.js'
 import { notice, pastNotices } from '../../src/notices/index.js'
 import { saveSts } from '../../src/outbound/tls-policy/sts-cache.js'
 import { isTlsReport } from '../../src/outbound/tls-sessions/own-reports.js'
+import {
+  findInvitation,
+  forgetPastEntries,
+  listInvitations,
+  listPasskeys,
+  listTeam,
+  sessionsOf,
+  setRole,
+} from '../../src/people/index.js'
 import { announceOnce, forgetOldCounts, readAudit } from '../../src/protection/index.js'
 import { databaseFile } from '../../src/store/dialect.js'
 import type { Tx } from '../../src/store/index.js'
@@ -41,6 +53,7 @@ import { optOutCounts } from '../../src/topics/index.js'
 import {
   addEndpoint,
   announceDisabled,
+  countSetAside,
   listEndpoints,
   readDeliveries,
 } from '../../src/webhooks/index.js'
@@ -89,7 +102,12 @@ t.test('every index is used by a statement', async (t) => {
   for (const path of [
     ...['/v1/contacts/lists', '/v1/broadcasts', '/v1/topics', `/v1/emails/${sent.json.id}`],
     `/v1/topics/${topic.json.id}/opt-outs`,
-    ...['/v1/emails', '/v1/emails?status=bounced', '/v1/emails?template=hello'],
+    ...[
+      '/v1/emails',
+      '/v1/emails?status=bounced',
+      '/v1/emails?template=hello',
+      '/v1/emails?status=scheduled',
+    ],
   ]) {
     t.equal((await get(path)).status, 200, path)
   }
@@ -102,6 +120,7 @@ t.test('every index is used by a statement', async (t) => {
 
   // What operators ask for.
   t.equal((await fetch(posthorn.url)).status, 200)
+  await putOffOf(store.read, accountId, { most: 1, lanes: 1 })
   await contactHistory(store.read, accountId, 'p0@d0.test')
   await listUndelivered(store.read, campaign.id, 10)
   await readTimeline(store.read, accountId, sent.json.id)
@@ -109,6 +128,17 @@ t.test('every index is used by a statement', async (t) => {
   await optOutCounts(store.read, [topic.json.id])
   await listEndpoints(store.read, accountId)
   await readDeliveries(store.read, accountId, endpoint.id, { failed: false, limit: 10 })
+  await readDeliveries(store.read, accountId, endpoint.id, { failed: true, limit: 10 })
+  await newestKeys(store.read, accountId, { limit: 10 })
+  await countSetAside(store.read)
+
+  // What pages ask for, about people.
+  await listTeam(store.read, accountId)
+  await listInvitations(store.read, accountId, 0)
+  await findInvitation(store.read, 'A'.repeat(43), 0).catch(() => undefined)
+  await sessionsOf(store.read, 'u', 0)
+  await listPasskeys(store.read, 'u')
+  await readChanges(store.read, accountId, { filter: {}, before: undefined, limit: 1 })
 
   // What the appliance does by itself, now and then or in its threads.
   const deps = { store, clock, log: silentLog }
@@ -121,6 +151,8 @@ t.test('every index is used by a statement', async (t) => {
   await write((tx) => releaseLeases(tx, 3, 0))
   await firstDue(store.read, { lane: 'one.test', class: 0, accountId, now: 0 })
   await liftExpired(deps, never)
+  await write((tx) => forgetPastEntries(tx, 0))
+  await write((tx) => setRole(tx, accountId, 'u', 'viewer', 0))
   await write((tx) => putContents(tx, store, accountId, [makeContent([Buffer.from('x')])]))
   await deleteUnused(deps, never)
   const event = { accountId, emailId: 'm', deliveryId: 1, class: 0, at: 1, reply: null } as const
@@ -139,6 +171,7 @@ t.test('every index is used by a statement', async (t) => {
   await pastNotices(store.read, 1)
   await forgetOldCounts({ store, clock }, 1, never)
   await listParkedReports(store.read)
+  await trackingHosts(store.read)
   await listSessions(store.read, { accountId, refused: false, limit: 1 })
   await (await startSandbox(t, { store: await openTestStore(t) })).close()
 
@@ -177,6 +210,7 @@ async function automate(t: Test): Promise<void> {
   await rig.event({ event: 'paid' })
   await rig.work()
   await listAutomations(store.read, accountId, { limit: 1 })
+  await listEmails(store.read, accountId, { automationId: id }, { limit: 1 })
   await liveFigures(store.read)
   await listRuns(store.read, id, { statuses: ['waiting', 'completed'], limit: 1 })
   const address = { email: 'ann@example.com', reason: 'complaint' } as const

@@ -35,6 +35,11 @@ t.test(
       POSTHORN_SUBMISSION_TLS: '127.0.0.1:0',
       POSTHORN_SUBMISSION_CERTIFICATE: valid.certFile,
       POSTHORN_SUBMISSION_KEY: valid.keyFile,
+      POSTHORN_HTTP_PUBLIC_URL: 'https://localhost',
+      POSTHORN_HTTP_PUBLIC_TLS_ENABLED: 'true',
+      POSTHORN_HTTP_PUBLIC_TLS_PORT: '0',
+      POSTHORN_HTTP_PUBLIC_TLS_CERTIFICATE: valid.certFile,
+      POSTHORN_HTTP_PUBLIC_TLS_KEY: valid.keyFile,
     })
     const portOf = (listener: string): number =>
       Number(new RegExp(`"port":(\\d+),"listener":"${listener}"`).exec(posthorn.log())?.[1] ?? 0)
@@ -48,6 +53,7 @@ t.test(
     }
     const before = await byStartTls()
     t.same([before.raw, await shownAt(portOf('tls'))], [der(valid), der(valid)])
+    t.same(await shownAt(portOf('public')), der(valid), 'HTTPS has it')
 
     copyFileSync(renewed.certFile, valid.certFile)
     copyFileSync(renewed.keyFile, valid.keyFile)
@@ -55,11 +61,12 @@ t.test(
     while (!(await shownAt(portOf('tls'))).equals(der(renewed)));
     const after = await byStartTls()
     t.same(after.raw, der(renewed), 'STARTTLS has it too')
+    while (!(await shownAt(portOf('public'))).equals(der(renewed)));
     t.match(await before.talk.say('EHLO client.test'), /AUTH PLAIN/, 'who was there goes on')
 
     writeFileSync(valid.certFile, 'no certificate')
     posthorn.process.kill('SIGHUP')
-    while (!/The new file is not used/.test(posthorn.log())) {
+    while (!/A certificate is not used/.test(posthorn.log())) {
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
     t.same([(await byStartTls()).raw, await shownAt(portOf('tls'))], [der(renewed), der(renewed)])

@@ -19,6 +19,8 @@ export interface CalendarOptions {
   zone?: string
   log?: Log
   limitMs?: number
+  /** Where the jobs' file lies; default: beside this one. */
+  folder?: URL
 }
 
 /** A calendar over Bree's threads of `test-job.ts`, whose jobs are named with their cron expressions. */
@@ -28,6 +30,7 @@ export async function startCalendar(
   options: CalendarOptions = {},
 ) {
   const { clock = new FakeClock(), log = silentLog, limitMs = 600_000, zone = 'UTC' } = options
+  const { folder = new URL('.', import.meta.url) } = options
   const dataDir = options.dataDir ?? makeTempDir(t)
   const turns = makeTurns()
   const store = await openTestStore(t, { dataDir, clock, turns })
@@ -42,7 +45,7 @@ export async function startCalendar(
     ring() {},
     threads: jobs.map(({ name, lane }) => ({
       ...{ name, slot: lane === 'long' ? 18 : 14 },
-      entry: new URL('./test-job.js', import.meta.url),
+      entry: new URL('test-job.js', folder),
     })),
   })
   const calendar = await openCalendar({

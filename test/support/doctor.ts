@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../src/clock/index.js'
 import { type Config, loadConfig, makeApplianceKey } from '../../src/config/index.js'
 import { makeReturnPaths } from '../../src/deliveries/index.js'
 import type { StaticRecords } from '../../src/dns/index.js'
-import { examine, type Finding } from '../../src/doctor/index.js'
+import { examine, type Finding, tellFindings } from '../../src/doctor/index.js'
 import { addDomain, domainRecords, verifyDomain } from '../../src/domains/index.js'
 import { fakeMx } from './fake-mx.js'
 import { type FakeResolver, fakeResolver } from './resolver.js'
@@ -27,7 +27,12 @@ export const goodWorld: StaticRecords = {
 /** A healthy appliance with the verified domain `shop.test`, in a fake world that tests spoil. */
 export async function doctorRig(
   t: Test,
-  options: { clock?: Clock; ca?: string; env?: Record<string, string> } = {},
+  options: {
+    clock?: Clock
+    ca?: string
+    env?: Record<string, string>
+    dnsStatic?: StaticRecords
+  } = {},
 ) {
   const clock = options.clock ?? systemClock
   const store = await openTestStore(t, { clock })
@@ -42,7 +47,7 @@ export async function doctorRig(
         ? '250 Good'
         : '550 5.1.1 Unknown',
   })
-  const config: Config = loadConfig({
+  const settled = loadConfig({
     env: {
       POSTHORN_OUTBOUND_HELO_NAME: 'mail.posthorn.test',
       POSTHORN_OUTBOUND_SOURCE_ADDRESSES: '127.0.0.1',
@@ -57,6 +62,11 @@ export async function doctorRig(
       ...options.env,
     },
   })
+  const { dnsStatic = {} } = options
+  const config: Config = {
+    ...settled,
+    dns: { ...settled.dns, static: dnsStatic as Config['dns']['static'] },
+  }
   const account = await createAccount({ store, clock }, 'Test')
   const domain = await addDomain({ store, clock, key }, account.id, 'shop.test')
   const records = domainRecords(domain, config.outbound)
@@ -68,6 +78,7 @@ export async function doctorRig(
   const deps = { config, dataDir: '/tmp', read: store.read, clock, resolver, key, random: () => 0 }
   return {
     store,
+    clock,
     resolver,
     time,
     mx,
@@ -75,6 +86,11 @@ export async function doctorRig(
     recordOf: (purpose: string) => records.find((record) => record.purpose === purpose),
     publish: (host: string, type: 'MX' | 'TXT', value: string) =>
       publish(resolver, host, type, value),
+    /** From now on nobody answers for any name. */
+    silence() {
+      const names = [...Object.keys(goodWorld), ...records.map(({ host }) => host), '*']
+      for (const name of names) resolver.set(name, { fail: 'SERVFAIL' })
+    },
     /** The findings of one check, about one subject if named. */
     async look(check: string, subject?: string): Promise<Finding[]> {
       const found = await examine({ ...deps, ...(options.ca ? { ca: options.ca } : {}) })
@@ -82,6 +98,8 @@ export async function doctorRig(
         (one) => one.check === check && (subject === undefined || one.subject === subject),
       )
     },
+    /** The job `doctor`. */
+    tell: () => tellFindings({ ...deps, store }),
     examine: (outbound: Partial<Config['outbound']> = {}) =>
       examine({ ...deps, config: { ...config, outbound: { ...config.outbound, ...outbound } } }),
   }

@@ -38,6 +38,7 @@ export const management: Record<string, object | undefined> = {
   [`POST /v1/webhooks/${nobody}/test`]: undefined,
   [`GET /v1/webhooks/${nobody}/deliveries`]: undefined,
   [`POST /v1/webhooks/${nobody}/deliveries/1/replay`]: undefined,
+  [`POST /v1/webhooks/${nobody}/deliveries/replay`]: { from: 1, to: 2 },
   [`POST /v1/webhooks/${nobody}/replay`]: undefined,
 
   'GET /v1/keys': undefined,
@@ -87,7 +88,8 @@ async function templateAnew(
 async function webhookAnew(posthorn: Posthorn, one: string): Promise<[one: string, given: Given]> {
   const body = management['POST /v1/webhooks']
   const { id } = (await posthorn.call('POST', '/v1/webhooks', { body: body ?? {} })).json
-  const given = one.endsWith('rotate') ? { body: { overlapSeconds: 60 } } : {}
+  const sent = /rotate$|deliveries\/replay$/.test(one) ? management[one] : undefined
+  const given = sent === undefined ? {} : { body: sent }
   const delivery = one.includes('/deliveries/') ? await deliveryTo(posthorn, id) : 1
   return [one.replace(nobody, id).replace('/1/', `/${delivery}/`), given]
 }

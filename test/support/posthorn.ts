@@ -17,9 +17,10 @@ import type { StaticRecords } from '../../src/dns/index.js'
 import { addDomain } from '../../src/domains/index.js'
 import type { EmailRecord } from '../../src/emails/index.js'
 import { type Log, silentLog } from '../../src/log/index.js'
-import { makeTurns, migrateStore, openStore, type Store } from '../../src/store/index.js'
+import { makeTurns, openStore, type Store } from '../../src/store/index.js'
 import { type Contract, contractOf } from './contract.js'
 import { makeTempDir } from './store.js'
+import { makeDatabase } from './template.js'
 
 export interface Posthorn {
   dataDir: string
@@ -69,6 +70,8 @@ export interface PosthornOptions {
   /** Settings that are no matter of the environment, as in the file. */
   settings?: Record<string, unknown>
   isLate?: boolean
+  /** Where its settings lie; in the data directory by default. */
+  configFile?: string
 }
 
 /** Every domain's mail goes straight to this receiver. */
@@ -88,7 +91,7 @@ export const directTo = (mx: { port: number }) => ({
 export async function startPosthorn(t: Test, options: PosthornOptions = {}): Promise<Posthorn> {
   const clock = options.clock ?? systemClock
   const dataDir = options.dataDir ?? makeTempDir(t)
-  await migrateStore(dataDir)
+  await makeDatabase(dataDir)
   createApplianceKeyFile(applianceKeyFile(dataDir))
   // The last write slot: no thread of the appliance has it.
   const store = openStore({ dataDir, clock, turns: makeTurns(), slot: 15 })
@@ -98,7 +101,7 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
   const key = openApplianceKey(applianceKeyFile(dataDir))
   await addDomain({ store, clock, key }, account.id, 'sender.test', { trust: true })
 
-  const file = join(dataDir, 'posthorn.toml')
+  const file = options.configFile ?? join(dataDir, 'posthorn.toml')
   writeFileSync(file, stringify({ ...options.settings, dns: { static: options.dns ?? {} } }))
   const config = loadConfig({
     file,
@@ -121,7 +124,7 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
   })
   const log = options.log ?? silentLog
   const appliance = await startAppliance({
-    ...{ config, dataDir, log, clock },
+    ...{ config, configFile: file, dataDir, log, clock },
     isLate: options.isLate === true,
   })
   t.teardown(() => appliance.close())

@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { templateOf } from './template.js'
 
 /** The compiled CLI beside this file, wherever it was built to. */
 export const cliEntry = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
@@ -23,12 +26,22 @@ export interface Serving {
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-/** `posthorn init --sandbox`; returns what a script gets from it. `serve` brings the free ports. */
+/** A directory as `posthorn init --sandbox` makes it; returns what a script gets from it. `serve` brings the free ports. */
 export function initSandbox(dataDir: string): { apiKey: string; accountId: string } {
-  const args = ['init', '--sandbox', '--json', '--data', dataDir]
-  const done = spawnSync(process.execPath, [cliEntry, ...args], { encoding: 'utf8' })
-  if (done.status !== 0) throw new Error(`init failed: ${done.stderr}`)
-  return JSON.parse(done.stdout) as { apiKey: string; accountId: string }
+  const template = templateOf('sandbox')
+  if (!template.isThere) {
+    const args = ['init', '--sandbox', '--json', '--data', join(template.dir, 'data')]
+    const done = spawnSync(process.execPath, [cliEntry, ...args], { encoding: 'utf8' })
+    if (done.status !== 0) throw new Error(`init failed: ${done.stderr}`)
+    writeFileSync(join(template.dir, 'told.json'), done.stdout)
+    template.keep()
+  }
+  cpSync(join(template.whole, 'data'), dataDir, {
+    recursive: true,
+    errorOnExist: true,
+    force: false,
+  })
+  return JSON.parse(readFileSync(join(template.whole, 'told.json'), 'utf8'))
 }
 
 /** `posthorn serve` as a process of its own; resolves when its API answers. */

@@ -47,7 +47,7 @@ export class RawConnection {
   /** The next complete response, or `undefined` if the server closed before one. */
   async response(toHead = false): Promise<RawResponse | undefined> {
     for (;;) {
-      const found = parseResponse(this.#received, toHead)
+      const found = parseResponse(this.#received, toHead, this.#closed)
       if (found !== undefined) {
         this.#received = this.#received.subarray(found.length)
         return found.response
@@ -87,10 +87,11 @@ export async function rawRequest(port: number, text: string | Buffer) {
   return response
 }
 
-/** Throws if what stands at the start can be no response. `undefined`: more has to come. */
+/** Throws if what stands at the start can be no response. `undefined`: more has to come, unless `closed`. */
 export function parseResponse(
   bytes: Buffer,
   toHead = false,
+  closed = false,
 ): { response: RawResponse; length: number } | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n')
   if (headEnd === -1) return undefined
@@ -108,11 +109,15 @@ export function parseResponse(
   // RFC 9110 §15.2: interim responses have no body; RFC 9112 §6.3 for the others.
   const bodiless = toHead || status < 200 || status === 204 || status === 304
   const lengths = headers.get('content-length') ?? []
-  if (!bodiless && (lengths.length !== 1 || !/^\d+$/.test(lengths[0] ?? ''))) {
+  // RFC 9112 §6.3: without a length the body ends with the connection. Refusals of uWS 20.57 are so.
+  const isToTheEnd = lengths.length === 0 && headers.get('connection')?.[0] === 'close'
+  if (isToTheEnd && !bodiless && !closed) return undefined
+  if (!bodiless && !isToTheEnd && (lengths.length !== 1 || !/^\d+$/.test(lengths[0] ?? ''))) {
     throw new Error(`No single Content-Length: ${JSON.stringify(lengths)}`)
   }
   const bodyStart = headEnd + 4
-  const length = bodyStart + (bodiless ? 0 : Number(lengths[0]))
+  const declared = isToTheEnd ? bytes.length - bodyStart : Number(lengths[0])
+  const length = bodyStart + (bodiless ? 0 : declared)
   if (bytes.length < length) return undefined
   const body = Buffer.from(bytes.subarray(bodyStart, length))
   return {

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { type Clock, systemClock } from '../../src/clock/index.js'
-import { makeTurns, migrateStore, openStore, type Store } from '../../src/store/index.js'
+import { makeTurns, openStore, type Store } from '../../src/store/index.js'
+import { makeDatabase } from './template.js'
 
 /** A directory of the test's own; a failed test keeps it. */
 export function makeTempDir(t: Test): string {
@@ -20,7 +21,7 @@ export async function openTestStore(
   options: { clock?: Clock; dataDir?: string; slot?: number; turns?: SharedArrayBuffer } = {},
 ): Promise<Store> {
   const dataDir = options.dataDir ?? makeTempDir(t)
-  await migrateStore(dataDir)
+  await makeDatabase(dataDir)
   const store = openStore({
     dataDir,
     clock: options.clock ?? systemClock,

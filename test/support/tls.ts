@@ -46,28 +46,60 @@ export async function testCertificates(
     await openssl('req', '-x509', ...newKey, ...out, '-subj', `/CN=${host}`, '-days', '30', ...more)
     return await load(dir, file)
   }
-  const issued = async (file: string, host: string, days: string, by?: TestCertificate) => {
+  const issued = async (file: string, host: string, by?: TestCertificate) => {
     const out = ['-keyout', `${file}.key`, '-out', `${file}.csr`]
     await openssl('req', ...newKey, ...out, '-subj', `/CN=${host}`)
     await writeFile(join(dir, `${file}.ext`), names(host))
     const issuer = ['-CA', by?.certFile ?? 'ca.crt', '-CAkey', by?.keyFile ?? 'ca.key']
     const signer = [...issuer, '-set_serial', `0x${serial(file)}`]
     const result = ['-in', `${file}.csr`, '-out', `${file}.crt`, '-extfile', `${file}.ext`]
-    await openssl('x509', '-req', ...result, ...signer, '-days', days)
+    await openssl('x509', '-req', ...result, ...signer, '-days', '30')
+    return await load(dir, file)
+  }
+  // `openssl x509` takes no end before today: `-days -1` is an error since OpenSSL 3.4.
+  const endedYesterday = async (file: string, host: string) => {
+    await issued(file, host)
+    await writeFile(join(dir, 'ca.cnf'), caSettings)
+    await writeFile(join(dir, 'ca.index'), '')
+    // In a file: OpenSSL 3.0 asks for one even beside `-rand_serial`.
+    await writeFile(join(dir, 'ca.serial'), `${serial(file)}\n`)
+    const dates = ['-startdate', daysAgo(31), '-enddate', daysAgo(1)]
+    const signer = ['-config', 'ca.cnf', '-cert', 'ca.crt', '-keyfile', 'ca.key']
+    const result = ['-in', `${file}.csr`, '-out', `${file}.crt`, '-extfile', `${file}.ext`]
+    await openssl('ca', '-batch', '-notext', ...signer, ...result, ...dates)
     return await load(dir, file)
   }
 
   const ca = await standAlone('ca', 'Posthorn test authority')
   const [valid, expired, wrongName, selfSigned] = await Promise.all([
-    issued('valid', name, '30'),
-    issued('expired', name, '-1'), // ended yesterday
-    issued('wrong-name', 'elsewhere.example', '30'),
+    issued('valid', name),
+    endedYesterday('expired', name),
+    issued('wrong-name', 'elsewhere.example'),
     standAlone('self-signed', name, '-addext', names(name)),
   ])
   return {
     ...{ ca, valid, expired, wrongName, selfSigned },
-    issue: (host, signer) => issued(host.replace('*', 'any'), host, '30', signer),
+    issue: (host, signer) => issued(host.replace('*', 'any'), host, signer),
   }
+}
+
+const caSettings = `
+[ca]
+default_ca = test
+[test]
+database = ca.index
+serial = ca.serial
+new_certs_dir = .
+default_md = sha256
+policy = any
+[any]
+commonName = supplied
+`
+
+/** As openssl wants it: YYMMDDHHMMSSZ. */
+function daysAgo(days: number): string {
+  const at = new Date(Date.now() - days * 86_400_000)
+  return `${at.toISOString().replace(/\D/g, '').slice(2, 14)}Z`
 }
 
 async function load(dir: string, file: string): Promise<TestCertificate> {

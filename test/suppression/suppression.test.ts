@@ -169,7 +169,7 @@ t.test('a CSV is read by its header, and what is wrong is told line by line', as
   const result = await list.load(
     [
       'Name;E-Mail;Reason;Scope;created_at;detail',
-      'Ada;ada@x.test;Bounce;;2026-01-02T03:04:05Z;"said ""no""\nand hung up"',
+      'Ada;ada@x.test;Bounced;;2026-01-02T03:04:05Z;"said ""no""\nand hung up"',
       'Bob;bob@x.test;hate;;;',
       'Eve;no address;;;;',
       'Zoe;zoe@x.test;unsubscribe;everything;;',
@@ -265,4 +265,29 @@ t.test('an export taken back elsewhere is the same list', async (t) => {
   const pieces = csv.match(/[\s\S]{1,37}/g) ?? []
   t.same(await copy.load(pieces), { added: 454, known: 0, faults: [], lines: [] })
   t.equal(await copy.exported(), csv.replace('5.1.1 "', '5.1.1"'))
+})
+
+t.test('a list of what is no address ends soon, and holds nobody up', async (t) => {
+  const clock = new FakeClock()
+  const store = await openTestStore(t, { clock })
+  let turns = 0
+  let isDone = false
+  const turn = () => {
+    turns++
+    if (!isDone) setImmediate(turn)
+  }
+  turn()
+  const lines: string[] = []
+  const options = {
+    reason: 'manual' as const,
+    isTrial: true,
+    onFault: ({ fault }: { fault: string }) => lines.push(fault),
+  }
+  const piece = Buffer.from('a\n'.repeat(5_000))
+  const input = Readable.from(Array.from({ length: 40 }, () => piece))
+  const { faults } = await importSuppressions({ store, clock }, 'a', input, options)
+  isDone = true
+  t.equal(faults, 100_001)
+  t.match(lines.at(-1), /what follows was left out/)
+  t.ok(turns > 150, `${turns} turns of the event loop`)
 })

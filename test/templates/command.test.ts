@@ -102,7 +102,7 @@ t.test('posthorn template, from put to delete', async (t) => {
     versions.map(({ version }) => version),
     [3, 2, 1],
   )
-  t.equal(await answer('delete', 'welcome'), 'welcome is deleted.\n')
+  t.equal(await answer('delete', 'welcome', '--yes'), 'welcome is deleted.\n')
   t.match(await refused('delete', 'welcome'), /No template "welcome"/)
 })
 

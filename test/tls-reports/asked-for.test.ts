@@ -32,3 +32,14 @@ t.test('where reports go to is read as RFC 8460 §3 wants it', async (t) => {
   const many = Array.from({ length: 40 }, (_, i) => `mailto:a${i}@one.test`).join(',')
   t.equal(readAskedFor([`v=TLSRPTv1; rua=${many}`]).length, 5, 'no more than a few')
 })
+
+t.test('a record of nothing but blanks takes no time', async (t) => {
+  const blanks = ' '.repeat(600_000)
+  const { user } = process.cpuUsage()
+  t.match(readAskedFor([`v=TLSRPTv1; rua=${blanks}x, mailto:a@one.test${blanks}`]), [
+    { kind: 'mail', address: 'a@one.test' },
+  ])
+  // By the square of the blanks it was minutes.
+  const seconds = (process.cpuUsage().user - user) / 1e6
+  t.ok(seconds < 10, `${seconds} s`)
+})

@@ -109,6 +109,13 @@ t.test('deliveries come in pages: what waits first, each once', async (t) => {
   }
   t.same(await all('limit=2'), [5, 4, 3, 2, 1, -1_000_000])
   t.same(await all('limit=1&failed=true'), [4, 2])
+  const range = { body: { from: 2, to: 4, failedOnly: true } }
+  const ranged = await call('POST', `/v1/webhooks/${json.id}/deliveries/replay`, range)
+  t.match(
+    ranged,
+    { status: 409, json: { error: /disabled/ } },
+    'a range too goes to none that is disabled',
+  )
   const first = (await call('GET', `/v1/webhooks/${json.id}/deliveries?limit=1`)).json
   const other = (await add({ url: receiver.url })).json
   for (const path of [
@@ -160,6 +167,7 @@ t.test("another account's endpoints do not exist, and trials are few", async (t)
     ['POST', `${at}/test`],
     ['GET', `${at}/deliveries`],
     ['POST', `${at}/deliveries/1/replay`],
+    ['POST', `${at}/deliveries/replay`, { from: 1, to: 2 }],
     ['POST', `${at}/replay`],
     ['DELETE', at],
   ] as const) {

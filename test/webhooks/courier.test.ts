@@ -97,6 +97,10 @@ t.test('five attempts after 5, 10, 20 and 40 s, the same bytes, then it is kept'
       await new Promise((resolve) => setTimeout(resolve, 1))
     }
   }
+  await move(async () => (await rig.deliveries(endpoint.id))[0]?.attempts === 2)
+  const [waiting] = await rig.deliveries(endpoint.id)
+  t.match(waiting, { outcome: 'waiting', status: 500, error: 'HTTP 500', triedAt: Number })
+  t.equal(waiting?.response, 'x'.repeat(4_096), 'who mends it sees what it answers')
   await move(async () => (await rig.deliveries(endpoint.id))[0]?.outcome === 'failed')
   const about = [0, 5_000, 15_000, 35_000, 75_000]
   t.equal(times.length, 5)
@@ -173,7 +177,7 @@ t.test('a receiver that misbehaves is told of in the log, and nothing else happe
     ['resets', (_got, response) => void response.socket?.resetAndDestroy()],
     ['redirects', (_got, response) => void response.writeHead(302, { location: inner.url }).end()],
   ] as [string, typeof receiver.script][]) {
-    t.match(await first(script), { outcome: 'waiting', attempts: 1 }, name)
+    t.match(await first(script), { outcome: 'waiting', attempts: 1, error: String }, name)
     await drain()
   }
   t.equal(inner.received.length, 0, 'no redirect was followed')

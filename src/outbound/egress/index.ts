@@ -7,6 +7,7 @@
  */
 export type { ProbeOutcome } from './breaker.js'
 export { type Egress, type EgressOptions, onlyPrimary, openEgress } from './egress.js'
+export { wayInWords } from './in-words.js'
 export { openSmartHost } from './open-smart-host.js'
 export {
   everything,

@@ -70,6 +70,24 @@ export function loadShaping(files: readonly string[]): ShapingData {
   return { files, byDefault, ...kinds, providerOf }
 }
 
+/** The same without the operator's files that are bad, and what is wrong with those; the first file is ours. */
+export function loadReadableShaping([ours = '', ...theirs]: readonly string[]): {
+  data: ShapingData
+  problems: string[]
+} {
+  const problems: string[] = []
+  const good = theirs.filter((file) => {
+    try {
+      return loadShaping([ours, file])
+    } catch (error) {
+      if (!(error instanceof OperatorError)) throw error
+      problems.push(error.message)
+      return false
+    }
+  })
+  return { data: loadShaping([ours, ...good]), problems }
+}
+
 function at(file: string, kind: string, name?: string) {
   const quoted = name === undefined || isProviderName(name) ? name : JSON.stringify(name)
   const table = quoted === undefined ? kind : `${kind}.${quoted}`

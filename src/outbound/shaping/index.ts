@@ -5,7 +5,7 @@
  * mail; only a server's own words set an automation off; memory follows the sites in use, not those
  * ever seen. Pure but for `sources.ts` and `learned.ts`, which read and write one table each.
  */
-export { loadShaping, type ShapingData } from './data.js'
+export { loadReadableShaping, loadShaping, type ShapingData } from './data.js'
 export {
   forgetLearned,
   type LearnedRow,

@@ -1,0 +1,84 @@
+// The appliance's modules and all packages in them, bundled into few files.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { build } from 'esbuild'
+
+/**
+ * Bundles the dashboard's scripts for browsers, src/dashboard/browser/NAME.ts to dist/static/NAME.js: one for
+ * all pages, and the editor's. Returns the folders of the packages in them.
+ */
+export async function bundleForBrowsers(top) {
+  const from = join(top, 'src/dashboard/browser')
+  const { metafile } = await build({
+    entryPoints: ['posthorn.ts', 'editor.ts'].map((name) => join(from, name)),
+    ...{ outdir: join(top, 'dist/static'), absWorkingDir: top, metafile: true },
+    ...{ bundle: true, minify: true, format: 'esm', platform: 'browser', target: 'es2022' },
+    ...{ tsconfig: join(from, 'tsconfig.json'), logLevel: 'warning' },
+  })
+  const folders = Object.keys(metafile.inputs).flatMap((path) => folderOfPackage(path) ?? [])
+  return [...new Set(folders)].sort()
+}
+
+/** The packages that stay beside the bundle, for each has a native part. */
+export const nativePackages = ['better-sqlite3', 'uWebSockets.js']
+
+/**
+ * Writes the entries (command line, threads, jobs) with what they share below `outdir`, at the same places
+ * as in dist/src. Returns the folders of the packages that went into it, from `top` on, in order.
+ */
+export async function bundle(top, outdir) {
+  const from = join(top, 'dist/src')
+  const { metafile } = await build({
+    entryPoints: entries(from),
+    ...{ outdir, outbase: from, absWorkingDir: top, metafile: true },
+    ...{ bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node20' },
+    // Names stay, and lines are short: the stack of an error in a log can be read.
+    ...{ minifySyntax: true, minifyWhitespace: true, lineLimit: 160, logLevel: 'warning' },
+    // As deep as the modules were, which find the threads' entries from where they lie themselves.
+    chunkNames: 'chunks/[name]-[hash]',
+    external: nativePackages,
+    plugins: [lateLoads(from)],
+    banner: {
+      js: [
+        "import { createRequire as __makeRequire } from 'node:module'",
+        "import { fileURLToPath as __pathOf } from 'node:url'",
+        'const require = __makeRequire(import.meta.url), __dirname = __pathOf(new URL(".", import.meta.url))',
+      ].join(';'),
+    },
+  })
+  const folders = Object.keys(metafile.inputs).flatMap((path) => folderOfPackage(path) ?? [])
+  return [...new Set(folders)].sort()
+}
+
+function entries(from) {
+  const files = ['threads', 'jobs'].flatMap((folder) =>
+    readdirSync(join(from, folder))
+      .filter((name) => name.endsWith('.js'))
+      .map((name) => join(from, folder, name)),
+  )
+  return [join(from, 'cli/main.js'), ...files.sort()]
+}
+
+/** Two ways to load a package late, as esbuild can follow them, in modules of our own. */
+function lateLoads(from) {
+  const byRequire = /\bcreateRequire\(import\.meta\.url\)\((['"][\w@/.-]+['"])\)/g
+  // Node finds the names that a CommonJS package exports; of one in a chunk only `default` is there.
+  const byImport = /\bawait import\((['"][^.'"][^'"]*['"])\)/g
+  return {
+    name: 'late-loads',
+    setup({ onLoad }) {
+      onLoad({ filter: /\.js$/ }, ({ path }) => {
+        if (relative(from, path).startsWith('..')) return undefined
+        const contents = readFileSync(path, 'utf8')
+          .replace(byRequire, 'require($1)')
+          .replace(byImport, '((all) => ({ ...all.default, ...all }))(await import($1))')
+        return { contents, loader: 'js' }
+      })
+    },
+  }
+}
+
+/** `node_modules/a/node_modules/@b/c` of a file in it; undefined for a file of our own. */
+function folderOfPackage(path) {
+  return /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]
+}

@@ -1,0 +1,72 @@
+import { type Principal, permissionOf } from '../accounts/index.js'
+import { noteAudit } from '../audit/index.js'
+import type { Clock } from '../clock/index.js'
+import type { HttpServerOptions } from '../http/index.js'
+import type { Log } from '../log/index.js'
+import type { Store } from '../store/index.js'
+
+type AuditOf = NonNullable<HttpServerOptions<Principal>['auditOf']>
+
+/** They come in masses and have logs of their own: of events, and of how each contact came in (`consent`). */
+const withLogsOfTheirOwn = new Set([
+  'POST /v1/events/send',
+  'POST /v1/events/batch',
+  'POST /v1/contacts/:listId',
+])
+
+/**
+ * A row of the audit log for each request that changed something; mails that are sent have their own log. The row
+ * is written behind the change and before the answer: what was answered is in the log.
+ */
+export function makeApiAudit({
+  store,
+  clock,
+  log,
+}: {
+  store: Store
+  clock: Clock
+  log: Log
+}): AuditOf {
+  return (route) => {
+    if (!isAudited(route)) return undefined
+    return async ({ principal, params, answer, addressKey }) => {
+      const { accountId, keyId } = principal
+      const targets = Object.values(params)
+      const target = targets.length > 0 ? targets.join(' ') : idIn(answer)
+      try {
+        await store.write(async (tx) => {
+          const key = await tx
+            .selectFrom('api_keys')
+            .select(['name', 'last4'])
+            .where('id', '=', keyId)
+            .executeTakeFirst()
+          const name = key === undefined ? keyId : `${key.name} (…${key.last4})`
+          const actor = { kind: 'api', userId: null, name, addressKey } as const
+          const change = { actor, accountId, action: route, target: target ?? null }
+          await noteAudit(tx, { ...change, detail: { key: keyId }, at: clock.now() })
+        })
+      } catch (error) {
+        // The change is made; its answer must not say that it failed.
+        log.error({ error, route, accountId }, 'The audit log lacks a change by the API')
+      }
+    }
+  }
+}
+
+/** Whether a route changes something that is no mail: `DELETE /v1/emails/:id/cancel` too. */
+export function isAudited(route: string): boolean {
+  if (route.startsWith('GET ') || withLogsOfTheirOwn.has(route)) return false
+  const permission = permissionOf(route)
+  return permission === 'full' || route.startsWith('DELETE ')
+}
+
+/** What was made: the `id`, or `slug`, of the answer or of the one thing in it. */
+function idIn(answer: unknown): string | undefined {
+  if (typeof answer !== 'object' || answer === null) return undefined
+  for (const name of ['id', 'slug', 'email']) {
+    const value: unknown = Reflect.get(answer, name)
+    if (typeof value === 'string') return value
+  }
+  const [only, ...others] = Object.values(answer).filter((value) => typeof value === 'object')
+  return others.length === 0 && only !== undefined && !Array.isArray(only) ? idIn(only) : undefined
+}

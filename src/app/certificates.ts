@@ -1,0 +1,48 @@
+import {
+  type CertificateFiles,
+  type Certificates,
+  openCertificates,
+} from '../certificates/index.js'
+import { type Config, certificatePaths } from '../config/index.js'
+import type { Log } from '../log/index.js'
+
+/** A listener that offers a certificate. */
+export type TlsListenerName = 'public' | 'private' | 'inbound' | 'submission'
+
+/** The certificates of a listener: its own files, beside what ACME has brought. Throws an `OperatorError`. */
+export function certificatesOf(
+  listener: TlsListenerName,
+  { config, dataDir, log }: { config: Config; dataDir: string; log: Log },
+): Certificates {
+  const isHttp = listener === 'public' || listener === 'private'
+  const usual = isHttp ? publicHost(config) : config.outbound.heloName
+  return openCertificates({ dataDir, log, files: [filesOf(listener, config)], usual })
+}
+
+/** The pairs of files that the settings name for listeners that are on. */
+export function certificateFiles(config: Config): (CertificateFiles & { of: TlsListenerName })[] {
+  const { http, inbound, submission } = config
+  const isOn = {
+    public: http.public.tls.enabled,
+    private: http.private.tls.enabled,
+    inbound: inbound.enabled,
+    submission: submission.enabled,
+  }
+  return (['public', 'private', 'inbound', 'submission'] as const)
+    .filter((listener) => isOn[listener])
+    .map((of) => ({ ...filesOf(of, config), of }))
+    .filter(({ certificate }) => certificate !== '')
+}
+
+function filesOf(
+  listener: TlsListenerName,
+  { http, inbound, submission }: Config,
+): CertificateFiles {
+  if (listener === 'submission') return certificatePaths(submission, inbound.tls)
+  const { certificate, key } = listener === 'inbound' ? inbound.tls : http[listener].tls
+  return { certificate, key }
+}
+
+/** The host that recipients' links lead to; empty where there is none. */
+export const publicHost = ({ http }: Pick<Config, 'http'>) =>
+  http.public.url === '' ? '' : new URL(http.public.url).hostname

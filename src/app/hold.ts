@@ -1,0 +1,60 @@
+import { type Clock, pause } from '../clock/index.js'
+import { ApiError } from '../errors/index.js'
+import type { Log } from '../log/index.js'
+import { heldRelease, liftHold, ownName, upgradeLock } from '../release/index.js'
+import { tryLockFile } from '../store/index.js'
+
+/** Whether an upgrade still looks at this release (`release/README.md`): until then nothing is taken or sent. */
+export interface Hold {
+  readonly isOn: boolean
+  /** Throws while it is on: for what clients ask of the listeners. */
+  refuse(): ApiError | undefined
+  /** Resolves when it is lifted, or false when it was closed before that. */
+  over(isHealthy: () => Promise<boolean>): Promise<boolean>
+  close(): void
+}
+
+const lookEveryMs = 250
+// An upgrade that is under way asks far sooner; one that was killed has this looked at in its place.
+const healthyLooks = 4
+
+export function openHold(dataDir: string, clock: Clock, log: Log): Hold {
+  const closing = new AbortController()
+  const isHeld = () => heldRelease(dataDir) === ownName()
+  let isOn = isHeld()
+  /** Nobody is there any more who would: the appliance itself decides, as far as it can see. */
+  const liftWithoutUpgrade = () => {
+    const unlock = tryLockFile(upgradeLock(dataDir))
+    if (unlock === undefined) return
+    try {
+      if (isHeld()) liftHold(dataDir)
+      log.warn({}, 'The upgrade was broken off after its new release had become healthy: it begins')
+    } finally {
+      unlock()
+    }
+  }
+  return {
+    get isOn() {
+      return isOn
+    },
+    refuse() {
+      if (!isOn) return undefined
+      return new ApiError('service_unavailable', 'Posthorn is being upgraded: try again soon', {
+        headers: { 'Retry-After': '5' },
+      })
+    },
+    async over(isHealthy) {
+      if (!isOn) return true
+      log.info({}, "Held by 'posthorn upgrade': nothing is taken or sent before it says so")
+      for (let healthy = 0; isHeld(); ) {
+        healthy = (await isHealthy()) ? healthy + 1 : 0
+        if (healthy >= healthyLooks) liftWithoutUpgrade()
+        await pause(clock, lookEveryMs, closing.signal)
+        if (closing.signal.aborted) return false
+      }
+      isOn = false
+      return true
+    },
+    close: () => closing.abort(),
+  }
+}

@@ -1,0 +1,67 @@
+import type { AuditLogRow, Tx } from '../store/index.js'
+
+/** Who acts, by which way. */
+export interface Actor {
+  kind: AuditLogRow['actor']
+  userId: string | null
+  /** Who that is now: a mail address, a user of the system, the name of a key. */
+  name: string
+  addressKey: string | null
+}
+
+/** What was changed. */
+export interface Change {
+  actor: Actor
+  /** Null: of the appliance. */
+  accountId: string | null
+  /** What was done: `keys.create`, `posthorn key create`, `POST /v1/keys`. */
+  action: string
+  /** To what: an id, a name. */
+  target?: string | null
+  /** What else matters of it; never a secret. */
+  detail?: Readonly<Record<string, unknown>>
+  at: number
+}
+
+// A row is to be read by people; what is longer is no name of anything.
+const longest = 500
+const longestDetail = 8_000
+
+/** Notes a change, in the transaction that makes it. */
+export async function noteAudit(tx: Tx, change: Change): Promise<void> {
+  const { actor, accountId, action, target = null, detail = {}, at } = change
+  await tx
+    .insertInto('audit_log')
+    .values({
+      at,
+      account_id: accountId,
+      user_id: actor.userId,
+      actor: actor.kind,
+      name: actor.name.slice(0, longest),
+      action: action.slice(0, longest),
+      target: target?.slice(0, longest) ?? null,
+      detail: detailJson(detail),
+      address_key: actor.addressKey,
+    })
+    .execute()
+}
+
+/** As JSON. Where that is too long, long texts and lists in it are cut, the longest first, and say so. */
+function detailJson(detail: Readonly<Record<string, unknown>>): string {
+  let json = JSON.stringify(detail)
+  for (const [chars, items] of cuts) {
+    if (json.length <= longestDetail) return json
+    json = JSON.stringify(detail, (_, value: unknown) => {
+      if (typeof value === 'string' && value.length > chars) return `${value.slice(0, chars)}…`
+      if (!Array.isArray(value) || value.length <= items) return value
+      return [...value.slice(0, items), `… and ${value.length - items} more`]
+    })
+  }
+  return json.length <= longestDetail ? json : '{"cut":true}'
+}
+
+const cuts = [
+  [2_000, 100],
+  [500, 20],
+  [100, 5],
+] as const

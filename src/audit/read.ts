@@ -1,0 +1,79 @@
+import type { AuditLogRow, Read } from '../store/index.js'
+
+/** A row as pages and commands show it. */
+export interface LoggedChange {
+  id: number
+  at: number
+  accountId: string | null
+  /** Its name; null: of the appliance, or the account is gone. */
+  account: string | null
+  kind: AuditLogRow['actor']
+  /** Who it was. */
+  name: string
+  action: string
+  target: string | null
+  detail: Record<string, unknown>
+  addressKey: string | null
+}
+
+export interface ChangeFilter {
+  kind?: AuditLogRow['actor'] | undefined
+  /** Exactly, as the log has it. */
+  name?: string | undefined
+  /** How the action begins. */
+  action?: string | undefined
+}
+
+// A filter that fits hardly anything looks at so many rows, and goes on from there on the next page.
+const mostLookedAt = 5_000
+
+/**
+ * The changes of an account, or all of them (undefined), the newest first, `before` an id. `next` is where older
+ * ones go on; a page may have fewer than `limit` and still a next one.
+ */
+export async function readChanges(
+  read: Read,
+  accountId: string | undefined,
+  { filter, before, limit }: { filter: ChangeFilter; before: number | undefined; limit: number },
+): Promise<{ changes: LoggedChange[]; next: number | undefined }> {
+  const newest = () =>
+    read
+      .selectFrom('audit_log')
+      .select('id')
+      .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
+      .$if(before !== undefined, (query) => query.where('id', '<', before ?? 0))
+      .orderBy('id', 'desc')
+  const [last] = await newest()
+    .offset(mostLookedAt - 1)
+    .limit(1)
+    .execute()
+  const { kind, name, action } = filter
+  const rows = await read
+    .selectFrom('audit_log')
+    .leftJoin('accounts', 'accounts.id', 'audit_log.account_id')
+    .selectAll('audit_log')
+    .select('accounts.name as account')
+    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
+    .$if(before !== undefined, (query) => query.where('audit_log.id', '<', before ?? 0))
+    .$if(last !== undefined, (query) => query.where('audit_log.id', '>=', last?.id ?? 0))
+    .$if(kind !== undefined, (query) => query.where('actor', '=', kind ?? 'user'))
+    .$if(name !== undefined, (query) => query.where('audit_log.name', '=', name ?? ''))
+    .$if(action !== undefined, (query) =>
+      query.where('action', '>=', action ?? '').where('action', '<', `${action ?? ''}\u{10ffff}`),
+    )
+    .orderBy('audit_log.id', 'desc')
+    .limit(limit + 1)
+    .execute()
+  const shown = rows.slice(0, limit)
+  const next = rows.length > limit ? shown.at(-1)?.id : last?.id
+  return { changes: shown.map(toChange), next }
+}
+
+const toChange = (row: AuditLogRowRead & { account: string | null }): LoggedChange => ({
+  ...{ id: row.id, at: row.at, accountId: row.account_id, account: row.account },
+  ...{ kind: row.actor, name: row.name, action: row.action, target: row.target },
+  detail: JSON.parse(row.detail) as Record<string, unknown>,
+  addressKey: row.address_key,
+})
+
+type AuditLogRowRead = Omit<AuditLogRow, 'id'> & { id: number }

@@ -1,0 +1,144 @@
+import type { AccountBilling } from '../billing/index.js'
+import { attachmentsOf, releaseContents } from '../contents/index.js'
+import {
+  type EmailDeps,
+  extrasOf,
+  makeAttachmentReader,
+  type NewAttachment,
+  putAttachments,
+} from '../emails/index.js'
+import { ApiError } from '../errors/index.js'
+import { readExtras, type Store, type Tx } from '../store/index.js'
+import { countAudience } from './audience.js'
+import { type Broadcast, findBroadcast } from './broadcast.js'
+import { type BroadcastInput, checkBroadcast } from './create.js'
+import type { BroadcastDeps } from './deps.js'
+
+/** What is to be changed of a draft. An empty `topicId`, `name` or `scheduledAt` takes it away. */
+export type BroadcastChanges = { [F in keyof BroadcastInput]?: BroadcastInput[F] | undefined }
+
+/**
+ * Changes a draft; what is not given stays. Throws what `createBroadcast` does for what it then is, but
+ * that nobody is reachable; a 409 for a campaign that is no draft (any more). `alongside` is written with it.
+ */
+export async function changeDraft(
+  deps: BroadcastDeps & Pick<EmailDeps, 'attachments'>,
+  billing: AccountBilling,
+  id: string,
+  changes: BroadcastChanges,
+  alongside: (tx: Tx, changed: Broadcast) => Promise<void> = async () => {},
+): Promise<Broadcast> {
+  const { store } = deps
+  const { accountId } = billing
+  const { draft, html } = await draftWithHtml(store.read, accountId, id)
+  const input = withChanges(draft, html, changes)
+  const { domainId, topicId, scheduledAt = null } = await checkBroadcast(deps, billing, input)
+  const listId = input.listId.toLowerCase()
+  const audience = await countAudience(store.read, { accountId, listId, topicId })
+  const reader = makeAttachmentReader(deps, accountId)
+  const carried = await reader.take(reader.check(changes.attachments))
+  return await store.write(async (tx) => {
+    const found = await draftWithHtml(tx, accountId, id)
+    // Of two who change a draft at once, one is told; neither's change is lost without a word.
+    if (!isSame(found, { draft, html })) throw new ApiError('conflict', changedMeanwhile)
+    const bodyId = await putBody(tx, {
+      store,
+      accountId,
+      found,
+      html: input.html,
+      changes,
+      carried,
+    })
+    await tx
+      .updateTable('broadcasts')
+      .set({
+        ...{ list_id: listId, topic_id: topicId, name: input.name ?? null, domain_id: domainId },
+        ...{ from_header: input.from.trim(), subject: input.subject, ...extrasOf(input), audience },
+        body_id: bodyId,
+        scheduled_at: changes.scheduledAt === undefined ? draft.scheduled_at : scheduledAt,
+      })
+      .where('id', '=', draft.id)
+      .execute()
+    const changed = await findBroadcast(tx, accountId, id)
+    await alongside(tx, changed)
+    return changed
+  })
+}
+
+interface BodyChange {
+  store: Pick<Store, 'ids'>
+  accountId: string
+  found: DraftWithHtml
+  html: string
+  changes: BroadcastChanges
+  carried: readonly NewAttachment[]
+}
+
+/** Bodies are written once: what is changed of it makes another, and the one before goes. */
+async function putBody(
+  tx: Tx,
+  { store, accountId, found, html, changes, carried }: BodyChange,
+): Promise<number> {
+  const { body_id: before } = found.draft
+  if (changes.html === undefined && changes.attachments === undefined) return before
+  const id = store.ids.serial()
+  const keeps = changes.attachments === undefined
+  const attachments = keeps
+    ? found.attachments
+    : await putAttachments(tx, store, accountId, carried)
+  await tx.insertInto('bodies').values({ id, html, text: null, attachments }).execute()
+  await tx.deleteFrom('bodies').where('id', '=', before).execute()
+  // The contents that it keeps are used as often as before.
+  const unused = keeps ? [] : (attachmentsOf(found.attachments) ?? [])
+  await releaseContents(
+    tx,
+    unused.map(({ content }) => content),
+  )
+  return id
+}
+
+const changedMeanwhile = 'The draft was changed at the same moment: look at what it is now'
+
+interface DraftWithHtml {
+  draft: Broadcast
+  html: string
+  attachments: string | null
+}
+
+async function draftWithHtml(read: Tx, accountId: string, id: string): Promise<DraftWithHtml> {
+  const draft = await findBroadcast(read, accountId, id)
+  if (draft.status !== 'draft') {
+    const message = `Only a draft can be changed; this campaign is ${draft.status}`
+    throw new ApiError('conflict', message)
+  }
+  const { html, attachments } = await read
+    .selectFrom('bodies')
+    .select(['html', 'attachments'])
+    .where('id', '=', draft.body_id)
+    .executeTakeFirstOrThrow()
+  return { draft, html: html ?? '', attachments }
+}
+
+const isSame = (a: Omit<DraftWithHtml, 'attachments'>, b: Omit<DraftWithHtml, 'attachments'>) =>
+  a.html === b.html && JSON.stringify(a.draft) === JSON.stringify(b.draft)
+
+/** The whole of it as it then is; its time only where that changes, as one that is over is no fault. */
+function withChanges(draft: Broadcast, html: string, changes: BroadcastChanges): BroadcastInput {
+  const { replyTo, headers, tags } = readExtras(draft.extras) ?? {}
+  const before = {
+    ...{ listId: draft.list_id, from: draft.from_header, subject: draft.subject, html },
+    ...{ topicId: draft.topic_id ?? undefined, name: draft.name ?? undefined },
+    replyTo: draft.reply_to ?? (replyTo && [...replyTo]),
+    ...{ headers: headers && { ...headers }, tags: tags && [...tags] },
+  }
+  const given = Object.fromEntries(
+    Object.entries(changes).filter(([, value]) => value !== undefined),
+  )
+  const { topicId, name, scheduledAt, ...after } = { ...before, ...given } as BroadcastInput
+  return {
+    ...after,
+    topicId: topicId || undefined,
+    name: name || undefined,
+    scheduledAt: scheduledAt || undefined,
+  }
+}

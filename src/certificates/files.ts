@@ -1,0 +1,53 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeDurably } from '../store/index.js'
+
+/** Where the certificates are that Posthorn got itself: 0700, each file in it 0600. */
+export const certificatesDir = (dataDir: string) => join(dataDir, 'certificates')
+
+/**
+ * The private key and the certificate with its chain, PEM, in one file: they change together or not at all, and
+ * it serves as the certificate's file and as the key's. `name` is a host name in its canonical spelling.
+ */
+export function certificateFile(dataDir: string, name: string): string {
+  // The name is part of a path, and some names come from customers.
+  if (!isFileName(name)) throw new Error(`${JSON.stringify(name)} is no host name`)
+  return join(certificatesDir(dataDir), `${name}.pem`)
+}
+
+/** Whether a host name is one for a file: no dot at its begin, no slash anywhere. */
+export const isFileName = (name: string) =>
+  name.length <= 250 &&
+  /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(name)
+
+/** Where the answers to challenges lie, each in a file named as its token, for as long as an order is under way. */
+export const challengesDir = (dataDir: string) => join(certificatesDir(dataDir), 'challenges')
+
+/** Puts a pair in its place: whenever the machine stops, the old or the new one is there, whole. */
+export function placeCertificate(
+  dataDir: string,
+  name: string,
+  { key, chain }: { key: string; chain: string },
+): void {
+  const file = certificateFile(dataDir, name)
+  mkdirSync(certificatesDir(dataDir), { recursive: true, mode: 0o700 })
+  writeDurably(file, `${key.trimEnd()}\n${chain.trimEnd()}\n`, 0o600)
+}
+
+export function removeCertificate(dataDir: string, name: string): void {
+  rmSync(certificateFile(dataDir, name), { force: true })
+}
+
+/** Answers a challenge from now on, until `removeChallenges`. */
+export function placeChallenge(dataDir: string, token: string, answer: string): void {
+  if (!isToken(token)) throw new Error('The directory gave a token that is none')
+  mkdirSync(challengesDir(dataDir), { recursive: true, mode: 0o700 })
+  writeDurably(join(challengesDir(dataDir), token), answer, 0o600)
+}
+
+export function removeChallenges(dataDir: string): void {
+  rmSync(challengesDir(dataDir), { recursive: true, force: true })
+}
+
+/** RFC 8555 §8.3: base64url, of at least 128 bits. */
+export const isToken = (text: string) => /^[\w-]{22,200}$/.test(text)

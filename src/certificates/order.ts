@@ -1,0 +1,148 @@
+import { X509Certificate } from 'node:crypto'
+import { createSecureContext } from 'node:tls'
+import type { Authorization, Order } from 'acme-client'
+import { type Clock, pause } from '../clock/index.js'
+import type { Directory } from './directory.js'
+import { placeChallenge } from './files.js'
+import { AcmeProblem, problemFields } from './problem.js'
+
+export type OrderOutcome =
+  | { kind: 'issued'; chain: string }
+  /** The directory has not decided; the order is taken up again later. */
+  | { kind: 'pending'; askedToWaitMs: number | undefined }
+
+export interface OrderDeps {
+  directory: Directory
+  dataDir: string
+  clock: Clock
+  signal: AbortSignal
+  /** Writes down an order that the directory has taken, so that it is not lost with the process. */
+  keep: (url: string) => Promise<void>
+}
+
+// A directory that validates at once needs a few seconds.
+const patienceMs = 60_000
+const lookEveryMs = 3_000
+
+export interface AskedOrder {
+  name: string
+  /** PEM of the key that the certificate is for. */
+  key: string
+  /** The directory's URL of the order, where one was begun. */
+  url: string | undefined
+  /** RFC 9773 §5: the certificate that the new one takes the place of. */
+  replaces: string | undefined
+}
+
+/**
+ * Takes the order of a name as far as the directory lets it, and begins it where there is none (RFC 8555 §7.4).
+ * Rejects with what the directory or the network refused.
+ */
+export async function advanceOrder(deps: OrderDeps, asked: AskedOrder): Promise<OrderOutcome> {
+  const { directory, clock, signal } = deps
+  const { client } = directory
+  const { name, key } = asked
+  const until = clock.now() + patienceMs
+  let order = await beginOrder(deps, asked)
+  let isAnswered = false
+  // A directory that sends an order round in circles is left after a minute, too.
+  while (clock.now() <= until) {
+    const { status } = order
+    if (status === 'valid') {
+      const chain = await client.getCertificate(order)
+      refuseWrong({ name, key, chain, now: clock.now() })
+      return { kind: 'issued', chain }
+    }
+    if (status === 'invalid') throw await refusalOf(directory, order)
+    if (status === 'ready') {
+      order = await client.finalizeOrder(order, await directory.request(name, key))
+    } else if (status === 'pending' && !isAnswered) {
+      await answerChallenges(deps, order)
+      isAnswered = true
+      order = await client.getOrder(order)
+    }
+    if (order.status !== status) continue
+    const restMs = Math.max(directory.askedToWaitMs() ?? lookEveryMs, 1_000)
+    if (clock.now() + restMs > until) break
+    await pause(clock, restMs, signal)
+    if (signal.aborted) break
+    order = await client.getOrder(order)
+  }
+  return { kind: 'pending', askedToWaitMs: directory.askedToWaitMs() }
+}
+
+async function beginOrder({ directory, keep }: OrderDeps, asked: AskedOrder): Promise<Order> {
+  const { client } = directory
+  const { name, url, replaces } = asked
+  if (url !== undefined) {
+    try {
+      // The package reads nothing but its URL.
+      return await client.getOrder({ url } as Order)
+    } catch (error) {
+      // Directories forget orders; a new one is begun with the same key.
+      if (!(error instanceof AcmeProblem) || ![400, 403, 404].includes(error.status)) throw error
+    }
+  }
+  const data = { identifiers: [{ type: 'dns', value: name }] }
+  let order: Order
+  try {
+    order = await client.createOrder({ ...data, ...(replaces === undefined ? {} : { replaces }) })
+  } catch (error) {
+    // RFC 9773 §5: a directory may not know the certificate, or have it replaced already. It is an order all the same.
+    const isAboutReplaced =
+      replaces !== undefined && error instanceof AcmeProblem && error.type !== 'rateLimited'
+    if (!isAboutReplaced) throw error
+    order = await client.createOrder(data)
+  }
+  await keep(order.url)
+  return order
+}
+
+/** RFC 8555 §8.3: HTTP-01 alone, as the public listener answers it for every name that leads here. */
+async function answerChallenges({ directory, dataDir }: OrderDeps, order: Order): Promise<void> {
+  for (const { status, challenges } of await authorizationsOf(directory, order)) {
+    if (status !== 'pending') continue
+    const challenge = challenges.find(({ type }) => type === 'http-01')
+    if (challenge === undefined) {
+      throw new AcmeProblem(
+        'unsupported',
+        'The directory offers no HTTP-01 challenge',
+        400,
+        undefined,
+      )
+    }
+    const answer = await directory.client.getChallengeKeyAuthorization(challenge)
+    placeChallenge(dataDir, challenge.token, answer)
+    // One that it looks at already is not asked for again; its answer may be of a killed run, and gone.
+    if (challenge.status === 'pending') await directory.client.completeChallenge(challenge)
+  }
+}
+
+/** An order of one name has one; a directory that lists more is not followed to all of them. */
+const authorizationsOf = ({ client }: Directory, order: Order): Promise<Authorization[]> =>
+  client.getAuthorizations({ ...order, authorizations: order.authorizations.slice(0, 3) })
+
+/** The directory says why with the challenge that failed, or with the order. */
+async function refusalOf(directory: Directory, order: Order): Promise<AcmeProblem> {
+  const seen = await authorizationsOf(directory, order)
+  const ofChallenges = seen.flatMap(({ challenges }) => challenges.map(({ error }) => error))
+  const { type, detail } = problemFields(
+    [...ofChallenges, order.error].find((error) => error !== undefined && error !== null),
+  )
+  return new AcmeProblem(type, detail || 'The directory gave the order up', 403, undefined)
+}
+
+/** A certificate that the listeners could not use, or that is for others, never gets to them. */
+function refuseWrong(got: { name: string; key: string; chain: string; now: number }): void {
+  const { name, key, chain, now } = got
+  const refuse = (why: string) =>
+    new AcmeProblem('', `The certificate it gave ${why}`, 400, undefined)
+  try {
+    createSecureContext({ cert: chain, key })
+  } catch {
+    throw refuse('cannot be used with the key that it was asked for')
+  }
+  const leaf = new X509Certificate(chain)
+  if (leaf.checkHost(name) === undefined) throw refuse('is for another name')
+  if (Date.parse(leaf.validTo) <= now) throw refuse('has ended already')
+}

@@ -1,0 +1,94 @@
+import { type Exchange, retryAfterMs } from './transport.js'
+
+/** What a directory refused (RFC 8555 §6.7). Its words are a stranger's: one line, at most 400 characters. */
+export class AcmeProblem extends Error {
+  constructor(
+    /** Without `urn:ietf:params:acme:error:`; empty when the answer named none. */
+    readonly type: string,
+    detail: string,
+    readonly status: number,
+    readonly retryAfterMs: number | undefined,
+  ) {
+    super(detail)
+  }
+}
+
+const prefix = 'urn:ietf:params:acme:error:'
+
+/** The problem of an answer of 400 or more. */
+export function problemOf({ status, headers, text }: Exchange, now: number): AcmeProblem {
+  const { type, detail } = problemFields(parsed(text))
+  const words = detail === '' ? `HTTP ${status}` : detail
+  return new AcmeProblem(type, words, status, retryAfterMs(headers['retry-after'], now))
+}
+
+/** Of a problem document, or of the `error` of a challenge or an order. */
+export function problemFields(value: unknown): { type: string; detail: string } {
+  const { type, detail } =
+    ((typeof value === 'object' ? value : null) as Record<string, unknown>) ?? {}
+  return {
+    type: typeof type === 'string' && type.startsWith(prefix) ? type.slice(prefix.length, 100) : '',
+    detail: oneLine(typeof detail === 'string' ? detail : ''),
+  }
+}
+
+// Control characters could move a terminal's cursor, or make two lines of one.
+const oneLine = (text: string) =>
+  text
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim()
+    .slice(0, 400)
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Whether it is the directory, or our account there, that cannot serve anybody now, and not one name. Errors that are
+ * no problems are those of the network.
+ */
+export function isOfDirectory(error: unknown): boolean {
+  if (!(error instanceof AcmeProblem)) return true
+  // The answer to HEAD (a new nonce) has no body, and so no type.
+  const isUntypedLimit = error.status === 429 && error.type === ''
+  return error.status >= 500 || isUntypedLimit || ofAccount.includes(error.type)
+}
+
+const ofAccount: readonly string[] = [
+  'accountDoesNotExist',
+  'badNonce',
+  'badPublicKey',
+  'badSignatureAlgorithm',
+  'externalAccountRequired',
+  'invalidContact',
+  'serverInternal',
+  'unsupportedContact',
+  'userActionRequired',
+]
+
+/** What an operator does about it. */
+export function fixFor(name: string, error: unknown): string {
+  const fix = error instanceof AcmeProblem ? fixes[error.type] : unreached
+  return (fix ?? 'it is tried again by itself').replaceAll('NAME', name)
+}
+
+const unreached = 'let this machine reach the URL of tls.directory; it is tried again by itself'
+
+// RFC 8555 §6.7.
+const fixes: Readonly<Record<string, string>> = {
+  caa: 'let the CAA records of NAME, or of the domain above it, allow the authority',
+  connection: 'let everybody reach port 80 of NAME, and let it lead to this machine',
+  dns: 'let the DNS servers of NAME answer everybody',
+  externalAccountRequired: 'choose a tls.directory that needs no account made elsewhere',
+  invalidContact: 'set tls.email to an address that takes mail, or to nothing',
+  rateLimited: 'wait: it is tried again by itself',
+  rejectedIdentifier: 'give NAME a certificate from files: the authority gives none for it',
+  unauthorized:
+    'let port 80 of NAME lead to this machine: a proxy in front of it has to hand on /.well-known/acme-challenge/',
+  unsupportedContact: 'set tls.email to an address that takes mail, or to nothing',
+  userActionRequired: 'read what the authority asks for, such as new terms',
+}

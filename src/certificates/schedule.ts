@@ -1,0 +1,55 @@
+import { dayMs } from '../clock/index.js'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+/** Orders begun within an hour, over all names; Let's Encrypt takes 100 an hour of an account. */
+export const ordersPerHour = 40
+
+/**
+ * Orders within a day of a customer for hosts that have no certificate: as many as the customer may have hosts, and at
+ * least so many, as a host may need several. One who changes hosts again and again leaves the rest to others.
+ */
+export const leastFirstPerDay = 10
+
+/** In [0, 1): `Math.random`, or a seeded one in tests. */
+type Random = () => number
+
+/**
+ * When a certificate is renewed that the directory says nothing of: a third of its life before its end, and half of a
+ * short one's (Let's Encrypt's advice for those of six days). A little earlier by chance, so that names
+ * ordered together are not renewed together.
+ */
+export function renewalTime(
+  { beganAt, endsAt }: { beganAt: number; endsAt: number },
+  random: Random,
+): number {
+  const lifeMs = endsAt - beganAt
+  const leftMs = lifeMs < 10 * dayMs ? lifeMs / 2 : lifeMs / 3
+  return Math.round(endsAt - leftMs - (random() * lifeMs) / 30)
+}
+
+/**
+ * How long a name rests after so many failures in a row. Let's Encrypt bears five an hour of a name; a directory
+ * that asks for longer gets it, up to a week.
+ */
+export function restMs(failures: number, askedMs: number | undefined, random: Random): number {
+  const usual = Math.min(15 * minuteMs * 2 ** Math.min(failures - 1, 10), dayMs)
+  return jittered(Math.max(usual, Math.min(askedMs ?? 0, 7 * dayMs)), random)
+}
+
+/** The same of a directory that cannot be reached, or cannot serve us: it is asked again in an hour at the latest. */
+export function directoryRestMs(failures: number, askedMs: number | undefined, random: Random) {
+  const usual = Math.min(5 * minuteMs * 2 ** Math.min(failures - 1, 10), hourMs)
+  return jittered(Math.max(usual, Math.min(askedMs ?? 0, 12 * hourMs)), random)
+}
+
+/** The same of a name that the DNS does not lead here: only the DNS is asked. */
+export const elsewhereRestMs = (failures: number, random: Random) =>
+  jittered(Math.min(5 * minuteMs * 2 ** Math.min(failures - 1, 10), hourMs), random)
+
+/** When an order is looked at again that the directory has not decided. */
+export const pendingRestMs = (askedMs: number | undefined) =>
+  Math.min(Math.max(askedMs ?? 0, 2 * minuteMs), hourMs)
+
+const jittered = (ms: number, random: Random) => Math.round(ms * (1 + 0.15 * random()))

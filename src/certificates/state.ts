@@ -1,0 +1,117 @@
+import { type Clock, dayMs } from '../clock/index.js'
+import type { Config } from '../config/index.js'
+import type { CertificateOrderRow, CertificateRow, Read, Store } from '../store/index.js'
+import { heldNames } from './held.js'
+import type { WantedName } from './names.js'
+import { leastFirstPerDay, ordersPerHour } from './schedule.js'
+
+export const readRows = async (read: Read): Promise<Map<string, CertificateRow>> => {
+  const rows = await read.selectFrom('certificates').selectAll().execute()
+  return new Map(rows.map((row) => [row.name, row]))
+}
+
+/** Writes down how far a name has come; a row is made where there is none. */
+export async function setRow(
+  { write }: Pick<Store, 'write'>,
+  name: string,
+  values: Partial<Omit<CertificateRow, 'name'>>,
+): Promise<void> {
+  const fresh = { ...blankRow, name, ...values }
+  await write((tx) =>
+    tx
+      .insertInto('certificates')
+      .values(fresh)
+      .onConflict((on) => on.column('name').doUpdateSet(values))
+      .execute(),
+  )
+}
+
+export const blankRow: Omit<CertificateRow, 'name'> = {
+  ...{ failures: 0, failed_since: null, ordered_at: null, next_at: 0, renew_at: null },
+  ...{ error: null, fix: null, order_url: null, order_key: null },
+}
+
+export interface Standing {
+  wanted: readonly WantedName[]
+  rows: ReadonlyMap<string, CertificateRow>
+  /** Names that a certificate of ACME is there for. */
+  held: ReadonlySet<string>
+  /** Of the last day, also of names that have left. */
+  orders: readonly CertificateOrderRow[]
+}
+
+export async function readStanding(
+  { store: { read }, clock, dataDir }: { store: Store; clock: Clock; dataDir: string },
+  wanted: readonly WantedName[],
+): Promise<Standing> {
+  const orders = await read
+    .selectFrom('certificate_orders')
+    .selectAll()
+    .where('ordered_at', '>', clock.now() - dayMs)
+    .execute()
+  return { wanted, rows: await readRows(read), held: new Set(heldNames(dataDir)), orders }
+}
+
+/** Counts an order against the limits below; those of more than a day ago count no more. */
+export async function noteOrder(
+  { write }: Pick<Store, 'write'>,
+  order: CertificateOrderRow,
+): Promise<void> {
+  await write(async (tx) => {
+    const old = order.ordered_at - dayMs
+    await tx.deleteFrom('certificate_orders').where('ordered_at', '<=', old).execute()
+    await tx
+      .insertInto('certificate_orders')
+      .values(order)
+      .onConflict((on) => on.doNothing())
+      .execute()
+  })
+}
+
+/**
+ * Names whose turn it is, the operator's own first, then who waits longest; of those that need an order as many as an
+ * hour, and as each customer's day, may have.
+ */
+export function dueNames(
+  { wanted, rows, held, orders }: Standing,
+  { tls }: Pick<Config, 'tls'>,
+  now: number,
+): WantedName[] {
+  const recent = orders.filter(({ ordered_at: at }) => at > now - hourMs)
+  const room = Math.max(0, ordersPerHour - recent.length)
+  const spent = new Map<string, number>()
+  const spend = (accountId: string) => {
+    const count = (spent.get(accountId) ?? 0) + 1
+    spent.set(accountId, count)
+    return count
+  }
+  for (const { is_first, account_id } of orders) {
+    if (is_first === 1 && account_id !== null) spend(account_id)
+  }
+  const mostFirst = Math.max(leastFirstPerDay, tls.trackingHostsPerAccount)
+  const since = ({ name }: WantedName) => rows.get(name)?.next_at ?? 0
+  const isOwn = ({ domain }: WantedName) => domain === undefined
+  return wanted
+    .filter(({ name, isOrdered }) => {
+      if (!isOrdered) return false
+      const row = rows.get(name)
+      if (row === undefined || row.next_at <= now) return true
+      // Its file was removed, or a restore has brought the database without it.
+      return !held.has(name) && row.renew_at !== null
+    })
+    .sort((one, two) => Number(isOwn(two)) - Number(isOwn(one)) || since(one) - since(two))
+    .filter(({ name, accountId }) => {
+      // A renewal, and the look at an order that was begun, are no new burden.
+      const isFirst = !held.has(name) && rows.get(name)?.order_url == null
+      return accountId === undefined || !isFirst || spend(accountId) <= mostFirst
+    })
+    .slice(0, room)
+}
+
+/** Names that nobody wants any more: their rows, or files of theirs, are there still. */
+export function leftNames({ wanted, rows, held }: Standing): string[] {
+  const still = new Set(wanted.map(({ name }) => name))
+  return [...new Set([...rows.keys(), ...held])].filter((name) => !still.has(name))
+}
+
+const hourMs = 3_600_000

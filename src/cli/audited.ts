@@ -1,0 +1,93 @@
+import { userInfo } from 'node:os'
+import type { Command } from 'commander'
+import { type Actor, noteAudit } from '../audit/index.js'
+import type { Clock } from '../clock/index.js'
+import type { Store, Tx } from '../store/index.js'
+
+/** The command of this process, as the audit log will name it. */
+let running:
+  | { name: string; actor: Actor; args: string[]; detail: Record<string, unknown> }
+  | undefined
+let account: string | undefined
+
+/** Said once for each command line, before anything is done and before root becomes another user. */
+export function rememberCommand(command: Command, name: string): void {
+  account = undefined
+  const actor = { kind: 'cli', userId: null, name: whoRuns(), addressKey: null } as const
+  const given = Object.entries(command.opts<Record<string, unknown>>())
+    .filter(([option]) => command.getOptionValueSource(option) === 'cli')
+    .map(([option, value]) => [option, isSecret(option) ? 'given' : shown(value)])
+  running = {
+    name,
+    actor,
+    args: command.args.map(withoutSecrets),
+    detail: Object.fromEntries(given),
+  }
+}
+
+/** The command is about this account. */
+export function rememberAccount(accountId: string): void {
+  account = accountId
+}
+
+/** A store whose first write also notes the command, in the same transaction: a change and its row go together. */
+export function audited(store: Store, clock: Clock): Store {
+  let isNoted = false
+  return {
+    ...store,
+    write: async (work) => {
+      if (isNoted || running === undefined) return await store.write(work)
+      const { name, actor, args, detail } = running
+      const result = await store.write(async (tx) => {
+        const done = await work(tx)
+        const accountId = account ?? (await accountNamed(tx, name, args))
+        const target = args.length === 0 ? null : args.join(' ')
+        const change = { actor, accountId, action: name, target, detail }
+        await noteAudit(tx, { ...change, at: clock.now() })
+        return done
+      })
+      isNoted = true
+      return result
+    },
+  }
+}
+
+/** Of `posthorn account suspend NAME`, whose first argument is the account. */
+async function accountNamed(tx: Tx, name: string, [first]: string[]): Promise<string | null> {
+  if (!name.startsWith('posthorn account ') || first === undefined) return null
+  const row = await tx
+    .selectFrom('accounts')
+    .select('id')
+    .where((eb) => eb.or([eb('id', '=', first.toLowerCase()), eb('name', '=', first)]))
+    .executeTakeFirst()
+  return row?.id ?? null
+}
+
+function whoRuns(): string {
+  const { SUDO_USER } = process.env
+  if (SUDO_USER) return SUDO_USER
+  try {
+    return userInfo().username
+  } catch {
+    // A container may run as a number that no file names.
+    return `user ${process.getuid?.() ?? 'unknown'}`
+  }
+}
+
+const isSecret = (option: string) => /secret|pass|token|key/i.test(option)
+
+function shown(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shown)
+  return typeof value === 'string' ? withoutSecrets(value) : value
+}
+
+/** A URL without what may let somebody in: a user with a password, a query. */
+function withoutSecrets(text: string): string {
+  if (!/^https?:\/\//i.test(text)) return text
+  try {
+    const { origin, pathname } = new URL(text)
+    return `${origin}${pathname}`
+  } catch {
+    return 'a URL'
+  }
+}

@@ -1,0 +1,165 @@
+import { X509Certificate } from 'node:crypto'
+import type { Command } from 'commander'
+import { certificateFiles } from '../app/certificates.js'
+import { askForRenewal, type CertificateStanding, listCertificates } from '../certificates/index.js'
+import type { Config } from '../config/index.js'
+import { messageOf, OperatorError } from '../errors/index.js'
+import { readCertificate } from '../smtpd/index.js'
+import { askAppliance } from './ask.js'
+import { withStore } from './database.js'
+import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
+import { type Place, placeOf, settingsOf } from './place.js'
+
+/** `posthorn certificate`: what the listeners offer, and how ACME stands. */
+export function certificateCommands(program: Command): void {
+  const certificate = program
+    .command('certificate')
+    .description('certificates of the listeners: from files, and by ACME ([tls] of the settings)')
+
+  certificate
+    .command('list', { isDefault: true })
+    .description('show all of them; status 1 when one has ended, or is not there')
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ posthorn certificate list --json | jq '.certificates[] | select(.error) | .name'`,
+    )
+    .action(async (_options, command: Command) => {
+      const place = placeOf(command)
+      const config = settingsOf(place)
+      const byAcme = await standings(place, config)
+      const fromFiles = filesOf(config)
+      const now = Date.now()
+      const isGone = (endsAt: number | null) => endsAt === null || endsAt <= now
+      if ([...byAcme, ...fromFiles].some(({ endsAt }) => isGone(endsAt))) process.exitCode = 1
+      if (place.json) {
+        const certificates = [...fromFiles.map(fileInJson), ...byAcme.map(standingInJson)]
+        return sayJson({ acme: config.tls.acme, certificates })
+      }
+      sayTable(
+        ['NAME', 'SOURCE', 'ENDS', 'NEXT TRY', 'WHAT IS WRONG'],
+        [
+          ...fromFiles.map((one) => [
+            ...[one.name, one.file, shownTime(one.endsAt), '-', one.error ?? '-'],
+          ]),
+          ...byAcme.map((one) => [
+            ...[one.name, 'ACME', shownTime(one.endsAt), shownTime(one.next_at || null)],
+            one.error ?? '-',
+          ]),
+        ],
+        'No listener has a certificate: [tls] of the settings gets them by ACME, or names files',
+      )
+    })
+
+  certificate
+    .command('show <name>')
+    .description('show how the certificate of a name stands with ACME, and what mends it')
+    .addHelpText('after', '\nExample:\n  $ posthorn certificate show mail.example.com')
+    .action(async (name: string, _options, command: Command) => {
+      const place = placeOf(command)
+      const config = settingsOf(place)
+      const found = named(name, config, await standings(place, config))
+      if (place.json) return sayJson(standingInJson(found))
+      sayFields({
+        Name: found.name,
+        'Wanted for': found.domain === undefined ? 'this machine' : `links of ${found.domain}`,
+        Ends: shownTime(found.endsAt),
+        Renewed: shownTime(found.renew_at),
+        'Next try': shownTime(found.next_at || null),
+        Directory: config.tls.directory,
+      })
+      if (found.error === null) return
+      say()
+      sayFields({
+        'What is wrong': found.error,
+        Since: `${shownTime(found.failed_since)}, ${found.failures} failures`,
+        'What mends it': found.fix ?? '-',
+      })
+    })
+
+  certificate
+    .command('renew <name>')
+    .description('order a new certificate of a name now, in the running appliance')
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ posthorn certificate renew mail.example.com
+
+Directories count orders: Let's Encrypt takes five a week of the same name.`,
+    )
+    .action(async (name: string, _options, command: Command) => {
+      const place = placeOf(command)
+      const config = settingsOf(place)
+      const { dataDir } = place
+      const before = named(name, config, await standings(place, config))
+      await withStore(place, (deps) => askForRenewal({ ...deps, config, dataDir }, before.name))
+      if (!place.json) remark(`Asking ${config.tls.directory} for ${before.name}`)
+      const answer = await askAppliance(place, { runJob: 'certificates', wait: true }, 0)
+      if (answer?.job === undefined) {
+        throw new OperatorError(
+          `No appliance answers for ${dataDir}. It orders the certificate when it is started`,
+        )
+      }
+      const after = named(name, config, await standings(place, config))
+      const isNew = after.endsAt !== null && after.beganAt !== before.beganAt
+      if (!isNew && after.error !== null) process.exitCode = 1
+      if (place.json) return sayJson(standingInJson(after))
+      if (isNew) return say(`${after.name} has a new certificate until ${shownTime(after.endsAt)}`)
+      say(`${after.name} has no new certificate yet: ${after.error ?? 'the order is under way'}`)
+      if (after.fix !== null) say(`What mends it: ${after.fix}`)
+    })
+}
+
+const standings = (place: Place, config: Config): Promise<CertificateStanding[]> =>
+  withStore(place, ({ store }) =>
+    listCertificates({ read: store.read, config, dataDir: place.dataDir }),
+  )
+
+function named(
+  given: string,
+  { tls }: Config,
+  all: readonly CertificateStanding[],
+): CertificateStanding {
+  if (!tls.acme) {
+    throw new OperatorError('tls.acme is not set: the certificates are files, which others renew')
+  }
+  const found = all.find(({ name }) => name === given.toLowerCase())
+  if (found !== undefined) return found
+  const names = all.map(({ name }) => name).slice(0, 20)
+  throw new OperatorError(
+    `${given} is no name that ACME gets a certificate for; there are: ${names.join(', ') || 'none'}. tls.names adds one`,
+  )
+}
+
+interface FileStanding {
+  name: string
+  file: string
+  endsAt: number | null
+  error: string | null
+}
+
+/** What the listeners have in files, named by the listener. */
+const filesOf = (config: Config): FileStanding[] =>
+  certificateFiles(config).map(({ of, ...files }) => {
+    const one = { name: `${of} listener`, file: files.certificate }
+    try {
+      const leaf = new X509Certificate(readCertificate(files)?.cert ?? '')
+      return { ...one, endsAt: Date.parse(leaf.validTo), error: null }
+    } catch (error) {
+      return { ...one, endsAt: null, error: messageOf(error) }
+    }
+  })
+
+const fileInJson = ({ endsAt, ...one }: FileStanding) => ({
+  ...{ source: 'file', ...one, endsAt: jsonTime(endsAt) },
+})
+
+const standingInJson = (one: CertificateStanding) => ({
+  ...{ source: 'acme', name: one.name, domain: one.domain ?? null, endsAt: jsonTime(one.endsAt) },
+  renewAt: jsonTime(one.renew_at),
+  nextAt: jsonTime(one.next_at || null),
+  ...{ failures: one.failures, failedSince: jsonTime(one.failed_since) },
+  ...{ error: one.error, fix: one.fix },
+})

@@ -1,0 +1,81 @@
+import {
+  allCommands,
+  allOptions,
+  type CommandNode,
+  type OptionNode,
+  type ValueNode,
+} from './command-tree.js'
+
+/** A function a command, each for zsh's own `_arguments`, which shows descriptions. */
+export function zshCompletions(program: CommandNode): string {
+  const functions = allCommands(program).map(({ node }) => functionOf(program, node))
+  return `#compdef posthorn
+# zsh completion of posthorn, made by 'posthorn completions zsh'
+
+${functions.join('\n\n')}
+
+# Sourced, it is known from then on; in a file _posthorn of $fpath, it is called at once.
+if [ "$funcstack[1]" = _posthorn ]; then _posthorn "$@"; else compdef _posthorn posthorn; fi
+`
+}
+
+function functionOf(program: CommandNode, node: CommandNode): string {
+  const options = allOptions(program, node).map((option) => quoted(optionSpec(option)))
+  if (node.children.length === 0) {
+    const values = node.values.map((value, i) => quoted(valueSpec(value, i + 1)))
+    return `${functionName(node)}() {
+  _arguments -s -S ${[...options, ...values].join(' \\\n    ')}
+}`
+  }
+  const listed = node.children.map(({ words: [word = ''], about }) => quoted(`${word}:${about}`))
+  const cases = node.children.map(
+    (child) => `        ${child.words.join(' | ')}) ${functionName(child)} ;;`,
+  )
+  const isProgram = node === program
+  return `${functionName(node)}() {
+  local curcontext=$curcontext context state state_descr line ret=1
+  typeset -A opt_args
+  _arguments -C ${[...options, quoted('1: :->command'), quoted('*:: :->argument')].join(' \\\n    ')} && ret=0
+  case $state in
+    command)
+      local -a commands=(
+        ${[...listed, ...(isProgram ? [quoted('help:show the help of a command')] : [])].join('\n        ')}
+      )
+      _describe -t commands command commands && ret=0${node.values.map(({ path }) => (path ? `\n      ${pathAction[path]} && ret=0` : '')).join('')}
+      ;;
+    argument)
+      case $words[1] in
+${cases.join('\n')}${isProgram ? `\n        help) ${functionName(node)} ;;` : ''}
+        *) ret=1; false ;;
+      esac && ret=0
+      ;;
+  esac
+  return ret
+}`
+}
+
+const functionName = ({ name }: CommandNode) => `_${name.replaceAll(/[ -]/g, '_')}`
+
+function optionSpec({ names, about, value, isRepeatable }: OptionNode): string {
+  // The short name of the few that have one is left out.
+  const [name = ''] = names.slice(-1)
+  const spec = `${isRepeatable ? '*' : ''}${name}`
+  if (value === undefined) return `${spec}[${escaped(about)}]`
+  // With the sign the value may follow it, or stand apart.
+  return `${spec}=[${escaped(about)}]:${escaped(value.name)}:${actionOf(value)}`
+}
+
+const valueSpec = (value: ValueNode, position: number) =>
+  `${value.isVariadic ? '*' : position}:${escaped(value.name)}:${actionOf(value)}`
+
+const pathAction = { file: '_files', directory: '_files -/' } as const
+
+function actionOf({ choices, path }: ValueNode): string {
+  if (choices.length > 0) return `(${choices.join(' ')})`
+  // A blank: only the message, nothing to choose from.
+  return path === undefined ? ' ' : pathAction[path]
+}
+
+const escaped = (text: string) => text.replaceAll(/[[\]:\\]/g, '\\$&')
+
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`

@@ -1,0 +1,29 @@
+import { isAnybodyThere, makeSetupLink } from '../people/index.js'
+import { withStore } from './database.js'
+import { say, styled } from './output.js'
+import { type Place, settingsOf } from './place.js'
+import { urlsOf } from './sandbox-set-up.js'
+
+/** The link that makes the first operator, a new one each time; undefined where somebody can log in already, or during an upgrade. */
+export async function firstLink(place: Place): Promise<string | undefined> {
+  // 'posthorn upgrade' migrates by `init`, and may still put back the database of before.
+  const { heldRelease } = await import('../release/index.js')
+  if (heldRelease(place.dataDir) !== undefined) return undefined
+  const path = await withStore(place, ({ store, clock }) =>
+    store.write(async (tx) =>
+      (await isAnybodyThere(tx)) ? undefined : await makeSetupLink(tx, clock.now()),
+    ),
+  )
+  return path === undefined ? undefined : linkAt(place, path)
+}
+
+/** Where the private listener is reached on this machine. */
+export const linkAt = (place: Place, path: string): string =>
+  `${urlsOf(settingsOf(place).http).privateUrl}${path}`
+
+/** What the first person opens, once the appliance runs. */
+export function sayFirstLink(url: string | undefined): void {
+  if (url === undefined) return
+  say('\nOnce it runs, open this to become its first operator (good once, for a day):')
+  say(`  ${styled('bold', url)}`)
+}

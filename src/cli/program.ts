@@ -1,0 +1,159 @@
+import { Command, CommanderError } from 'commander'
+import { packageVersion } from '../config/index.js'
+import { exitStatus } from '../errors/index.js'
+import { rememberCommand } from './audited.js'
+import { requireNamed } from './place.js'
+
+/** With what status every command ends: here, in help, in the manual page, and in bin/README.md. */
+export const exitMeanings: Readonly<Record<number, string>> = {
+  0: 'it is done, and what was looked at is good',
+  [exitStatus.failed]: 'it failed or was not confirmed, or what was looked at is not good',
+  2: 'the command line is wrong; nothing was done',
+  3: "of 'posthorn status': no appliance runs",
+  [exitStatus.damaged]: 'the database is damaged',
+  [exitStatus.disk]: 'the disk failed',
+  [exitStatus.misplaced]: 'the data directory or its key is not the right one',
+  130: 'it was stopped by Ctrl-C',
+}
+
+const after = `
+Examples:
+  $ posthorn setup                         make a server of this machine, question by question
+  $ posthorn init --sandbox                try it out: no DNS, no internet
+  $ posthorn serve                         run the appliance
+  $ posthorn domain add example.com        the DNS records to publish
+  $ posthorn domain verify example.com     whether they are there
+
+The file of settings is the first of: --config, POSTHORN_CONFIG, posthorn.toml in the data
+directory, /etc/posthorn/posthorn.toml. The data directory is the first of: --data, POSTHORN_DATA,
+STATE_DIRECTORY (systemd), ./data; of an installed release /var/lib/posthorn comes before ./data,
+unless that is one.
+
+Exit status:
+${Object.entries(exitMeanings)
+  .map(([status, meaning]) => `  ${status.padEnd(5)}${meaning}`)
+  .join('\n')}`
+
+/** The program without its sub-commands. With `json` its errors are left to whoever catches them. */
+export function makeProgram({ json }: { json: boolean }): Command {
+  return new Command('posthorn')
+    .description('A mail appliance: HTTP API in, signed SMTP out, over one SQLite file.')
+    .version(packageVersion(), '-V, --version', 'print the version')
+    .option(
+      '--config <file>',
+      'settings (POSTHORN_CONFIG; else posthorn.toml in the data directory)',
+    )
+    .option('--data <dir>', 'data directory (POSTHORN_DATA; else ./data)')
+    .option('--json', 'answer in JSON, for scripts; errors too, on stderr')
+    .option('-q, --quiet', 'no remarks beside the answer, only warnings and errors')
+    .option('--no-color', 'without colours (NO_COLOR)')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput(json ? { writeErr: () => {} } : {})
+    .exitOverride()
+    .hook('preAction', (_program, command) => {
+      requireNamed(command)
+      rememberCommand(command, nameOf(command))
+    })
+    .addHelpText('after', after)
+}
+
+/** What the arguments ask of the whole command, wherever these options stand. */
+export function flagsOf(args: readonly string[]) {
+  const [end] = [args.indexOf('--'), args.length].filter((at) => at >= 0)
+  const flags = new Set(args.slice(0, end))
+  return {
+    json: flags.has('--json'),
+    quiet: flags.has('--quiet') || flags.has('-q'),
+    color: !flags.has('--no-color'),
+    /** Commander answers that by itself. */
+    help: ['-h', '--help', '-V', '--version'].some((flag) => flags.has(flag)),
+  }
+}
+
+/** The arguments that are not options of all commands, nor their values: the command comes first. */
+export const wordsOf = (args: readonly string[]) =>
+  args.filter(
+    (arg, i) => !arg.startsWith('-') && !['--config', '--data'].includes(args[i - 1] ?? ''),
+  )
+
+/** Puts the commands under the headings of their groups, and has each error name its own command's help. */
+export function arrange(program: Command, groups: Readonly<Record<string, object>>): void {
+  for (const [heading, members] of Object.entries(groups)) {
+    for (const command of program.commands) {
+      if (Object.hasOwn(members, command.name())) command.helpGroup(heading)
+    }
+  }
+  program.addHelpCommand(
+    new Command('help [command...]').description('show the help of a command').helpGroup('Help:'),
+  )
+  const visit = (command: Command): void => {
+    command.showHelpAfterError(helpHint(command))
+    command.commands.forEach(visit)
+  }
+  visit(program)
+}
+
+export const helpHint = (command: Command) => `'${nameOf(command)} --help' shows how it is used`
+
+/** `posthorn queue retry`. */
+export const nameOf = (command: Command): string =>
+  command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`
+
+/** The command that the words lead to, and the first one that is none. */
+export function deepest(program: Command, words: readonly string[]) {
+  let command = program
+  for (const word of words) {
+    const next = command.commands.find((one) => [one.name(), ...one.aliases()].includes(word))
+    if (next === undefined) return { command, rest: word }
+    command = next
+  }
+  return { command, rest: undefined }
+}
+
+/** `help queue retry` and `queue help retry` are `queue retry --help`; a name that is not there is refused. */
+export function helpAsOption(program: Command, args: readonly string[]): readonly string[] {
+  const words = wordsOf(args)
+  const { command, rest } = deepest(program, words)
+  if (rest !== 'help' || command.commands.length === 0) {
+    // Commander gives a misspelt name to the command that is meant where none is named (`notice lst`).
+    if (rest !== undefined && rest === args[args.indexOf(command.name()) + 1]) {
+      refuseUnlessValue(command, rest)
+    }
+    return args
+  }
+  const named = deepest(program, words.toSpliced(words.indexOf('help'), 1))
+  if (named.rest !== undefined) refuseUnlessValue(named.command, named.rest)
+  return [...args.toSpliced(args.indexOf('help'), 1), '--help']
+}
+
+function refuseUnlessValue(command: Command, name: string): void {
+  if (command.commands.length === 0 || command.registeredArguments.length > 0) return
+  refuseName(command, name)
+}
+
+/** As Commander refuses it where no command is the default, with its suggestion. */
+function refuseName(group: Command, name: string): never {
+  const names = new Command().exitOverride().configureOutput({ writeErr: () => {} })
+  for (const command of group.commands) names.command(command.name()).action(() => {})
+  try {
+    names.parse([name], { from: 'user' })
+  } catch (error) {
+    if (error instanceof CommanderError) group.error(error.message, { code: error.code })
+  }
+  return group.error(`error: unknown command '${name}'`)
+}
+
+/** What `posthorn` alone says: which commands there are, by task. */
+export function overviewOf(groups: Readonly<Record<string, object>>): string {
+  const wide = Math.max(...Object.keys(groups).map((heading) => heading.length))
+  const lines = Object.entries(groups).map(
+    ([heading, members]) => `  ${heading.padEnd(wide)}  ${Object.keys(members).join(' ')}`,
+  )
+  return `Usage: posthorn [options] <command>
+
+${lines.join('\n')}
+
+To try it out: posthorn init --sandbox, then posthorn serve
+'posthorn --help' says what each does, 'posthorn help <command>' how it is used.
+`
+}

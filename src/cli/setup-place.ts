@@ -1,0 +1,27 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { configFile } from '../app/files.js'
+import { systemConfigDir, systemDataDir } from '../setup/index.js'
+import { type Place, placeOf } from './place.js'
+
+export interface SetupPlace extends Place {
+  configFile: string
+  /** It is there already. */
+  hasSettings: boolean
+  /** The service's own directories, by root: with a user and a unit of systemd. */
+  isSystem: boolean
+}
+
+/** As for other commands where a directory is named; else that of the service, for root. */
+export function setupPlace(command: Command): SetupPlace {
+  const given = placeOf(command)
+  const { data } = command.optsWithGlobals<{ data?: string }>()
+  const isRoot = process.getuid?.() === 0
+  const isNamed = Boolean(data || process.env.POSTHORN_DATA)
+  const dataDir = isRoot && !isNamed ? systemDataDir : given.dataDir
+  const isSystem = isRoot && dataDir === systemDataDir
+  const usual = isSystem ? join(systemConfigDir, 'posthorn.toml') : configFile(dataDir)
+  const file = given.configNamed && given.configFile !== undefined ? given.configFile : usual
+  return { ...given, dataDir, configFile: file, hasSettings: existsSync(file), isSystem }
+}

@@ -1,0 +1,244 @@
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { listAccounts } from '../accounts/index.js'
+import { applianceKeyFile } from '../app/files.js'
+import { systemClock } from '../clock/index.js'
+import { openApplianceKey, packageFile } from '../config/index.js'
+import type { Finding } from '../doctor/index.js'
+import { listDomains } from '../domains/index.js'
+import {
+  differences,
+  type First,
+  type FoundSettings,
+  findUser,
+  hasUnit,
+  installUnit,
+  type MachineFacts,
+  makeFirst,
+  makeUser,
+  ownUnitFile,
+  type SetupAnswers,
+  sandboxAnswers,
+  serviceName,
+  settingsText,
+  systemdRuns,
+  userCommand,
+} from '../setup/index.js'
+import { withStore } from './database.js'
+import { firstLink } from './first-link.js'
+import { say, styled } from './output.js'
+import { actAsOwner, settingsOf } from './place.js'
+import type { SetupOptions } from './setup-answers.js'
+import type { SetupPlace } from './setup-place.js'
+import { sayStep, sayTitle } from './setup-screens.js'
+
+/** All that the steps are about. */
+export interface SetupWork {
+  place: SetupPlace
+  options: SetupOptions
+  answers: SetupAnswers
+  found: FoundSettings
+  facts: MachineFacts
+  checks: readonly Finding[]
+}
+
+export interface Made {
+  settings: 'written' | 'written anew' | 'kept'
+  /** What settings that were kept say otherwise than the options. */
+  differences: string[]
+  first: First
+  /** What the first operator opens; undefined where somebody can log in already. */
+  setupUrl: string | undefined
+}
+
+interface PlannedStep {
+  verb: string
+  what: string
+  /** What a file will be. */
+  detail?: string
+}
+
+const textOf = ({ answers, facts }: SetupWork) =>
+  settingsText(answers, {
+    ownAddresses: facts.addresses,
+    example: lastingPath(packageFile('config/posthorn.example.toml')),
+  })
+
+/** A release is installed in a folder of its own, which goes with it; `current` leads to the one in use. */
+const lastingPath = (file: string) =>
+  file.replace(/^(\/usr\/lib\/posthorn)\/[^/]+\//, (found, folder: string) =>
+    existsSync(join(folder, 'current')) ? `${folder}/current/` : found,
+  )
+
+/** Without doing any of it. */
+export async function planOf(work: SetupWork): Promise<PlannedStep[]> {
+  const { place, options, answers } = work
+  const { dataDir, configFile, isSystem } = place
+  const starts = isSystem && options.start && systemdRuns()
+  const steps: (PlannedStep | false)[] = [
+    isSystem &&
+      findUser() === undefined && {
+        verb: 'make',
+        what: `the user ${serviceName}`,
+        detail: userCommand.join(' '),
+      },
+    work.found !== 'theirs'
+      ? { verb: 'write', what: configFile, detail: textOf(work) }
+      : { verb: 'keep', what: `${configFile}, which is your own` },
+    existsSync(applianceKeyFile(dataDir))
+      ? { verb: 'keep', what: `${dataDir}: database and keys` }
+      : { verb: 'make', what: `${dataDir}: database and keys` },
+    { verb: 'make', what: `an account with an API key, and ${answers.domain} with its DKIM keys` },
+    isSystem && !hasUnit() && { verb: 'write', what: ownUnitFile },
+    starts && { verb: 'run', what: `systemctl enable --now ${serviceName}` },
+    answers.route === 'direct' && { verb: 'run', what: 'posthorn doctor' },
+  ]
+  return steps.filter((step) => step !== false)
+}
+
+/** Makes what is not there yet. Each step may be done again: a run that was broken off goes on with the next. */
+export async function makeAll(work: SetupWork): Promise<Made> {
+  const { place, options, answers } = work
+  const tell = place.json ? () => {} : sayStep
+  if (!place.json) sayTitle('Done')
+  const isNew = !existsSync(applianceKeyFile(place.dataDir))
+  makeDirs(place, isNew, tell)
+  const settings = writeSettings(work)
+  tell(settings === 'kept' ? 'kept' : 'written', place.configFile)
+  const differ = work.found === 'theirs' ? differences(settingsOf(place), given(work)) : []
+  for (const one of differ) tell('', styled('yellow', `differs: ${one}`))
+  const first = await asOwner(place, async () => {
+    const { makeDatabase } = await import('../app/make-database.js')
+    await makeDatabase(place.dataDir, systemClock)
+    tell(isNew ? 'made' : 'kept', `${place.dataDir}: database and keys`)
+    return firstOf(place, answers, options.account)
+  })
+  const { account, domain, domainIsNew, apiKey } = first
+  tell(account.isNew ? 'made' : 'kept', `account ${account.name}`)
+  tell(domainIsNew ? 'added' : 'kept', `${domain.name}, with its DKIM keys`)
+  if (apiKey === undefined) tell('kept', "its API key ('posthorn key create NAME' makes another)")
+  else if (!place.json) {
+    tell('made', 'its API key; keep it now, it is not shown again:')
+    say(`\n            ${styled('bold', apiKey)}\n`)
+    keyIsShown(place)
+  }
+  if (place.isSystem && !hasUnit()) {
+    installUnit(packageFile('systemd/posthorn.service'), packageFile('bin/posthorn'))
+    tell('written', ownUnitFile)
+  }
+  const setupUrl = await asOwner(place, () => firstLink(place))
+  return { settings, differences: differ, first, setupUrl }
+}
+
+type Tell = (verb: string, what: string) => void
+
+/** The directories, and the user that they belong to. */
+function makeDirs({ dataDir, configFile, isSystem }: SetupPlace, isNew: boolean, tell: Tell): void {
+  if (!isSystem) {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    return
+  }
+  let user = findUser()
+  if (user === undefined) {
+    user = makeUser()
+    tell('made', `user ${serviceName}`)
+  }
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  if (isNew) chownSync(dataDir, user.uid, user.gid)
+  const configDir = dirname(configFile)
+  if (existsSync(configDir)) return
+  mkdirSync(configDir, { recursive: true })
+  // Whatever the umask: the service reads it, and what is secret is not in there.
+  chmodSync(configDir, 0o755)
+}
+
+/** In one move: a kill leaves the old file or the new one, and never half of one that would pass for a person's. */
+function writeSettings(work: SetupWork): Made['settings'] {
+  const { place, found } = work
+  const { configFile, isSystem } = place
+  const text = textOf(work)
+  if (found === 'theirs') return 'kept'
+  if (found === 'ours' && readFileSync(configFile, 'utf8') === text) return 'kept'
+  const asBefore = isSystem ? () => {} : actAsOwner(place)
+  try {
+    const scratch = `${configFile}.new`
+    rmSync(scratch, { force: true })
+    writeFileSync(scratch, text, { flag: 'wx', flush: true, mode: 0o600 })
+    if (isSystem) chmodSync(scratch, 0o644)
+    renameSync(scratch, configFile)
+  } finally {
+    asBefore()
+  }
+  return found === 'none' ? 'written' : 'written anew'
+}
+
+/** What options say, which settings that are kept may say otherwise. */
+function given({ answers, options }: SetupWork): Partial<SetupAnswers> {
+  if (options.sandbox) return { route: 'sandbox' }
+  const { hostName, address, operator, acme } = options
+  return {
+    ...(hostName !== undefined && { hostName }),
+    ...(address !== undefined && { addresses: address.split(/[\s,]+/) }),
+    ...(operator !== undefined && { operator }),
+    ...(acme !== undefined && { certificates: acme ? 'acme' : 'proxy' }),
+    route: answers.route,
+  }
+}
+
+// While it is there, an API key may have been made that nobody has seen.
+const unseenKey = (dataDir: string) => join(dataDir, 'setup.unfinished')
+
+async function firstOf(
+  place: SetupPlace,
+  { domain, route }: SetupAnswers,
+  account: string | undefined,
+): Promise<First> {
+  const key = openApplianceKey(applianceKeyFile(place.dataDir))
+  const wasBrokenOff = existsSync(unseenKey(place.dataDir))
+  writeFileSync(unseenKey(place.dataDir), '', { mode: 0o600 })
+  const wanted = { domain, account, trust: route === 'sandbox', wasBrokenOff }
+  return withStore(place, (deps) => makeFirst({ ...deps, key }, wanted))
+}
+
+/** The next run need not make another. */
+export function keyIsShown(place: SetupPlace): void {
+  rmSync(unseenKey(place.dataDir), { force: true })
+}
+
+/** The domain that an earlier run has added; undefined where there is none to be read. */
+export async function knownDomain(place: SetupPlace): Promise<string | undefined> {
+  if (!existsSync(applianceKeyFile(place.dataDir))) return undefined
+  return asOwner(place, async () => {
+    const { findDatabase, schemaState } = await import('../store/index.js')
+    if (findDatabase(place.dataDir).kind !== 'there') return undefined
+    if ((await schemaState(place.dataDir)).kind !== 'same') return undefined
+    return withStore(place, async ({ store: { read } }) => {
+      for (const { id } of await listAccounts(read)) {
+        const [domain] = (await listDomains(read, id)).filter(
+          ({ name }) => name !== sandboxAnswers.domain,
+        )
+        if (domain !== undefined) return domain.name
+      }
+      return undefined
+    })
+  })
+}
+
+/** Works as the data directory's owner, then is again who it was. */
+export async function asOwner<T>(place: SetupPlace, work: () => Promise<T>): Promise<T> {
+  const asBefore = actAsOwner(place)
+  try {
+    return await work()
+  } finally {
+    asBefore()
+  }
+}

@@ -1,0 +1,286 @@
+import { resolve } from 'node:path'
+import { type Command, InvalidArgumentError } from 'commander'
+import { isServed } from '../app/lock.js'
+import { systemClock } from '../clock/index.js'
+import { OperatorError } from '../errors/index.js'
+import {
+  checkFile,
+  finishBroken,
+  isPackaged,
+  type Layout,
+  makeLayout,
+  makeService,
+  type Plan,
+  type Progress,
+  readJournal,
+  runWell,
+  type Step,
+  type Switched,
+  thisMachine,
+  type UpgradeDeps,
+  type Upgraded,
+  upgrade,
+  whileAlone,
+} from '../release/index.js'
+import { askAppliance } from './ask.js'
+import { asksFirst, confirmed } from './confirm.js'
+import { remark, say, sayFields, sayJson, warn } from './output.js'
+import { actAsOwner, type Place, placeOf } from './place.js'
+
+interface Options {
+  back?: true
+  sha256?: string
+  backup: boolean
+  timeout: number
+  prefix: string
+  service: string
+  manager: string
+  yes?: true
+  dryRun?: true
+}
+
+export function upgradeCommand(program: Command): void {
+  const command = program
+    .command('upgrade [file]')
+    .description('install another release and switch to it, or say what is installed')
+    .option('--back', 'go back to the release before, or give up one that was broken off')
+    .option('--sha256 <sum>', 'the SHA-256 that the file must have (else of FILE.sha256 beside it)')
+    .option('--no-backup', 'make no backup first')
+    .option('--timeout <seconds>', 'how long the new release may take to be healthy', seconds, 600)
+    .option('--prefix <dir>', 'where releases are installed', '/usr/lib/posthorn')
+    .option('--service <name>', 'the service that runs the appliance', 'posthorn')
+    .option(
+      '--manager <program>',
+      "what starts and stops it, called as 'PROGRAM stop NAME'",
+      'systemctl',
+    )
+  asksFirst(command)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ posthorn upgrade                                    what is installed, and what was broken off
+  $ posthorn upgrade posthorn-0.2.0-linux-x64.tar.xz    or a .deb, or a folder with a release
+  $ posthorn upgrade posthorn_0.2.0_amd64.deb --dry-run
+  $ posthorn upgrade --back
+
+All is checked before anything is stopped: the file, that the release starts on this machine, takes the settings
+and reads the database; then a backup is made. The new release starts without taking or sending anything; when it is
+healthy it begins, and if not, the old one is started again, with its database as it was. If this
+command is killed, run it again: it finishes, or goes back. If the new release cannot even run it, run the one
+of the old release: /usr/lib/posthorn/VERSION/bin/posthorn upgrade --back.`,
+    )
+    .action(async (file: string | undefined, options: Options, command: Command) => {
+      const place = placeOf(command)
+      const deps = depsOf(place, options)
+      if (options.back && file !== undefined) {
+        command.error('error: --back goes back to the release before: it takes no file')
+      }
+      if (options.sha256 !== undefined && file === undefined) {
+        command.error('error: --sha256 is the sum of a file: name that too')
+      }
+      if (file?.endsWith('.deb') && !options.dryRun && (await isPackaged())) {
+        return await byPackage(place, resolve(file), options)
+      }
+      const isLook = file === undefined && !options.back
+      if (isLook && readJournal(deps.layout.prefix) === undefined) {
+        return showInstalled(place, deps.layout)
+      }
+      await whileAlone(deps, async () => {
+        if (await finish(place, deps, { ...options, isAlone: file === undefined })) return
+        if (isLook) return showInstalled(place, deps.layout)
+        const source =
+          file === undefined ? 'previous' : { file: resolve(file), sha256: options.sha256 }
+        const done = await upgrade(deps, {
+          source,
+          backup: options.backup,
+          trust: (release) => trusted(place, options, release, file ?? release),
+          confirm: (plan) => confirmed(place, options, intentOf(plan)),
+        })
+        sayDone(place, done)
+      })
+    })
+}
+
+function depsOf(place: Place, { prefix, service, manager, timeout }: Options): UpgradeDeps {
+  const { dataDir, configFile } = place
+  const asOwner = <T>(work: () => T): T => {
+    const back = actAsOwner(place)
+    try {
+      return work()
+    } finally {
+      back()
+    }
+  }
+  let stoppedAt = 0
+  return {
+    ...{ dataDir, asOwner, clock: systemClock, timeoutMs: timeout * 1_000 },
+    layout: makeLayout(resolve(prefix)),
+    service: makeService(manager, service),
+    machine: thisMachine(),
+    placeOptions: [
+      ...['--data', dataDir],
+      ...(configFile === undefined ? [] : ['--config', configFile]),
+    ],
+    isServed: () => asOwner(() => isServed(dataDir)),
+    async appliance() {
+      const overview = (await askAppliance(place, { overview: true }))?.overview
+      if (overview === undefined) return undefined
+      const api = overview.listeners.find(({ name }) => name === 'API')?.at
+      return { release: overview.release ?? overview.version, api }
+    },
+    tell(progress) {
+      const now = systemClock.now()
+      if (progress.state === 'begins') {
+        const line = lineOf(progress)
+        if (line !== undefined) remark(line)
+        if (progress.step === 'stop') stoppedAt = now
+      } else if (progress.step === 'release' && stoppedAt > 0) {
+        remark(`Nothing was taken or sent for ${((now - stoppedAt) / 1_000).toFixed(1)} s`)
+      }
+    },
+  }
+}
+
+function lineOf({ step, journal: { from, to, migrates, why } }: Progress): string | undefined {
+  const lines: Partial<Record<Step | 'back', string>> = {
+    stop: `Stopping ${from}`,
+    ...(migrates ? { copy: 'Copying the database', migrate: 'Bringing it up to date' } : {}),
+    switch: `Switching to ${to}`,
+    judge: 'Waiting until it is healthy',
+    back: `Going back to ${from}: ${why}`,
+  }
+  return lines[step]
+}
+
+/** What a killed upgrade has left comes first; true when that was all that was asked for. */
+async function finish(
+  place: Place,
+  deps: UpgradeDeps,
+  options: Options & { isAlone: boolean },
+): Promise<boolean> {
+  const journal = readJournal(deps.layout.prefix)
+  if (journal === undefined) return false
+  const { from, to } = journal
+  const isBack = options.back === true || journal.direction === 'back'
+  remark(`An upgrade from ${from} to ${to} was broken off (${journal.direction}, ${journal.step})`)
+  const doing = isBack ? `go back to ${from}` : `finish it, and go back to ${from} if it fails`
+  if (!(await confirmed(place, options, { to: doing, facts: [], how: 'moderate' }))) return true
+  const done = await finishBroken(deps, { back: isBack })
+  if (done === undefined) return false
+  if (options.isAlone) sayDone(place, done)
+  else if (done.kind === 'went back' && !isBack) throw wentBack(done)
+  return options.isAlone
+}
+
+/** dpkg unpacks the package, whose script comes back here with a folder. */
+async function byPackage(place: Place, file: string, { sha256, ...options }: Options) {
+  const checked = await checkFile(file, sha256)
+  if (!checked) warn(unchecked(file))
+  const facts = [
+    'dpkg installs the package, which switches to its release',
+    ...(checked ? [] : [unchecked(file)]),
+  ]
+  if (!(await confirmed(place, options, { to: `install ${file}`, facts, how: 'moderate' }))) return
+  const said = await runWell('dpkg', ['--install', file])
+  if (place.json) sayJson({ result: 'installed by dpkg', file })
+  else say(said.trimEnd())
+}
+
+const unchecked = (file: string) =>
+  `${file} was not checked against anything: no --sha256, FILE.sha256 or SHA256SUMS says whose bytes these are`
+
+/** Its own program is run to look at it, with the rights of this command. */
+async function trusted(place: Place, options: Options, release: string, file: string) {
+  warn(unchecked(file))
+  if (options.yes) return true
+  return await confirmed(place, options, {
+    to: `run ${release} of ${file}, to see whether it fits`,
+    facts: [unchecked(file)],
+    how: 'moderate',
+  })
+}
+
+function intentOf({ from, to, migrates, running }: Plan) {
+  const facts = [
+    running
+      ? 'The appliance is stopped for some seconds, and goes back to the old release by itself if the new one is not healthy'
+      : 'No appliance runs: the next start is of that release',
+    migrates
+      ? `The database is brought up to date; ${running ? 'a copy is kept until the new release is healthy' : 'the old release does not read it then'}`
+      : 'The database stays as it is, so that --back works later too',
+  ]
+  const what = from === undefined ? `install ${to}` : `upgrade from ${from} to ${to}`
+  return {
+    to: what,
+    facts,
+    counts: { from: from ?? null, to, migrates, running },
+    how: 'moderate' as const,
+  }
+}
+
+function sayDone(place: Place, done: Upgraded) {
+  switch (done.kind) {
+    case 'not confirmed':
+      return
+    case 'in use':
+      if (place.json) return sayJson({ result: 'in use', release: done.name })
+      return say(`${done.name} is in use already`)
+    case 'installed': {
+      const { from, to } = done.plan
+      if (place.json) {
+        return sayJson({ result: 'installed', from: from ?? null, to, backup: done.backup ?? null })
+      }
+      say(`${to} is installed${from === undefined ? '' : ` in the place of ${from}`}`)
+      if (done.backup !== undefined) say(`The backup of before is ${done.backup}`)
+      return
+    }
+    case 'upgraded': {
+      const { from, to, backup } = done.journal
+      if (place.json) return sayJson({ result: 'upgraded', from, to, backup })
+      say(`${to} runs; ${from} was before it`)
+      if (backup !== null) say(`The backup of before is ${backup}`)
+      return
+    }
+    case 'went back': {
+      const { from, to, direction } = done.journal
+      if (!done.asked) throw wentBack(done)
+      if (place.json) return sayJson({ result: 'went back', from: to, to: from, direction })
+      return say(`${from} runs again, with its database as it was`)
+    }
+  }
+}
+
+function wentBack({
+  journal: { from, to, backup },
+  why,
+}: Extract<Switched, { kind: 'went back' }>) {
+  const kept = backup === null ? '' : `. The backup of before is ${backup}`
+  return new OperatorError(
+    `The upgrade to ${to} was undone: ${why}. ${from} runs again, with its database as it was; nothing that was accepted is lost${kept}`,
+  )
+}
+
+function showInstalled({ json, dataDir }: Place, layout: Layout) {
+  const [current, previous] = [layout.current(), layout.previous()]
+  const all = layout.all().map(({ name }) => name)
+  if (json) {
+    return sayJson({
+      ...{ prefix: layout.prefix, current: current ?? null, previous: previous ?? null },
+      ...{ releases: all, dataDir },
+    })
+  }
+  if (current === undefined) return say(`No release is installed in ${layout.prefix}`)
+  sayFields({
+    'In use': `${current} (${layout.treeOf(current)})`,
+    Before: previous ?? 'none',
+    ...(all.length > 2 ? { 'Also there': all.filter((name) => name !== current).join(', ') } : {}),
+    'Data directory': dataDir,
+  })
+}
+
+function seconds(text: string): number {
+  const number = /^\d{1,6}$/.test(text) ? Number(text) : 0
+  if (number >= 1) return number
+  throw new InvalidArgumentError('It is a whole number of seconds from 1 on.')
+}

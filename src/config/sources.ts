@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs'
+import { parse, TomlError } from 'smol-toml'
+import { type ConfigSource, environmentName, isTable, settingName } from './read.js'
+import type { Section, Setting } from './settings.js'
+
+/** A setting as it is in force, and where it comes from. */
+export interface SettingInForce {
+  /** `http.private.port`. */
+  name: string
+  value: unknown
+  /** The value as one writes it in the file: `"5%"` of 50,000 millionths. */
+  written: unknown
+  /** A line of the file, from 1 on; the name of a variable; or neither: the default. */
+  line?: number
+  variable?: string
+}
+
+/** All settings of `section` with the `values` that were read from `source`, in its order. */
+export function settingsInForce(
+  section: Section,
+  values: Readonly<Record<string, unknown>>,
+  { file, env }: ConfigSource,
+): SettingInForce[] {
+  const lines = file === undefined ? [] : readFileSync(file, 'utf8').split('\n')
+  const paths = pathsOf(section)
+  const lineOf = linesOf(lines, paths.map(settingName))
+  return paths.map((path) => {
+    const name = settingName(path)
+    const variable = environmentName(path)
+    const line = lineOf.get(name)
+    const value = valueAt(values, path)
+    return {
+      name,
+      ...{ value, written: writtenAs(section, path, value) },
+      ...(env[variable] !== undefined ? { variable } : line === undefined ? {} : { line }),
+    }
+  })
+}
+
+const pathsOf = (section: Section, path: readonly string[] = []): (readonly string[])[] =>
+  Object.entries(section).flatMap(([name, entry]) =>
+    entry.kind === 'setting' ? [[...path, name]] : pathsOf(entry as Section, [...path, name]),
+  )
+
+function writtenAs(section: Section, path: readonly string[], value: unknown): unknown {
+  const found = path.reduce<Section[string]>((at, key) => (at as Section)[key] ?? at, section)
+  return (found as Setting<unknown>).write?.(value) ?? value
+}
+
+/**
+ * Where each name is set. The parser tells no lines, so it reads more and more of the file: what is new after
+ * some lines was set in them. A file has some hundred lines, and a tenth of a second goes by.
+ */
+function linesOf(lines: readonly string[], names: readonly string[]): Map<string, number> {
+  const found = new Map<string, number>()
+  let after = 0
+  for (let end = 1; end <= lines.length; end++) {
+    const table = parsed(lines.slice(0, end).join('\n'))
+    // In the middle of a list, or of a text of several lines.
+    if (table === undefined) continue
+    for (const name of names) {
+      if (!found.has(name) && valueAt(table, name.split('.')) !== undefined) {
+        found.set(name, after + 1)
+      }
+    }
+    after = end
+  }
+  return found
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parse(text)
+  } catch (error) {
+    if (error instanceof TomlError) return undefined
+    throw error
+  }
+}
+
+const valueAt = (table: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>((at, key) => (isTable(at) ? at[key] : undefined), table)

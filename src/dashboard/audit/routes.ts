@@ -1,0 +1,106 @@
+import { type ChangeFilter, type LoggedChange, readChanges } from '../../audit/index.js'
+import type { PeopleDeps } from '../../people/index.js'
+import { readAudit } from '../../protection/index.js'
+import { browserName } from '../entry/browser-name.js'
+import { page } from '../shell/answer.js'
+import { type Html, html } from '../shell/html.js'
+import type { Shell } from '../shell/page.js'
+import type { OperatorVisit } from '../shell/visit.js'
+
+interface AuditDeps {
+  people: Pick<PeopleDeps, 'store'>
+}
+
+const rowsAPage = 50
+const pausesShown = 20
+
+/** Who changed what: of an account for its owners, and all of it for operators. */
+export function auditPages(shell: Pick<Shell, 'account' | 'operator'>, deps: AuditDeps): void {
+  const { read } = deps.people.store
+
+  shell.account.get('/audit', 'audit.read', async (visit) => {
+    const { account, base } = visit
+    const { changes, ...rest } = await changesOf(deps, visit, account.id, `${base}/audit`)
+    const pauses = rest.isFirst
+      ? await readAudit(read, { accountId: account.id, limit: pausesShown })
+      : []
+    const view = {
+      ...{ ...rest, now: visit.now, ofAll: false, changes: changes.map(shown) },
+      pauses: pauses.map(({ at, action, reason, who, note }) => ({
+        at,
+        action,
+        reason,
+        who,
+        note,
+      })),
+    }
+    return page('audit/list', view, { title: 'Audit log' })
+  })
+
+  shell.operator.get('/audit', 'operator.read', async (visit) => {
+    const { changes, ...rest } = await changesOf(deps, visit, undefined, '/operator/audit')
+    const view = { ...rest, now: visit.now, ofAll: true, changes: changes.map(shown), pauses: [] }
+    return page('audit/list', view, { title: 'Audit log' })
+  })
+}
+
+async function changesOf(
+  { people }: AuditDeps,
+  { query }: OperatorVisit,
+  accountId: string | undefined,
+  path: string,
+) {
+  const given = (name: string) => query.get(name)?.trim() || undefined
+  const kind = kinds.find(({ value }) => value !== '' && value === query.get('kind'))?.value
+  const filter: ChangeFilter = {
+    ...{ name: given('name'), action: given('action') },
+    kind: kind === '' ? undefined : kind,
+  }
+  const before = /^\d{1,15}$/.test(query.get('before') ?? '')
+    ? Number(query.get('before'))
+    : undefined
+  const question = { filter, before, limit: rowsAPage }
+  const { changes, next } = await readChanges(people.store.read, accountId, question)
+  const link = (more: Record<string, string>) => {
+    const values = { kind: filter.kind, name: filter.name, action: filter.action, ...more }
+    const set = Object.entries(values).filter(([, value]) => value !== undefined)
+    return set.length === 0 ? path : `${path}?${new URLSearchParams(set as [string, string][])}`
+  }
+  return {
+    ...{ changes, path, kinds, isFirst: before === undefined },
+    ...{ kind: filter.kind ?? '', name: filter.name ?? '', action: filter.action ?? '' },
+    isFiltered: Object.values(filter).some((value) => value !== undefined),
+    older: next === undefined ? undefined : link({ before: String(next) }),
+    newer: before === undefined ? undefined : link({}),
+  }
+}
+
+const kinds = [
+  { value: '', label: 'Every way' },
+  { value: 'user', label: 'Pages' },
+  { value: 'api', label: 'API' },
+  { value: 'cli', label: 'Commands' },
+  { value: 'system', label: 'The appliance itself' },
+] as const
+
+const ways = { user: 'page', api: 'API', cli: 'command', system: 'itself' } as const
+
+const shown = (change: LoggedChange) => ({
+  ...{ at: change.at, name: change.name, way: ways[change.kind], account: change.account ?? '' },
+  ...{ action: change.action, target: change.target ?? '', from: change.addressKey ?? '' },
+  detail: detailOf(change.detail),
+})
+
+function detailOf(detail: Record<string, unknown>): Html | undefined {
+  const entries = Object.entries(detail).flatMap(([name, value]): [string, unknown][] => {
+    if (value === null || value === '') return []
+    if (name === 'agent' && typeof value === 'string') return [['with', browserName(value)]]
+    if (name === 'newBrowser') return value === true ? [['browser', 'new']] : []
+    return [[name, value]]
+  })
+  if (entries.length === 0) return undefined
+  return html`${entries.map(
+    ([name, value]) =>
+      html`<div><span class="quiet">${name}</span> ${typeof value === 'string' ? value : JSON.stringify(value)}</div>`,
+  )}`
+}

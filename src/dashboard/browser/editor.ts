@@ -1,0 +1,153 @@
+import { html } from '@codemirror/lang-html'
+import { liquid } from '@codemirror/lang-liquid'
+import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'
+import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint'
+import { EditorState } from '@codemirror/state'
+import { EditorView } from '@codemirror/view'
+import { tags } from '@lezer/highlight'
+import { basicSetup } from 'codemirror'
+
+/*
+ * The template's page with script: its code in an editor, and the preview anew while somebody types. The text
+ * areas stay in the form, with the same text, so that it is sent as it is without script.
+ */
+const form = document.querySelector<HTMLFormElement>('form#editor')
+const nonce = document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?.content ?? ''
+const afterMs = 600
+
+// The page's own colours, which follow the reader's scheme.
+const colours = [
+  EditorView.theme({
+    '&': { color: 'var(--ink)', backgroundColor: 'var(--card)' },
+    '.cm-content': { caretColor: 'var(--ink)' },
+    '.cm-cursor': { borderLeftColor: 'var(--ink)' },
+    '.cm-gutters': { color: 'var(--quiet)', backgroundColor: 'var(--sunk)', border: 'none' },
+    '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'var(--accent-soft)' },
+    '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground':
+      { backgroundColor: 'var(--line)' },
+    // Its own marks are pictures as data, which the policy keeps out.
+    '.cm-lint-marker-error': { content: '"●"', color: 'var(--bad)' },
+    '.cm-lintRange-error': { backgroundImage: 'none', textDecoration: 'underline wavy var(--bad)' },
+    '.cm-tooltip': { color: 'var(--ink)', backgroundColor: 'var(--card)' },
+  }),
+  syntaxHighlighting(
+    HighlightStyle.define([
+      { tag: [tags.tagName, tags.keyword, tags.controlKeyword], color: 'var(--accent)' },
+      { tag: [tags.attributeValue, tags.string], color: 'var(--good)' },
+      { tag: [tags.brace, tags.processingInstruction, tags.variableName], color: 'var(--bad)' },
+      { tag: [tags.comment, tags.angleBracket, tags.attributeName], color: 'var(--quiet)' },
+    ]),
+  ),
+]
+
+if (form !== null) {
+  const editors = new Map<string, EditorView>()
+  for (const area of form.querySelectorAll<HTMLTextAreaElement>('textarea')) {
+    editors.set(area.name, replace(area))
+  }
+  showFault(editors)
+  keepPreview(form, editors)
+}
+
+function replace(area: HTMLTextAreaElement): EditorView {
+  const label = area.labels[0]
+  const language = area.name === 'html' ? liquid({ base: html({ autoCloseTags: true }) }) : liquid()
+  const view = new EditorView({
+    doc: area.value,
+    extensions: [
+      ...[basicSetup, lintGutter(), language, colours, EditorView.lineWrapping],
+      ...[EditorView.cspNonce.of(nonce), EditorState.readOnly.of(area.readOnly)],
+      EditorView.contentAttributes.of({
+        // Also where it is read only: what is scrolled can be reached by keys.
+        tabindex: '0',
+        ...(label && { 'aria-label': label.textContent ?? area.name }),
+        ...(area.hasAttribute('aria-describedby') && {
+          'aria-describedby': area.getAttribute('aria-describedby') ?? '',
+        }),
+      }),
+      EditorView.updateListener.of((update) => {
+        if (!update.docChanged) return
+        area.value = update.state.doc.toString()
+        area.dispatchEvent(new Event('input', { bubbles: true }))
+      }),
+    ],
+  })
+  area.before(view.dom)
+  area.hidden = true
+  // What is hidden cannot be asked for by the browser itself; the server says it.
+  area.required = false
+  label?.addEventListener('click', () => view.focus())
+  return view
+}
+
+/** Asks for the preview of what is typed, a moment after the last key, and puts it in the place of the one before. */
+function keepPreview(form: HTMLFormElement, editors: ReadonlyMap<string, EditorView>): void {
+  let timer: number | undefined
+  let latest: AbortController | undefined
+  const ask = async () => {
+    latest?.abort()
+    const asking = new AbortController()
+    latest = asking
+    const body = new URLSearchParams()
+    for (const [name, value] of new FormData(form)) {
+      if (typeof value === 'string') body.append(name, value)
+    }
+    try {
+      const { preview = '' } = form.dataset
+      const answer = await fetch(preview, { method: 'POST', body, signal: asking.signal })
+      if (!answer.ok || answer.redirected) return
+      const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+      const made = page.querySelector('#preview')
+      const there = document.querySelector('#preview')
+      if (made === null || there === null || asking.signal.aborted) return
+      putInPlace(there, made)
+      showFault(editors)
+    } catch (error) {
+      if (!asking.signal.aborted) console.info('The preview could not be made', error)
+    }
+  }
+  form.addEventListener('input', (event) => {
+    if (event.target instanceof HTMLInputElement && event.target.name === 'look') return
+    clearTimeout(timer)
+    timer = setTimeout(() => void ask(), afterMs)
+  })
+}
+
+/** What somebody is typing into stays: the same samples keep their fields, and the chosen look stays chosen. */
+function putInPlace(there: Element, made: Element): void {
+  const look = there.querySelector<HTMLInputElement>('input[name=look]:checked')?.value
+  const chosen = look && made.querySelector<HTMLInputElement>(`input[name=look][value=${look}]`)
+  if (chosen) {
+    for (const other of made.querySelectorAll('input[name=look]')) other.removeAttribute('checked')
+    chosen.setAttribute('checked', '')
+  }
+  const samples = there.querySelector('.samples')
+  const fresh = made.querySelector('.samples')
+  if (samples !== null && fresh !== null && namesIn(samples) === namesIn(fresh)) {
+    fresh.remove()
+    for (const child of [...there.children]) if (child !== samples) child.remove()
+    samples.before(...made.children)
+  } else there.replaceChildren(...made.children)
+}
+
+const namesIn = (samples: Element) =>
+  [...samples.querySelectorAll<HTMLInputElement>('input[name=variable]')]
+    .map(({ value }) => value)
+    .join('\n')
+
+/** Marks the place of the fault that the preview tells of. */
+function showFault(editors: ReadonlyMap<string, EditorView>): void {
+  const fault = document.querySelector<HTMLElement>('#preview [data-fault]')
+  for (const [name, view] of editors) {
+    const { doc } = view.state
+    const line = Number(fault?.dataset.line ?? 0)
+    const diagnostics: Diagnostic[] = []
+    if (fault !== null && fault.dataset.fault === name && line >= 1 && line <= doc.lines) {
+      const { from, to } = doc.line(line)
+      const start = Math.min(to, from + Math.max(0, Number(fault.dataset.column ?? 1) - 1))
+      const message = fault.querySelector('p')?.textContent ?? ''
+      diagnostics.push({ from: start, to: Math.max(start, to), severity: 'error', message })
+    }
+    view.dispatch(setDiagnostics(view.state, diagnostics))
+  }
+}

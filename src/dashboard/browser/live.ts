@@ -1,0 +1,79 @@
+const pollMs = 5_000
+const channelName = 'posthorn-live'
+// So that a tab that is left open does not keep its session alive.
+const looking = { Accept: 'text/html', 'Posthorn-Look': 'by-itself' }
+
+/**
+ * Brings the parts of the page that have `data-live` (and an id) up to date when something has changed. One tab of the
+ * browser listens (`/live`) and tells the others; where that cannot be, the page looks every five seconds.
+ * What somebody is busy with stays: a part with the focus in a field or with something typed waits.
+ */
+export function keepUpToDate(enhance: (part: ParentNode) => void): void {
+  if (document.querySelector('[data-live]') === null) return
+  const look = () => void refresh(enhance).catch(() => {})
+  document.addEventListener('visibilitychange', look)
+  const hasSession = document.documentElement.dataset.session !== undefined
+  // Both exist over TLS and on this machine only.
+  if (!hasSession || navigator.locks === undefined || !('BroadcastChannel' in window)) {
+    setInterval(look, pollMs)
+    return
+  }
+  const channel = new BroadcastChannel(channelName)
+  channel.addEventListener('message', look)
+  void navigator.locks.request(channelName, () => lead(channel, look))
+}
+
+/** Until this tab is closed, when another one gets the lock. */
+function lead(channel: BroadcastChannel, look: () => void): Promise<never> {
+  let polls: ReturnType<typeof setInterval> | undefined
+  const tell = () => {
+    channel.postMessage('changed')
+    look()
+  }
+  const source = new EventSource('/live')
+  source.addEventListener('changed', tell)
+  source.addEventListener('open', () => clearInterval(polls))
+  source.addEventListener('error', () => {
+    clearInterval(polls)
+    polls = setInterval(tell, pollMs)
+  })
+  return new Promise(() => {})
+}
+
+async function refresh(enhance: (part: ParentNode) => void): Promise<void> {
+  if (document.hidden) return
+  const response = await fetch(location.href, { headers: looking })
+  if (!response.ok || response.redirected) return
+  const fresh = new DOMParser().parseFromString(await response.text(), 'text/html')
+  for (const part of document.querySelectorAll<HTMLElement>('[data-live][id]')) {
+    const other = fresh.getElementById(part.id)
+    if (other === null || isBusy(part) || other.innerHTML === part.dataset.shown) continue
+    const shown = other.innerHTML
+    for (const [index, details] of part.querySelectorAll('details').entries()) {
+      if (details.open) other.querySelectorAll('details')[index]?.setAttribute('open', '')
+    }
+    const focused = part.contains(document.activeElement)
+      ? document.activeElement?.getAttribute('href')
+      : undefined
+    part.replaceChildren(...other.childNodes)
+    part.dataset.shown = shown
+    enhance(part)
+    if (focused) part.querySelector<HTMLElement>(`a[href="${CSS.escape(focused)}"]`)?.focus()
+  }
+}
+
+function isBusy(part: HTMLElement): boolean {
+  const { activeElement } = document
+  if (
+    part.contains(activeElement) &&
+    activeElement?.matches('input, select, textarea, button, summary')
+  ) {
+    return true
+  }
+  return [...part.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('input, textarea')].some(
+    (field) =>
+      field.type === 'checkbox' || field.type === 'radio'
+        ? (field as HTMLInputElement).checked !== (field as HTMLInputElement).defaultChecked
+        : field.value !== field.defaultValue,
+  )
+}

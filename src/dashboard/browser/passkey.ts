@@ -1,0 +1,35 @@
+// Passkeys exist over TLS and on `localhost` alone, and for no bare address: elsewhere their forms stay hidden.
+import { startAuthentication, startRegistration } from '@simplewebauthn/browser'
+
+const isAddress = /^[\d.]+$|^\[/.test(location.hostname)
+
+async function answer(form: HTMLFormElement): Promise<void> {
+  const fault = form.querySelector<HTMLElement>('[data-passkey-fault]')
+  const field = form.querySelector<HTMLInputElement>('input[name="answer"]')
+  if (field === null) return
+  try {
+    const response = await fetch(form.dataset.options ?? '', { method: 'POST' })
+    // It leads to where somebody proves once more who they are.
+    if (response.redirected) return location.assign(response.url)
+    const optionsJSON = await response.json()
+    const made =
+      form.dataset.passkey === 'create'
+        ? await startRegistration({ optionsJSON })
+        : await startAuthentication({ optionsJSON })
+    field.value = JSON.stringify(made)
+    form.submit()
+  } catch {
+    if (fault === null) return
+    fault.hidden = false
+    fault.textContent = 'It did not work, or you cancelled it. You can try again.'
+  }
+}
+
+for (const form of document.querySelectorAll<HTMLFormElement>('form[data-passkey]')) {
+  if (!isSecureContext || isAddress || !('PublicKeyCredential' in window)) continue
+  form.hidden = false
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    void answer(form)
+  })
+}

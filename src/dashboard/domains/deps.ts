@@ -1,0 +1,19 @@
+import type { Plans } from '../../billing/index.js'
+import type { Clock } from '../../clock/index.js'
+import type { ApplianceKey, Config } from '../../config/index.js'
+import type { Resolver } from '../../dns/index.js'
+import type { RecordSettings } from '../../domains/index.js'
+import type { Store } from '../../store/index.js'
+
+export interface DomainPageDeps {
+  store: Store
+  clock: Clock
+  key: ApplianceKey
+  plans: Plans
+  /** What the records to publish depend on. */
+  records: RecordSettings
+  /** Where mail leaves from, by which reports are told apart. */
+  outbound: Config['outbound']
+  /** A new one for each look, which remembers no answer of a moment ago. */
+  openResolver: () => Resolver
+}

@@ -1,0 +1,62 @@
+import { type Domain, listDomains } from '../../domains/index.js'
+import { pageOf, type Read, textCursorOf, textInCursor } from '../../store/index.js'
+import { type Moment, moment } from '../format.js'
+import { type Answer, page } from '../shell/answer.js'
+import type { Visit } from '../shell/visit.js'
+import { type StateView, stateOf } from './state.js'
+
+interface DomainsView {
+  base: string
+  accountId: string
+  mayWrite: boolean
+  domains: {
+    name: string
+    url: string
+    state: StateView
+    signs: string
+    links: string
+    checked: Moment | undefined
+  }[]
+  newer: string | undefined
+  older: string | undefined
+}
+
+const pageSize = 50
+
+/** The account's domains, by name. */
+export async function listPage(read: Read, visit: Visit): Promise<Answer> {
+  const { account, base, query, now } = visit
+  const scope = `domains page ${account.id}`
+  const cursor = query.get('after')
+  const after = cursor === null ? undefined : textInCursor(cursor, scope)
+  const found = await listDomains(read, account.id, { after, limit: pageSize + 1 })
+  const { page: domains, nextCursor } = pageOf(found, pageSize, ({ name }) =>
+    textCursorOf(name, scope),
+  )
+  const view: DomainsView = {
+    base,
+    accountId: account.id,
+    mayWrite: visit.may('domains.write'),
+    domains: domains.map((domain) => ({
+      ...{ name: domain.name, url: `${base}/domains/${domain.name}` },
+      ...{ state: stateOf(domain), signs: signsWith(domain), links: linksBy(domain) },
+      checked: domain.checkedAt === null ? undefined : moment(domain.checkedAt, now),
+    })),
+    newer: cursor === null ? undefined : `${base}/domains`,
+    older: nextCursor === null ? undefined : `${base}/domains?after=${nextCursor}`,
+  }
+  return page('domains/list', view, { title: 'Domains' })
+}
+
+const algorithms = { 'rsa-sha256': 'RSA', 'ed25519-sha256': 'Ed25519' } as const
+
+/** The keys that sign its mail. */
+export function signsWith({ keys }: Domain): string {
+  const signing = keys.filter(({ verified }) => verified)
+  return signing.map(({ algorithm }) => algorithms[algorithm]).join(' and ') || 'nothing yet'
+}
+
+function linksBy({ trackingHost, trackingHostReady }: Domain): string {
+  if (trackingHost === null) return 'the appliance'
+  return trackingHostReady ? trackingHost : `the appliance, until ${trackingHost} leads here`
+}

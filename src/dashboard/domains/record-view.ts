@@ -1,0 +1,72 @@
+import type { DnsRecord, Domain, RecordCheck } from '../../domains/index.js'
+import type { Tone } from '../shell/parts.js'
+
+/** A record to publish, with what the last look at it found. */
+export interface RecordView {
+  /** What it is for. */
+  title: string
+  why: string
+  required: boolean
+  type: string
+  host: string
+  value: string
+  state: { text: string; tone: Tone }
+  /** What the DNS has there now. */
+  found: string[]
+  advice: string
+}
+
+const words: Readonly<Record<DnsRecord['purpose'], { title: string; why: string }>> = {
+  'dkim-rsa': {
+    title: 'DKIM key (RSA)',
+    why: 'Shows that the domain is yours, and lets receivers check the signature of its mail.',
+  },
+  'dkim-ed25519': {
+    title: 'DKIM key (Ed25519)',
+    why: 'A second, shorter signature, for receivers that know it.',
+  },
+  'return-path-mx': {
+    title: 'Return path: MX',
+    why: 'Brings bounces back here under the domain’s own name.',
+  },
+  'return-path-spf': {
+    title: 'Return path: SPF',
+    why: 'Says that mail with this return path comes from this appliance.',
+  },
+  dmarc: {
+    title: 'DMARC policy',
+    why: 'Says what receivers do with mail that only pretends to be yours, and where they report it.',
+  },
+  tracking: {
+    title: 'Host for links',
+    why: 'Tracked links then show your own name in place of the appliance’s.',
+  },
+}
+
+export function recordView(
+  domain: Domain,
+  record: DnsRecord & { seen: RecordCheck | undefined },
+): RecordView {
+  const { purpose, type, host, value, required, seen } = record
+  return {
+    ...{ ...words[purpose], type, host, value, required },
+    state: stateIn(seen, domain),
+    found: seen?.found ?? [],
+    advice: seen?.advice ?? '',
+  }
+}
+
+function stateIn(seen: RecordCheck | undefined, { trusted }: Domain): RecordView['state'] {
+  switch (seen?.state) {
+    case 'ok':
+      return { text: 'found', tone: 'good' }
+    case 'missing':
+      return { text: 'missing', tone: trusted ? 'none' : 'bad' }
+    case 'different':
+      return { text: 'another value', tone: trusted ? 'none' : 'bad' }
+    case 'unknown':
+      return { text: 'no answer', tone: 'doubt' }
+    case undefined:
+      return { text: 'not looked yet', tone: 'none' }
+  }
+}

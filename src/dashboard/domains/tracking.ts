@@ -1,0 +1,60 @@
+import { enums, string, type } from 'superstruct'
+import { type Domain, setTrackingHost } from '../../domains/index.js'
+import { type OwnSwitches, setSwitches } from '../../tracking/index.js'
+import { type Answer, redirect } from '../shell/answer.js'
+import type { Faults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import type { DomainPageDeps } from './deps.js'
+import { domainOf } from './domain-of.js'
+
+export interface TrackingView {
+  host: string
+  isReady: boolean
+  opens: string
+  clicks: string
+  choices: { value: string; label: string }[]
+}
+
+const choices = [
+  { value: 'default', label: 'As the account has it' },
+  { value: 'on', label: 'On' },
+  { value: 'off', label: 'Off' },
+]
+const flags = { on: true, off: false, default: null } as const
+const Choice = enums(['default', 'on', 'off'])
+const TrackingForm = type({ trackOpens: Choice, trackClicks: Choice, trackingHost: string() })
+
+export const trackingView = (domain: Domain, own: OwnSwitches): TrackingView => ({
+  host: domain.trackingHost ?? '',
+  isReady: domain.trackingHostReady,
+  opens: choiceOf(own.opens),
+  clicks: choiceOf(own.clicks),
+  choices,
+})
+
+const choiceOf = (flag: boolean | null) => (flag === null ? 'default' : flag ? 'on' : 'off')
+
+/** Whether opens and clicks of a domain's mail are noted, and by which host its links lead. */
+export function switchPages(
+  pages: AccountPages,
+  deps: DomainPageDeps,
+  again: (visit: Visit, faults: Faults) => Promise<Answer>,
+): void {
+  const { store } = deps
+  const options = { action: 'domains.write', form: TrackingForm, again } as const
+  pages.post('/domains/:name/tracking', options, async (visit) => {
+    const { account, base, form } = visit
+    const { id: domainId, name, trackingHost } = await domainOf(deps, visit)
+    const host = form.trackingHost.trim()
+    // A host that stays keeps what was seen of it.
+    if (host !== (trackingHost ?? '')) {
+      await setTrackingHost({ store }, account.id, name, host === '' ? null : host)
+    }
+    const { trackOpens, trackClicks } = form
+    const switches = { opens: flags[trackOpens], clicks: flags[trackClicks] }
+    await setSwitches({ store }, { domainId }, switches)
+    const audit = { action: 'domain.tracking', target: name, detail: { ...form } }
+    return redirect(`${base}/domains/${name}`, { flash: 'Saved', audit })
+  })
+}

@@ -1,0 +1,83 @@
+import { type Infer, type } from 'superstruct'
+import { type EmailFilter, FilterFields, filterOf } from '../../emails/index.js'
+import { ApiError } from '../../errors/index.js'
+import { check, ShapeError } from '../../http/index.js'
+
+const Fields = type(FilterFields)
+type Given = Infer<typeof Fields>
+
+/** What the address of a page asks of the log: the fields of `GET /v1/emails`, and two more for people. */
+export interface Wanted {
+  filter: EmailFilter
+  /** What was understood, as the API's query writes it. */
+  given: Given
+  /** What was typed into the search field, and which range was chosen. */
+  search: string
+  range: string
+  /** The mail that was searched for by its id. */
+  mailId: string | undefined
+  /** What cannot be understood, as a sentence. */
+  fault: string | undefined
+}
+
+export const ranges = [
+  { value: '', label: 'Any time', ms: undefined },
+  { value: '1h', label: 'Last hour', ms: 3_600_000 },
+  { value: '24h', label: 'Last 24 hours', ms: 86_400_000 },
+  { value: '7d', label: 'Last 7 days', ms: 7 * 86_400_000 },
+  { value: '30d', label: 'Last 30 days', ms: 30 * 86_400_000 },
+] as const
+
+const names = Object.keys(FilterFields) as (keyof Given)[]
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** The filter that an address asks for. What is wrong is told, and then nothing is looked for. */
+export function wantedOf(query: URLSearchParams, now: number): Wanted {
+  const search = (query.get('q') ?? '').trim()
+  const range = ranges.find(({ value }) => value === query.get('range')) ?? ranges[0]
+  const given: Given = {}
+  for (const name of names) {
+    const value = query.get(name)?.trim()
+    if (value) given[name] = value
+  }
+  Object.assign(given, searched(search))
+  if (range.ms !== undefined) given.createdAfter = new Date(now - range.ms).toISOString()
+  const wanted = { given, search, range: range.value }
+  try {
+    const filter = filterOf(check(given, Fields))
+    const mailId = uuid.test(search) ? search.toLowerCase() : undefined
+    return { ...wanted, filter, mailId, fault: undefined }
+  } catch (error) {
+    const fault = faultIn(error, search)
+    return { ...wanted, filter: {}, mailId: undefined, fault }
+  }
+}
+
+/** One field finds what people have at hand: an address, a mail's id or its Message-ID. */
+function searched(text: string): Given {
+  if (text === '' || uuid.test(text)) return {}
+  const isMessageId = /^<[^<>]+>$/.test(text) || uuid.test(text.slice(0, text.indexOf('@')))
+  return isMessageId ? { messageId: text } : { to: text }
+}
+
+function faultIn(error: unknown, search: string): string {
+  if (error instanceof ApiError) return `${error.message}.`
+  if (!(error instanceof ShapeError)) throw error
+  const [issue] = error.issues
+  if (issue?.path[0] === 'to' && search !== '') {
+    return `“${search.slice(0, 80)}” is no address, id or Message-ID. A recipient is searched by the whole address.`
+  }
+  return `${issue?.path[0] ?? 'The filter'}: ${issue?.message ?? error.message}.`
+}
+
+/** The address's query for the same filter with some of it changed; an empty value takes a part away. */
+export function queryWith(query: URLSearchParams, changes: Record<string, string>): string {
+  const parameters = new URLSearchParams()
+  for (const name of ['q', 'range', ...names]) {
+    const value = changes[name] ?? query.get(name)?.trim() ?? ''
+    if (value !== '') parameters.set(name, value)
+  }
+  if (changes.before) parameters.set('before', changes.before)
+  const text = parameters.toString()
+  return text === '' ? '' : `?${text}`
+}

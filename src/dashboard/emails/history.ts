@@ -1,0 +1,103 @@
+import type { Ended, Waiting } from '../../deliveries/index.js'
+import { type EmailRecord, type Happening, timelineOf } from '../../emails/index.js'
+import { publicReason } from '../../errors/index.js'
+import { readTimeline } from '../../events/index.js'
+import type { Read } from '../../store/index.js'
+import { type Moment, moment } from '../format.js'
+import type { Tone } from '../shell/parts.js'
+import type { Visit } from '../shell/visit.js'
+import { toneOf } from './words.js'
+
+export interface TimelineView {
+  lines: TimelineLine[]
+  /** To the events behind these. */
+  more: string | undefined
+}
+
+export interface TimelineLine {
+  at: Moment
+  /** To the millisecond, in UTC. */
+  exact: string
+  what: string
+  tone: Tone
+  recipient: string | undefined
+  reply: string | undefined
+  means: string
+  byMachine: boolean
+  /** The conversation of the attempt, where it is kept and short. */
+  transcript: string | undefined
+}
+
+// A page has some tens of kB, whatever was answered and said.
+const linesShown = 50
+const transcriptChars = 12_000
+
+/** What happened to a mail, some lines a page; the last attempt of each delivery with its conversation. */
+export async function historyOf(
+  read: Read,
+  { account, query, now, base }: Visit,
+  email: EmailRecord,
+  deliveries: readonly (Ended | Waiting)[],
+): Promise<TimelineView> {
+  const skip = Math.min(1_000_000, Math.max(0, Number.parseInt(query.get('skip') ?? '', 10) || 0))
+  const events = await readTimeline(read, account.id, email.id, { skip, limit: linesShown + 1 })
+  const happened = timelineOf(email, events.slice(0, linesShown))
+  const lines = skip === 0 ? happened : happened.filter(({ what }) => !isAtOnce(what))
+  const talks = conversations(happened, deliveries)
+  return {
+    lines: lines.map((line) => lineOf(line, talks.get(line), now)),
+    more:
+      events.length > linesShown
+        ? `${base}/emails/${email.id}?skip=${skip + linesShown}`
+        : undefined,
+  }
+}
+
+/** Told on the first page alone. */
+const isAtOnce = (what: Happening['what']) => what === 'accepted' || what === 'cancelled'
+
+/** By the line of the attempt that it was: the last one of its delivery. */
+function conversations(
+  lines: readonly Happening[],
+  deliveries: readonly (Ended | Waiting)[],
+): Map<Happening, string> {
+  const talks = new Map<Happening, string>()
+  let left = transcriptChars
+  for (const delivery of deliveries) {
+    const text = 'transcript' in delivery ? delivery.transcript : delivery.lastTranscript
+    const line = lines.findLast(
+      ({ deliveryId, what }) => deliveryId === delivery.id && attempts.has(what),
+    )
+    if (!text || line === undefined || text.length > left) continue
+    left -= text.length
+    talks.set(line, text)
+  }
+  return talks
+}
+
+const attempts: ReadonlySet<string> = new Set([
+  ...['deferred', 'delivered', 'relayed', 'bounced', 'failed'],
+])
+
+const words: Partial<Record<Happening['what'], string>> = {
+  sent: 'first attempt',
+  relayed: 'handed to the failover',
+}
+
+function lineOf(
+  { at, what, recipient, reply, means, byMachine }: Happening,
+  transcript: string | undefined,
+  now: number,
+): TimelineLine {
+  return {
+    at: moment(at, now),
+    exact: `${new Date(at).toISOString().slice(0, 23).replace('T', ' ')} UTC`,
+    what: words[what] ?? what,
+    tone: toneOf(what),
+    recipient: recipient ?? undefined,
+    reply: reply === null ? undefined : publicReason(reply),
+    means: byMachine ? means : means.replace(/^\[|\]$/g, ''),
+    byMachine,
+    transcript,
+  }
+}

@@ -1,0 +1,212 @@
+import { listAutomations } from '../../automations/index.js'
+import { listBroadcasts } from '../../broadcasts/index.js'
+import type { Clock } from '../../clock/index.js'
+import { type EmailSummary, listEmails } from '../../emails/index.js'
+import { ApiError } from '../../errors/index.js'
+import type { Read, Store } from '../../store/index.js'
+import { listTemplates } from '../../templates/index.js'
+import { type Moment, moment } from '../format.js'
+import { type Answer, page, redirect } from '../shell/answer.js'
+import type { Tone } from '../shell/parts.js'
+import type { Visit } from '../shell/visit.js'
+import { queryWith, ranges, type Wanted, wantedOf } from './filter.js'
+import { statusChips, toneOf } from './words.js'
+
+export interface LogView {
+  base: string
+  maySend: boolean
+  search: string
+  chips: { label: string; href: string; here: boolean }[]
+  /** The selects behind the search field, each with what is chosen. */
+  selects: { name: string; label: string; value: string; options: Option[] }[]
+  /** The rest of the filter, which a search keeps. */
+  kept: { name: string; value: string }[]
+  fault: string | undefined
+  rows: LogRow[]
+  /** Set while the log has no mail at all. */
+  isNew: boolean
+  isFiltered: boolean
+  /** Set when the page ended before it was full: how far back was looked. */
+  lookedTo: Moment | undefined
+  newest: string | undefined
+  older: string | undefined
+  csv: string
+  same: { api: string; cli: string }
+}
+
+interface Option {
+  value: string
+  label: string
+}
+
+export interface LogRow {
+  href: string
+  at: Moment
+  to: string
+  subject: string
+  status: string
+  tone: Tone
+  byFailover: boolean
+}
+
+const pageSize = 50
+// A page takes some milliseconds, whatever it finds; 'Older' goes on from there.
+const mostLooked = 1_000
+const mostOptions = 100
+const isoDate = /^[0-9a-f]{8}-[0-9a-f]{4}-7/
+
+/** An account's mails, newest first, of which a search by an id leads to the mail itself. */
+export async function showLog(
+  { store }: { store: Store; clock: Clock },
+  visit: Visit,
+): Promise<Answer> {
+  const { query, account, base, now } = visit
+  const { read } = store
+  const wanted = wantedOf(query, now)
+  if (wanted.mailId !== undefined && (await isMailOf(read, account.id, wanted.mailId))) {
+    return redirect(`${base}/emails/${wanted.mailId}`)
+  }
+  const before = cursorIn(query)
+  const lookFor = wanted.fault === undefined && wanted.mailId === undefined
+  const { emails, next } = lookFor
+    ? await listEmails(read, account.id, wanted.filter, {
+        limit: pageSize,
+        before,
+        most: mostLooked,
+      })
+    : { emails: [], next: undefined }
+  const isFiltered = query.size > 0
+  const here = (changes: Record<string, string>) => `${base}/emails${queryWith(query, changes)}`
+  const view: LogView = {
+    ...{ base, maySend: visit.may('emails.send'), search: wanted.search, isFiltered },
+    chips: statusChips.map(({ label, status }) => ({
+      label,
+      href: here({ status: status.join(',') }),
+      here: (query.get('status') ?? '') === status.join(','),
+    })),
+    selects: await selectsOf(read, account.id, wanted),
+    kept: keptOf(query),
+    fault:
+      wanted.fault ??
+      (wanted.mailId === undefined ? undefined : 'No mail of this account has that id.'),
+    rows: emails.map((email) => rowOf(email, base, now)),
+    isNew: emails.length === 0 && !isFiltered,
+    lookedTo:
+      next !== undefined && emails.length < pageSize ? moment(timeOf(next), now) : undefined,
+    newest: before === undefined ? undefined : here({ before: '' }),
+    older: next === undefined ? undefined : here({ before: next }),
+    csv: `${base}/emails.csv${queryWith(query, {})}`,
+    same: sameBy(wanted),
+  }
+  return page('emails/log', view, { title: 'Emails', wide: true })
+}
+
+const rowOf = (email: EmailSummary, base: string, now: number): LogRow => ({
+  href: `${base}/emails/${email.id}`,
+  at: moment(Date.parse(email.createdAt), now),
+  to: [email.to, ...email.cc, ...email.bcc].filter(Boolean).join(', ') || 'Nobody',
+  subject: email.subject || 'No subject',
+  status: email.status,
+  tone: toneOf(email.status),
+  byFailover: email.provider === 'failover',
+})
+
+async function isMailOf(read: Read, accountId: string, id: string): Promise<boolean> {
+  const row = await read
+    .selectFrom('emails')
+    .select('id')
+    .where('id', '=', id)
+    .where('account_id', '=', accountId)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Where the page before ended: a mail's id, which people may change as they like. */
+export function cursorIn(query: URLSearchParams): string | undefined {
+  const before = query.get('before') ?? ''
+  if (before === '') return undefined
+  if (isoDate.test(before) && before.length === 36) return before
+  throw new ApiError('validation_error', 'The address of this page ends no page of the log')
+}
+
+const timeOf = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+
+const shown = ['type', 'template', 'broadcastId', 'automationId'] as const
+
+/** What is chosen elsewhere than in the selects, and is not to be lost by a search. */
+const keptOf = (query: URLSearchParams) =>
+  [...query].flatMap(([name, value]) =>
+    name === 'q' || name === 'range' || name === 'before' || shown.some((one) => one === name)
+      ? []
+      : [{ name, value }],
+  )
+
+async function selectsOf(
+  read: Read,
+  accountId: string,
+  { given, range }: Wanted,
+): Promise<LogView['selects']> {
+  const limit = mostOptions
+  const [templates, campaigns, automations] = await Promise.all([
+    listTemplates(read, accountId, { limit }),
+    listBroadcasts(read, accountId, { limit }),
+    listAutomations(read, accountId, { limit }),
+  ])
+  const select = (name: (typeof shown)[number], label: string, options: Option[]) => {
+    const value = given[name] ?? ''
+    const known = value === '' || options.some((option) => option.value === value)
+    const all = known ? options : [{ value, label: value }, ...options]
+    return { name, label, value, options: [{ value: '', label: 'Any' }, ...all] }
+  }
+  const selects = [
+    select('type', 'Type', [
+      { value: 'transactional', label: 'Transactional' },
+      { value: 'marketing', label: 'Marketing' },
+    ]),
+    select(
+      'template',
+      'Template',
+      templates.map(({ slug }) => ({ value: slug, label: slug })),
+    ),
+    select(
+      'broadcastId',
+      'Campaign',
+      campaigns.map(({ id, name, subject }) => ({ value: id, label: name || subject })),
+    ),
+    select(
+      'automationId',
+      'Automation',
+      automations.map(({ id, name }) => ({ value: id, label: name })),
+    ),
+  ]
+  return [
+    { name: 'range', label: 'Time', value: range, options: ranges.map((one) => ({ ...one })) },
+    // A list of nothing to choose is in the way.
+    ...selects.filter(({ options, name }) => options.length > 1 || name === 'type'),
+  ]
+}
+
+const flags: Partial<Record<keyof Wanted['given'], string>> = {
+  topicId: '--topic-id',
+  broadcastId: '--broadcast-id',
+  messageId: '--message-id',
+  automationId: '--automation-id',
+  createdAfter: '--created-after',
+  createdBefore: '--created-before',
+}
+
+function sameBy({ given }: Wanted): LogView['same'] {
+  const entries = Object.entries(given).filter((pair): pair is [keyof typeof given, string] =>
+    Boolean(pair[1]),
+  )
+  const query = new URLSearchParams(entries).toString()
+  const options = entries.map(([name, value]) => ` ${flags[name] ?? `--${name}`} ${quoted(value)}`)
+  return {
+    api: `GET /v1/emails${query === '' ? '' : `?${query}`}`,
+    cli: `posthorn email list${options.join('')}`,
+  }
+}
+
+/** As a shell takes it, whatever is in it. */
+const quoted = (text: string) =>
+  /^[\w@.:+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`

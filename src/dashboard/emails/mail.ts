@@ -1,0 +1,163 @@
+import { type Ended, findDeliveries, type Waiting } from '../../deliveries/index.js'
+import { type EmailRecord, readEmail } from '../../emails/index.js'
+import { ApiError } from '../../errors/index.js'
+import { type Moment, moment } from '../format.js'
+import { type Answer, page } from '../shell/answer.js'
+import type { Faults } from '../shell/faults.js'
+import type { Tone } from '../shell/parts.js'
+import type { Visit } from '../shell/visit.js'
+import { type ActionsView, actionsOf } from './choices.js'
+import type { EmailPageDeps } from './deps.js'
+import { historyOf, type TimelineView } from './history.js'
+import { type Origin, originOf } from './origin.js'
+import { type WaitingView, whyWaits } from './waiting.js'
+import { toneOf } from './words.js'
+
+export interface MailView {
+  url: string
+  base: string
+  subject: string
+  status: string
+  tone: Tone
+  facts: { label: string; value: string }[]
+  accepted: Moment
+  scheduled: Moment | undefined
+  tabs: { label: string; href: string; here: boolean }[]
+  recipients: RecipientView[]
+  waiting: WaitingView[]
+  /** How many more wait than are explained. */
+  moreWaiting: number
+  held: string | undefined
+  timeline: TimelineView
+  origin: Origin[]
+  actions: ActionsView
+  same: { api: string; cli: string }
+}
+
+export interface RecipientView {
+  address: string
+  kind: string
+  status: string
+  tone: Tone
+  attempts: number
+  server: string
+  /** To the conversation with its server, where one was kept. */
+  transcript: string | undefined
+  others: string
+}
+
+// Each is two look-ups and a question to a thread.
+const maxExplained = 5
+
+/** One mail: what happened to it, why it waits, and what can be done. */
+export async function showMail(
+  deps: EmailPageDeps,
+  visit: Visit,
+  faults?: Faults,
+): Promise<Answer> {
+  const { read } = deps.store
+  const { account, base, now } = visit
+  const id = mailIdOf(visit)
+  const email = await readEmail(read, account.id, id)
+  const { waiting, ended } = await findDeliveries(read, { emailId: id })
+  const explained = waiting.slice(0, maxExplained)
+  const url = `${base}/emails/${id}`
+  const view: MailView = {
+    ...headOf(email, visit, 'timeline'),
+    facts: factsOf(email),
+    accepted: moment(Date.parse(email.createdAt), now),
+    scheduled: email.scheduledAt === null ? undefined : moment(Date.parse(email.scheduledAt), now),
+    recipients: email.recipients.map((one) => recipientOf(one, { waiting, ended, url, base })),
+    waiting: await Promise.all(
+      explained.map((one) => whyWaits({ read, now, gateOf: deps.gateOf }, one)),
+    ),
+    moreWaiting: waiting.length - explained.length,
+    held: email.held?.reason,
+    timeline: await historyOf(read, visit, email, [...ended, ...waiting]),
+    origin: await originOf(read, visit, email),
+    actions: await actionsOf(deps, visit, email, waiting),
+    same: {
+      api: `GET /v1/emails/${id}`,
+      cli: `posthorn email show ${id}\nposthorn queue show ${id}`,
+    },
+  }
+  return page('emails/mail', view, { title: view.subject, ...(faults && { faults }) })
+}
+
+export interface MailHead {
+  url: string
+  base: string
+  subject: string
+  status: string
+  tone: Tone
+  tabs: MailView['tabs']
+}
+
+/** What stands above each view of a mail. */
+export function headOf(email: EmailRecord, { base }: Visit, here: string): MailHead {
+  const url = `${base}/emails/${email.id}`
+  const tab = (name: string, label: string, path: string) => ({
+    ...{ label, href: `${url}${path}`, here: name === here },
+  })
+  return {
+    ...{ url, base, subject: email.subject || 'No subject' },
+    ...{ status: email.status, tone: toneOf(email.status) },
+    tabs: [
+      tab('timeline', 'What happened', ''),
+      tab('content', 'Content', '/content'),
+      tab('headers', 'Headers', '/headers'),
+      tab('json', 'JSON', '/api'),
+    ],
+  }
+}
+
+/** The mail that an address names; throws a 404 for what is no id. */
+export function mailIdOf({ params }: Pick<Visit, 'params'>): string {
+  const id = (params.id ?? '').toLowerCase()
+  if (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) return id
+  throw new ApiError('not_found', 'No such email')
+}
+
+function factsOf(email: EmailRecord): MailView['facts'] {
+  const facts: [string, string | readonly string[] | null][] = [
+    ['From', email.from],
+    ['To', email.to],
+    ['Cc', email.cc],
+    ['Bcc', email.bcc],
+    ['Reply-To', email.replyTo],
+    ['Message-ID', email.messageId],
+    ['Way', email.provider === 'failover' ? 'By a smart host of the failover' : null],
+    ['Type', email.type],
+    ['Template', email.template],
+    ['Tags', email.tags.map(({ name, value }) => `${name}:${value}`)],
+    ['Attachments', email.attachments.map(({ filename }) => filename)],
+    ['Opens by people', email.opensCount === 0 ? null : String(email.opensCount)],
+    ['Clicks by people', email.clicksCount === 0 ? null : String(email.clicksCount)],
+  ]
+  return facts.flatMap(([label, given]) => {
+    const value = Array.isArray(given) ? given.join(', ') : String(given ?? '')
+    return value === '' ? [] : [{ label, value }]
+  })
+}
+
+function recipientOf(
+  { email: address, kind, status, attempts, held }: EmailRecord['recipients'][number],
+  { waiting, ended, url, base }: Found & { url: string; base: string },
+): RecipientView {
+  const wait = waiting.find(({ recipient }) => recipient === address)
+  const end = ended.find(({ recipient }) => recipient === address)
+  const transcript = end?.transcript || wait?.lastTranscript
+  const id = end?.id ?? wait?.id
+  const shown = held === null ? status : 'held'
+  return {
+    ...{ address, kind, attempts, status: shown, tone: toneOf(shown) },
+    server: [end?.remote, end?.tls].filter(Boolean).join(', '),
+    transcript: transcript && id !== undefined ? `${url}/deliveries/${id}` : undefined,
+    others: `${base}/emails?${new URLSearchParams({ q: address })}`,
+  }
+}
+
+interface Found {
+  waiting: readonly Waiting[]
+  ended: readonly Ended[]
+}

@@ -1,0 +1,245 @@
+import { enums, object, optional, string } from 'superstruct'
+import { readContent } from '../../contents/index.js'
+import { verifiedDomains } from '../../domains/index.js'
+import { acceptEmail, SendBody, type SendInput } from '../../emails/index.js'
+import { ApiError } from '../../errors/index.js'
+import { check } from '../../http/index.js'
+import { simulatorDomain } from '../../simulator/index.js'
+import { listTemplates, type Samples, samplesOf } from '../../templates/index.js'
+import { type Answer, page, redirect } from '../shell/answer.js'
+import type { Faults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import { contentToSend } from './again.js'
+import type { EmailPageDeps } from './deps.js'
+import { mailIdOf } from './mail.js'
+
+const Form = object({
+  from: string(),
+  to: string(),
+  subject: optional(string()),
+  template: optional(string()),
+  variables: optional(string()),
+  format: enums(['text', 'html']),
+  content: optional(string()),
+  scheduledAt: optional(string()),
+  again: optional(string()),
+})
+type NewMail = (typeof Form)['TYPE']
+
+export interface NewMailView {
+  base: string
+  faults: Faults | undefined
+  values: Partial<NewMail>
+  templates: string[]
+  /** Whom to try it with: addresses and what becomes of mail to them. */
+  tries: { label: string; action: string }[]
+  /** Files of the mail that is sent again. */
+  attachments: string[]
+  noDomain: boolean
+  same: { api: string; cli?: string }
+}
+
+const maxTemplates = 200
+// A body may have 2 MiB, and a form's encoding makes up to three of each byte.
+const maxFormBytes = 8 * 1024 * 1024
+
+/** A form that sends one mail, by the same acceptance as the API's. */
+export function newMailPages(pages: AccountPages, deps: EmailPageDeps): void {
+  pages.get('/emails/new', 'emails.send', (visit) => showForm(deps, visit))
+
+  const again = (visit: Visit, faults: Faults) => showForm(deps, visit, faults)
+  const form = { action: 'emails.send' as const, form: Form, maxBodyBytes: maxFormBytes, again }
+  // What is typed stays; without script too.
+  const fill = { action: 'emails.send', reads: true, maxBodyBytes: maxFormBytes } as const
+  pages.post('/emails/new/fill', fill, (visit) => showForm(deps, visit))
+  pages.post('/emails/new', form, async ({ account, form, base }) => {
+    const body = await bodyOf(deps, account.id, form)
+    const { id, scheduledAt } = await acceptEmail(deps, account.id, body)
+    const flash = await flashOf(deps, id, scheduledAt)
+    const audit = { action: 'email.send', target: id, detail: { to: form.to } }
+    return redirect(`${base}/emails/${id}`, { flash, audit })
+  })
+}
+
+async function flashOf({ store }: EmailPageDeps, id: string, scheduledAt: unknown) {
+  const mail = await store.read
+    .selectFrom('emails')
+    .select('status')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (mail?.status === 'suppressed') return 'Nobody gets the mail: all it is for are suppressed.'
+  return scheduledAt === undefined ? 'The mail is queued.' : 'The mail is scheduled.'
+}
+
+async function showForm({ store }: EmailPageDeps, visit: Visit, faults?: Faults): Promise<Answer> {
+  const { account, base, query, person } = visit
+  const { read } = store
+  const [domain] = await verifiedDomains(read, account.id)
+  const againId = query.get('again') ?? String(faults?.values.again ?? '')
+  const source =
+    againId === ''
+      ? undefined
+      : await contentToSend(read, account.id, mailIdOf({ params: { id: againId } }))
+  const templates = await listTemplates(read, account.id, { limit: maxTemplates })
+  const template = query.get('template')
+  const samples = template === null ? {} : await samplesOf(read, account.id, template)
+  const fill = (to: string) => `${base}/emails/new/fill?${new URLSearchParams({ to })}`
+  const simulated = (name: string) => `${name}@${simulatorDomain}`
+  const view: NewMailView = {
+    ...{ base, faults, noDomain: domain === undefined },
+    values: {
+      from: domain === undefined ? '' : `${account.name} <hello@${domain}>`,
+      to: person.email,
+      format: 'text',
+      ...(Object.keys(samples).length > 0 && { variables: variablesText(samples) }),
+      ...source?.values,
+      ...typedIn(visit.fields),
+      ...asked(query),
+    },
+    templates: templates.map(({ slug }) => slug),
+    tries: [
+      { label: 'yourself', action: fill(person.email) },
+      // As the simulator's addresses begin.
+      ...['delivered', 'bounced', 'deferred', 'complained'].map((name) => ({
+        label: `${name}@…`,
+        action: fill(simulated(name)),
+      })),
+    ],
+    attachments: source?.attachments.map(({ filename }) => filename) ?? [],
+    same: { api: 'POST /v1/emails/send\n{ "from": …, "to": …, "subject": …, "html": … }' },
+  }
+  return page('emails/new-mail', view, { title: 'New mail' })
+}
+
+/** What stands in the form that is filled in further. */
+const typedIn = (fields: Visit['fields']): Record<string, string> =>
+  Object.fromEntries(
+    [
+      'from',
+      'subject',
+      'template',
+      'variables',
+      'format',
+      'content',
+      'scheduledAt',
+      'again',
+    ].flatMap((name) => {
+      const value = fields.get(name)
+      return value ? [[name, value]] : []
+    }),
+  )
+
+/** What other pages fill in by their links. */
+function asked(query: URLSearchParams): Record<string, string> {
+  const names = ['from', 'to', 'subject', 'template', 'again']
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = query.get(name)
+      return value ? [[name, value.slice(0, 1_000)]] : []
+    }),
+  )
+}
+
+/** The form as a client of the API would write it; whatever is wrong with that, the acceptance says. */
+async function bodyOf(
+  { store, attachments: { maxBytes } }: EmailPageDeps,
+  accountId: string,
+  form: NewMail,
+): Promise<SendInput> {
+  const { from, subject, template, content, format, scheduledAt } = form
+  const to = form.to
+    .split(/[,\n]/)
+    .map((address) => address.trim())
+    .filter((address) => address !== '')
+  if (template === undefined && content === undefined) {
+    const hasTemplates = (await listTemplates(store.read, accountId, { limit: 1 })).length > 0
+    throw faultOf(
+      'content',
+      hasTemplates ? 'Write something, or choose a template' : 'Write something',
+    )
+  }
+  if (template !== undefined && content !== undefined) {
+    throw faultOf('content', 'A template brings its own: empty this field, or choose no template')
+  }
+  const source =
+    form.again === undefined
+      ? undefined
+      : await contentToSend(store.read, accountId, mailIdOf({ params: { id: form.again } }))
+  const attachments = await filesOf(store.read, source?.attachments ?? [], maxBytes)
+  return check(
+    {
+      ...{ from, to, subject },
+      ...(template === undefined
+        ? { html: format === 'html' ? content : htmlOf(content ?? '') }
+        : { template, variables: variablesOf(form.variables) }),
+      ...(template === undefined && format === 'text' && { text: content }),
+      ...(scheduledAt !== undefined && { scheduledAt: utc(scheduledAt) }),
+      ...(attachments.length > 0 && { attachments }),
+    },
+    SendBody,
+  )
+}
+
+const faultOf = (field: string, message: string) =>
+  new ApiError('validation_error', message, { fields: { field } })
+
+/** A browser's `datetime-local`, which the form calls UTC. */
+const utc = (text: string) => (/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(text) ? `${text}Z` : text)
+
+/** Sample values by their paths, as the variables of a send: `order.id` is within `order`. */
+function variablesText(samples: Samples): string {
+  const variables: Record<string, unknown> = Object.create(null)
+  for (const [path, value] of Object.entries(samples)) {
+    const names = path.split('.')
+    const last = names.pop() ?? path
+    let at = variables
+    for (const name of names) {
+      if (typeof at[name] !== 'object' || at[name] === null) at[name] = Object.create(null)
+      at = at[name] as Record<string, unknown>
+    }
+    at[last] = value
+  }
+  return JSON.stringify(variables, undefined, 2)
+}
+
+function variablesOf(text = '{}'): Record<string, unknown> {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw faultOf('variables', 'This is no JSON, such as {"name": "Ann"}')
+  }
+}
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+
+/** Paragraphs as they were typed. */
+const htmlOf = (text: string) =>
+  text
+    .trim()
+    .split(/\n{2,}/)
+    .map((part) => part.replace(/[&<>]/g, (char) => entities[char] ?? char))
+    .map((part) => `<p>${part.replaceAll('\n', '<br>')}</p>`)
+    .join('\n')
+
+async function filesOf(
+  read: Parameters<typeof readContent>[0],
+  attachments: Awaited<ReturnType<typeof contentToSend>>['attachments'],
+  maxBytes: number,
+) {
+  const total = attachments.reduce((bytes, { sizeBytes }) => bytes + sizeBytes, 0)
+  if (total > maxBytes) {
+    throw new ApiError('validation_error', 'Its attachments are larger than is allowed now')
+  }
+  const files = []
+  for (const { content, sizeBytes, filename, contentType, contentId, disposition } of attachments) {
+    const pieces: Buffer[] = []
+    for await (const piece of readContent(read, { id: content, sizeBytes })) pieces.push(piece)
+    const base64 = Buffer.concat(pieces).toString('base64')
+    files.push({
+      ...{ filename, contentType, content: base64, disposition },
+      ...(contentId !== undefined && { contentId }),
+    })
+  }
+  return files
+}

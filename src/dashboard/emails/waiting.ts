@@ -1,0 +1,71 @@
+import { stoppedForClient } from '../../billing/index.js'
+import {
+  explainWaiting,
+  type LiveGate,
+  type StreamKey,
+  surroundingsOf,
+  type Waiting,
+  type WhyWaiting,
+} from '../../deliveries/index.js'
+import { publicReason } from '../../errors/index.js'
+import { queueClass, type Read } from '../../store/index.js'
+import { type Moment, moment } from '../format.js'
+
+export interface WaitingView {
+  recipient: string
+  gate: string
+  says: string
+  next: Moment | undefined
+  givesUp: Moment
+  /** It is given up before it would be tried again. */
+  tooLate: boolean
+  attempts: number
+}
+
+export interface WaitingDeps {
+  read: Read
+  now: number
+  /** What the running threads know; undefined when nothing of the stream is due. */
+  gateOf: (stream: StreamKey) => Promise<LiveGate | undefined>
+}
+
+/** Why a delivery waits, as `posthorn queue show` says it, but without the operator's notes. */
+export async function whyWaits(
+  { read, now, gateOf }: WaitingDeps,
+  delivery: Waiting,
+): Promise<WaitingView> {
+  const { lane, class: of, accountId, held, lastReply, expiresAt } = delivery
+  const [around, live] = await Promise.all([
+    surroundingsOf(read, delivery, now),
+    gateOf({ lane, class: queueClass[of], accountId }),
+  ])
+  const type = of === 'transactional' ? 'transactional' : 'marketing'
+  const accountStop = around.accountStop && (await stoppedForClient(read, accountId, type))
+  const own = {
+    ...delivery,
+    held: held && { ...held, reason: publicReason(held.reason) },
+    lastReply: lastReply && publicReason(lastReply),
+  }
+  const why = explainWaiting(own, { ...around, accountStop }, now, live)
+  return {
+    recipient: delivery.recipient,
+    gate: gateWords[why.gate] ?? why.gate,
+    says: why.gate === 'in-flight' ? 'An attempt is under way.' : `${why.says.trim()}.`,
+    next: why.until === null ? undefined : moment(why.until, now),
+    givesUp: moment(expiresAt, now),
+    tooLate: why.until !== null && why.until >= expiresAt,
+    attempts: delivery.attempts,
+  }
+}
+
+const gateWords: Partial<Record<WhyWaiting['gate'], string>> = {
+  'in-flight': 'under way',
+  'tls-policy': 'TLS policy',
+  account: 'account stopped',
+  lane: 'in line',
+  due: 'in line',
+  turn: 'in line',
+  dns: 'DNS look-up',
+  suspended: 'site suspended',
+  rate: 'rate limit',
+}

@@ -1,0 +1,84 @@
+import { string, type } from 'superstruct'
+import { createKey } from '../../accounts/index.js'
+import { verifiedDomains } from '../../domains/index.js'
+import { simulatorDomain } from '../../simulator/index.js'
+import { ownUrl } from '../own-url.js'
+import { type Answer, page } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import type { KeyPageDeps } from './deps.js'
+import { keyFields, limitsIn, scopeWords } from './form.js'
+import type { Once } from './once.js'
+import { domainBoxes } from './view.js'
+
+const CreateForm = type({ ...keyFields, once: string() })
+
+interface CreateView {
+  base: string
+  accountId: string
+  once: string
+  scopes: { value: string; label: string; hint: string }[]
+  /** Undefined: too many to tick. */
+  domains: string[] | undefined
+  faults: Faults
+}
+
+interface MadeView {
+  base: string
+  name: string
+  key: string
+  /** How to try it. */
+  example: string
+}
+
+export const scopes = Object.entries(scopeWords).map(([value, hint]) => ({
+  ...{ value, hint },
+  label: value === 'read' ? 'Reading' : value === 'sending' ? 'Sending' : 'Full',
+}))
+
+/** A request that a key of this scope may make; `domain`: one that it may send from. */
+function exampleOf(
+  at: string,
+  { key, scope }: { key: string; scope: string },
+  domain = 'YOUR-DOMAIN',
+): string {
+  const authorization = `-H 'Authorization: Bearer ${key}'`
+  if (scope !== 'sending') return `curl ${at}/v1/domains ${authorization}`
+  const to = `delivered@${simulatorDomain}`
+  const mail = { from: `hello@${domain}`, to, subject: 'Hello', html: 'Hello' }
+  return `curl ${at}/v1/emails/send ${authorization} -H 'Content-Type: application/json' -d '${JSON.stringify(mail)}'`
+}
+
+/** The form that makes a key, and the one answer that shows it. */
+export function createPages(pages: AccountPages, deps: KeyPageDeps & { once: Once }): void {
+  const { store, plans, once } = deps
+
+  const show = async ({ account, base }: Visit, faults: Faults): Promise<Answer> => {
+    const view: CreateView = {
+      ...{ base, faults, scopes },
+      accountId: account.id,
+      once: once.token(),
+      domains: await domainBoxes(store.read, account.id),
+    }
+    return page('keys/create', view, { title: 'Create a key' })
+  }
+  pages.get('/keys/new', 'keys.write', (visit) => show(visit, noFaults))
+
+  const options = { action: 'keys.write', form: CreateForm, sudo: true, again: show } as const
+  pages.post('/keys/new', options, async ({ account, base, form, request }) => {
+    const limits = limitsIn(form)
+    const made = await once.run(form.once, () =>
+      createKey(deps, account.id, form.name, { plans, limits }),
+    )
+    const [verified] = await verifiedDomains(store.read, account.id)
+    const domain = limits.domains?.[0] ?? verified
+    const view: MadeView = {
+      ...{ base, name: made.name, key: made.key },
+      example: exampleOf(ownUrl(request), made, domain),
+    }
+    const { id: target, name, scope } = made
+    const audit = { action: 'key.create', target, detail: { name, scope } }
+    return page('keys/made', view, { title: 'Your new key', audit })
+  })
+}

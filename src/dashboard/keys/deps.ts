@@ -1,0 +1,9 @@
+import type { Plans } from '../../billing/index.js'
+import type { Clock } from '../../clock/index.js'
+import type { Store } from '../../store/index.js'
+
+export interface KeyPageDeps {
+  store: Store
+  clock: Clock
+  plans: Plans
+}

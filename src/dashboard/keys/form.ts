@@ -1,0 +1,45 @@
+import { array, enums, type Infer, string, type } from 'superstruct'
+import { type KeyLimits, keyScopes } from '../../accounts/index.js'
+import { ApiError } from '../../errors/index.js'
+
+/** The fields of a key, as both of its forms send them. */
+export const keyFields = {
+  name: string(),
+  scope: enums(keyScopes),
+  /** Ticked ones, or lines of a text. */
+  domains: array(string()),
+  /** One a line. */
+  networks: string(),
+  /** A day, or empty. */
+  expiresAt: string(),
+}
+
+const Fields = type(keyFields)
+
+/** The limits that are meant. Throws a 422 for a day that is none; the rest is the account's to check. */
+export function limitsIn(form: Infer<typeof Fields>): KeyLimits {
+  const domains = form.domains.flatMap(wordsOf)
+  const networks = wordsOf(form.networks)
+  return {
+    scope: form.scope,
+    domains: domains.length === 0 ? null : domains,
+    networks: networks.length === 0 ? null : networks,
+    expiresAt: form.expiresAt === '' ? null : dayOf(form.expiresAt),
+  }
+}
+
+const wordsOf = (text: string) => text.split(/[\s,;]+/).filter((word) => word !== '')
+
+function dayOf(text: string): number {
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
+  if (!Number.isNaN(at)) return at
+  const message = 'The day is to be written as 2027-01-31'
+  throw new ApiError('validation_error', message, { status: 422, fields: { field: 'expiresAt' } })
+}
+
+/** What each scope lets a key do, for who chooses one. */
+export const scopeWords = {
+  full: 'Everything that the API has',
+  sending: 'Sends mail, looks at a mail and cancels one',
+  read: 'Reads everything and changes nothing',
+} as const

@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto'
+import { ApiError } from '../../errors/index.js'
+
+/** Lets each form that makes a secret be sent once. */
+export interface Once {
+  /** For a hidden field of the form. */
+  token(): string
+  /** Throws a 422 for what is no token, and a 409 where a form with this token was sent before, and made something. */
+  run<T>(token: string, make: () => Promise<T>): Promise<T>
+}
+
+const mostKept = 10_000
+const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
+const alreadyMade =
+  'This was made already and shown then; it cannot be shown again. If nobody kept it, make another'
+
+/**
+ * A page that shows a secret answers a POST, so a reload of it, or a way back to it, would make another
+ * secret that nobody keeps. What was used is kept in memory: after a restart at worst one more is made.
+ */
+export function makeOnce(): Once {
+  const used = new Set<string>()
+  return {
+    token: randomUUID,
+    async run(token, make) {
+      // What is kept of a form must be short.
+      if (!isUuid(token)) throw new ApiError('validation_error', 'Open the form again and send it')
+      if (used.has(token)) throw new ApiError('conflict', alreadyMade)
+      // Before the work, or two clicks at once would both make one.
+      used.add(token)
+      if (used.size > mostKept) used.delete([...used][0] ?? token)
+      try {
+        return await make()
+      } catch (error) {
+        used.delete(token)
+        throw error
+      }
+    },
+  }
+}

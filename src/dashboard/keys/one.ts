@@ -1,0 +1,90 @@
+import { type } from 'superstruct'
+import {
+  type ApiKey,
+  deleteKey,
+  findKey,
+  hasOtherFullKey,
+  updateKey,
+} from '../../accounts/index.js'
+import { type Answer, page, redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import { scopes } from './create.js'
+import type { KeyPageDeps } from './deps.js'
+import { keyFields, limitsIn } from './form.js'
+import { domainBoxes, type KeyView, keyView } from './view.js'
+
+interface OneKeyView {
+  base: string
+  accountId: string
+  key: KeyView
+  values: { name: string; scope: string; domains: string[]; networks: string; expiresAt: string }
+  scopes: typeof scopes
+  domains: string[] | undefined
+  /** What its deletion means. */
+  deletion: string
+  faults: Faults
+}
+
+const ChangeForm = type(keyFields)
+
+/** One key: what it may do, changed from the next request on; and its end. */
+export function oneKeyPages(pages: AccountPages, deps: KeyPageDeps): void {
+  const { store } = deps
+  const keyOf = ({ account, params }: Pick<Visit, 'account' | 'params'>) =>
+    findKey(store.read, account.id, params.id ?? '')
+
+  const show = async (visit: Visit, faults: Faults): Promise<Answer> => {
+    const { account, base, now } = visit
+    const key = await keyOf(visit)
+    const shown = keyView(key, now)
+    const isLast =
+      key.scope === 'full' && !(await hasOtherFullKey(store.read, account.id, key.id, now))
+    const view: OneKeyView = {
+      ...{ base, accountId: account.id, key: shown, scopes, faults },
+      values: {
+        ...{ name: key.name, scope: key.scope, domains: [...(key.domains ?? [])] },
+        ...{ networks: key.networks?.join('\n') ?? '', expiresAt: shown.expires.day },
+      },
+      domains: await domainBoxes(store.read, account.id),
+      deletion: deletionOf(key, shown, isLast),
+    }
+    return page('keys/one', view, { title: key.name })
+  }
+  pages.get('/keys/:id', 'keys.write', (visit) => show(visit, noFaults))
+
+  const changing = { action: 'keys.write', form: ChangeForm, sudo: true, again: show } as const
+  pages.post('/keys/:id', changing, async (visit) => {
+    const { account, base, form, now } = visit
+    const before = await keyOf(visit)
+    const limits = limitsIn(form)
+    // The form has a day alone: a key that expires at noon still does, unless another day was chosen.
+    if (keyView(before, now).expires.day === form.expiresAt) limits.expiresAt = before.expiresAt
+    const changes = { name: form.name, ...limits }
+    const key = await updateKey(deps, account.id, before.id, changes)
+    const detail = { name: key.name, scope: key.scope }
+    const audit = { action: 'key.change', target: key.id, detail }
+    return redirect(`${base}/keys`, { flash: `${key.name} is changed`, audit })
+  })
+
+  const deleting = { action: 'keys.write', sudo: true, again: show } as const
+  pages.post('/keys/:id/delete', deleting, async (visit) => {
+    const key = await keyOf(visit)
+    // Who is here can make another without any key, so the last one may go too.
+    await deleteKey(deps, visit.account.id, key.id)
+    const audit = { action: 'key.delete', target: key.id, detail: { name: key.name } }
+    const flash = `${key.name} is deleted; requests with it fail from now on`
+    return redirect(`${visit.base}/keys`, { flash, audit })
+  })
+}
+
+function deletionOf({ name }: ApiKey, { lastUsed, last4 }: KeyView, isLast: boolean): string {
+  const used = lastUsed === undefined ? 'never used' : `last used ${lastUsed.ago}`
+  return [
+    `Delete ${name} (…${last4}), ${used}? Requests with it fail at once.`,
+    ...(isLast
+      ? ['It is the last key of the scope full: another is then made here or by command.']
+      : []),
+  ].join(' ')
+}

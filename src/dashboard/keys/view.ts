@@ -1,0 +1,55 @@
+import type { ApiKey } from '../../accounts/index.js'
+import { listDomains } from '../../domains/index.js'
+import type { Read } from '../../store/index.js'
+import { type Moment, moment } from '../format.js'
+import { scopeWords } from './form.js'
+
+/** A key as its pages show it. */
+export interface KeyView {
+  id: string
+  name: string
+  last4: string
+  scope: ApiKey['scope']
+  /** What it may do, in words. */
+  may: string
+  from: string
+  expires: { text: string; isOver: boolean; day: string }
+  created: Moment
+  lastUsed: Moment | undefined
+}
+
+export function keyView(key: ApiKey, now: number): KeyView {
+  const { id, name, last4, scope, domains, networks, expiresAt } = key
+  const day = expiresAt === null ? '' : new Date(expiresAt).toISOString().slice(0, 10)
+  return {
+    ...{ id, name, last4, scope },
+    may: domains === null ? scopeWords[scope] : `Sends mail from ${listed(domains)}`,
+    from: networks === null ? 'anywhere' : listed(networks),
+    expires: { text: textOf(expiresAt, now), isOver: expiresAt !== null && expiresAt <= now, day },
+    created: moment(key.createdAt, now),
+    lastUsed: key.lastUsedAt === null ? undefined : moment(key.lastUsedAt, now),
+  }
+}
+
+// A key may have 50 of them; its own page has them all.
+const mostListed = 5
+
+const listed = (items: readonly string[]) =>
+  items.length > mostListed
+    ? `${items.slice(0, mostListed).join(', ')} and ${items.length - mostListed} more`
+    : items.join(', ')
+
+function textOf(expiresAt: number | null, now: number): string {
+  if (expiresAt === null) return 'never'
+  const day = new Date(expiresAt).toISOString().slice(0, 10)
+  return expiresAt <= now ? `expired on ${day}` : `on ${day}`
+}
+
+// More boxes than that are no help, and too much for a page: then they are typed.
+const mostBoxes = 30
+
+/** The account's domains, to tick; undefined where they are too many. */
+export async function domainBoxes(read: Read, accountId: string): Promise<string[] | undefined> {
+  const domains = await listDomains(read, accountId, { limit: mostBoxes + 1 })
+  return domains.length > mostBoxes ? undefined : domains.map(({ name }) => name)
+}

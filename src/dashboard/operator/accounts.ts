@@ -1,0 +1,73 @@
+import { object, string } from 'superstruct'
+import { createAccount, pageOfAccounts } from '../../accounts/index.js'
+import { type AccountBilling, readBillings, readUsages } from '../../billing/index.js'
+import { type Answer, page, redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { OperatorPages } from '../shell/page.js'
+import type { OperatorVisit } from '../shell/visit.js'
+import type { OperatorDeps } from './deps.js'
+import { linkTo } from './link.js'
+
+const perPage = 50
+
+/** `/operator/accounts`: who sends by this appliance; and a new one. */
+export function accountListPages(pages: OperatorPages, deps: OperatorDeps): void {
+  const show = (visit: OperatorVisit, faults: Faults = noFaults) => listPage(deps, visit, faults)
+  pages.get('/accounts', 'operator.read', (visit) => show(visit))
+  pages.post(
+    '/accounts',
+    { action: 'operator.write', form: object({ name: string() }), sudo: true, again: show },
+    async ({ form }) => {
+      const { id, name } = await createAccount(deps, form.name)
+      return redirect(`/operator/accounts/${id}`, {
+        flash: `The account "${name}" is there. Invite its people, or make it a key`,
+        audit: { action: 'account.create', target: id, detail: { name } },
+      })
+    },
+  )
+}
+
+async function listPage(
+  { store: { read }, plans }: OperatorDeps,
+  { query, now, may }: OperatorVisit,
+  faults: Faults,
+): Promise<Answer> {
+  const named = query.get('q')?.trim() ?? ''
+  const after = query.get('after') ?? ''
+  const found = await pageOfAccounts(read, { after, named, limit: perPage + 1 })
+  const accounts = found.slice(0, perPage)
+  const ids = accounts.map(({ id }) => id)
+  const billings = await readBillings(read, plans, ids)
+  const usages = await readUsages(read, ids, now)
+  const last = found.length > perPage ? accounts.at(-1) : undefined
+  const view = {
+    ...{ now, named, faults },
+    mayAdd: may('operator.write'),
+    isFirst: after === '',
+    rows: accounts.map(({ id, name, createdAt }) => ({
+      ...{ id, name, createdAt },
+      ...stateOf(billings.get(id)),
+      plan: billings.get(id)?.plan.name ?? '',
+      month: (usages.get(id)?.monthMails ?? 0).toLocaleString('en-GB'),
+      day: (usages.get(id)?.dayMails ?? 0).toLocaleString('en-GB'),
+    })),
+    older: last && linkTo('/operator/accounts', { q: named, after: last.id }),
+  }
+  return page('operator/accounts', view, { title: 'Accounts' })
+}
+
+/** How an account stands, in a word. */
+export function stateOf(billing: AccountBilling | undefined): {
+  state: string
+  tone: 'good' | 'doubt' | 'bad'
+} {
+  if (billing === undefined) return { state: 'active', tone: 'good' }
+  const { suspended, paused, marketingPaused, state } = billing
+  if (suspended !== null) return { state: 'suspended', tone: 'bad' }
+  if (state === 'expired') return { state: 'expired', tone: 'bad' }
+  if (paused !== null) return { state: `paused: ${paused}s`, tone: 'bad' }
+  if (marketingPaused !== null)
+    return { state: `marketing paused: ${marketingPaused}s`, tone: 'bad' }
+  if (state === 'past_due') return { state: 'past due', tone: 'doubt' }
+  return { state: 'active', tone: 'good' }
+}

@@ -1,0 +1,38 @@
+import type { Plans } from '../../billing/index.js'
+import type { Clock } from '../../clock/index.js'
+import type { Config } from '../../config/index.js'
+import type { GateOf, RetriedLanes } from '../../deliveries/index.js'
+import type { Resolver } from '../../dns/index.js'
+import type { ListenerCertificate, Overview } from '../../doctor/index.js'
+import type { LandEvents } from '../../events/index.js'
+import type { Store } from '../../store/index.js'
+
+/** What the operator's pages need of the appliance that serves them. */
+export interface OperatorDeps {
+  store: Store
+  clock: Clock
+  config: Config
+  /** The file that the settings were read from, if there is one. */
+  configFile: string | undefined
+  dataDir: string
+  plans: Plans
+  running: Running
+  /** What follows from what happens to mail. */
+  land: LandEvents
+  certificates: () => readonly ListenerCertificate[]
+  /** The shaping that comes with Posthorn, then the operator's. */
+  shapingFiles: () => string[]
+  openResolver: () => Resolver
+}
+
+/** What is known in the appliance's memory alone, and what it is told. */
+export interface Running {
+  overview(): Promise<Overview>
+  gateOf: GateOf
+  /** These domains' mail is to be tried even where a site is suspended. */
+  retry(lanes: RetriedLanes): void
+  /** As `posthorn job run`, without waiting for its end; undefined: there is no such job. */
+  runJob(
+    name: string,
+  ): { kind: 'under way' } | { kind: 'started'; behind: string | undefined } | undefined
+}

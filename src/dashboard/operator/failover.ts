@@ -1,0 +1,86 @@
+import { domainToASCII } from 'node:url'
+import { enums, object, optional, string } from 'superstruct'
+import { ApiError } from '../../errors/index.js'
+import { type Answer, page, redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { OperatorPages } from '../shell/page.js'
+import type { OperatorVisit } from '../shell/visit.js'
+import type { OperatorDeps } from './deps.js'
+
+const Order = object({ order: enums(['force', 'forbid', 'auto']), site: optional(string()) })
+
+/** `/operator/failover`: which way mail leaves, and the operator's word on it; as `posthorn failover`. */
+export function failoverPages(pages: OperatorPages, deps: OperatorDeps): void {
+  const again = (visit: OperatorVisit, faults: Faults) => failoverPage(deps, visit, faults)
+  pages.get('/failover', 'operator.read', (visit) => failoverPage(deps, visit, noFaults))
+  pages.post(
+    '/failover',
+    { action: 'operator.write', form: Order, sudo: true, again },
+    ({ form }) => order(deps, form.order, form.site),
+  )
+}
+
+async function failoverPage(
+  { store, config }: OperatorDeps,
+  { now, may }: OperatorVisit,
+  faults: Faults,
+): Promise<Answer> {
+  // Only here, as all of outbound comes along.
+  const { everything, readScopes, wayInWords } = await import('../../outbound/index.js')
+  const scopes = await readScopes(store.read)
+  const all = scopes.find(({ scope }) => scope === everything)
+  const view = {
+    ...{ now, faults, mayChange: may('operator.write') },
+    smartHosts: config.outbound.failover.smartHosts.map(
+      ({ host, port, tls }) => `${host} port ${port} (${tls})`,
+    ),
+    all: all === undefined ? 'the primary way' : wayInWords(all, now),
+    orders: all?.orders ?? 'auto',
+    sites: scopes
+      .filter(({ scope }) => scope !== everything)
+      .map((scope) => ({
+        ...{ site: scope.scope, since: scope.since || null, orders: scope.orders },
+        way: wayInWords(scope, now, all?.orders),
+      })),
+  }
+  return page('operator/failover', view, { title: 'Failover' })
+}
+
+async function order(
+  { store, clock, config }: OperatorDeps,
+  orders: 'force' | 'forbid' | 'auto',
+  given = '',
+): Promise<Answer> {
+  const { everything, leaveToEvidence, orderScope } = await import('../../outbound/index.js')
+  const site = siteIn(given)
+  if (orders === 'force' && config.outbound.failover.smartHosts.length === 0) {
+    throw refused(
+      'There is no smart host; [[outbound.failover.smart_hosts]] of the settings names one',
+    )
+  }
+  if (orders === 'forbid' && site !== undefined) throw refused('Only all mail can be forbidden')
+  await store.write(async (tx) => {
+    if (orders === 'auto') await leaveToEvidence(tx, site)
+    else await orderScope(tx, site ?? everything, orders, clock.now())
+  })
+  const mail = site === undefined ? 'All mail' : `Mail to ${site}`
+  const said = {
+    force: `${mail} goes by the smart hosts`,
+    forbid: 'Nothing goes by the smart hosts',
+    auto: `${mail} goes the primary way`,
+  }
+  return redirect('/operator/failover', {
+    flash: `${said[orders]}. It is obeyed within seconds`,
+    audit: { action: `failover.${orders}`, target: site ?? 'all mail' },
+  })
+}
+
+function siteIn(given: string): string | undefined {
+  const site = given.trim().toLowerCase()
+  if (site === '') return undefined
+  if (/^\P{Cc}{1,600}$/u.test(site) && site !== '*') return domainToASCII(site) || site
+  throw refused('A site is a recipients’ domain, or named as in the list of sites')
+}
+
+const refused = (message: string) =>
+  new ApiError('validation_error', message, { status: 422, fields: { field: 'site' } })

@@ -1,0 +1,55 @@
+import { listAccounts } from '../../accounts/index.js'
+import { countHeld } from '../../automations/index.js'
+import { listPaused } from '../../broadcasts/index.js'
+import { listWaiting, lookForWaiting } from '../../deliveries/index.js'
+import { countSetAside } from '../../webhooks/index.js'
+import { page } from '../shell/answer.js'
+import type { OperatorPages } from '../shell/page.js'
+import type { OperatorVisit } from '../shell/visit.js'
+import type { OperatorDeps } from './deps.js'
+import { linkTo } from './link.js'
+import { countOf } from './queue.js'
+
+const perPage = 50
+
+/** `/operator/held`: all that waits until somebody decides; as `posthorn queue held`. */
+export function heldPages(pages: OperatorPages, deps: OperatorDeps): void {
+  pages.get('/held', 'operator.read', (visit) => heldPage(deps, visit))
+}
+
+async function heldPage({ store: { read } }: OperatorDeps, { query, now, may }: OperatorVisit) {
+  const after = /^\d{1,16}$/.test(query.get('after') ?? '') ? Number(query.get('after')) : -1
+  const { ids, isCut } = await lookForWaiting(read, { held: true }, { after })
+  const shown = ids.slice(0, perPage)
+  const waiting = await listWaiting(read, { ids: shown }, perPage)
+  const [campaigns, runs, webhooks] = [
+    await listPaused(read),
+    await countHeld(read),
+    await countSetAside(read),
+  ]
+  const last = ids.length > perPage ? shown.at(-1) : undefined
+  const names = new Map((await listAccounts(read)).map(({ id, name }) => [id, name]))
+  const view = {
+    now,
+    mayChange: may('operator.write'),
+    isFirst: after < 0,
+    count: countOf(ids.length, isCut),
+    rows: waiting.map(({ id, recipient, held, accountId, ...one }) => ({
+      ...{ id: String(id), recipient, class: one.class, account: names.get(accountId) ?? '' },
+      ...{ since: held?.since ?? null, dueAt: held?.dueAt ?? null, why: held?.reason ?? '' },
+    })),
+    older: last === undefined ? undefined : linkTo('/operator/held', { after: String(last) }),
+    campaigns: campaigns.slice(0, perPage).map((one) => ({
+      ...{ id: one.id, accountId: one.account_id, subject: one.subject, why: one.reason ?? '' },
+      ...{ account: names.get(one.account_id) ?? '', dueAt: one.scheduled_at ?? one.created_at },
+    })),
+    runs: runs.slice(0, perPage).map(({ name, runs, oldestDueAt, reason, automationId }) => ({
+      ...{ name, automationId, runs: runs.toLocaleString('en-GB'), oldestDueAt, why: reason ?? '' },
+    })),
+    webhooks: webhooks.slice(0, perPage).map(({ url, accountId, endpointId, ...one }) => ({
+      ...{ url, accountId, endpointId, oldestAt: one.oldestAt, why: one.reason },
+      events: one.events.toLocaleString('en-GB'),
+    })),
+  }
+  return page('operator/held', view, { title: 'Held', wide: true })
+}

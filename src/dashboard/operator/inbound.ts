@@ -1,0 +1,80 @@
+import { ApiError } from '../../errors/index.js'
+import {
+  deleteOperatorMail,
+  findOperatorMail,
+  listOperatorMails,
+  listParkedReports,
+} from '../../inbound/index.js'
+import { fileSize } from '../format.js'
+import { file, page, redirect } from '../shell/answer.js'
+import type { OperatorPages } from '../shell/page.js'
+import type { OperatorVisit } from '../shell/visit.js'
+import type { OperatorDeps } from './deps.js'
+import { linkTo } from './link.js'
+
+const perPage = 50
+
+/** `/operator/inbound`: what others wrote to postmaster@ and abuse@; as `posthorn postmaster`. */
+export function inboundPages(pages: OperatorPages, deps: OperatorDeps): void {
+  const { store } = deps
+  pages.get('/inbound', 'operator.read', (visit) => listPage(deps, visit))
+  pages.get('/inbound/:id', 'operator.read', (visit) => mailPage(deps, visit))
+  pages.get('/inbound/:id/source', 'operator.read', async ({ params }) => {
+    const { id, raw } = await mailOf(deps, params.id)
+    return file(raw, 'message/rfc822', { saveAs: `mail-${id}.eml` })
+  })
+  pages.post(
+    '/inbound/:id/delete',
+    { action: 'operator.write', sudo: true },
+    async ({ params }) => {
+      const { id, subject, headerFrom } = await mailOf(deps, params.id)
+      await store.write((tx) => deleteOperatorMail(tx, id))
+      return redirect('/operator/inbound', {
+        flash: 'The mail is deleted',
+        audit: { action: 'postmaster.delete', target: String(id), detail: { subject, headerFrom } },
+      })
+    },
+  )
+}
+
+async function listPage({ store: { read } }: OperatorDeps, { query, now }: OperatorVisit) {
+  const given = query.get('before') ?? ''
+  const before = /^\d{1,16}$/.test(given) ? Number(given) : undefined
+  const found = await listOperatorMails(read, perPage + 1, before)
+  const shown = found.slice(0, perPage)
+  const last = found.length > perPage ? shown.at(-1) : undefined
+  const view = {
+    now,
+    parked: (await listParkedReports(read)).length,
+    isFirst: before === undefined,
+    rows: shown.map(({ id, receivedAt, recipient, headerFrom, mailFrom, subject }) => ({
+      ...{ id: String(id), receivedAt, recipient, subject: subject || '(no subject)' },
+      from: headerFrom || mailFrom || '<>',
+    })),
+    older: last && linkTo('/operator/inbound', { before: String(last.id) }),
+  }
+  return page('operator/inbound', view, { title: 'Inbound mail', wide: true })
+}
+
+async function mailPage(deps: OperatorDeps, { params, now, may }: OperatorVisit) {
+  const mail = await mailOf(deps, params.id)
+  const { content } = mail
+  const view = {
+    ...{ now, id: String(mail.id), receivedAt: mail.receivedAt, recipient: mail.recipient },
+    ...{ from: mail.headerFrom, mailFrom: mail.mailFrom, remoteAddress: mail.remoteAddress },
+    ...{ subject: mail.subject || '(no subject)', size: fileSize(mail.sizeBytes) },
+    text: content.text?.trimEnd() ?? '',
+    attachments: content.attachments.map(({ filename, mimeType, sizeBytes }) => ({
+      ...{ filename, mimeType, size: fileSize(sizeBytes) },
+    })),
+    mayChange: may('operator.write'),
+  }
+  return page('operator/operator-mail', view, { title: view.subject })
+}
+
+async function mailOf({ store }: OperatorDeps, given = '') {
+  const id = /^\d{1,16}$/.test(given) ? Number(given) : -1
+  const mail = await findOperatorMail(store.read, id)
+  if (mail === undefined) throw new ApiError('not_found', 'There is no such mail')
+  return mail
+}

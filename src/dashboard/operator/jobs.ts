@@ -1,0 +1,86 @@
+import {
+  type JobRun,
+  readStanding,
+  runsOf,
+  scheduleInWords,
+  shownDuration,
+} from '../../calendar/index.js'
+import { shownFor } from '../../clock/index.js'
+import { type JobName, jobCatalogue, jobNames } from '../../config/index.js'
+import { ApiError } from '../../errors/index.js'
+import { type Answer, page, redirect } from '../shell/answer.js'
+import type { OperatorPages } from '../shell/page.js'
+import type { OperatorVisit } from '../shell/visit.js'
+import type { OperatorDeps } from './deps.js'
+
+/** `/operator/jobs`: periodic work, its runs, and one more of them now; as `posthorn job`. */
+export function jobPages(pages: OperatorPages, deps: OperatorDeps): void {
+  pages.get('/jobs', 'operator.read', (visit) => listPage(deps, visit))
+  pages.get('/jobs/:name', 'operator.read', (visit) => jobPage(deps, visit))
+  pages.post('/jobs/:name/run', { action: 'operator.write', sudo: true }, async ({ params }) => {
+    const name = nameOf(params.name)
+    return startJob(deps, name, `/operator/jobs/${name}`)
+  })
+}
+
+const runTones = { done: 'good', running: 'none' } as const
+const toneOf = (result: JobRun['result']) =>
+  result in runTones ? runTones[result as keyof typeof runTones] : 'bad'
+
+async function listPage({ store, config }: OperatorDeps, { now }: OperatorVisit) {
+  const jobs = await readStanding(store.read, config.jobs, now)
+  const view = {
+    now,
+    rows: jobs.map(({ name, what, cron, last, dueAt, isOverdue }) => ({
+      ...{ name, what, schedule: scheduleInWords(cron, config.jobs.zone), dueAt, isOverdue },
+      lastAt: last?.beganAt ?? null,
+      ...{ result: last?.result ?? '', tone: last === undefined ? 'none' : toneOf(last.result) },
+      took: shownDuration(last),
+    })),
+  }
+  return page('operator/jobs', view, { title: 'Jobs', wide: true })
+}
+
+const runsShown = 50
+
+async function jobPage({ store, config }: OperatorDeps, { params, now, may }: OperatorVisit) {
+  const name = nameOf(params.name)
+  const { what, limitMs } = jobCatalogue[name]
+  const standing = (await readStanding(store.read, config.jobs, now)).find(
+    (one) => one.name === name,
+  )
+  const runs = await runsOf(store.read, name, runsShown)
+  const view = {
+    ...{ now, name, what, mayRun: may('operator.write'), longest: shownFor(limitMs) },
+    schedule: scheduleInWords(standing?.cron ?? null, config.jobs.zone),
+    dueAt: standing?.dueAt ?? null,
+    isUnderWay: runs[0]?.result === 'running',
+    problems: [...(runs[0]?.problems ?? [])],
+    runs: runs.map((run) => ({
+      ...{ beganAt: run.beganAt, dueAt: run.dueAt, result: run.result, tone: toneOf(run.result) },
+      ...{ took: shownDuration(run), said: run.error ?? run.summary ?? '' },
+    })),
+  }
+  return page('operator/job', view, { title: `Job ${name}` })
+}
+
+/** Begins a job, or says why it does not begin. */
+export function startJob({ running }: OperatorDeps, name: JobName, to: string): Answer {
+  const started = running.runJob(name)
+  if (started === undefined) throw new ApiError('not_found', `The appliance has no job ${name} now`)
+  if (started.kind === 'under way') {
+    const message = `${name} is under way already, and a job does not run beside itself`
+    throw new ApiError('conflict', message)
+  }
+  const { behind } = started
+  return redirect(to, {
+    flash: behind === undefined ? `${name} has begun` : `${name} begins when ${behind} has ended`,
+    audit: { action: 'job.run', target: name },
+  })
+}
+
+function nameOf(given = ''): JobName {
+  const name = jobNames.find((one) => one === given)
+  if (name === undefined) throw new ApiError('not_found', 'There is no such job')
+  return name
+}

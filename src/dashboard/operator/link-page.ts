@@ -1,0 +1,20 @@
+import { type Answer, type Done, page } from '../shell/answer.js'
+import type { Link } from '../shell/parts.js'
+import type { OperatorVisit } from '../shell/visit.js'
+
+/** The link of an invitation or a reset, shown once: it is in no log, and is not made again. */
+export function linkPage(
+  { request }: Pick<OperatorVisit, 'request'>,
+  path: string,
+  of: { title: string; says: string; back: Link; audit: Done },
+): Answer {
+  const { title, says, back, audit } = of
+  // A browser says so with each form; the path alone is of use, too.
+  const origin = request.header('origin') ?? ''
+  const view = { title, says, back, link: `${origin === 'null' ? '' : origin}${path}` }
+  return page('operator/user-link', view, {
+    title,
+    headers: { 'Cache-Control': 'no-store' },
+    audit,
+  })
+}

@@ -1,0 +1,78 @@
+import { stat } from 'node:fs/promises'
+import { shownFor } from '../../clock/index.js'
+import { packageVersion } from '../../config/index.js'
+import { type Overview, readStatus, type Trouble } from '../../doctor/index.js'
+import { databaseFile } from '../../store/index.js'
+import { fileSize } from '../format.js'
+import { type Answer, page } from '../shell/answer.js'
+import type { OperatorPages } from '../shell/page.js'
+import type { OperatorDeps } from './deps.js'
+
+/** `/operator`: what `posthorn status` says, and where to do something about it. */
+export function overviewPages(pages: OperatorPages, deps: OperatorDeps): void {
+  pages.get('', 'operator.read', ({ now }) => overviewPage(deps, now))
+}
+
+async function overviewPage(deps: OperatorDeps, now: number): Promise<Answer> {
+  const { store, config, dataDir, running } = deps
+  const overview = await running.overview()
+  const status = await readStatus(
+    { read: store.read, now, config, dataDir, certificates: deps.certificates() },
+    overview,
+  )
+  const { freeBytes, sizeBytes, daysLeft } = status.disk
+  const database = await stat(databaseFile(dataDir))
+  const view = {
+    now,
+    troubles: status.troubles.map(({ burning, text, fix, at }) => ({
+      ...{ burning, text, fix },
+      href: pageOf(at),
+    })),
+    isWell: overview.unhealthy.length === 0 && overview.unready.length === 0,
+    version: packageVersion(),
+    release: overview.release,
+    startedAt: overview.startedAt,
+    listeners: overview.listeners.map(({ name, at }) => ({ label: name, value: at })),
+    classes: status.classes.map(({ name, waiting, oldestMs, dueMs }) => ({
+      ...{ name, waiting },
+      oldest: spanOf(oldestMs),
+      due: spanOf(dueMs),
+    })),
+    flows: flowsOf(overview),
+    sites: status.sites.map(({ site, until, why }) => ({
+      ...{ site, why },
+      forMs: until === null ? '–' : shownFor(until - now),
+    })),
+    held: status.held,
+    disk: `${fileSize(freeBytes)} of ${fileSize(sizeBytes)} free`,
+    diskUsed: { used: sizeBytes - freeBytes, limit: sizeBytes },
+    fullIn: daysLeft === null || daysLeft > 3_650 ? '' : shownFor(daysLeft * 86_400_000),
+    database: fileSize(database.size),
+    backupAt: status.backupAt,
+    backups: config.backup.dir !== '',
+    certificates: status.certificates.map(({ name, endsAt }) => ({
+      label: name,
+      left: endsAt > now ? `${shownFor(endsAt - now)} left` : 'has ended',
+    })),
+  }
+  return page('operator/overview', view, { title: 'Overview' })
+}
+
+const spanOf = (ms: number | null) => (ms === null ? '–' : shownFor(ms))
+
+function flowsOf({ rates }: Overview) {
+  if (rates === null) return []
+  const { hour, day } = rates
+  // Within the first hour they are the same.
+  return (day.ms > hour.ms ? [hour, day] : [hour]).map((flow) => ({
+    ...{ ...flow, label: shownFor(flow.ms) },
+  }))
+}
+
+function pageOf(at: Trouble['at']): string | undefined {
+  if (at === undefined) return undefined
+  const { what, id = '' } = at
+  if (what === 'account') return `/operator/accounts/${id}`
+  if (what === 'job') return `/operator/jobs/${id}`
+  return `/operator/${what}`
+}

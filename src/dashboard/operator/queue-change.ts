@@ -1,0 +1,169 @@
+import { object, string } from 'superstruct'
+import {
+  changeWaiting,
+  checkedReason,
+  listWaiting,
+  lookForWaiting,
+  mostLookedAt,
+  type QueueChangeName,
+  type QueueFilter,
+  queueChanges,
+  usualReason,
+} from '../../deliveries/index.js'
+import { ApiError } from '../../errors/index.js'
+import { type Answer, page, redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { OperatorPages } from '../shell/page.js'
+import type { OperatorVisit } from '../shell/visit.js'
+import type { OperatorDeps } from './deps.js'
+import { linkTo } from './link.js'
+import { changeTitles, countOf } from './queue.js'
+import { choiceIn, commandOf, filterOf, isChosen, type QueueChoice } from './queue-filter.js'
+
+const Change = object({
+  domain: string(),
+  account: string(),
+  class: string(),
+  campaign: string(),
+  email: string(),
+  older: string(),
+  held: string(),
+  id: string(),
+  count: string(),
+  upTo: string(),
+  reason: string(),
+})
+
+const words: Record<QueueChangeName, { does: string; done: string; button: string }> = {
+  retry: {
+    does: 'They are tried at once instead of at their next time. What was never tried keeps its time. At a suspended site one message tries it, and the others follow if it gets through.',
+    done: 'due now',
+    button: 'Try them now',
+  },
+  hold: {
+    does: 'They wait until somebody releases them. Mail that is accepted later is not held.',
+    done: 'held',
+    button: 'Hold them',
+  },
+  release: {
+    does: 'They leave as mail, which nobody takes back.',
+    done: 'released',
+    button: 'Release them',
+  },
+  fail: {
+    does: 'They are never sent, and their senders are told so. This cannot be undone.',
+    done: 'ended as failed',
+    button: 'End them as failed',
+  },
+}
+
+/** What is done to all that fits a choice of the queue: first how many that are, then the change of no more than these. */
+export function queueChangePages(pages: OperatorPages, deps: OperatorDeps): void {
+  for (const name of ['retry', 'hold', 'release', 'fail'] as const) {
+    const path = `/queue/change/${name}`
+    pages.get(path, 'operator.read', ({ query, now }) =>
+      askPage(deps, name, { get: (field) => query.get(field), now }, noFaults),
+    )
+    const again = ({ fields, now }: OperatorVisit, faults: Faults) =>
+      askPage(deps, name, { get: (field) => fields.get(field), now }, faults)
+    pages.post(
+      path,
+      { action: 'operator.write', form: Change, sudo: true, again },
+      async ({ form, now }) => applied(deps, name, form, now),
+    )
+  }
+}
+
+interface Asked {
+  get: (name: string) => string | null | undefined
+  now: number
+}
+
+/** Which deliveries are meant: by a choice, or one by its number. */
+async function meant({ store }: OperatorDeps, name: QueueChangeName, { get, now }: Asked) {
+  const id = get('id')?.trim() ?? ''
+  const choice = choiceIn(get)
+  if (id !== '' && !/^\d{1,16}$/.test(id)) throw new ApiError('not_found', 'No such delivery')
+  const filter: QueueFilter =
+    id === '' ? await filterOf(store.read, choice, now) : { ids: [Number(id)] }
+  return { id, choice, filter: { ...filter, ...queueChanges[name].only } }
+}
+
+const shownOfThem = 10
+
+async function askPage(
+  deps: OperatorDeps,
+  name: QueueChangeName,
+  asked: Asked,
+  faults: Faults,
+): Promise<Answer> {
+  const { store } = deps
+  const { id, choice, filter } = await meant(deps, name, asked)
+  const { ids, isCut } = await lookForWaiting(store.read, filter)
+  const some = await listWaiting(store.read, { ids: ids.slice(0, shownOfThem) }, shownOfThem)
+  const { does, button } = words[name]
+  const { reason } = queueChanges[name]
+  const view = {
+    ...{ name, title: changeTitles[name], does, button, faults, id, isCut, choice: { ...choice } },
+    count: ids.length,
+    counted: countOf(ids.length, isCut),
+    upTo: String(ids.at(-1) ?? 0),
+    all: id === '' && !isChosen(choice),
+    mostLookedAt: mostLookedAt.toLocaleString('en-GB'),
+    some: some.map(({ recipient, acceptedAt, attempts }) => ({ recipient, acceptedAt, attempts })),
+    now: asked.now,
+    asksReason: reason !== 'none',
+    usualReason: reason === 'usual' ? usualReason : '',
+    back: id === '' ? linkTo('/operator/queue', choice) : `/operator/queue/${id}`,
+    command: id === '' ? commandOf(name, choice) : `posthorn queue ${name} ${id}`,
+  }
+  return page('operator/queue-change', view, { title: `${changeTitles[name]} deliveries` })
+}
+
+/** Changes what still fits of those that were counted: no later ones, and no more. */
+async function applied(
+  deps: OperatorDeps,
+  name: QueueChangeName,
+  form: Record<string, string>,
+  now: number,
+): Promise<Answer> {
+  const { id, choice, filter } = await meant(deps, name, { get: (field) => form[field], now })
+  const reason = reasonIn(name, form.reason ?? '')
+  const most = Number(form.count)
+  const upTo = Number(form.upTo)
+  const { ids } = await lookForWaiting(deps.store.read, filter)
+  const chosen = ids.filter((one) => one <= upTo).slice(0, most)
+  const { changed, inFlight, seen, retried } = await changeWaiting(
+    deps,
+    name,
+    { ids: chosen },
+    { reason, land: deps.land },
+  )
+  if (retried.length > 0) deps.running.retry(retried)
+  const others = seen - changed - inFlight
+  const said = [
+    `${changed.toLocaleString('en-GB')} ${changed === 1 ? 'delivery is' : 'deliveries are'} ${words[name].done}`,
+    ...(inFlight > 0 ? [`${inFlight} in flight were left alone`] : []),
+    ...(others > 0 ? [`${others} were left as they were: never tried yet, held, or gone`] : []),
+  ]
+  const given = Object.fromEntries(Object.entries(choice).filter(([, value]) => value !== ''))
+  return redirect(linkTo('/operator/queue', id === '' ? withoutHeld(choice) : {}), {
+    flash: said.join('; '),
+    audit: {
+      action: `queue.${name}`,
+      target: id === '' ? `${changed} deliveries` : id,
+      detail: { ...given, changed, inFlight, ...(reason !== '-' && { reason }) },
+    },
+  })
+}
+
+const withoutHeld = ({ held: _, ...choice }: QueueChoice) => choice
+
+function reasonIn(name: QueueChangeName, given: string): string {
+  const { reason } = queueChanges[name]
+  if (reason === 'none') return '-'
+  if (given.trim() === '' && reason === 'usual') return usualReason
+  if (given.trim() !== '') return checkedReason(given)
+  const options = { status: 422, fields: { field: 'reason' } }
+  throw new ApiError('validation_error', 'Say why: it is part of what the senders see', options)
+}

@@ -1,0 +1,82 @@
+import { domainToASCII } from 'node:url'
+import { findAccount } from '../../accounts/index.js'
+import { findAnyBroadcast } from '../../broadcasts/index.js'
+import { classNames, type QueueFilter } from '../../deliveries/index.js'
+import { ApiError, OperatorError } from '../../errors/index.js'
+import { queueClass, type Read } from '../../store/index.js'
+
+/** What is chosen of the queue, as in the address of its page: all as text, empty where nothing is chosen. */
+export type QueueChoice = Record<(typeof choices)[number], string>
+
+const choices = ['domain', 'account', 'class', 'campaign', 'email', 'older', 'held'] as const
+
+export function choiceIn(get: (name: string) => string | null | undefined): QueueChoice {
+  const of = (name: string) => get(name)?.trim() ?? ''
+  return Object.fromEntries(choices.map((name) => [name, of(name)])) as QueueChoice
+}
+
+export const isChosen = (choice: QueueChoice) => choices.some((name) => choice[name] !== '')
+
+/** Accepted longer ago than this. */
+export const ages = ['10m', '1h', '6h', '1d', '3d'] as const
+const ageMs: Record<string, number> = {
+  '10m': 6e5,
+  '1h': 36e5,
+  '6h': 216e5,
+  '1d': 864e5,
+  '3d': 2592e5,
+}
+
+/** Throws a 422 that says what is no account, no domain, and so on. */
+export async function filterOf(read: Read, choice: QueueChoice, now: number): Promise<QueueFilter> {
+  try {
+    return await chosenIn(read, choice, now)
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error
+    throw new ApiError('validation_error', error.message, { status: 422 })
+  }
+}
+
+async function chosenIn(read: Read, choice: QueueChoice, now: number): Promise<QueueFilter> {
+  const { domain, account, campaign, email, older, held } = choice
+  const name = classNames.find((one) => one === choice.class)
+  const age = ageMs[older]
+  return {
+    ...(email !== '' && { emailId: emailIdIn(email) }),
+    ...(account !== '' && { accountId: (await findAccount(read, account)).id }),
+    ...(campaign !== '' && { broadcastId: (await findAnyBroadcast(read, campaign)).id }),
+    ...(domain !== '' && { lane: laneIn(domain) }),
+    ...(name !== undefined && { class: queueClass[name] }),
+    ...(age !== undefined && { acceptedBefore: now - age }),
+    ...(held !== '' && { held: held === 'yes' }),
+  }
+}
+
+/** The same choice by the command. */
+export function commandOf(verb: string, choice: QueueChoice): string {
+  const options = (
+    [
+      ['--domain', choice.domain],
+      ['--account', choice.account],
+      ['--class', choice.class],
+      ['--campaign', choice.campaign],
+      ['--email', choice.email],
+      ['--older-than', choice.older],
+    ] as const
+  ).flatMap(([option, value]) =>
+    value === '' ? [] : [`${option} '${value.replaceAll("'", "'\\''")}'`],
+  )
+  return ['posthorn queue', verb, ...options].join(' ')
+}
+
+function emailIdIn(given: string): string {
+  const id = given.toLowerCase()
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) return id
+  throw new OperatorError(`"${given}" is not the id of an email`)
+}
+
+function laneIn(given: string): string {
+  const lane = domainToASCII(given).toLowerCase()
+  if (lane === '') throw new OperatorError(`"${given}" is no domain`)
+  return lane
+}

@@ -1,0 +1,157 @@
+import { listAccounts } from '../../accounts/index.js'
+import { shownFor } from '../../clock/index.js'
+import {
+  classNames,
+  type Explained,
+  explainAll,
+  explainOne,
+  findDeliveries,
+  listWaiting,
+  lookForWaiting,
+  mostLookedAt,
+} from '../../deliveries/index.js'
+import { readQueueClasses } from '../../doctor/index.js'
+import { ApiError } from '../../errors/index.js'
+import { type Answer, page } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { OperatorPages } from '../shell/page.js'
+import type { OperatorVisit } from '../shell/visit.js'
+import type { OperatorDeps } from './deps.js'
+import { linkTo } from './link.js'
+import { ages, choiceIn, commandOf, filterOf, isChosen } from './queue-filter.js'
+
+const perPage = 50
+
+/** `/operator/queue`: what waits and why; one delivery. */
+export function queuePages(pages: OperatorPages, deps: OperatorDeps): void {
+  pages.get('/queue', 'operator.read', (visit) => queuePage(deps, visit))
+  pages.get('/queue/:id', 'operator.read', (visit) => deliveryPage(deps, visit))
+}
+
+/** The list of what fits the choice in the address, the longest waiting first. */
+export async function queuePage(deps: OperatorDeps, visit: OperatorVisit): Promise<Answer> {
+  const { store, running } = deps
+  const { query, now } = visit
+  const choice = choiceIn((name) => query.get(name))
+  const after = Number(query.get('after') ?? '-1')
+  const overview = await running.overview()
+  let faults: Faults = noFaults
+  const filter = await filterOf(store.read, choice, now).catch((error: unknown) => {
+    if (!(error instanceof ApiError)) throw error
+    faults = { ...noFaults, message: error.message }
+    return undefined
+  })
+  const from = Number.isSafeInteger(after) ? after : -1
+  const found = filter && (await lookForWaiting(store.read, filter, { after: from }))
+  const ids = found?.ids.slice(0, perPage) ?? []
+  const waiting = await listWaiting(store.read, { ids }, perPage)
+  const rows = await explainAll(store.read, waiting, now, running.gateOf)
+  const names = await namesOf(deps, rows)
+  const isFull = (found?.ids.length ?? 0) > perPage
+  const next = isFull ? ids.at(-1) : (found?.next ?? undefined)
+  const classes = await readQueueClasses(store.read, now, overview)
+  const view = {
+    ...{ now, choice, ages, faults, names, mayChange: visit.may('operator.write') },
+    chosen: isChosen(choice),
+    classNames,
+    classes: classes.map(({ name, waiting, oldestMs, dueMs }) => ({
+      ...{ name, waiting },
+      oldest: oldestMs === null ? '–' : shownFor(oldestMs),
+      due: dueMs === null ? '–' : shownFor(dueMs),
+    })),
+    sites: overview.sites.slice(0, 20).map(({ site, connections, limit, streams, gate, why }) => ({
+      ...{ site, connections, streams, gate: gate ?? 'open', why },
+      limit: limit === null ? '–' : String(limit),
+    })),
+    accounts: overview.accounts.slice(0, 10).map(({ accountId, streams }) => ({
+      ...{ accountId, streams, name: names[accountId] ?? accountId },
+    })),
+    rows: rows.map((row) => shownWaiting(row, now)),
+    fits: found === undefined ? '' : countOf(found.ids.length, found.isCut),
+    isCut: found?.isCut ?? false,
+    mostLookedAt: mostLookedAt.toLocaleString('en-GB'),
+    older:
+      next === undefined
+        ? undefined
+        : linkTo('/operator/queue', { ...choice, after: String(next) }),
+    first: from < 0 ? undefined : linkTo('/operator/queue', choice),
+    actions: (['retry', 'hold', 'release', 'fail'] as const).map((name) => ({
+      ...{
+        name,
+        label: changeTitles[name],
+        href: linkTo(`/operator/queue/change/${name}`, choice),
+      },
+    })),
+    command: commandOf('list', choice),
+  }
+  const look = faults.message === undefined ? {} : { faults, status: 422 }
+  return page('operator/queue', view, { title: 'Queue', wide: true, ...look })
+}
+
+/** What is done to deliveries, as a button says it. */
+export const changeTitles = {
+  retry: 'Retry',
+  hold: 'Hold',
+  release: 'Release',
+  fail: 'Fail',
+} as const
+
+/** `12`, or `at least 10,000` where not all was looked at. */
+export const countOf = (count: number, isCut: boolean) =>
+  `${isCut ? 'at least ' : ''}${count.toLocaleString('en-GB')}`
+
+function shownWaiting({ delivery, why }: Explained, now: number) {
+  const { id, recipient, lane, acceptedAt, attempts, lastReply, accountId, held } = delivery
+  return {
+    ...{ id: String(id), recipient, lane, class: delivery.class, acceptedAt, attempts, accountId },
+    age: shownFor(now - acceptedAt),
+    ...{ gate: why.gate, says: why.says, until: why.until },
+    lastReply: lastReply ?? '',
+    ...{ isHeld: held !== null, heldSince: held?.since ?? null, wasDue: held?.dueAt ?? null },
+    ...{ heldWhy: held?.reason ?? '', isLate: (why.until ?? 0) >= delivery.expiresAt },
+  }
+}
+
+/** The names of the accounts on a page; the appliance's own mail has none of the list. */
+async function namesOf(
+  { store }: OperatorDeps,
+  rows: readonly Explained[],
+): Promise<Record<string, string>> {
+  if (rows.length === 0) return {}
+  return Object.fromEntries((await listAccounts(store.read)).map(({ id, name }) => [id, name]))
+}
+
+async function deliveryPage(deps: OperatorDeps, visit: OperatorVisit): Promise<Answer> {
+  const { store, running } = deps
+  const { now } = visit
+  const { waiting, ended } = await findDeliveries(store.read, { id: idIn(visit.params.id) })
+  const [delivery] = waiting
+  const [past] = ended
+  if (delivery !== undefined) {
+    const explained = await explainOne(store.read, delivery, now, running.gateOf)
+    const names = await namesOf(deps, [explained])
+    const { emailId, accountId, broadcastId, expiresAt, lastAttemptAt, scheduledAt } = delivery
+    const view = {
+      ...{ now, ...shownWaiting(explained, now), emailId, accountId, broadcastId, expiresAt },
+      ...{ lastAttemptAt, scheduledAt, transcript: delivery.lastTranscript ?? '' },
+      account: names[accountId] ?? 'Posthorn itself',
+      mayChange: visit.may('operator.write'),
+      ended: undefined,
+    }
+    return page('operator/delivery', view, { title: `To ${delivery.recipient}` })
+  }
+  if (past === undefined) throw new ApiError('not_found', 'No such delivery is known any more')
+  return page(
+    'operator/delivery-ended',
+    {
+      ...{ now, ...past, id: String(past.id), transcript: past.transcript ?? '' },
+      ...{ reply: past.reply ?? '–', remote: past.remote ?? '–', tls: past.tls ?? '–' },
+    },
+    { title: `To ${past.recipient}` },
+  )
+}
+
+function idIn(given = ''): number {
+  if (/^\d{1,16}$/.test(given) && Number.isSafeInteger(Number(given))) return Number(given)
+  throw new ApiError('not_found', 'No such delivery')
+}

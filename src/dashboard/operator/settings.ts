@@ -1,0 +1,57 @@
+import { type ShownSetting, settings, settingsInForce, shownSetting } from '../../config/index.js'
+import { page } from '../shell/answer.js'
+import type { OperatorPages } from '../shell/page.js'
+import type { OperatorVisit } from '../shell/visit.js'
+import type { OperatorDeps } from './deps.js'
+import { linkTo } from './link.js'
+
+/** `/operator/settings`: what is in force and where it comes from; as `posthorn config show`. */
+export function settingsPages(pages: OperatorPages, deps: OperatorDeps): void {
+  // The appliance has those of its start, and so have these pages; reading where they stand takes a while.
+  let shown: readonly ShownSetting[] | undefined
+  pages.get('/settings', 'operator.read', async (visit) => {
+    shown ??= inForce(deps)
+    return settingsPage(deps, visit, shown)
+  })
+}
+
+function inForce({ config, configFile: file }: OperatorDeps): ShownSetting[] {
+  const source = { env: process.env, ...(file === undefined ? {} : { file }) }
+  return settingsInForce(settings, config, source).map(shownSetting)
+}
+
+function settingsPage(
+  { configFile }: OperatorDeps,
+  { query }: OperatorVisit,
+  all: readonly ShownSetting[],
+) {
+  const section = query.get('section') ?? ''
+  const changed = query.get('changed') === 'yes'
+  const sectionOf = (name: string) => name.split('.')[0] ?? ''
+  const sections = [...new Set(all.map(({ name }) => sectionOf(name)))]
+  const fitting = all
+    .filter(({ name }) => section === '' || sectionOf(name) === section)
+    .filter(({ source }) => !changed || source !== 'default')
+  const view = {
+    ...{ section, changed, file: configFile },
+    sections: [
+      {
+        label: 'All',
+        href: linkTo('/operator/settings', changed ? { changed: 'yes' } : {}),
+        here: section === '',
+      },
+      ...sections.map((one) => ({
+        ...{ label: one, here: one === section },
+        href: linkTo('/operator/settings', { section: one, ...(changed && { changed: 'yes' }) }),
+      })),
+    ],
+    other: linkTo('/operator/settings', { section, changed: changed ? '' : 'yes' }),
+    rows: fitting.map(({ name, text, from, source }) => ({
+      name,
+      text,
+      from,
+      isSet: source !== 'default',
+    })),
+  }
+  return page('operator/settings', view, { title: 'Settings', wide: true })
+}

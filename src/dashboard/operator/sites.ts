@@ -1,0 +1,123 @@
+import { domainToASCII } from 'node:url'
+import { object, string } from 'superstruct'
+import { shownFor } from '../../clock/index.js'
+import { settingName } from '../../config/index.js'
+import { changeWaiting, lookForWaiting } from '../../deliveries/index.js'
+import { ApiError } from '../../errors/index.js'
+import { type Answer, page, redirect } from '../shell/answer.js'
+import type { OperatorPages } from '../shell/page.js'
+import type { OperatorVisit } from '../shell/visit.js'
+import type { OperatorDeps } from './deps.js'
+import { linkTo } from './link.js'
+
+/** Where mail goes: what limits it, what was learned, how warm the sources are; as `posthorn shaping show`. */
+export function sitePages(pages: OperatorPages, deps: OperatorDeps): void {
+  pages.get('/sites', 'operator.read', (visit) => listPage(deps, visit))
+  pages.get('/sites/show', 'operator.read', (visit) => sitePage(deps, visit))
+  pages.post(
+    '/sites/retry',
+    { action: 'operator.write', form: object({ domain: string() }), sudo: true },
+    ({ form }) => retry(deps, form.domain),
+  )
+}
+
+async function listPage(deps: OperatorDeps, { now }: OperatorVisit): Promise<Answer> {
+  const { store, config, running } = deps
+  // Only here, as all of outbound comes along.
+  const outbound = await import('../../outbound/index.js')
+  const [overview, learned] = [await running.overview(), await outbound.readLearned(store.read)]
+  const sources = await outbound.warmingSources(store.read, now, config.outbound)
+  const names = [...new Set(learned.map(({ site }) => site))]
+  const view = {
+    now,
+    live: overview.sites.map(({ site, connections, limit, streams, gate, why, until }) => ({
+      ...{ site, connections, streams, why, until, gate: gate ?? 'open' },
+      limit: limit === null ? '–' : String(limit),
+    })),
+    learned: names.slice(0, mostSites).map((site) => {
+      const rows = learned.filter((row) => row.site === site)
+      return {
+        ...{ site, connections: rows.reduce((sum, row) => sum + row.learned.connections, 0) },
+        inForce: [...new Set(rows.map((row) => outbound.inForce(row.learned)))].filter(Boolean),
+        asOf: Math.max(...rows.map((row) => row.updatedAt)),
+      }
+    }),
+    more: Math.max(0, names.length - mostSites),
+    sources: sources.map(({ address, rampDay, limit, sent, firstDay }) => ({
+      ...{ address, firstDay: firstDay * 86_400_000 },
+      warmUp: limit === null ? 'over' : `day ${rampDay} of ${outbound.rampDays}`,
+      today: limit === null ? '–' : `${sent} of ${limit}`,
+    })),
+    warmUpOff: config.outbound.warmUp === 'off',
+  }
+  return page('operator/sites', view, { title: 'Sites', wide: true })
+}
+
+const mostSites = 200
+
+async function sitePage(deps: OperatorDeps, { query, may }: OperatorVisit): Promise<Answer> {
+  const name = query.get('name')?.trim() ?? ''
+  const { store, clock, config } = deps
+  const outbound = await import('../../outbound/index.js')
+  const { data, problems } = outbound.loadReadableShaping(deps.shapingFiles())
+  const domain = domainToASCII(name).toLowerCase()
+  const isDomain = outbound.isHostName(domain) && domain.includes('.')
+  const route = isDomain
+    ? await outbound.routeOfDomain(deps.openResolver(), domain, config.outbound)
+    : undefined
+  const now = clock.now()
+  const of = { read: store.read, now, data, outbound: config.outbound }
+  const found = route && (await outbound.explainSite(of, domain, route))
+  const learned = found?.learned ?? (await outbound.readLearned(store.read, name))
+  const view = {
+    ...{ name, now, problems, isDomain, mayChange: may('operator.write') },
+    noRoute: route && found === undefined ? outbound.noRoute[route.kind] : undefined,
+    site: found && { key: found.site.key, provider: found.site.provider ?? '–' },
+    mx:
+      route?.kind === 'hosts'
+        ? route.hosts.map(({ exchange, preference }) => `${preference} ${exchange}`)
+        : [],
+    limits:
+      found === undefined
+        ? []
+        : outbound.limitNames.map((limit) => ({
+            ...{ name: settingName([limit]), value: String(found.policy[limit]) },
+            from: found.policy.from[limit],
+          })),
+    replies: (found?.policy.automations ?? []).map((one) => ({
+      pattern: one.pattern.join(' * '),
+      code: one.code || '4, 5',
+      times:
+        one.threshold.times === 1
+          ? '1'
+          : `${one.threshold.times} in ${outbound.shownSpan(one.threshold.withinMs)}`,
+      action: one.action === 'slow down' ? `slow down to ${outbound.shownSlow(one)}` : one.action,
+      lasts: one.action === 'none' ? '–' : outbound.shownSpan(one.forMs),
+      from: one.from,
+    })),
+    learned: learned.map(({ source, thread, learned: state, updatedAt }) => ({
+      ...{ source, thread, connections: state.connections, updatedAt },
+      inForce: outbound.inForce(state) || '–',
+      isSuspended: state.suspension !== null && state.suspension.until > now,
+      suspendedFor: state.suspension === null ? '' : shownFor(state.suspension.until - now),
+    })),
+  }
+  return page('operator/site', view, { title: name === '' ? 'Site' : name, wide: true })
+}
+
+/** As `posthorn queue retry --domain`: one message tries a suspended site at once. */
+async function retry(
+  { store, clock, land, running }: OperatorDeps,
+  given: string,
+): Promise<Answer> {
+  const lane = domainToASCII(given.trim()).toLowerCase()
+  if (lane === '')
+    throw new ApiError('validation_error', `"${given}" is no domain`, { status: 422 })
+  const { ids } = await lookForWaiting(store.read, { lane })
+  const { changed } = await changeWaiting({ store, clock }, 'retry', { ids }, { reason: '-', land })
+  running.retry([lane])
+  return redirect(linkTo('/operator/sites/show', { name: lane }), {
+    flash: `${changed.toLocaleString('en-GB')} deferred deliveries to ${lane} are due now. Where the site is suspended, one message tries it at once`,
+    audit: { action: 'site.retry', target: lane, detail: { changed } },
+  })
+}

@@ -1,0 +1,142 @@
+import type { AccountBilling, PauseReason } from '../../billing/index.js'
+import type { Domain } from '../../domains/index.js'
+import { alarmOf, type ProtectionSettings, rateOf, shownRate } from '../../protection/index.js'
+import type { Endpoint } from '../../webhooks/index.js'
+import type { Tone } from '../shell/parts.js'
+import type { Visit } from '../shell/visit.js'
+import type { FiguresView } from './figures.js'
+import type { UsageView } from './usage.js'
+
+/** Something that waits for a person, and where it is done. */
+export interface Need {
+  tone: Tone
+  says: string
+  /** Undefined: only the operator can. */
+  action: { label: string; href: string } | undefined
+}
+
+interface Known {
+  billing: AccountBilling
+  domains: readonly Domain[]
+  /** None for somebody who may not see them. */
+  endpoints: readonly Endpoint[]
+  usage: readonly UsageView[]
+  figures: Pick<FiguresView, 'standing'>
+  settings: ProtectionSettings
+  /** A person has paused it, not account protection by its rates. */
+  isPausedByHand: boolean
+}
+
+/** The gravest first. */
+export function needsOf({ base, may }: Visit, known: Known): Need[] {
+  const to = (label: string, path: string) => ({ label, href: `${base}${path}` })
+  const lookAt = {
+    bounce: to('See the bounced mail', '/emails?status=bounced'),
+    complaint: to('See who complained', '/suppression?reason=complaint'),
+  }
+  return [
+    ...stops(known, lookAt),
+    ...warnings(known, lookAt),
+    ...capsOf(known.usage, may('plan.read') ? to('Plan and usage', '/plan') : undefined),
+    ...domainsOf(known.domains, to),
+    ...webhooksOf(known.endpoints, to),
+  ]
+}
+
+function stops(
+  { billing, isPausedByHand }: Known,
+  lookAt: Record<PauseReason, Need['action']>,
+): Need[] {
+  const { suspended, paused, marketingPaused, state } = billing
+  const needs: Need[] = []
+  // The operator's note is not the account's business; it may be about others.
+  const why = (reason: PauseReason) =>
+    `${isPausedByHand ? `by the operator, because of ${reason}s` : `because of too many ${reason}s`}. Mail that was accepted waits; the operator has to clear the pause`
+  if (suspended !== null) {
+    const says = 'The account is suspended: nothing is sent or accepted. Contact the operator.'
+    needs.push({ tone: 'bad', says, action: undefined })
+  }
+  if (paused !== null) {
+    needs.push({
+      tone: 'bad',
+      says: `All sending is paused ${why(paused)}.`,
+      action: lookAt[paused],
+    })
+  } else if (marketingPaused !== null) {
+    const says = `Marketing mail is paused ${why(marketingPaused)}.`
+    needs.push({ tone: 'bad', says, action: lookAt[marketingPaused] })
+  }
+  if (state === 'expired') {
+    const says = 'The subscription has ended: nothing is accepted until it is renewed.'
+    needs.push({ tone: 'bad', says, action: undefined })
+  }
+  if (state === 'past_due') {
+    const says = 'The renewal failed: sending goes on, but nothing can be added until it is paid.'
+    needs.push({ tone: 'doubt', says, action: undefined })
+  }
+  return needs
+}
+
+/** Before a pause: the rates of now call for a warning. */
+function warnings(
+  { billing, figures, settings }: Known,
+  lookAt: Record<PauseReason, Need['action']>,
+): Need[] {
+  const { standing } = figures
+  const reasons = { bounce: 'bounces', complaint: 'complaints' } as const
+  return (['bounce', 'complaint'] as const).flatMap((reason): Need[] => {
+    if (billing.paused !== null || alarmOf(standing.totals, reason, settings) === undefined) {
+      return []
+    }
+    const { recipients, [reasons[reason]]: count } = standing.totals
+    const { pause } = settings[reasons[reason]]
+    const says = `${shownRate(rateOf(count, recipients))} of the mail of the last days ended in ${reason}s; at ${shownRate(pause / 1_000_000)} all sending is paused.`
+    return [{ tone: 'doubt', says, action: lookAt[reason] }]
+  })
+}
+
+const capsOf = (usage: readonly UsageView[], action: Need['action']): Need[] =>
+  usage
+    .filter(({ used, limit }) => limit !== undefined && used >= limit * 0.8)
+    .map(({ label, used, limit = 0, resets }) => ({
+      tone: used >= limit ? 'bad' : 'doubt',
+      says: `${label}: ${used.toLocaleString('en-GB')} of ${limit.toLocaleString('en-GB')} are used; the count starts anew on ${resets}.`,
+      action,
+    }))
+
+const maxDomains = 3
+
+function domainsOf(
+  domains: readonly Domain[],
+  to: (label: string, path: string) => Need['action'],
+): Need[] {
+  const pending = domains.filter(({ status }) => status === 'pending')
+  if (pending.length > maxDomains) {
+    const says = `${pending.length} domains are not verified, so nothing can be sent from them.`
+    return [{ tone: 'doubt', says, action: to('Domains', '/domains') }]
+  }
+  return pending.map(({ name }) => ({
+    tone: 'doubt',
+    says: `${name} is not verified, so nothing can be sent from it.`,
+    action: to('See its records', `/domains/${name}`),
+  }))
+}
+
+function webhooksOf(
+  endpoints: readonly Endpoint[],
+  to: (label: string, path: string) => Need['action'],
+): Need[] {
+  return endpoints.flatMap(({ id, url, enabled, failures, disabledBecause }): Need[] => {
+    const { host } = new URL(url)
+    const action = to('See what it answered', `/webhooks/${id}`)
+    // By somebody's own will.
+    if (!enabled && disabledBecause?.startsWith('by ')) return []
+    if (!enabled)
+      return [
+        { tone: 'bad', says: `The webhook at ${host} was disabled: ${disabledBecause}.`, action },
+      ]
+    if (failures === 0) return []
+    const says = `The webhook at ${host} fails: its last ${failures === 1 ? 'event was' : `${failures} events were`} dropped.`
+    return [{ tone: 'doubt', says, action }]
+  })
+}

@@ -1,0 +1,108 @@
+import {
+  type AccountBilling,
+  contactCeiling,
+  type EmailPlan,
+  type Plans,
+  pausedMessage,
+  readBilling,
+  readUsage,
+  suspendedMessage,
+} from '../../billing/index.js'
+import { contactTotal } from '../../contacts/index.js'
+import type { Store } from '../../store/index.js'
+import { type UsageView, usageOf } from '../overview/usage.js'
+import { type Answer, page } from '../shell/answer.js'
+import type { Tone } from '../shell/parts.js'
+import type { Visit } from '../shell/visit.js'
+
+interface PlanView {
+  name: string
+  state: { text: string; tone: Tone }
+  /** What is stopped, and who lets it go on. */
+  stops: string[]
+  usage: (UsageView & { hint: string | undefined })[]
+  facts: { label: string; value: string }[]
+  others: string[][]
+  marketing: string[][]
+  mayPlan: boolean
+  id: string
+}
+
+const count = (number: number) => number.toLocaleString('en-GB')
+const upTo = (limit: number | null) => (limit === null ? 'No limit' : count(limit))
+
+/** The plans, how the subscription stands, what is used, and what else there is. */
+export async function showPlan(
+  { store, plans }: { store: Store; plans: Plans },
+  { account, now, person }: Visit,
+): Promise<Answer> {
+  const { read } = store
+  const billing = await readBilling(read, plans, account.id)
+  const { plan, marketingPlan } = billing
+  const used = await readUsage(read, account.id, now)
+  const contacts = await contactTotal(read, account.id)
+  const ceiling = contactCeiling(plans, billing)
+  const view: PlanView = {
+    ...{ name: plan.name, state: stateOf(billing), stops: stopsOf(billing) },
+    usage: [
+      ...usageOf(billing, used, now).map((one) => ({ ...one, hint: hintOf(one) })),
+      {
+        ...{ label: 'Contacts', used: contacts, limit: ceiling ?? undefined, resets: '' },
+        text: `${count(contacts)} ${ceiling === null ? 'without a limit' : `of ${count(ceiling)}`}`,
+        hint: undefined,
+      },
+    ],
+    facts: factsOf(plan, marketingPlan?.name),
+    others: plans.email.map((one) => [
+      one === plan ? `${one.name} (yours)` : one.name,
+      ...[upTo(one.monthlyLimit), upTo(one.dailyLimit), upTo(one.domains)],
+      ...[one.webhooks ? 'Yes' : 'No', `${count(one.retentionDays)} days`],
+    ]),
+    marketing: plans.marketing.map((one) => [
+      one === marketingPlan ? `${one.name} (yours)` : one.name,
+      ...[count(one.contacts), upTo(one.monthlySendLimit)],
+    ]),
+    ...{ mayPlan: person.isOperator, id: account.id },
+  }
+  return page('plan/plan', view, { title: 'Plan and usage' })
+}
+
+const states: Record<AccountBilling['state'], { text: string; tone: Tone }> = {
+  active: { text: 'active', tone: 'good' },
+  past_due: { text: 'past due', tone: 'doubt' },
+  expired: { text: 'expired', tone: 'bad' },
+}
+const stateOf = ({ suspended, state }: AccountBilling) =>
+  suspended === null ? states[state] : { text: 'suspended', tone: 'bad' as const }
+
+function stopsOf({ suspended, state, paused, marketingPaused }: AccountBilling): string[] {
+  return [
+    suspended !== null && `${suspendedMessage}. Nothing is sent, and nothing can be added.`,
+    state === 'expired' &&
+      'The subscription has ended: nothing is sent until whoever runs this appliance renews it.',
+    state === 'past_due' &&
+      'A payment is due: mail goes on, but no contacts, domains, keys or webhooks can be added until it is paid.',
+    paused !== null && pausedMessage('All sending is', paused),
+    marketingPaused !== null && paused === null && pausedMessage('Marketing is', marketingPaused),
+  ].filter((stop) => stop !== false)
+}
+
+/** A limit that comes near, in words for who sees no colour. */
+function hintOf({ used, limit, resets }: UsageView): string | undefined {
+  if (limit === undefined || used < 0.8 * limit) return undefined
+  return used >= limit
+    ? `None is left: sends are refused until ${resets}, 00:00 UTC.`
+    : `${count(limit - used)} are left until ${resets}, 00:00 UTC.`
+}
+
+const factsOf = (plan: EmailPlan, marketing: string | undefined) => [
+  { label: 'Email plan', value: plan.name },
+  {
+    label: 'Marketing plan',
+    value: marketing ?? 'None: no campaigns, automations or marketing mail',
+  },
+  { label: 'Sending domains', value: upTo(plan.domains) },
+  { label: 'Webhooks', value: plan.webhooks ? 'Yes' : 'Not in this plan' },
+  { label: 'Mails are kept in the log', value: `${count(plan.retentionDays)} days` },
+  { label: 'Counted in', value: 'Calendar months and days, UTC; each recipient is a mail' },
+]

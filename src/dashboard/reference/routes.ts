@@ -1,0 +1,64 @@
+import { existsSync } from 'node:fs'
+import { packageFile } from '../../config/index.js'
+import { ApiError } from '../../errors/index.js'
+import type { Pages } from '../../http/index.js'
+import type { Document } from '../../openapi/index.js'
+import { ownUrl } from '../own-url.js'
+import { page } from '../shell/answer.js'
+import type { OpenPages } from '../shell/page.js'
+import { staticPath, staticRoutes } from '../shell/static-files.js'
+import type { Asked } from '../shell/visit.js'
+import { type ExampleDeps, exampleDomain } from './example.js'
+import { markdown } from './markdown.js'
+import { type Listed, listOperations, operationView } from './operation.js'
+
+export interface ReferenceDeps extends ExampleDeps {
+  /** Of the routes as they are; made when it is first asked for. */
+  document: () => Document
+}
+
+/** The API for people: a page for each request and webhook, made from the document that machines get. */
+export function referencePages(open: OpenPages, pages: Pages, deps: ReferenceDeps): void {
+  staticRoutes(pages, ['reference.js'])
+  let operations: Listed[] | undefined
+  const all = () => {
+    operations ??= listOperations(deps.document())
+    return operations
+  }
+  const hasClient = existsSync(packageFile('dist/client/posthorn-client.tgz'))
+
+  open.get('/reference', 'open', async ({ request }: Asked) => {
+    const { info, tags } = deps.document()
+    const own = ownUrl(request)
+    const view = {
+      tags: (tags as { name: string }[]).map(({ name }) => ({
+        name,
+        operations: all().filter(({ tag }) => tag === name),
+      })),
+      intro: markdown(String(info.description)),
+      version: String(info.version),
+      install: hasClient ? `npm install ${own}/client/posthorn-client.tgz` : undefined,
+      domain: await exampleDomain(deps, request),
+    }
+    return page('reference/list', view, { title: 'API reference' })
+  })
+
+  open.get('/reference/:operation', 'open', async ({ params, request, now }: Asked) => {
+    const found = all().find(({ id }) => id === params.operation)
+    if (found === undefined) throw new ApiError('not_found', 'The API has no request of that name')
+    const domain = await exampleDomain(deps, request)
+    const view = {
+      ...operationView(deps.document(), found, {
+        ...{ domain, now, own: ownUrl(request) },
+      }),
+      ...{ domain, script: staticPath('reference.js') },
+      nearby: all().filter(({ tag }) => tag === found.tag),
+      tags: [...new Set(all().map(({ tag }) => tag))].map((name) => ({
+        name,
+        here: name === found.tag,
+        first: all().find(({ tag }) => tag === name)?.id ?? '',
+      })),
+    }
+    return page('reference/operation', view, { title: found.summary })
+  })
+}

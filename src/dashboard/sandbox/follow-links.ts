@@ -1,0 +1,134 @@
+import { type IncomingMessage, request as plainRequest } from 'node:http'
+import { request as tlsRequest } from 'node:https'
+import { isIP } from 'node:net'
+import type { Clock } from '../../clock/index.js'
+import type { Resolver } from '../../dns/index.js'
+import { ApiError, messageOf } from '../../errors/index.js'
+import { type GuardDeps, guardedLookup, hostOf, permittedAddresses } from '../../webhooks/index.js'
+
+/** What came of asking for an address. */
+export interface Followed {
+  url: string
+  good: boolean
+  sentence: string
+}
+
+/** Asks for each address, and says what answered, in the order of `urls`. */
+export type FollowLinks = (urls: readonly string[]) => Promise<Followed[]>
+
+export interface FollowDeps {
+  clock: Clock
+  /** Called when links are first followed. */
+  openResolver: () => Resolver
+  /** `webhooks.allow`. */
+  allow: readonly string[]
+}
+
+const maxLinks = 50
+const atOnce = 4
+const eachMs = 5_000
+const maxRedirects = 5
+
+/**
+ * Asks by HEAD, which changes nothing where servers do as RFC 9110 §9.3.2 says, and by GET where HEAD is not known.
+ * Like webhooks it reaches public addresses over https alone, and what `allow` has: whoever sends a mail to the
+ * sandbox must not look around in the operator's network. One check runs at a time; another is a 503.
+ */
+export function makeFollowLinks({ openResolver, allow, clock }: FollowDeps): FollowLinks {
+  let running = false
+  let deps: (GuardDeps & { clock: Clock }) | undefined
+  return async (urls) => {
+    if (running) {
+      throw new ApiError(
+        'service_unavailable',
+        'Links of another mail are being followed; try again soon',
+      )
+    }
+    running = true
+    deps ??= { resolver: openResolver(), allow, clock }
+    const guarded = deps
+    try {
+      const left = [...new Set(urls.filter((url) => /^https?:/i.test(url)))].slice(0, maxLinks)
+      const answers = new Map<string, Followed>()
+      const order = [...left]
+      const worker = async () => {
+        for (let url = left.shift(); url !== undefined; url = left.shift()) {
+          answers.set(url, { url, ...(await follow(guarded, url)) })
+        }
+      }
+      await Promise.all(Array.from({ length: atOnce }, worker))
+      return order.flatMap((url) => answers.get(url) ?? [])
+    } finally {
+      running = false
+    }
+  }
+}
+
+async function follow(
+  deps: GuardDeps & { clock: Clock },
+  text: string,
+): Promise<Omit<Followed, 'url'>> {
+  const stop = new AbortController()
+  const cancel = deps.clock.after(eachMs, () => stop.abort())
+  try {
+    let url = URL.parse(text)
+    for (let hops = 0; hops <= maxRedirects; hops++) {
+      if (url === null || !/^https?:$/.test(url.protocol)) {
+        return { good: false, sentence: 'It leads on to what is no web address.' }
+      }
+      // Nothing is looked up for an address, so nothing else would judge it.
+      if (isIP(hostOf(url)) !== 0) await permittedAddresses(deps, url)
+      const { status, location } = await ask(deps, url, stop.signal)
+      if (status >= 300 && status < 400 && location !== undefined) {
+        url = URL.parse(location, url.href)
+        continue
+      }
+      const after =
+        hops === 0 ? '' : `, after ${hops} redirect${hops === 1 ? '' : 's'}, at ${url.host}`
+      return { good: status >= 200 && status < 300, sentence: `Answered ${status}${after}.` }
+    }
+    return { good: false, sentence: `Led on more than ${maxRedirects} times.` }
+  } catch (error) {
+    if (stop.signal.aborted)
+      return { good: false, sentence: `No answer within ${eachMs / 1_000} s.` }
+    return { good: false, sentence: `Not reached: ${messageOf(error)}` }
+  } finally {
+    cancel()
+  }
+}
+
+async function ask(
+  deps: GuardDeps,
+  url: URL,
+  signal: AbortSignal,
+): Promise<{ status: number; location: string | undefined }> {
+  for (const method of ['HEAD', 'GET']) {
+    const response = await head(deps, url, method, signal)
+    response.destroy()
+    const status = response.statusCode ?? 0
+    // RFC 9110 §15.5.6, §15.6.2: it does not know HEAD.
+    if (method === 'GET' || (status !== 405 && status !== 501)) {
+      return { status, location: response.headers.location }
+    }
+  }
+  return { status: 0, location: undefined }
+}
+
+function head(
+  deps: GuardDeps,
+  url: URL,
+  method: string,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const send = url.protocol === 'https:' ? tlsRequest : plainRequest
+  return new Promise((resolve, reject) => {
+    const request = send(url, {
+      ...{ method, agent: false, signal, maxHeaderSize: 16_384 },
+      lookup: guardedLookup(deps, url),
+      headers: { 'user-agent': 'Posthorn link check', accept: '*/*' },
+    })
+    request.once('response', resolve)
+    request.once('error', reject)
+    request.end()
+  })
+}

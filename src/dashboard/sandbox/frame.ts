@@ -1,0 +1,44 @@
+import { type Content, readPictures } from '../../mime/index.js'
+import { frameDocument } from '../shell/frame.js'
+
+/** A mail's HTML as a frame shows it, with the pictures that the mail carries. */
+export async function framedMail(content: Content, raw: Buffer): Promise<string> {
+  const html = content.html ?? ''
+  return frameDocument(carried.test(html) ? withPictures(html, await readPictures(raw)) : html)
+}
+
+// RFC 2392 §2: in an attribute that names a picture, or in CSS.
+const carried = /\bcid:/i
+const reference =
+  /((?:src|background|poster)\s{0,9}=\s{0,9}["']?|url\(\s{0,9}["']?)cid:([^\s"'<>)]+)/gi
+const pictureType = /^image\/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml)$/i
+
+/** The pictures stand in the document, so that its policy need not open any address of ours. */
+function withPictures(html: string, pictures: Awaited<ReturnType<typeof readPictures>>): string {
+  const known = new Map(
+    pictures
+      .filter(({ mimeType }) => pictureType.test(mimeType))
+      .map(({ contentId, mimeType, bytes }) => [
+        contentId,
+        `data:${mimeType};base64,${Buffer.from(bytes).toString('base64')}`,
+      ]),
+  )
+  let room = maxEmbeddedChars
+  return html.replace(reference, (whole, before: string, id: string) => {
+    const data = known.get(decoded(id))
+    if (data === undefined || data.length > room) return whole
+    room -= data.length
+    return before + data
+  })
+}
+
+// One picture may be referred to a thousand times.
+const maxEmbeddedChars = 8_000_000
+
+function decoded(id: string): string {
+  try {
+    return decodeURIComponent(id)
+  } catch {
+    return id
+  }
+}

@@ -1,0 +1,103 @@
+import type { PageRequest } from '../../http/index.js'
+import { countMessages, listMessages, type SandboxSummary } from '../../sandbox/index.js'
+import type { Store } from '../../store/index.js'
+import { listed, type Moment, moment, plural } from '../format.js'
+import { firstMail } from './first-mail.js'
+import { type Badge, verdictBadges } from './verdict-words.js'
+
+export interface InboxView {
+  search: string
+  /** How many there are in all, or that match the search. */
+  count: string
+  empty: boolean
+  rows: InboxRow[]
+  /** Where the list goes on, and where it starts. */
+  older: string | undefined
+  newest: string | undefined
+  /** Set while nothing has ever arrived: a command that sends a first mail. */
+  example: string | undefined
+}
+
+export interface InboxRow {
+  url: string
+  from: string
+  to: string
+  subject: string
+  received: Moment
+  badges: Badge[]
+}
+
+export interface ListQuery {
+  limit: number
+  before?: number
+  search?: string
+}
+
+const pageSize = 50
+const maxLimit = 500
+const maxSearch = 200
+
+/** `?q=`, `?before=` and `?limit=`; what cannot be read is left out. */
+export function listQuery(query: URLSearchParams): ListQuery {
+  const number = (name: string) => messageId(query.get(name) ?? '')
+  const search = (query.get('q') ?? '').trim().slice(0, maxSearch)
+  const before = number('before')
+  return {
+    limit: Math.min(maxLimit, Math.max(1, number('limit') ?? pageSize)),
+    ...(before === undefined ? {} : { before }),
+    ...(search === '' ? {} : { search }),
+  }
+}
+
+/** A message's number as it stands in an address. */
+export function messageId(text: string): number | undefined {
+  const id = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+  return Number.isSafeInteger(id) ? id : undefined
+}
+
+/** One page of messages, newest first, and the id before which the next one starts. */
+export async function page(store: Pick<Store, 'read'>, query: ListQuery) {
+  const found = await listMessages(store, { ...query, limit: query.limit + 1 })
+  const messages = found.slice(0, query.limit)
+  return { messages, nextBefore: found.length > query.limit ? messages.at(-1)?.id : undefined }
+}
+
+export async function inboxView(
+  store: Pick<Store, 'read'>,
+  nowMs: number,
+  request: PageRequest,
+): Promise<InboxView> {
+  const query = listQuery(request.query)
+  const { messages, nextBefore } = await page(store, query)
+  const total = await countMessages(store, query.search)
+  const fresh = total === 0 && query.search === undefined
+  const matching = query.search === undefined ? '' : total === 1 ? ' matches' : ' match'
+  return {
+    search: query.search ?? '',
+    count: `${plural(total, 'message')}${matching}`,
+    empty: messages.length === 0,
+    rows: messages.map((message) => inboxRow(message, nowMs)),
+    older: nextBefore === undefined ? undefined : inboxUrl({ ...query, before: nextBefore }),
+    newest: query.before === undefined ? undefined : inboxUrl({ search: query.search }),
+    example: fresh ? await firstMail(store.read, request) : undefined,
+  }
+}
+
+function inboxRow(message: SandboxSummary, nowMs: number): InboxRow {
+  return {
+    url: `/sandbox/${message.id}`,
+    from: message.from || message.mailFrom || 'No sender',
+    to: listed(message.recipients, 3),
+    subject: message.subject || 'No subject',
+    received: moment(message.receivedAt, nowMs),
+    badges: verdictBadges(message),
+  }
+}
+
+function inboxUrl(query: { before?: number; search?: string | undefined }): string {
+  const parameters = new URLSearchParams()
+  if (query.search !== undefined) parameters.set('q', query.search)
+  if (query.before !== undefined) parameters.set('before', String(query.before))
+  const text = parameters.toString()
+  return text === '' ? '/sandbox' : `/sandbox?${text}`
+}

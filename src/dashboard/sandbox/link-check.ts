@@ -1,0 +1,161 @@
+import { Parser } from 'htmlparser2'
+
+/** An address that a mail has, with what is wrong with it. */
+export interface CheckedLink {
+  url: string
+  /** What a reader sees of it: the text of the link, or of a picture its `alt`. */
+  shown: string
+  where: 'HTML' | 'text' | 'picture'
+  /** In sentences; none: nothing is wrong that can be seen without asking for it. */
+  faults: string[]
+}
+
+export interface LinkCheck {
+  links: CheckedLink[]
+  /** How many there are, of which the first `maxLinks` stand in `links`. */
+  total: number
+}
+
+const maxLinks = 100
+const maxShown = 200
+
+/** Every link and picture of a mail, each address once. Nothing is asked for over the network. */
+export function checkLinks(html: string, text: string): LinkCheck {
+  const found = new Map<string, CheckedLink>()
+  const add = (
+    where: CheckedLink['where'],
+    address: string,
+    shown: string,
+    more: string[] = [],
+  ) => {
+    const url = address.trim()
+    const key = `${where === 'picture'} ${url}`
+    const known = found.get(key)
+    if (known === undefined) {
+      const faults = [...addressFaults(url, where), ...more]
+      found.set(key, { url, shown: shown.trim().slice(0, maxShown), where, faults })
+    } else {
+      known.faults = [...new Set([...known.faults, ...more])]
+    }
+  }
+  let open: { href: string; shown: string } | undefined
+  const close = () => {
+    if (open === undefined) return
+    add('HTML', open.href, open.shown, otherHost(open.href, open.shown))
+    open = undefined
+  }
+  const parser = new Parser({
+    onopentag(tag, { href, src, alt }) {
+      if ((tag === 'a' || tag === 'area') && href !== undefined) {
+        close()
+        open = { href, shown: '' }
+      }
+      if (tag === 'img' && src !== undefined) {
+        if (open !== undefined) open.shown += ` ${alt ?? ''}`
+        const none = 'It has no alt text, which is what a reader sees while pictures are blocked.'
+        if (!/^\s*data:/i.test(src)) add('picture', src, alt ?? '', alt === undefined ? [none] : [])
+      }
+    },
+    ontext(piece) {
+      if (open !== undefined && open.shown.length < maxShown) open.shown += piece
+    },
+    onclosetag(tag) {
+      if (tag === 'a' || tag === 'area') close()
+    },
+    onend: close,
+  })
+  parser.end(html)
+  for (const url of linksInText(text)) {
+    if (!found.has(`false ${url}`)) add('text', url, '')
+  }
+  return { links: [...found.values()].slice(0, maxLinks), total: found.size }
+}
+
+/** Addresses that stand in a text, without the full stop behind them. */
+export function linksInText(text: string): string[] {
+  return [...text.matchAll(/https?:\/\/[^\s<>"')\]]+/g)].map(([link]) =>
+    link.replace(/[.,;:!?]{1,9}$/, ''),
+  )
+}
+
+const maxUrlChars = 2_000
+const shorteners =
+  /(^|\.)(bit\.ly|tinyurl\.com|t\.co|goo\.gl|ow\.ly|is\.gd|buff\.ly|rebrand\.ly|cutt\.ly)$/
+const placeholderHost = /(^|\.)(example\.(com|net|org)|example|test|invalid|localhost)$/
+
+function addressFaults(url: string, where: CheckedLink['where']): string[] {
+  const thing = where === 'picture' ? 'picture' : 'link'
+  if (url === '') return [`The ${thing} has no address.`]
+  if (url === '#') return ['“#” leads nowhere: it is a placeholder.']
+  if (/\{\{|\{%|%%|\[\[|\*\|/.test(url) || /%7B%7B/i.test(url)) {
+    return ['A variable in it was not filled in.']
+  }
+  if (url.startsWith('#')) return []
+  const [, scheme = ''] = /^([a-z][a-z0-9+.-]*):/i.exec(url) ?? []
+  if (scheme === '') {
+    return [
+      `The address is relative: a mail has no page that it could begin at. Expected https://…`,
+    ]
+  }
+  switch (scheme.toLowerCase()) {
+    case 'https':
+    case 'http':
+      return webFaults(url, thing)
+    case 'mailto':
+      return /^mailto:[^@\s]+@[^@\s?]+/i.test(url) ? [] : ['It names no mail address.']
+    case 'tel':
+    case 'sms':
+      return []
+    case 'cid':
+      return where === 'picture' ? [] : ['“cid:” is for pictures; a link to it leads nowhere.']
+    case 'javascript':
+    case 'data':
+    case 'vbscript':
+      return [`Mail clients remove “${scheme}:” addresses, and filters take them for an attack.`]
+    default:
+      return [`Many mail clients open nothing for “${scheme.slice(0, 20)}:”.`]
+  }
+}
+
+function webFaults(url: string, thing: string): string[] {
+  const parsed = URL.parse(url)
+  if (parsed === null) return ['This is not a URL that a client can read.']
+  const host = parsed.hostname
+  const bare = host.replace(/^\[|\]$/g, '')
+  return [
+    ...(parsed.protocol === 'http:'
+      ? [
+          `http:// is not encrypted; ${thing === 'picture' ? 'several clients show no such picture' : 'browsers warn of it'}. Expected https://`,
+        ]
+      : []),
+    ...(/\s/.test(url) ? ['There is a space in it, where many clients end the link.'] : []),
+    ...(url.length > maxUrlChars
+      ? [`It has over ${maxUrlChars} characters; some clients cut it.`]
+      : []),
+    ...(parsed.username !== ''
+      ? ['A user name stands before the host, as in addresses of phishers.']
+      : []),
+    ...(/^[\d.]+$|:/.test(bare)
+      ? ['It leads to an IP address; filters count that against a mail.']
+      : placeholderHost.test(host)
+        ? [`${host} is a name for examples, where no recipient finds anything.`]
+        : host.includes('.')
+          ? []
+          : [`${host} is a name of your own network, which no recipient reaches.`]),
+    ...(shorteners.test(host)
+      ? ['Filters distrust link shorteners; link to your own domain.']
+      : []),
+  ]
+}
+
+/** As in phishing: it reads as one site and leads to another. */
+function otherHost(href: string, shown: string): string[] {
+  const said =
+    /^\s*(?:https?:\/\/)?((?:[a-z0-9-]{1,63}\.){1,9}[a-z]{2,24})(?:[/?#:]\S*)?\s*$/i.exec(shown)
+  const host = URL.parse(href.trim())?.hostname
+  if (said === null || !host) return []
+  const name = (text: string) => text.toLowerCase().replace(/^www\./, '')
+  const wanted = name(said[1] ?? '')
+  if (name(host) === wanted || name(host).endsWith(`.${wanted}`)) return []
+  return [`It reads as ${wanted} and leads to ${name(host)}; filters take that for phishing.`]
+}

@@ -1,0 +1,138 @@
+import type { SandboxMessage } from '../../sandbox/index.js'
+import { fileSize, listed, type Moment, moment } from '../format.js'
+import { hasRemotePictures } from '../shell/frame.js'
+import type { Html } from '../shell/html.js'
+import { render } from '../shell/render.js'
+import { checkViews } from './check-views.js'
+import type { Followed } from './follow-links.js'
+import { checkMail } from './mail-check.js'
+import { type Badge, verdictBadges } from './verdict-words.js'
+
+export interface MessageView {
+  url: string
+  subject: string
+  from: string
+  to: string
+  received: Moment
+  badges: Badge[]
+  /** True until the verdicts are there: the page then asks again. */
+  checking: boolean
+  notice: string | undefined
+  tabs: { label: string; href: string; here: boolean }[]
+  content: Html
+}
+
+export type ViewName = (typeof viewNames)[number]
+const viewNames = [
+  ...(['html', 'text', 'headers', 'source', 'attachments'] as const),
+  ...(['checks', 'clients', 'links'] as const),
+]
+
+export interface Looked {
+  /** `?view=`; what cannot be read is the first that the message has. */
+  view: string | null
+  /** Pictures from elsewhere are shown in the frame. */
+  remotePictures: boolean
+  /** What the links answered, where that was asked for. */
+  followed?: Followed[]
+}
+
+// A page that shows more would be slow in the browser; the source has all of it.
+const maxChars = 30_000
+const maxRecipients = 100
+
+/** Where one of them is saved from. */
+export const attachmentPath = (messageId: number, index: number) =>
+  `/sandbox/${messageId}/attachments/${index}`
+
+/** One view of a message: what it is goes to the first line of the tabs, what is wrong with it to the last three. */
+export function messageView(
+  message: SandboxMessage,
+  raw: Buffer,
+  nowMs: number,
+  looked: Looked,
+): MessageView {
+  const { content } = message
+  const first =
+    content.html === undefined ? (content.text === undefined ? 'source' : 'text') : 'html'
+  const here = viewNames.find((name) => name === looked.view) ?? first
+  const url = `/sandbox/${message.id}`
+  return {
+    url,
+    subject: message.subject || 'No subject',
+    from: message.from || message.mailFrom || 'No sender',
+    to: listed(message.recipients, maxRecipients),
+    received: moment(message.receivedAt, nowMs),
+    badges: verdictBadges(message),
+    checking: message.verdicts === undefined,
+    notice:
+      content.incomplete === 'broken'
+        ? 'The structure of this mail cannot be read. Its source is all there is.'
+        : content.incomplete === 'cut'
+          ? 'This mail is long; only its beginning was read. The download is complete.'
+          : undefined,
+    tabs: tabs(message).map(({ name, label }) => ({
+      ...{ label, here: name === here },
+      href: name === first ? url : `${url}?view=${name}`,
+    })),
+    content: render(`sandbox/view-${here}`, { url, ...views[here](message, { ...looked, raw }) }),
+  }
+}
+
+function tabs(message: SandboxMessage): { name: ViewName; label: string }[] {
+  const { html, text, attachments } = message.content
+  const bad = checkMail(message).filter(({ tone }) => tone === 'bad').length
+  const numbered = (label: string, count: number) => (count > 0 ? `${label} (${count})` : label)
+  return [
+    ...(html === undefined ? [] : [{ name: 'html' as const, label: 'HTML' }]),
+    ...(text === undefined ? [] : [{ name: 'text' as const, label: 'Text' }]),
+    { name: 'headers', label: 'Headers' },
+    { name: 'source', label: 'Source' },
+    { name: 'attachments', label: numbered('Attachments', attachments.length) },
+    { name: 'checks', label: numbered('Checks', bad) },
+    { name: 'clients', label: 'Mail clients' },
+    { name: 'links', label: 'Links' },
+  ]
+}
+
+type MakeView = (message: SandboxMessage, looked: Looked & { raw: Buffer }) => object
+
+const views: Record<ViewName, MakeView> = {
+  html: ({ content }, { remotePictures }) => ({
+    remotePictures,
+    hasRemotePictures: hasRemotePictures(content.html ?? ''),
+  }),
+  text: ({ content }) => shortened(content.text ?? ''),
+  source: (_message, { raw }) =>
+    shortened(raw.subarray(0, maxChars * 2).toString('utf8'), raw.length),
+  headers: (message) => {
+    let left = maxChars
+    const headers = message.content.headers.filter(({ name, value }) => {
+      left -= name.length + value.length
+      return left > 0
+    })
+    return { headers, cut: headers.length < message.content.headers.length, facts: facts(message) }
+  },
+  attachments: ({ id, content }) => ({
+    attachments: content.attachments.map(({ filename, mimeType, sizeBytes }, index) => ({
+      filename,
+      url: attachmentPath(id, index),
+      detail: `${mimeType}, ${fileSize(sizeBytes)}`,
+    })),
+  }),
+  ...checkViews,
+}
+
+function shortened(text: string, whole = text.length): { text: string; cut: boolean } {
+  return { text: text.slice(0, maxChars), cut: whole > maxChars }
+}
+
+/** The envelope and the connection. */
+function facts(message: SandboxMessage): { label: string; value: string }[] {
+  return [
+    { label: 'Envelope sender', value: message.mailFrom || '<> (none)' },
+    { label: 'Client', value: `${message.helo || 'unnamed'} at ${message.remoteAddress}` },
+    { label: 'Transport', value: message.tls ? 'SMTP over TLS' : 'SMTP, not encrypted' },
+    { label: 'Size', value: fileSize(message.sizeBytes) },
+  ]
+}

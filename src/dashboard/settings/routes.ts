@@ -1,0 +1,84 @@
+import { enums, string, type } from 'superstruct'
+import {
+  logoOf,
+  maxLogoBytes,
+  readLogo,
+  removeLogo,
+  renameAccount,
+  setLogo,
+} from '../../accounts/index.js'
+import { ApiError } from '../../errors/index.js'
+import type { Store } from '../../store/index.js'
+import { setSwitches } from '../../tracking/index.js'
+import { file, redirect } from '../shell/answer.js'
+import type { Faults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import { choices, showSettings } from './settings.js'
+
+export interface SettingsDeps {
+  store: Store
+  /** What holds where an account has not chosen. */
+  tracking: { opens: boolean; clicks: boolean }
+}
+
+const Choice = enums(choices)
+const flags = { default: null, on: true, off: false } as const
+
+/** An account's name, its logo, and whether its mail is tracked. */
+export function settingsPages(pages: AccountPages, deps: SettingsDeps): void {
+  const { store } = deps
+  const again = (visit: Visit, faults: Faults) => showSettings(deps, visit, faults)
+  const back = (
+    base: string,
+    flash: string,
+    action: string,
+    detail: Record<string, unknown> = {},
+  ) => redirect(`${base}/settings`, { flash, audit: { action, target: base.slice(3), detail } })
+
+  pages.get('/settings', 'settings.read', (visit) => showSettings(deps, visit))
+  pages.post(
+    '/settings/name',
+    { action: 'settings.write', form: type({ name: string() }), again },
+    async ({ account, base, form }) => {
+      const { name } = await renameAccount(deps, account.id, form.name)
+      return back(base, `The account is called ${name}`, 'account.rename', {
+        before: account.name,
+        name,
+      })
+    },
+  )
+  pages.get('/settings/logo', 'settings.read', async ({ account }) => {
+    const logo = await logoOf(store.read, account.id)
+    if (logo === undefined) throw new ApiError('not_found', 'The account has no logo')
+    return file(logo.bytes, logo.contentType)
+  })
+  pages.post(
+    '/settings/logo',
+    // Room for what a form has around the file: what is a little too large is told so by the domain.
+    { action: 'settings.write', again, maxBodyBytes: 4 * maxLogoBytes },
+    async ({ account, base, fields }) => {
+      const given = fields.file('logo')
+      if (given === undefined || given.bytes.length === 0) {
+        const message = 'logo: choose a PNG, JPEG or WebP picture'
+        throw new ApiError('validation_error', message, { status: 422, fields: { field: 'logo' } })
+      }
+      const logo = readLogo(given.bytes)
+      await store.write((tx) => setLogo(tx, account.id, logo))
+      return back(base, 'The logo is set', 'account.logo', { sizeBytes: logo.bytes.length })
+    },
+  )
+  pages.post('/settings/logo/remove', { action: 'settings.write' }, async ({ account, base }) => {
+    await store.write((tx) => removeLogo(tx, account.id))
+    return back(base, 'The logo is taken away', 'account.logo')
+  })
+  pages.post(
+    '/settings/tracking',
+    { action: 'settings.write', form: type({ opens: Choice, clicks: Choice }), again },
+    async ({ account, base, form }) => {
+      const switches = { opens: flags[form.opens], clicks: flags[form.clicks] }
+      await setSwitches(deps, { accountId: account.id }, switches)
+      return back(base, 'The tracking is set, for mail from now on', 'account.tracking', form)
+    },
+  )
+}

@@ -1,0 +1,76 @@
+import type { Faults } from './faults.js'
+
+/** What the audit log keeps of a POST that was done, or of a list that was taken away. */
+export interface Done {
+  /** What was done, as `key.create`. */
+  action: string
+  /** To what: an id, a name or an address. */
+  target?: string
+  /** Of an operator's page: the account that it was done to. */
+  accountId?: string
+  detail?: Record<string, unknown>
+}
+
+interface Common {
+  headers?: Record<string, string | string[]>
+  /**
+   * Of a POST: what was done. Without it the log names the action and the path. Of a GET: which list is taken
+   * away; that has a row of the log too, and few of them go on at once.
+   */
+  audit?: Done
+}
+
+export interface PageLook {
+  title: string
+  /** Default 200. */
+  status?: number
+  /** Shown above the page, with the focus on them; the shell gives those of `again` by itself. */
+  faults?: Faults
+  /** The page has an editor: its script is loaded, and may style what it makes. */
+  editor?: true
+  /** The page has the width of the window. */
+  wide?: true
+}
+
+/** Pieces are sent as they come, so that a file of a million rows needs no room. */
+export type FileBody = string | Buffer | AsyncIterable<string | Buffer>
+
+/** What a page's handler answers with: made by `page`, `redirect`, `frame` and `file`. */
+export type Answer = Common &
+  (
+    | { kind: 'page'; template: string; view: object; look: PageLook }
+    | { kind: 'redirect'; to: string; flash: string | undefined }
+    | { kind: 'frame'; html: string; remotePictures: boolean }
+    | { kind: 'file'; body: FileBody; contentType: string; saveAs: string | undefined }
+  )
+
+/** A page of `src/dashboard/<template>.ejs`; the layout, the navigation and the last POST's message come around it. */
+export function page<V extends object>(
+  template: string,
+  view: V,
+  { headers = {}, audit, ...look }: PageLook & Common,
+): Answer {
+  return { kind: 'page', template, view, look, headers, ...(audit && { audit }) }
+}
+
+/** 303 to a path of this appliance; `flash` is shown there once. */
+export function redirect(to: string, options: { flash?: string } & Common = {}): Answer {
+  return { kind: 'redirect', to, flash: undefined, ...options }
+}
+
+/**
+ * HTML that somebody else wrote, for an `<iframe sandbox>`: it runs nothing, is no origin, and loads nothing but
+ * the pictures from elsewhere that whoever looks has asked for.
+ */
+export function frame(html: string, { remotePictures = false } = {}): Answer {
+  return { kind: 'frame', html, remotePictures }
+}
+
+/** Bytes as they are; `saveAs` makes the browser save them under that name. */
+export function file(
+  body: FileBody,
+  contentType: string,
+  options: { saveAs?: string } & Common = {},
+): Answer {
+  return { kind: 'file', body, contentType, saveAs: undefined, ...options }
+}

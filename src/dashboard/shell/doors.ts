@@ -1,0 +1,220 @@
+import type { Clock } from '../../clock/index.js'
+import { ApiError } from '../../errors/index.js'
+import type { PageRequest } from '../../http/index.js'
+import { type Answer, redirect } from './answer.js'
+import { nowhere, type Surroundings } from './layout.js'
+import { accountPlaces, type Entry, navigation, operatorPlaces } from './navigation.js'
+import { cameFrom } from './own-page.js'
+import type { Action, People, Role, Session } from './people.js'
+import type { Asked, OperatorVisit, PersonVisit, Visit } from './visit.js'
+
+/** Who comes in to the pages of one place, and what these have around them. */
+export interface Door<V extends Asked, A> {
+  /** What the paths begin with. */
+  prefix: string
+  /** The visit, or where to go first. Throws an `ApiError`: 404 for what is not theirs, 403 for what they may not do. */
+  admit(asked: Asked, action: A): Promise<V | Answer>
+  around(visit: V): Promise<Surroundings>
+  /** Around the page that says why somebody was not let in. */
+  outside(asked: Asked): Promise<Surroundings>
+  /** Of the log; undefined: the handlers write their own rows. */
+  logged?: (visit: V) => { actor: PersonVisit['actor']; accountId: string | null }
+  session(visit: V): Session | undefined
+}
+
+export interface DoorDeps {
+  clock: Clock
+  people: People
+  sandbox: boolean
+  /** Whether a page was added. */
+  isThere(path: string): boolean
+}
+
+// An operator who reads on for a while does not fill the log.
+const lookedAgainMs = 3_600_000
+const mostLooks = 10_000
+
+/** Who is logged in sees so, whatever the page. */
+const outsideOf =
+  ({ people, sandbox }: DoorDeps) =>
+  async ({ request }: Asked): Promise<Surroundings> => {
+    const session = await people.sessionOf(request)
+    if (session === undefined) return { ...nowhere, sandbox }
+    const { person } = session
+    return { ...nowhere, sandbox, person, others: await placesOf(people, session) }
+  }
+
+/** For pages before the log-in: everybody comes in, and who is logged in has their name on them. */
+export function openDoor(deps: DoorDeps): Door<Asked, 'open'> {
+  const outside = outsideOf(deps)
+  return {
+    prefix: '',
+    admit: async (asked) => asked,
+    session: () => undefined,
+    around: outside,
+    outside,
+  }
+}
+
+/** For the pages about oneself. */
+export function personDoor(deps: DoorDeps): Door<PersonVisit, 'own'> {
+  const { people, sandbox } = deps
+  return {
+    prefix: '',
+    async admit(asked) {
+      const session = await people.sessionOf(asked.request)
+      if (session === undefined) return toLogIn(asked.request)
+      return personVisit(people, asked, session)
+    },
+    outside: outsideOf(deps),
+    session: ({ session }) => session,
+    async around({ session, person }) {
+      return { ...nowhere, sandbox, person, others: await placesOf(people, session) }
+    },
+  }
+}
+
+export function operatorDoor(deps: DoorDeps): Door<OperatorVisit, Action> {
+  const { people, sandbox } = deps
+  return {
+    prefix: '/operator',
+    async admit(asked, action) {
+      const session = await people.sessionOf(asked.request)
+      if (session === undefined) return toLogIn(asked.request)
+      // Whoever is no operator is not told what there is.
+      if (!session.person.isOperator) throw notThere()
+      if (session.mustAddFactor) return redirect('/me/totp')
+      if (!people.may('operator', action)) throw notAllowed('operator', action)
+      const may = (other: Action) => people.may('operator', other)
+      return { ...personVisit(people, asked, session), may }
+    },
+    outside: outsideOf(deps),
+    session: ({ session }) => session,
+    logged: ({ actor }) => ({ actor, accountId: null }),
+    async around({ session, person, path, may }) {
+      const isShown = (entry: Entry) => may(entry.action) && deps.isThere(`/operator${entry.path}`)
+      return {
+        ...{ ...nowhere, sandbox, person },
+        place: { name: 'Operator', href: '/operator' },
+        navigation: navigation(operatorPlaces, '/operator', path, isShown),
+        others: await placesOf(people, session),
+      }
+    },
+  }
+}
+
+export function accountDoor(deps: DoorDeps): Door<Visit, Action> {
+  const { people, sandbox } = deps
+  const noteLook = makeNoteLook(deps)
+  const outside = outsideOf(deps)
+  const placeOf = (account: { id: string; name: string }, path: string, role: Role) => {
+    const isShown = (entry: Entry) =>
+      people.may(role, entry.action) && deps.isThere(`/a/:account${entry.path}`)
+    const base = `/a/${account.id}`
+    return {
+      place: { name: account.name, href: base },
+      navigation: navigation(accountPlaces, base, path, isShown),
+      viewingAs: role === 'operator',
+    }
+  }
+  return {
+    prefix: '/a/:account',
+    async admit(asked, action) {
+      const session = await people.sessionOf(asked.request)
+      if (session === undefined) return toLogIn(asked.request)
+      const standing = await people.roleIn(session.person, asked.params.account ?? '')
+      if (standing === undefined) throw notThere()
+      const { account, role } = standing
+      if (role === 'operator' && session.mustAddFactor) return redirect('/me/totp')
+      if (!people.may(role, action)) throw notAllowed(role, action)
+      const visit: Visit = {
+        ...{ ...personVisit(people, asked, session), account, role },
+        base: `/a/${account.id}`,
+        may: (other) => people.may(role, other),
+      }
+      if (role === 'operator') await noteLook(visit)
+      return visit
+    },
+    session: ({ session }) => session,
+    logged: ({ actor, account }) => ({ actor, accountId: account.id }),
+    async around({ session, person, path, account, role }) {
+      const others = await placesOf(people, session)
+      return { ...nowhere, sandbox, person, others, ...placeOf(account, path, role) }
+    },
+    async outside(asked) {
+      const around = await outside(asked)
+      const session = await people.sessionOf(asked.request)
+      const standing = session && (await people.roleIn(session.person, asked.params.account ?? ''))
+      if (standing === undefined || session?.mustAddFactor) return around
+      return { ...around, ...placeOf(standing.account, asked.path, standing.role) }
+    },
+  }
+}
+
+/** One row an hour for an operator who looks into an account. */
+function makeNoteLook({ people, clock }: DoorDeps): (visit: Visit) => Promise<void> {
+  const looked = new Map<string, number>()
+  return async ({ session, account, actor }) => {
+    const key = `${session.id} ${account.id}`
+    const now = clock.now()
+    if (now - (looked.get(key) ?? -lookedAgainMs) < lookedAgainMs) return
+    if (looked.size >= mostLooks) looked.clear()
+    looked.set(key, now)
+    const entry = { actor, accountId: account.id, action: 'account.view-as', target: account.name }
+    await people.note(entry)
+  }
+}
+
+function personVisit(people: People, asked: Asked, session: Session): PersonVisit {
+  const { person } = session
+  return { ...asked, session, person, actor: people.actorOf(session, asked.request) }
+}
+
+/** The accounts of a person, and the operator's pages. */
+async function placesOf(people: People, { person }: Session): Promise<Surroundings['others']> {
+  const accounts = await people.membershipsOf(person.id)
+  return [
+    ...accounts.map(({ accountId, accountName }) => ({
+      ...{ name: accountName, href: `/a/${accountId}` },
+    })),
+    ...(person.isOperator ? [{ name: 'Operator', href: '/operator' }] : []),
+  ]
+}
+
+/** After the log-in the page that was asked for; after a POST the one that it was sent from. */
+function toLogIn(request: PageRequest): Answer {
+  return redirect(`/login?next=${encodeURIComponent(pageOf(request))}`)
+}
+
+/** The page that a request is for, or was sent from. */
+export function pageOf(request: PageRequest): string {
+  if (request.method === 'POST') return cameFrom(request) ?? '/'
+  const query = request.query.toString()
+  return query === '' ? request.path : `${request.path}?${query}`
+}
+
+const things: Record<string, string> = {
+  account: 'the account',
+  audit: 'the audit log',
+  keys: 'API keys',
+  plan: 'plan and usage',
+  suppression: 'the suppression list',
+  team: 'the team',
+}
+const verbs: Record<string, string> = { read: 'see', write: 'change', send: 'send' }
+
+/** `keys.read` as people say it: see API keys. */
+function inWords(action: string): string {
+  const [thing = '', verb = ''] = action.split('.')
+  return `${verbs[verb] ?? verb} ${things[thing] ?? thing}`
+}
+
+const notThere = () => new ApiError('not_found', 'There is no such page, or it is not yours')
+
+function notAllowed(role: string, action: string): ApiError {
+  const message =
+    role === 'operator'
+      ? 'An operator only looks into an account; its owners and members change it'
+      : `Your role in this account is ${role}, which does not let you ${inWords(action)}: ask an owner of the account`
+  return new ApiError('forbidden', message)
+}

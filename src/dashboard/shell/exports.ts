@@ -1,0 +1,26 @@
+import { ApiError } from '../../errors/index.js'
+
+const mostOfPerson = 2
+const mostInAll = 4
+
+/** Seats for requests that read a whole list out of the database. */
+export interface ExportSeats {
+  /** Kept until `signal` aborts, which is when the client has all or has gone. Throws a 503 while there is none. */
+  take(personId: string, signal: AbortSignal): void
+}
+
+export function makeExportSeats(): ExportSeats {
+  const taken = new Map<AbortSignal, string>()
+  return {
+    take(personId, signal) {
+      const own = [...taken.values()].filter((one) => one === personId).length
+      if (own >= mostOfPerson || taken.size >= mostInAll) {
+        const message = 'Other lists are being exported: try again when they are done'
+        throw new ApiError('service_unavailable', message, { headers: { 'Retry-After': '10' } })
+      }
+      if (signal.aborted) return
+      taken.set(signal, personId)
+      signal.addEventListener('abort', () => taken.delete(signal), { once: true })
+    },
+  }
+}

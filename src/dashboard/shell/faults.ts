@@ -1,0 +1,68 @@
+import type { Struct } from 'superstruct'
+import { ApiError, OperatorError } from '../../errors/index.js'
+import { convert, type Form, ShapeError } from '../../http/index.js'
+
+/** What is wrong with a form that was sent, and what was written into it; a page shows both again. */
+export interface Faults {
+  /** Of the form as a whole. */
+  message: string | undefined
+  /** By the name of the field. */
+  fields: Record<string, string>
+  /** What was sent, by the name of the field: a page shows it in place of its own values. */
+  values: Record<string, string | string[]>
+}
+
+export const noFaults: Faults = { message: undefined, fields: {}, values: {} }
+
+/** Throws a `ShapeError`. A field that the struct has as an array is all values of that name, else the first one. */
+export function formOf<F>(form: Form, struct: Struct<F>): F {
+  return convert(valuesOf(form, struct), struct)
+}
+
+/** What a form that does not fit is to say; undefined for what is no fault of who sent it. */
+export function faultsOf<F>(error: unknown, form: Form, struct?: Struct<F>): Faults | undefined {
+  const values = struct === undefined ? {} : valuesOf(form, struct)
+  if (error instanceof ShapeError) {
+    const fields = Object.fromEntries(
+      error.issues.map(({ path, message }) => [path[0] ?? '', message] as const),
+    )
+    const { '': message, ...named } = fields
+    return { message, fields: named, values }
+  }
+  if (error instanceof OperatorError) {
+    const { message, advice } = error
+    return { message: advice === undefined ? message : `${message}: ${advice}`, fields: {}, values }
+  }
+  if (!(error instanceof ApiError) || isOurs(error)) return undefined
+  const field = fieldIn(error, Object.keys(fieldsOf(struct)))
+  if (field === undefined) return { message: error.message, fields: {}, values }
+  return { message: undefined, fields: { [field]: error.message }, values }
+}
+
+// A refusal with 503 (the account is paused, the disk is nearly full) must not lose what was typed.
+const isOurs = ({ code }: ApiError) => code === 'application_error'
+
+// Domain functions name the field beside the message, or before it: 'email: not an address'.
+function fieldIn({ fields, message }: ApiError, names: string[]): string | undefined {
+  const [, before] = /^(\w+)(?:\[\d+\])?:/.exec(message) ?? []
+  return names.find((name) => name === fields.field) ?? names.find((name) => name === before)
+}
+
+function valuesOf<F>(form: Form, struct: Struct<F>): Record<string, string | string[]> {
+  const values: Record<string, string | string[]> = {}
+  for (const [name, field] of Object.entries(fieldsOf(struct))) {
+    const sent = form.all(name).map(withPlainLineEnds)
+    if (field.type === 'array') values[name] = sent
+    // Browsers send a field that nobody filled in as an empty text.
+    else if (sent[0] !== undefined && (sent[0] !== '' || !field.is(undefined))) {
+      values[name] = sent[0]
+    }
+  }
+  return values
+}
+
+// HTML §4.10.21.4: a text of several lines is sent with CR LF, which the API's clients do not send.
+const withPlainLineEnds = (text: string) => text.replace(/\r\n/g, '\n')
+
+const fieldsOf = <F>(struct: Struct<F> | undefined) =>
+  (struct?.schema ?? {}) as Record<string, Struct<unknown>>

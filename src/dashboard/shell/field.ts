@@ -1,0 +1,136 @@
+import type { Faults } from './faults.js'
+import { type Content, type Html, html } from './html.js'
+
+export interface Field {
+  name: string
+  label: string
+  /** Below the label: what is wanted, with an example. */
+  hint?: string
+  /** `password` is never filled in again. */
+  type?:
+    | 'text'
+    | 'email'
+    | 'url'
+    | 'search'
+    | 'number'
+    | 'password'
+    | 'date'
+    | 'datetime-local'
+    | 'file'
+    | 'checkbox'
+    | 'textarea'
+    | 'select'
+    | 'code'
+  /** What is there before anybody types; of a checkbox whether it is ticked, as `on`. */
+  value?: string | undefined
+  options?: readonly (string | { value: string; label: string })[]
+  faults?: Faults | undefined
+  required?: boolean
+  rows?: number
+  placeholder?: string
+  autocomplete?: string
+  inputmode?: string
+  pattern?: string
+  min?: number
+  max?: number
+  maxlength?: number
+  accept?: string
+  autofocus?: boolean
+  readonly?: boolean
+  spellcheck?: boolean
+  /** Where two forms of a page have a field of the same name. */
+  id?: string
+}
+
+/** A label, a hint, the field and what is wrong with it, which readers of the screen hear together. */
+export function field(of: Field): Html {
+  const { name, label, hint, faults, type = 'text' } = of
+  const id = of.id ?? `field-${name}`
+  const fault = faults?.fields[name]
+  const told = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ')
+  const attributes = html` id="${id}" name="${name}"${attribute('aria-describedby', told)}${
+    fault !== undefined && html` aria-invalid="true"`
+  }${flags(of)}`
+  const words = html`<label for="${id}">${label}${of.required === false && html` <span class="quiet">(optional)</span>`}</label>${
+    hint && html`<p class="hint" id="${id}-hint">${hint}</p>`
+  }${fault && html`<p class="fault" id="${id}-fault">${fault}</p>`}`
+  const control = controlOf(of, filledIn(of), attributes)
+  const wrong = fault !== undefined && ' wrong'
+  if (type === 'checkbox')
+    return html`<div class="field check${wrong}">${control}<div>${words}</div></div>`
+  return html`<div class="field${wrong}">${words}${control}</div>`
+}
+
+/** Boxes or buttons that are one question. `value` are those that are ticked. */
+export function fieldSet(of: {
+  name: string
+  label: string
+  hint?: string
+  type?: 'checkbox' | 'radio'
+  options: readonly { value: string; label: string; hint?: string }[]
+  value?: readonly string[]
+  faults?: Faults | undefined
+}): Html {
+  const { name, type = 'checkbox', faults } = of
+  const id = `field-${name}`
+  const kept = faults?.values[name] ?? (faults !== undefined && wasSent(faults) ? [] : of.value)
+  const ticked = [kept ?? []].flat()
+  const fault = faults?.fields[name]
+  const told = [of.hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ')
+  return html`<fieldset class="field${fault !== undefined && ' wrong'}" id="${id}"${attribute('aria-describedby', told)}><legend>${of.label}</legend>${
+    of.hint && html`<p class="hint" id="${id}-hint">${of.hint}</p>`
+  }${fault && html`<p class="fault" id="${id}-fault">${fault}</p>`}${of.options.map(
+    ({ value, label, hint }) =>
+      html`<label class="choice"><input type="${type}" name="${name}" value="${value}"${ticked.includes(value) && html` checked`}><span>${label}${hint && html`<span class="hint">${hint}</span>`}</span></label>`,
+  )}</fieldset>`
+}
+
+export const hiddenField = (name: string, value: string): Html =>
+  html`<input type="hidden" name="${name}" value="${value}">`
+
+/** What was sent, or what is there already. */
+function filledIn({ name, value, faults, type }: Field): string {
+  if (type === 'password') return ''
+  const sent = faults?.values[name]
+  if (sent !== undefined) return String(Array.isArray(sent) ? (sent[0] ?? '') : sent)
+  return faults !== undefined && wasSent(faults) ? '' : (value ?? '')
+}
+
+const wasSent = (faults: Faults) => Object.keys(faults.values).length > 0
+
+function controlOf(of: Field, value: string, attributes: Html): Html {
+  const { type = 'text', options = [], rows = 4 } = of
+  if (type === 'textarea' || type === 'code') {
+    // HTML §13.1.2.5: one line end behind the start tag is dropped.
+    return html`<textarea${attributes} rows="${rows}"${type === 'code' && html` class="mono" spellcheck="false" autocapitalize="off"`}>${`\n${value}`}</textarea>`
+  }
+  if (type === 'select') {
+    return html`<select${attributes}>${options.map((option) => {
+      const { value: one, label } =
+        typeof option === 'string' ? { value: option, label: option } : option
+      return html`<option value="${one}"${one === value && html` selected`}>${label}</option>`
+    })}</select>`
+  }
+  if (type === 'checkbox') {
+    return html`<input type="checkbox"${attributes}${value !== '' && value !== 'off' && html` checked`}>`
+  }
+  const filled: Content = type !== 'file' && value !== '' && html` value="${value}"`
+  return html`<input type="${type}"${attributes}${filled}>`
+}
+
+function flags(of: Field): Html {
+  const { required, autofocus, readonly, spellcheck } = of
+  const named = ['placeholder', 'autocomplete', 'inputmode', 'pattern', 'accept'] as const
+  const numbers = ['min', 'max', 'maxlength'] as const
+  return html`${named.map((name) => attribute(name, of[name]))}${numbers.map((name) =>
+    attribute(name, of[name]),
+  )}${required === true && html` required`}${autofocus === true && html` autofocus`}${readonly === true && html` readonly`}${
+    spellcheck === false && html` spellcheck="false"`
+  }`
+}
+
+function attribute(name: string, value: string | number | undefined): Html | undefined {
+  if (value === undefined || value === '') return undefined
+  // The name is ours, and no text.
+  return html` ${name}="${value}"`
+}

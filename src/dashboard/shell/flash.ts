@@ -1,0 +1,42 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { PageRequest } from '../../http/index.js'
+
+const name = 'posthorn-flash'
+const keptMs = 60_000
+const longest = 500
+
+export interface Flash {
+  /** The header that carries the message to the next page. */
+  keep(message: string): string
+  /** The header that ends it once it was shown. */
+  forget: string
+  read(request: PageRequest): string | undefined
+}
+
+/** A message for the next page, in a cookie that is shown once; signed, so that nobody else puts words on our pages. */
+export function makeFlash(now: () => number): Flash {
+  // A start makes another key: what a message said of before is then not shown.
+  const key = randomBytes(32)
+  const sign = (text: string) => createHmac('sha256', key).update(text).digest('base64url')
+
+  return {
+    keep(message) {
+      const body = Buffer.from(
+        JSON.stringify({ message: message.slice(0, longest), at: now() }),
+      ).toString('base64url')
+      return `${name}=${body}.${sign(body)}; Path=/; HttpOnly; SameSite=Lax; Max-Age=60`
+    },
+    forget: `${name}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0`,
+    read(request) {
+      const [body = '', signature = ''] = request.cookie(name)?.split('.') ?? []
+      const expected = Buffer.from(sign(body))
+      // Compared as bytes: a letter of somebody who plants a cookie may have two.
+      const given = Buffer.from(signature)
+      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined
+      const { message, at }: { message: string; at: number } = JSON.parse(
+        Buffer.from(body, 'base64url').toString(),
+      )
+      return now() - at > keptMs ? undefined : message
+    },
+  }
+}

@@ -1,0 +1,32 @@
+/** Text that is HTML already, made by `html`: views and parts write it as it is, and escape all else. */
+export class Html {
+  constructor(readonly text: string) {}
+  toString(): string {
+    return this.text
+  }
+}
+
+export type Content = Html | string | number | undefined | false | readonly Content[]
+
+const entities: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/** HTML with values put in: a value is escaped unless `html` made it; nothing stands for undefined and false. */
+export function html(parts: TemplateStringsArray, ...values: Content[]): Html {
+  let text = parts[0] ?? ''
+  for (const [index, value] of values.entries()) text += written(value) + (parts[index + 1] ?? '')
+  return new Html(text)
+}
+
+/** What a view writes with `<%= %>`. */
+export function written(value: unknown): string {
+  if (value instanceof Html) return value.text
+  if (value === undefined || value === null || value === false) return ''
+  if (Array.isArray(value)) return value.map(written).join('')
+  return String(value).replace(/[&<>"']/g, (char) => entities[char] ?? char)
+}

@@ -1,0 +1,56 @@
+import type { PageLook } from './answer.js'
+import type { Html } from './html.js'
+import type { NavigationView } from './navigation.js'
+import { render } from './render.js'
+import { builtOf, drawing, staticPath } from './static-files.js'
+
+/** What comes around a page. */
+export interface Surroundings {
+  navigation: NavigationView[]
+  /** Whose pages these are: an account's name, 'Operator'; undefined without a session. */
+  place: { name: string; href: string } | undefined
+  /** Where else this person may go. */
+  others: { name: string; href: string }[]
+  person: { name: string; email: string } | undefined
+  /** The message of the POST before. */
+  flash: string | undefined
+  /** The person only looks at an account that is not theirs. */
+  viewingAs: boolean
+  sandbox: boolean
+}
+
+export const nowhere: Surroundings = {
+  navigation: [],
+  place: undefined,
+  others: [],
+  person: undefined,
+  flash: undefined,
+  viewingAs: false,
+  sandbox: false,
+}
+
+/** A whole document around the content of a page. */
+export function layout(
+  content: Html,
+  { title, faults, editor, wide }: PageLook,
+  around: Surroundings,
+  nonce?: string,
+): string {
+  const named = [title, around.place?.name, 'Posthorn'].filter((part) => part !== undefined)
+  return render('shell/layout', {
+    ...around,
+    content,
+    operates: around.others.some(({ href }) => href === '/operator'),
+    title: [...new Set(named)].join(' · '),
+    faults: faults && {
+      message: faults.message,
+      fields: Object.entries(faults.fields).map(([name, message]) => ({ name, message })),
+    },
+    wide: wide === true,
+    styleSheet: staticPath('posthorn.css'),
+    icon: staticPath('icon.svg'),
+    mark: drawing('icon.svg'),
+    scripts: builtOf(['posthorn.js', ...(editor === true ? ['editor.js'] : [])]).map(staticPath),
+    nonce,
+  }).text
+}

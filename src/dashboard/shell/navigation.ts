@@ -1,0 +1,104 @@
+import type { Action } from './people.js'
+
+export interface Entry {
+  label: string
+  path: string
+  action: Action
+}
+
+/** A few entries under one heading. */
+export interface Group {
+  label: string
+  entries: readonly Entry[]
+}
+
+/** Paths below `/a/:account`. What nobody has added as a page yet is left out. */
+export const accountPlaces: readonly Group[] = [
+  {
+    label: 'Mail',
+    entries: [
+      { label: 'Overview', path: '', action: 'account.read' },
+      { label: 'Emails', path: '/emails', action: 'emails.read' },
+      { label: 'Templates', path: '/templates', action: 'templates.read' },
+      { label: 'Suppression', path: '/suppression', action: 'suppression.read' },
+    ],
+  },
+  {
+    label: 'Connect',
+    entries: [
+      { label: 'Domains', path: '/domains', action: 'domains.read' },
+      { label: 'API keys', path: '/keys', action: 'keys.read' },
+      { label: 'Webhooks', path: '/webhooks', action: 'webhooks.read' },
+    ],
+  },
+  {
+    label: 'Account',
+    entries: [
+      { label: 'Team', path: '/team', action: 'team.read' },
+      { label: 'Plan and usage', path: '/plan', action: 'plan.read' },
+      { label: 'Audit log', path: '/audit', action: 'audit.read' },
+      { label: 'Settings', path: '/settings', action: 'settings.read' },
+    ],
+  },
+]
+
+/** Paths below `/operator`. */
+export const operatorPlaces: readonly Group[] = [
+  {
+    label: 'Appliance',
+    entries: [
+      { label: 'Overview', path: '', action: 'operator.read' },
+      { label: 'Doctor', path: '/doctor', action: 'operator.read' },
+      { label: 'Jobs', path: '/jobs', action: 'operator.read' },
+      { label: 'Backups', path: '/backups', action: 'operator.read' },
+      { label: 'Settings', path: '/settings', action: 'operator.read' },
+    ],
+  },
+  {
+    label: 'Mail',
+    entries: [
+      { label: 'Queue', path: '/queue', action: 'operator.read' },
+      { label: 'Held', path: '/held', action: 'operator.read' },
+      { label: 'Sites', path: '/sites', action: 'operator.read' },
+      { label: 'Failover', path: '/failover', action: 'operator.read' },
+      { label: 'Inbound mail', path: '/inbound', action: 'operator.read' },
+    ],
+  },
+  {
+    label: 'People',
+    entries: [
+      { label: 'Accounts', path: '/accounts', action: 'operator.read' },
+      { label: 'Users', path: '/users', action: 'operator.read' },
+      { label: 'Audit log', path: '/audit', action: 'operator.read' },
+    ],
+  },
+]
+
+export interface NavigationView {
+  label: string
+  links: { label: string; href: string; here: boolean }[]
+}
+
+/** The places that somebody may see, with the one of `path` marked: the longest that begins it. */
+export function navigation(
+  groups: readonly Group[],
+  base: string,
+  path: string,
+  isShown: (entry: Entry) => boolean,
+): NavigationView[] {
+  const shown = groups.map(({ label, entries }) => ({ label, entries: entries.filter(isShown) }))
+  const begins = (href: string) => path === href || path.startsWith(`${href}/`)
+  const [here] = shown
+    .flatMap(({ entries }) => entries.map((entry) => base + entry.path))
+    .filter(begins)
+    .sort((a, b) => b.length - a.length)
+  return shown
+    .filter(({ entries }) => entries.length > 0)
+    .map(({ label, entries }) => ({
+      label,
+      links: entries.map((entry) => {
+        const href = base + entry.path
+        return { label: entry.label, href, here: href === here }
+      }),
+    }))
+}

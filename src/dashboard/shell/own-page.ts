@@ -1,0 +1,28 @@
+import { ApiError } from '../../errors/index.js'
+import type { PageRequest } from '../../http/index.js'
+
+/**
+ * Refuses a POST that did not come from a page of this appliance. A page elsewhere can make a browser post here with
+ * its cookies; these two headers say where a post comes from, and no page can set them. `http` lets posts pass that have
+ * neither, as mail servers send them: with a session's cookie such a post is no browser's, and is refused.
+ */
+export function refuseOthersPosts(request: PageRequest): void {
+  const site = request.header('sec-fetch-site')
+  const origin = request.header('origin')
+  // Browsers leave `Sec-Fetch-Site` out where there is no TLS, but on the machine itself.
+  const own =
+    site === undefined
+      ? origin !== undefined && origin.replace(/^https?:\/\//, '') === request.header('host')
+      : site === 'same-origin'
+  if (!own) {
+    throw new ApiError('forbidden', 'This form can only be sent from its own page: open it again')
+  }
+}
+
+/** The path of the page that the browser comes from, if it is one of ours. */
+export function cameFrom(request: PageRequest): string | undefined {
+  const from = request.header('referer')
+  if (from === undefined || !URL.canParse(from)) return undefined
+  const { host, pathname, search } = new URL(from)
+  return host === request.header('host') ? pathname + search : undefined
+}

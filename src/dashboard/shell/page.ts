@@ -1,0 +1,256 @@
+import type { Struct } from 'superstruct'
+import { ApiError } from '../../errors/index.js'
+import {
+  type PageRequest,
+  type PageShape,
+  type Pages,
+  type Page as Sent,
+  ShapeError,
+} from '../../http/index.js'
+import { type Answer, page, redirect } from './answer.js'
+import {
+  accountDoor,
+  type Door,
+  type DoorDeps,
+  openDoor,
+  operatorDoor,
+  pageOf,
+  personDoor,
+} from './doors.js'
+import { type ExportSeats, makeExportSeats } from './exports.js'
+import { type Faults, faultsOf, formOf } from './faults.js'
+import { type Flash, makeFlash } from './flash.js'
+import type { Surroundings } from './layout.js'
+import { refuseOthersPosts } from './own-page.js'
+import type { Action } from './people.js'
+import { sendAnswer } from './send.js'
+import type { Asked, Filled, OperatorVisit, PersonVisit, Visit } from './visit.js'
+
+export type ShellDeps = Omit<DoorDeps, 'isThere'>
+
+/** Where the pages of one place are added. Paths are below the place: `/keys` for `/a/:account/keys`. */
+export interface SessionPages<V, A> {
+  get(path: string, action: A, show: (visit: V) => Promise<Answer>): void
+  post<F = undefined>(
+    path: string,
+    options: PostOptions<V, A, F>,
+    act: (visit: Filled<V, F>) => Promise<Answer>,
+  ): void
+}
+
+export type AccountPages = SessionPages<Visit, Action>
+export type OperatorPages = SessionPages<OperatorVisit, Action>
+export type PersonPages = SessionPages<PersonVisit, 'own'>
+export type OpenPages = SessionPages<Asked, 'open'>
+
+export interface PostOptions<V, A, F> {
+  action: A
+  /** What the form must be; a field of several values is an array there, and files are in `visit.fields`. */
+  form?: Struct<F>
+  /** Asks for a factor again, unless that was done a short time ago. */
+  sudo?: true
+  /** Changes nothing, so that the audit log gets no row: a preview. */
+  reads?: true
+  /** Default 64 KiB. */
+  maxBodyBytes?: number
+  /**
+   * The page that has the form, once more: for a form that does not fit and for a refusal of the domain's function.
+   * It is answered as 422 (429 and 503 stay what they are), with the faults above the page and in it (`ui.field`).
+   */
+  again?: (visit: V, faults: Faults) => Promise<Answer>
+}
+
+/** A page that was added; the tests walk through all of them. */
+export interface Added {
+  method: 'GET' | 'POST'
+  path: string
+  action: string
+}
+
+export interface Shell {
+  account: AccountPages
+  operator: OperatorPages
+  /** About oneself, for everybody who is logged in. */
+  person: PersonPages
+  /** Without a session: the log-in, the sandbox. */
+  open: OpenPages
+  added: readonly Added[]
+}
+
+/** The only way in for pages that know who looks at them. */
+export function makeShell(pages: Pages, deps: ShellDeps): Shell {
+  const added: Added[] = []
+  const isThere = (path: string) => added.some((one) => one.method === 'GET' && one.path === path)
+  const doors = { ...deps, isThere }
+  const flash = makeFlash(() => deps.clock.now())
+  const seats = makeExportSeats()
+  const place = <V extends Asked, A extends string>(door: Door<V, A>) =>
+    makePlace(pages, { ...deps, flash, added, seats }, door)
+  return {
+    account: place(accountDoor(doors)),
+    operator: place(operatorDoor(doors)),
+    person: place(personDoor(doors)),
+    open: place(openDoor(doors)),
+    added,
+  }
+}
+
+function makePlace<V extends Asked, A extends string>(
+  pages: Pages,
+  deps: ShellDeps & { flash: Flash; added: Added[]; seats: ExportSeats },
+  door: Door<V, A>,
+): SessionPages<V, A> {
+  const { clock, people, flash, added, seats } = deps
+
+  /** Lets somebody in, has them served, and answers what goes wrong in the product's look. */
+  async function serve<R extends Sent | undefined>(
+    request: PageRequest,
+    action: A,
+    handle: (visit: V, send: (answer: Answer) => Promise<Sent>) => Promise<R>,
+  ): Promise<Sent | R> {
+    const asked = { ...askedOf(request), now: clock.now() }
+    let visit: V | undefined
+    const around = async () => {
+      const message = flash.read(request)
+      const all = await (visit === undefined ? door.outside(asked) : door.around(visit))
+      return { ...all, flash: message }
+    }
+    const send = async (answer: Answer) => {
+      const sent = await sendAnswer(answer, around)
+      if (answer.kind === 'page' && flash.read(request) !== undefined) {
+        return withCookie(sent, flash.forget)
+      }
+      if (answer.kind === 'redirect' && answer.flash !== undefined) {
+        return withCookie(sent, flash.keep(answer.flash))
+      }
+      return sent
+    }
+    try {
+      const admitted = await door.admit(asked, action)
+      if ('kind' in admitted) return await send(admitted)
+      visit = admitted
+      return await handle(visit, send)
+    } catch (error) {
+      if (!(error instanceof ApiError) && !(error instanceof ShapeError)) throw error
+      const { place } = await door.outside(asked)
+      return await send(errorAnswer(error, request.requestId, place))
+    }
+  }
+
+  /** Before the body of a POST is read: it comes from a page of ours, and a factor was given where that is asked for. */
+  function sentAway(visit: V, sudo: boolean): Answer | undefined {
+    const { request } = visit
+    refuseOthersPosts(request)
+    const session = door.session(visit)
+    if (!sudo || session === undefined || session.sudoUntil > visit.now) return undefined
+    return redirect(`/sudo?next=${encodeURIComponent(pageOf(request))}`)
+  }
+
+  async function act<F>(
+    visit: V,
+    options: PostOptions<V, A, F>,
+    handler: (visit: Filled<V, F>) => Promise<Answer>,
+  ): Promise<{ answer: Answer; done: boolean }> {
+    const { request } = visit
+    try {
+      const form = options.form && formOf(request.form, options.form)
+      const answer = await handler({ ...visit, form } as unknown as Filled<V, F>)
+      return { answer, done: options.reads !== true }
+    } catch (error) {
+      const faults = faultsOf(error, request.form, options.form)
+      if (faults === undefined || options.again === undefined) throw error
+      const answer = await options.again(visit, faults)
+      if (answer.kind !== 'page') return { answer, done: false }
+      const { status, headers } = comesAgain(error) ? error : { status: 422, headers: {} }
+      const look = { status, faults, ...answer.look }
+      return {
+        answer: { ...answer, look, headers: { ...answer.headers, ...headers } },
+        done: false,
+      }
+    }
+  }
+
+  async function note(visit: V, { action }: { action: A }, answer: Answer): Promise<void> {
+    const logged = door.logged?.(visit)
+    if (logged === undefined) return
+    const { audit } = answer
+    await people.note({
+      ...logged,
+      action: audit?.action ?? action,
+      target: audit?.target ?? visit.path,
+      ...(audit?.accountId !== undefined && { accountId: audit.accountId }),
+      ...(audit?.detail && { detail: audit.detail }),
+    })
+  }
+
+  return {
+    get(path, action, show) {
+      const whole = door.prefix + path
+      added.push({ method: 'GET', path: whole, action })
+      pages.get(whole, (request) =>
+        serve(request, action, async (visit, send) => {
+          const answer = await show(visit)
+          if (answer.audit !== undefined) {
+            seats.take(door.session(visit)?.person.id ?? '', request.signal)
+            await note(visit, { action }, answer)
+          }
+          return send(answer)
+        }),
+      )
+    },
+    post(path, options, handler) {
+      const whole = door.prefix + path
+      added.push({ method: 'POST', path: whole, action: options.action })
+      const { action, maxBodyBytes, sudo = false } = options
+      const shape: PageShape = {
+        ...(maxBodyBytes !== undefined && { maxBodyBytes }),
+        // Nobody's body is read, or kept, before we know whose it is.
+        admit: (request) =>
+          serve(request, action, async (visit, send) => {
+            const elsewhere = sentAway(visit, sudo)
+            return elsewhere && (await send(elsewhere))
+          }),
+      }
+      pages.post(whole, shape, (request) =>
+        serve(request, action, async (visit, send) => {
+          const { answer, done } = await act(visit, options, handler)
+          if (done) await note(visit, options, answer)
+          return send(answer)
+        }),
+      )
+    },
+  }
+}
+
+function askedOf(request: PageRequest): Omit<Asked, 'now'> {
+  const { params, query, form: fields, requestId, path } = request
+  return { params, query, fields, requestId, path, request, form: undefined }
+}
+
+function withCookie(sent: Sent, cookie: string): Sent {
+  const given = sent.headers?.['Set-Cookie']
+  const others = given === undefined ? [] : Array.isArray(given) ? given : [given]
+  return { ...sent, headers: { ...sent.headers, 'Set-Cookie': [...others, cookie] } }
+}
+
+/** The same form may be right a little later: programs that wait go by the status and Retry-After. */
+const comesAgain = (error: unknown): error is ApiError =>
+  error instanceof ApiError && (error.status === 429 || error.status === 503)
+
+const titles: Record<number, string> = {
+  403: 'You may not do that',
+  404: 'Page not found',
+  422: 'That cannot be done',
+}
+
+function errorAnswer(
+  error: ApiError | ShapeError,
+  requestId: string,
+  place: Surroundings['place'],
+): Answer {
+  const status = error instanceof ShapeError ? 422 : error.status
+  const title = titles[status] ?? (status >= 500 ? 'Not now' : 'That cannot be done')
+  const headers = error instanceof ShapeError ? {} : error.headers
+  const view = { title, message: error.message, requestId, place }
+  return page('shell/error', view, { title, status, headers })
+}

@@ -1,0 +1,135 @@
+import { type Moment, moment } from '../format.js'
+import { type Content, type Html, html } from './html.js'
+import type { NavigationView } from './navigation.js'
+
+export type Tone = 'good' | 'bad' | 'doubt' | 'none'
+
+export interface Link {
+  label: string
+  href: string
+}
+
+/** The one h1 of a page, what it is about, and what can be done; the first action is the page's own. */
+export function heading(of: {
+  title: string
+  lead?: string
+  back?: Link
+  actions?: readonly (Link & { primary?: boolean })[]
+  chip?: { text: string; tone: Tone }
+}): Html {
+  const { title, lead, back, actions = [] } = of
+  return html`${back && html`<p class="back-line"><a class="back" href="${back.href}">← ${back.label}</a></p>`}
+<div class="page-head">
+  <div><h1>${title}${of.chip && html` ${chip(of.chip.text, of.chip.tone)}`}</h1>${lead && html`<p class="lead">${lead}</p>`}</div>
+  ${
+    actions.length > 0 &&
+    html`<p class="buttons">${actions.map(
+      ({ label, href, primary }) =>
+        html`<a class="button${primary === true && ' primary'}" href="${href}">${label}</a>`,
+    )}</p>`
+  }
+</div>`
+}
+
+/** A state in a word or two. */
+export const chip = (text: string, tone: Tone = 'none'): Html =>
+  html`<span class="chip ${tone}">${text}</span>`
+
+/** How long ago, and exactly in UTC when pointed at; the script tells the reader's own time there. */
+export function time(at: number | undefined | null | Moment, now = 0): Html {
+  if (at === undefined || at === null) return html`<span class="quiet">–</span>`
+  const { ago, exact, iso } = typeof at === 'number' ? moment(at, now) : at
+  return html`<time datetime="${iso}" title="${exact}">${ago}</time>`
+}
+
+/** A value that people take elsewhere. Without script they select it. */
+export const copy = (value: string, label = 'Copy'): Html =>
+  html`<span class="copy"><code>${value}</code><button type="button" data-copy hidden>${label}</button></span>`
+
+/** In the place of a list that has nothing yet: what would be here, and what to do. */
+export const empty = (of: { title: string; text?: string; action?: Link }): Html =>
+  html`<div class="card empty"><h2>${of.title}</h2>${of.text && html`<p>${of.text}</p>`}${
+    of.action &&
+    html`<p class="buttons"><a class="button primary" href="${of.action.href}">${of.action.label}</a></p>`
+  }</div>`
+
+/** How to do the same by the API and by a command. */
+export const sameBy = (of: { api?: string; cli?: string; text?: string }): Html =>
+  html`<details class="same"><summary>Do the same by ${[of.api && 'API', of.cli && 'command'].filter(Boolean).join(' or ')}</summary>
+${of.text && html`<p class="quiet">${of.text}</p>`}
+${of.api && html`<pre class="code" tabindex="0">${of.api}</pre>`}${of.cli && html`<pre class="code" tabindex="0">${of.cli}</pre>`}</details>`
+
+/** What is not to happen by one wrong click: opens, says what will happen, and then has the button. */
+export const confirm = (of: {
+  /** On the button that opens it. */
+  label: string
+  /** What will happen, with the name of the thing. */
+  says: string
+  action: string
+  /** On the button that does it; the label by default. */
+  button?: string
+  /** More fields of the form. */
+  fields?: Content
+  /** Not destructive: without the red. */
+  mild?: boolean
+}): Html =>
+  html`<details class="confirm"><summary class="button${!of.mild && ' danger'}">${of.label}</summary>
+<form method="post" action="${of.action}"><p>${of.says}</p>${of.fields}<button class="${of.mild ? 'primary' : 'danger'}">${of.button ?? of.label}</button></form></details>`
+
+/** Links between the views of one thing. */
+export const tabs = (links: readonly (Link & { here?: boolean })[], label = 'Views'): Html =>
+  html`<nav class="tabs" aria-label="${label}">${links.map(
+    ({ label, href, here }) =>
+      html`<a href="${href}"${here === true && html` aria-current="page"`}>${label}</a>`,
+  )}</nav>`
+
+/** To the pages beside this one of a list that is read by keys. */
+export const pager = (of: { newer?: string | undefined; older?: string | undefined }): Html =>
+  html`${
+    (of.newer !== undefined || of.older !== undefined) &&
+    html`<nav class="pager" aria-label="Pages">${of.newer !== undefined && html`<a class="button" href="${of.newer}" rel="prev">Newer</a>`}${
+      of.older !== undefined && html`<a class="button" href="${of.older}" rel="next">Older</a>`
+    }</nav>`
+  }`
+
+/** Something that should be read before the rest. */
+export const notice = (content: Content, tone: Tone = 'doubt'): Html =>
+  html`<div class="notice ${tone}" role="status">${content}</div>`
+
+/** Names and values. */
+export const facts = (rows: readonly { label: string; value: Content }[]): Html =>
+  html`<dl class="facts">${rows.map(
+    ({ label, value }) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`,
+  )}</dl>`
+
+/** How much of a limit is used. */
+export function bar(of: { label: string; used: number; limit: number; text: string }): Html {
+  const share = of.limit === 0 ? 1 : of.used / of.limit
+  const tone = share >= 1 ? 'bad' : share >= 0.8 ? 'doubt' : 'good'
+  return html`<div class="meter"><p><span>${of.label}</span> <span class="quiet">${of.text}</span></p><progress class="${tone}" max="${of.limit}" value="${Math.min(of.used, of.limit)}" aria-label="${of.label}">${of.text}</progress></div>`
+}
+
+/** A value as programs get it. */
+export const json = (value: unknown): Html =>
+  html`<pre class="code" tabindex="0">${typeof value === 'string' ? value : JSON.stringify(value, undefined, 2)}</pre>`
+
+/** Above a form that was refused. It takes the focus, so that it is read out. */
+export const faults = (of: {
+  message: string | undefined
+  fields: readonly { name: string; message: string }[]
+}): Html =>
+  html`<div class="faults" role="alert" tabindex="-1" autofocus id="faults"><h2>Please look at this again</h2>${
+    of.message && html`<p>${of.message}</p>`
+  }${
+    of.fields.length > 0 &&
+    html`<ul>${of.fields.map(({ name, message }) => html`<li><a href="#field-${name}">${message}</a></li>`)}</ul>`
+  }</div>`
+
+export const navigation = (groups: readonly NavigationView[]): Html =>
+  html`${groups.map(
+    ({ label, links }) =>
+      html`<p class="group">${label}</p><ul>${links.map(
+        ({ label, href, here }) =>
+          html`<li><a href="${href}"${here && html` aria-current="page"`}>${label}</a></li>`,
+      )}</ul>`,
+  )}`

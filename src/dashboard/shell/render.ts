@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs'
+import ejs, { type TemplateFunction } from 'ejs'
+import { packageFile } from '../../config/index.js'
+import { Html, written } from './html.js'
+import { ui } from './ui.js'
+
+// The compiled code lies in dist/, the views only in src/: both are found from the package's root.
+const folder = packageFile('src/dashboard')
+const templates = new Map<string, TemplateFunction>()
+
+/**
+ * `src/dashboard/<name>.ejs`, for example `keys/list`, which sees the view as `it` and the parts of pages as `ui`.
+ * Views write with `<%= %>` only, which escapes all but what `ui` and `html` made.
+ */
+export function render(name: string, view: object): Html {
+  const template = templates.get(name) ?? compile(name)
+  templates.set(name, template)
+  return new Html(template({ ...view, ui }))
+}
+
+function compile(name: string): TemplateFunction {
+  const filename = `${folder}/${name}.ejs`
+  return ejs.compile(readFileSync(filename, 'utf8'), {
+    filename,
+    root: folder,
+    strict: true,
+    _with: false,
+    localsName: 'it',
+    destructuredLocals: ['ui'],
+    escape: written,
+    cache: true,
+  })
+}

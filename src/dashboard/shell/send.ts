@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto'
+import type { Page as Sent } from '../../http/index.js'
+import type { Answer } from './answer.js'
+import { frameDocument, frameHeaders } from './frame.js'
+import { layout, type Surroundings } from './layout.js'
+import { render } from './render.js'
+
+const own = "default-src 'self'; base-uri 'none'; form-action 'self'; object-src 'none'"
+
+// Without an origin in it no browser sends `Origin` along with a form, by which posts are told from others' posts.
+const toOwnPages = { 'Referrer-Policy': 'same-origin' }
+
+/** An answer as `http` sends it. `around` is called for pages alone. */
+export async function sendAnswer(
+  answer: Answer,
+  around: () => Promise<Surroundings>,
+): Promise<Sent> {
+  const { headers = {} } = answer
+  if (answer.kind === 'redirect') return { redirect: answer.to, headers }
+  if (answer.kind === 'frame') {
+    return { html: frameDocument(answer.html), headers: { ...frameHeaders(answer), ...headers } }
+  }
+  if (answer.kind === 'file') {
+    const { body, contentType, saveAs } = answer
+    const saved: Record<string, string> =
+      saveAs === undefined ? {} : { 'Content-Disposition': disposition(saveAs) }
+    const all = { 'Content-Security-Policy': "default-src 'none'; sandbox", ...saved, ...headers }
+    if (typeof body === 'string') return { bytes: Buffer.from(body), contentType, headers: all }
+    if (Buffer.isBuffer(body)) return { bytes: body, contentType, headers: all }
+    return { stream: body, contentType, headers: all }
+  }
+  const { template, view, look } = answer
+  // CodeMirror makes its style sheet in the browser; only the page that has it lets that be.
+  const nonce = look.editor === true ? randomBytes(16).toString('base64') : undefined
+  const content = render(template, view)
+  const html = layout(content, look, await around(), nonce)
+  const policy = nonce === undefined ? own : `${own}; style-src 'self' 'nonce-${nonce}'`
+  return {
+    html,
+    status: look.status ?? 200,
+    headers: {
+      ...toOwnPages,
+      'Content-Security-Policy': `${policy}; frame-ancestors 'none'`,
+      ...headers,
+    },
+  }
+}
+
+/** RFC 6266 §4.3, RFC 8187 §3.2: saved under the last part of the name. */
+function disposition(filename: string): string {
+  const name = (filename.split(/[/\\]/).at(-1) || 'unnamed').toWellFormed()
+  const encoded = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16)}`,
+  )
+  return `attachment; filename="${name.replace(/[^\w. -]/g, '_')}"; filename*=UTF-8''${encoded}`
+}

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { packageFile } from '../../config/index.js'
+import type { Pages } from '../../http/index.js'
+import { Html } from './html.js'
+
+const types: Record<string, string> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+}
+
+interface StaticFile {
+  name: string
+  bytes: Buffer
+  contentType: string
+  /** With a hash of the bytes in it: what is there never changes. */
+  path: string
+}
+
+const known = new Map<string, StaticFile>()
+
+/** Those of the scripts that the build has made: pages work without them, as they do without script. */
+export const builtOf = (names: readonly string[]): string[] =>
+  names.filter((name) => existsSync(packageFile(`dist/static/${name}`)))
+
+/** The path of a file of `src/dashboard/static`, or of those that the build makes. */
+export const staticPath = (name: string): string => staticFile(name).path
+
+/** Adds the files of these names, which browsers may keep for good. */
+export function staticRoutes(pages: Pages, names: readonly string[]): void {
+  for (const { path, bytes, contentType } of names.map(staticFile)) {
+    pages.file(path, { bytes, contentType, cacheControl: 'public, max-age=31536000, immutable' })
+  }
+}
+
+/** Adds the files of these names at paths that stay, for pages that do not know their hash. */
+export function fixedRoutes(pages: Pages, names: readonly string[]): void {
+  for (const { name, bytes, contentType } of names.map(staticFile)) {
+    pages.file(`/static/${name}`, { bytes, contentType })
+  }
+}
+
+/** A drawing of ours to stand within a page: it costs no request. */
+export const drawing = (name: string): Html => new Html(staticFile(name).bytes.toString())
+
+function staticFile(name: string): StaticFile {
+  const found = known.get(name)
+  if (found !== undefined) return found
+  const made = packageFile(`dist/static/${name}`)
+  const bytes = readFileSync(existsSync(made) ? made : packageFile(`src/dashboard/static/${name}`))
+  const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 12)
+  const [, stem = name, extension = ''] = /^(.*)\.(\w+)$/.exec(name) ?? []
+  const file = {
+    ...{ name, bytes, contentType: types[extension] ?? 'application/octet-stream' },
+    path: `/static/${stem}.${hash}.${extension}`,
+  }
+  known.set(name, file)
+  return file
+}

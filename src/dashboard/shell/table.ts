@@ -1,0 +1,33 @@
+import { type Content, type Html, html } from './html.js'
+
+export interface Column {
+  label: string
+  /** `number` stands at the right; `main` is the row's name, and the title of its card on a phone. */
+  kind?: 'number' | 'main' | 'actions'
+}
+
+/** Rows and columns; on a phone each row is a card, with the column's label before each value. */
+export function table(of: {
+  /** What the rows are: read out, not seen. */
+  caption: string
+  columns: readonly Column[]
+  rows: readonly (readonly Content[])[]
+  /** So that it can be brought up to date where it stands (`data-live`). */
+  id?: string
+}): Html {
+  const { columns } = of
+  return html`<div class="table-box"><table class="cards"${of.id && html` id="${of.id}"`}><caption class="hidden">${of.caption}</caption>
+<thead><tr>${columns.map(
+    ({ label, kind }) =>
+      html`<th scope="col"${kind && html` class="${kind}"`}>${kind === 'actions' ? html`<span class="hidden">${label}</span>` : label}</th>`,
+  )}</tr></thead>
+<tbody>${of.rows.map(
+    (cells) =>
+      html`<tr>${cells.map((cell, at) => {
+        const { label = '', kind } = columns[at] ?? {}
+        return kind === 'main'
+          ? html`<th scope="row" class="main">${cell}</th>`
+          : html`<td data-label="${label}"${kind && html` class="${kind}"`}>${cell}</td>`
+      })}</tr>\n`,
+  )}</tbody></table></div>`
+}

@@ -1,0 +1,43 @@
+import type { Form, PageRequest } from '../../http/index.js'
+import type { Action, Actor, Role, Session } from './people.js'
+
+/** A request, with what every handler of a page needs of it. */
+export interface Asked<F = undefined> {
+  params: Record<string, string>
+  query: URLSearchParams
+  /** Of a POST with a form: what was sent, in its shape. */
+  form: F
+  /** All that was sent, with its files, which `form` has not. */
+  fields: Form
+  now: number
+  requestId: string
+  /** What was asked for, without the query. */
+  path: string
+  request: PageRequest
+}
+
+/** Of somebody who is logged in. */
+export interface PersonVisit<F = undefined> extends Asked<F> {
+  session: Session
+  person: Session['person']
+  /** For the audit log. */
+  actor: Actor
+}
+
+/** Of an operator to the operator's pages. */
+export interface OperatorVisit<F = undefined> extends PersonVisit<F> {
+  /** Views show no button that would be refused. */
+  may(action: Action): boolean
+}
+
+/** To a page of an account. */
+export interface Visit<F = undefined> extends OperatorVisit<F> {
+  account: { id: string; name: string }
+  /** `operator`: only looks. */
+  role: Role
+  /** Where this account's pages begin, `/a/<id>`. */
+  base: string
+}
+
+/** The same visit, whose form was read. */
+export type Filled<V, F> = Omit<V, 'form'> & { form: F }

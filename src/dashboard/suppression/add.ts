@@ -1,0 +1,137 @@
+import { Readable } from 'node:stream'
+import { enums, optional, string, type } from 'superstruct'
+import { ApiError } from '../../errors/index.js'
+import {
+  type ImportCounts,
+  importSuppressions,
+  type LineFault,
+  type SuppressionReason,
+  type SuppressionScope,
+  suppressionReasons,
+} from '../../suppression/index.js'
+import { type Answer, page, redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import type { SuppressionPageDeps } from './deps.js'
+import { reasonChoices, scopeChoices } from './view.js'
+
+interface AddView {
+  base: string
+  accountId: string
+  /** From a page that offers to add one. */
+  email: string
+  reasons: typeof reasonChoices
+  scopes: typeof scopeChoices
+  faults: Faults
+}
+
+interface ImportedView extends ImportCounts {
+  base: string
+  filename: string
+  isTrial: boolean
+  lines: LineFault[]
+  /** So many more lines with faults. */
+  left: number
+}
+
+const common = {
+  reason: enums(suppressionReasons),
+  scope: optional(enums(['all', 'marketing'])),
+  detail: optional(string()),
+}
+const AddForm = type({ emails: string(), ...common })
+const ImportForm = type({ ...common, trial: optional(string()) })
+
+// A list of 100,000 addresses.
+const maxFileBytes = 8 * 1024 * 1024
+// What of a file's faults a page has room for.
+const mostFaults = 100
+
+/** Addresses typed in, and a file of another service or of an export. */
+export function addPages(pages: AccountPages, deps: SuppressionPageDeps): void {
+  const show = (template: string, title: string) => {
+    return async ({ account, base, query }: Visit, faults: Faults): Promise<Answer> => {
+      const email = query.get('email') ?? ''
+      const choices = { reasons: reasonChoices, scopes: scopeChoices }
+      const view: AddView = { base, accountId: account.id, email, faults, ...choices }
+      return page(template, view, { title })
+    }
+  }
+  const showAdd = show('suppression/add', 'Add addresses')
+  const showImport = show('suppression/import', 'Import a list')
+  pages.get('/suppression/new', 'suppression.write', (visit) => showAdd(visit, noFaults))
+  pages.get('/suppression/import', 'suppression.write', (visit) => showImport(visit, noFaults))
+
+  const adding = { action: 'suppression.write', form: AddForm, again: showAdd } as const
+  pages.post('/suppression/new', adding, async ({ account, base, form }) => {
+    const { emails, ...how } = form
+    // None of them is taken while one cannot be: the form comes again with all of them in it.
+    const trial = await read(deps, account.id, emails, { ...how, isTrial: true })
+    const [wrong] = trial.lines
+    if (wrong !== undefined) throw badAddresses(`Line ${wrong.line}: ${wrong.fault}`)
+    if (trial.added + trial.known === 0) throw badAddresses('Expected an address on each line')
+    const { added, known } = await read(deps, account.id, emails, how)
+    const there = known === 0 ? '' : `; ${known} already there`
+    const flash = `${added === 1 ? '1 address' : `${added} addresses`} added${there}`
+    const audit = { action: 'suppression.add', detail: { added, known, ...how } }
+    return redirect(`${base}/suppression`, { flash, audit })
+  })
+
+  const importing = {
+    ...({ action: 'suppression.write', form: ImportForm, again: showImport } as const),
+    maxBodyBytes: maxFileBytes,
+  }
+  pages.post('/suppression/import', importing, async ({ account, base, form, fields }) => {
+    const file = fields.file('file')
+    if (file === undefined || file.bytes.length === 0) {
+      const message = 'Choose a file that is not empty'
+      throw new ApiError('validation_error', message, { status: 422, fields: { field: 'file' } })
+    }
+    const { trial, ...how } = form
+    const isTrial = trial !== undefined
+    const done = await read(deps, account.id, file.bytes, { ...how, isTrial })
+    const { lines, ...counts } = done
+    const view: ImportedView = {
+      ...{ base, filename: file.filename, isTrial, ...counts, lines },
+      left: counts.faults - lines.length,
+    }
+    const detail = { file: file.filename.slice(0, 200), ...counts, ...(isTrial && { trial: true }) }
+    const audit = { action: 'suppression.import', detail }
+    return page('suppression/imported', view, { title: 'The import', audit })
+  })
+}
+
+interface How {
+  reason: SuppressionReason
+  scope?: SuppressionScope | undefined
+  detail?: string | undefined
+  isTrial?: boolean
+}
+
+/** Reads a list as `posthorn suppression import` does; with its first faults. */
+async function read(
+  deps: SuppressionPageDeps,
+  accountId: string,
+  list: string | Buffer,
+  how: How,
+): Promise<ImportCounts & { lines: LineFault[] }> {
+  const lines: LineFault[] = []
+  const onFault = (fault: LineFault) => {
+    if (lines.length < mostFaults) lines.push(fault)
+  }
+  const counts = await importSuppressions(deps, accountId, Readable.from(pieces(list)), {
+    ...how,
+    onFault,
+  })
+  return { ...counts, lines }
+}
+
+/** A few at a time: what is parsed at once keeps everybody else waiting. */
+function* pieces(list: string | Buffer): Generator<Buffer> {
+  const bytes = Buffer.from(list)
+  for (let at = 0; at < bytes.length; at += 16_384) yield bytes.subarray(at, at + 16_384)
+}
+
+const badAddresses = (message: string) =>
+  new ApiError('validation_error', message, { status: 422, fields: { field: 'emails' } })

@@ -1,0 +1,155 @@
+import { enums, optional, string, type } from 'superstruct'
+import { type ConsentEvent, consentHistory } from '../../consent/index.js'
+import { ApiError } from '../../errors/index.js'
+import { parseMailbox } from '../../mime/index.js'
+import { idsIn, type Read } from '../../store/index.js'
+import {
+  lift,
+  type Suppression,
+  suppressionReasons,
+  suppressionsOf,
+} from '../../suppression/index.js'
+import { type Moment, moment } from '../format.js'
+import { type Answer, page, redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import type { SuppressionPageDeps } from './deps.js'
+import { addressPage, type SuppressionView, suppressionView } from './view.js'
+
+interface AddressView {
+  base: string
+  accountId: string
+  mayWrite: boolean
+  email: string
+  /** What the records come to. */
+  verdict: { text: string; tone: 'good' | 'bad' | 'doubt'; sentence: string }
+  records: (SuppressionView & {
+    /** The mail that led to it, as far as it is still there. */
+    mail: { url: string; subject: string } | undefined
+    /** What it means, and what to think of before it is lifted. */
+    sentence: string
+  })[]
+  history: { at: Moment; text: string; mail: string | undefined }[]
+  faults: Faults
+}
+
+const LiftForm = type({ email: string(), reason: optional(enums(suppressionReasons)) })
+// A person's record grows by a few rows a year; the last ones say most.
+const mostHistory = 100
+// The whole reply stands above.
+const longestNote = 200
+
+/** Why an address is suppressed, or that it is not: with the mail and the reply that caused it. */
+export function addressPages(pages: AccountPages, deps: SuppressionPageDeps): void {
+  const { store, clock } = deps
+  const show = async (visit: Visit, faults: Faults): Promise<Answer> => {
+    const given = visit.query.get('email') ?? visit.fields.get('email') ?? ''
+    const email = parseMailbox(given)?.address.toLowerCase()
+    if (email === undefined) {
+      const flash = `“${given.slice(0, 80)}” is no address`
+      return redirect(`${visit.base}/suppression`, { flash })
+    }
+    const view = await addressView(store.read, visit, email, faults)
+    return page('suppression/address', view, { title: email })
+  }
+  pages.get('/suppression/address', 'suppression.read', (visit) => show(visit, noFaults))
+
+  const options = { action: 'suppression.write', form: LiftForm, again: show } as const
+  pages.post('/suppression/lift', options, async ({ account, base, form }) => {
+    const { email, reason } = form
+    const reasons = reason === undefined ? suppressionReasons : [reason]
+    const lifting = { by: 'dashboard', at: clock.now(), reasons } as const
+    const removed = await store.write((tx) => lift(tx, account.id, email, lifting))
+    if (removed === 0) throw new ApiError('not_found', `${email} is not suppressed`)
+    const audit = { action: 'suppression.remove', target: email, detail: { reasons } }
+    return redirect(addressPage(base, email), { flash: 'It is taken off the list', audit })
+  })
+}
+
+async function addressView(
+  read: Read,
+  visit: Visit,
+  email: string,
+  faults: Faults,
+): Promise<AddressView> {
+  const { account, base, now } = visit
+  const records = await suppressionsOf(read, account.id, email)
+  const history = (await consentHistory(read, account.id, email)).slice(-mostHistory).reverse()
+  const subjects = await subjectsOf(
+    read,
+    account.id,
+    records.flatMap(({ emailId }) => emailId ?? []),
+  )
+  return {
+    ...{ base, accountId: account.id, mayWrite: visit.may('suppression.write'), email, faults },
+    verdict: verdictOf(records),
+    records: records.map((record) => {
+      const subject = record.emailId === null ? undefined : subjects.get(record.emailId)
+      return {
+        ...suppressionView(record, base, now),
+        mail:
+          subject === undefined ? undefined : { url: `${base}/emails/${record.emailId}`, subject },
+        sentence: sentences[record.reason],
+      }
+    }),
+    history: history.map((event) => ({
+      at: moment(event.at, now),
+      text: textOf(event),
+      mail:
+        event.detail.emailId === undefined ? undefined : `${base}/emails/${event.detail.emailId}`,
+    })),
+  }
+}
+
+async function subjectsOf(read: Read, accountId: string, ids: string[]) {
+  if (ids.length === 0) return new Map<string, string>()
+  const rows = await read
+    .selectFrom('emails')
+    .select(['id', 'subject'])
+    .where('id', 'in', idsIn(ids))
+    .where('account_id', '=', accountId)
+    .execute()
+  return new Map(rows.map(({ id, subject }) => [id, subject]))
+}
+
+function verdictOf(records: readonly Suppression[]): AddressView['verdict'] {
+  if (records.some(({ scope }) => scope === 'all')) {
+    return { text: 'all mail is held back', tone: 'bad', sentence: 'Nothing is sent to it.' }
+  }
+  if (records.length > 0) {
+    const sentence = 'Marketing is not sent to it; receipts and the like are.'
+    return { text: 'no marketing', tone: 'doubt', sentence }
+  }
+  return { text: 'not suppressed', tone: 'good', sentence: 'Mail to it is sent.' }
+}
+
+const sentences: Readonly<Record<Suppression['reason'], string>> = {
+  bounce:
+    'A mail came back for good. Lift it when you know that the address takes mail again; else your name suffers.',
+  complaint: 'The recipient called a mail spam. Lift it only when they ask for mail themselves.',
+  unsubscribe: 'The recipient has unsubscribed. Lift it only when they ask for mail themselves.',
+  manual: 'Somebody has put it on the list, by hand, by the API or by an import.',
+}
+
+const kinds: Readonly<Record<ConsentEvent['kind'], string>> = {
+  added: 'Added to a list',
+  imported: 'Imported to a list',
+  unsubscribed: 'Unsubscribed',
+  bounced: 'Bounced',
+  complained: 'Complained',
+  suppressed: 'Suppressed by hand',
+  left_topic: 'Left a topic',
+  returned_to_topic: 'Came back to a topic',
+  lifted: 'Taken off the list',
+}
+
+function textOf({ kind, detail }: ConsentEvent): string {
+  const { by, note, reasons } = detail
+  return [
+    kinds[kind],
+    ...(reasons === undefined ? [] : [`(${reasons.join(', ')})`]),
+    ...(by === undefined ? [] : [`by ${by}`]),
+    ...(note === undefined ? [] : [`– ${note.slice(0, longestNote)}`]),
+  ].join(' ')
+}

@@ -1,0 +1,51 @@
+import type { Suppression } from '../../suppression/index.js'
+import { type Moment, moment } from '../format.js'
+import type { Tone } from '../shell/parts.js'
+
+/** A record as its pages show it. */
+export interface SuppressionView {
+  email: string
+  /** Where it says why. */
+  page: string
+  reason: Suppression['reason']
+  chip: { text: string; tone: Tone }
+  blocks: string
+  since: Moment
+  until: string | undefined
+  detail: string
+}
+
+export const reasonChips: Readonly<Record<Suppression['reason'], SuppressionView['chip']>> = {
+  bounce: { text: 'bounced', tone: 'bad' },
+  complaint: { text: 'complained', tone: 'bad' },
+  unsubscribe: { text: 'unsubscribed', tone: 'doubt' },
+  manual: { text: 'by hand', tone: 'none' },
+}
+
+export const addressPage = (base: string, email: string) =>
+  `${base}/suppression/address?email=${encodeURIComponent(email)}`
+
+export function suppressionView(record: Suppression, base: string, now: number): SuppressionView {
+  const { email, reason, scope, detail, createdAt, expiresAt } = record
+  return {
+    ...{ email, reason, page: addressPage(base, email), chip: reasonChips[reason] },
+    blocks: scope === 'all' ? 'all mail' : 'marketing',
+    since: moment(createdAt, now),
+    until: expiresAt === null ? undefined : new Date(expiresAt).toISOString().slice(0, 10),
+    detail: detail ?? '',
+  }
+}
+
+/** The reasons, for who chooses one. */
+export const reasonChoices = [
+  { value: 'manual', label: 'By hand: they asked for it, or somebody decided it' },
+  { value: 'unsubscribe', label: 'Unsubscribed: no marketing, but receipts and the like' },
+  { value: 'bounce', label: 'Bounced: the address does not take mail' },
+  { value: 'complaint', label: 'Complained: called mail spam' },
+]
+
+export const scopeChoices = [
+  { value: '', label: 'What the reason calls for' },
+  { value: 'all', label: 'All mail' },
+  { value: 'marketing', label: 'Marketing alone' },
+]

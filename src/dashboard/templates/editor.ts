@@ -1,0 +1,177 @@
+import { type TemplateUse, templateSenders, templateUses } from '../../automations/index.js'
+import { verifiedDomains } from '../../domains/index.js'
+import type { EmailDeps } from '../../emails/index.js'
+import type { Form } from '../../http/index.js'
+import { findTemplate, type Samples, samplesOf } from '../../templates/index.js'
+import { plural } from '../format.js'
+import { type Answer, page } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { Visit } from '../shell/visit.js'
+import { type Draft, type Preview, previewOf } from './preview.js'
+import type { RenderedPages } from './rendered.js'
+
+export interface EditorDeps extends EmailDeps {
+  rendered: RenderedPages
+}
+
+interface EditorView {
+  action: string
+  previewAction: string
+  framesAt: string
+  /** Those from elsewhere are shown. */
+  pictures: boolean
+  isNew: boolean
+  slug: string
+  version: number
+  draft: Draft
+  preview: Preview
+  faults: Faults
+  mayWrite: boolean
+  list: string
+  duplicate: string
+  versions: string
+  deletion: { action: string; refusal: string | undefined }
+  uses: { name: string; runs: string; warnings: string[] }[]
+  /** Undefined where nothing can be sent. */
+  test: { action: string; to: string; from: string } | undefined
+}
+
+/** What is to be shown in the place of what is saved. */
+interface Typed {
+  draft: Draft
+  samples: Samples
+}
+
+const sample: Draft = {
+  subject: 'Welcome, {{ name }}',
+  html: `<!doctype html>
+<html lang="en">
+<body style="margin: 0; padding: 24px; font: 16px/1.5 sans-serif">
+  <h1 style="font-size: 22px">Hello {{ name | default: "there" }}</h1>
+  <p>Write here what you have to say.</p>
+</body>
+</html>
+`,
+  textBody: '',
+}
+
+/** A template that is not saved yet, or not at all: of nothing, or a copy (`?from=slug`). */
+export async function showNew(deps: EditorDeps, visit: Visit, faults = noFaults): Promise<Answer> {
+  const { store } = deps
+  const { account, query } = visit
+  const copied = query.get('from')
+  const from = copied === null ? undefined : await findTemplate(store.read, account.id, copied)
+  const typed = typedIn(visit.fields)
+  const draft = typed?.draft ?? (from === undefined ? sample : draftOf(from))
+  const kept = from === undefined ? {} : await samplesOf(store.read, account.id, from.slug)
+  const preview = await previewOf(deps, account.id, draft, typed?.samples ?? kept)
+  const at = `${visit.base}/templates`
+  const view: EditorView = {
+    ...{
+      ...placesOf(at, ''),
+      pictures: picturesIn(visit),
+      isNew: true,
+      version: 0,
+      draft,
+      preview,
+      mayWrite: true,
+    },
+    ...{ action: `${at}/-/new`, previewAction: `${at}/-/new/preview` },
+    slug: visit.fields.get('slug') ?? (from === undefined ? '' : `${from.slug}-copy`.slice(0, 64)),
+    ...{ faults: withFault(faults, preview), uses: [], test: undefined },
+    deletion: { action: '', refusal: undefined },
+  }
+  return editorPage(view, from === undefined ? 'New template' : `Copy of ${from.slug}`)
+}
+
+/** A template's page: what is typed, or the version in use. */
+export async function showEditor(
+  deps: EditorDeps,
+  visit: Visit,
+  faults = noFaults,
+): Promise<Answer> {
+  const { read } = deps.store
+  const { account, base, params, person } = visit
+  const saved = await findTemplate(read, account.id, params.slug ?? '')
+  const { slug, version } = saved
+  const typed = typedIn(visit.fields)
+  const draft = typed?.draft ?? draftOf(saved)
+  const samples = typed?.samples ?? (await samplesOf(read, account.id, slug))
+  const preview = await previewOf(deps, account.id, draft, samples)
+  const uses = await templateUses(read, account.id, slug)
+  const senders = (await templateSenders(read, account.id)).get(slug) ?? []
+  const [sender] = await verifiedDomains(read, account.id)
+  const at = `${base}/templates`
+  const view: EditorView = {
+    ...{
+      ...placesOf(at, slug),
+      pictures: picturesIn(visit),
+      isNew: false,
+      slug,
+      version,
+      draft,
+      preview,
+    },
+    ...{ action: `${at}/${slug}`, previewAction: `${at}/${slug}/preview` },
+    ...{ faults: withFault(faults, preview), mayWrite: visit.may('templates.write') },
+    uses: uses.map(usedBy),
+    deletion: { action: `${at}/${slug}/delete`, refusal: refusalOf(senders) },
+    test:
+      sender !== undefined && visit.may('emails.send')
+        ? {
+            ...{ action: `${at}/${slug}/test`, to: person.email },
+            from: visit.fields.get('from') ?? `hello@${sender}`,
+          }
+        : undefined,
+  }
+  return editorPage(view, slug)
+}
+
+const editorPage = (view: EditorView, title: string) =>
+  page<EditorView>('templates/editor', view, { title, editor: true, wide: true })
+
+const draftOf = (saved: { subject: string; html: string; textBody: string | null }): Draft => ({
+  ...{ subject: saved.subject, html: saved.html, textBody: saved.textBody ?? '' },
+})
+
+/** What a POST has in its fields; undefined for what has no editor. */
+export function typedIn(fields: Form): Typed | undefined {
+  const html = fields.get('html')
+  if (html === undefined) return undefined
+  const text = (name: string) => (fields.get(name) ?? '').replace(/\r\n/g, '\n')
+  const paths = fields.all('variable')
+  const values = fields.all('sample')
+  const samples = Object.fromEntries(paths.map((path, at) => [path, values[at] ?? '']))
+  return {
+    draft: { subject: text('subject'), html: text('html'), textBody: text('textBody') },
+    samples,
+  }
+}
+
+const picturesIn = ({ query }: Visit) => query.get('pictures') === 'all'
+
+const placesOf = (at: string, slug: string) => ({
+  framesAt: `${at}/-/rendered`,
+  list: at,
+  duplicate: `${at}/-/new?from=${slug}`,
+  versions: `${at}/${slug}/versions`,
+})
+
+/** The fault that a save was refused for stands beside its field, with its place. */
+function withFault(faults: Faults, { fault }: Preview): Faults {
+  if (fault?.field === undefined || faults === noFaults) return faults
+  const { field, where, message } = fault
+  return { ...faults, fields: { ...faults.fields, [field]: `${where}: ${message}` } }
+}
+
+const usedBy = ({ name, liveRuns, warnings }: TemplateUse) => ({
+  name,
+  runs: plural(liveRuns, 'live run'),
+  warnings: warnings.map(({ key, error }) => `Step "${key}": ${error}`),
+})
+
+function refusalOf(senders: readonly string[]): string | undefined {
+  if (senders.length === 0) return undefined
+  const names = senders.map((name) => `"${name}"`).join(', ')
+  return `It is sent by ${names}: archive or change that, and let its runs end, before you delete the template.`
+}

@@ -1,0 +1,43 @@
+import { templateSenders } from '../../automations/index.js'
+import type { EmailDeps } from '../../emails/index.js'
+import { listTemplates } from '../../templates/index.js'
+import { listed } from '../format.js'
+import { type Answer, page } from '../shell/answer.js'
+import { html } from '../shell/html.js'
+import { time } from '../shell/parts.js'
+import type { Visit } from '../shell/visit.js'
+
+const perPage = 50
+
+/** An account's templates by slug, with what sends them. */
+export async function showTemplates({ store }: EmailDeps, visit: Visit): Promise<Answer> {
+  const { account, base, query, now } = visit
+  const after = query.get('after') ?? undefined
+  const found = await listTemplates(store.read, account.id, { after, limit: perPage + 1 })
+  const senders = await templateSenders(store.read, account.id)
+  const shown = found.slice(0, perPage)
+  const last = shown.at(-1)
+  const rows = shown.map(({ slug, subject, version, savedAt }) => [
+    html`<a href="${base}/templates/${slug}">${slug}</a>`,
+    subject,
+    html`<a href="${base}/templates/${slug}/versions">${version}</a>`,
+    time(savedAt, now),
+    usedBy(senders.get(slug) ?? []),
+  ])
+  return page(
+    'templates/list',
+    {
+      rows,
+      newer: after === undefined ? undefined : `${base}/templates`,
+      older:
+        found.length > perPage && last !== undefined
+          ? `${base}/templates?after=${encodeURIComponent(last.slug)}`
+          : undefined,
+      create: visit.may('templates.write') ? `${base}/templates/-/new` : undefined,
+    },
+    { title: 'Templates' },
+  )
+}
+
+const usedBy = (automations: string[]) =>
+  automations.length === 0 ? html`<span class="quiet">No automation</span>` : listed(automations, 2)

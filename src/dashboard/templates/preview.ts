@@ -1,0 +1,154 @@
+import { plainTextOf } from '../../outbound/index.js'
+import {
+  maxSamples,
+  type Rendered,
+  type Renderer,
+  readDraft,
+  type Samples,
+  type TemplateFault,
+  tryRender,
+} from '../../templates/index.js'
+import { hasRemotePictures } from '../shell/frame.js'
+import { makeGuesses } from './guesses.js'
+import type { RenderedPages } from './rendered.js'
+
+/** What is in the editor's fields. */
+export interface Draft {
+  subject: string
+  html: string
+  textBody: string
+}
+
+/** What a draft makes of its sample values, or why it makes nothing. */
+export interface Preview {
+  /** Each variable that the draft names, with its sample value. */
+  variables: { path: string; value: string }[]
+  /** More than a form has room for are not asked for. */
+  otherVariables: number
+  fault: FaultView | undefined
+  mail: MailView | undefined
+}
+
+export interface FaultView {
+  /** The name of the field. */
+  field: 'subject' | 'html' | 'textBody' | undefined
+  where: string
+  message: string
+  line: number
+  column: number
+  /** The line it is in. */
+  excerpt: string | undefined
+}
+
+export interface MailView {
+  subject: string
+  /** What an inbox shows behind the subject. */
+  snippet: string
+  /** By which the frame is found. */
+  id: string
+  text: string
+  ownText: boolean
+  size: number
+  hasRemotePictures: boolean
+  /** Gmail cuts what is longer (102 kB). */
+  isClipped: boolean
+}
+
+const clippedBytes = 102 * 1024
+
+/** Renders a draft, saved or not, as a send would, with sample values. Throws a 503 while there is no room. */
+export async function previewOf(
+  { renderer, rendered }: { renderer: Renderer; rendered: RenderedPages },
+  accountId: string,
+  draft: Draft,
+  samples: Samples,
+): Promise<Preview> {
+  const { subject, html } = draft
+  const unsaved = { accountId, subject, html, textBody: draft.textBody || null, versionId: null }
+  const read = await readDraft(renderer, accountId, unsaved)
+  const asked = read.fault === undefined ? read.paths : Object.keys(samples)
+  const guessedSample = makeGuesses(`${subject}\n${html}\n${draft.textBody}`)
+  const variables = asked
+    .slice(0, maxSamples)
+    .map((path) => ({ path, value: samples[path] ?? guessedSample(path) }))
+  const shown = { variables, otherVariables: Math.max(0, asked.length - maxSamples) }
+  if (read.fault !== undefined) {
+    return { ...shown, fault: shownFault(draft, read.fault), mail: undefined }
+  }
+  const outcome = await tryRender(renderer, unsaved, { variables: filledIn(variables) })
+  if (outcome.kind === 'failed') {
+    return { ...shown, fault: shownFault(draft, outcome.fault), mail: undefined }
+  }
+  const mail = mailView(outcome.rendered)
+  return {
+    ...shown,
+    fault: undefined,
+    mail: { ...mail, id: rendered.keep(accountId, outcome.rendered.html) },
+  }
+}
+
+function mailView({ subject, html, text }: Rendered): Omit<MailView, 'id'> {
+  const plain = text ?? plainTextOf(html)
+  const size = Buffer.byteLength(html)
+  return {
+    ...{ subject, text: plain, ownText: text !== null, size, isClipped: size > clippedBytes },
+    hasRemotePictures: hasRemotePictures(html),
+    snippet: plain.replace(/\s+/g, ' ').trim().slice(0, 140),
+  }
+}
+
+/** `user.name` is a field of an object; a sample that is JSON is that value, so that lists can be shown. */
+export function filledIn(
+  variables: readonly { path: string; value: string }[],
+): Record<string, unknown> {
+  const all: Record<string, unknown> = Object.create(null)
+  // `user` before `user.name`: what is written for the whole is there, and its fields go into it.
+  for (const { path, value } of variables.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
+    if (value === '') continue
+    const names = path.split('.')
+    const [last = ''] = names.slice(-1)
+    let at = all
+    for (const name of names.slice(0, -1)) {
+      const found = Object.hasOwn(at, name) ? at[name] : undefined
+      const inside = isRecord(found) ? found : Object.create(null)
+      at[name] = inside
+      at = inside
+    }
+    if (isRecord(at[last])) continue
+    at[last] = sampleValue(value)
+  }
+  return all
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+// '007' and '1.50' are texts: a number would be printed otherwise.
+function sampleValue(text: string): unknown {
+  if (!/^\s*[[{]|^(true|false|null|-?\d+(\.\d+)?)$/.test(text)) return text
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'number' && String(value) !== text ? text : value
+  } catch {
+    return text
+  }
+}
+
+const fieldOf = { subject: 'subject', html: 'html', text: 'textBody' } as const
+const nameOf = { subject: 'Subject', html: 'HTML', text: 'Text' } as const
+const excerptChars = 100
+
+function shownFault(
+  draft: Draft,
+  { part, message, line = 0, column = 0 }: TemplateFault,
+): FaultView {
+  const field = part === null ? undefined : fieldOf[part]
+  const source = field === undefined ? undefined : draft[field].split('\n')[line - 1]
+  const start = Math.max(0, column - 1 - excerptChars / 2)
+  const at = line === 0 ? '' : `, line ${line}, column ${column}`
+  return {
+    ...{ field, message, line, column },
+    where: part === null ? 'The template' : nameOf[part] + at,
+    excerpt: source?.slice(start, start + excerptChars),
+  }
+}

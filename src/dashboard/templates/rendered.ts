@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto'
+
+/** HTML that was made for somebody to look at: a frame asks for it by its id, a moment later. */
+export interface RenderedPages {
+  keep(accountId: string, html: string): string
+  /** Undefined for what is forgotten, or another account's. */
+  find(accountId: string, id: string): string | undefined
+}
+
+const maxChars = 16 * 1024 * 1024
+const maxPages = 500
+
+/**
+ * What is not saved has no address of its own, and a frame needs one: `srcdoc` would be under the page's own
+ * rules, which forbid the styles that every mail has. The oldest are forgotten; the page then makes them again.
+ */
+export function makeRenderedPages(): RenderedPages {
+  const kept = new Map<string, { accountId: string; html: string }>()
+  let chars = 0
+  return {
+    keep(accountId, html) {
+      const id = randomBytes(12).toString('base64url')
+      kept.set(id, { accountId, html })
+      chars += html.length
+      for (const [oldest, { html }] of kept) {
+        if (chars <= maxChars && kept.size <= maxPages) break
+        kept.delete(oldest)
+        chars -= html.length
+      }
+      return id
+    },
+    find(accountId, id) {
+      const found = kept.get(id)
+      return found?.accountId === accountId ? found.html : undefined
+    },
+  }
+}
+
+/** The HTML as a reader sees it whose screen is dark. Browsers do not let a page choose that for a frame. */
+export function inTheDark(html: string): string {
+  const chosen = html
+    .replace(/\(\s*prefers-color-scheme\s*:\s*dark\s*\)/gi, '(min-width: 0px)')
+    .replace(/\(\s*prefers-color-scheme\s*:\s*light\s*\)/gi, '(max-width: 0px)')
+  return `<style>:root{color-scheme:dark}html{background:#121212;color:#eee}</style>${chosen}`
+}

@@ -1,0 +1,185 @@
+import { optional, string, type } from 'superstruct'
+import { refuseTemplateInUse, templateUses } from '../../automations/index.js'
+import { checkOpen, readBilling } from '../../billing/index.js'
+import { acceptEmail, type EmailDeps } from '../../emails/index.js'
+import { ApiError } from '../../errors/index.js'
+import {
+  changeTemplate,
+  deleteTemplate,
+  findTemplate,
+  keepSamples,
+  putTemplate,
+  restoreVersion,
+  samplesOf,
+} from '../../templates/index.js'
+import { listed } from '../format.js'
+import { frame, redirect } from '../shell/answer.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import { type EditorDeps, showEditor, showNew, typedIn } from './editor.js'
+import { showTemplates } from './list.js'
+import { filledIn, previewOf } from './preview.js'
+import { inTheDark, makeRenderedPages } from './rendered.js'
+import { showVersion, showVersions } from './versions.js'
+
+// HTML and text at their longest, each byte of them written as three.
+const maxBodyBytes = 2 * 1024 * 1024
+
+const Content = { subject: string(), html: string(), textBody: optional(string()) }
+const NewForm = type({ slug: string(), ...Content })
+const EditForm = type({ base: string(), ...Content })
+
+// No slug begins with '-', so that no template is hidden behind a page of another meaning.
+/** Templates: the list, the editor with its preview, versions, a test. */
+export function templatePages(pages: AccountPages, sending: EmailDeps): void {
+  const deps = { ...sending, rendered: makeRenderedPages() }
+  pages.get('/templates', 'templates.read', (visit) => showTemplates(deps, visit))
+  newPages(pages, deps)
+  editorPages(pages, deps)
+  versionPages(pages, deps)
+  testPages(pages, deps)
+  pages.get('/templates/-/rendered/:id', 'templates.read', async ({ account, params, query }) => {
+    const html = deps.rendered.find(account.id, params.id ?? '')
+    if (html === undefined) throw new ApiError('not_found', 'This preview is over: make it again')
+    const remotePictures = query.get('pictures') === 'all'
+    return frame(query.has('dark') ? inTheDark(html) : html, { remotePictures })
+  })
+}
+
+const open = async ({ store, plans }: EmailDeps, { account }: Visit<unknown>) =>
+  checkOpen(await readBilling(store.read, plans, account.id))
+
+function newPages(pages: AccountPages, deps: EditorDeps): void {
+  pages.get('/templates/-/new', 'templates.write', (visit) => showNew(deps, visit))
+  pages.post(
+    '/templates/-/new/preview',
+    { action: 'templates.write', reads: true, maxBodyBytes },
+    (visit) => showNew(deps, visit),
+  )
+  pages.post(
+    '/templates/-/new',
+    {
+      ...{ action: 'templates.write', form: NewForm, maxBodyBytes },
+      again: (visit, faults) => showNew(deps, visit, faults),
+    },
+    async (visit) => {
+      await open(deps, visit)
+      const { account, base, form, fields } = visit
+      const saved = await putTemplate(deps, account.id, form, { isNew: true })
+      await keepSamples(deps, account.id, saved.slug, typedIn(fields)?.samples ?? {})
+      return redirect(`${base}/templates/${saved.slug}`, {
+        flash: `${saved.slug} is saved`,
+        audit: { action: 'template.create', target: saved.slug },
+      })
+    },
+  )
+}
+
+function editorPages(pages: AccountPages, deps: EditorDeps): void {
+  const { read } = deps.store
+  pages.get('/templates/:slug', 'templates.read', (visit) => showEditor(deps, visit))
+  pages.post(
+    '/templates/:slug/preview',
+    { action: 'templates.read', reads: true, maxBodyBytes },
+    (visit) => showEditor(deps, visit),
+  )
+  pages.post(
+    '/templates/:slug',
+    {
+      ...{ action: 'templates.write', form: EditForm, maxBodyBytes },
+      again: (visit, faults) => showEditor(deps, visit, faults),
+    },
+    async (visit) => {
+      await open(deps, visit)
+      const { account, base, form, fields, params } = visit
+      const { subject, html, textBody = '' } = form
+      const before = await findTemplate(read, account.id, params.slug ?? '')
+      const { slug } = before
+      if (form.base !== String(before.version)) {
+        const message = `Version ${before.version} was saved meanwhile. What you typed is below: look at the versions, and save again if yours is to follow`
+        throw new ApiError('conflict', message)
+      }
+      const samples = typedIn(fields)?.samples ?? {}
+      const isSame =
+        subject === before.subject && html === before.html && textBody === (before.textBody ?? '')
+      if (isSame) {
+        await keepSamples(deps, account.id, slug, samples)
+        return redirect(`${base}/templates/${slug}`, {
+          flash: 'The sample values are kept; the template is as it was',
+          audit: { action: 'template.samples', target: slug },
+        })
+      }
+      const saved = await changeTemplate(deps, account.id, slug, { subject, html, textBody })
+      await keepSamples(deps, account.id, slug, samples)
+      const uses = await templateUses(read, account.id, slug)
+      const names = uses.map(({ name }) => `"${name}"`)
+      const sent = names.length === 0 ? '' : `; ${listed(names, 3)} sends it from now on`
+      return redirect(`${base}/templates/${slug}`, {
+        flash: `Saved as version ${saved.version}${sent}`,
+        audit: { action: 'template.save', target: slug, detail: { version: saved.version } },
+      })
+    },
+  )
+  pages.post(
+    '/templates/:slug/delete',
+    { action: 'templates.write', again: (visit, faults) => showEditor(deps, visit, faults) },
+    async ({ account, base, params }) => {
+      const { slug } = await findTemplate(read, account.id, params.slug ?? '')
+      await refuseTemplateInUse(read, account.id, slug)
+      await deleteTemplate(deps, account.id, slug)
+      return redirect(`${base}/templates`, {
+        flash: `${slug} is deleted`,
+        audit: { action: 'template.delete', target: slug },
+      })
+    },
+  )
+}
+
+function versionPages(pages: AccountPages, deps: EditorDeps): void {
+  pages.get('/templates/:slug/versions', 'templates.read', (visit) => showVersions(deps, visit))
+  pages.get('/templates/:slug/versions/:version', 'templates.read', (visit) =>
+    showVersion(deps, visit),
+  )
+  pages.post(
+    '/templates/:slug/restore',
+    { action: 'templates.write', form: type({ version: string() }) },
+    async (visit) => {
+      await open(deps, visit)
+      const { account, base, form, params } = visit
+      // What is no number is no version.
+      const version = /^\d{1,9}$/.test(form.version) ? Number(form.version) : 0
+      const restored = await restoreVersion(deps, account.id, params.slug ?? '', version)
+      const { slug } = restored
+      return redirect(`${base}/templates/${slug}`, {
+        flash: `Version ${version} is restored, as version ${restored.version}`,
+        audit: { action: 'template.restore', target: slug, detail: { version } },
+      })
+    },
+  )
+}
+
+function testPages(pages: AccountPages, deps: EditorDeps): void {
+  pages.post(
+    '/templates/:slug/test',
+    {
+      ...{ action: 'emails.send', form: type({ from: string() }) },
+      again: (visit, faults) => showEditor(deps, visit, faults),
+    },
+    async ({ account, base, form, params, person }) => {
+      const template = await findTemplate(deps.store.read, account.id, params.slug ?? '')
+      const { slug, subject, html, textBody } = template
+      // The values that its page shows, also those that nobody has typed.
+      const samples = await samplesOf(deps.store.read, account.id, slug)
+      const draft = { subject, html, textBody: textBody ?? '' }
+      const { variables } = await previewOf(deps, account.id, draft, samples)
+      const sent = await acceptEmail(deps, account.id, {
+        ...{ from: form.from, to: person.email, template: slug, type: 'transactional' },
+        variables: filledIn(variables),
+      })
+      return redirect(`${base}/templates/${slug}`, {
+        flash: `The test is on its way to ${person.email}`,
+        audit: { action: 'template.test', target: slug, detail: { email: sent.id } },
+      })
+    },
+  )
+}

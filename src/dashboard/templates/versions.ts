@@ -1,0 +1,121 @@
+import { templateUses } from '../../automations/index.js'
+import type { EmailDeps } from '../../emails/index.js'
+import { ApiError } from '../../errors/index.js'
+import {
+  type Difference,
+  differences,
+  findTemplate,
+  listVersions,
+  type Template,
+} from '../../templates/index.js'
+import { plural } from '../format.js'
+import { type Answer, page } from '../shell/answer.js'
+import { type Content, html } from '../shell/html.js'
+import { time } from '../shell/parts.js'
+import type { Visit } from '../shell/visit.js'
+
+const perPage = 50
+
+/** All versions of a template, the one in use first. */
+export async function showVersions({ store }: EmailDeps, visit: Visit): Promise<Answer> {
+  const { account, base, params, query, now } = visit
+  const { slug = '' } = params
+  const after = versionIn(query.get('after'))
+  const current = await findTemplate(store.read, account.id, slug)
+  const options = { after, limit: perPage + 1 }
+  const found = await listVersions(store.read, account.id, slug, options)
+  const shown = found.slice(0, perPage)
+  const at = `${base}/templates/${current.slug}/versions`
+  const rows = shown.map(({ version, subject, savedAt }) => [
+    html`<a href="${at}/${version}">Version ${version}</a>${version === current.version && html` <span class="chip good">in use</span>`}`,
+    subject,
+    time(savedAt, now),
+  ])
+  const last = shown.at(-1)
+  const more = found.length > perPage && last !== undefined
+  return page(
+    'templates/versions',
+    {
+      ...{ slug: current.slug, rows, back: `${base}/templates/${current.slug}` },
+      newer: after === undefined ? undefined : at,
+      older: more ? `${at}?after=${last.version}` : undefined,
+    },
+    { title: `Versions of ${current.slug}` },
+  )
+}
+
+// What a page has room for; of a text that is all new the rest says nothing more.
+const mostLines = 300
+const mostChars = 30_000
+
+/** One version: what it changed of another one (`?against=`), by default of the one before. */
+export async function showVersion({ store }: EmailDeps, visit: Visit): Promise<Answer> {
+  const { account, base, params, query, now } = visit
+  const { slug = '' } = params
+  const version = versionIn(params.version ?? '')
+  if (version === undefined) throw new ApiError('not_found', 'No such version of a template')
+  const find = (one?: number) => findTemplate(store.read, account.id, slug, one)
+  const [current, shown] = [await find(), await find(version)]
+  const against = versionIn(query.get('against')) ?? Math.max(1, version - 1)
+  const other = await find(against)
+  const at = `${base}/templates/${current.slug}`
+  const isCurrent = current.version === version
+  const uses = isCurrent ? [] : await templateUses(store.read, account.id, current.slug, version)
+  const warnings = uses.flatMap(({ name, warnings }) =>
+    warnings.map(({ key, error }) => `Automation "${name}", step "${key}": ${error}`),
+  )
+  return page(
+    'templates/version',
+    {
+      ...{ slug: current.slug, version, isCurrent, current: current.version, warnings },
+      saved: time(shown.savedAt, now),
+      parts: partsOf(other, shown),
+      against: other.version === version ? undefined : other.version,
+      ...{ back: `${at}/versions`, self: `${at}/versions/${version}` },
+      restore: visit.may('templates.write') && !isCurrent ? `${at}/restore` : undefined,
+      source: { subject: shown.subject, html: cut(shown.html), text: cut(shown.textBody ?? '') },
+    },
+    { title: `${current.slug}, version ${version}` },
+  )
+}
+
+const versionIn = (text: string | null) =>
+  text !== null && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined
+
+const cut = (text: string) =>
+  text.length > mostChars
+    ? `${text.slice(0, mostChars)}\n… (${plural(text.length - mostChars, 'character')} more)`
+    : text
+
+function partsOf(before: Template, after: Template) {
+  const parts = [
+    { label: 'Subject', lines: differences(before.subject, after.subject) },
+    { label: 'HTML', lines: differences(before.html, after.html) },
+    { label: 'Text', lines: differences(before.textBody ?? '', after.textBody ?? '') },
+  ]
+  return parts
+    .filter(({ lines }) => lines.length > 0)
+    .map(({ label, lines }) => ({ label, diff: shownDiff(lines) }))
+}
+
+function shownDiff(lines: readonly Difference[]): Content {
+  let chars = 0
+  let room = 0
+  for (const one of lines) {
+    chars += one.kind === 'gap' ? 0 : Math.min(one.line.length, 500)
+    if (room === mostLines || chars > mostChars) break
+    room++
+  }
+  const rest = lines.length - room
+  return html`${lines.slice(0, room).map(shownLine)}${rest > 0 && html`<span class="gap">${plural(rest, 'line')} more</span>`}`
+}
+
+function shownLine(one: Difference): Content {
+  if (one.kind === 'gap')
+    return html`<span class="gap">${plural(one.lines, 'line')} as before</span>`
+  const line = one.line.length > 500 ? `${one.line.slice(0, 500)}…` : one.line
+  // The words are for readers of the screen, who see no colour.
+  if (one.kind === 'added') return html`<ins><span class="hidden">added: </span>${line}\n</ins>`
+  if (one.kind === 'removed') return html`<del><span class="hidden">removed: </span>${line}\n</del>`
+  return html`<span>${line}\n</span>`
+}

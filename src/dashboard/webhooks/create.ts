@@ -1,0 +1,60 @@
+import { array, string, type } from 'superstruct'
+import { addEndpoint, chooseEvents, judgeTarget, webhookEvents } from '../../webhooks/index.js'
+import type { Once } from '../keys/once.js'
+import { type Answer, page } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import type { WebhookPageDeps } from './deps.js'
+import { eventChoices } from './events.js'
+
+interface CreateView {
+  base: string
+  accountId: string
+  once: string
+  events: typeof eventChoices
+  values: { url: string; events: readonly string[] }
+  faults: Faults
+}
+
+/** A secret, shown once. */
+export interface SecretView {
+  title: string
+  /** The page of the endpoint. */
+  url: string
+  target: string
+  secret: string
+  /** What else is to be known, such as how long the secret before it still signs. */
+  remark: string
+}
+
+const CreateForm = type({ url: string(), events: array(string()), once: string() })
+
+export function createPages(pages: AccountPages, deps: WebhookPageDeps & { once: Once }): void {
+  const { plans, once } = deps
+  const show = async ({ account, base }: Visit, faults: Faults): Promise<Answer> => {
+    const view: CreateView = {
+      ...{ base, accountId: account.id, faults, events: eventChoices, once: once.token() },
+      values: { url: '', events: webhookEvents },
+    }
+    return page('webhooks/create', view, { title: 'Create a webhook' })
+  }
+  pages.get('/webhooks/new', 'webhooks.write', (visit) => show(visit, noFaults))
+
+  const options = { action: 'webhooks.write', form: CreateForm, sudo: true, again: show } as const
+  pages.post('/webhooks/new', options, async ({ account, base, form }) => {
+    const events = chooseEvents(form.events)
+    const guard = { resolver: deps.openResolver(), allow: deps.allow }
+    const made = await once.run(form.once, async () => {
+      const doubt = await judgeTarget(guard, form.url)
+      return { doubt, ...(await addEndpoint(deps, plans, account.id, { url: form.url, events })) }
+    })
+    const view: SecretView = {
+      ...{ title: 'The secret of your new webhook', secret: made.secret, target: made.url },
+      url: `${base}/webhooks/${made.id}`,
+      remark: made.doubt === undefined ? '' : `It cannot be reached yet: ${made.doubt}.`,
+    }
+    const audit = { action: 'webhook.create', target: made.id, detail: { url: made.url, events } }
+    return page('webhooks/secret', view, { title: view.title, audit })
+  })
+}

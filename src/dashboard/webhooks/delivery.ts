@@ -1,0 +1,47 @@
+import { storedJson } from '../../store/index.js'
+import { findDelivery, findEndpoint } from '../../webhooks/index.js'
+import { page } from '../shell/answer.js'
+import type { AccountPages } from '../shell/page.js'
+import type { WebhookPageDeps } from './deps.js'
+import { deliveryNumber } from './numbers.js'
+import { type DeliveryView, deliveryView, type EndpointView, endpointView } from './view.js'
+import { whyNot } from './why.js'
+
+interface OneDeliveryView {
+  accountId: string
+  mayReplay: boolean
+  endpoint: EndpointView
+  delivery: DeliveryView
+  /** The mail that it tells of; undefined where it tells of something else. */
+  email: string | undefined
+  /** The body, laid out. */
+  request: string
+  status: number | null
+  response: string
+  error: string
+  why: string | undefined
+}
+
+/** One request to an endpoint, and what was answered. */
+export function deliveryPages(pages: AccountPages, deps: WebhookPageDeps): void {
+  const { read } = deps.store
+  pages.get('/webhooks/:id/deliveries/:delivery', 'webhooks.read', async (visit) => {
+    const { account, base, params, now } = visit
+    const found = await findEndpoint(read, account.id, params.id ?? '')
+    const endpoint = endpointView(found, base, now)
+    const number = deliveryNumber(params.delivery)
+    const one = await findDelivery(read, account.id, found.id, number)
+    const parsed = storedJson(one.body)
+    const mayWrite = visit.may('webhooks.write')
+    const view: OneDeliveryView = {
+      ...{ accountId: account.id, endpoint },
+      mayReplay: mayWrite && found.enabled && one.outcome !== 'waiting',
+      delivery: deliveryView(one, endpoint.page, now),
+      email: one.event.startsWith('email.') ? `${base}/emails/${one.emailId}` : undefined,
+      request: parsed === undefined ? one.body : JSON.stringify(parsed, undefined, 2),
+      ...{ status: one.status, response: one.response ?? '', error: one.error ?? '' },
+      why: whyNot(one),
+    }
+    return page('webhooks/delivery', view, { title: `${one.event} ${one.id}` })
+  })
+}

@@ -1,0 +1,16 @@
+import type { Plans } from '../../billing/index.js'
+import type { Clock } from '../../clock/index.js'
+import type { ApplianceKey } from '../../config/index.js'
+import type { Resolver } from '../../dns/index.js'
+import type { Store } from '../../store/index.js'
+
+export interface WebhookPageDeps {
+  store: Store
+  clock: Clock
+  key: ApplianceKey
+  plans: Plans
+  /** A new one for each look, which remembers no answer of a moment ago. */
+  openResolver: () => Resolver
+  /** `webhooks.allow`. */
+  allow: readonly string[]
+}

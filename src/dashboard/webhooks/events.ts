@@ -1,0 +1,16 @@
+import { type WebhookEvent, webhookEvents } from '../../webhooks/index.js'
+
+const words: Readonly<Record<WebhookEvent, string>> = {
+  'email.sent': 'A mail was handed to a receiving server for the first time',
+  'email.delivered': 'A receiving server took it',
+  'email.bounced': 'It came back',
+  'email.complained': 'A recipient called it spam',
+  'email.failed': 'It was given up',
+  'email.opened': 'A recipient opened it',
+  'email.clicked': 'A recipient followed a link in it',
+}
+
+/** The events, for who chooses some. */
+export const eventChoices = webhookEvents.map((value) => ({
+  ...{ value, label: value, hint: words[value] },
+}))

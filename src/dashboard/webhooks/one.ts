@@ -1,0 +1,83 @@
+import { pageOf, textCursorOf, textInCursor } from '../../store/index.js'
+import {
+  findEndpoint,
+  type LastDelivery,
+  readDeliveries,
+  type WebhookDelivery,
+} from '../../webhooks/index.js'
+import { type Answer, page } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import type { WebhookPageDeps } from './deps.js'
+import { type DeliveryView, deliveryView, type EndpointView, endpointView } from './view.js'
+import { whyNot } from './why.js'
+
+interface OneWebhookView {
+  accountId: string
+  mayWrite: boolean
+  endpoint: EndpointView
+  failedOnly: boolean
+  deliveries: DeliveryView[]
+  /** Why the newest of them that failed did. */
+  why: { id: number; text: string; error: string } | undefined
+  newer: string | undefined
+  older: string | undefined
+  faults: Faults
+}
+
+const pageSize = 50
+
+/** An endpoint: how it does, and what went there, 50 to a page. */
+export async function showEndpoint(
+  { store: { read } }: Pick<WebhookPageDeps, 'store'>,
+  visit: Visit,
+  faults: Faults,
+): Promise<Answer> {
+  const { account, base, params, query, now } = visit
+  const found = await findEndpoint(read, account.id, params.id ?? '')
+  const failed = query.get('show') === 'failed'
+  const scope = `webhook page ${found.id} ${failed}`
+  const cursor = query.get('after')
+  const after = cursor === null ? undefined : lastIn(textInCursor(cursor, scope))
+  const asked = { failed, limit: pageSize + 1, after }
+  const rows = await readDeliveries(read, account.id, found.id, asked)
+  const { page: deliveries, nextCursor } = pageOf(rows, pageSize, ({ outcome, id }) =>
+    textCursorOf(`${outcome} ${id}`, scope),
+  )
+  const endpoint = endpointView(found, base, now, rows.find(isRetried))
+  // The newest come first, so that the oldest of each mail stays.
+  const waiting = rows.filter(({ outcome }) => outcome === 'waiting')
+  const firstOf = new Map(waiting.map(({ emailId, id }) => [emailId, id]))
+  const here = `${endpoint.page}${failed ? '?show=failed' : ''}`
+  const view: OneWebhookView = {
+    ...{ accountId: account.id, mayWrite: visit.may('webhooks.write'), endpoint, faults },
+    failedOnly: failed,
+    deliveries: deliveries.map((delivery) =>
+      deliveryView(delivery, endpoint.page, now, firstOf.get(delivery.emailId)),
+    ),
+    why: whyOf(deliveries),
+    newer: cursor === null ? undefined : here,
+    older: nextCursor === null ? undefined : `${here}${failed ? '&' : '?'}after=${nextCursor}`,
+  }
+  return page('webhooks/one', view, { title: endpoint.title })
+}
+
+export function oneWebhookPages(pages: AccountPages, deps: WebhookPageDeps): void {
+  pages.get('/webhooks/:id', 'webhooks.read', (visit) => showEndpoint(deps, visit, noFaults))
+}
+
+const isRetried = ({ outcome, attempts }: WebhookDelivery) => outcome === 'waiting' && attempts > 0
+
+function whyOf(deliveries: readonly WebhookDelivery[]): OneWebhookView['why'] {
+  const failed = deliveries.find(({ outcome }) => outcome === 'failed')
+  const text = failed && whyNot(failed)
+  if (failed === undefined || text === undefined) return undefined
+  return { id: failed.id, text, error: failed.error ?? `HTTP ${failed.status}` }
+}
+
+/** What `textCursorOf` was given. */
+function lastIn(text: string): LastDelivery {
+  const [outcome, id] = text.split(' ')
+  return { outcome: outcome as LastDelivery['outcome'], id: Number(id) }
+}

@@ -1,0 +1,20 @@
+import { makeOnce } from '../keys/once.js'
+import type { AccountPages } from '../shell/page.js'
+import { createPages } from './create.js'
+import { deliveryPages } from './delivery.js'
+import type { WebhookPageDeps } from './deps.js'
+import { listPage } from './list.js'
+import { oneWebhookPages } from './one.js'
+import { resendPages } from './resend.js'
+import { settingsPages } from './settings.js'
+
+/** An account's webhooks: the endpoints, what went there, and sending it again. */
+export function webhookPages(pages: AccountPages, deps: WebhookPageDeps): void {
+  const once = makeOnce()
+  pages.get('/webhooks', 'webhooks.read', (visit) => listPage(deps, visit))
+  createPages(pages, { ...deps, once })
+  oneWebhookPages(pages, deps)
+  deliveryPages(pages, deps)
+  resendPages(pages, deps)
+  settingsPages(pages, { ...deps, once })
+}

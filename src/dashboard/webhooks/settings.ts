@@ -1,0 +1,123 @@
+import { array, enums, string, type } from 'superstruct'
+import {
+  chooseEvents,
+  countRequests,
+  deleteEndpoint,
+  findEndpoint,
+  judgeTarget,
+  rotateSecret,
+  updateEndpoint,
+} from '../../webhooks/index.js'
+import { plural } from '../format.js'
+import type { Once } from '../keys/once.js'
+import { type Answer, page, redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import type { SecretView } from './create.js'
+import type { WebhookPageDeps } from './deps.js'
+import { eventChoices } from './events.js'
+import { type EndpointView, endpointView } from './view.js'
+
+interface SettingsView {
+  accountId: string
+  endpoint: EndpointView
+  enabled: boolean
+  once: string
+  events: typeof eventChoices
+  overlaps: typeof overlaps
+  values: { url: string; events: readonly string[] }
+  /** What a deletion takes along. */
+  deletion: string
+  faults: Faults
+}
+
+const overlaps = [
+  { value: '0', label: 'Not at all: it is void at once' },
+  { value: '3600', label: 'For an hour' },
+  { value: '86400', label: 'For a day' },
+  { value: '604800', label: 'For a week' },
+]
+
+const mostCounted = 10_000
+const counted = (requests: number) =>
+  requests > mostCounted
+    ? `more than ${plural(mostCounted, 'request')}`
+    : plural(requests, 'request')
+
+const ChangeForm = type({ url: string(), events: array(string()) })
+const RotateForm = type({ overlap: enums(['0', '3600', '86400', '604800']), once: string() })
+
+/** URL, events, secret, and the end of an endpoint. */
+export function settingsPages(pages: AccountPages, deps: WebhookPageDeps & { once: Once }): void {
+  const { store, once } = deps
+  const endpointOf = ({ account, params }: Pick<Visit, 'account' | 'params'>) =>
+    findEndpoint(store.read, account.id, params.id ?? '')
+
+  const show = async (visit: Visit, faults: Faults): Promise<Answer> => {
+    const { account, base, now } = visit
+    const found = await endpointOf(visit)
+    const { waiting, kept } = await countRequests(store.read, found.id, mostCounted + 1)
+    const endpoint = endpointView(found, base, now)
+    const view: SettingsView = {
+      ...{ accountId: account.id, enabled: found.enabled, faults, overlaps },
+      ...{ events: eventChoices, once: once.token() },
+      endpoint,
+      values: { url: found.url, events: found.events },
+      deletion: `Delete the webhook to ${endpoint.title}? ${counted(waiting)} that wait are not sent then, and the log of ${counted(kept)} goes.`,
+    }
+    return page('webhooks/settings', view, { title: `Settings of ${endpoint.title}` })
+  }
+  pages.get('/webhooks/:id/settings', 'webhooks.write', (visit) => show(visit, noFaults))
+  const common = { action: 'webhooks.write', sudo: true, again: show } as const
+
+  pages.post('/webhooks/:id/settings', { ...common, form: ChangeForm }, async (visit) => {
+    const { account, base, form } = visit
+    const { id, url } = await endpointOf(visit)
+    const events = chooseEvents(form.events)
+    const guard = { resolver: deps.openResolver(), allow: deps.allow }
+    const doubt = form.url === url ? undefined : await judgeTarget(guard, form.url)
+    const changed = await updateEndpoint(deps, account.id, id, { url: form.url, events })
+    const flash = doubt === undefined ? 'Saved' : `Saved, but it cannot be reached yet: ${doubt}`
+    const audit = { action: 'webhook.change', target: id, detail: { url: changed.url, events } }
+    return redirect(`${base}/webhooks/${id}`, { flash, audit })
+  })
+
+  pages.post('/webhooks/:id/rotate', { ...common, form: RotateForm }, async (visit) => {
+    const { account, base, form } = visit
+    const { id, url } = await endpointOf(visit)
+    const overlapMs = Number(form.overlap) * 1_000
+    const rotate = () => rotateSecret(deps, account.id, id, overlapMs)
+    const { secret, oldSecretUntil } = await once.run(form.once, rotate)
+    const until = oldSecretUntil === null ? undefined : new Date(oldSecretUntil).toISOString()
+    const view: SecretView = {
+      ...{ title: 'The new secret of your webhook', url: `${base}/webhooks/${id}`, target: url },
+      ...{ secret },
+      remark:
+        until === undefined
+          ? 'The secret before it is void.'
+          : `The secret before it signs too until ${until}.`,
+    }
+    const audit = { action: 'webhook.rotate', target: id, detail: { oldSecretUntil: until } }
+    return page('webhooks/secret', view, { title: view.title, audit })
+  })
+
+  for (const [name, enabled, flash] of [
+    ['enable', true, 'It is enabled again: a replay sends what was set aside'],
+    ['disable', false, 'It is disabled'],
+  ] as const) {
+    pages.post(`/webhooks/:id/${name}`, common, async (visit) => {
+      const { id } = await endpointOf(visit)
+      await updateEndpoint(deps, visit.account.id, id, { enabled }, 'by the account')
+      const audit = { action: `webhook.${name}`, target: id }
+      return redirect(`${visit.base}/webhooks/${id}`, { flash, audit })
+    })
+  }
+
+  pages.post('/webhooks/:id/delete', common, async (visit) => {
+    const { id, url } = await endpointOf(visit)
+    await deleteEndpoint(deps, visit.account.id, id)
+    const audit = { action: 'webhook.delete', target: id, detail: { url } }
+    return redirect(`${visit.base}/webhooks`, { flash: `The webhook to ${url} is deleted`, audit })
+  })
+}

@@ -1,0 +1,123 @@
+import { type Endpoint, type WebhookDelivery, webhookEvents } from '../../webhooks/index.js'
+import { type Moment, moment, plural } from '../format.js'
+import type { Tone } from '../shell/parts.js'
+
+/** An endpoint as its pages show it. */
+export interface EndpointView {
+  id: string
+  url: string
+  /** The beginning of a URL that may have 2,048 characters. */
+  title: string
+  /** Where its page is. */
+  page: string
+  state: { text: string; tone: Tone }
+  /** What the state means; empty where all is well. */
+  sentence: string
+  events: string
+  created: Moment
+  /** Until when the secret before the last one signs too. */
+  oldSecretUntil: string | undefined
+}
+
+/** `retried`: what waits there after an attempt that failed. */
+export function endpointView(
+  endpoint: Endpoint,
+  base: string,
+  now: number,
+  retried?: Pick<WebhookDelivery, 'status' | 'error'>,
+): EndpointView {
+  const { id, url, events, oldSecretUntil } = endpoint
+  const all = events.length === webhookEvents.length
+  const named = events.map((event) => event.replace('email.', '')).join(', ')
+  return {
+    ...{
+      id,
+      url,
+      title: titleOf(url),
+      page: `${base}/webhooks/${id}`,
+      ...stateOf(endpoint, retried),
+    },
+    events: all ? 'all events' : named || 'damaged: delete it and make it again',
+    created: moment(endpoint.createdAt, now),
+    oldSecretUntil:
+      oldSecretUntil === null || oldSecretUntil <= now
+        ? undefined
+        : new Date(oldSecretUntil).toISOString(),
+  }
+}
+
+// Two lines of a heading.
+const longestTitle = 90
+
+const titleOf = (url: string) =>
+  url.length > longestTitle ? `${url.slice(0, longestTitle)}…` : url
+
+function stateOf(
+  { enabled, failures, disabledBecause }: Endpoint,
+  retried: Pick<WebhookDelivery, 'status' | 'error'> | undefined,
+) {
+  if (!enabled) {
+    const why = disabledBecause === null ? '' : `: ${disabledBecause}`
+    const sentence = `It is disabled${why}. Nothing is queued for it, and what waited is set aside for a replay.`
+    return { state: { text: 'disabled', tone: 'bad' as const }, sentence }
+  }
+  if (failures === 0 && retried !== undefined) {
+    const answer = retried.error ?? `HTTP ${retried.status}`
+    const sentence = `The last attempt failed (${answer.slice(0, longestAnswer)}); it is made again.`
+    return { state: { text: 'failing', tone: 'doubt' as const }, sentence }
+  }
+  if (failures === 0) return { state: { text: 'working', tone: 'good' as const }, sentence: '' }
+  const sentence = `${plural(failures, 'event')} in a row did not arrive after five attempts each. After 30 it is disabled.`
+  return { state: { text: 'failing', tone: 'doubt' as const }, sentence }
+}
+
+export interface DeliveryView {
+  id: number
+  page: string
+  event: string
+  state: { text: string; tone: Tone }
+  attempts: number
+  /** What came back last, in a word. */
+  answer: string
+  /** When it ended; of what waits, when it is tried next. */
+  at: Moment | undefined
+  next: string | undefined
+  tried: Moment | undefined
+  created: Moment
+}
+
+const states: Readonly<Record<WebhookDelivery['outcome'], DeliveryView['state']>> = {
+  delivered: { text: 'delivered', tone: 'good' },
+  failed: { text: 'failed', tone: 'bad' },
+  dropped: { text: 'set aside', tone: 'doubt' },
+  waiting: { text: 'waiting', tone: 'none' },
+}
+
+// Errors may name an address and a certificate; the delivery's own page has the whole.
+const longestAnswer = 80
+
+export function deliveryView(
+  { id, event, outcome, attempts, status, error, at, triedAt, createdAt }: WebhookDelivery,
+  endpointPage: string,
+  now: number,
+  firstOfMail?: number,
+): DeliveryView {
+  const isWaiting = outcome === 'waiting'
+  return {
+    ...{ id, event, attempts, state: states[outcome] },
+    page: `${endpointPage}/deliveries/${id}`,
+    answer: (status === null ? (error ?? '') : `HTTP ${status}`).slice(0, longestAnswer),
+    at: isWaiting ? undefined : moment(at, now),
+    // Those of one mail go out one after the other.
+    next: !isWaiting
+      ? undefined
+      : firstOfMail !== undefined && firstOfMail < id
+        ? `after number ${firstOfMail}`
+        : waitingFor(at - now),
+    tried: triedAt === null ? undefined : moment(triedAt, now),
+    created: moment(createdAt, now),
+  }
+}
+
+const waitingFor = (ms: number) =>
+  ms <= 0 ? 'any moment' : `next attempt in ${Math.ceil(ms / 1_000)} s`

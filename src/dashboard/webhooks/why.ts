@@ -1,0 +1,63 @@
+import type { WebhookDelivery } from '../../webhooks/index.js'
+
+/** Why a webhook did not arrive and what to do, by what came back last; undefined for what did. */
+export function whyNot({
+  outcome,
+  status,
+  error,
+}: Pick<WebhookDelivery, 'outcome' | 'status' | 'error'>): string | undefined {
+  if (outcome === 'delivered' || (status === null && error === null)) return undefined
+  if (outcome === 'dropped') return 'It was set aside before it was sent. A replay sends it.'
+  return status === null ? byError(error ?? '') : byStatus(status)
+}
+
+// RFC 9110 §15: what the status of an answer says of the one who gave it.
+function byStatus(status: number): string {
+  if (status >= 300 && status < 400) {
+    return 'Your server leads elsewhere, and redirects are not followed. Set the URL that it leads to.'
+  }
+  if (status === 401 || status === 403) {
+    return 'Your server refuses the request. Does it verify the signature with the secret of this endpoint, and over the bytes of the body as they came?'
+  }
+  if (status === 404 || status === 410) {
+    return 'There is nothing at this path of your server. Look at the path of the URL.'
+  }
+  if (status === 405) return 'Your server takes no POST at this path.'
+  if (status === 408 || status === 429) {
+    return 'Your server has too much to do. Let it take a webhook into a queue and answer at once.'
+  }
+  if (status < 500) return 'Your server refuses what is sent. Its answer may say why.'
+  return 'Your server failed. Look into its log at this time; the answer may say why.'
+}
+
+const causes: readonly [RegExp, string][] = [
+  [
+    /no answer within/i,
+    'Your server took longer than 10 s. Let it answer with 200 first, and do the work afterwards.',
+  ],
+  [
+    /not a public address|webhooks\.allow|has no TLS/i,
+    'Nothing may be sent to such an address, unless the operator of this appliance allows it.',
+  ],
+  [
+    /certificate|altname|self.signed|CERT_|unable to verify|TLS|SSL/i,
+    'The certificate of your server is not accepted: it has to be valid for the name in the URL, with its whole chain.',
+  ],
+  [/ECONNREFUSED/, 'Nothing listens at this address and port of your server.'],
+  [
+    /ECONNRESET|socket hang up|EPIPE/,
+    'Your server closed the connection before it answered. A proxy or firewall may do that.',
+  ],
+  [
+    /ENOTFOUND|EAI_AGAIN|NXDOMAIN|DNS|no address|does not exist/i,
+    'The name in the URL is not found in the DNS.',
+  ],
+  [
+    /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/,
+    'Your server cannot be reached: a firewall may drop what comes from this appliance.',
+  ],
+]
+
+const byError = (error: string) =>
+  causes.find(([pattern]) => pattern.test(error))?.[1] ??
+  'No answer came from your server. The error below says what happened.'

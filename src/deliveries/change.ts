@@ -1,0 +1,78 @@
+import type { Clock } from '../clock/index.js'
+import { OperatorError } from '../errors/index.js'
+import type { LandEvents } from '../events/index.js'
+import type { Read, Store } from '../store/index.js'
+import { giveUp } from './give-up.js'
+import { type Changes, hold, type RetriedLanes, release, retry } from './hold.js'
+import { changeFitting, lanesOf, type QueueFilter } from './select.js'
+
+/** What an operator does to deliveries that wait: `posthorn queue` and the operator's pages. */
+export interface QueueChange {
+  /** Whether it takes a reason, which somebody is shown. */
+  reason: 'none' | 'usual' | 'required'
+  /** Nothing else is changed by it. */
+  only?: QueueFilter
+  /** The appliance is told to try these deliveries' domains at once. */
+  isTold?: true
+  apply: (
+    tx: Read,
+    ids: readonly number[],
+    how: { reason: string; now: number; land: LandEvents },
+  ) => Promise<Changes>
+}
+
+export type QueueChangeName = 'retry' | 'hold' | 'release' | 'fail'
+
+export const queueChanges: Readonly<Record<QueueChangeName, QueueChange>> = {
+  retry: { reason: 'none', isTold: true, apply: retry },
+  hold: { reason: 'usual', only: { held: false }, apply: hold },
+  release: { reason: 'none', only: { held: true }, apply: release },
+  fail: { reason: 'required', apply: giveUp },
+}
+
+/** Of `hold` where nobody gives another. */
+export const usualReason = 'held by the operator'
+
+/** So many domains are named to the running appliance; of more, all are meant. */
+export const maxRetried = 100
+
+export interface Changed extends Changes {
+  seen: number
+  /** Of a change that is told: the domains to be tried; none where there is nothing to tell. */
+  retried: RetriedLanes
+}
+
+interface How {
+  /** As `checkedReason` gives it. */
+  reason: string
+  land: LandEvents
+  onProgress?: (seen: number) => void
+}
+
+/** Changes all that fits and waits, in short transactions. */
+export async function changeWaiting(
+  deps: { store: Store; clock: Clock },
+  name: QueueChangeName,
+  filter: QueueFilter,
+  { reason, land, onProgress }: How,
+): Promise<Changed> {
+  const { only, isTold, apply } = queueChanges[name]
+  const lanes = new Set<string>()
+  const total = await changeFitting(
+    deps,
+    { ...filter, ...only },
+    async (tx, slice, now) => {
+      if (isTold) for (const lane of await lanesOf(tx, slice)) lanes.add(lane)
+      return await apply(tx, slice, { reason, now, land })
+    },
+    onProgress,
+  )
+  return { ...total, retried: lanes.size > maxRetried ? 'all' : [...lanes] }
+}
+
+/** The reason of a change, which the sender of a mail may see. */
+export function checkedReason(given: string): string {
+  const reason = given.trim()
+  if (/^\P{Cc}{1,200}$/u.test(reason)) return reason
+  throw new OperatorError('The reason has 1 to 200 characters and no control characters')
+}

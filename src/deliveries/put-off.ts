@@ -1,0 +1,48 @@
+import { sql } from 'kysely'
+import type { Read } from '../store/index.js'
+import { listWaiting, type Waiting } from './inspect.js'
+
+/** What of an account waits for another attempt, or for the operator. */
+export interface PutOff {
+  /** Counted up to one more than was asked for. */
+  deliveries: number
+  /** The recipients' domains with the most of them, each with the delivery that was accepted first. */
+  lanes: { lane: string; deliveries: number; first: Waiting }[]
+}
+
+/** Those of the index `queue_put_off`, in its own words: SQLite uses a partial index only for these. */
+const isPutOff = sql<boolean>`(attempts > 0 or held_at is not null)`
+
+/** Looks at `most` deliveries and one more: the cost depends on neither the queue nor on other accounts. */
+export async function putOffOf(
+  read: Read,
+  accountId: string,
+  { most, lanes }: { most: number; lanes: number },
+): Promise<PutOff> {
+  const some = read
+    .selectFrom('queue')
+    .select(['lane', 'id'])
+    .where('account_id', '=', accountId)
+    .where(isPutOff)
+    .orderBy('lane')
+    .limit(most + 1)
+    .as('some')
+  const rows = await read
+    .selectFrom(some)
+    .select(({ fn }) => [
+      'lane',
+      fn.countAll<number>().as('deliveries'),
+      fn.min<number>('id').as('first'),
+    ])
+    .groupBy('lane')
+    .execute()
+  const longest = rows.sort((a, b) => b.deliveries - a.deliveries).slice(0, lanes)
+  const firsts = await listWaiting(read, { ids: longest.map(({ first }) => first) }, lanes)
+  return {
+    deliveries: rows.reduce((sum, { deliveries }) => sum + deliveries, 0),
+    lanes: longest.flatMap(({ lane, deliveries, first: id }) => {
+      const first = firsts.find((delivery) => delivery.id === id)
+      return first === undefined ? [] : [{ lane, deliveries, first }]
+    }),
+  }
+}

@@ -1,0 +1,42 @@
+import type { Series } from '../metrics/index.js'
+import type { Standing } from '../outbound/index.js'
+
+/** What `posthorn status`, `posthorn top` and the operator's pages are told by the running appliance. Plain data. */
+export interface Overview extends Standing {
+  version: string
+  /** The name of its release tree (`release/`); its version where it runs from a checkout. */
+  release: string
+  startedAt: number
+  now: number
+  /** Where it listens: `private http://127.0.0.1:8080`. */
+  listeners: { name: string; at: string }[]
+  unhealthy: Reason[]
+  unready: Reason[]
+  /** Every count and gauge of the catalogue; none when `metrics.enabled` is off. */
+  series: Series[]
+  /** What came in the last hour and in the last day, or since the start where that is later. */
+  rates: Rates | null
+}
+
+export interface Rates {
+  hour: Flow
+  day: Flow
+}
+
+export interface Flow {
+  /** How long the counts took: less than the hour or the day soon after a start. */
+  ms: number
+  accepted: number
+  delivered: number
+  deferred: number
+  bounced: number
+  /** Room on the disk that went. */
+  diskBytes: number
+}
+
+/** Why the appliance is not well, or takes no mail. */
+export interface Reason {
+  what: 'starting' | 'held' | 'stopping' | 'thread' | 'database' | 'disk' | 'queue'
+  /** One sentence for the operator. */
+  says: string
+}

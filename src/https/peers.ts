@@ -1,0 +1,77 @@
+import { randomFillSync } from 'node:crypto'
+
+/*
+ * Who the clients are whose TLS has ended: a table in memory that the thread that ends it shares with the
+ * server behind it. To that server a connection says only a token, as the address in a PROXY header (version
+ * 2). uWS takes such a header before every request, the client's own too, so that an address in it could be
+ * made up; a token of 12 random bytes cannot.
+ */
+
+// slot, secret | length, text
+const tokenBytes = 16
+const secretAt = 4
+const lengthAt = 16
+const textAt = 17
+const rowBytes = 64
+const maxText = rowBytes - textAt
+
+/** https://www.haproxy.org/download/1.8/doc/proxy-protocol.txt §2.2: version 2, TCP over IPv6, 36 bytes. */
+const header = Buffer.from('0d0a0d0a000d0a515549540a21210024', 'hex')
+const preambleBytes = header.length + 36
+
+export function makePeerTable(connections: number): SharedArrayBuffer {
+  return new SharedArrayBuffer(connections * rowBytes)
+}
+
+export interface Seat {
+  /** What goes to the server before the client's first byte. */
+  preamble: Buffer
+  leave(): void
+}
+
+/** For the thread that ends TLS: writes a client's address down until it leaves; undefined: no row is free. */
+export function openSeats(table: SharedArrayBuffer): (address: string) => Seat | undefined {
+  const rows = Buffer.from(table)
+  const free = Array.from({ length: table.byteLength / rowBytes }, (_, slot) => slot).reverse()
+  return (address) => {
+    const slot = free.pop()
+    if (slot === undefined) return undefined
+    const row = rows.subarray(slot * rowBytes, (slot + 1) * rowBytes)
+    // What a look-up compares comes last.
+    row[lengthAt] = row.write(address, textAt, maxText, 'latin1')
+    row.writeUInt32BE(slot)
+    randomFillSync(row, secretAt, tokenBytes - secretAt)
+    const preamble = Buffer.alloc(preambleBytes)
+    header.copy(preamble)
+    row.copy(preamble, header.length, 0, tokenBytes)
+    return {
+      preamble,
+      leave() {
+        row.fill(0, 0, tokenBytes)
+        free.push(slot)
+      },
+    }
+  }
+}
+
+/** For the server behind: the address that a token stands for; undefined when nobody there has it. */
+export function makePeerLookup(
+  table: SharedArrayBuffer,
+): (token: ArrayBuffer) => string | undefined {
+  const rows = Buffer.from(table)
+  return (given) => {
+    const token = Buffer.from(given)
+    if (token.length !== tokenBytes) return undefined
+    const at = token.readUInt32BE() * rowBytes
+    const row = rows.subarray(at, at + rowBytes)
+    if (row.length !== rowBytes || isEmpty(token) || !holds(row, token)) return undefined
+    const text = row.toString('latin1', textAt, textAt + (row[lengthAt] ?? 0))
+    // The client may have left meanwhile, and another have come.
+    return holds(row, token) ? text : undefined
+  }
+}
+
+const holds = (row: Buffer, token: Buffer) => token.equals(row.subarray(0, tokenBytes))
+
+// As a row of nobody is.
+const isEmpty = (token: Buffer) => token.subarray(secretAt).every((byte) => byte === 0)

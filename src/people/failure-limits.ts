@@ -1,0 +1,138 @@
+import type { Clock } from '../clock/index.js'
+
+/** Holds back who guesses: by the address it comes from, and by whom it wants to be. */
+export interface FailureLimits {
+  /**
+   * Counts an attempt before it is made, so that many at once are not all let through. Returns for how many
+   * milliseconds this one is refused; 0: it may be made.
+   */
+  take(from: AttemptFrom): number
+  /** It was not made after all, so it does not count. */
+  takeBack(from: AttemptFrom): void
+  /** It was no failure: it does not count, and who it was starts anew. */
+  forgive(from: AttemptFrom): void
+  /** For who has shown in another way who they are. */
+  forget(who: string): void
+}
+
+interface AttemptFrom {
+  /** Left out for who is logged in, or known there: others at the same address must not hold them back. */
+  addressKey?: string
+  who: string
+}
+
+interface Failures {
+  count: number
+  lastAt: number
+  blockedUntil: number
+}
+
+const windowMs = 900_000
+const ofAddress = 10
+const ofPerson = 20
+const firstWaitMs = 60_000
+// Never longer: nobody is to be locked out by others for good.
+const longestWaitMs = 3_600_000
+// However many of them are right: each costs a third of a second of a processor.
+const attemptsAMinute = 30
+// Once somebody was held back. Shorter, and who pauses instead of waiting would have more guesses.
+const rememberedMs = 6 * 3_600_000
+const mostKeys = 50_000
+// So many of the oldest are looked at for one that may be forgotten.
+const mostLookedAt = 100
+
+/** In memory: a restart forgets, and nobody who guesses can restart the appliance. */
+export function makeFailureLimits(clock: Clock): FailureLimits {
+  // By their last failure, the oldest first.
+  const known = new Map<string, Failures>()
+  const attempts = new Map<string, number[]>()
+
+  function lasting(key: string): Failures | undefined {
+    const failures = known.get(key)
+    if (failures === undefined) return undefined
+    const now = clock.now()
+    const { lastAt, blockedUntil } = failures
+    const until = blockedUntil > 0 ? blockedUntil + rememberedMs : lastAt + windowMs
+    // One from the future is from before the clock was set back.
+    if (lastAt <= now && until > now) return failures
+    known.delete(key)
+    return undefined
+  }
+
+  function count(key: string, limit: number): void {
+    const now = clock.now()
+    const failures = lasting(key) ?? { count: 0, lastAt: now, blockedUntil: 0 }
+    known.delete(key)
+    if (known.size >= mostKeys) makeRoom(now)
+    known.set(key, failures)
+    failures.count++
+    failures.lastAt = now
+    const over = failures.count - limit
+    if (over < 0) return
+    failures.blockedUntil = now + Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(over, 10))
+  }
+
+  /** For how many milliseconds whoever makes very many attempts, right ones too, has to wait. */
+  function pace(who: string, now: number): number {
+    const recent = (attempts.get(who) ?? []).filter((at) => at > now - 60_000 && at <= now)
+    const [first = now] = recent
+    if (recent.length >= attemptsAMinute) return first + 60_000 - now
+    attempts.delete(who)
+    const [oldest = ''] = attempts.keys()
+    if (attempts.size >= mostKeys) attempts.delete(oldest)
+    attempts.set(who, [...recent, now])
+    return 0
+  }
+
+  /** Who is held back now is forgotten last: nobody ends their own wait by failing under many names. */
+  function makeRoom(now: number): void {
+    let looked = 0
+    let [oldest = ''] = known.keys()
+    for (const [key, { blockedUntil }] of known) {
+      if (++looked > mostLookedAt) break
+      if (blockedUntil > now) continue
+      oldest = key
+      break
+    }
+    known.delete(oldest)
+  }
+
+  function uncount(key: string): void {
+    const failures = lasting(key)
+    if (failures === undefined) return
+    failures.count--
+    // It was let through, so no wait was on before it. In the past, and still not forgotten before its time.
+    failures.blockedUntil = Math.min(failures.blockedUntil, clock.now())
+    if (failures.count <= 0) known.delete(key)
+  }
+
+  return {
+    take(from) {
+      const now = clock.now()
+      const keys = keysOf(from)
+      const ends = keys.map(([key]) => lasting(key)?.blockedUntil ?? 0)
+      const waitMs = Math.max(...ends) - now
+      // Who is refused leaves nothing behind, or they would push out what is known of others.
+      if (waitMs > 0) return waitMs
+      const tooSoonMs = pace(from.who, now)
+      if (tooSoonMs > 0) return tooSoonMs
+      for (const [key, limit] of keys) count(key, limit)
+      return 0
+    },
+    takeBack(from) {
+      for (const [key] of keysOf(from)) uncount(key)
+    },
+    forgive(from) {
+      for (const [key] of keysOf(from)) uncount(key)
+      known.delete(personKey(from.who))
+    },
+    forget: (who) => void known.delete(personKey(who)),
+  }
+}
+
+const personKey = (who: string) => `person ${who}`
+
+function keysOf({ addressKey, who }: AttemptFrom): [key: string, limit: number][] {
+  const ofWho: [string, number] = [personKey(who), ofPerson]
+  return addressKey === undefined ? [ofWho] : [[`address ${addressKey}`, ofAddress], ofWho]
+}

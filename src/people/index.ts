@@ -1,0 +1,73 @@
+/**
+ * Who logs in at the dashboard, what they may do there, and by what they show who they are. What must hold: a
+ * password, a code and a link are of no use to who reads the database; no code and no link is good twice; every
+ * failure costs and says the same; a rise of rights gives the session another value; log-in never needs mail.
+ * See README.md.
+ */
+export {
+  type Action,
+  actions,
+  type MemberRole,
+  may,
+  memberRoles,
+  type Role,
+  roles,
+  roleWords,
+} from './actions.js'
+export { type SessionCookie, sessionCookie } from './cookie.js'
+export { makePeople, type PeopleDeps } from './deps.js'
+export { findLink, makeResetLink, makeSetupLink, resetPassword, setUp } from './entry-link.js'
+export { forgetPastEntries } from './forget.js'
+export {
+  findInvitation,
+  type Invitation,
+  invite,
+  listInvitations,
+  revokeInvitation,
+} from './invitation.js'
+export { inviterOf } from './inviter.js'
+export { enterByInvitation, joinByInvitation } from './join.js'
+export { actorOf, awaitedPerson, type Entered, logIn } from './login.js'
+export {
+  addPerson,
+  disablePerson,
+  enablePerson,
+  type ListedPerson,
+  listPeople,
+  personNamed,
+  resetPerson,
+  setOperator,
+} from './manage.js'
+export {
+  listTeam,
+  type Membership,
+  membershipsOf,
+  removeMember,
+  roleIn,
+  setRole,
+  type TeamMember,
+} from './membership.js'
+export {
+  addPasskey,
+  askForNewPasskey,
+  askForPasskey,
+  enterByPasskey,
+  listPasskeys,
+  proveByPasskey,
+  removePasskey,
+} from './passkey.js'
+export { type Derive, makePasswords, type Passwords } from './password.js'
+export { leastCharacters } from './password-rules.js'
+export { findByAddress, findPerson, isAnybodyThere, type Person } from './person.js'
+export { changePassword, endOwnSession, renamePerson, renewRecoveryCodes } from './profile.js'
+export { recoveryCodesLeft } from './recovery-code.js'
+export { enterCode, proveAgain } from './second-factor.js'
+export {
+  endSession,
+  hasSudo,
+  type Session,
+  sessionOf,
+  sessionsOf,
+  type Visitor,
+} from './session.js'
+export { addTotp, newTotpSecret, removeTotp, totpPicture } from './totp.js'

@@ -1,0 +1,41 @@
+import type { Read, Tx } from '../store/index.js'
+
+const lastsMs = 30 * 86_400_000
+
+/** Whether somebody came in from an address before, within about 30 days. */
+export async function isKnownPlace(
+  read: Read,
+  userId: string,
+  addressKey: string,
+): Promise<boolean> {
+  const place = await read
+    .selectFrom('known_places')
+    .select('seen_at')
+    .where('user_id', '=', userId)
+    .where('address_key', '=', addressKey)
+    .executeTakeFirst()
+  return place !== undefined
+}
+
+/** Somebody came in. */
+export async function noteKnownPlace(
+  tx: Tx,
+  userId: string,
+  addressKey: string,
+  now: number,
+): Promise<void> {
+  await tx
+    .insertInto('known_places')
+    .values({ user_id: userId, address_key: addressKey, seen_at: now })
+    .onConflict((conflict) =>
+      conflict.columns(['user_id', 'address_key']).doUpdateSet({ seen_at: now }),
+    )
+    .execute()
+}
+
+export async function forgetPastPlaces(tx: Tx, now: number): Promise<void> {
+  await tx
+    .deleteFrom('known_places')
+    .where('seen_at', '<', now - lastsMs)
+    .execute()
+}

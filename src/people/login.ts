@@ -1,0 +1,134 @@
+import { type Actor, noteAudit } from '../audit/index.js'
+import { ApiError } from '../errors/index.js'
+import type { Tx, UserRow } from '../store/index.js'
+import type { PeopleDeps } from './deps.js'
+import type { FailureLimits } from './failure-limits.js'
+import { isKnownPlace, noteKnownPlace } from './known-place.js'
+import { findByAddress } from './person.js'
+import { beginSession, liveSession, type Visitor } from './session.js'
+
+/** What a log-in came to: `code` still needs one of the second factor. */
+export interface Entered {
+  state: 'open' | 'code'
+  /** For the cookie. */
+  token: string
+}
+
+interface Attempt {
+  email: string
+  password: string
+  visitor: Visitor
+  /** What the browser's cookie had. */
+  cookie: string | undefined
+}
+
+/**
+ * The door for who has a password. Throws one and the same 422 for every failure, a 429 for who failed too
+ * often, and a 503 where too many log in at once. It costs the same whether there is such a person.
+ */
+export async function logIn(deps: PeopleDeps, attempt: Attempt): Promise<Entered> {
+  const { store, clock, passwords, limits } = deps
+  const { email, password, visitor, cookie } = attempt
+  const who = email.trim().toLowerCase().slice(0, 320)
+  const user = await findByAddress(store.read, who)
+  const { addressKey } = visitor
+  const isKnown = await isKnownPlace(store.read, user?.id ?? '', addressKey)
+  // What others do, elsewhere or in the same office, does not keep somebody out at a place of their own.
+  const from = isKnown ? { who: `known ${who} ${addressKey}` } : { addressKey, who }
+  const stored = user?.password ?? null
+  const { isRight, isOld } = await countedCheck(limits, from, () =>
+    isKnown ? passwords.checkOwn(password, stored, from.who) : passwords.check(password, stored),
+  )
+  if (user === undefined || !isRight || user.disabled_at !== null) throw failedLogIn()
+  limits.forgive(from)
+  const renewed = isOld ? await passwords.hash(password, user.id) : undefined
+  const now = clock.now()
+  const state = user.totp_secret === null ? 'open' : 'code'
+  const id = store.ids.uuid()
+  const token = await store.write(async (tx) => {
+    if (renewed !== undefined) {
+      await tx
+        .updateTable('users')
+        .set({ password: renewed })
+        .where('id', '=', user.id)
+        .where('password', '=', user.password)
+        .execute()
+    }
+    if (state === 'open') await noteLogIn(tx, user, visitor, 'password', now)
+    const begun = { id, userId: user.id, state, visitor, replaces: cookie, now } as const
+    return await beginSession(tx, begun)
+  })
+  return { state, token }
+}
+
+/** One sentence for all failures: who guesses learns nothing by it. */
+export const failedLogIn = () =>
+  new ApiError('validation_error', 'The address and the password do not belong together', {
+    status: 422,
+  })
+
+/**
+ * Makes an attempt that counts as a failure until it is forgiven; one that could not be made, as too many log in
+ * just now, does not count. Throws a 429 for who has to wait.
+ */
+export async function countedCheck<T>(
+  limits: FailureLimits,
+  from: Parameters<FailureLimits['take']>[0],
+  check: () => Promise<T>,
+): Promise<T> {
+  refuseOften(limits.take(from))
+  try {
+    return await check()
+  } catch (error) {
+    limits.takeBack(from)
+    throw error
+  }
+}
+
+/** Throws for who has to wait. */
+export function refuseOften(waitMs: number): void {
+  if (waitMs <= 0) return
+  const seconds = Math.ceil(waitMs / 1_000)
+  const time = seconds < 90 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`
+  throw new ApiError('rate_limit_exceeded', `Too many attempts have failed. Try again in ${time}`, {
+    headers: { 'Retry-After': String(seconds) },
+  })
+}
+
+/** What every way in leaves behind: when it was, and a row of the audit log with the browser. */
+export async function noteLogIn(
+  tx: Tx,
+  user: UserRow,
+  { addressKey, agent }: Visitor,
+  by: string,
+  now: number,
+): Promise<void> {
+  await tx.updateTable('users').set({ last_login_at: now }).where('id', '=', user.id).execute()
+  const known = await tx
+    .selectFrom('sessions')
+    .select('id')
+    .where('user_id', '=', user.id)
+    .where('agent', '=', agent.slice(0, 300))
+    .limit(1)
+    .executeTakeFirst()
+  await noteKnownPlace(tx, user.id, addressKey, now)
+  const actor = actorOf(user, addressKey)
+  const detail = { by, agent: agent.slice(0, 300), newBrowser: known === undefined }
+  await noteAudit(tx, { actor, accountId: null, action: 'login', target: null, detail, at: now })
+}
+
+/** Somebody at a page, as the audit log names them. */
+export const actorOf = (person: { id: string; email: string }, addressKey: string): Actor => ({
+  kind: 'user',
+  userId: person.id,
+  name: person.email,
+  addressKey,
+})
+
+/** Who has shown a password, and whose code is awaited. */
+export async function awaitedPerson(
+  { store, clock }: PeopleDeps,
+  cookie: string | undefined,
+): Promise<UserRow | undefined> {
+  return (await liveSession(store.read, cookie, 'code', clock.now()))?.user
+}

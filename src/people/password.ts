@@ -1,0 +1,141 @@
+import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
+import { ApiError } from '../errors/index.js'
+
+/** What turns a password into bytes that cannot be turned back. */
+export type Derive = (
+  password: string,
+  salt: Buffer,
+  keyBytes: number,
+  options: ScryptOptions,
+) => Promise<Buffer>
+
+export interface Passwords {
+  /** As it is stored, with its parameters. `who`: as in `checkOwn`. */
+  hash(password: string, who: string): Promise<string>
+  /**
+   * Whether it is the one that is stored; `isOld`: it is, and was stored with other parameters than today's.
+   * Takes as long where none is stored, so that nobody learns who there is. Throws a 503.
+   */
+  check(password: string, stored: string | null): Promise<Checked>
+  /**
+   * The same for who is logged in or where they were before: they do not wait behind strangers. Each `who` has one
+   * place in the line, or one person would keep all others out; throws a 429 for the second.
+   */
+  checkOwn(password: string, stored: string | null, who: string): Promise<Checked>
+}
+
+interface Checked {
+  isRight: boolean
+  isOld: boolean
+}
+
+// 32 MiB and a third of a second: OWASP's choice of 2026 for scrypt with p = 3.
+const today = { logN: 15, r: 8, p: 3 }
+const saltBytes = 16
+const keyBytes = 32
+const maxmem = 64 * 1024 * 1024
+// Each holds 32 MiB and one of the four threads that also sync the database; with `ownAtOnce` one is left.
+const atOnce = 2
+const ownAtOnce = 1
+const mostWaiting = 20
+// Nobody has a longer one: 200 characters (`password-rules.ts`), each with the marks that belong to it. To normalize
+// many marks in a row takes time by their square.
+const mostUnits = 1_024
+
+/** One a process: what bounds the work of all. */
+export function makePasswords(derive: Derive = deriveByScrypt): Passwords {
+  const inTurn = makeTurns(atOnce)
+  // Of who is known or has a link that is good, so that log-ins of strangers do not keep them out.
+  const ownTurns = makeTurns(ownAtOnce)
+  const inLine = new Set<string>()
+  const inOwnTurn =
+    (who: string): typeof inTurn =>
+    async (work) => {
+      if (inLine.has(who)) throw oneAtATime()
+      inLine.add(who)
+      try {
+        return await ownTurns(work)
+      } finally {
+        inLine.delete(who)
+      }
+    }
+  const run = (turn: typeof inTurn, password: string, { salt, logN, r, p }: Parsed) =>
+    turn(() =>
+      // RFC 8265 §4.2: the same characters are the same password, however a keyboard makes them.
+      derive(password.normalize('NFC'), salt, keyBytes, { N: 2 ** logN, r, p, maxmem }),
+    )
+  const checkIn = async (turn: typeof inTurn, password: string, stored: string | null) => {
+    const parsed = stored === null ? undefined : parse(stored)
+    const isTooLong = password.length > mostUnits
+    const from = parsed ?? { ...today, salt: Buffer.alloc(saltBytes) }
+    const key = await run(turn, isTooLong ? '' : password, from)
+    if (parsed === undefined || isTooLong) return { isRight: false, isOld: false }
+    const isRight = key.length === parsed.key.length && timingSafeEqual(key, parsed.key)
+    const isOld = parsed.logN !== today.logN || parsed.r !== today.r || parsed.p !== today.p
+    return { isRight, isOld: isRight && isOld }
+  }
+  return {
+    async hash(password, who) {
+      const parsed = { ...today, salt: randomBytes(saltBytes) }
+      const key = await run(inOwnTurn(who), password, parsed)
+      const { logN, r, p, salt } = parsed
+      return `scrypt$${logN}$${r}$${p}$${salt.toString('base64url')}$${key.toString('base64url')}`
+    },
+    check: (password, stored) => checkIn(inTurn, password, stored),
+    checkOwn: (password, stored, who) => checkIn(inOwnTurn(who), password, stored),
+  }
+}
+
+const oneAtATime = () =>
+  new ApiError('rate_limit_exceeded', 'Your last attempt is still being looked at: wait a second', {
+    headers: { 'Retry-After': '1' },
+  })
+
+interface Parsed {
+  logN: number
+  r: number
+  p: number
+  salt: Buffer
+}
+
+function parse(stored: string): (Parsed & { key: Buffer }) | undefined {
+  const match = /^scrypt\$(\d{1,2})\$(\d{1,2})\$(\d{1,2})\$([\w-]+)\$([\w-]+)$/.exec(stored)
+  if (match === null) return undefined
+  const [, logN, r, p, salt = '', key = ''] = match
+  return {
+    ...{ logN: Number(logN), r: Number(r), p: Number(p) },
+    salt: Buffer.from(salt, 'base64url'),
+    key: Buffer.from(key, 'base64url'),
+  }
+}
+
+const deriveByScrypt: Derive = (password, salt, bytes, options) =>
+  new Promise((resolve, reject) => {
+    scrypt(password, salt, bytes, options, (error, key) =>
+      error === null ? resolve(key) : reject(error),
+    )
+  })
+
+/** A few at once, some that wait, and a 503 for the others: log-ins must not take the machine. */
+function makeTurns(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return async (work) => {
+    if (running >= atOnce) {
+      if (waiting.length >= mostWaiting) {
+        throw new ApiError('service_unavailable', 'Too many people log in just now', {
+          headers: { 'Retry-After': '10' },
+        })
+      }
+      // Who wakes it hands its own place on.
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    } else running++
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) running--
+      else next()
+    }
+  }
+}

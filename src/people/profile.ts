@@ -1,0 +1,82 @@
+import { noteAudit } from '../audit/index.js'
+import { ApiError } from '../errors/index.js'
+import type { UserRow } from '../store/index.js'
+import type { PeopleDeps } from './deps.js'
+import { actorOf, countedCheck } from './login.js'
+import { checkPassword } from './password-rules.js'
+import { checkedPersonName } from './person.js'
+import { makeRecoveryCodes } from './recovery-code.js'
+import { endSessions, renewSession, type Visitor } from './session.js'
+import type { Own } from './totp.js'
+
+/** Throws a 422 for what is no name. */
+export async function renamePerson(
+  { store }: Pick<PeopleDeps, 'store'>,
+  userId: string,
+  name: string,
+): Promise<void> {
+  const checked = checkedPersonName(name)
+  await store.write(async (tx) => {
+    await tx.updateTable('users').set({ name: checked }).where('id', '=', userId).execute()
+  })
+}
+
+/**
+ * Changes the password of who knows the one of now (without one: who has a proof of another kind, by `session`), and
+ * ends the other sessions. Returns the session's new value. Throws a 422, a 429, a 503.
+ */
+export async function changePassword(
+  { store, clock, passwords, limits }: PeopleDeps,
+  given: { user: UserRow; current: string; password: string; session: Own },
+): Promise<string> {
+  const { user, session } = given
+  const { visitor } = session
+  checkPassword(given.password, user)
+  const from = { who: `proof ${user.id}` }
+  const { isRight } = await countedCheck(limits, from, () =>
+    passwords.checkOwn(given.current, user.password, user.id),
+  )
+  if (!isRight && user.password !== null) throw wrongCurrent()
+  limits.forgive(from)
+  const password = await passwords.hash(given.password, user.id)
+  const now = clock.now()
+  return await store.write(async (tx) => {
+    await tx.updateTable('users').set({ password }).where('id', '=', user.id).execute()
+    await endSessions(tx, user.id, { but: session.id })
+    // A link that was made before would change it again.
+    await tx.deleteFrom('entry_links').where('user_id', '=', user.id).execute()
+    const actor = actorOf(user, visitor.addressKey)
+    const detail = { by: 'the person' }
+    await noteAudit(tx, { actor, accountId: null, action: 'password.change', detail, at: now })
+    return await renewSession(tx, session.token, now)
+  })
+}
+
+/** Ten codes in the place of those before, for who has an authenticator. Throws a 409 for who has none. */
+export async function renewRecoveryCodes(
+  { store, clock }: Pick<PeopleDeps, 'store' | 'clock'>,
+  user: UserRow,
+  { addressKey }: Visitor,
+): Promise<string[]> {
+  if (user.totp_secret === null) {
+    throw new ApiError('conflict', 'Recovery codes go with an authenticator app: add one first')
+  }
+  return await store.write(async (tx) => {
+    const change = { actor: actorOf(user, addressKey), accountId: null, at: clock.now() }
+    await noteAudit(tx, { ...change, action: 'recovery-codes.renew' })
+    return await makeRecoveryCodes(tx, user.id)
+  })
+}
+
+/** Ends one session of a person, or all but one; resolves with how many. */
+export const endOwnSession = (
+  { store }: Pick<PeopleDeps, 'store'>,
+  { id }: { id: string },
+  which: { id: string } | { but: string },
+): Promise<number> => store.write((tx) => endSessions(tx, id, which))
+
+const wrongCurrent = () =>
+  new ApiError('validation_error', 'The current password is another', {
+    status: 422,
+    fields: { field: 'current' },
+  })

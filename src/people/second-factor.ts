@@ -1,0 +1,110 @@
+import { noteAudit } from '../audit/index.js'
+import { ApiError } from '../errors/index.js'
+import type { Tx, UserRow } from '../store/index.js'
+import type { PeopleDeps } from './deps.js'
+import {
+  actorOf,
+  awaitedPerson,
+  countedCheck,
+  type Entered,
+  noteLogIn,
+  refuseOften,
+} from './login.js'
+import { takeRecoveryCode } from './recovery-code.js'
+import { beginSession, renewSession, type Session, type Visitor } from './session.js'
+import { takeCode } from './totp.js'
+
+/** What a code was: undefined for none. */
+type Taken = 'totp' | 'recovery code' | undefined
+
+/** The second step of a log-in: a code of the app, or a recovery code. Throws a 422, a 429. */
+export async function enterCode(
+  deps: PeopleDeps,
+  given: { code: string; visitor: Visitor; cookie: string | undefined },
+): Promise<Entered> {
+  const { store, clock, limits } = deps
+  const { visitor, cookie } = given
+  const user = await awaitedPerson(deps, cookie)
+  if (user === undefined) {
+    throw new ApiError('forbidden', 'Too much time has passed since the password: log in again')
+  }
+  const from = { addressKey: visitor.addressKey, who: `code ${user.id}` }
+  refuseOften(limits.take(from))
+  const now = clock.now()
+  const id = store.ids.uuid()
+  const token = await store.write(async (tx) => {
+    const by = await takeAny(deps, tx, user, given.code, visitor, now)
+    if (by === undefined) return undefined
+    await noteLogIn(tx, user, visitor, `password, ${by}`, now)
+    const begun = { id, userId: user.id, state: 'open', visitor, replaces: cookie, now } as const
+    return await beginSession(tx, begun)
+  })
+  if (token === undefined) throw wrongCode()
+  limits.forgive(from)
+  return { state: 'open', token }
+}
+
+/**
+ * Proves once more who is there, for what is delicate: the password, and a code where there is an authenticator.
+ * Returns the session's new value. Throws a 422, a 429, a 503.
+ */
+export async function proveAgain(
+  deps: PeopleDeps,
+  given: {
+    user: UserRow
+    session: Pick<Session, 'id'>
+    token: string
+    password: string
+    code: string
+    visitor: Visitor
+  },
+): Promise<string> {
+  const { store, clock, passwords, limits } = deps
+  const { user, visitor } = given
+  // No stranger fills this up: it is of who is logged in, alone.
+  const from = { who: `proof ${user.id}` }
+  const { isRight } = await countedCheck(limits, from, () =>
+    passwords.checkOwn(given.password, user.password, user.id),
+  )
+  const now = clock.now()
+  const token = await store.write(async (tx) => {
+    // The code too is used up only by who knows the password.
+    if (!isRight) return undefined
+    if (user.totp_secret !== null) {
+      const by = await takeAny(deps, tx, user, given.code, visitor, now)
+      if (by === undefined) return undefined
+    }
+    return await renewSession(tx, given.token, now)
+  })
+  if (token === undefined) throw wrongProof(user.totp_secret !== null)
+  limits.forgive(from)
+  return token
+}
+
+async function takeAny(
+  { key }: PeopleDeps,
+  tx: Tx,
+  user: UserRow,
+  code: string,
+  visitor: Visitor,
+  now: number,
+): Promise<Taken> {
+  if (await takeCode(tx, key, user.id, code, now)) return 'totp'
+  if (!(await takeRecoveryCode(tx, user.id, code, now))) return undefined
+  const actor = actorOf(user, visitor.addressKey)
+  await noteAudit(tx, { actor, accountId: null, action: 'recovery-code.use', at: now })
+  return 'recovery code'
+}
+
+const wrongCode = () =>
+  new ApiError('validation_error', 'This code is wrong, was used already, or is too old', {
+    status: 422,
+    fields: { field: 'code' },
+  })
+
+const wrongProof = (withCode: boolean) =>
+  new ApiError(
+    'validation_error',
+    withCode ? 'The password or the code is wrong' : 'The password is wrong',
+    { status: 422, fields: { field: 'password' } },
+  )

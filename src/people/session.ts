@@ -1,0 +1,174 @@
+import type { Read, SessionRow, Tx } from '../store/index.js'
+import type { PeopleDeps } from './deps.js'
+import { type Person, personOf } from './person.js'
+import { hashOf, looksLikeToken, newToken } from './token.js'
+
+/** Somebody who is logged in, at one browser. */
+export interface Session {
+  /** By which pages name it; it is not what the cookie has. */
+  id: string
+  person: Person
+  createdAt: number
+  /** Until then the factors need not be shown again for what is delicate. */
+  sudoUntil: number
+  /** An operator without a second factor, where one is asked for: may do nothing but add one. */
+  mustAddFactor: boolean
+}
+
+/** Where a browser is, as sessions remember it. */
+export interface Visitor {
+  addressKey: string
+  agent: string
+}
+
+const idleMs = 12 * 3_600_000
+export const longestMs = 14 * 86_400_000
+const sudoMs = 15 * 60_000
+const forCodeMs = 10 * 60_000
+// So often at most a request writes that somebody is there.
+const seenEveryMs = 60_000
+
+/**
+ * Whose the cookie is; undefined: nobody's any more. Notes now and then that it is in use, unless the page asks by
+ * itself: a tab that is left open is not somebody who is there.
+ */
+export async function sessionOf(
+  deps: Pick<PeopleDeps, 'store' | 'clock' | 'asksFactorOfOperators'>,
+  token: string | undefined,
+  { byItself = false } = {},
+): Promise<Session | undefined> {
+  const { store, clock } = deps
+  const now = clock.now()
+  const row = await liveSession(store.read, token, 'open', now)
+  if (row === undefined) return undefined
+  const { session, user, hasFactor } = row
+  if (!byItself && now - session.seen_at >= seenEveryMs) {
+    await store.write(async (tx) => {
+      await tx
+        .updateTable('sessions')
+        .set({ seen_at: now })
+        .where('hash', '=', session.hash)
+        .execute()
+    })
+  }
+  return {
+    ...{ id: session.id, person: personOf(user) },
+    ...{ createdAt: session.created_at, sudoUntil: session.sudo_until },
+    mustAddFactor: deps.asksFactorOfOperators && user.operator === 1 && !hasFactor,
+  }
+}
+
+/** The person and the row of a session that lasts. */
+export async function liveSession(
+  read: Read,
+  token: string | undefined,
+  state: SessionRow['state'],
+  now: number,
+) {
+  if (token === undefined || !looksLikeToken(token)) return undefined
+  const session = await read
+    .selectFrom('sessions')
+    .selectAll()
+    .where('hash', '=', hashOf(token))
+    .executeTakeFirst()
+  if (session === undefined || session.state !== state || !lasts(session, now)) return undefined
+  const user = await read
+    .selectFrom('users')
+    .selectAll()
+    .where('id', '=', session.user_id)
+    .where('disabled_at', 'is', null)
+    .executeTakeFirst()
+  if (user === undefined) return undefined
+  const passkey = await read
+    .selectFrom('passkeys')
+    .select('id')
+    .where('user_id', '=', user.id)
+    .limit(1)
+    .executeTakeFirst()
+  return { session, user, hasFactor: user.totp_secret !== null || passkey !== undefined }
+}
+
+const lasts = ({ expires_at, seen_at }: SessionRow, now: number) =>
+  expires_at > now && seen_at + idleMs > now
+
+/** Whether what is delicate may be done without showing the factors again. */
+export const hasSudo = ({ sudoUntil }: Pick<Session, 'sudoUntil'>, now: number): boolean =>
+  sudoUntil > now
+
+/**
+ * Begins a session with a value that nobody knew before, and ends the one that the browser had: what somebody
+ * planted there leads nowhere. Returns what the cookie gets.
+ */
+export async function beginSession(
+  tx: Tx,
+  { id, userId, state, visitor, replaces, now }: NewSession,
+): Promise<string> {
+  if (replaces !== undefined) await endSession(tx, replaces)
+  const { token, hash } = newToken()
+  const isOpen = state === 'open'
+  await tx
+    .insertInto('sessions')
+    .values({
+      ...{ hash, id, user_id: userId, state, created_at: now, seen_at: now },
+      expires_at: now + (isOpen ? longestMs : forCodeMs),
+      sudo_until: isOpen ? now + sudoMs : 0,
+      address_key: visitor.addressKey,
+      agent: visitor.agent.slice(0, 300),
+    })
+    .execute()
+  return token
+}
+
+interface NewSession {
+  id: string
+  userId: string
+  state: SessionRow['state']
+  visitor: Visitor
+  /** What the cookie had. */
+  replaces: string | undefined
+  now: number
+}
+
+/** Gives a session another value and 15 minutes for what is delicate. */
+export async function renewSession(tx: Tx, token: string, now: number): Promise<string> {
+  const renewed = newToken()
+  await tx
+    .updateTable('sessions')
+    .set({ hash: renewed.hash, sudo_until: now + sudoMs, seen_at: now })
+    .where('hash', '=', hashOf(token))
+    .execute()
+  return renewed.token
+}
+
+/** By what the cookie has. */
+export async function endSession(tx: Tx, token: string): Promise<void> {
+  await tx.deleteFrom('sessions').where('hash', '=', hashOf(token)).execute()
+}
+
+/** Ends the sessions of a person, all or one, or all but one. */
+export async function endSessions(
+  tx: Tx,
+  userId: string,
+  which: { id?: string; but?: string } = {},
+): Promise<number> {
+  const { id, but } = which
+  const { numDeletedRows } = await tx
+    .deleteFrom('sessions')
+    .where('user_id', '=', userId)
+    .$if(id !== undefined, (query) => query.where('id', '=', id ?? ''))
+    .$if(but !== undefined, (query) => query.where('id', '<>', but ?? ''))
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
+
+/** The sessions of a person that last, the newest first. */
+export async function sessionsOf(read: Read, userId: string, now: number): Promise<SessionRow[]> {
+  const rows = await read
+    .selectFrom('sessions')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .orderBy('id', 'desc')
+    .limit(200)
+    .execute()
+  return rows.filter((row) => row.state === 'open' && lasts(row, now))
+}

@@ -1,0 +1,23 @@
+/**
+ * Releases on this machine: their trees, the one in use, and the way from one to another. What must hold: `current` is
+ * always a whole tree that can read the database; the old release comes back by itself while the new one
+ * has taken and sent nothing; what was broken off anywhere is finished or undone. See README.md.
+ */
+export { heldRelease, liftHold, upgradeLock } from './hold.js'
+export { type Journal, readJournal, type Step, steps } from './journal.js'
+export type { Running } from './judge.js'
+export { commandOf, type Layout, makeLayout } from './layout.js'
+export { ownName, type Release, readRelease } from './release.js'
+export { isPackaged, runWell } from './run.js'
+export { makeService, type Service } from './service.js'
+export type { Progress, Switched } from './switch.js'
+export {
+  finishBroken,
+  type Plan,
+  type UpgradeDeps,
+  type Upgraded,
+  type UpgradeOptions,
+  upgrade,
+  whileAlone,
+} from './upgrade.js'
+export { checkFile, thisMachine } from './verify.js'

@@ -1,0 +1,55 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { boolean, enums, type Infer, is, nullable, optional, string, type } from 'superstruct'
+import { OperatorError } from '../errors/index.js'
+import { removeDurably, writeDurably } from '../store/index.js'
+
+/** What an upgrade does to an appliance that runs, in this order. Each may be begun again. */
+export const steps = [
+  'stop',
+  'hold',
+  'copy',
+  'switch',
+  'migrate',
+  'start',
+  'judge',
+  'release',
+  'tidy',
+] as const
+export type Step = (typeof steps)[number]
+
+const Shape = type({
+  dataDir: string(),
+  /** The release to go back to, and the one that is to run. */
+  from: string(),
+  to: string(),
+  /** `back`: the new one was given up; `why` says the reason. */
+  direction: enums(['forward', 'back']),
+  step: enums(steps),
+  /** The new release changes the schema, so that the old one needs the database of before. */
+  migrates: boolean(),
+  /** The backup that was made first; null: none. */
+  backup: nullable(string()),
+  why: optional(string()),
+})
+
+/** What a killed upgrade had under way: written durably before each step. */
+export type Journal = Infer<typeof Shape>
+
+const journalFile = (prefix: string) => join(prefix, 'upgrade.json')
+
+/** Undefined: none was broken off. */
+export function readJournal(prefix: string): Journal | undefined {
+  const file = journalFile(prefix)
+  if (!existsSync(file)) return undefined
+  const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
+  if (is(value, Shape)) return value
+  throw new OperatorError(
+    `${file} is of a release that works otherwise: run the 'posthorn upgrade' of the release that wrote it`,
+  )
+}
+
+export const writeJournal = (prefix: string, journal: Journal): void =>
+  writeDurably(journalFile(prefix), `${JSON.stringify(journal, undefined, 2)}\n`)
+
+export const endJournal = (prefix: string): void => removeDurably(journalFile(prefix))

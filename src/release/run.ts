@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process'
+import { OperatorError } from '../errors/index.js'
+
+export interface Ran {
+  /** Null: a signal ended it. */
+  status: number | null
+  stdout: string
+  stderr: string
+}
+
+const keptCharacters = 100_000
+
+/** Runs a program to its end and returns what it said; OperatorError where it cannot be started. */
+export function run(
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<Ran> {
+  // Not in the folder of the caller, which the user of the service may be unable to enter.
+  const child = spawn(program, args, { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const said = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      said[name] = (said[name] + text).slice(-keptCharacters)
+    })
+  }
+  return new Promise((resolve, reject) => {
+    child.once('error', (cause) => {
+      reject(new OperatorError(`${program} cannot be started`, { cause }))
+    })
+    child.once('close', (status) => resolve({ status, ...said }))
+  })
+}
+
+/** The same for what must succeed: its stdout, or an OperatorError with what it said. */
+export async function runWell(program: string, args: readonly string[]): Promise<string> {
+  const { status, stdout, stderr } = await run(program, args)
+  if (status === 0) return stdout
+  const said = stderr.trim() || stdout.trim() || 'it said nothing'
+  throw new OperatorError(
+    `${[program, ...args].join(' ')} ended with ${status ?? 'a signal'}: ${said}`,
+  )
+}
+
+/** Whether dpkg has installed Posthorn on this machine, and so has to know of another version. */
+export async function isPackaged(): Promise<boolean> {
+  try {
+    const asked = await run('dpkg-query', ['--status', 'posthorn'])
+    return asked.status === 0 && /^Status: \S+ \S+ installed$/m.test(asked.stdout)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,206 @@
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { OperatorError } from '../errors/index.js'
+import { readSchemaState, tryLockFile } from '../store/index.js'
+import { databaseBytes } from './database-copy.js'
+import { upgradeLock } from './hold.js'
+import { type Journal, readJournal } from './journal.js'
+import { commandOf } from './layout.js'
+import type { Release } from './release.js'
+import { refuseWithoutRoom } from './room.js'
+import { runWell } from './run.js'
+import { goBack, goForward, resume, type SwitchDeps, type Switched } from './switch.js'
+import { type Placed, placeRelease, type Source } from './unpack.js'
+import { compareVersions, type Machine } from './verify.js'
+
+export interface UpgradeDeps extends SwitchDeps {
+  dataDir: string
+  machine: Machine
+}
+
+export interface UpgradeOptions {
+  /** A file or folder with a release, or the one that was in use before this one. */
+  source: Source | 'previous'
+  backup: boolean
+  /** Asked before anything of a release is run whose file was compared with nothing: whether to go on. */
+  trust(release: string): Promise<boolean>
+  /** Asked when everything is checked, before anything is changed: whether to go on. */
+  confirm(plan: Plan): Promise<boolean>
+}
+
+export interface Plan {
+  /** Undefined: none is installed. */
+  from: string | undefined
+  to: string
+  migrates: boolean
+  /** The appliance runs, and is stopped for a while. */
+  running: boolean
+}
+
+export type Upgraded =
+  | Switched
+  /** Nothing ran that had to be stopped: it is in use from its next start on. */
+  | { kind: 'installed'; plan: Plan; backup: string | undefined }
+  | { kind: 'not confirmed' }
+  | { kind: 'in use'; name: string }
+
+// Below that /readyz says that the disk is full.
+const roomBytes = 256 * 1024 ** 2
+const migratedFactor = 1.5
+
+/**
+ * Runs `work` while no other upgrade of this prefix or this data directory does; OperatorError where one does. The lock
+ * in the data directory tells the appliance; its user may remove it, and cannot that in the prefix.
+ */
+export async function whileAlone<T>(
+  { layout: { prefix }, dataDir, asOwner }: Pick<UpgradeDeps, 'layout' | 'dataDir' | 'asOwner'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const unlocks: (() => void)[] = []
+  const lock = (of: string, unlock: (() => void) | undefined) => {
+    if (unlock !== undefined) return unlocks.push(unlock)
+    throw new OperatorError(`Another 'posthorn upgrade' of ${of} is under way: wait for it`)
+  }
+  try {
+    lock(prefix, lockPrefix(prefix))
+    if (existsSync(dataDir))
+      lock(
+        dataDir,
+        asOwner(() => tryLockFile(upgradeLock(dataDir))),
+      )
+    return await work()
+  } finally {
+    for (const unlock of unlocks.reverse()) unlock()
+  }
+}
+
+function lockPrefix(prefix: string) {
+  mkdirSync(prefix, { recursive: true, mode: 0o755 })
+  const file = join(prefix, 'upgrade.lock')
+  // Who may read a file may lock it too.
+  closeSync(openSync(file, 'a', 0o600))
+  return tryLockFile(file)
+}
+
+/** Finishes what a killed upgrade has left, or undoes it; undefined where none was. */
+export async function finishBroken(
+  deps: UpgradeDeps,
+  { back = false } = {},
+): Promise<Switched | undefined> {
+  const journal = readJournal(deps.layout.prefix)
+  if (journal === undefined) return undefined
+  if (journal.dataDir !== deps.dataDir) {
+    throw new OperatorError(
+      `An upgrade of ${journal.dataDir} was broken off, and this one is of ${deps.dataDir}: run it with --data ${journal.dataDir}`,
+    )
+  }
+  if (back) {
+    const done = await goBack(deps, journal, journal.why ?? 'the operator went back')
+    return done.kind === 'went back' ? { ...done, asked: true } : done
+  }
+  return await resume(deps, journal)
+}
+
+/** Installs a release and switches to it. Everything is checked before anything is changed. */
+export async function upgrade(deps: UpgradeDeps, options: UpgradeOptions): Promise<Upgraded> {
+  const { layout, dataDir, service } = deps
+  const from = layout.current()
+  const before = layout.all().map(({ name }) => name)
+  const { release, checked } = await chosen(deps, options.source)
+  const { name: to } = release
+  const drop = () => {
+    if (!before.includes(to)) layout.keepOnly(layout.previous())
+  }
+  if (to === from) return { kind: 'in use', name: to }
+  try {
+    if (!checked && !(await options.trust(to))) {
+      drop()
+      return { kind: 'not confirmed' }
+    }
+    const migrates = await checkRelease(deps, release, from)
+    const running = await service.isActive()
+    if (!running && deps.isServed()) {
+      throw new OperatorError(
+        `An appliance runs on ${dataDir} that the service manager does not know: stop it first, or name its service by --service`,
+      )
+    }
+    const plan: Plan = { from, to, migrates, running }
+    if (migrates && running) {
+      const wanted = databaseBytes(dataDir) * migratedFactor + roomBytes
+      await refuseWithoutRoom(dataDir, wanted, 'for a copy of the database')
+    }
+    if (!(await options.confirm(plan))) {
+      drop()
+      return { kind: 'not confirmed' }
+    }
+    const backup = options.backup ? await backUp(deps, from ?? to) : undefined
+    if (from === undefined || !running) {
+      layout.switchTo(to)
+      layout.keepOnly(from)
+      return { kind: 'installed', plan, backup }
+    }
+    const journal: Journal = {
+      ...{ dataDir, from, to, direction: 'forward', step: 'stop', migrates },
+      backup: backup ?? null,
+    }
+    return await goForward(deps, journal)
+  } catch (error) {
+    // Nothing was changed yet: what was begun has a journal, and ends in a result or in its own words.
+    if (readJournal(layout.prefix) === undefined && layout.current() === from) drop()
+    throw error
+  }
+}
+
+async function chosen(
+  { layout, machine }: UpgradeDeps,
+  source: UpgradeOptions['source'],
+): Promise<Placed> {
+  if (source !== 'previous') return await placeRelease(layout, source, machine)
+  const name = layout.previous()
+  const release = name === undefined ? undefined : layout.find(name)
+  if (release === undefined) {
+    throw new OperatorError(
+      `There is no release in ${layout.prefix} to go back to: 'posthorn upgrade FILE' installs one`,
+    )
+  }
+  return { release, checked: true }
+}
+
+/** By the release itself: that it starts here, takes the settings and reads the database. Whether it migrates that. */
+async function checkRelease(
+  { layout, dataDir, placeOptions, asOwner }: UpgradeDeps,
+  { name, version }: Release,
+  from: string | undefined,
+): Promise<boolean> {
+  const command = commandOf(layout.treeOf(name))
+  const said = await runWell(command, ['version', '--json'])
+  const told = JSON.parse(said) as { version: string; schema: string }
+  if (told.version !== version) {
+    throw new OperatorError(`${command} says that it is ${told.version}, and not ${version}`)
+  }
+  if (!existsSync(dataDir)) return false
+  const { schema, writtenBy } = asOwner(() => readSchemaState(dataDir, []))
+  if (schema === undefined) return false
+  await runWell(command, ['config', 'check', ...placeOptions])
+  if (told.schema < schema) {
+    const old = from === undefined ? undefined : layout.find(from)
+    const isOlder = old !== undefined && compareVersions(version, old.version) < 0
+    const which = isOlder ? `${name} is older than ${from}, and` : name
+    throw new OperatorError(
+      `${which} cannot read the database in ${dataDir}: it knows no schema after ${told.schema}, and ${writtenBy ?? 'the one in use'} has written ${schema}. To go back all the same, stop the service and restore the backup that was made before that upgrade ('posthorn backup list') by that release's own command, '${command} restore FILE --yes', then run this again; what came since is lost`,
+    )
+  }
+  return told.schema > schema
+}
+
+/** By the release that wrote the database; where the settings say, and encrypted if they do. */
+async function backUp(deps: UpgradeDeps, by: string): Promise<string | undefined> {
+  const { layout, dataDir, placeOptions, asOwner } = deps
+  const has = existsSync(dataDir) && asOwner(() => readSchemaState(dataDir, [])).schema
+  if (!has) return undefined
+  const command = commandOf(layout.treeOf(by))
+  const { file } = JSON.parse(await runWell(command, ['backup', '--json', ...placeOptions])) as {
+    file: string
+  }
+  return file
+}

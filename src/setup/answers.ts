@@ -1,0 +1,75 @@
+import { isIP } from 'node:net'
+import { canonicalAddress, isPublicAddress } from '../dns/index.js'
+import { checkedName } from '../domains/index.js'
+import { messageOf } from '../errors/index.js'
+
+/** All that the operator decides at the first start; everything else has a default. */
+export interface SetupAnswers {
+  /** By which other servers know this machine (EHLO, PTR). */
+  hostName: string
+  /** From which the world sees our mail come; behind NAT none of them is on an interface. */
+  addresses: readonly string[]
+  /** The first sending domain. */
+  domain: string
+  /** Whom the appliance tells what is wrong; also gets postmaster@ and abuse@. Empty in the sandbox alone. */
+  operator: string
+  /** `acme`: Posthorn gets certificates and speaks TLS itself; `proxy`: another program does. */
+  certificates: 'acme' | 'proxy'
+  route: 'direct' | 'sandbox'
+}
+
+export type Reading<T> = { value: T } | { problem: string }
+
+/** The names of the answers that are typed in, and how each is read. A problem says what was expected. */
+export const readAnswer = {
+  hostName: (text: string) => readName(text, 'mail.example.com'),
+  addresses: readAddresses,
+  domain: (text: string) => readName(text, 'example.com'),
+  operator: readOperator,
+} as const satisfies Partial<Record<keyof SetupAnswers, (text: string) => Reading<unknown>>>
+
+function readName(text: string, example: string): Reading<string> {
+  if (isIP(text.trim()) !== 0) {
+    return { problem: `"${text.trim()}" is an address; a name is wanted, such as ${example}` }
+  }
+  try {
+    return { value: checkedName(text) }
+  } catch (error) {
+    if (text.trim() === '') return { problem: `A name is wanted, such as ${example}` }
+    return { problem: messageOf(error).replace('example.com', example) }
+  }
+}
+
+function readAddresses(text: string): Reading<readonly string[]> {
+  const parts = text.split(/[\s,]+/).filter((part) => part !== '')
+  if (parts.length === 0) return { problem: 'An IP address is wanted, such as 192.0.2.25' }
+  const wrong = parts.find((part) => isIP(part) === 0)
+  if (wrong !== undefined) {
+    return { problem: `"${wrong}" is no IP address, such as 192.0.2.25 or 2001:db8::25` }
+  }
+  return { value: [...new Set(parts.map(canonicalAddress))] }
+}
+
+function readOperator(text: string): Reading<string> {
+  const address = text.trim()
+  const [local = '', domain = '', ...more] = address.split('@')
+  const isAddress = /^[^\s@<>,"]{1,64}$/.test(local) && more.length === 0
+  if (!isAddress || !('value' in readName(domain, ''))) {
+    return { problem: `"${address}" is no mail address, such as ann@example.org` }
+  }
+  return { value: address }
+}
+
+/** Addresses that the world cannot see us from, as they are of a private network or of documentation. */
+export const unseen = (addresses: readonly string[]): string[] =>
+  addresses.filter((address) => !isPublicAddress(address))
+
+/** What a trial takes for answers: nothing leaves the machine, and nobody has to be asked. */
+export const sandboxAnswers: SetupAnswers = {
+  hostName: 'localhost',
+  addresses: ['127.0.0.1'],
+  domain: 'example.test',
+  operator: '',
+  certificates: 'proxy',
+  route: 'sandbox',
+}

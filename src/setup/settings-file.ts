@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import type { Config } from '../config/index.js'
+import type { SetupAnswers } from './answers.js'
+
+/** `ours`: as setup wrote it, so that setup may write it anew; `theirs`: a person has had a hand in it. */
+export type FoundSettings = 'none' | 'ours' | 'theirs'
+
+interface SettingsDeps {
+  /** Of all interfaces: from others no mail can leave. */
+  ownAddresses: readonly string[]
+  /** Where every setting is explained. */
+  example: string
+}
+
+/** The short file of settings: what was asked, and where the rest is found. */
+export function settingsText(answers: SetupAnswers, deps: SettingsDeps): string {
+  const sections = Object.entries(sectionsOf(answers, deps)).map(
+    ([name, lines]) => `[${name}]\n${lines.join('\n')}\n`,
+  )
+  const body = `# Every other setting has a good default; all of them, each with its why:
+# ${deps.example}
+# After a change: posthorn config check, then systemctl restart posthorn.
+
+${sections.join('\n')}`
+  return `# Written by 'posthorn setup', and yours to change: once it differs from what setup wrote
+# (setup knows by this mark: ${markOf(body)}), setup only reads it.
+${body}`
+}
+
+function sectionsOf(answers: SetupAnswers, { ownAddresses }: SettingsDeps) {
+  const { hostName, addresses, operator, certificates } = answers
+  if (answers.route === 'sandbox') return sandboxSections(answers)
+  const isBound = addresses.every((address) => ownAddresses.includes(address))
+  const hasSix = addresses.some((address) => isIP(address) === 6)
+  const sections: Record<string, string[]> = {
+    'http.public': [
+      '# What the links in mail begin with.',
+      `url = ${quoted(`https://${hostName}`)}`,
+      ...(certificates === 'proxy'
+        ? ['# The proxy that speaks TLS is on this machine.', 'host = "127.0.0.1"']
+        : ["# Where Let's Encrypt asks; browsers are sent on to TLS.", 'port = 80']),
+      ...(certificates === 'acme' && hasSix ? ['host = "::"'] : []),
+    ],
+    ...(certificates === 'acme' && { 'http.public.tls': ['enabled = true'] }),
+    ...(certificates === 'proxy' && { http: ['trusted_proxies = ["127.0.0.1", "::1"]'] }),
+    outbound: [
+      '# As this machine greets others; its addresses must lead back to it (PTR).',
+      `helo_name = ${quoted(hostName)}`,
+      ...(isBound
+        ? [
+            '# Mail leaves from the first of each family; [outbound.pools] uses more of them.',
+            `source_addresses = [${addresses.map(quoted).join(', ')}]`,
+          ]
+        : [
+            `${notedBy} ${addresses.join(', ')}`,
+            '# which is not on this machine (NAT), so no source_addresses.',
+          ]),
+    ],
+    inbound: [
+      ...(hasSix ? ['# IPv4 and IPv6.', 'host = "::"'] : []),
+      '# What others write to postmaster@ and abuse@.',
+      `forward_to = ${quoted(operator)}`,
+    ],
+    operator: ['# Who is told when something is wrong.', `notify = ${quoted(operator)}`],
+    ...(certificates === 'acme' && {
+      tls: [
+        "# Certificates from Let's Encrypt, to whose terms you have agreed in setup.",
+        'acme = true',
+        'agree_to_terms = true',
+        `email = ${quoted(operator)}`,
+      ],
+    }),
+  }
+  return sections
+}
+
+const sandboxSections = ({ hostName, addresses }: SetupAnswers): Record<string, string[]> => ({
+  'http.public': ['host = "127.0.0.1"'],
+  outbound: [
+    '# Nothing leaves this machine: mail goes to the built-in inbox.',
+    'route = "sandbox"',
+    `helo_name = ${quoted(hostName)}`,
+    `source_addresses = [${addresses.map(quoted).join(', ')}]`,
+  ],
+  inbound: ['host = "127.0.0.1"', 'port = 2526'],
+})
+
+// By which the next run knows what no setting says.
+const notedBy = '# The world sees mail come from'
+
+// TOML's basic strings are JSON's, for what names and addresses are made of.
+const quoted = (text: string) => JSON.stringify(text)
+
+/** Whose the file is that stands there. */
+export function foundSettings(file: string): FoundSettings {
+  if (!existsSync(file)) return 'none'
+  const text = readFileSync(file, 'utf8')
+  const [, mark = '', body = ''] =
+    /^#.*\n# \(setup knows by this mark: (\w+)\).*\n([\s\S]*)$/.exec(text) ?? []
+  return mark === markOf(body) ? 'ours' : 'theirs'
+}
+
+const markOf = (body: string) => createHash('sha256').update(body).digest('hex').slice(0, 16)
+
+/** What settings that are in effect say otherwise than the answers, a line each. */
+export function differences(config: Config, answers: Partial<SetupAnswers>): string[] {
+  const { outbound, operator, tls } = config
+  const pairs: [setting: string, inEffect: string, answered: string | undefined][] = [
+    ['outbound.helo_name', outbound.heloName, answers.hostName],
+    [
+      'outbound.source_addresses',
+      outbound.sourceAddresses.join(', '),
+      answers.addresses?.join(', '),
+    ],
+    ['operator.notify', operator.notify, answers.operator],
+    ['tls.acme', String(tls.acme), answers.certificates && String(answers.certificates === 'acme')],
+    ['outbound.route', outbound.route, answers.route],
+  ]
+  return pairs
+    .filter(([, inEffect, answered]) => answered !== undefined && answered !== inEffect)
+    .map(([setting, inEffect, answered]) => `${setting} is "${inEffect}", not "${answered}"`)
+}
+
+/** The answers that settings in effect, and the file that they are from, give, as far as they do. */
+export function answersIn(
+  { outbound, operator, tls, http }: Config,
+  file: string,
+): Partial<SetupAnswers> {
+  if (outbound.route === 'sandbox') return { route: 'sandbox' }
+  const text = readFileSync(file, 'utf8')
+  const noted = text.split('\n').find((line) => line.startsWith(notedBy))
+  const natted = noted?.slice(notedBy.length).trim().split(', ') ?? []
+  const addresses = outbound.sourceAddresses.length > 0 ? outbound.sourceAddresses : natted
+  return {
+    ...(outbound.heloName !== 'localhost' && { hostName: outbound.heloName }),
+    ...(addresses.length > 0 && { addresses }),
+    ...(operator.notify !== '' && { operator: operator.notify }),
+    ...(tls.acme
+      ? { certificates: 'acme' as const }
+      : http.public.url !== '' && { certificates: 'proxy' as const }),
+    route: outbound.route,
+  }
+}

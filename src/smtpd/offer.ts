@@ -1,0 +1,38 @@
+import { createSecureContext, type SecureContext } from 'node:tls'
+import type { SMTPServer, SMTPServerOptions } from 'smtp-server'
+import type { Certificate } from './certificate.js'
+
+/**
+ * For the name that a client gave (SNI), or for none; the same object as long as it is the same certificate.
+ * Undefined: there is none at all.
+ */
+export type CertificateFor = (serverName?: string) => Certificate | undefined
+
+// As smtp-server's own: TLS of any version is better than none between servers that ask for no name (RFC 7435).
+const terms = { minVersion: 'TLSv1' } as const
+
+/** The options by which a client gets the certificate of the name that it asks for. */
+export function sniOptions(certificateFor: CertificateFor): Pick<SMTPServerOptions, 'SNICallback'> {
+  const contexts = new WeakMap<Certificate, SecureContext>()
+  return {
+    SNICallback(serverName, done) {
+      const certificate = certificateFor(serverName)
+      if (certificate === undefined) return done(null)
+      const context = contexts.get(certificate) ?? createSecureContext({ ...terms, ...certificate })
+      contexts.set(certificate, context)
+      done(null, context)
+    },
+  }
+}
+
+/**
+ * Sessions from now on are offered what there is now. Without any certificate there is no STARTTLS, and TLS at
+ * once fails: smtp-server would show a key that everybody has.
+ */
+export function offerNow(server: SMTPServer, certificateFor: CertificateFor): void {
+  const usual = certificateFor()
+  const others = (server.options.disabledCommands ?? []).filter((name) => name !== 'STARTTLS')
+  server.options.disabledCommands = usual === undefined ? [...others, 'STARTTLS'] : others
+  const { cert, key } = usual ?? {}
+  server.updateSecureContext({ cert, key })
+}

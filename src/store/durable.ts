@@ -1,0 +1,58 @@
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+
+/** Writes all of the file or nothing; when it returns, a power cut does not undo it. */
+export function writeDurably(file: string, text: string, mode = 0o644): void {
+  const partial = `${file}.partial`
+  // Of a try that was killed. Whatever else is there is not opened: a pipe would wait for its reader.
+  rmSync(partial, { force: true, recursive: true })
+  const fd = openSync(partial, 'wx', mode)
+  try {
+    writeSync(fd, text)
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+  renameDurably(partial, file)
+}
+
+/** The same with a file's content; file systems that share blocks (XFS, btrfs) copy nothing. */
+export function copyDurably(from: string, to: string): void {
+  const partial = `${to}.partial`
+  try {
+    copyFileSync(from, partial, constants.COPYFILE_FICLONE)
+    syncPath(partial)
+    renameDurably(partial, to)
+  } finally {
+    rmSync(partial, { force: true })
+  }
+}
+
+export function renameDurably(from: string, to: string): void {
+  renameSync(from, to)
+  syncPath(dirname(to))
+}
+
+export function removeDurably(file: string): void {
+  rmSync(file, { force: true, recursive: true })
+  syncPath(dirname(file))
+}
+
+/** A file's content, or a folder's names. */
+function syncPath(path: string): void {
+  const fd = openSync(path, 'r')
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}

@@ -1,0 +1,37 @@
+import { copyFileSync, rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { renewedCertificates } from '../../src/app/renewed-certificates.js'
+import { loadConfig } from '../../src/config/index.js'
+import { silentLog } from '../../src/log/index.js'
+import { makeTempDir } from '../support/store.js'
+import { testCertificates } from '../support/tls.js'
+
+t.test('files that cannot be looked at are waited for, from the start on', async (t) => {
+  const { valid } = await testCertificates(t, 'mail.test')
+  const dir = makeTempDir(t)
+  const certificate = join(dir, 'a.crt')
+  // ELOOP, which root meets too, unlike the EACCES of a folder that is closed.
+  const close = () => symlinkSync(certificate, certificate)
+  const config = loadConfig({
+    env: {
+      POSTHORN_INBOUND_TLS_CERTIFICATE: certificate,
+      POSTHORN_INBOUND_TLS_KEY: valid.keyFile,
+    },
+  })
+  close()
+  let reloads = 0
+  const [chore] = renewedCertificates(config, silentLog, () => {
+    reloads++
+  })
+  const run = () => chore?.run(new AbortController().signal)
+  await run()
+  rmSync(certificate)
+  copyFileSync(valid.certFile, certificate)
+  await run()
+  t.equal(reloads, 1)
+  rmSync(certificate)
+  close()
+  await run()
+  t.equal(reloads, 1)
+})

@@ -1,0 +1,92 @@
+// Every page of the dashboard, as it is seen: `SCREENSHOTS=dir` leaves the pictures, ONLY=text visits those
+// whose path or name has it. Each place lists its pages in a file of pages/.
+import t, { type Test } from 'tap'
+import { addedRoutes } from '../dashboard/added-routes.js'
+import { logIn } from '../support/log-in.js'
+import { startPosthorn } from '../support/posthorn.js'
+import { missing } from '../support/tools.js'
+import {
+  faultsOfPage,
+  openContexts,
+  type Persona,
+  personas,
+  placePages,
+  type VisitedPage,
+  type World,
+} from './every-page.js'
+import { launch } from './open.js'
+
+// A hundred pages and more, each in several widths.
+t.setTimeout(900_000)
+
+// One processor draws while another looks.
+const atOnce = 3
+const only = process.env.ONLY ?? ''
+
+// Not pages for people to read, or seen with a log-in that has only begun (journeys-people.test.ts).
+const notLookedAt = [
+  ...['/live', '/a/:account/settings/logo', '/login/code'],
+  ...['/a/:account/suppression.csv', '/a/:account/emails.csv'],
+  ...['html', 'text', 'json'].map((form) => `/a/:account/emails/:id/${form}`),
+  '/a/:account/emails/:id/deliveries/:delivery',
+  ...['/a/:account/templates/-/rendered/:id', '/operator/inbound/:id/source'],
+  '/operator/parked/:id/source',
+]
+
+async function startWorld(t: Test): Promise<World> {
+  const posthorn = await startPosthorn(t)
+  const { accountId: emptyId } = await posthorn.addAccount('Empty')
+  const { accountId: otherId } = await posthorn.addAccount('Of others')
+  const accounts: Partial<Record<Persona, string>> = { empty: emptyId, outsider: otherId }
+  const logged = personas.map(async (persona) => {
+    const role = persona === 'empty' || persona === 'outsider' ? 'owner' : persona
+    return [persona, await logIn(posthorn, accounts[persona] ?? posthorn.accountId, role)] as const
+  })
+  const people = Object.fromEntries(await Promise.all(logged)) as World['people']
+  const [full, empty] = [`/a/${posthorn.accountId}`, `/a/${emptyId}`]
+  return { ...posthorn, full, empty, people, ids: {} }
+}
+
+t.test(
+  'every page can be read and used, by everybody',
+  { skip: missing('chromium') },
+  async (t) => {
+    const world = await startWorld(t)
+    const places = await placePages()
+    for (const { fill } of places) await fill?.(world)
+    const wanted = places
+      .flatMap(({ pages }) => pages(world))
+      .filter(({ path, name = '' }) => `${path} ${name}`.includes(only))
+    const browser = await launch(t)
+    const visited: VisitedPage[] = []
+    for (const as of [undefined, ...personas]) {
+      const waiting = wanted.filter((page) => page.as === as)
+      if (waiting.length === 0) continue
+      const contexts = await openContexts(browser, world, as)
+      const visitor = async () => {
+        for (let page = waiting.shift(); page !== undefined; page = waiting.shift()) {
+          t.same(await faultsOfPage(contexts, world, page), [], `${page.path} as ${as ?? 'nobody'}`)
+          visited.push(page)
+        }
+      }
+      await Promise.all(Array.from({ length: atOnce }, visitor))
+      await Promise.all([contexts.scripted.close(), contexts.bare.close()])
+    }
+    t.equal(visited.length, wanted.length)
+    if (only === '') t.same(unvisited(visited), [])
+  },
+)
+
+/** The pages that no file of pages/ lists. */
+function unvisited(visited: readonly VisitedPage[]): string[] {
+  const paths = visited.flatMap(({ path, status = 200 }) =>
+    status === 200 ? new URL(path, 'http://host').pathname : [],
+  )
+  return addedRoutes()
+    .filter(({ method, path }) => method === 'GET' && !notLookedAt.includes(path))
+    .map(({ path }) => path)
+    .filter((path) => {
+      const pattern = new RegExp(`^${path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`)
+      return !paths.some((one) => pattern.test(one))
+    })
+}

@@ -1,0 +1,146 @@
+import type { Page } from 'playwright-core'
+import { createKey } from '../../../src/accounts/index.js'
+import { applianceKeyFile } from '../../../src/app/index.js'
+import { loadPlans } from '../../../src/billing/index.js'
+import { systemClock as clock } from '../../../src/clock/index.js'
+import { openApplianceKey } from '../../../src/config/index.js'
+import { addDomain, setTrackingHost, verifyDomain } from '../../../src/domains/index.js'
+import { suppress } from '../../../src/suppression/index.js'
+import { addEndpoint, webhookEvents } from '../../../src/webhooks/index.js'
+import { fakeResolver } from '../../support/resolver.js'
+import type { PlacePages, World } from '../every-page.js'
+
+const long = 'a-very-long-label-that-nobody-would-choose-but-somebody-has'
+const domain = `${long}.${long}.example.com`
+const address = `${'first.last.'.repeat(5)}x@${domain}`
+const records = { heloName: 'mail.appliance.example.net', sourceAddresses: ['192.0.2.9'] }
+
+/** Domains, keys, webhooks and suppressed addresses with the longest that they may have. */
+export const place: PlacePages = {
+  async fill(world) {
+    const { store, accountId, dataDir, ids } = world
+    const key = openApplianceKey(applianceKeyFile(dataDir))
+    const added = await addDomain({ store, clock, key }, accountId, domain)
+    await setTrackingHost({ store }, accountId, domain, `links.${domain}`)
+    const resolver = fakeResolver({
+      [`_dmarc.${domain}`]: { txt: ['v=DMARC1; p=none'] },
+      [`bounce.${domain}`]: { txt: [`v=spf1 ${'ip4:198.51.100.1 '.repeat(20)}-all`], mx: [] },
+    })
+    await verifyDomain({ store, clock, resolver, settings: records }, accountId, domain)
+    const networks = Array.from({ length: 50 }, (_, n) => `2001:db8:ffff:ffff:${n}::/80`)
+    const limits = { scope: 'sending', domains: [domain], networks, expiresAt: Date.now() + 1e9 }
+    const made = await createKey({ store, clock }, accountId, 'N'.repeat(100), {
+      limits: { ...limits, scope: 'sending' },
+    })
+    const url = `https://${domain}/${'path/'.repeat(300)}`
+    const plans = loadPlans('config/plans.toml')
+    const endpoint = await addEndpoint({ store, clock, key }, plans, accountId, {
+      ...{ url, events: webhookEvents },
+    })
+    Object.assign(ids, { key: made.id, webhook: endpoint.id })
+    await fillDeliveries(world, endpoint.id)
+    await fillReports(world, added.id)
+    await store.write(async (tx) => {
+      for (let n = 10; n < 80; n++) {
+        const detail = `550 5.1.1 ${'no such user '.repeat(70)}`
+        const email = `n${n}.${address}`
+        await suppress(tx, accountId, { email, reason: 'bounce', detail }, clock.now())
+      }
+    })
+  },
+  pages: ({ full, empty, ids }) => [
+    ...['domains', 'keys', 'webhooks', 'suppression'].flatMap((name) => [
+      { path: `${full}/${name}`, as: 'owner' as const },
+      { path: `${full}/${name}`, as: 'operator' as const, name: `${name}-operator` },
+      { path: `${empty}/${name}`, as: 'empty' as const, name: `${name}-empty` },
+    ]),
+    { path: `${full}/domains/new`, as: 'owner', name: 'domains-new' },
+    { path: `${full}/domains/${domain}`, as: 'owner', name: 'domain', open: openAll },
+    { path: `${full}/domains/${domain}`, as: 'viewer', name: 'domain-viewer' },
+    { path: `${full}/domains/sender.test`, as: 'owner', name: 'domain-trusted' },
+    { path: `${full}/domains/${domain}/remove`, as: 'owner', name: 'domain-remove' },
+    { path: `${full}/domains/${domain}/dmarc`, as: 'owner', name: 'domain-dmarc' },
+    { path: `${full}/domains/sender.test/dmarc`, as: 'owner', name: 'domain-dmarc-empty' },
+    { path: `${full}/keys/new`, as: 'owner', name: 'keys-new' },
+    { path: `${full}/keys/${ids.key}`, as: 'owner', name: 'key', open: openAll },
+    { path: `${full}/keys/${ids.key}`, as: 'outsider', status: 404, name: 'key-outsider' },
+    { path: `${full}/webhooks/new`, as: 'owner', name: 'webhooks-new' },
+    { path: `${full}/webhooks/${ids.webhook}`, as: 'owner', name: 'webhook', open: openAll },
+    { path: `${full}/webhooks/${ids.webhook}?show=failed`, as: 'member', name: 'webhook-failed' },
+    {
+      path: `${full}/webhooks/${ids.webhook}/settings`,
+      as: 'owner',
+      name: 'webhook-settings',
+      open: openAll,
+    },
+    {
+      path: `${full}/webhooks/${ids.webhook}/deliveries/900050`,
+      as: 'owner',
+      name: 'webhook-delivery',
+    },
+    { path: `${full}/suppression/new`, as: 'owner', name: 'suppression-new' },
+    { path: `${full}/suppression/import`, as: 'owner', name: 'suppression-import' },
+    {
+      path: `${full}/suppression/address?email=n10.${address}`,
+      as: 'owner',
+      name: 'suppression-address',
+      open: openAll,
+    },
+    {
+      path: `${full}/suppression/address?email=free@one.test`,
+      as: 'owner',
+      name: 'suppression-free',
+    },
+  ],
+}
+
+/** What is closed at first is looked at too. */
+const openAll = async (page: Page) => {
+  await page.evaluate(
+    `document.querySelectorAll('main details').forEach((one) => { one.open = true })`,
+  )
+}
+
+async function fillDeliveries({ store, accountId }: World, endpoint_id: string): Promise<void> {
+  const outcomes = ['failed', 'delivered', 'dropped'] as const
+  await store.write(async (tx) => {
+    for (let n = 0; n < 60; n++) {
+      const outcome = outcomes[n % 3] ?? 'failed'
+      const isFailed = outcome !== 'delivered'
+      await tx
+        .insertInto('webhook_deliveries')
+        .values({
+          ...{ id: 900_000 + n, endpoint_id, account_id: accountId, event: 'email.complained' },
+          ...{ email_id: '01900000-0000-7000-8000-000000000000', attempts: 5, outcome },
+          body: JSON.stringify({ event: 'email.complained', subject: 's'.repeat(900) }),
+          ...{ status: isFailed ? null : 200, response: isFailed ? null : 'x'.repeat(4_000) },
+          error: isFailed ? `no answer within 10 s ${'cause '.repeat(60)}` : null,
+          ...{ created_at: clock.now() - 100_000, ended_at: clock.now() },
+        })
+        .execute()
+    }
+  })
+}
+
+async function fillReports({ store }: World, domain_id: string): Promise<void> {
+  const day = Math.floor(clock.now() / 86_400_000)
+  await store.write(async (tx) => {
+    for (let n = 0; n < 70; n++) {
+      await tx
+        .insertInto('dmarc_sources')
+        .values({
+          ...{ domain_id, day, source: `2001:db8:ffff:ffff:ffff:ffff:ffff:${n}`, proven: 1 },
+          ...{ reporter: `reporter.${domain}`, disposition: 'none', dkim: 0, spf: n % 2 },
+          ...{ forwarded: 0, messages: 1_000_000 - n, identifiers: '' },
+        })
+        .execute()
+    }
+    await tx
+      .insertInto('dmarc_reports')
+      .values({
+        ...{ domain_id, day, reporter: `reporter.${domain}`, proof: domain, report_id: '1' },
+        ...{ policy: 'none', begins_at: 1, ends_at: clock.now(), messages: 70 },
+      })
+      .execute()
+  })
+}

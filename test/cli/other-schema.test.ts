@@ -1,0 +1,106 @@
+// design.md, Store: the schema is changed at start, never by a command beside a running appliance.
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import Database from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { lockDataDir } from '../../src/app/lock.js'
+import { latestSchema } from '../../src/store/index.js'
+import { initSandbox, serve } from '../support/process.js'
+import { makeTempDir } from '../support/store.js'
+import { jsonOf, runCli } from './run.js'
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+const schema = await latestSchema()
+/** Some that read, some that write, some that would start nothing else. */
+const others = [
+  ['account', 'list'],
+  ['key', 'create', 'x'],
+  ['queue', 'summary'],
+  ['status'],
+  ['doctor'],
+  ['retention'],
+]
+
+t.test('a command changes no database of an older release, served or not', async (t) => {
+  const { dataDir, db, env } = sandbox(t)
+  const executed = () => db.prepare('select name from kysely_migration').pluck().all().length
+  t.equal((await runCli(['account', 'list'], { env })).status, 0, 'of the same schema')
+  const all = executed()
+  db.exec(`create temp table kept as select * from kysely_migration where name >= '0060';
+    delete from kysely_migration where name >= '0060'; delete from releases`)
+  for (const command of others) {
+    const { status, stderr } = await runCli(command, { env })
+    t.equal(status, 1, command.join(' '))
+    t.match(stderr, `This command is Posthorn ${version} (schema ${schema})`)
+    t.match(stderr, /is of another version \(schema 0059-kept-events\), which is older/)
+    t.match(stderr, /No appliance runs on it: start the appliance \('systemctl start posthorn'\)/)
+  }
+  const stop = lockDataDir(dataDir)
+  const { status, stderr } = await runCli(['account', 'list'], { env })
+  t.equal(status, 1)
+  t.match(stderr, /An appliance runs on it, which does not tell its version: restart it/)
+  const init = await runCli(['init'], { env })
+  t.equal(init.status, 1)
+  t.match(init.stderr, /is older than this command: restart it/)
+  t.ok(executed() < all, 'nothing was changed')
+  stop()
+  for (const free of [['version'], ['config', 'check'], ['queue', '--help']]) {
+    t.equal((await runCli(free, { env })).status, 0, `${free.join(' ')} needs no database`)
+  }
+  // Not by 'init': the tables of what was taken out are there.
+  db.exec('insert into kysely_migration select * from kept')
+  t.equal((await runCli(['init'], { env })).status, 0)
+  t.equal((await runCli(['account', 'list'], { env })).status, 0)
+  t.same(db.prepare('select version, migration from releases').all(), [
+    { version, migration: schema },
+  ])
+})
+
+t.test('an older release says which release wrote the database', async (t) => {
+  const { db, env } = sandbox(t)
+  db.exec(`insert into kysely_migration (name, timestamp) values ('9999-of-tomorrow', 'then');
+    insert into releases (version, migration) values ('9.8.7', '9999-of-tomorrow')`)
+  for (const command of others) {
+    const { status, stderr } = await runCli(command, { env })
+    t.equal(status, 1, command.join(' '))
+    t.match(stderr, /is of version 9\.8\.7 \(schema 9999-of-tomorrow\), which is newer/)
+    t.match(stderr, /use the command of the release that wrote it/)
+  }
+  for (const command of [['serve'], ['init']]) {
+    const { status, stderr } = await runCli(command, { env, alone: true })
+    t.equal(status, 78, `${command}: no start helps`)
+    t.match(stderr, /Posthorn 9\.8\.7 has written the database in .* \(schema 9999-of-tomorrow\)/)
+    t.match(stderr, `This is Posthorn ${version}, which knows no schema after ${schema}`)
+    t.match(stderr, /start 9\.8\.7 again, or restore the backup that was made before the upgrade/)
+  }
+})
+
+t.test('version says that another one runs, and a start notes its release once', async (t) => {
+  const { dataDir, db, env } = sandbox(t)
+  db.exec("insert into releases (version, migration) values ('0.0.9', 'x')")
+  const served = await serve(t, dataDir, {})
+  t.same(db.prepare('select version from releases order by id').pluck().all(), [
+    ...[version, '0.0.9', version],
+  ])
+  const same = await runCli(['version'], { env })
+  t.match(same.stdout, `posthorn ${version} (Node ${process.versions.node}`)
+  t.equal(same.stderr, '')
+  t.match(await jsonOf(t, ['version'], { env }), { schema, appliance: version })
+  await served.kill('SIGTERM')
+  t.match(await jsonOf(t, ['version'], { env }), { version, appliance: null })
+
+  const older = createServer((socket) => socket.end('{"gate":null,"overview":{"version":"0.0.9"}}'))
+  await new Promise<void>((resolve) => older.listen(`${dataDir}/control.sock`, resolve))
+  t.teardown(() => older.close())
+  const { stdout, stderr } = await runCli(['version'], { env })
+  t.match(stdout, `posthorn ${version} `)
+  t.match(stderr, `The appliance that runs on ${dataDir} is of version 0.0.9`)
+})
+
+function sandbox(t: Test) {
+  const dataDir = makeTempDir(t)
+  initSandbox(dataDir)
+  const db = new Database(`${dataDir}/posthorn.db`)
+  t.teardown(() => db.close())
+  return { dataDir, db, env: { POSTHORN_DATA: dataDir } }
+}

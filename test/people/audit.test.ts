@@ -1,0 +1,230 @@
+// Issue 15: everything that changes something leaves a row: pages, commands and the API alike.
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { routePermissions } from '../../src/accounts/index.js'
+import { isAudited } from '../../src/app/api-audit.js'
+import { noteAudit, readChanges } from '../../src/audit/index.js'
+import { systemClock } from '../../src/clock/index.js'
+import { jsonOf, runCli } from '../cli/run.js'
+import { startPeople } from '../support/people.js'
+import { startPosthorn } from '../support/posthorn.js'
+import { firstOperator } from '../support/visitor.js'
+
+t.test(
+  'a change by the API is in the log when it is answered, once, with the key and the id',
+  async (t) => {
+    const { call, send, store, accountId } = await startPosthorn(t)
+    const before = await rowsOf(store.read)
+    const again = { 'idempotency-key': randomUUID() }
+    const body = { name: 'New books' }
+    const { json } = await call('POST', '/v1/topics', { body, headers: again })
+    const made = await rowsOf(store.read)
+    t.equal(made.length, before.length + 1)
+    t.match(made.at(-1), {
+      ...{ actor: 'api', account_id: accountId, action: 'POST /v1/topics' },
+      target: json.id,
+    })
+    t.match(made.at(-1)?.name, /^test \(….{4}\)$/)
+    await call('POST', '/v1/topics', { body, headers: again })
+    await call('POST', '/v1/topics', { body: { name: 7 } })
+    await call('GET', '/v1/topics')
+    await send({ from: 'a@sender.test', to: 'b@example.test', subject: 's', html: 'h' })
+    t.equal((await rowsOf(store.read)).length, made.length, 'no repeat, refusal, look or mail')
+    await call('PATCH', `/v1/topics/${json.id}`, { body: { name: 'Old books' } })
+    t.match((await rowsOf(store.read)).at(-1), { action: 'PATCH /v1/topics/:id', target: json.id })
+  },
+)
+
+t.test(
+  'of the routes that change something only those without a row have a log of their own',
+  async (t) => {
+    const without = Object.keys(routePermissions).filter(
+      (route) => !route.startsWith('GET ') && !isAudited(route),
+    )
+    t.same(without.sort(), [
+      'POST /v1/automations/:id/simulate',
+      'POST /v1/broadcasts/preview',
+      'POST /v1/contacts/:listId',
+      'POST /v1/emails/batch',
+      'POST /v1/emails/send',
+      'POST /v1/emails/ussd',
+      'POST /v1/events/batch',
+      'POST /v1/events/send',
+      'POST /v1/templates/:slug/render',
+    ])
+  },
+)
+
+t.test(
+  'a command that changes something is one row, without its secrets; one that reads is none',
+  async (t) => {
+    const { store, dataDir, accountId } = await startPosthorn(t)
+    const data = ['--data', dataDir]
+    await jsonOf(t, ['topic', 'add', 'New books', '--description', 'Monthly', ...data])
+    t.match((await rowsOf(store.read)).at(-1), {
+      ...{ actor: 'cli', account_id: accountId, action: 'posthorn topic add', target: 'New books' },
+      detail: JSON.stringify({ description: 'Monthly' }),
+    })
+    const url = 'https://user:hush@hooks.example.test/in?token=hush'
+    await runCli(['webhook', 'add', url, '--event', 'delivered', ...data])
+    for (const { detail, target } of await rowsOf(store.read))
+      t.notMatch(`${detail} ${target}`, /hush/)
+    const { url: link } = await jsonOf<{ url: string }>(t, [
+      ...['user', 'add', 'eve@example.test', '--operator', ...data],
+    ])
+    t.match(link, /\/reset\/[\w-]{43}$/)
+    const rows = await rowsOf(store.read)
+    t.match(rows.at(-1), {
+      action: 'posthorn user add',
+      target: 'eve@example.test',
+      account_id: null,
+    })
+    t.not(rows.at(-1)?.name, '', 'who ran it')
+    for (const { detail } of rows) t.notMatch(detail, link.slice(-43))
+    t.equal((await runCli(['account', 'suspend', 'Test', ...data])).status, 0)
+    t.match((await rowsOf(store.read)).at(-1), {
+      ...{ action: 'posthorn account suspend', account_id: accountId },
+    })
+    const count = (await rowsOf(store.read)).length
+    for (const words of [
+      ['topic', 'list'],
+      ['user', 'list'],
+      ['account', 'suspend', 'Nobody'],
+    ]) {
+      await runCli([...words, ...data])
+    }
+    t.equal((await rowsOf(store.read)).length, count, 'what reads, or is refused, leaves none')
+  },
+)
+
+t.test('people are added, listed, given a role and switched off by commands', async (t) => {
+  const posthorn = await startPosthorn(t)
+  const { dataDir, store } = posthorn
+  const data = ['--data', dataDir]
+  await firstOperator(t, posthorn, systemClock)
+  t.match((await runCli(['user', 'first', ...data])).stderr, /somebody who can log in already/)
+  await jsonOf(t, [
+    'user',
+    'add',
+    'eve@example.test',
+    '--name',
+    'Eve',
+    '--account',
+    'Test',
+    ...data,
+  ])
+  t.match(await jsonOf(t, ['user', 'list', ...data]), [
+    { email: 'eve@example.test', name: 'Eve', hasPassword: false, in: ['Test (owner)'] },
+    { email: 'olga@example.test', isOperator: true },
+  ])
+  await jsonOf(t, ['user', 'role', 'eve@example.test', 'viewer', ...data])
+  const last = await runCli(['user', 'role', 'olga@example.test', 'none', ...data])
+  t.equal(last.status, 1)
+  t.match(last.stderr, /no other owner/)
+  t.match(
+    (await runCli(['user', 'role', 'eve@example.test', 'king', ...data])).stderr,
+    /a role is one of/,
+  )
+  await jsonOf(t, ['user', 'operator', 'eve@example.test', ...data])
+  await jsonOf(t, ['user', 'disable', 'eve@example.test', ...data])
+  t.match(
+    (await runCli(['user', 'operator', 'olga@example.test', '--remove', ...data])).stderr,
+    /no other operator/,
+  )
+  await jsonOf(t, ['user', 'enable', 'eve@example.test', ...data])
+  const { url } = await jsonOf<{ url: string }>(t, [
+    'user',
+    'reset',
+    'eve@example.test',
+    '--mfa',
+    ...data,
+  ])
+  t.match(url, /\/reset\//)
+  t.match(
+    (await jsonOf<{ url: string }>(t, ['user', 'invite', 'ida@example.test', ...data])).url,
+    /\/invite\//,
+  )
+  t.match((await runCli(['user', 'reset', 'nobody@example.test', ...data])).stderr, /user list/)
+  t.match(await store.read.selectFrom('memberships').select('role').orderBy('role').execute(), [
+    { role: 'owner' },
+    { role: 'viewer' },
+  ])
+})
+
+t.test(
+  'the audit page is read page by page, filtered, and shows an account its own rows alone',
+  async (t) => {
+    const started = await startPeople(t)
+    const { store, clock, accountId } = started
+    const owner = await firstOperator(t, started, clock)
+    await store.write(async (tx) => {
+      for (let i = 0; i < 120; i++) {
+        const actor = { kind: 'api', userId: null, name: `key ${i % 2}`, addressKey: null } as const
+        const action = i % 10 === 0 ? 'DELETE /v1/topics/:id' : 'POST /v1/topics'
+        const change = {
+          actor,
+          accountId: i === 60 ? 'another' : accountId,
+          action,
+          target: `t${i}`,
+        }
+        await noteAudit(tx, { ...change, at: clock.now() })
+      }
+    })
+    const seen: string[] = []
+    let path: string | undefined = `/a/${accountId}/audit?kind=api`
+    let pages = 0
+    while (path !== undefined) {
+      const { text }: { text: string } = await owner.get(path)
+      seen.push(
+        ...[...text.matchAll(/data-label="To what"[^>]*>(t\d+)</g)].map(([, id = '']) => id),
+      )
+      path = /href="([^"]+)" rel="next"/.exec(text)?.[1]?.replaceAll('&amp;', '&')
+      pages++
+    }
+    t.equal(pages, 3)
+    t.same(
+      seen,
+      Array.from({ length: 120 }, (_, i) => `t${119 - i}`).filter((id) => id !== 't60'),
+    )
+    const few = await owner.get(`/a/${accountId}/audit?action=DELETE&name=key+0`)
+    t.equal([...few.text.matchAll(/scope="row"/g)].length, 11)
+    t.match((await owner.get('/operator/audit?action=DELETE')).text, />t60</)
+    t.equal(
+      (
+        await readChanges(store.read, accountId, {
+          filter: { kind: 'system' },
+          before: undefined,
+          limit: 5,
+        })
+      ).changes.length,
+      0,
+    )
+  },
+)
+
+const rowsOf = (read: Awaited<ReturnType<typeof startPosthorn>>['store']['read']) =>
+  read.selectFrom('audit_log').selectAll().orderBy('id').execute()
+
+t.test('what is too long for a row is cut, and not left out', async (t) => {
+  const { store, accountId } = await startPosthorn(t)
+  const actor = { kind: 'user', userId: null, name: 'ann@x.test', addressKey: null } as const
+  const to = Array.from({ length: 400 }, (_, n) => `somebody-${n}@example.test`)
+  const details: Record<string, unknown>[] = [
+    { note: 'n'.repeat(9_000), kept: 'yes' },
+    { to, kept: 'yes' },
+    { to: to.map(String).join(', '), kept: 'yes' },
+    { all: to.map((one) => ({ one, more: to })), kept: 'yes' },
+    Object.fromEntries(to.map((one) => [one, one])),
+  ]
+  for (const detail of details) {
+    await store.write((tx) => noteAudit(tx, { actor, accountId, action: 'x.long', detail, at: 1 }))
+  }
+  const rows = (await rowsOf(store.read)).filter(({ action }) => action === 'x.long')
+  const kept = rows.map(({ detail }) => JSON.parse(detail))
+  t.match(kept[0], { note: /^n{2000}…$/, kept: 'yes' })
+  t.match(kept[1], { to: { 0: 'somebody-0@example.test', 100: '… and 300 more' }, kept: 'yes' })
+  t.match(kept[2], { to: /^somebody-0@example\.test, .*…$/, kept: 'yes' })
+  t.match(kept[3], { kept: 'yes' })
+  t.same(kept[4], { cut: true })
+  for (const { detail } of rows) t.ok(detail.length <= 8_000, `${detail.length} characters`)
+})

@@ -1,0 +1,13 @@
+import BetterSqlite3 from 'better-sqlite3'
+
+/*
+ * Holds the write lock of a database (the only argument), as a backup program or somebody's shell may; says so by a
+ * message, and lets go when it is told to.
+ */
+const db = new BetterSqlite3(process.argv[2] ?? '')
+db.exec('begin exclusive')
+process.on('message', () => {
+  db.exec('rollback')
+  process.send?.('free', () => process.exit())
+})
+process.send?.('held')

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { databaseFile, migrateStore } from '../../src/store/index.js'
+
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+const folder = at('../../.templates')
+
+/** Brings the database of a directory up to date; where there is none yet, by copying an empty one. */
+export async function makeDatabase(dataDir: string): Promise<void> {
+  if (existsSync(databaseFile(dataDir))) return await migrateStore(dataDir)
+  const template = templateOf('database')
+  if (!template.isThere) {
+    await migrateStore(template.dir)
+    template.keep()
+  }
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  cpSync(databaseFile(template.whole), databaseFile(dataDir))
+}
+
+/**
+ * A directory that takes a while to make and comes to the same each time: whoever finds that it is not there makes
+ * it in `dir`, and keeps it for others of this build to copy from `whole`.
+ */
+export function templateOf(name: string) {
+  const whole = join(folder, `${name}-${schemaHash()}`)
+  if (existsSync(whole)) return { whole, isThere: true as const }
+  mkdirSync(folder, { recursive: true })
+  const dir = mkdtempSync(join(folder, `${name}-partial-`))
+  const keep = () => {
+    try {
+      renameSync(dir, whole)
+    } catch (error) {
+      // Another test was first.
+      if (!existsSync(whole)) throw error
+      rmSync(dir, { recursive: true })
+    }
+  }
+  return { whole, isThere: false as const, dir, keep }
+}
+
+let hash: string | undefined
+
+/** A migration that was edited makes other templates, also where the old build was not removed. */
+function schemaHash(): string {
+  if (hash !== undefined) return hash
+  const migrations = at('../../src/store/migrations')
+  const sum = createHash('sha256')
+  for (const file of readdirSync(migrations)
+    .filter((name) => name.endsWith('.js'))
+    .sort()) {
+    sum.update(file).update(readFileSync(join(migrations, file)))
+  }
+  hash = sum.digest('hex').slice(0, 12)
+  return hash
+}
