@@ -211,11 +211,12 @@ function tellAddresses(
   say(`Dashboard      ${url}${dashboard}`)
   if (setupUrl) say('               (makes you its first operator; the link is good once)')
   if (once) return
-  say(`API key        ${apiKey}`)
+  say("\nFor another shell; the examples in Posthorn's documents use both:\n")
+  say(`  export API=${url}/v1`)
+  say(`  export KEY=${apiKey}`)
   say('\nSend one yourself:\n')
-  say(`  curl ${url}/v1/emails/send \\`)
-  say(`    -H 'Authorization: Bearer ${apiKey}' \\`)
-  say("    -H 'Content-Type: application/json' \\")
+  say('  curl "$API/emails/send" \\')
+  say(`    -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\`)
   say(`    -d '${JSON.stringify(firstMail(sandbox))}'`)
   // A checkout is on nobody's PATH.
   const command = existsSync(packageFile('release.json')) ? 'posthorn' : 'bin/posthorn'

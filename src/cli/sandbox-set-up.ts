@@ -1,10 +1,12 @@
 import { createAccount, createKey, deleteKey, listAccounts, listKeys } from '../accounts/index.js'
 import { applianceKeyFile } from '../app/files.js'
+import { setMarketingPlan } from '../billing/index.js'
 import { type Config, openApplianceKey } from '../config/index.js'
 import { staticResolver } from '../dns/index.js'
 import { addDomain, listDomains, verifyDomain } from '../domains/index.js'
 import { type CliDeps, withStore } from './database.js'
 import type { Place } from './place.js'
+import { plansOf } from './plan.js'
 
 export interface SandboxPorts {
   privatePort: number
@@ -68,13 +70,21 @@ export function setUpSandbox(
     const accounts = await listAccounts(deps.store.read)
     const there = accounts.find(({ name }) => name === accountName)
     tell(`Account "${accountName}": ${there ? 'is there, kept' : 'made'}`)
-    const { id: accountId } = there ?? (await createAccount(deps, accountName))
+    const { id: accountId } = there ?? (await makeAccount(deps, place))
     tell(`Domain ${domainName}: ${await trustDomain(deps, place, accountId)}`)
     const { apiKey, replaced } = await renewKey(deps, accountId)
     tell(`API key "${keyName}": ${replaced ? 'new, the previous one is deleted' : 'made'}`)
     const { privateUrl, publicUrl } = urlsOf(http)
     return { accountId, apiKey, domain: domainName, privateUrl, publicUrl }
   })
+}
+
+/** With the largest marketing plan, so that campaigns can be tried at once. */
+async function makeAccount(deps: CliDeps, place: Place) {
+  const marketing = plansOf(place).marketing.at(-1) ?? null
+  const account = await createAccount(deps, accountName)
+  await deps.store.write((tx) => setMarketingPlan(tx, account.id, marketing))
+  return account
 }
 
 async function trustDomain(deps: CliDeps, place: Place, accountId: string): Promise<string> {

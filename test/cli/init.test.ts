@@ -93,6 +93,10 @@ t.test('init --sandbox --json prints what a script needs, and nothing else', asy
   t.match(await jsonOf(t, ['domain', 'list', '--data', data]), [
     { name: 'example.test', status: 'verified', trusted: true, returnPath: true },
   ])
+  t.match(await jsonOf(t, ['account', 'billing', 'Sandbox', '--data', data]), {
+    plan: { name: 'Unlimited' },
+    marketingPlan: { name: 'Marketing Pro' },
+  })
 })
 
 t.test('a second init --sandbox keeps account, domain and ports, and renews the key', async (t) => {

@@ -103,9 +103,11 @@ t.test('it serves on until Ctrl-C, and a second one does not disturb it', async 
 
   const second = await start(t, data).ended
   t.match(second, { status: 1, stderr: /Another posthorn serves .* already\. Stop it first/ })
-  const [, command = ''] = /(^ {2}curl .+?\}'$)/ms.exec(said) ?? []
-  const sent = spawnSync('bash', ['-c', `${command} --silent`], { encoding: 'utf8' })
-  t.match(sent.stdout, '"message":"Email queued"', 'the command to try works, with its key')
+  const [, command = ''] = /(^ {2}export API=.+?\}'$)/ms.exec(said) ?? []
+  t.match(command, /^ {2}export API=http:.+\/v1\n {2}export KEY=ph_\S+\n/)
+  const pasted = command.replace('Send one yourself:', '')
+  const sent = spawnSync('bash', ['-ec', `${pasted} --silent`], { encoding: 'utf8' })
+  t.match(sent.stdout, '"message":"Email queued"', 'the command to try works, after both lines')
   t.match(said, `bin/posthorn key create 'My application' --data '${data}'`)
 
   child.kill('SIGINT')
