@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { listAccounts } from '../accounts/index.js'
 import {
+  conversationOf,
   type Ended,
   type Explained,
   explainOne,
@@ -63,10 +64,15 @@ export function deliveryCommands(queue: Command): void {
   queue
     .command('transcript <id>')
     .description('show what was said to the receiving server in the last attempt')
-    .addHelpText('after', '\nExample:\n  $ posthorn queue transcript 243948816953344')
-    .action(async (given: string, _options, command: Command) => {
+    .option('--all', 'in every attempt, as far as it is kept')
+    .addHelpText('after', '\nExample:\n  $ posthorn queue transcript 243948816953344 --all')
+    .action(async (given: string, options: { all?: true }, command: Command) => {
       const place = placeOf(command)
-      const { waiting, ended } = await withStore(place, ({ store }) => findKnown(store.read, given))
+      const { waiting, ended, said } = await withStore(place, async ({ store: { read } }) => {
+        const found = await findKnown(read, given)
+        const [only] = [...found.waiting, ...found.ended]
+        return { ...found, said: only === undefined ? [] : await conversationOf(read, only) }
+      })
       const all = [
         ...waiting.map((one) => ({ ...one, at: one.lastAttemptAt, text: one.lastTranscript })),
         ...ended.map((one) => ({ ...one, at: one.endedAt, text: one.transcript })),
@@ -78,7 +84,16 @@ export function deliveryCommands(queue: Command): void {
       }
       const { id, recipient, at, text } = one
       if (place.json) {
-        return sayJson({ id, recipient, at: jsonTime(at), transcript: text || null })
+        const attempts = said.map(({ at, transcript }) => ({ at: jsonTime(at), transcript }))
+        const last = { id, recipient, at: jsonTime(at), transcript: text || null }
+        return sayJson(options.all ? { ...last, attempts } : last)
+      }
+      if (options.all && said.length > 1) {
+        for (const [i, { at, transcript }] of said.entries()) {
+          say(`${i === 0 ? '' : '\n'}${shownTime(at)}`)
+          sayText(transcript)
+        }
+        return
       }
       sayText(text || 'No conversation was kept: no server was talked to')
     })

@@ -30,6 +30,12 @@ export {
   unclaim,
 } from './claim.js'
 export { type Confirmation, confirmRelayed } from './confirm-relayed.js'
+export {
+  conversationOf,
+  forgetDeferred,
+  type PastAttempt,
+  readTranscripts,
+} from './deferred-transcripts.js'
 export { depthUpTo, measureDepth, type QueueDepth } from './depth.js'
 export { recordSuppressed } from './end.js'
 export { enqueue, enqueueTogether, type NewDelivery } from './enqueue.js'

@@ -2,6 +2,7 @@ import { type DeleteResult, sql, type UpdateResult } from 'kysely'
 import type { EventDetail, LandEvents, MailEvent } from '../events/index.js'
 import type { Verdict } from '../reports/index.js'
 import { type DeliveryRow, idsOf, prepared, type QueueClass, type Tx } from '../store/index.js'
+import { keepTranscript } from './deferred-transcripts.js'
 import { insertEnded } from './end.js'
 
 interface Attempt {
@@ -50,7 +51,10 @@ export async function settle(
   await moveToLog(tx, ended, options.now)
   const events: MailEvent[] = []
   for (const settlement of mine) {
-    if (settlement.kind === 'deferred') await defer(tx, settlement)
+    if (settlement.kind === 'deferred') {
+      await defer(tx, settlement)
+      await keepTranscript(tx, { ...settlement, at: options.now })
+    }
     await updateEmail(tx, settlement)
     const isFirst = settlement.kind !== 'suppressed' && held.untried.delete(settlement.emailId)
     if (isFirst) events.push(eventOf(settlement, 'sent', settlement.startedAt))

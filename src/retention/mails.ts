@@ -1,7 +1,7 @@
 import { type DeleteResult, sql } from 'kysely'
 import { dayMs } from '../clock/index.js'
 import { releaseContents } from '../contents/index.js'
-import { classOfMail } from '../deliveries/index.js'
+import { classOfMail, forgetDeferred } from '../deliveries/index.js'
 import { removeEntries } from '../emails/index.js'
 import type { Retentions } from '../events/index.js'
 import {
@@ -208,14 +208,14 @@ async function forgetDeliveries(
   { ids, now }: { ids: string; now: number },
 ): Promise<void> {
   const of = new Map(mails.map((mail) => [mail.id, mail]))
-  const past = (await deleteDeliveries(tx, { ids })).flatMap(
-    ({ id, emailId, recipient, status, endedAt }) => {
-      const mail = of.get(emailId)
-      const forgetAt = endedAt + reportsForMs
-      if (mail === undefined || forgetAt <= now || !reportable.has(status)) return []
-      return [[id, mail.accountId, emailId, recipient, classOfMail(mail), status, forgetAt]]
-    },
-  )
+  const gone = await deleteDeliveries(tx, { ids })
+  await forgetDeferred(tx, { ids: JSON.stringify(gone.map(({ id }) => id)) })
+  const past = gone.flatMap(({ id, emailId, recipient, status, endedAt }) => {
+    const mail = of.get(emailId)
+    const forgetAt = endedAt + reportsForMs
+    if (mail === undefined || forgetAt <= now || !reportable.has(status)) return []
+    return [[id, mail.accountId, emailId, recipient, classOfMail(mail), status, forgetAt]]
+  })
   if (past.length > 0) await insertPast(tx, { json: JSON.stringify(past) })
 }
 

@@ -1,4 +1,5 @@
 import { sql, type UpdateResult } from 'kysely'
+import { forgetDeferred } from '../deliveries/index.js'
 import {
   firstUuidAt,
   idsOf,
@@ -180,7 +181,9 @@ const takeFrom = {
     await releaseContentsOf(tx, now)
   },
   async transcripts(tx: Tx, mails: readonly StrippedMail[]): Promise<void> {
-    await forgetTranscripts(tx, { ids: JSON.stringify(mails.map(({ id }) => id)) })
+    const ids = JSON.stringify(mails.map(({ id }) => id))
+    const of = await forgetTranscripts(tx, { ids })
+    await forgetDeferred(tx, { ids: JSON.stringify(of.map(({ id }) => id)) })
   },
 } as const
 
@@ -192,12 +195,13 @@ const forgetBodies = prepared<{ ids: string }, UpdateResult>((db, { ids }) =>
     .where('body_id', 'is not', null),
 )
 
-const forgetTranscripts = prepared<{ ids: string }, UpdateResult>((db, { ids }) =>
+const forgetTranscripts = prepared<{ ids: string }, { id: number }>((db, { ids }) =>
   db
     .updateTable('deliveries')
     .set({ transcript: null })
     .where('email_id', 'in', idsOf(ids))
-    .where('transcript', 'is not', null),
+    .where('transcript', 'is not', null)
+    .returning('id'),
 )
 
 const remember = async (tx: Tx, what: Stripped, ids: readonly string[]) => {

@@ -61,6 +61,7 @@ import * as templateSamples from './migrations/0075-template-samples.js'
 import * as dashboardLists from './migrations/0076-dashboard-lists.js'
 import * as provedPeople from './migrations/0077-proved-people.js'
 import * as webhookAnswers from './migrations/0078-webhook-answers.js'
+import * as deferredTranscripts from './migrations/0079-deferred-transcripts.js'
 import type { Tables } from './schema.js'
 import { readSchemaState, type SchemaState } from './schema-state.js'
 
@@ -124,6 +125,7 @@ const migrations: Record<string, Migration> = {
   '0076-dashboard-lists': dashboardLists,
   '0077-proved-people': provedPeople,
   '0078-webhook-answers': webhookAnswers,
+  '0079-deferred-transcripts': deferredTranscripts,
 }
 
 export const knowsSchema = (name: string): boolean => Object.hasOwn(migrations, name)

@@ -108,6 +108,7 @@ export interface Tables {
   entry_links: EntryLinkRow
   audit_log: AuditLogRow
   domain_looks: DomainLookRow
+  deferred_transcripts: DeferredTranscriptRow
 }
 
 /** One row, of id 1. */
@@ -383,6 +384,13 @@ export interface DeliveryRow {
   tls: string | null
   transcript: string | null
   ended_at: number
+}
+
+/** What was said in an attempt that ended, at that time, in another one to come. */
+export interface DeferredTranscriptRow {
+  delivery_id: number
+  at: number
+  transcript: string
 }
 
 export interface SandboxMessageRow {

@@ -173,8 +173,24 @@ t.test('the last conversation is shown, and cannot play with the terminal', asyn
     'transcript',
     uuid(1),
   )
+  await store.write((tx) =>
+    tx
+      .insertInto('deferred_transcripts')
+      .values([
+        { delivery_id: Number(first), at: 1_700_000_000_000, transcript: '0 S: 421 \u0007busy' },
+        { delivery_id: Number(first), at: 1_700_000_900_000, transcript: said },
+      ])
+      .execute(),
+  )
+  const all = `2023-11-14 22:13 UTC\n0 S: 421 \\u0007busy\n\n2023-11-14 22:28 UTC\n${safe}`
+  t.equal((await run('queue', 'transcript', first, '--all')).stdout, all)
+  t.match(await json('queue', 'transcript', first, '--all'), {
+    transcript: said,
+    attempts: [{ at: '2023-11-14T22:13:20.000Z' }, { transcript: said }],
+  })
   await json('queue', 'fail', first, '--reason', 'no such person', '--yes')
   t.equal((await run('queue', 'transcript', first)).stdout, safe, 'of one that has ended too')
+  t.equal((await run('queue', 'transcript', first, '--all')).stdout, all)
   t.match(await json('queue', 'transcript', first), { recipient: 'a@one.test', transcript: said })
   t.match(await json('queue', 'show', first), [
     { status: 'failed', reply: 'Given up by the operator: no such person', endedAt: /Z$/ },

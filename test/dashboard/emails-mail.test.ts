@@ -90,6 +90,14 @@ t.test('of a deferred mail the gate and the next attempt are told', async (t) =>
   t.same([status, to], [303, `${base}/emails/${id}`])
   await posthorn.until(id, (email) => email.status === 'delivered')
   t.equal((await member.post(`${base}/emails/${id}/retry`)).status, 422, 'nothing waits any more')
+  const done = await show(id)
+  const said = done.split('Conversation with the server').slice(1)
+  t.equal(said.length, 2, 'each attempt stands with its conversation')
+  t.match(said[0], /S: 451 4.3.2 Come back/)
+  t.notMatch(said[1], /S: 451/)
+  const [, path = ''] = /href="([^"]+\/deliveries\/\d+)"/.exec(done) ?? []
+  const whole = (await member.get(path)).text
+  t.match(whole, /^20\S+ \S+ UTC\n\n.*S: 451 4.3.2.*\n\n20\S+ \S+ UTC\n\n.*S: 250/s)
 })
 
 t.test('a scheduled mail waits for its time, and is cancelled by who may send', async (t) => {

@@ -91,6 +91,8 @@ t.test('a body goes with the last mail that has it, and the mail says so', async
   await log.deliver()
   await clock.advance(20 * day)
   const [young = ''] = await log.accept([{ html: 'same', files: [Buffer.from('f')] }])
+  await log.deliver(() => 'deferred')
+  await clock.advance(60_000)
   await log.deliver()
   t.equal((await readEmail(store.read, accountId, old)).contentDeleted, false)
   await clock.advance(11 * day)
@@ -105,6 +107,7 @@ t.test('a body goes with the last mail that has it, and the mail says so', async
       ({ transcript }) => transcript,
     )
   t.same(await transcripts(), [null, 'C: QUIT'])
+  t.equal(await log.rows('deferred_transcripts'), 1, 'of the attempt that was put off')
   for (let days = 0; days < 20; days += 5) {
     await clock.advance(5 * day)
     await log.run()
@@ -112,6 +115,7 @@ t.test('a body goes with the last mail that has it, and the mail says so', async
   t.equal((await bodyOf(log, young)).body_id, null)
   t.equal(await log.rows('bodies'), 1)
   t.equal(await log.rows('contents'), 0)
+  t.equal(await log.rows('deferred_transcripts'), 0)
   t.equal((await log.mails()).length, 3, 'the mails themselves are kept longer')
 })
 

@@ -126,6 +126,7 @@ export async function openMailLog(
     rows: async (
       table:
         | 'bodies'
+        | 'deferred_transcripts'
         | 'deliveries'
         | 'contents'
         | 'content_pieces'

@@ -1,4 +1,5 @@
-import { findDeliveries } from '../../deliveries/index.js'
+import { utcTime } from '../../clock/index.js'
+import { conversationOf, findDeliveries } from '../../deliveries/index.js'
 import { type EmailRecord, readEmail } from '../../emails/index.js'
 import { ApiError, messageOf } from '../../errors/index.js'
 import type { SentCopy } from '../../outbound/index.js'
@@ -111,13 +112,14 @@ export function contentPages(pages: AccountPages, deps: EmailPageDeps): void {
   pages.get('/emails/:id/deliveries/:delivery', 'emails.read', async (visit) => {
     const email = await readEmail(read, visit.account.id, mailIdOf(visit))
     const { waiting, ended } = await findDeliveries(read, { emailId: email.id })
-    const all = [
-      ...waiting.map(({ id, lastTranscript }) => ({ id, text: lastTranscript })),
-      ...ended.map(({ id, transcript }) => ({ id, text: transcript })),
-    ]
-    const found = all.find(({ id }) => String(id) === visit.params.delivery)
-    if (!found?.text) throw new ApiError('not_found', 'No conversation is kept of that delivery')
-    return file(found.text, 'text/plain; charset=utf-8')
+    const found = [...waiting, ...ended].find(({ id }) => String(id) === visit.params.delivery)
+    const said = found === undefined ? [] : await conversationOf(read, found)
+    if (said.length === 0)
+      throw new ApiError('not_found', 'No conversation is kept of that delivery')
+    const text = said.map(({ at, transcript }) =>
+      said.length === 1 ? transcript : `${at === null ? '' : utcTime(at)}\n\n${transcript}`,
+    )
+    return file(`${text.join('\n\n')}\n`, 'text/plain; charset=utf-8')
   })
 }
 

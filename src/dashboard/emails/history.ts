@@ -1,4 +1,9 @@
-import type { Ended, Waiting } from '../../deliveries/index.js'
+import {
+  type Ended,
+  type PastAttempt,
+  readTranscripts,
+  type Waiting,
+} from '../../deliveries/index.js'
 import { type EmailRecord, type Happening, timelineOf } from '../../emails/index.js'
 import { publicReason } from '../../errors/index.js'
 import { readTimeline } from '../../events/index.js'
@@ -30,9 +35,10 @@ export interface TimelineLine {
 
 // A page has some tens of kB, whatever was answered and said.
 const linesShown = 50
-const transcriptChars = 12_000
+const transcriptChars = 20_000
+const transcriptsRead = 100
 
-/** What happened to a mail, some lines a page; the last attempt of each delivery with its conversation. */
+/** What happened to a mail, some lines a page; each attempt with its conversation, as far as they have room. */
 export async function historyOf(
   read: Read,
   { account, query, now, base }: Visit,
@@ -43,7 +49,15 @@ export async function historyOf(
   const events = await readTimeline(read, account.id, email.id, { skip, limit: linesShown + 1 })
   const happened = timelineOf(email, events.slice(0, linesShown))
   const lines = skip === 0 ? happened : happened.filter(({ what }) => !isAtOnce(what))
-  const talks = conversations(happened, deliveries)
+  const tried = new Set(
+    happened.flatMap(({ deliveryId, what }) => (what === 'deferred' ? [deliveryId] : [])),
+  )
+  const past = await readTranscripts(
+    read,
+    [...tried].filter((id) => id !== null),
+    transcriptsRead,
+  )
+  const talks = conversations(happened, deliveries, past)
   return {
     lines: lines.map((line) => lineOf(line, talks.get(line), now)),
     more:
@@ -56,10 +70,11 @@ export async function historyOf(
 /** Told on the first page alone. */
 const isAtOnce = (what: Happening['what']) => what === 'accepted' || what === 'cancelled'
 
-/** By the line of the attempt that it was: the last one of its delivery. */
+/** By the line of the attempt that it was: the last one of a delivery stands with that, those before by their time. */
 function conversations(
   lines: readonly Happening[],
   deliveries: readonly (Ended | Waiting)[],
+  past: readonly PastAttempt[],
 ): Map<Happening, string> {
   const talks = new Map<Happening, string>()
   let left = transcriptChars
@@ -71,6 +86,14 @@ function conversations(
     if (!text || line === undefined || text.length > left) continue
     left -= text.length
     talks.set(line, text)
+  }
+  for (const { deliveryId, at, transcript } of past) {
+    const line = lines.find(
+      (one) => one.deliveryId === deliveryId && one.at === at && one.what === 'deferred',
+    )
+    if (line === undefined || talks.has(line) || transcript.length > left) continue
+    left -= transcript.length
+    talks.set(line, transcript)
   }
   return talks
 }

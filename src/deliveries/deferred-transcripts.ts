@@ -1,0 +1,73 @@
+import type { DeleteResult, InsertResult } from 'kysely'
+import { idsIn, idsOf, prepared, type Read, type Tx } from '../store/index.js'
+import type { Ended, Waiting } from './inspect.js'
+
+/** A receiver that puts off for days is not quoted without end: an attempt's conversation has up to 8 KiB. */
+const mostKept = 30
+
+/** Keeps what was said in an attempt that ended `at` and has another one to come. */
+export async function keepTranscript(
+  tx: Tx,
+  {
+    id,
+    attempts,
+    transcript,
+    at,
+  }: { id: number; attempts: number; transcript: string; at: number },
+): Promise<void> {
+  if (transcript === '' || attempts > mostKept) return
+  await insertTranscript(tx, { id, at, transcript })
+}
+
+/** An attempt of a delivery that was put off: when its result was written, which is the time of its event. */
+export interface PastAttempt {
+  deliveryId: number
+  at: number
+  transcript: string
+}
+
+/** What was said in the attempts of these deliveries that were put off, in the order of time. */
+export async function readTranscripts(
+  read: Read,
+  deliveryIds: readonly number[],
+  limit: number,
+): Promise<PastAttempt[]> {
+  return await read
+    .selectFrom('deferred_transcripts')
+    .select(['delivery_id as deliveryId', 'at', 'transcript'])
+    .where('delivery_id', 'in', idsIn(deliveryIds))
+    .orderBy('delivery_id')
+    .orderBy('at')
+    .limit(limit)
+    .execute()
+}
+
+/** What was said in every attempt of a delivery, as far as it is kept, with when the attempt was through. */
+export async function conversationOf(
+  read: Read,
+  delivery: Ended | Waiting,
+): Promise<{ at: number | null; transcript: string }[]> {
+  const past = await readTranscripts(read, [delivery.id], mostKept)
+  const last =
+    'transcript' in delivery
+      ? { at: delivery.endedAt, transcript: delivery.transcript }
+      : { at: delivery.lastAttemptAt, transcript: delivery.lastTranscript }
+  const { at, transcript } = last
+  // One that was put off stands with its delivery too, until another attempt comes; or the operator gives it up.
+  if (!transcript || past.at(-1)?.transcript === transcript) return past
+  return [...past, { at, transcript }]
+}
+
+/** `ids`: the deliveries' as JSON. */
+export const forgetDeferred = prepared<{ ids: string }, DeleteResult>((db, { ids }) =>
+  db.deleteFrom('deferred_transcripts').where('delivery_id', 'in', idsOf(ids)),
+)
+
+const insertTranscript = prepared<{ id: number; at: number; transcript: string }, InsertResult>(
+  (db, { id, at, transcript }) =>
+    db
+      .insertInto('deferred_transcripts')
+      .values({ delivery_id: id, at, transcript })
+      // Two attempts in one millisecond are of a clock that was set back.
+      .onConflict((conflict) => conflict.doUpdateSet({ transcript })),
+)
