@@ -16,8 +16,9 @@ import {
   randomEvents,
   randomMetadata,
 } from '../support/automations.js'
+import { thoroughly } from '../support/thorough.js'
 
-const rounds = Number(process.env.POSTHORN_FUZZ ?? 30)
+const rounds = Number(process.env.POSTHORN_FUZZ ?? thoroughly(5, 30))
 // Each takes some tenths of a second, and one may ask for thousands.
 t.setTimeout(600_000)
 const subject = 'n={{ n | default: "none" }} plan={{ contact.metadata.plan | default: "-" }}'

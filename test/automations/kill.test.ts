@@ -13,9 +13,10 @@ import { fakeMx } from '../support/fake-mx.js'
 import { shapedTo } from '../support/outbound.js'
 import { initSandbox, type Serving, serve } from '../support/process.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
+import { thoroughly } from '../support/thorough.js'
 
 // 300 of them, with 2,000 runs: POSTHORN_TEST_KILLS=300 node dist/test/automations/kill.test.js
-const kills = Number(process.env.POSTHORN_TEST_KILLS ?? 8)
+const kills = Number(process.env.POSTHORN_TEST_KILLS ?? thoroughly(2, 8))
 const runs = Math.min(2_000, kills * 40)
 const connections = 20
 const domains = 8

@@ -16,6 +16,7 @@ import { validate } from '../../src/automations/validate.js'
 import { branchOf, walk } from '../../src/automations/walk.js'
 import type { Known } from '../../src/automations/walked.js'
 import { chance, day, eventNames, hour, minute, startName } from '../support/automations.js'
+import { thoroughly } from '../support/thorough.js'
 
 const start = Date.parse('2026-05-01T10:00:00Z')
 const ada: Traveller = {
@@ -377,7 +378,7 @@ t.test('a history keeps its first half and its end', async (t) => {
   t.same(twice.slice(0, 100), once.slice(0, 100))
 })
 
-const rounds = Number(process.env.POSTHORN_FUZZ ?? 300)
+const rounds = Number(process.env.POSTHORN_FUZZ ?? thoroughly(40, 300))
 
 t.test('waits in a row take events as the model says, in whatever order they come', async (t) => {
   for (let seed = 1; seed <= rounds; seed += 1) {

@@ -18,6 +18,7 @@ import t, { type Test } from 'tap'
 import { jsonOf, outcomeOf, runCli, startCli } from '../cli/run.js'
 import { cliEntry, initSandbox } from '../support/process.js'
 import { makeTempDir } from '../support/store.js'
+import { thoroughly } from '../support/thorough.js'
 
 t.setTimeout(300_000)
 
@@ -377,7 +378,7 @@ function fatten(data: string): void {
   db.close()
 }
 
-const kills = Number(process.env.POSTHORN_TEST_KILLS ?? 5)
+const kills = Number(process.env.POSTHORN_TEST_KILLS ?? thoroughly(1, 5))
 
 t.test(`a backup that is killed at ${kills} moments leaves nothing that looks whole`, async (t) => {
   const { data, dir, backup, run } = openPlace(t)

@@ -1,3 +1,4 @@
+// Thorough: a browser loads every kind of page and counts bytes.
 import { gzipSync } from 'node:zlib'
 import type { Response } from 'playwright-core'
 import t from 'tap'

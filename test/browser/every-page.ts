@@ -53,8 +53,8 @@ export async function placePages(): Promise<PlacePages[]> {
 const require = createRequire(import.meta.url)
 const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
-// `THOROUGH=1`: axe looks at every width in both schemes.
-const isThorough = process.env.THOROUGH === '1'
+// `EVERY_WIDTH=1`: axe looks at every width in both schemes.
+const looksAtEveryWidth = process.env.EVERY_WIDTH === '1'
 const widths = [320, 768, 1280] as const
 const schemes = ['light', 'dark'] as const
 
@@ -92,7 +92,7 @@ export async function faultsOfPage(
         await picture(page, `${title}-${width}-${scheme}`)
         // What depends on the width shows on a phone, what depends on the scheme is colours: each look costs a second.
         const looked = scheme === 'light' ? 320 : 1280
-        if (width !== looked && !isThorough) continue
+        if (width !== looked && !looksAtEveryWidth) continue
         for (const one of await violations(page, scheme)) tell(`${scheme}, ${width} px: ${one}`)
       }
     }

@@ -1,3 +1,4 @@
+// Thorough: log-ins by hand in a browser, some of them a minute long.
 // What people come to do, from the first link to the last click, in a real browser.
 import { TOTP } from 'otpauth'
 import type { Page } from 'playwright-core'

@@ -1,3 +1,4 @@
+// Thorough: a browser with an authenticator.
 // Issue 15: a passkey is made, logs in alone, proves again, and is removed, with Chromium's virtual authenticator.
 import t from 'tap'
 import { systemClock } from '../../src/clock/index.js'

@@ -1,3 +1,4 @@
+// Thorough: a browser at every width, in both schemes.
 // From a received mail to the preference centre, and to who gets the next one.
 import { deflateSync } from 'node:zlib'
 import type { Page } from 'playwright-core'

@@ -1,3 +1,4 @@
+// Thorough: a browser reads the whole reference.
 import t from 'tap'
 import { startPosthorn } from '../support/posthorn.js'
 import { missing } from '../support/tools.js'

@@ -1,3 +1,4 @@
+// Thorough: a browser at every width, in both schemes.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'

@@ -1,3 +1,4 @@
+// Thorough: a browser types into the editor.
 // The editor of templates in a real browser: typing, the preview, a fault's place, no CSP error.
 import t from 'tap'
 import { logIn } from '../support/log-in.js'

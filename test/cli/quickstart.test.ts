@@ -1,3 +1,4 @@
+// Thorough: starts the quickstart five times; .ci/run does it too.
 import { type ChildProcess, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'

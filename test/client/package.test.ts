@@ -1,3 +1,4 @@
+// Thorough: installs the package and compiles it with two TypeScripts.
 import { execFile } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

@@ -24,8 +24,9 @@ import {
   randomMetadata,
   startName,
 } from '../support/automations.js'
+import { thoroughly } from '../support/thorough.js'
 
-const rounds = Number(process.env.POSTHORN_FUZZ ?? 300)
+const rounds = Number(process.env.POSTHORN_FUZZ ?? thoroughly(40, 300))
 const start = Date.parse('2026-03-20T10:00:00Z')
 const templates = ['hello']
 

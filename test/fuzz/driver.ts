@@ -1,4 +1,5 @@
 import t from 'tap'
+import { thoroughly } from '../support/thorough.js'
 
 /*
  * Seeded fuzzing: seeds (valid inputs, kept in the tree) are broken at random, and each is looked at
@@ -16,8 +17,9 @@ t.setTimeout(process.env.POSTHORN_FUZZ_ROUNDS === undefined ? 300_000 : 86_400_0
 
 const baseSeed = Number(process.env.POSTHORN_FUZZ_SEED ?? 1)
 
-/** How many rounds a target takes: its own number unless the environment says otherwise. */
-export const roundsOf = (usual: number) => Number(process.env.POSTHORN_FUZZ_ROUNDS ?? usual)
+/** How many rounds a target takes: its own number in --thorough, an eighth in every check, or what the environment says. */
+export const roundsOf = (whole: number) =>
+  Number(process.env.POSTHORN_FUZZ_ROUNDS ?? thoroughly(Math.ceil(whole / 8), whole))
 
 /** Numbers from 0 to `below`, the same for the same round of the same seed (mulberry32). */
 export function randomOf(round: number): Random {

@@ -1,3 +1,4 @@
+// Thorough: floods of connections that say nothing.
 // Hostile clients over real sockets: each /24 of 127.0.0.0/8 is a network of its own.
 import { once } from 'node:events'
 import { createConnection } from 'node:net'

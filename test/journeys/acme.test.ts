@@ -1,3 +1,4 @@
+// Thorough: appliances that wait for an authority.
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'

@@ -6,9 +6,10 @@ import { importContacts } from '../../src/contacts/index.js'
 import { openCampaigns } from '../support/campaigns.js'
 import { initSandbox, serve } from '../support/process.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
+import { thoroughly } from '../support/thorough.js'
 
 // 50 of them: POSTHORN_TEST_KILLS=50 node dist/test/journeys/expansion.test.js
-const kills = Number(process.env.POSTHORN_TEST_KILLS ?? 2)
+const kills = Number(process.env.POSTHORN_TEST_KILLS ?? thoroughly(1, 2))
 const perKill = 3_000
 const contacts = perKill * (kills + 2)
 

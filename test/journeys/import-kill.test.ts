@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import t from 'tap'
 import { initSandbox, serve } from '../support/process.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
+import { thoroughly } from '../support/thorough.js'
 
 // 50 of them: POSTHORN_TEST_KILLS=50 node dist/test/journeys/import-kill.test.js
-const kills = Number(process.env.POSTHORN_TEST_KILLS ?? 2)
+const kills = Number(process.env.POSTHORN_TEST_KILLS ?? thoroughly(1, 2))
 const rows = 6_000 * (kills + 2)
 const perBatch = 200
 

@@ -5,12 +5,13 @@ import { FakeClock } from '../support/clock.js'
 import { fakeMx } from '../support/fake-mx.js'
 import type { Act, MxSession } from '../support/fake-mx-script.js'
 import { leased, type OutboundRig, outboundRig } from '../support/outbound.js'
+import { thoroughly } from '../support/thorough.js'
 
 /*
  * Days of a busy appliance in seconds: a fake clock, real sockets, and four receivers that behave as
  * their seed says. What they saw and what the database says afterwards is held against each other.
  */
-const seeds = [1, 20_261_121]
+const seeds = thoroughly([1], [1, 20_261_121])
 const sites = {
   steady: { host: '127.0.1.1', connections: 5, perMinute: 120 },
   flaky: { host: '127.0.1.2', connections: 8, perMinute: 100_000 },

@@ -1,3 +1,4 @@
+// Thorough: makes archives and packages, and installs them.
 // A release, or a data directory, that somebody made who means harm.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'

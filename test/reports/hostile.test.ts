@@ -1,10 +1,11 @@
 import t from 'tap'
 import { classify, type Report, readReport, saidOf } from '../../src/reports/index.js'
+import { thoroughly } from '../support/thorough.js'
 import { fixtures, shippedRules } from './fixtures.js'
 
 // Repeat a run with FUZZ_SEED=<seed>, lengthen it with FUZZ_CASES=<number>.
 const seed = Number(process.env.FUZZ_SEED ?? (Math.random() * 2 ** 32) >>> 0)
-const cases = Number(process.env.FUZZ_CASES ?? 1_500)
+const cases = Number(process.env.FUZZ_CASES ?? thoroughly(300, 1_500))
 
 // A whole second would be noise of the machine; none of these takes more than some tens of ms of processor time.
 const maxMs = 2_000

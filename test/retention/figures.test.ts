@@ -2,6 +2,7 @@ import t from 'tap'
 import { findPast } from '../../src/deliveries/index.js'
 import { questionOf, readStats } from '../../src/stats/index.js'
 import { day, type MailLog, openMailLog } from '../support/mail-log.js'
+import { thoroughly } from '../support/thorough.js'
 
 /** mulberry32: the same numbers for the same seed. */
 function randomOf(seed: number): () => number {
@@ -15,7 +16,7 @@ function randomOf(seed: number): () => number {
 }
 
 const seed = Number(process.env.RETENTION_SEED ?? 17)
-const histories = Number(process.env.RETENTION_HISTORIES ?? 6)
+const histories = Number(process.env.RETENTION_HISTORIES ?? thoroughly(1, 6))
 
 for (let n = 0; n < histories; n++) {
   t.test(

@@ -7,17 +7,20 @@ import { makeTurns, migrateStore, openStore } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { day, openMailLog } from '../support/mail-log.js'
 import { makeTempDir } from '../support/store.js'
+import { thoroughly } from '../support/thorough.js'
 
 // On a machine that may have other work.
 t.setTimeout(300_000)
 
 const dying = fileURLToPath(new URL('../support/die-in-retention.js', import.meta.url))
 
-for (const point of [
+const points = [
   ...['delete from "emails"', 'delete from "deliveries"', 'delete from "bodies"'],
   ...['update "body_uses"', 'insert into "body_uses"', 'update "emails" set "body_id"'],
   ...['delete from "content_pieces"', 'commit'],
-]) {
+]
+
+for (const point of thoroughly(['delete from "deliveries"', 'commit'], points)) {
   t.test(
     `kill -9 in the middle of a slice leaves all of a mail or nothing: ${point}`,
     async (t) => {

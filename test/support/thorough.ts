@@ -1,0 +1,12 @@
+/*
+ * How long a slow proof takes. `bin/check` has a short form of each, `bin/check --thorough` (what continuous
+ * integration runs) the whole. A file that has no short form begins with a line `// Thorough: why`: bin/check then
+ * leaves it out, unless it is named itself.
+ */
+export const isThorough = process.env.THOROUGH === '1'
+
+/** `short` for every check, `whole` for --thorough: rounds, kills, seeds, pages. */
+export const thoroughly = <T>(short: T, whole: T): T => (isThorough ? whole : short)
+
+/** For `skip` of a test that has no short form; bin/check counts these, and does not list them. */
+export const onlyThorough: string | false = isThorough ? false : 'left to --thorough'
