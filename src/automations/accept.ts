@@ -11,33 +11,11 @@ import { ApiError, messageOf } from '../errors/index.js'
 import type { Meter } from '../metrics/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { idsOf, prepared, type Store, storedObject, type Tx } from '../store/index.js'
-import type { Json } from './definition.js'
-import { type Heard, ingestEvents, type NewEvent } from './ingest.js'
-import { findRepeats } from './repeats.js'
+import { type Heard, ingestEvents } from './ingest.js'
+import { type AcceptedEvent, type EventInput, findRepeats } from './repeats.js'
 import type { Traveller } from './run.js'
-import type { Started } from './triggers.js'
+import type { NewEvent } from './store-events.js'
 import type { Versions } from './versions.js'
-
-/** An event as a client sends it; `shapes.ts` has let it through. */
-export interface EventInput {
-  event: string
-  contactId?: string | undefined
-  email?: string | undefined
-  payload?: Json | undefined
-  occurredAt?: string | undefined
-  /** Of an event of a batch: again under this key, it is the same event, or else refused. */
-  once?: { key: string; fingerprint: string }
-}
-
-/** What an event came to. */
-export interface AcceptedEvent {
-  event: string
-  contactId: string
-  contactCreated: boolean
-  started: number
-  resumed: number
-  automations: Started[]
-}
 
 export interface AcceptDeps {
   store: Store

@@ -13,8 +13,8 @@ import {
 } from '../store/index.js'
 import type { Automation } from './automation.js'
 import type { Refusal } from './entry.js'
-import { type IngestDeps, type NewEvent, storeEvents, type TakenEvent } from './ingest.js'
 import type { Traveller } from './run.js'
+import { type IngestDeps, type NewEvent, storeEvents, type TakenEvent } from './store-events.js'
 import { judgeStarts, startRuns, type Trigger } from './triggers.js'
 
 export type Backfill = Selectable<AutomationBackfillRow>

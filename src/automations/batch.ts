@@ -1,7 +1,8 @@
 import type { AccountBilling } from '../billing/index.js'
 import { ApiError } from '../errors/index.js'
 import { check, jsonFingerprint, type Remember, ShapeError } from '../http/index.js'
-import { type AcceptDeps, type AcceptedEvent, acceptEvents, type EventInput } from './accept.js'
+import { type AcceptDeps, acceptEvents } from './accept.js'
+import type { AcceptedEvent, EventInput } from './repeats.js'
 import { EventItem } from './shapes.js'
 
 export interface AcceptedBatch {

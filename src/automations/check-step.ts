@@ -27,7 +27,7 @@ import { pathFault, rule } from './check-rule.js'
 import { limits, type StepType } from './definition.js'
 import { durationMs, maxWaitMs } from './duration.js'
 import { isVariable } from './field.js'
-import { jsonBytes } from './json-bytes.js'
+import { jsonBytes } from './json.js'
 import { isTimeOfDay, isZone } from './window.js'
 
 const maxReentryMs = 3_650 * 86_400_000

@@ -1,10 +1,9 @@
 import { cell, prepared, type Read, rowsOf } from '../store/index.js'
 import { type SuppressionReason, suppressionsAmong } from '../suppression/index.js'
 import { optedOutAmong } from '../topics/index.js'
-import { departureOf } from './departed.js'
 import { type Engagements, readEngagement } from './engagement.js'
 import { type EventColumns, eventsById, eventsOf, type LiveRow, toEvent } from './live.js'
-import type { Departure, StoredEvent, Traveller } from './run.js'
+import { type Departure, departureOf, type StoredEvent, type Traveller } from './run.js'
 import type { FrozenVersion } from './versions.js'
 
 /** A run that is due, with its contact as read. */

@@ -2,10 +2,10 @@ import type { Effect, EventType, MailEvent } from '../events/index.js'
 import { makeTally, type Tally } from '../runs/index.js'
 import { cell, idsOf, newUuid, prepared, rowsOf, storedObject, type Tx } from '../store/index.js'
 import type { JsonObject } from './definition.js'
-import { ingestEvents, type NewEvent } from './ingest.js'
-import { readListeners } from './listeners.js'
-import type { LiveLimit } from './live-limit.js'
+import { ingestEvents } from './ingest.js'
+import { type LiveLimit, readListeners } from './listeners.js'
 import type { Traveller } from './run.js'
+import type { NewEvent } from './store-events.js'
 import { makeVersions, type Versions } from './versions.js'
 
 // What ends a delivery: nothing is merged into its mail any more.

@@ -6,9 +6,7 @@
  */
 export {
   type AcceptDeps,
-  type AcceptedEvent,
   acceptEvents,
-  type EventInput,
   tooManyRuns,
 } from './accept.js'
 export {
@@ -28,12 +26,10 @@ export {
   stopBackfill,
 } from './backfill.js'
 export type { AutomationDefinition } from './definition.js'
-export { type DomainUse, domainUses } from './domain-uses.js'
 export { createAutomation, editAutomation } from './edit.js'
 export { type EngineDeps, makeEngineMemory, nextDueAt, runAutomations, runSome } from './engine.js'
 export { explainRun } from './explain.js'
 export { makeFollowAutomations } from './follow.js'
-export { makeFollowContacts } from './follow-contacts.js'
 export { endedRuns, forgetRuns, makeForgetContactEvents } from './forget.js'
 export { afterMs, readHappening } from './happening.js'
 export {
@@ -46,10 +42,19 @@ export {
   releaseRuns,
   releases,
 } from './hold.js'
-export { type LiveLimit, makeLiveLimit } from './live-limit.js'
+export {
+  type DomainUse,
+  domainUses,
+  refuseTemplateInUse,
+  type TemplateUse,
+  templateSenders,
+  templateUses,
+} from './in-use.js'
+export { type LiveLimit, makeFollowContacts, makeLiveLimit } from './listeners.js'
 export { type MoveGroup, moveRuns, newestVersion, planMove } from './move.js'
 export { pauseAutomation, resumeAutomation } from './pause.js'
 export { type Preview, previewAutomation } from './preview.js'
+export type { AcceptedEvent, EventInput } from './repeats.js'
 export { blockedReasons } from './run.js'
 export {
   endStatuses,
@@ -69,11 +74,5 @@ export {
   disableAutomation,
   enableAutomation,
 } from './state.js'
-export {
-  refuseTemplateInUse,
-  type TemplateUse,
-  templateSenders,
-  templateUses,
-} from './templates-in-use.js'
 export { makeVersions, type Versions } from './versions.js'
 export { noteAllBlocked, wakeBlocked } from './wake-blocked.js'

@@ -1,42 +1,19 @@
 import type { ExpressionBuilder, UpdateResult } from 'kysely'
 import { type Ending, endingOf, endRuns, makeTally, type Tally } from '../runs/index.js'
-import type { Ids } from '../store/index.js'
-import { cell, idsOf, prepared, rowsOf, type Tables, type Tx } from '../store/index.js'
+import { cell, prepared, rowsOf, type Tables, type Tx } from '../store/index.js'
 import { readEngagement } from './engagement.js'
 import { hears } from './exit-rules.js'
-import { appended } from './history.js'
 import { eventsById, eventsOf, historyJson, type LiveRow, stateOf } from './live.js'
-import type { StoredEvent, Traveller } from './run.js'
+import { appended } from './run.js'
+import { wakes } from './steps.js'
+import { type IngestDeps, type NewEvent, storeEvents, type TakenEvent } from './store-events.js'
 import { type Started, startRuns } from './triggers.js'
 import { type FrozenVersion, readableVersion, type Versions } from './versions.js'
-import { wakes } from './wait-step.js'
-
-export interface IngestDeps {
-  ids: Pick<Ids, 'uuid'>
-  versions: Versions
-}
-
-/** Something that happened to a contact of the account. */
-export interface NewEvent {
-  contact: Traveller
-  name: string
-  /** JSON. */
-  payload: string | null
-  /** When it happened, where the client says so (ms). */
-  occurredAt?: number | undefined
-  /** How many automations' mails in a row have led to it. */
-  depth?: number
-}
 
 export interface Heard {
   /** Runs that were parked on it and go on. */
   resumed: number
   started: Started[]
-}
-
-/** An event that was written, with whose it is. */
-export interface TakenEvent extends NewEvent {
-  stored: StoredEvent
 }
 
 /**
@@ -79,112 +56,6 @@ function roundsOf(events: readonly TakenEvent[]): TakenEvent[][] {
   }
   return rounds
 }
-
-/**
- * Keeps events, and no more. Rising ids are given here, in the one write at a time: an event's place
- * tells what came before it.
- */
-export async function storeEvents(
-  tx: Tx,
-  accountId: string,
-  now: number,
-  events: readonly NewEvent[],
-): Promise<TakenEvent[]> {
-  const [last] = await lastEvent(tx, {})
-  const first = (last?.id ?? 0) + 1
-  const taken = events.map((event, place): TakenEvent => {
-    const { name, payload } = event
-    const parsed = payload === null ? null : JSON.parse(payload)
-    return { ...event, stored: { id: first + place, name, payload: parsed, at: now } }
-  })
-  const rows = taken.map(({ stored, contact, payload, occurredAt = null, depth = 0 }) => [
-    ...[stored.id, contact.id, stored.name, payload, occurredAt, depth],
-  ])
-  await insertEvents(tx, { json: JSON.stringify(rows), accountId, now })
-  const pairs = new Map(
-    taken.map(({ contact, name }) => [`${contact.id} ${name}`, [contact.id, name]]),
-  )
-  for (const { contactId, name } of await crowded(tx, {
-    json: JSON.stringify([...pairs.values()]),
-  })) {
-    const runs = await liveOf(tx, { contactId })
-    await trim(tx, { contactId, name, needed: JSON.stringify(runs.flatMap(eventsOf)) })
-  }
-  return taken
-}
-
-// automations.md §3.8, of a contact and name.
-const maxKept = 500
-// So many at a time: what is beyond is not looked for at each event.
-const trimmedAtOnce = 50
-
-/** Of contacts and names those with so many events that it is time. Reads as many as there are, and few have some. */
-const crowded = prepared<{ json: string }, { contactId: string; name: string }>((db, { json }) =>
-  db
-    .selectFrom(rowsOf(json))
-    .select([cell<string>(0).as('contactId'), cell<string>(1).as('name')])
-    .where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom('automation_events')
-          .select('id')
-          .where('contact_id', '=', cell<string>(0))
-          .where('name', '=', cell<string>(1))
-          .orderBy('id', 'desc')
-          .limit(1)
-          .offset(eb.lit(maxKept + trimmedAtOnce - 1)),
-      ),
-    ),
-)
-
-/** The oldest events of a name beyond the newest 500; never one that a live run remembers. */
-const trim = prepared<{ contactId: string; name: string; needed: string }, unknown>(
-  (db, { contactId, name, needed }) =>
-    db
-      .deleteFrom('automation_events')
-      .where('contact_id', '=', contactId)
-      .where('name', '=', name)
-      .where('id', '<=', (eb) =>
-        eb
-          .selectFrom('automation_events as newer')
-          .select('newer.id')
-          .where('newer.contact_id', '=', contactId)
-          .where('newer.name', '=', name)
-          .orderBy('newer.id', 'desc')
-          .limit(1)
-          .offset(eb.lit(maxKept)),
-      )
-      .where('id', 'not in', idsOf(needed)),
-)
-
-const liveOf = prepared<{ contactId: string }, LiveRow>((db, { contactId }) =>
-  db.selectFrom('automation_live').selectAll().where('contact_id', '=', contactId),
-)
-
-const lastEvent = prepared<object, { id: number | null }>((db) =>
-  db.selectFrom('automation_events').select((eb) => eb.fn.max('id').as('id')),
-)
-
-const insertEvents = prepared<{ json: string; accountId: string; now: number }, unknown>(
-  (db, { json, accountId, now }) =>
-    db
-      .insertInto('automation_events')
-      .columns(['id', 'account_id', 'contact_id', 'name', 'payload', 'at', 'occurred_at', 'depth'])
-      .expression((eb) =>
-        eb
-          .selectFrom(rowsOf(json))
-          .select([
-            cell<number>(0).as('id'),
-            eb.val(accountId).as('account_id'),
-            cell<string>(1).as('contact_id'),
-            cell<string>(2).as('name'),
-            cell<string | null>(3).as('payload'),
-            eb.val(now).as('at'),
-            cell<number | null>(4).as('occurred_at'),
-            cell<number>(5).as('depth'),
-          ]),
-      ),
-)
 
 /**
  * Wakes runs that are parked on these events, of which each contact has one, and ends or moves those

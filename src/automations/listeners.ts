@@ -1,9 +1,14 @@
-import { idsOf, prepared, type Tx } from '../store/index.js'
+import type { Contact, ContactEffect } from '../contacts/index.js'
+import { idsOf, newUuid, prepared, type Read, type Tx } from '../store/index.js'
+import type { JsonObject } from './definition.js'
+import { ingestEvents } from './ingest.js'
+import type { Traveller } from './run.js'
+import type { NewEvent } from './store-events.js'
 import { triggersOf } from './triggers.js'
 import { readableVersion, type Versions } from './versions.js'
 
 /** Whether the contact's event of that name starts something, or a live run of theirs may hear it. */
-export type IsHeard = (contactId: string, name: string) => boolean
+type IsHeard = (contactId: string, name: string) => boolean
 
 /**
  * The appliance's own events come with everything that it does, and are kept only where somebody hears
@@ -43,3 +48,66 @@ const liveOf = prepared<{ contactIds: string }, LiveRun>((db, { contactIds }) =>
     .select(['contact_id as contactId', 'automation_id as automationId', 'version'])
     .where('contact_id', 'in', idsOf(contactIds)),
 )
+
+/** Whether as many runs of all accounts are live as may be. */
+export type LiveLimit = (read: Read, now: number) => Promise<boolean>
+
+// Nobody needs it exact, and counting takes longer than an event.
+const countEveryMs = 10_000
+
+/** Counts the live runs of all accounts now and then; `read` may be a transaction. */
+export function makeLiveLimit(maxLive: number): LiveLimit {
+  let counted: { at: number; full: boolean } | undefined
+  return async (read, now) => {
+    if (counted !== undefined && Math.abs(now - counted.at) < countEveryMs) return counted.full
+    const { live } = await read
+      .selectFrom('automations')
+      .select((eb) => eb.fn.sum<number | null>(eb('running', '+', eb.ref('waiting'))).as('live'))
+      .executeTakeFirstOrThrow()
+    counted = { at: now, full: (live ?? 0) >= maxLive }
+    return counted.full
+  }
+}
+
+const names = ['$contact.created', '$list.joined']
+
+/**
+ * An effect of contacts: automations that begin with `$contact.created` or `$list.joined` are started, and
+ * runs that wait for these hear them, in the transaction that adds somebody. Others cost two searches of
+ * an index.
+ */
+export function makeFollowContacts(
+  versions: Versions,
+  clock: { now(): number },
+  isFull: LiveLimit,
+): ContactEffect {
+  return async (tx, accountId, news) => {
+    const contactIds = news.map(({ contact }) => contact.id)
+    const isHeard = await readListeners(tx, versions, accountId, { contactIds, names })
+    const events = news.flatMap(({ contact, added, listId }): NewEvent[] => {
+      const payload: JsonObject = listId === undefined ? {} : { listId }
+      const happened = [
+        ...(added ? ['$contact.created'] : []),
+        ...(listId === undefined ? [] : ['$list.joined']),
+      ]
+      return happened
+        .filter((name) => isHeard(contact.id, name))
+        .map((name) => ({
+          ...{ contact: travellerOf(contact), name, payload: JSON.stringify(payload), depth: 1 },
+        }))
+    })
+    if (events.length === 0) return
+    const now = clock.now()
+    const ids = { uuid: () => newUuid(now) }
+    const full = await isFull(tx, now)
+    await ingestEvents(tx, { ids, versions }, { accountId, now, full }, events)
+  }
+}
+
+function travellerOf({ metadata, ...contact }: Contact): Traveller {
+  const { id, email, firstName, lastName, phone, createdAt } = contact
+  return {
+    ...{ id, email, firstName, lastName, phone, createdAt },
+    metadata: metadata as JsonObject,
+  }
+}

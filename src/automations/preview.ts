@@ -11,11 +11,10 @@ import { findAutomation, readDefinition } from './automation.js'
 import { type CohortCounts, simulateCohort } from './cohort.js'
 import { compile } from './compile.js'
 import type { AutomationDefinition, JsonObject } from './definition.js'
-import { departureOf } from './departed.js'
 import { definitionIn } from './edit.js'
 import { openGate } from './gate.js'
 import { makeMailTemplates } from './mail-template.js'
-import type { Traveller } from './run.js'
+import { departureOf, type Traveller } from './run.js'
 import {
   type Happening,
   type SimulatedLine,

@@ -1,6 +1,28 @@
 import { ApiError } from '../errors/index.js'
 import { idsOf, prepared, preparedInsert, type Tx } from '../store/index.js'
-import type { AcceptedEvent, EventInput } from './accept.js'
+import type { Json } from './definition.js'
+import type { Started } from './triggers.js'
+
+/** An event as a client sends it; `shapes.ts` has let it through. */
+export interface EventInput {
+  event: string
+  contactId?: string | undefined
+  email?: string | undefined
+  payload?: Json | undefined
+  occurredAt?: string | undefined
+  /** Of an event of a batch: again under this key, it is the same event, or else refused. */
+  once?: { key: string; fingerprint: string }
+}
+
+/** What an event came to. */
+export interface AcceptedEvent {
+  event: string
+  contactId: string
+  contactCreated: boolean
+  started: number
+  resumed: number
+  automations: Started[]
+}
 
 /** Events of a batch that have come before, each under a key of its own. */
 export interface Repeats {

@@ -1,6 +1,6 @@
 import type { Comparison, Json, Operator, Rule } from './definition.js'
 import { type Facts, fieldOf, resolve } from './field.js'
-import { equals, hasText, includes } from './same-json.js'
+import { equals, hasText, includes } from './json.js'
 
 /** How a rule came out, with what was compared; a part that is missing was not there. */
 export type Judged =

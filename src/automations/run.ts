@@ -1,4 +1,6 @@
-import type { Json, JsonObject } from './definition.js'
+import { behaviourOf } from '../simulator/index.js'
+import type { SuppressionReason } from '../suppression/index.js'
+import { type Json, type JsonObject, limits } from './definition.js'
 
 /*
  * What `walk` knows: a run as it is kept, and what the store has of its contact. Times in ms.
@@ -100,4 +102,46 @@ export function startRun(contactId: string, triggerStepId: number, now: number):
     steps: 0,
     mails: 0,
   }
+}
+
+const departures: Record<SuppressionReason, Departure> = {
+  complaint: 'complained',
+  bounce: 'bounced',
+  manual: 'suppressed',
+  unsubscribe: 'unsubscribed',
+}
+
+/**
+ * What the suppression of an address means for its contact's runs; the gravest reason counts. The simulator's
+ * suppressed address is one, as when mail is made: a run would come to its send step for ever.
+ */
+export function departureOf(
+  reasons: ReadonlyMap<string, ReadonlySet<SuppressionReason>>,
+  email: string,
+): Departure | undefined {
+  const theirs = reasons.get(email.toLowerCase())
+  const gravest = (Object.keys(departures) as SuppressionReason[]).find((one) => theirs?.has(one))
+  if (gravest !== undefined) return departures[gravest]
+  return behaviourOf(email)?.kind === 'suppressed' ? 'suppressed' : undefined
+}
+
+/**
+ * A run's history with more entries, at most 200 in all: the first half stays as it is, and of what
+ * follows the oldest are cut. A mark (`stepId` 0, `cut:<n>`) stands in their place.
+ */
+export function appended(
+  history: readonly HistoryEntry[],
+  entries: readonly HistoryEntry[],
+): HistoryEntry[] {
+  const all = [...history, ...entries]
+  if (all.length <= limits.historyEntries) return all
+  const half = limits.historyEntries / 2
+  const early = all.slice(0, half)
+  const marked = all[half]?.stepId === 0 ? all[half] : undefined
+  const rest = all.slice(half + (marked === undefined ? 0 : 1))
+  const late = rest.slice(-(half - 1))
+  const before = Number(marked?.result.slice('cut:'.length) ?? 0)
+  const cut = before + rest.length - late.length
+  const at = late[0]?.at ?? 0
+  return [...early, { stepId: 0, at, result: `cut:${cut}` }, ...late]
 }

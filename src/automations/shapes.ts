@@ -3,7 +3,7 @@ import { BodyId, listOf, QueryInteger, rule, Uuid } from '../http/index.js'
 import { parseMailbox } from '../mime/index.js'
 import type { Json } from './definition.js'
 import { afterMs } from './happening.js'
-import { jsonBytes } from './json-bytes.js'
+import { jsonBytes } from './json.js'
 import { endStatuses, liveStatuses, type RunStatus } from './runs.js'
 
 /*

@@ -1,5 +1,4 @@
 import type { EndStatus } from '../runs/index.js'
-import { advanced } from './advance.js'
 import type { Compiled } from './compile.js'
 import { type JsonObject, limits, type Step, type StepOf } from './definition.js'
 import { inLastHour, type Refusal, refusalOf } from './entry.js'
@@ -13,10 +12,10 @@ import {
   startRun,
   type Traveller,
 } from './run.js'
+import { wakes } from './steps.js'
 import { changed } from './update.js'
-import { wakes } from './wait-step.js'
 import { walk } from './walk.js'
-import type { Known, Walked, WalkedEntry } from './walked.js'
+import { advanced, type Known, type Walked, type WalkedEntry } from './walked.js'
 
 /** Something that happens to the contact. Of what happens at the same ms, the earlier in the list is first. */
 export type Happening =

@@ -1,17 +1,15 @@
 import type { UpdateResult } from 'kysely'
 import { columnOf, type Ending, endingOf, endRuns, makeTally, type Tally } from '../runs/index.js'
 import { cell, prepared, rowsOf, type Store, type Tx } from '../store/index.js'
-import { advanced } from './advance.js'
-import { applyChanges } from './contact-change.js'
-import { appended } from './history.js'
 import { blockedMark, holdLive } from './hold.js'
 import { capsOf, countHourly } from './hourly-cap.js'
 import { historyJson, readHistory, waitsJson } from './live.js'
 import { insertMails, type MailDeps, refusedMails } from './mails.js'
 import type { Batch, Plan, PlannedMail } from './plan.js'
-import type { HistoryEntry } from './run.js'
-import { enqueueStepWebhooks } from './step-webhook.js'
+import { appended, type HistoryEntry } from './run.js'
+import { applyChanges, enqueueStepWebhooks } from './step-effects.js'
 import { stillBlocked } from './wake-blocked.js'
+import { advanced } from './walked.js'
 
 export interface TakeDeps extends MailDeps {
   store: Pick<Store, 'write' | 'ids'>

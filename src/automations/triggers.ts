@@ -3,11 +3,11 @@ import type { Tally } from '../runs/index.js'
 import { cell, prepared, type Read, rowsOf, type Tx } from '../store/index.js'
 import { suppressionsAmong } from '../suppression/index.js'
 import { limits } from './definition.js'
-import { departureOf } from './departed.js'
 import { inLastHour, type Refusal, refusalOf } from './entry.js'
 import { staysOn } from './exit-rules.js'
-import type { IngestDeps, TakenEvent } from './ingest.js'
 import { historyJson } from './live.js'
+import { departureOf } from './run.js'
+import type { IngestDeps, TakenEvent } from './store-events.js'
 import { type FrozenVersion, readableVersion, type Versions } from './versions.js'
 
 /** What an event came to in an automation that it can start. */

@@ -5,7 +5,7 @@ import {
   type UpdateConfig,
   type Variable,
 } from './definition.js'
-import { jsonBytes } from './json-bytes.js'
+import { jsonBytes } from './json.js'
 import type { Traveller } from './run.js'
 
 /** What `contact_update` changes; null takes a name away, or a key of metadata. */

@@ -19,7 +19,7 @@ import {
   type Step,
 } from './definition.js'
 import { checkGraph, type StepFault } from './graph.js'
-import { jsonBytes } from './json-bytes.js'
+import { jsonBytes } from './json.js'
 import { checkPaths } from './paths.js'
 import { isWindowEnd } from './window.js'
 

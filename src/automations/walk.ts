@@ -3,12 +3,22 @@ import type { Compiled } from './compile.js'
 import { type Branch, limits, type Step, type StepOf, type StepType } from './definition.js'
 import { staysOn } from './exit-rules.js'
 import { resolve } from './field.js'
-import { type Ended, exit, factsOf, fail, type Going, note, type Taken } from './going.js'
 import { judge } from './rule.js'
 import type { BlockedReason, RunState } from './run.js'
-import { filledIn, send } from './send-step.js'
+import {
+  delay,
+  type Ended,
+  exit,
+  factsOf,
+  fail,
+  filledIn,
+  type Going,
+  note,
+  send,
+  type Taken,
+  waitForEvent,
+} from './steps.js'
 import { changed, changesOf } from './update.js'
-import { delay, waitForEvent } from './wait-step.js'
 import type { Known, Next, Walked } from './walked.js'
 
 /**

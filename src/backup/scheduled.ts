@@ -1,15 +1,14 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JobResult } from '../calendar/index.js'
-import { type Clock, systemClock } from '../clock/index.js'
+import { type Clock, dayMs, systemClock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { type Done, inProcess, type Order } from './apart.js'
-import { expiredBackups } from './generations.js'
 import { runHook } from './hook.js'
 import { makeBackup } from './make.js'
 import { keyName } from './manifest.js'
-import { findBackups } from './names.js'
+import { type FoundBackup, findBackups } from './names.js'
 import { checkPassphrase, passphraseOf } from './passphrase.js'
 import { slowDown } from './slow-down.js'
 import { verifyBackup } from './verify.js'
@@ -105,3 +104,30 @@ export async function carryOut(
 
 const total = (rows: Readonly<Record<string, number>>) =>
   Object.values(rows).reduce((sum, count) => sum + count, 0)
+
+interface Keep {
+  /** Of so many days, weeks (from Monday) and months that have backups, the newest backup of each stays. */
+  daily: number
+  weekly: number
+  monthly: number
+}
+
+/** Which of the backups, newest first, have had their time, in UTC. The newest of all always stays. */
+export function expiredBackups(found: readonly FoundBackup[], keep: Keep): FoundBackup[] {
+  const day = (at: number) => Math.floor(at / dayMs)
+  const kept = new Set(found.slice(0, 1))
+  for (const [most, periodOf] of [
+    [keep.daily, day],
+    // Day 0 was a Thursday.
+    [keep.weekly, (at: number) => Math.floor((day(at) + 3) / 7)],
+    [keep.monthly, (at: number) => new Date(at).toISOString().slice(0, 7)],
+  ] as const) {
+    const newest = new Map<number | string, FoundBackup>()
+    for (const backup of found) {
+      const period = periodOf(backup.madeAt)
+      if (!newest.has(period) && newest.size < most) newest.set(period, backup)
+    }
+    for (const backup of newest.values()) kept.add(backup)
+  }
+  return found.filter((backup) => !kept.has(backup))
+}

@@ -80,3 +80,15 @@ function known<P extends { id: string }>(plans: readonly P[], row: SubscriptionR
   if (plan === undefined) throw new Error(`Account ${row.account_id} has an unknown plan ${id}`)
   return plan
 }
+
+/**
+ * How many contacts an account may hold; null for any number. Without a marketing plan it is what
+ * the smallest one allows, but for a self-hoster, whose own plan has no limits.
+ */
+export function contactCeiling(
+  { marketing }: Plans,
+  { marketingPlan, plan }: AccountBilling,
+): number | null {
+  if (marketingPlan !== null) return marketingPlan.contacts
+  return plan.monthlyLimit === null ? null : Math.min(...marketing.map(({ contacts }) => contacts))
+}

@@ -4,23 +4,15 @@
  * are counted in the transaction that accepts them, one small row an account and period (UTC month
  * and UTC day), never by looking over the log; nobody passes a cap, however many send at once.
  */
-export {
-  checkAdding,
-  checkOpen,
-  checkSending,
-  type MailType,
-  marketingStop,
-  pausedMessage,
-  suspendedMessage,
-} from './admission.js'
+
 export {
   type AccountBilling,
   type BillingState,
+  contactCeiling,
   type PauseReason,
   readBilling,
   readBillings,
 } from './billing.js'
-export { contactCeiling } from './ceiling.js'
 export {
   type EmailPlan,
   findPlan,
@@ -42,7 +34,19 @@ export {
   noteWoken,
   revisionOf,
 } from './revision.js'
-export { pausesOf, stoppedAccounts, stoppedBy, stoppedForClient } from './stopped.js'
+export {
+  checkAdding,
+  checkOpen,
+  checkSending,
+  type MailType,
+  marketingStop,
+  pausedMessage,
+  pausesOf,
+  stoppedAccounts,
+  stoppedBy,
+  stoppedForClient,
+  suspendedMessage,
+} from './stopped.js'
 export {
   clearPauses,
   noteChange,

@@ -1,7 +1,18 @@
 import { type Selectable, sql } from 'kysely'
-import { stoppedBy } from '../billing/index.js'
+import { type Plans, stoppedBy } from '../billing/index.js'
+import type { Clock } from '../clock/index.js'
 import { ApiError, OperatorError } from '../errors/index.js'
-import type { BroadcastRow, Read } from '../store/index.js'
+import type { BroadcastRow, Read, Store } from '../store/index.js'
+import type { Renderer } from '../templates/index.js'
+
+export interface BroadcastDeps {
+  store: Store
+  clock: Clock
+  plans: Plans
+  renderer: Renderer
+  /** There is a campaign to expand; losing a call costs some seconds. */
+  expand: () => void
+}
 
 export type Broadcast = Selectable<BroadcastRow>
 /** With what its mails carry, as the column of their body has it. */

@@ -10,9 +10,8 @@ import {
 import { ApiError } from '../errors/index.js'
 import { readExtras, type Store, type Tx } from '../store/index.js'
 import { countAudience } from './audience.js'
-import { type Broadcast, findBroadcast } from './broadcast.js'
+import { type Broadcast, type BroadcastDeps, findBroadcast } from './broadcast.js'
 import { type BroadcastInput, checkBroadcast } from './create.js'
-import type { BroadcastDeps } from './deps.js'
 
 /** What is to be changed of a draft. An empty `topicId`, `name` or `scheduledAt` takes it away. */
 export type BroadcastChanges = { [F in keyof BroadcastInput]?: BroadcastInput[F] | undefined }

@@ -12,9 +12,8 @@ import {
 import type { MailTag, Tx } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
 import { countAudience, reachableNow } from './audience.js'
-import { type Broadcast, findBroadcast } from './broadcast.js'
+import { type Broadcast, type BroadcastDeps, findBroadcast } from './broadcast.js'
 import { checkContent } from './content.js'
-import type { BroadcastDeps } from './deps.js'
 import { begin, checkStanding } from './dispatch.js'
 
 export interface BroadcastInput {

@@ -11,8 +11,13 @@ import type { Log } from '../log/index.js'
 import type { Read, Tx } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
 import { reachableNow } from './audience.js'
-import { type Broadcast, findBroadcast, isUnfinished, ofFreeAccounts } from './broadcast.js'
-import type { BroadcastDeps } from './deps.js'
+import {
+  type Broadcast,
+  type BroadcastDeps,
+  findBroadcast,
+  isUnfinished,
+  ofFreeAccounts,
+} from './broadcast.js'
 import { pauseAtFault } from './fault.js'
 
 /**

@@ -24,8 +24,13 @@ import {
 } from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
 import { nextOfAudience } from './audience.js'
-import { type Broadcast, findBroadcast, isUnfinished, ofFreeAccounts } from './broadcast.js'
-import type { BroadcastDeps } from './deps.js'
+import {
+  type Broadcast,
+  type BroadcastDeps,
+  findBroadcast,
+  isUnfinished,
+  ofFreeAccounts,
+} from './broadcast.js'
 import { audienceOf, dispatchDue, dueBroadcasts } from './dispatch.js'
 import { pauseAtFault } from './fault.js'
 import { endIfDone } from './follow.js'

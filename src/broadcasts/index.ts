@@ -7,6 +7,7 @@
 export { type Audience, countAudience, nextOfAudience } from './audience.js'
 export {
   type Broadcast,
+  type BroadcastDeps,
   type BroadcastStatus,
   findAnyBroadcast,
   findBroadcast,
@@ -20,13 +21,12 @@ export {
   checkBroadcast,
   createBroadcast,
 } from './create.js'
-export type { BroadcastDeps } from './deps.js'
 export { dispatchDue, judgeDraft, sendDraft } from './dispatch.js'
 export { campaignsWait, expandBroadcasts } from './expand.js'
 export { followBroadcasts } from './follow.js'
 export { pauseOverdue, pauseRestored } from './overdue.js'
 export { listUndelivered, type Undelivered } from './recipients.js'
-export { ratesOf, recipientCount, type Standing, standingOf } from './standing.js'
+export { ratesOf, recipientCount, type Standing, standingOf } from './shown.js'
 export {
   cancelBroadcast,
   leftToCancel,

@@ -1,6 +1,17 @@
-import type { Read } from '../store/index.js'
+import type { AccountBilling } from '../billing/index.js'
+import type { Clock } from '../clock/index.js'
+import { findContact } from '../contacts/index.js'
+import { blockedAmong } from '../deliveries/index.js'
+import { findSenderDomain } from '../domains/index.js'
+import { acceptEmail, type EmailDeps } from '../emails/index.js'
+import { ApiError } from '../errors/index.js'
+import { type Mailbox, parseMailbox } from '../mime/index.js'
+import type { Read, Store, Tx } from '../store/index.js'
+import { stranger } from '../templates/index.js'
 import { findTopic } from '../topics/index.js'
 import { type Audience, countAudience, nextOfAudience } from './audience.js'
+import { renderFor } from './content.js'
+import { type BroadcastInput, checkBroadcast } from './create.js'
 
 export interface Preview {
   recipientCount: number
@@ -40,3 +51,107 @@ const note =
 /** `j***@example.com`. */
 const masked = (email: string) =>
   `${String.fromCodePoint(email.codePointAt(0) ?? 0)}***${email.slice(email.lastIndexOf('@'))}`
+
+interface TestSent {
+  /** The email's. */
+  id: string
+  message: string
+}
+
+// decisions.md: in any 60 minutes, an account.
+const testsAnHour = 20
+const hourMs = 3_600_000
+
+/**
+ * Sends a campaign to one mailbox of the account's own, as its recipients would get it: a marketing
+ * mail by itself, in no campaign's figures. Throws what `createBroadcast` does but that nobody is
+ * reachable, a 403 for another's mailbox, a 429 for one too many. `alongside` is written with it.
+ */
+export async function sendTest(
+  deps: EmailDeps,
+  billing: AccountBilling,
+  input: BroadcastInput & { to: string },
+  alongside: (tx: Tx, sent: TestSent) => Promise<void>,
+): Promise<TestSent> {
+  const { renderer } = deps
+  const { read } = deps.store
+  const { accountId } = billing
+  const { topicId } = await checkBroadcast(deps, billing, input)
+  const mailbox = parseMailbox(input.to)
+  if (mailbox === undefined || !(await mayReceiveTests(read, accountId, mailbox))) {
+    const message =
+      'A test goes to a mailbox of your own: give a "to" on a verified domain of the account'
+    throw new ApiError('forbidden', message)
+  }
+  const { address } = mailbox
+  const contact = await findContact(read, accountId, address)
+  const known = contact && { ...contact, metadata: JSON.stringify(contact.metadata) }
+  const content = await renderFor(
+    renderer,
+    accountId,
+    input,
+    known ?? { ...stranger, email: address },
+  )
+  const { subject, html, text } = content
+  const { from, replyTo, headers, tags, attachments } = input
+  const blocked = await blockedAmong(read, { accountId, type: 'marketing', topicId }, [address])
+  const leaves = !blocked.has(address)
+  const message = leaves
+    ? 'Test campaign sent'
+    : 'Nothing was sent: the mailbox is suppressed, or has left the topic'
+  const { id } = await acceptEmail(
+    deps,
+    accountId,
+    {
+      ...{ from, to: address, subject, html, type: 'marketing' },
+      ...(text === null ? {} : { text }),
+      ...{ replyTo, headers, tags },
+      ...(topicId === null ? {} : { topicId }),
+      ...(attachments === undefined ? {} : { attachments: [...attachments] }),
+    },
+    async (tx, { id }) => {
+      if (leaves) await countTest(tx, deps, accountId)
+      await alongside(tx, { id, message })
+    },
+  )
+  return { id, message }
+}
+
+/**
+ * Whom a test may go to, so that it is no way to mail strangers past all lists. The login addresses of
+ * the account's people belong here too.
+ */
+async function mayReceiveTests(read: Read, accountId: string, { domain }: Mailbox) {
+  return (await findSenderDomain(read, accountId, domain))?.status === 'verified'
+}
+
+/** Goes with the mail: what is refused counts nothing. */
+async function countTest(
+  tx: Tx,
+  { store, clock }: { store: Store; clock: Clock },
+  accountId: string,
+): Promise<void> {
+  const now = clock.now()
+  const recent = await tx
+    .selectFrom('broadcast_tests')
+    .select('sent_at')
+    .where('account_id', '=', accountId)
+    .where('sent_at', '>', now - hourMs)
+    .orderBy('sent_at', 'desc')
+    .limit(testsAnHour)
+    .execute()
+  const oldest = recent[testsAnHour - 1]
+  if (oldest !== undefined) {
+    const wait = Math.ceil((oldest.sent_at + hourMs - now) / 1_000)
+    throw new ApiError('rate_limit_exceeded', `${testsAnHour} tests were sent within an hour`, {
+      headers: { 'retry-after': String(Math.max(1, wait)) },
+    })
+  }
+  await tx
+    .deleteFrom('broadcast_tests')
+    .where('account_id', '=', accountId)
+    .where('sent_at', '<=', now - hourMs)
+    .execute()
+  const row = { id: store.ids.serial(), account_id: accountId, sent_at: now }
+  await tx.insertInto('broadcast_tests').values(row).execute()
+}

@@ -1,14 +1,28 @@
 import type { Principal } from '../accounts/index.js'
-import { checkOpen, marketingStop, readBilling } from '../billing/index.js'
+import {
+  checkOpen,
+  contactCeiling,
+  marketingStop,
+  monthEndsAt,
+  type Plans,
+  readBilling,
+  readUsage,
+} from '../billing/index.js'
+import type { Clock } from '../clock/index.js'
+import { contactTotal } from '../contacts/index.js'
 import { type EmailDeps, maxSendBytes, refuseForeignFields } from '../emails/index.js'
 import type { Api } from '../http/index.js'
-import { cursorOf, idInCursor } from '../store/index.js'
-import { findBroadcast, findBroadcastDetail, listBroadcasts } from './broadcast.js'
+import { cursorOf, idInCursor, type Store } from '../store/index.js'
+import {
+  type BroadcastDeps,
+  findBroadcast,
+  findBroadcastDetail,
+  listBroadcasts,
+} from './broadcast.js'
 import { changeDraft } from './change.js'
 import { createBroadcast } from './create.js'
-import type { BroadcastDeps } from './deps.js'
 import { sendDraft } from './dispatch.js'
-import { previewAudience } from './preview.js'
+import { previewAudience, sendTest } from './preview.js'
 import { listRecipients, pageOfRecipients } from './recipients.js'
 import {
   BroadcastBody,
@@ -22,10 +36,8 @@ import {
 } from './shapes.js'
 import { shownBroadcast, shownDetail, shownMade, shownRecipient } from './shown.js'
 import { cancelBroadcast, pauseBroadcast, resumeBroadcast } from './stop.js'
-import { sendTest } from './test-send.js'
-import { marketingUsage } from './usage.js'
 
-export type BroadcastRouteDeps = BroadcastDeps & EmailDeps
+type BroadcastRouteDeps = BroadcastDeps & EmailDeps
 
 const scopeOf = (accountId: string) => `broadcasts ${accountId}`
 
@@ -207,4 +219,39 @@ function courseRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
       return answer
     },
   )
+}
+
+/** interface.md, Marketing usage. Without a plan it is that of the smallest, which could be had. */
+async function marketingUsage(
+  { store: { read }, clock, plans }: { store: Store; clock: Clock; plans: Plans },
+  accountId: string,
+) {
+  const now = clock.now()
+  const billing = await readBilling(read, plans, accountId)
+  const { marketingPlan } = billing
+  const [smallest] = plans.marketing.toSorted((a, b) => a.contacts - b.contacts)
+  const plan = marketingPlan ?? smallest
+  if (plan === undefined) throw new Error('There is no marketing plan')
+  const ceiling = contactCeiling(plans, billing)
+  const { monthCampaignMails } = await readUsage(read, accountId, now)
+  const pausedReason = marketingStop(billing)
+  return {
+    plan: {
+      id: plan.id,
+      name: plan.name,
+      priceNaira: plan.priceNaira,
+      maxMarketingContacts: plan.contacts,
+    },
+    subscribed: marketingPlan !== null,
+    contacts: await contactTotal(read, accountId),
+    // As with the mails of plans without a limit.
+    contactLimit: ceiling ?? 0,
+    ...(ceiling === null ? { unlimitedContacts: true } : {}),
+    monthlySendLimit: plan.monthlySendLimit,
+    sentThisMonth: monthCampaignMails,
+    unlimitedSends: plan.monthlySendLimit === null,
+    periodEnd: new Date(monthEndsAt(now)).toISOString(),
+    paused: pausedReason !== null,
+    pausedReason,
+  }
 }

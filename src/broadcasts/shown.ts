@@ -2,9 +2,8 @@ import { attachmentsOf } from '../contents/index.js'
 import { shownAttachment } from '../emails/index.js'
 import { publicReason } from '../errors/index.js'
 import { readExtras } from '../store/index.js'
-import type { Broadcast, BroadcastDetail } from './broadcast.js'
+import type { Broadcast, BroadcastDetail, BroadcastStatus } from './broadcast.js'
 import type { BroadcastRecipient } from './recipients.js'
-import { ratesOf, recipientCount, standingOf } from './standing.js'
 
 /** A campaign of a list as clients see it. `stop`: why its account's mail does not leave, or null. */
 export function shownBroadcast(broadcast: Broadcast, stop: string | null, now: number) {
@@ -73,3 +72,42 @@ export function shownMade({ id, status, audience, scheduled_at }: Broadcast) {
 }
 
 const isoTime = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())
+
+/** How a campaign stands for whoever looks at it. */
+export interface Standing {
+  status: BroadcastStatus
+  /** Why it is paused or has failed. */
+  reason: string | null
+}
+
+/**
+ * One that is sending, or should be by now, while its account is stopped (`stop`: why) is paused,
+ * though its row does not say so: it goes on by itself once the stop is cleared.
+ */
+export function standingOf(
+  { status, reason, scheduled_at }: Broadcast,
+  stop: string | null,
+  now: number,
+): Standing {
+  const due = status === 'sending' || (status === 'scheduled' && (scheduled_at ?? now) <= now)
+  return due && stop !== null ? { status: 'paused', reason: stop } : { status, reason }
+}
+
+/** How many it is for: counted before it was dispatched, and the mails themselves since all are made. */
+export const recipientCount = ({ status, expanded, recipients, audience }: Broadcast) =>
+  expanded === 1 || status === 'cancelled' ? recipients : audience
+
+interface Rates {
+  openRate: number
+  clickRate: number
+}
+
+/**
+ * In percent of what has arrived, to two decimals. What a smart host took on counts as arrived: few of
+ * them ever tell more.
+ */
+export function ratesOf({ delivered, relayed, opened, clicked }: Broadcast): Rates {
+  const arrived = delivered + relayed
+  const rate = (count: number) => (arrived === 0 ? 0 : Math.round((count / arrived) * 10_000) / 100)
+  return { openRate: rate(opened), clickRate: rate(clicked) }
+}

@@ -1,5 +1,13 @@
-import type { Schedule } from '../config/index.js'
+import {
+  type Config,
+  type JobName,
+  jobCatalogue,
+  jobNames,
+  readSchedule,
+  type Schedule,
+} from '../config/index.js'
 import type { Read, Tx } from '../store/index.js'
+import { type JobRun, lastRuns } from './runs.js'
 
 /*
  * Up to a job's `handledUntil` its due times are dealt with: they were run, or made up for together by one run,
@@ -57,4 +65,68 @@ export function handledAfterSetBack(schedule: Schedule, lastAt: number, now: num
   const next = schedule.next(now)
   const isSoon = next - Math.min(lastAt, now) < schedule.period(now) / 2
   return isSoon ? next : now
+}
+
+/** How a job stands: what commands, the doctor and the pages show of it. */
+export interface JobStanding {
+  name: JobName
+  what: string
+  /** Its cron expression; null: it is off. */
+  cron: string | null
+  /** The last run, which may be under way. */
+  last: JobRun | undefined
+  /** In the past while it waits for its turn, or while no appliance runs; null: it is off. */
+  dueAt: number | null
+  /** It should have run more than two of its periods ago. */
+  isOverdue: boolean
+}
+
+/** In the order of the catalogue. */
+export async function readStanding(
+  read: Read,
+  settings: Config['jobs'],
+  now: number,
+): Promise<JobStanding[]> {
+  const handled = await readHandled(read)
+  const last = await lastRuns(read)
+  return jobNames.map((name) => {
+    const cron = settings[name]
+    const standing = { name, what: jobCatalogue[name].what, last: last.get(name) }
+    if (cron === 'off') return { ...standing, cron: null, dueAt: null, isOverdue: false }
+    const schedule = readSchedule(cron, settings.zone)
+    const known = handled.get(name)
+    const dueAt = schedule.next(known?.schedule === schedule.text ? known.until : now)
+    return { ...standing, cron, dueAt, isOverdue: now - dueAt > 2 * schedule.period(dueAt) }
+  })
+}
+
+const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
+
+/** `every day at 04:50 UTC`; an expression that has no short words stays as it is. */
+export function scheduleInWords(cron: string | null, zone: string): string {
+  if (cron === null) return 'off'
+  const [, minutesOf = '', step = ''] =
+    /^(\d{1,2}(?:,\d{1,2})*) \*(?:\/(\d{1,2}))? \* \* \*$/.exec(cron) ?? []
+  if (minutesOf !== '') {
+    const at = minutesOf.split(',').map((one) => `:${one.padStart(2, '0')}`)
+    if (step === '' || step === '1') return `every hour at ${at.join(' ')}`
+    // Other steps leave a shorter rest at the end of the day.
+    if (24 % Number(step) === 0) return `every ${step} hours at ${at.join(' ')} ${zone}`
+  }
+  const [, minute = '', hour = '', day, weekday = ''] =
+    /^(\d{1,2}) (\d{1,2}) (\*|\d{1,2}) \* (\*|\d)$/.exec(cron) ?? []
+  const minutes = minute.padStart(2, '0')
+  if (minute === '') return `${cron} ${zone}`
+  const time = `at ${hour.padStart(2, '0')}:${minutes} ${zone}`
+  if (day === '*' && weekday === '*') return `every day ${time}`
+  if (day === '*') return `every ${weekdays[Number(weekday) % 7]} ${time}`
+  return weekday === '*' ? `on day ${day} of the month ${time}` : `${cron} ${zone}`
+}
+
+/** `3.4 s`, `12 min`, `2.5 h`; a dash while it is under way. */
+export function shownDuration(run: JobRun | undefined): string {
+  if (run?.endedAt == null) return '-'
+  const seconds = Math.max(0, run.endedAt - run.beganAt) / 1_000
+  if (seconds < 60) return `${seconds.toFixed(1)} s`
+  return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3_600).toFixed(1)} h`
 }

@@ -7,11 +7,13 @@ export {
   type Handled,
   handledAfterSetBack,
   handledAtStart,
+  type JobStanding,
   keepHandled,
   readHandled,
+  readStanding,
+  scheduleInWords,
+  shownDuration,
 } from './due-times.js'
-export { scheduleInWords, shownDuration } from './in-words.js'
-export { settleLostRuns } from './lost-runs.js'
 export {
   beginRun,
   type EndOfRun,
@@ -20,5 +22,5 @@ export {
   type JobRun,
   lastRuns,
   runsOf,
+  settleLostRuns,
 } from './runs.js'
-export { type JobStanding, readStanding } from './standing.js'

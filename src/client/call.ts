@@ -1,4 +1,3 @@
-import { type Listed, listed } from './page.js'
 import { type CallOptions, type Core, metaOf, request, withMeta } from './request.js'
 import type { Operations } from './types.js'
 
@@ -6,7 +5,7 @@ import type { Operations } from './types.js'
 export type OperationName = keyof Operations
 export type Answer<N extends OperationName> = Operations[N]['answer']
 export type Query<N extends OperationName> = Operations[N]['query']
-export type Body<N extends OperationName> = Operations[N]['body']
+type Body<N extends OperationName> = Operations[N]['body']
 
 interface Given<N extends OperationName> {
   /** What stands in the path, in its order. */
@@ -104,3 +103,37 @@ export const makeMethods = (call: Call) => ({
 })
 
 export type Methods = ReturnType<typeof makeMethods>
+
+/** A list. Awaited it is its first page, iterated it is every item of all pages. */
+export interface Listed<Page, Item> extends PromiseLike<Page>, AsyncIterable<Item> {
+  /** Page by page, from the first. */
+  pages(): AsyncIterable<Page>
+}
+
+/** `fetch` is asked for a page only when somebody wants it; `key` names the items. */
+function listed<Page, Item>(
+  fetch: (cursor: { cursor?: string }) => Promise<Page>,
+  key: keyof Page,
+): Listed<Page, Item> {
+  let first: Promise<Page> | undefined
+  const begin = () => {
+    first ??= fetch({})
+    return first
+  }
+  async function* pages() {
+    for (let page = await begin(); ; ) {
+      yield page
+      const { nextCursor } = page as { nextCursor?: string | null }
+      if (!nextCursor) return
+      page = await fetch({ cursor: nextCursor })
+    }
+  }
+  return {
+    // biome-ignore lint/suspicious/noThenProperty: `await` of a list gives its first page
+    then: (done, failed) => begin().then(done, failed),
+    pages,
+    async *[Symbol.asyncIterator]() {
+      for await (const page of pages()) yield* page[key] as Item[]
+    },
+  }
+}

@@ -4,9 +4,9 @@
  * runtime with fetch and WebCrypto; a call has one key and the same bytes in all its attempts; what
  * fails is thrown; the API key is in no text, log or error. How to change it: README.md.
  */
-export type { Answer, OperationName } from './call.js'
+export type { Answer, Listed, OperationName } from './call.js'
 export type { Clock } from './clock.js'
-export type { SendEmail } from './emails.js'
+export type { SendEmail, WaitOptions } from './emails.js'
 export {
   AccountPausedError,
   AuthenticationError,
@@ -28,7 +28,6 @@ export {
 } from './errors.js'
 export type { ImportSource } from './import.js'
 export type { RateLimit } from './pace.js'
-export type { Listed } from './page.js'
 export { Posthorn, type PosthornOptions } from './posthorn.js'
 export {
   type CallOptions,
@@ -39,7 +38,6 @@ export {
 } from './request.js'
 export type { SendManyOptions, Sent } from './send-many.js'
 export * from './types.js'
-export type { WaitOptions } from './wait.js'
 export {
   type ReadOptions,
   readWebhook,

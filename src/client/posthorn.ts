@@ -1,12 +1,6 @@
-import { automationMethods } from './automations.js'
-import { broadcastMethods } from './broadcasts.js'
 import { type Call, makeCall, makeMethods } from './call.js'
 import { type Clock, systemClock } from './clock.js'
-import { contactMethods } from './contacts.js'
-import { domainMethods } from './domains.js'
 import { emailMethods } from './emails.js'
-import { eventMethods } from './events.js'
-import { keyMethods } from './keys.js'
 import { makePace } from './pace.js'
 import {
   type CallOptions,
@@ -15,12 +9,20 @@ import {
   type ResponseSeen,
   request,
 } from './request.js'
-import { statsMethods } from './stats.js'
-import { suppressionMethods } from './suppressions.js'
-import { templateMethods } from './templates.js'
-import { topicMethods } from './topics.js'
+import {
+  automationMethods,
+  broadcastMethods,
+  contactMethods,
+  domainMethods,
+  eventMethods,
+  keyMethods,
+  statsMethods,
+  suppressionMethods,
+  templateMethods,
+  topicMethods,
+  webhookMethods,
+} from './resources.js'
 import { clientVersion, type Plan } from './types.js'
-import { webhookMethods } from './webhooks.js'
 
 export interface PosthornOptions {
   /** Where the appliance's API is, such as `http://posthorn.internal:8080`; else POSTHORN_URL. */

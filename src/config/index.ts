@@ -43,12 +43,13 @@ export {
   type Lane,
   lanes,
 } from './jobs.js'
-export { packageFile, packageVersion } from './package-file.js'
 export { allSourceAddresses, type PoolsSettings } from './pools.js'
 export { type ConfigSource, environmentName, settingName } from './read.js'
 export {
   glibcHere,
   isSupported,
+  packageFile,
+  packageVersion,
   type Runtime,
   runtimeInUse,
   unfitSystem,
@@ -66,9 +67,8 @@ export {
   text,
   type Values,
 } from './settings.js'
-export { type ShownSetting, shownSetting } from './shown-settings.js'
 export { authoritiesOf, checkSmartHosts, passwordOf, type SmartHost } from './smart-hosts.js'
-export { type SettingInForce, settingsInForce } from './sources.js'
+export { type SettingInForce, type ShownSetting, settingsInForce, shownSetting } from './sources.js'
 export { certificatePaths, listenOf, type TrustedNetwork } from './submission.js'
 
 const hostName =

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { packageFile } from './package-file.js'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 /** What this process runs on: Node and the native packages that only go with it (`.runtimes/runtimes.json`). */
 export interface Runtime {
@@ -82,4 +83,22 @@ export function isSupported({ supportEnds }: Runtime, now: number): boolean {
 /** What to do about a Node that gets no fixes: half a sentence, from its verb. */
 export function wayToFixes({ newest: { name, glibc, systems } }: Runtime): string {
   return `move to a system with glibc ${glibc} or later (${systems}) and install the release for ${name} there`
+}
+
+/** The path of a file of the installed package, wherever the compiled code lies in it. */
+export function packageFile(name: string): string {
+  let folder = dirname(fileURLToPath(import.meta.url))
+  while (!existsSync(join(folder, 'package.json'))) {
+    const above = dirname(folder)
+    if (above === folder) throw new Error('No package.json above the compiled code')
+    folder = above
+  }
+  return join(folder, name)
+}
+
+export function packageVersion(): string {
+  const { version }: { version: string } = JSON.parse(
+    readFileSync(packageFile('package.json'), 'utf8'),
+  )
+  return version
 }

@@ -4,5 +4,10 @@
  * they tell of; they outlive contact, list, topic and mail.
  */
 
-export { consentHistory } from './history.js'
-export { type ConsentDetail, type ConsentEvent, type ConsentKind, recordConsent } from './record.js'
+export {
+  type ConsentDetail,
+  type ConsentEvent,
+  type ConsentKind,
+  consentHistory,
+  recordConsent,
+} from './record.js'

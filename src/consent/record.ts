@@ -1,6 +1,6 @@
-import { preparedInsert, type Tx } from '../store/index.js'
+import { preparedInsert, type Read, type Tx } from '../store/index.js'
 
-export const consentKinds = [
+const consentKinds = [
   'added',
   'imported',
   'unsubscribed',
@@ -52,3 +52,29 @@ export async function recordConsent(
 }
 
 const insert = preparedInsert('consent')
+
+/** Everything recorded about an address, oldest first. */
+export async function consentHistory(
+  read: Read,
+  accountId: string,
+  email: string,
+): Promise<ConsentEvent[]> {
+  const rows = await read
+    .selectFrom('consent')
+    .select(['at', 'kind', 'detail'])
+    .where('account_id', '=', accountId)
+    .where('address', '=', email.toLowerCase())
+    .orderBy('id')
+    .execute()
+  return rows.map(({ at, kind, detail }) => ({
+    at,
+    kind: kindOf(kind),
+    detail: JSON.parse(detail),
+  }))
+}
+
+function kindOf(stored: string): ConsentKind {
+  const kind = consentKinds.find((known) => known === stored)
+  if (kind === undefined) throw new Error(`A consent row has the unknown kind ${stored}`)
+  return kind
+}

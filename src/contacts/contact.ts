@@ -2,9 +2,8 @@ import { recordConsent } from '../consent/index.js'
 import { ApiError } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { type ContactRow, type Read, storedObject, type Tx } from '../store/index.js'
-import type { ContactDeps } from './deps.js'
 import { cleanName, maxMetadataBytes, mergedMetadata } from './fields.js'
-import { joinList, requireList } from './list.js'
+import { type ContactDeps, joinList, requireList } from './list.js'
 import { addToTotal, refuseBeyond } from './total.js'
 
 export interface Contact {
@@ -31,7 +30,7 @@ export interface NewContact {
   metadata?: Record<string, unknown> | undefined
 }
 
-export interface AddOptions {
+interface AddOptions {
   /** Puts the contact on this list, which must be the account's. */
   listId?: string | undefined
   /** How many contacts the account may hold (`contactCeiling`); none by default. */

@@ -4,9 +4,9 @@ import { type Clock, systemClock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import { type OnFault, openStore } from '../store/index.js'
 import type { ContactEffect } from './contact.js'
-import type { ContactDeps } from './deps.js'
 import { importContacts } from './import.js'
 import type { FromThread, ImporterOptions, ImportJob, ToThread } from './importer.js'
+import type { ContactDeps } from './list.js'
 import { fromRefusal, toRefusal } from './refusal.js'
 
 type ThreadDeps = ContactDeps & { follow: ContactEffect }

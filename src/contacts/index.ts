@@ -12,14 +12,12 @@ export {
   type ContactEffect,
   findContact,
 } from './contact.js'
-export type { ContactDeps } from './deps.js'
-export { exportContacts } from './export.js'
 export { contactHistory } from './history.js'
 export { type ImportCounts, type ImportOptions, importContacts } from './import.js'
 export { serveImports } from './import-thread.js'
 export { type Importer, openImporter } from './importer.js'
-export { type ContactList, createList, listLists, requireList } from './list.js'
-export { listMembers, type Member, type MemberPage } from './members.js'
+export { type ContactDeps, type ContactList, createList, listLists, requireList } from './list.js'
+export { exportContacts, listMembers, type Member, type MemberPage } from './members.js'
 export { findByPhone, toE164 } from './phone.js'
 export {
   deleteContact,

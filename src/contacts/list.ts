@@ -1,6 +1,11 @@
+import type { Clock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
-import type { ContactListRow, Read, Tx } from '../store/index.js'
-import type { ContactDeps } from './deps.js'
+import type { ContactListRow, Read, Store, Tx } from '../store/index.js'
+
+export interface ContactDeps {
+  store: Store
+  clock: Clock
+}
 
 export interface ContactList {
   id: string

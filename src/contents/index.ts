@@ -3,10 +3,12 @@
  * bytes are stored once within an account and never shared between accounts; a content that has a use is
  * whole; nobody ever holds more than one piece of it, in memory or in a row. See README.md.
  */
-export { type Attachment, attachmentsOf } from './attachment.js'
+
 export { deleteUnused, releaseContents } from './forget.js'
 export { makeContent, type NewContent, pieceBytes, putContents } from './put.js'
 export {
+  type Attachment,
+  attachmentsOf,
   pieceCount,
   readContent,
   readContentRange,

@@ -2,7 +2,7 @@ import type { Clock } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Read, Store } from '../store/index.js'
-import { giveUp } from './give-up.js'
+import { giveUp } from './end.js'
 import { type Changes, hold, type RetriedLanes, release, retry } from './hold.js'
 import { changeFitting, lanesOf, type QueueFilter } from './select.js'
 

@@ -1,4 +1,8 @@
-import { type DeliveryRow, preparedInsert, type Tx } from '../store/index.js'
+import { sql } from 'kysely'
+import type { LandEvents } from '../events/index.js'
+import { type DeliveryRow, idsIn, preparedInsert, type Tx } from '../store/index.js'
+import { isInFlight } from './held.js'
+import { type Changes, counted } from './hold.js'
 
 const insertRow = preparedInsert('deliveries')
 
@@ -8,7 +12,7 @@ export async function insertEnded(tx: Tx, rows: readonly DeliveryRow[]): Promise
 }
 
 /** A delivery that ended without any attempt. */
-export function unattempted(
+function unattempted(
   delivery: { id: number; emailId: string; recipient: string; at: number },
   status: 'cancelled' | 'suppressed',
 ): DeliveryRow {
@@ -35,4 +39,138 @@ export async function recordSuppressed(
     tx,
     recipients.map((recipient) => unattempted(recipient, 'suppressed')),
   )
+}
+
+/** Ends all of an email's deliveries, none of which has been claimed, as `cancelled`: how many. */
+export async function cancelDeliveries(tx: Tx, emailId: string, now: number): Promise<number> {
+  const waiting = await tx
+    .deleteFrom('queue')
+    .where('email_id', '=', emailId)
+    .returning(['id', 'recipient'])
+    .execute()
+  await insertEnded(
+    tx,
+    waiting.map(({ id, recipient }) =>
+      unattempted({ id, emailId, recipient, at: now }, 'cancelled'),
+    ),
+  )
+  await tx
+    .updateTable('emails')
+    .set({ status: 'cancelled', waiting: 0 })
+    .where('id', '=', emailId)
+    .execute()
+  return waiting.length
+}
+
+/**
+ * Ends waiting deliveries, each the only one of its mail, as `cancelled`, held ones too. One whose
+ * attempt is under way is left alone: it may be delivered at this moment.
+ */
+export async function cancelWaiting(tx: Tx, ids: readonly number[], now: number): Promise<Changes> {
+  const ended = await tx
+    .deleteFrom('queue')
+    .where('id', 'in', idsIn(ids))
+    .where(({ not }) => not(isInFlight(now)))
+    .returning(['id', 'email_id as emailId', 'recipient', 'attempts', 'last_reply'])
+    .returning('last_transcript')
+    .execute()
+  await insertEnded(
+    tx,
+    ended.map(({ attempts, last_reply, last_transcript, ...delivery }) => ({
+      ...unattempted({ ...delivery, at: now }, 'cancelled'),
+      attempts,
+      reply: last_reply,
+      transcript: last_transcript,
+    })),
+  )
+  await tx
+    .updateTable('emails')
+    .set({ status: 'cancelled', waiting: 0 })
+    .where('id', 'in', idsIn(ended.map(({ emailId }) => emailId)))
+    .execute()
+  return await counted(tx, ids, ended.length, now)
+}
+
+/**
+ * Ends deliveries as `failed` by the operator's word, held ones too. One whose attempt is under way
+ * is left alone: it may be delivered at this moment, and then it did not fail.
+ */
+export async function giveUp(
+  tx: Tx,
+  ids: readonly number[],
+  { reason, now, land }: { reason: string; now: number; land: LandEvents },
+): Promise<Changes> {
+  const ended = await fail(tx, ids, { why: `Given up by the operator: ${reason}`, now, land })
+  return counted(tx, ids, ended, now)
+}
+
+/** Ends those as `failed` that are not in flight: how many. */
+export async function fail(
+  tx: Tx,
+  ids: readonly number[],
+  { why, now, land }: { why: string; now: number; land: LandEvents },
+): Promise<number> {
+  const ended = await tx
+    .deleteFrom('queue')
+    .where('id', 'in', idsIn(ids))
+    .where(({ not }) => not(isInFlight(now)))
+    .returning(['id', 'email_id', 'account_id', 'class', 'recipient', 'attempts'])
+    .returning(['last_reply', 'last_transcript'])
+    .execute()
+  const failed = new Map<string, number>()
+  for (const row of ended) failed.set(row.email_id, (failed.get(row.email_id) ?? 0) + 1)
+  await insertEnded(
+    tx,
+    ended.map(
+      (row): DeliveryRow => ({
+        id: row.id,
+        email_id: row.email_id,
+        recipient: row.recipient,
+        status: 'failed',
+        attempts: row.attempts,
+        reply: replyOf(why, row.last_reply),
+        remote: null,
+        tls: null,
+        transcript: row.last_transcript,
+        ended_at: now,
+      }),
+    ),
+  )
+  for (const [emailId, count] of failed) await updateEmail(tx, emailId, count)
+  await land(
+    tx,
+    ended.map((row) => ({
+      accountId: row.account_id,
+      emailId: row.email_id,
+      deliveryId: row.id,
+      recipient: row.recipient,
+      class: row.class,
+      type: 'failed',
+      at: now,
+      reply: replyOf(why, row.last_reply),
+      detail: null,
+    })),
+  )
+  return ended.length
+}
+
+function replyOf(why: string, lastReply: string | null): string {
+  const last = lastReply === null ? '' : `. The last reply: ${lastReply}`
+  return `${why}${last}`
+}
+
+/** As `settle` does for an attempt, but for a mail that was perhaps never tried: `sent_at` stays. */
+async function updateEmail(tx: Tx, emailId: string, count: number): Promise<void> {
+  await tx
+    .updateTable('emails')
+    .set({
+      waiting: sql`waiting - ${count}`,
+      failed: sql`failed + ${count}`,
+      status: sql`case
+        when status in ('cancelled', 'suppressed') or waiting > ${count} then status
+        when bounced > 0 then 'bounced'
+        else 'failed' end`,
+    })
+    .where('id', '=', emailId)
+    .execute()
 }

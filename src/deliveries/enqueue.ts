@@ -1,13 +1,17 @@
 import type { Insertable } from 'kysely'
+import { behaviourOf } from '../simulator/index.js'
 import {
   cell,
   prepared,
   preparedInsert,
   type QueueClass,
   type QueueRow,
+  type Read,
   rowsOf,
   type Tx,
 } from '../store/index.js'
+import { suppressedAmong } from '../suppression/index.js'
+import { optedOutAmong } from '../topics/index.js'
 
 export interface NewDelivery {
   id: number
@@ -47,7 +51,7 @@ function toRow(delivery: NewDelivery): Insertable<QueueRow> {
 }
 
 /** What deliveries of one account that are due at once have of their own. */
-export type DeliveryTogether = Omit<NewDelivery, 'accountId' | 'dueAt'>
+type DeliveryTogether = Omit<NewDelivery, 'accountId' | 'dueAt'>
 
 /** The same for many in one statement: a statement a row would take three times as long. */
 export async function enqueueTogether(
@@ -85,3 +89,25 @@ const insertRows = prepared<{ json: string; accountId: string; dueAt: number }, 
           ]),
       ),
 )
+
+/**
+ * Which of `addresses` must not get a mail of this type and topic, spelled as given. Asked when a
+ * mail is accepted and again when a delivery leaves: they may have bounced or left since.
+ */
+export async function blockedAmong(
+  read: Read,
+  mail: {
+    accountId: string
+    type: 'transactional' | 'marketing'
+    topicId?: string | null | undefined
+  },
+  addresses: readonly string[],
+): Promise<Set<string>> {
+  const blocked = await suppressedAmong(read, mail.accountId, addresses, mail.type)
+  for (const address of addresses) {
+    if (behaviourOf(address)?.kind === 'suppressed') blocked.add(address)
+  }
+  if (mail.topicId == null) return blocked
+  const left = await optedOutAmong(read, mail.accountId, mail.topicId, addresses)
+  return new Set([...blocked, ...left])
+}

@@ -4,11 +4,15 @@
  * walks over rows that it cannot take; an email's status follows from its counters in the same
  * transaction as the delivery that changed them.
  */
-export { type Backlog, joinBacklog, makeBacklogMemory } from './backlog.js'
-export { blockedAmong } from './blocked.js'
-export { bounceLate, type LateBounce } from './bounce-late.js'
-export { cancelDeliveries, cancelWaiting } from './cancel.js'
-export { startCensus } from './census.js'
+export {
+  type Backlog,
+  depthUpTo,
+  joinBacklog,
+  makeBacklogMemory,
+  measureDepth,
+  type QueueDepth,
+  startCensus,
+} from './backlog.js'
 export {
   type Changed,
   changeWaiting,
@@ -29,20 +33,24 @@ export {
   stopOf,
   unclaim,
 } from './claim.js'
-export { type Confirmation, confirmRelayed } from './confirm-relayed.js'
 export {
   conversationOf,
   forgetDeferred,
   type PastAttempt,
   readTranscripts,
 } from './deferred-transcripts.js'
-export { depthUpTo, measureDepth, type QueueDepth } from './depth.js'
-export { recordSuppressed } from './end.js'
-export { enqueue, enqueueTogether, type NewDelivery } from './enqueue.js'
+export { cancelDeliveries, cancelWaiting, giveUp, recordSuppressed } from './end.js'
+export { blockedAmong, enqueue, enqueueTogether, type NewDelivery } from './enqueue.js'
 export { expireOverdue } from './expire.js'
-export { explainWaiting, type LiveGate, type WhyWaiting } from './explain.js'
-export { type Explained, explainAll, explainOne, type GateOf } from './explain-all.js'
-export { giveUp } from './give-up.js'
+export {
+  type Explained,
+  explainAll,
+  explainOne,
+  explainWaiting,
+  type GateOf,
+  type LiveGate,
+  type WhyWaiting,
+} from './explain.js'
 export { countHeldUpTo, never } from './held.js'
 export { type Changes, hold, type RetriedLanes, release, retry } from './hold.js'
 export {
@@ -58,14 +66,22 @@ export {
 } from './inspect.js'
 export { type Looked, lookForWaiting, mostLookedAt } from './look.js'
 export { holdOverdue, maxOverdueMs, type Overdue } from './overdue.js'
-export { park } from './park.js'
 export { classOfMail, deliveriesOf, findPast, type MailKind, type Past } from './past.js'
 export { type PutOff, putOffOf } from './put-off.js'
 export { type RecipientStatus, readRecipients } from './recipients.js'
-export { forgetReported, type Reported, reportedOf, setReported } from './reported.js'
+export {
+  bounceLate,
+  type Confirmation,
+  confirmRelayed,
+  forgetReported,
+  type LateBounce,
+  type Reported,
+  reportedOf,
+  setReported,
+} from './reported.js'
 export { holdRestored, isRestoredReason, restoredReason } from './restored.js'
 export { makeReturnPaths, type ReturnPaths } from './return-path.js'
 export { changeFitting, lanesOf, type QueueFilter } from './select.js'
-export { type Settlement, settle } from './settle.js'
+export { park, type Settlement, settle } from './settle.js'
 export { type StreamDue, streamsAfter } from './streams.js'
 export { type DueStream, type QueueSummary, type Standing, summarise } from './summary.js'

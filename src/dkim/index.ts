@@ -5,7 +5,7 @@
  * be added afterwards. Nothing may be changed in a message once it is signed; only dot-stuffing comes
  * later.
  */
-export { hashBody } from './body-hash.js'
+export { hashBody } from './canonical.js'
 export { excessOf, headerOf } from './excess.js'
 export {
   type DkimAlgorithm,
@@ -21,6 +21,11 @@ export {
   parseDkimRecord,
   publishesDkimKey,
 } from './record.js'
-export { type SignOptions, signMessage, signMessageAsync, type ToSign } from './sign.js'
-export { openSigner, type Signer } from './signer.js'
-export { serveSigning } from './signing.js'
+export {
+  type Signer,
+  type SignOptions,
+  signMessage,
+  signMessageAsync,
+  type ToSign,
+} from './sign.js'
+export { openSigner, serveSigning } from './signer.js'

@@ -1,19 +1,7 @@
-import { Worker } from 'node:worker_threads'
-import { ApiError } from '../errors/index.js'
+import { parentPort, Worker } from 'node:worker_threads'
+import { ApiError, messageOf } from '../errors/index.js'
 import type { DkimKey } from './key.js'
-import { signDigest } from './sign.js'
-import type { SigningKey, SigningOrder, SigningReport } from './signing.js'
-
-/** Makes signatures in the order of the calls, with the RSA work in a thread of its own. */
-export interface Signer {
-  /**
-   * The signature of octets (as Latin-1 characters), in base64. Rejects when the key does not sign or
-   * the thread has died; the next call starts another.
-   */
-  sign(text: string, key: DkimKey): Promise<string>
-  /** Ends the thread; what is not signed yet is rejected. */
-  close(): Promise<void>
-}
+import { type Signer, signDigest } from './sign.js'
 
 interface Waiting {
   text: string
@@ -103,5 +91,37 @@ export function openSigner(): Signer {
     async close() {
       await thread?.terminate()
     },
+  }
+}
+
+type SigningKey = Pick<DkimKey, 'algorithm' | 'privateKey'>
+
+/** Texts (octets as Latin-1 characters) to be signed with one key. */
+interface SigningOrder {
+  texts: readonly string[]
+  /** Undefined: the one of the order before. */
+  key: SigningKey | undefined
+}
+
+/** The signatures in base64 in the order of the texts, or why there is none. */
+type SigningReport = { signatures: readonly string[] } | { fault: string }
+
+/** The life of the thread that signs: it ends when it is ended. */
+export function serveSigning(): void {
+  const port = parentPort
+  if (port === null) throw new Error("signing is a worker thread's entry, not a program")
+  let key: SigningKey | undefined
+  port.on('message', (order: SigningOrder) => {
+    key = order.key ?? key
+    port.postMessage(signAll(order.texts, key))
+  })
+}
+
+function signAll(texts: readonly string[], key: SigningKey | undefined): SigningReport {
+  if (key === undefined) return { fault: 'An order without a key' }
+  try {
+    return { signatures: texts.map((text) => signDigest(text, key).toString('base64')) }
+  } catch (error) {
+    return { fault: messageOf(error) }
   }
 }

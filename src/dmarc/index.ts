@@ -3,15 +3,16 @@
  * must hold: a report counts once; only of domains that are verified here; who made it is shown, and by
  * what that is known; what strangers write is bounded in rows. See README.md.
  */
-export { adviceFor, type SourceKind } from './advice.js'
+
 export { type FiledAggregate, fileAggregate } from './file.js'
-export { forgetDmarc } from './forget.js'
-export { makeNameSources } from './names.js'
-export { ownAddresses } from './own-addresses.js'
+export { makeNameSources, ownAddresses } from './names.js'
+export { forgetDmarc } from './rows.js'
 export {
+  adviceFor,
   type DmarcSummary,
   keptDays,
   type NameSources,
   readDmarc,
+  type SourceKind,
   type SourceSummary,
 } from './sources.js'

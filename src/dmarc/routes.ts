@@ -6,8 +6,7 @@ import type { Resolver } from '../dns/index.js'
 import { domainById } from '../domains/index.js'
 import { type Api, QueryInteger, Uuid } from '../http/index.js'
 import type { Store } from '../store/index.js'
-import { makeNameSources } from './names.js'
-import { ownAddresses } from './own-addresses.js'
+import { makeNameSources, ownAddresses } from './names.js'
 import { keptDays, readDmarc } from './sources.js'
 
 export interface DmarcRouteDeps {

@@ -1,8 +1,10 @@
 import { isIP } from 'node:net'
+import type { Clock } from '../clock/index.js'
 import { type Answer, type Resolver, reverseLabels } from '../dns/index.js'
-import type { DoctorDeps } from './deps.js'
-import { type Finding, findingsOf } from './finding.js'
-import { recordsOf, type SourceAddress } from './source-addresses.js'
+import { notice, openOfKind, settled } from '../notices/index.js'
+import type { Store } from '../store/index.js'
+import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
+import { findSources, recordsOf, type SourceAddress } from './source-addresses.js'
 
 /** Whether DNS blocklists (RFC 5782) name the addresses that mail leaves from. */
 export async function checkBlocklists(
@@ -18,7 +20,7 @@ export async function checkBlocklists(
 }
 
 /** `fail`: listed. `unchecked`: the list gave no answer, so nothing is known. */
-export function askBlocklists(
+function askBlocklists(
   { config, resolver }: Pick<DoctorDeps, 'config' | 'resolver'>,
   sources: readonly SourceAddress[],
 ): Promise<{ address: string; zone: string; finding: Finding }[]> {
@@ -87,4 +89,38 @@ const refusalCodes: Readonly<Record<string, string>> = {
   '127.255.255.252': 'the name of the list is misspelt (127.255.255.252)',
   '127.255.255.254': 'it refuses public resolvers (127.255.255.254)',
   '127.255.255.255': 'it was asked too often from here (127.255.255.255)',
+}
+
+/**
+ * Asks the blocklists about every address that mail leaves from, and tells the operator of each listing and of
+ * its end. A list that gives no answer (it refuses public resolvers) changes nothing.
+ */
+export async function tellBlocklists(
+  deps: Pick<DoctorDeps, 'config' | 'resolver'> & { store: Store; clock: Clock },
+): Promise<{ asked: number; unanswered: number; listed: number }> {
+  const { store, clock, config } = deps
+  const answers = await askBlocklists(deps, await findSources(deps))
+  const of = (state: 'unchecked' | 'fail') =>
+    answers.filter(({ finding }) => finding.state === state)
+  const nameOf = ({ address, zone }: { address: string; zone: string }) => `${address} ${zone}`
+  const silent = new Set(of('unchecked').map(nameOf))
+  const listed = of('fail')
+  await store.write(async (tx) => {
+    const now = clock.now()
+    for (const one of listed) {
+      const { address, zone, finding } = one
+      await notice(tx, {
+        ...{ kind: 'blocklist', key: nameOf(one), now },
+        severity: config.outbound.route === 'sandbox' ? 'daily' : 'burning',
+        text: [`${address}, from which mail leaves, is on the blocklist ${zone}`, finding.found],
+        fix: [finding.fix, 'posthorn account list; posthorn stats', 'posthorn doctor'],
+      })
+    }
+    const still = new Set(listed.map(nameOf))
+    for (const { key } of await openOfKind(tx, 'blocklist')) {
+      // Also of an address, or a list, that is not asked about any more.
+      if (!still.has(key) && !silent.has(key)) await settled(tx, { kind: 'blocklist', key, now })
+    }
+  })
+  return { asked: answers.length, unanswered: silent.size, listed: listed.length }
 }

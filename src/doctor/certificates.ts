@@ -5,8 +5,7 @@ import { dayMs, utcTime } from '../clock/index.js'
 import { certificatePaths } from '../config/index.js'
 import { messageOf } from '../errors/index.js'
 import { readCertificate } from '../smtpd/index.js'
-import type { DoctorDeps } from './deps.js'
-import { type Finding, findingsOf } from './finding.js'
+import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 import { addressesOf } from './source-addresses.js'
 
 /** The certificate that recipients meet behind the links in their mail. */

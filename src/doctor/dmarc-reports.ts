@@ -1,9 +1,8 @@
 import { ownAddresses, readDmarc } from '../dmarc/index.js'
 import type { Domain } from '../domains/index.js'
 import { findReportSender } from '../tls-reports/index.js'
-import type { DoctorDeps } from './deps.js'
 import { allDomains } from './domain-records.js'
-import { type Finding, findingsOf } from './finding.js'
+import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 
 // A week: what was mended before is forgotten by then.
 const days = 7

@@ -1,7 +1,6 @@
 import { isIP } from 'node:net'
 import { type Resolver, type StaticRecords, staticResolver } from '../dns/index.js'
-import type { DoctorDeps } from './deps.js'
-import { type Finding, findingsOf, noAnswerOfDns } from './finding.js'
+import { type DoctorDeps, type Finding, findingsOf, noAnswerOfDns } from './finding.js'
 import { splitServer } from './time.js'
 
 /** What is known of the DNS before anything else is asked of it. */

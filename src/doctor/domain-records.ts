@@ -10,9 +10,8 @@ import {
   zoneLine,
 } from '../domains/index.js'
 import type { Read } from '../store/index.js'
-import type { DoctorDeps } from './deps.js'
 import { checkAlignment, checkAuthorisation } from './dmarc.js'
-import { type Finding, findingsOf, noAnswerOfDns } from './finding.js'
+import { type DoctorDeps, type Finding, findingsOf, noAnswerOfDns } from './finding.js'
 import { recordsOf } from './source-addresses.js'
 
 /** What each sending domain publishes, and whether its mail then passes DMARC. */

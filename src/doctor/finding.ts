@@ -1,3 +1,8 @@
+import type { Clock } from '../clock/index.js'
+import type { ApplianceKey, Config } from '../config/index.js'
+import type { Resolver } from '../dns/index.js'
+import type { Read } from '../store/index.js'
+
 /** One line of the doctor's report. */
 export interface Finding {
   /** What was looked at: `outbound-port`, `ptr`, `dkim`, ... */
@@ -27,4 +32,17 @@ export function findingsOf(check: string, subject: string) {
     /** Of what only the DNS knows. */
     noAnswer: (cause: string) => make('unchecked')(`${noAnswerOfDns} (${cause})`, 'try again'),
   }
+}
+
+export interface DoctorDeps {
+  config: Config
+  dataDir: string
+  read: Read
+  clock: Clock
+  resolver: Resolver
+  key: ApplianceKey
+  /** In [0, 1); for the shuffle of equal MXs. */
+  random: () => number
+  /** Tests: authorities (PEM) instead of the usual ones. */
+  ca?: string
 }

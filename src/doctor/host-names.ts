@@ -1,7 +1,6 @@
 import { isIP } from 'node:net'
 import { canonicalAddress, canonicalName, liesWithin } from '../dns/index.js'
-import type { DoctorDeps } from './deps.js'
-import { type Finding, findingsOf } from './finding.js'
+import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 import { addressesOf, recordsOf, type SourceAddress } from './source-addresses.js'
 
 /**

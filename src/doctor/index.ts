@@ -4,11 +4,11 @@
  * the resolver alone; no answer is never taken for a good or a bad one, but told as `unchecked`;
  * the doctor changes nothing.
  */
-export type { DoctorDeps } from './deps.js'
+
+export { tellBlocklists } from './blocklists.js'
 export { judgeDns } from './dns.js'
 export { examine } from './examine.js'
-export { type Finding, findingsOf } from './finding.js'
-export { readFindings } from './found.js'
+export { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 export { remindOfKeys } from './key-reminders.js'
 export { checkOutboundPort } from './outbound-port.js'
 export type { Flow, Overview, Rates, Reason } from './overview.js'
@@ -20,6 +20,5 @@ export {
   type Trouble,
   type TroubledSite,
 } from './status.js'
-export { tellBlocklists } from './tell-blocklists.js'
 export { tellCertificates } from './tell-certificates.js'
-export { tellFindings } from './tell-findings.js'
+export { readFindings, tellFindings } from './tell-findings.js'

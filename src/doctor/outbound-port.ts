@@ -2,8 +2,7 @@ import { isIP } from 'node:net'
 import { allSourceAddresses } from '../config/index.js'
 import { routeToMx } from '../dns/index.js'
 import { type ConnectFailure, connectSmtp } from '../smtp/index.js'
-import type { DoctorDeps } from './deps.js'
-import { type Finding, findingsOf } from './finding.js'
+import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 
 type Deps = Pick<DoctorDeps, 'config' | 'resolver' | 'random'>
 

@@ -1,7 +1,6 @@
 import { pause } from '../clock/index.js'
 import { ownListener, submitReport, writeComplaint } from '../simulator/index.js'
-import type { DoctorDeps } from './deps.js'
-import { type Finding, findingsOf } from './finding.js'
+import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 import { bounceTo, probes } from './return-path.js'
 
 /**

@@ -3,9 +3,8 @@ import { canonicalName, routeToMx } from '../dns/index.js'
 import { returnPathHost } from '../domains/index.js'
 import { submitReport, writeBounce } from '../simulator/index.js'
 import { nobodysSerial } from '../store/index.js'
-import type { DoctorDeps } from './deps.js'
 import { allDomains } from './domain-records.js'
-import { type Finding, findingsOf } from './finding.js'
+import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 
 /** Whether bounces find their way: the MX of every return path leads to this appliance's listener. */
 export async function checkReturnPaths(deps: DoctorDeps): Promise<Finding[]> {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { Answer, Resolver } from '../dns/index.js'
-import type { DoctorDeps } from './deps.js'
+import type { DoctorDeps } from './finding.js'
 
 /** An address that mail leaves from, and how the appliance greets from there. */
 export interface SourceAddress {

@@ -9,7 +9,7 @@ import { connectSmtp } from '../smtp/index.js'
 import { readCertificate } from '../smtpd/index.js'
 import type { Store } from '../store/index.js'
 import { certificateOf, scaleOf } from './certificates.js'
-import type { DoctorDeps } from './deps.js'
+import type { DoctorDeps } from './finding.js'
 import { addressesOf } from './source-addresses.js'
 
 type Deps = Pick<DoctorDeps, 'config' | 'resolver' | 'ca' | 'dataDir'> & { clock: Clock }

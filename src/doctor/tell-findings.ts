@@ -1,9 +1,8 @@
 import type { Clock } from '../clock/index.js'
 import { notice, openOfKind, settled } from '../notices/index.js'
-import type { Store } from '../store/index.js'
-import type { DoctorDeps } from './deps.js'
+import type { Read, Store, Tx } from '../store/index.js'
 import { examine } from './examine.js'
-import { keepFindings } from './found.js'
+import type { DoctorDeps, Finding } from './finding.js'
 
 /** What jobs of their own look at more often, or in more depth. */
 const lookedAtElsewhere = [
@@ -44,5 +43,29 @@ export async function tellFindings(
   return {
     ...{ ok: count('ok'), warnings: count('warn') },
     ...{ failures: count('fail'), unchecked: count('unchecked') },
+  }
+}
+
+/** Keeps an examination's findings, in the place of those before. */
+async function keepFindings(tx: Tx, findings: readonly Finding[], at: number): Promise<void> {
+  await tx.deleteFrom('doctor_findings').execute()
+  for (const finding of findings) {
+    await tx
+      .insertInto('doctor_findings')
+      .values({ ...finding, at })
+      .execute()
+  }
+}
+
+/** What the last examination of the job `doctor` has found, and when; `at` is null before the first one. */
+export async function readFindings(
+  read: Read,
+): Promise<{ at: number | null; findings: Finding[] }> {
+  const rows = await read.selectFrom('doctor_findings').selectAll().orderBy('id').execute()
+  return {
+    at: rows[0]?.at ?? null,
+    findings: rows.map(({ check, subject, state, found, fix }) => ({
+      ...{ check, subject, state, found, fix },
+    })),
   }
 }

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
 import type { Clock } from '../clock/index.js'
-import type { DoctorDeps } from './deps.js'
-import { type Finding, findingsOf } from './finding.js'
+import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 import { addressesOf } from './source-addresses.js'
 
 /** How far this machine's clock is off, by the time servers (SNTP, RFC 4330); the middle one counts. */

@@ -1,8 +1,42 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
-import { type EmailStatus, firstUuidAt, idsIn, type Read, type Tables } from '../store/index.js'
-import type { EmailFilter } from './list.js'
+import {
+  type EmailStatus,
+  firstUuidAt,
+  idsIn,
+  type MailTag,
+  type Read,
+  type Tables,
+} from '../store/index.js'
 import { enteredFor, mailOfMessageId, readThrough } from './recipient-index.js'
 import { type SummaryRow, summaryColumns } from './summary.js'
+
+/** Which mails of an account are wanted: those for which all of this holds. */
+export interface EmailFilter {
+  /** One of these. */
+  status?: readonly EmailStatus[] | undefined
+  /** An address among its recipients, whatever the field, in capitals or not. */
+  to?: string | undefined
+  /** The sender's address, in capitals or not. */
+  from?: string | undefined
+  /** The sender's domain, as A-labels in lower case. */
+  domain?: string | undefined
+  type?: 'transactional' | 'marketing' | undefined
+  topicId?: string | undefined
+  broadcastId?: string | undefined
+  /** A slug. */
+  template?: string | undefined
+  tag?: MailTag | undefined
+  /** As the mail's header has it, with its angle brackets. */
+  messageId?: string | undefined
+  /** The automation that it is of. */
+  automationId?: string | undefined
+  /** The step of that automation, by its key. */
+  step?: string | undefined
+  /** Accepted at or after this time, in ms. */
+  createdAfter?: number | undefined
+  /** Accepted before this time, in ms. */
+  createdBefore?: number | undefined
+}
 
 // A mail's id is made after the time of its acceptance was read, in a large batch some moments after.
 const idsLagMs = 60_000

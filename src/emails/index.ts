@@ -3,7 +3,7 @@
  * answered 200 is committed with all its deliveries; a refusal stores nothing; every read and write
  * says which account it is for.
  */
-export { type AcceptedEmail, acceptEmail } from './accept.js'
+export { type AcceptedEmail, acceptBatch, acceptEmail, maxBatch } from './accept.js'
 export {
   type AttachmentRules,
   makeAttachmentReader,
@@ -11,8 +11,8 @@ export {
   type NewAttachment,
   putAttachments,
 } from './attachments.js'
-export { acceptBatch, maxBatch } from './batch.js'
-export { cancelScheduled } from './cancel.js'
+export type { EmailFilter } from './candidates.js'
+export { cancelScheduled, retryEmail } from './change.js'
 export type { EmailDeps } from './deps.js'
 export { makeFetchFile } from './fetch-file.js'
 export { refuseForeignFields } from './foreign-fields.js'
@@ -25,14 +25,26 @@ export {
 } from './header-fields.js'
 export { type Idempotency, makeIdempotency } from './idempotency.js'
 export { type InsertDeps, insertEmails, insertTags, ringOf } from './insert.js'
-export { type EmailFilter, type EmailPage, listEmails, maxLooked } from './list.js'
+export {
+  type EmailPage,
+  listEmails,
+  maxLooked,
+  type UntriedMails,
+  untriedMails,
+} from './list.js'
 export { emailStatuses, FilterFields, filterOf } from './list-query.js'
 export { insertNotice, insertOwnMail } from './notice.js'
 export { extrasOf, type PreparedEmail, verifiedSender } from './prepare.js'
 export type { ChangeableParts, RawMessage } from './raw-message.js'
-export { accountOfEmail, type EmailRecord, readEmail, shownAttachment } from './read.js'
+export {
+  accountOfEmail,
+  type EmailRecord,
+  type Happening,
+  readEmail,
+  shownAttachment,
+  timelineOf,
+} from './read.js'
 export { removeEntries, startRecipientIndex } from './recipient-index.js'
-export { retryEmail } from './retry.js'
 export { parseScheduledAt } from './schedule.js'
 export {
   Attachments,
@@ -55,6 +67,4 @@ export {
   type SendInput,
   Tags,
 } from './send-body.js'
-export { type UntriedMails, untriedMails } from './standing.js'
 export type { EmailSummary } from './summary.js'
-export { type Happening, timelineOf } from './timeline.js'

@@ -3,7 +3,7 @@ import { type Infer, optional, type } from 'superstruct'
 import { ApiError } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
 import type { EmailStatus, MailTag } from '../store/index.js'
-import type { EmailFilter } from './list.js'
+import type { EmailFilter } from './candidates.js'
 import { parseTime } from './schedule.js'
 import { filled, rule } from './send-body.js'
 

@@ -1,36 +1,9 @@
+import { sql } from 'kysely'
 import { parseMailbox } from '../mime/index.js'
-import type { EmailStatus, MailTag, Read } from '../store/index.js'
-import { candidates } from './candidates.js'
+import type { MailTag, Read } from '../store/index.js'
+import { candidates, type EmailFilter } from './candidates.js'
 import { addressKey, recipientsIn } from './recipient-index.js'
 import { type EmailSummary, extrasOfRow, type SummaryRow, summaryOf } from './summary.js'
-
-/** Which mails of an account are wanted: those for which all of this holds. */
-export interface EmailFilter {
-  /** One of these. */
-  status?: readonly EmailStatus[] | undefined
-  /** An address among its recipients, whatever the field, in capitals or not. */
-  to?: string | undefined
-  /** The sender's address, in capitals or not. */
-  from?: string | undefined
-  /** The sender's domain, as A-labels in lower case. */
-  domain?: string | undefined
-  type?: 'transactional' | 'marketing' | undefined
-  topicId?: string | undefined
-  broadcastId?: string | undefined
-  /** A slug. */
-  template?: string | undefined
-  tag?: MailTag | undefined
-  /** As the mail's header has it, with its angle brackets. */
-  messageId?: string | undefined
-  /** The automation that it is of. */
-  automationId?: string | undefined
-  /** The step of that automation, by its key. */
-  step?: string | undefined
-  /** Accepted at or after this time, in ms. */
-  createdAfter?: number | undefined
-  /** Accepted before this time, in ms. */
-  createdBefore?: number | undefined
-}
 
 export interface EmailPage {
   emails: EmailSummary[]
@@ -131,3 +104,49 @@ const isFrom = (row: SummaryRow, from: string) =>
 
 const hasTag = (row: SummaryRow, { name, value }: MailTag) =>
   extrasOfRow(row)?.tags?.some((one) => one.name === name && one.value === value) ?? false
+
+/** How many of an account's mails wait without having been tried, in a few ms however long its log is. */
+export interface UntriedMails {
+  /** Scheduled, counted up to one more than was asked for, and when the first of these leaves. */
+  scheduled: number
+  nextAt: number | null
+  /** Among its newest mails, of which as many are looked at: those in line for their first attempt. */
+  inLine: number
+}
+
+export async function untriedMails(
+  read: Read,
+  accountId: string,
+  most: { scheduled: number; newest: number },
+): Promise<UntriedMails> {
+  const scheduled = read
+    .selectFrom('emails')
+    .select('scheduled_at')
+    .where('account_id', '=', accountId)
+    // A literal, or SQLite does not see that its small index has all of them.
+    .where(sql<boolean>`status = 'scheduled'`)
+    .orderBy('id', 'desc')
+    .limit(most.scheduled + 1)
+    .as('some')
+  const newest = read
+    .selectFrom('emails')
+    .select('status')
+    .where('account_id', '=', accountId)
+    .orderBy('id', 'desc')
+    .limit(most.newest)
+    .as('some')
+  const [first, second] = await Promise.all([
+    read
+      .selectFrom(scheduled)
+      .select(({ fn }) => [
+        fn.countAll<number>().as('mails'),
+        fn.min<number | null>('scheduled_at').as('nextAt'),
+      ])
+      .executeTakeFirstOrThrow(),
+    read
+      .selectFrom(newest)
+      .select(({ fn }) => fn.countAll<number>().filterWhere('status', '=', 'queued').as('mails'))
+      .executeTakeFirstOrThrow(),
+  ])
+  return { scheduled: first.mails, nextAt: first.nextAt, inLine: second.mails }
+}

@@ -1,20 +1,31 @@
-import { optional, type, unknown } from 'superstruct'
+import { type Infer, optional, refine, type, unknown } from 'superstruct'
 import { type Principal, refuseOtherDomain } from '../accounts/index.js'
+import { findByPhone } from '../contacts/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Api, check, listOf, QueryInteger, ShapeError, Uuid } from '../http/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { cursorOf, idInCursor } from '../store/index.js'
-import { type AcceptedEmail, acceptEmail } from './accept.js'
+import { type AcceptedEmail, type Alongside, acceptBatch, acceptEmail, maxBatch } from './accept.js'
 import { maxSendBytes } from './attachments.js'
-import { acceptBatch, maxBatch } from './batch.js'
-import { cancelScheduled } from './cancel.js'
+import { cancelScheduled } from './change.js'
 import type { EmailDeps } from './deps.js'
 import { foreignFields, refuseForeignFields } from './foreign-fields.js'
 import { listEmails } from './list.js'
 import { FilterFields, filterOf } from './list-query.js'
 import { readEmail } from './read.js'
-import { Attachments, rule, SendBody, type SendInput } from './send-body.js'
-import { acceptUssd, UssdBody } from './ussd.js'
+import {
+  Attachments,
+  Content,
+  filled,
+  Metadata,
+  Recipient,
+  ReplyTo,
+  rule,
+  SendBody,
+  Sender,
+  type SendInput,
+  Subject,
+} from './send-body.js'
 
 const maxTold = 1_000
 const maxBatchBytes = 32 * 1024 * 1024
@@ -145,3 +156,36 @@ const mayUse = ({ domains }: Principal, from: string) =>
   domains === null || domains.includes(parseMailbox(from)?.domain ?? '')
 
 const fault = (message: string) => new ApiError('validation_error', message)
+
+const Fields = type({
+  from: Sender,
+  phoneNumber: optional(filled('a string: a phone number')),
+  to: optional(Recipient),
+  subject: Subject,
+  html: Content(1),
+  text: optional(Content(0)),
+  replyTo: optional(ReplyTo),
+  metadata: optional(Metadata),
+})
+
+/** A mail that a USSD callback asks for: to an address, or to the contact with a phone number. */
+const UssdBody = refine(Fields, 'required', (body) => {
+  if (body.to !== undefined || body.phoneNumber !== undefined) return true
+  const message = 'Expected an address where there is no phoneNumber'
+  return { path: ['to'], key: 'to', value: undefined, type: Recipient.type, message }
+})
+
+/** Takes the mail in as any other transactional one. */
+async function acceptUssd(
+  deps: EmailDeps,
+  accountId: string,
+  { phoneNumber, to, ...mail }: Infer<typeof Fields>,
+  alongside?: Alongside<AcceptedEmail>,
+): Promise<AcceptedEmail> {
+  const recipient =
+    to ??
+    (await findByPhone(deps.store.read, accountId, phoneNumber ?? '', deps.defaultCountry)).email
+  const { from, subject, html, text, replyTo, metadata } = mail
+  const input = { from, to: recipient, subject, html, text, replyTo, metadata }
+  return await acceptEmail(deps, accountId, input, alongside)
+}

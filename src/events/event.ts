@@ -1,4 +1,12 @@
-import type { DeliveryRow, EventRow, QueueClass } from '../store/index.js'
+import {
+  type DeliveryRow,
+  type EventRow,
+  preparedInsert,
+  type QueueClass,
+  type Read,
+  storedJson,
+  type Tx,
+} from '../store/index.js'
 
 export type EventType = EventRow['type']
 
@@ -44,4 +52,69 @@ export interface EventDetail {
   first?: true
   /** Of an event that ends a delivery which had ended already: how it had. */
   before?: DeliveryRow['status']
+}
+
+export type LandEvents = (tx: Tx, events: readonly MailEvent[]) => Promise<void>
+
+/**
+ * What else happens when events land, in the same transaction. It runs for every mail: prepared
+ * queries on `tx`, and nothing else awaited.
+ */
+export type Effect = LandEvents
+
+/** Writes events to the log, then lets each effect follow. */
+export function makeLandEvents(effects: readonly Effect[]): LandEvents {
+  return async (tx, events) => {
+    if (events.length === 0) return
+    for (const event of events) await insertRow(tx, toRow(event))
+    for (const effect of effects) await effect(tx, events)
+  }
+}
+
+const insertRow = preparedInsert('events')
+
+const toRow = (event: MailEvent) => ({
+  account_id: event.accountId,
+  email_id: event.emailId,
+  delivery_id: event.deliveryId,
+  recipient: event.recipient,
+  class: event.class,
+  type: event.type,
+  at: event.at,
+  reply: event.reply,
+  detail: detailOf(event),
+})
+
+/** With how a delivery had ended before, by which the figures count each recipient once. */
+function detailOf({ detail, before }: MailEvent): string | null {
+  if (before !== undefined) return JSON.stringify({ ...detail, before })
+  return detail === null ? null : JSON.stringify(detail)
+}
+
+/** An account's mail, from its first event to its last; or `limit` of them behind the first `skip`. */
+export async function readTimeline(
+  read: Read,
+  accountId: string,
+  emailId: string,
+  { skip = 0, limit }: { skip?: number; limit?: number } = {},
+): Promise<MailEvent[]> {
+  const rows = await read
+    .selectFrom('events')
+    .selectAll()
+    .where('email_id', '=', emailId)
+    .where('account_id', '=', accountId)
+    .orderBy('id')
+    .$if(limit !== undefined, (query) => query.limit(limit ?? 0).offset(skip))
+    .execute()
+  return rows.map((row) => ({
+    accountId: row.account_id,
+    emailId: row.email_id,
+    deliveryId: row.delivery_id,
+    recipient: row.recipient,
+    class: row.class,
+    type: row.type,
+    at: row.at,
+    reply: row.reply,
+    detail: (storedJson(row.detail) ?? null) as EventDetail | null,
+  }))
 }

@@ -4,7 +4,13 @@
  * speaks of, and whatever follows from it (rates, webhook jobs) in the same one.
  */
 
-export type { EventDetail, EventType, MailEvent } from './event.js'
+export {
+  type Effect,
+  type EventDetail,
+  type EventType,
+  type LandEvents,
+  type MailEvent,
+  makeLandEvents,
+  readTimeline,
+} from './event.js'
 export { makeForgetEvents, makeForgetOld, type OldRows, type Retentions } from './forget.js'
-export { type Effect, type LandEvents, makeLandEvents } from './land.js'
-export { readTimeline } from './timeline.js'

@@ -6,5 +6,4 @@
  */
 export { type LabelsOf, metricNames, type NameOf } from './catalogue.js'
 export { type Ledger, makeLedger, type Series } from './ledger.js'
-export { type Meter, silentMeter } from './meter.js'
-export { makeTally, type Snapshot, type Tally } from './tally.js'
+export { type Meter, makeTally, type Snapshot, silentMeter, type Tally } from './tally.js'

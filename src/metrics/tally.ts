@@ -1,5 +1,21 @@
-import { catalogue, type Definition, type MetricName } from './catalogue.js'
-import type { Meter } from './meter.js'
+import {
+  catalogue,
+  type Definition,
+  type LabelsOf,
+  type MetricName,
+  type NameOf,
+} from './catalogue.js'
+
+/** The way in for everything that counts. Names, labels and units are in `catalogue.ts`. */
+export interface Meter {
+  count<N extends NameOf<'counter'>>(name: N, labels: LabelsOf<N>, by?: number): void
+  observe<N extends NameOf<'histogram'>>(name: N, labels: LabelsOf<N>, value: number): void
+  /** What is so now; a site without connections is 0. */
+  gauge<N extends NameOf<'gauge'>>(name: N, labels: LabelsOf<N>, value: number): void
+}
+
+/** For `metrics.enabled = false`, and for tests that count nothing. */
+export const silentMeter: Meter = { count() {}, observe() {}, gauge() {} }
 
 /** One thread's counts. */
 export interface Tally extends Meter {
@@ -21,7 +37,7 @@ export interface Distribution {
 }
 
 export const separator = '\u0000'
-export const other = 'other'
+const other = 'other'
 // More would be a mistake in some label; it must not cost the memory.
 const maxSeries = 2_000
 

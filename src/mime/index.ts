@@ -6,7 +6,6 @@
  * no relay has a reason to touch what DKIM has signed. No CR, LF or NUL reaches a header.
  */
 export { type AttachedBody, type AttachedPart, invitationMethod, mediaTypeOf } from './attached.js'
-export { base64Size, encodeBase64 } from './base64.js'
 export { type BodyParts, composeParts } from './body.js'
 export { type LineCheck, makeLineCheck } from './check-lines.js'
 export {
@@ -34,3 +33,4 @@ export { hasSoundALabels, type Mailbox, maxNameLength, parseMailbox, quote } fro
 export { partWithText, textOfPart } from './part-text.js'
 export { type MessagePart, type MessageParts, readParts } from './parts.js'
 export { type HeaderField, onlyOnce, readableValue, readHeader } from './read-header.js'
+export { base64Size, encodeBase64 } from './transfer-encoding.js'

@@ -1,5 +1,5 @@
 import { dayMs } from '../clock/index.js'
-import type { NoticeKind } from './kinds.js'
+import type { NoticeKind } from './notice.js'
 import type { NoticeMailRead, NoticeRowRead } from './read.js'
 
 export interface TellSettings {

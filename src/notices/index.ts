@@ -8,11 +8,13 @@
 export { chooseBurning, chooseDaily, dayIn, type TellSettings } from './choose.js'
 export { type Annex, composeOperatorMail, escaped, type OperatorMessage } from './compose.js'
 export { makeDelivery, sendBy, type Way } from './deliver.js'
-export { isNoticeKind, type NoticeKind, noticeKinds } from './kinds.js'
 export { type EmergencyMemory, makeEmergencyMemory } from './memory.js'
 export {
   type About,
+  isNoticeKind,
+  type NoticeKind,
   notice,
+  noticeKinds,
   oneLine,
   openOfKind,
   type Raised,

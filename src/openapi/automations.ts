@@ -1,5 +1,5 @@
-import { accountRefusals, pastDue } from './account-refusals.js'
 import { automationSchemas } from './automation-schemas.js'
+import { accountRefusals, pastDue } from './common.js'
 import { closed, count, type Description, orNull, refusal, text } from './describe.js'
 
 const id = '01a1fc92-0000-7000-8000-5f0e1c2d3b4a'

@@ -1,7 +1,7 @@
 import { attachments } from './attachment-schemas.js'
+import { pageFields } from './common.js'
 import { closed, count, orNull, type Schema, shaped, text, time, uuid } from './describe.js'
 import { given, headers, replyTo, tags, unknownFields } from './email-schemas.js'
-import { pageFields } from './paging.js'
 
 const status = (only: string): Schema => ({ const: only })
 const line = (description: string) => text(description, { minLength: 1, maxLength: 200 })

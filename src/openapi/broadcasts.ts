@@ -1,6 +1,6 @@
 import { emailStatuses } from '../emails/index.js'
-import { accountRefusals } from './account-refusals.js'
 import { broadcastSchemas } from './broadcast-schemas.js'
+import { accountRefusals, foreignCursor, pageQuery } from './common.js'
 import { count, type Description, orNull, refusal, text } from './describe.js'
 import {
   attachmentRefusals,
@@ -12,7 +12,6 @@ import {
   senderRefusals,
   sendingRefusals,
 } from './email-refusals.js'
-import { foreignCursor, pageQuery } from './paging.js'
 
 const id = '01a1fc92-9915-7533-8296-04ee3d91dd72'
 const listId = '01a1fc92-9915-7533-8296-0a5be7d1c2f3'

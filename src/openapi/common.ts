@@ -1,5 +1,5 @@
 import type { ApiRoute } from '../http/index.js'
-import { closed, count, type Refusal, refusal, text } from './describe.js'
+import { closed, count, orNull, type Refusal, refusal, type Schema, text } from './describe.js'
 
 /** The errors that every endpoint has because of what its route is, whatever it does. */
 export function commonRefusals(route: ApiRoute): Refusal[] {
@@ -155,3 +155,47 @@ export const nowhere = {
     { status: 405 },
   ),
 }
+
+/** Of everything that adds something to an account. */
+export const accountRefusals: Refusal[] = [
+  refusal(
+    'account_suspended',
+    'The operator has suspended the account',
+    'The account is suspended; contact the operator',
+  ),
+  refusal(
+    'subscription_expired',
+    'The subscription has ended',
+    'The subscription has ended; renew it to go on',
+  ),
+]
+
+/** Of what a renewal that failed stops too. */
+export const pastDue = refusal(
+  'subscription_past_due',
+  'The renewal failed',
+  'The renewal failed: nothing can be added until it is paid; sending goes on',
+)
+
+/** Of every list that comes in pages. */
+export const pageQuery: Record<string, Schema> = {
+  limit: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 500,
+    default: 100,
+    description: 'How many at most',
+  },
+  cursor: text('`nextCursor` of the page before'),
+}
+
+export const pageFields: Record<string, Schema> = {
+  hasMore: { type: 'boolean', description: 'Whether there is another page' },
+  nextCursor: orNull(text('Where the next page begins; null at the end')),
+}
+
+export const foreignCursor = refusal(
+  'validation_error',
+  'The cursor is not of this list',
+  'The cursor does not belong to this list',
+)

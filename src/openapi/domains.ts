@@ -1,4 +1,4 @@
-import { accountRefusals, pastDue } from './account-refusals.js'
+import { accountRefusals, pastDue } from './common.js'
 import {
   closed,
   type Description,

@@ -1,5 +1,5 @@
 import { errorCatalogue } from '../errors/index.js'
-import type { Schema } from './describe.js'
+import type { Description, Schema } from './describe.js'
 
 /** What a developer reads first. */
 export const welcome = `Posthorn signs mail and delivers it straight to the recipients' servers.
@@ -68,4 +68,36 @@ export const responseHeaders: Record<string, Schema> = {
     seconds,
     false,
   ),
+}
+
+export const itself: Description = {
+  tag: { name: 'About this API', description: 'The contract in a form for machines.' },
+  schemas: {
+    OpenApi: {
+      type: 'object',
+      description: 'See https://spec.openapis.org/oas/v3.1.0.html',
+      properties: {
+        openapi: { type: 'string', pattern: '^3\\.1\\.\\d+$' },
+        info: { type: 'object' },
+        paths: { type: 'object' },
+      },
+      required: ['openapi', 'info', 'paths'],
+    },
+  },
+  operations: {
+    'GET /v1/openapi.json': {
+      id: 'getOpenApi',
+      summary: 'This document',
+      description: 'For anybody: no key is asked for and no request counted.',
+      answers: [
+        {
+          status: 200,
+          when: 'The document',
+          shape: 'OpenApi',
+          value: { openapi: '3.1.0', info: { title: 'Posthorn', version: '0.1.0' }, paths: {} },
+        },
+      ],
+      refusals: [],
+    },
+  },
 }

@@ -1,5 +1,5 @@
 import { keyScopes } from '../accounts/index.js'
-import { accountRefusals, pastDue } from './account-refusals.js'
+import { accountRefusals, pastDue } from './common.js'
 import {
   closed,
   type Description,

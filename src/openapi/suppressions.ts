@@ -1,4 +1,5 @@
 import { suppressionReasons } from '../suppression/index.js'
+import { foreignCursor, pageFields, pageQuery } from './common.js'
 import {
   closed,
   count,
@@ -12,7 +13,6 @@ import {
   time,
   uuid,
 } from './describe.js'
-import { foreignCursor, pageFields, pageQuery } from './paging.js'
 
 const params = { email: text('The address', { examples: ['ann@example.org'] }) }
 const reason: Schema = { type: 'string', enum: suppressionReasons, description: 'Why' }

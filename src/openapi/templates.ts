@@ -1,4 +1,4 @@
-import { accountRefusals } from './account-refusals.js'
+import { accountRefusals, foreignCursor, pageFields, pageQuery } from './common.js'
 import {
   closed,
   count,
@@ -10,7 +10,6 @@ import {
   time,
   uuid,
 } from './describe.js'
-import { foreignCursor, pageFields, pageQuery } from './paging.js'
 
 const slug = text('By which mails name it', {
   pattern: '^[a-z0-9][a-z0-9_-]{0,63}$',

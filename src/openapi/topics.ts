@@ -1,4 +1,4 @@
-import { accountRefusals } from './account-refusals.js'
+import { accountRefusals } from './common.js'
 import { closed, count, type Description, refusal, shaped, text, time, uuid } from './describe.js'
 
 const id = '01a1fc92-0000-7000-8000-5f0e1c2d3b4a'

@@ -1,5 +1,5 @@
 import { webhookEvents } from '../webhooks/index.js'
-import { accountRefusals, pastDue } from './account-refusals.js'
+import { accountRefusals, foreignCursor, pageFields, pageQuery, pastDue } from './common.js'
 import {
   closed,
   count,
@@ -13,7 +13,6 @@ import {
   time,
   uuid,
 } from './describe.js'
-import { foreignCursor, pageFields, pageQuery } from './paging.js'
 
 const id = '01a1fc92-0000-7000-8000-2c3d4e5f6071'
 const params = { id: 'The UUID of the endpoint' }

@@ -2,8 +2,12 @@ import type { Clock } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import type { Store } from '../store/index.js'
 import { type Challenges, makeChallenges } from './challenges.js'
-import { type FailureLimits, makeFailureLimits } from './failure-limits.js'
-import { type InvitationMails, makeInvitationMails } from './invitation-mails.js'
+import {
+  type FailureLimits,
+  type InvitationMails,
+  makeFailureLimits,
+  makeInvitationMails,
+} from './failure-limits.js'
 import { makePasswords, type Passwords } from './password.js'
 
 /** What all that has to do with people's log-in needs; one a process. */

@@ -3,6 +3,7 @@ import { noteAudit } from '../audit/index.js'
 import { ApiError, OperatorError } from '../errors/index.js'
 import type { EntryLinkRow, Read, Tx } from '../store/index.js'
 import type { PeopleDeps } from './deps.js'
+import { takeOver } from './join.js'
 import { noteKnownPlace } from './known-place.js'
 import { actorOf, type Entered, noteLogIn } from './login.js'
 import { setRole } from './membership.js'
@@ -14,9 +15,14 @@ import {
   insertPerson,
   isAnybodyThere,
 } from './person.js'
-import { takeOver } from './prove.js'
-import { beginSession, endSessions, type Visitor } from './session.js'
-import { hashOf, looksLikeToken, newToken } from './token.js'
+import {
+  beginSession,
+  endSessions,
+  hashOf,
+  looksLikeToken,
+  newToken,
+  type Visitor,
+} from './session.js'
 
 const setupMs = 24 * 3_600_000
 const resetMs = 15 * 60_000

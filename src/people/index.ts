@@ -14,10 +14,8 @@ export {
   roles,
   roleWords,
 } from './actions.js'
-export { type SessionCookie, sessionCookie } from './cookie.js'
 export { makePeople, type PeopleDeps } from './deps.js'
 export { findLink, makeResetLink, makeSetupLink, resetPassword, setUp } from './entry-link.js'
-export { forgetPastEntries } from './forget.js'
 export {
   findInvitation,
   type Invitation,
@@ -27,6 +25,7 @@ export {
 } from './invitation.js'
 export { inviterOf } from './inviter.js'
 export { enterByInvitation, joinByInvitation } from './join.js'
+export { forgetPastEntries } from './known-place.js'
 export { actorOf, awaitedPerson, type Entered, logIn } from './login.js'
 export {
   addPerson,
@@ -66,6 +65,8 @@ export {
   endSession,
   hasSudo,
   type Session,
+  type SessionCookie,
+  sessionCookie,
   sessionOf,
   sessionsOf,
   type Visitor,

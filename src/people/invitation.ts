@@ -4,7 +4,7 @@ import type { Role } from './actions.js'
 import type { PeopleDeps } from './deps.js'
 import { type Inviter, mayStillInvite } from './inviter.js'
 import { checkedEmail, findByAddress } from './person.js'
-import { hashOf, looksLikeToken, newToken } from './token.js'
+import { hashOf, looksLikeToken, newToken } from './session.js'
 
 /** Somebody who was asked to join and has not yet. */
 export interface Invitation {

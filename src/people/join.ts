@@ -7,9 +7,8 @@ import { actorOf, type Entered, noteLogIn } from './login.js'
 import { setRole } from './membership.js'
 import { checkPassword } from './password-rules.js'
 import { checkedPersonName, findPerson, insertPerson } from './person.js'
-import { takeOver } from './prove.js'
 import { beginSession, endSessions, renewSession, type Visitor } from './session.js'
-import type { Own } from './totp.js'
+import { clearTotp, type Own } from './totp.js'
 
 /**
  * Who is there already joins: they have to be logged in. Who becomes an operator gets another value for the session
@@ -101,4 +100,26 @@ async function accept(
   const detail = { role, invitedBy }
   const change = { actor: actorOf(user, addressKey), accountId, action: 'team.join', detail }
   await noteAudit(tx, { ...change, target: user.email, at: now })
+}
+
+/**
+ * Whoever had a link that an owner was shown could make a log-in for an address that is not theirs. Who has shown
+ * that it is theirs takes it over: nothing of what somebody else may have added is a way in any more.
+ */
+export async function takeOver(
+  tx: Tx,
+  { id, name }: Pick<UserRow, 'id' | 'name'>,
+  given: { name?: string; password: string; now: number },
+): Promise<void> {
+  await clearTotp(tx, id)
+  await tx.deleteFrom('passkeys').where('user_id', '=', id).execute()
+  await tx.deleteFrom('known_places').where('user_id', '=', id).execute()
+  await tx.deleteFrom('entry_links').where('user_id', '=', id).execute()
+  await endSessions(tx, id)
+  const { password, now: proved_at } = given
+  await tx
+    .updateTable('users')
+    .set({ name: given.name ?? name, password, proved_at })
+    .where('id', '=', id)
+    .execute()
 }

@@ -1,7 +1,8 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { type ApplianceKey, keyCheckOf } from '../config/index.js'
 import type { Read, SessionRow, Tx } from '../store/index.js'
 import type { PeopleDeps } from './deps.js'
 import { type Person, personOf } from './person.js'
-import { hashOf, looksLikeToken, newToken } from './token.js'
 
 /** Somebody who is logged in, at one browser. */
 export interface Session {
@@ -22,7 +23,7 @@ export interface Visitor {
 }
 
 const idleMs = 12 * 3_600_000
-export const longestMs = 14 * 86_400_000
+const longestMs = 14 * 86_400_000
 const sudoMs = 15 * 60_000
 const forCodeMs = 10 * 60_000
 // So often at most a request writes that somebody is there.
@@ -172,3 +173,49 @@ export async function sessionsOf(read: Read, userId: string, now: number): Promi
     .execute()
   return rows.filter((row) => row.state === 'open' && lasts(row, now))
 }
+
+/** A request as far as cookies go. */
+interface WithCookies {
+  /** It came by TLS, so that what is answered goes by TLS too. */
+  isSecure: boolean
+  cookie(name: string): string | undefined
+}
+
+export interface SessionCookie {
+  read(request: WithCookies): string | undefined
+  /** A Set-Cookie header. */
+  set(request: WithCookies, token: string): string
+  clear(request: WithCookies): string
+}
+
+/**
+ * The cookie of a session. RFC 6265bis §4.1.3.2: by `__Host-` no other host and no page without TLS can plant
+ * one. Cookies know no ports (RFC 6265 §8.5), so its name has a part of the installation's own: two appliances
+ * on one host would log each other out.
+ */
+export function sessionCookie(key: ApplianceKey): SessionCookie {
+  const own = keyCheckOf(key)
+    .replaceAll(/[^a-zA-Z0-9]/g, '')
+    .slice(0, 6)
+  const name = ({ isSecure }: WithCookies) => `${isSecure ? '__Host-' : ''}posthorn-${own}`
+  // Strict would log out whoever follows a link from a mail.
+  const rest = ({ isSecure }: WithCookies) =>
+    `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
+  return {
+    read: (request) => request.cookie(name(request)),
+    set: (request, token) =>
+      `${name(request)}=${token}; ${rest(request)}; Max-Age=${longestMs / 1_000}`,
+    clear: (request) => `${name(request)}=; ${rest(request)}; Max-Age=0`,
+  }
+}
+
+/** 256 random bits for a cookie or a link; the database has only its hash, which is no way in. */
+export function newToken(): { token: string; hash: Buffer } {
+  const token = randomBytes(32).toString('base64url')
+  return { token, hash: hashOf(token) }
+}
+
+export const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest()
+
+/** Whether a text could be one at all: anything else is refused without a look-up. */
+export const looksLikeToken = (text: string): boolean => /^[\w-]{43}$/.test(text)

@@ -4,8 +4,7 @@
  * purpose and topic that it was signed for, for ever; opening it changes nothing, only a POST does; a
  * link that was not made here tells nothing. `routes.ts` has the pages; the rest loads in mail threads.
  */
-export { bodyEnd, type Footer, withFooter } from './footer.js'
-export { unsubscribeHeaders } from './headers.js'
+
 export {
   makePreferenceLinks,
   makeUnsubscribeLinks,
@@ -15,3 +14,4 @@ export {
   type UnsubscribeLinks,
   type UnsubscribeTarget,
 } from './link.js'
+export { bodyEnd, type Footer, unsubscribeHeaders, withFooter } from './marketing-parts.js'

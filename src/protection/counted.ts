@@ -5,21 +5,7 @@ import { type DeliveryRow, idsOf, prepared, queueClass, type Tx } from '../store
 import { isFirstInWindow } from './once.js'
 import { providerOf } from './providers.js'
 import type { ProtectionSettings } from './thresholds.js'
-import type { Totals } from './window.js'
-
-/** What an event adds to its account's counts. */
-export interface Counted {
-  accountId: string
-  at: number
-  /** Undefined: of the mail as a whole. */
-  provider: string | undefined
-  recipients: 0 | 1
-  bounces: 0 | 1
-  complaints: 0 | 1
-  /** Complaints that nothing proves: shown, and in no rate. */
-  unproved: 0 | 1
-  marketing: boolean
-}
+import type { Counted, Totals } from './window.js'
 
 const ends: readonly MailEvent['type'][] = ['delivered', 'relayed', 'bounced']
 

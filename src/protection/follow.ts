@@ -2,12 +2,13 @@ import { type PauseReason, pauseMarketing, pauseSending } from '../billing/index
 import type { Effect } from '../events/index.js'
 import { type ProtectionRow, prepared, type SubscriptionRow, type Tx } from '../store/index.js'
 import { type AuditAction, byItself, writeAudit } from './audit.js'
-import { type Counted, countedOf, totalsOf } from './counted.js'
+import { countedOf, totalsOf } from './counted.js'
 import { countByProvider } from './providers.js'
 import { type Alarm, alarmOf, type ProtectionSettings } from './thresholds.js'
 import {
   addTo,
   addToHour,
+  type Counted,
   counters,
   forgetOld,
   hourOf,

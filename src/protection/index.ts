@@ -7,8 +7,8 @@
  */
 export { type AuditAction, type AuditEntry, byItself, readAudit } from './audit.js'
 export { makeProtection } from './follow.js'
-export { forgetOldCounts } from './forget-counts.js'
 export { announceOnce } from './notices.js'
+export { forgetOldCounts } from './once.js'
 export { pauseByOperator, unpause } from './operator.js'
 export { largeProviderOf, type ProviderTotals, providerOf, readProviders } from './providers.js'
 export {

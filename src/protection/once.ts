@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
+import type { Clock } from '../clock/index.js'
 import type { MailEvent } from '../events/index.js'
-import { type ProtectionAddressRow, prepared, type Tx } from '../store/index.js'
-import { hourOf, hoursOf } from './window.js'
+import { type ProtectionAddressRow, prepared, type Store, type Tx } from '../store/index.js'
+import { forgetIdle, hourOf, hoursOf } from './window.js'
 
 /**
  * decisions.md, 'Account protection': an address counts once in the window. Takes it into account, and
@@ -43,7 +44,7 @@ const enter = prepared<ProtectionAddressRow & { before: number }, { hour: number
 const mostAtOnce = 500
 
 /** Deletes some of those that have slid out of the window; returns how many. */
-export async function forgetAddresses(
+async function forgetAddresses(
   tx: Tx,
   { now, windowMs }: { now: number; windowMs: number },
 ): Promise<number> {
@@ -64,3 +65,23 @@ const remove = prepared<Omit<ProtectionAddressRow, 'hour'>, unknown>((db, values
     .where('kind', '=', values.kind)
     .where('address', '=', values.address),
 )
+
+/**
+ * Deletes what has slid out of the window that rates are counted over: of accounts that mail no more, and the
+ * addresses that were counted once. In slices, with a look at `signal` between them; rates do not change by it.
+ */
+export async function forgetOldCounts(
+  { store, clock }: { store: Store; clock: Clock },
+  windowMs: number,
+  signal: AbortSignal,
+): Promise<{ accounts: number; addresses: number }> {
+  const window = { now: clock.now(), windowMs }
+  const all = async (forget: typeof forgetAddresses) => {
+    let forgotten = 0
+    for (let some = 1; some > 0 && !signal.aborted; forgotten += some) {
+      some = await store.write((tx) => forget(tx, window))
+    }
+    return forgotten
+  }
+  return { accounts: await all(forgetIdle), addresses: await all(forgetAddresses) }
+}

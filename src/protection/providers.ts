@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { type ProtectionProviderRow, prepared, type Read, type Tx } from '../store/index.js'
-import type { Counted } from './counted.js'
-import { dayOf } from './window.js'
+import { type Counted, dayOf } from './window.js'
 
 export type ProviderTotals = Omit<ProtectionProviderRow, 'account_id' | 'day'>
 

@@ -10,6 +10,20 @@ import { prepared } from '../store/index.js'
  */
 export type Totals = ProtectionTotals
 
+/** What an event adds to its account's counts. */
+export interface Counted {
+  accountId: string
+  at: number
+  /** Undefined: of the mail as a whole. */
+  provider: string | undefined
+  recipients: 0 | 1
+  bounces: 0 | 1
+  complaints: 0 | 1
+  /** Complaints that nothing proves: shown, and in no rate. */
+  unproved: 0 | 1
+  marketing: boolean
+}
+
 const hourMs = 3_600_000
 export const hourOf = (at: number) => Math.floor(at / hourMs)
 export const dayOf = (at: number) => Math.floor(at / dayMs)

@@ -6,10 +6,8 @@
 export { heldRelease, liftHold, upgradeLock } from './hold.js'
 export { type Journal, readJournal, type Step, steps } from './journal.js'
 export type { Running } from './judge.js'
-export { commandOf, type Layout, makeLayout } from './layout.js'
-export { ownName, type Release, readRelease } from './release.js'
-export { isPackaged, runWell } from './run.js'
-export { makeService, type Service } from './service.js'
+export { commandOf, type Layout, makeLayout, ownName, type Release, readRelease } from './layout.js'
+export { isPackaged, makeService, runWell, type Service } from './run.js'
 export type { Progress, Switched } from './switch.js'
 export {
   finishBroken,

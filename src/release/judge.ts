@@ -1,7 +1,7 @@
 import { request as plainRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
 import { type Clock, pause } from '../clock/index.js'
-import type { Service } from './service.js'
+import type { Service } from './run.js'
 
 /** What the running appliance tells of itself. */
 export interface Running {

@@ -13,9 +13,7 @@ import {
 import { join } from 'node:path'
 import { OperatorError } from '../errors/index.js'
 import { removeDurably, renameDurably } from '../store/index.js'
-import type { Layout } from './layout.js'
-import type { Release } from './release.js'
-import { refuseWithoutRoom } from './room.js'
+import { type Layout, type Release, refuseWithoutRoom } from './layout.js'
 import { run, runWell } from './run.js'
 import { checkFile, checkTree, type Machine, sha256Of, sumsName } from './verify.js'
 

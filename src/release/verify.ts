@@ -4,7 +4,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { glibcHere } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
-import { type Release, readRelease } from './release.js'
+import { type Release, readRelease } from './layout.js'
 
 export const sumsName = 'SHA256SUMS'
 

@@ -1,6 +1,5 @@
 import { occursIn, withoutLinks, wordsOf } from './pattern.js'
-import type { BounceRules, CodeRule, TextRule } from './rules.js'
-import type { ClassEffect, Retry, Verdict } from './verdict.js'
+import type { BounceRules, ClassEffect, CodeRule, Retry, TextRule, Verdict } from './verdict.js'
 
 /** What a server has answered, or what a report says about one recipient. */
 export interface Said {

@@ -10,11 +10,15 @@ export { classify, type Said, saidInReply, verdictOf } from './classify.js'
 export type { DmarcRecord, DmarcReport } from './dmarc-report.js'
 export { saidOf } from './dsn.js'
 export { type Envelope, type Evidence, evidenceOf } from './evidence.js'
-export type { FeedbackLoop } from './feedback-loops.js'
-export { loadFeedbackLoops } from './feedback-loops-file.js'
+export { type FeedbackLoop, loadFeedbackLoops } from './feedback-loops.js'
 export { readReport } from './read.js'
 export type { Action, Feedback, Original, Report, ReportedRecipient } from './report.js'
-export type { BounceRules } from './rules.js'
 export { loadBounceRules } from './rules-file.js'
 export type { TlsReport } from './tls-report.js'
-export { type BounceClass, bounceClasses, type Retry, type Verdict } from './verdict.js'
+export {
+  type BounceClass,
+  type BounceRules,
+  bounceClasses,
+  type Retry,
+  type Verdict,
+} from './verdict.js'

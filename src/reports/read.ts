@@ -8,7 +8,6 @@ import { readOriginal } from './original.js'
 import { causeFor, readPlainBounce } from './plain-bounce.js'
 import type { Report, ReportedRecipient } from './report.js'
 import { readSesNotification } from './ses-notification.js'
-import { tokensIn } from './tokens.js'
 
 /**
  * Finds out what a mail is that came to a return path or to the feedback address. Never rejects;
@@ -71,4 +70,20 @@ function completed(
     remoteMta: remoteMta || cause.host,
     finalRecipient: isNamed ? finalRecipient : cause.address,
   }
+}
+
+// The form that deliveries/return-path.ts signs; relays fold its case, nobody changes its length.
+const token = /(?<![a-z0-9])b[a-z][a-z2-7]{29}@[a-z0-9.-]{1,253}/gi
+const maxTokens = 20
+
+/** What looks like one of our return paths, in the order in which the mail has it. */
+function tokensIn({ source, text, parts }: Message): string[] {
+  const found = new Set<string>()
+  for (const place of [source, text, ...parts.map(({ body }) => body)]) {
+    for (const [address] of place.matchAll(token)) {
+      if (found.size === maxTokens) return [...found]
+      found.add(address.toLowerCase().replace(/[.-]+$/, ''))
+    }
+  }
+  return [...found]
 }

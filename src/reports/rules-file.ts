@@ -3,8 +3,16 @@ import { basename, dirname, join } from 'node:path'
 import { parse, TomlError } from 'smol-toml'
 import { messageOf, OperatorError } from '../errors/index.js'
 import { makePattern, type Pattern } from './pattern.js'
-import type { BounceRules, CodeRule, Provider, TextRule } from './rules.js'
-import { type BounceClass, bounceClasses, type ClassEffect, type Retry } from './verdict.js'
+import {
+  type BounceClass,
+  type BounceRules,
+  bounceClasses,
+  type ClassEffect,
+  type CodeRule,
+  type Provider,
+  type Retry,
+  type TextRule,
+} from './verdict.js'
 
 type Given = Readonly<Record<string, unknown>>
 

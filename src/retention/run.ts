@@ -4,17 +4,17 @@ import { dayMs } from '../clock/index.js'
 import { deleteUnused } from '../contents/index.js'
 import { forgetDmarc } from '../dmarc/index.js'
 import { makeForgetEvents, type Retentions } from '../events/index.js'
-import { type DiskRoom, eachApart } from '../store/index.js'
+import { type DiskRoom, eachApart, prepared } from '../store/index.js'
 import { forgetTlsReports } from '../tls-reports/index.js'
 import { forgetDeliveries } from '../webhooks/index.js'
-import { forgetCampaignBodies } from './campaign-bodies.js'
 import { countBodies } from './count-bodies.js'
 import { keepDiskShare } from './disk.js'
 import { forgetMails } from './mails.js'
 import { type Ages, forgetDays, forgetOldRows } from './old-rows.js'
-import { type RetentionDeps, rest } from './slices.js'
+import { inSlices, type RetentionDeps, rest } from './slices.js'
 import { readState, renumber, setState } from './state.js'
 import { strip } from './strip.js'
+import { dropBodies } from './uses.js'
 
 export interface RunDeps extends RetentionDeps {
   plans: Plans
@@ -159,3 +159,48 @@ function summaryOf(figures: Record<string, number>, isOver: boolean): string {
   ]
   return said.join('; ')
 }
+
+const atOnce = 100
+
+/** Deletes the contents of campaigns that ended before `until` and of which no mail has it any more. */
+async function forgetCampaignBodies(
+  deps: RetentionDeps,
+  { until, signal }: { until: number; signal: AbortSignal },
+): Promise<number> {
+  let gone = 0
+  for (let after = ''; !signal.aborted; ) {
+    const rows = await unusedOfCampaigns(deps.store.read, { after, until, limit: atOnce })
+    const last = rows.at(-1)
+    if (last === undefined) break
+    after = last.campaign
+    const pieces = rows.map((row) => ({ item: row, bytes: row.bytes }))
+    await inSlices(deps, pieces, (tx, row) => dropBodies(tx, [row]), signal)
+    gone += rows.length
+  }
+  return gone
+}
+
+interface CampaignBody {
+  campaign: string
+  id: number
+  attachments: string | null
+  bytes: number
+}
+
+/** Campaigns are few: all of them are looked at, by the primary key. A body without a count never had a mail. */
+const unusedOfCampaigns = prepared<{ after: string; until: number; limit: number }, CampaignBody>(
+  (db, { after, until, limit }) =>
+    db
+      .selectFrom('broadcasts')
+      .innerJoin('bodies', 'bodies.id', 'broadcasts.body_id')
+      .leftJoin('body_uses', 'body_uses.body_id', 'bodies.id')
+      .select(['broadcasts.id as campaign', 'bodies.id', 'attachments'])
+      .select(({ fn }) => fn<number>('octet_length', ['html']).as('bytes'))
+      .where('broadcasts.id', '>', after)
+      .where('ended_at', '<', until)
+      .where(({ or, and, eb }) =>
+        or([eb('uses', '<=', 0), and([eb('uses', 'is', null), eb('recipients', '=', 0)])]),
+      )
+      .orderBy('broadcasts.id')
+      .limit(limit),
+)

@@ -5,10 +5,10 @@ import { OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { codeReplies } from '../smtpd/index.js'
 import type { Store } from '../store/index.js'
-import { takeAllAddresses } from './addresses.js'
 import { startCaretaker } from './caretaker.js'
 import { collect, makeRoom, Refusal } from './incoming.js'
 import { keepMessage } from './keep.js'
+import { takeAllAddresses } from './messages.js'
 
 export interface SandboxReceiverDeps {
   store: Store

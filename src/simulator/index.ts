@@ -5,6 +5,13 @@
  * ever looked up in the DNS; it reports to this appliance alone.
  */
 export { behaviourOf, simulatorDomain } from './recipients.js'
-export { makeSimulator, type Simulator, type SimulatorDeps } from './simulator.js'
-export { ownListener, type Submitted, submitReport, type Target } from './submit-report.js'
+export {
+  makeSimulator,
+  ownListener,
+  type Simulator,
+  type SimulatorDeps,
+  type Submitted,
+  submitReport,
+  type Target,
+} from './simulator.js'
 export { type Reported, writeBounce, writeComplaint } from './write-report.js'

@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { SMTPServer, SMTPServerOptions } from 'smtp-server'
-import type { Certificate } from './certificate.js'
+import { messageOf, OperatorError } from '../errors/index.js'
 
 /**
  * For the name that a client gave (SNI), or for none; the same object as long as it is the same certificate.
@@ -35,4 +36,28 @@ export function offerNow(server: SMTPServer, certificateFor: CertificateFor): vo
   server.options.disabledCommands = usual === undefined ? [...others, 'STARTTLS'] : others
   const { cert, key } = usual ?? {}
   server.updateSecureContext({ cert, key })
+}
+
+/** PEM, as a TLS server takes it. */
+export interface Certificate {
+  cert: Buffer
+  key: Buffer
+}
+
+/** Reads what STARTTLS offers; undefined when no file is named. OperatorError when they are no use. */
+export function readCertificate(files: {
+  certificate: string
+  key: string
+}): Certificate | undefined {
+  if (files.certificate === '') return undefined
+  try {
+    const pair = { cert: readFileSync(files.certificate), key: readFileSync(files.key) }
+    createSecureContext(pair)
+    return pair
+  } catch (error) {
+    throw new OperatorError(
+      `The certificate ${files.certificate} with the key ${files.key} cannot be used: ${messageOf(error)}`,
+      { cause: error },
+    )
+  }
 }

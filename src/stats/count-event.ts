@@ -1,6 +1,15 @@
 import type { EventDetail, EventType } from '../events/index.js'
 import { simulatorDomain } from '../simulator/index.js'
-import type { Counts } from './counts.js'
+import {
+  idsIn,
+  type QueueClass,
+  queueClass,
+  type Read,
+  readExtras,
+  storedJson,
+} from '../store/index.js'
+import type { Counts } from './add-figures.js'
+import type { MailFacts } from './tally.js'
 
 /** An event of the log, as far as the figures go by it. */
 export interface LoggedEvent {
@@ -49,4 +58,83 @@ export function countsOf({ type, recipient, detail }: LoggedEvent): Partial<Coun
     case 'unsubscribed':
       return undefined
   }
+}
+
+/** What the figures tell apart, by mail. A statement for all of them. */
+export async function mailFacts(
+  read: Read,
+  emailIds: Iterable<string>,
+): Promise<Map<string, MailFacts>> {
+  const rows = await read
+    .selectFrom('emails')
+    .leftJoin('domains', 'domains.id', 'emails.domain_id')
+    .leftJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
+    .select(['emails.id', 'emails.type', 'emails.broadcast_id as broadcastId', 'emails.extras'])
+    .select(['domains.name as domain', 'broadcasts.extras as broadcastExtras'])
+    .where('emails.id', 'in', idsIn([...new Set(emailIds)]))
+    .execute()
+  return new Map(
+    rows.map(({ id, type, broadcastId, domain, extras, broadcastExtras }) => {
+      const { tags = [] } = readExtras(extras ?? broadcastExtras) ?? {}
+      return [
+        id,
+        { type, broadcastId, domain: domain ?? '', tags: Array.isArray(tags) ? tags : [] },
+      ]
+    }),
+  )
+}
+
+/** Of a mail that is gone. */
+export const noFacts = (of: QueueClass): MailFacts => ({
+  type: of === queueClass.campaign ? 'marketing' : 'transactional',
+  domain: '',
+  broadcastId: null,
+  tags: [],
+})
+
+const ends = ['delivered', 'relayed', 'bounced']
+const visits = ['opened', 'clicked']
+
+/**
+ * Events of before this version do not say whether they were the first of their kind: of these it is
+ * looked up, as far as the log still goes back.
+ */
+export async function tellFirsts(
+  read: Read,
+  events: readonly LoggedEvent[],
+): Promise<LoggedEvent[]> {
+  const kinds = new Map<string, number>()
+  const emailIds = events.filter((event) => kindOf(event) !== undefined).map((one) => one.emailId)
+  if (emailIds.length === 0) return [...events]
+  const rows = await read
+    .selectFrom('events')
+    .select(['id', 'email_id as emailId', 'delivery_id as deliveryId', 'type', 'detail'])
+    .where('email_id', 'in', idsIn([...new Set(emailIds)]))
+    .where('type', 'in', [...ends, ...visits] as LoggedEvent['type'][])
+    .execute()
+  for (const row of rows) {
+    const kind = kindOf({ ...row, detail: (storedJson(row.detail) ?? null) as EventDetail | null })
+    if (kind !== undefined) kinds.set(kind, Math.min(row.id, kinds.get(kind) ?? row.id))
+  }
+  return events.map((event) => {
+    const kind = kindOf(event)
+    if (kind === undefined) return event
+    const isFirst = kinds.get(kind) === event.id
+    if (visits.includes(event.type)) {
+      return isFirst ? { ...event, detail: { ...event.detail, first: true as const } } : event
+    }
+    // How it had ended is not told, and for the figures does not matter.
+    return isFirst ? event : { ...event, detail: { ...event.detail, before: 'delivered' as const } }
+  })
+}
+
+/** Of what it may be the first: an end of its delivery, or what a person did with its mail. */
+function kindOf({
+  type,
+  emailId,
+  deliveryId,
+  detail,
+}: Pick<LoggedEvent, 'type' | 'emailId' | 'deliveryId' | 'detail'>): string | undefined {
+  if (ends.includes(type)) return `end ${deliveryId}`
+  return visits.includes(type) && detail?.machine !== true ? `${type} ${emailId}` : undefined
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { FigureRow, Read } from '../store/index.js'
-import { addTo, type Counts, counters, noCounts } from './counts.js'
+import { addTo, type Counts, counters, noCounts } from './add-figures.js'
 import { type Cursors, cursorNames } from './cursors.js'
 import type { Dimension, Question } from './question.js'
 

@@ -2,10 +2,8 @@ import type { ConsentDetail } from '../consent/index.js'
 import type { EventDetail } from '../events/index.js'
 import { providerOf } from '../protection/index.js'
 import { idsIn, mailNumber, queueClass, type Read, storedJson, unindexed } from '../store/index.js'
-import { countsOf, type LoggedEvent } from './count-event.js'
+import { countsOf, type LoggedEvent, mailFacts, noFacts, tellFirsts } from './count-event.js'
 import type { Cursors } from './cursors.js'
-import { tellFirsts } from './first-of-kind.js'
-import { mailFacts, noFacts } from './mail-facts.js'
 import type { Happening } from './tally.js'
 
 /** Rows of the logs behind the cursors, and the cursors behind them. */

@@ -1,4 +1,4 @@
-import type { Counts } from './counts.js'
+import type { Counts } from './add-figures.js'
 
 /** Figures as clients read them: counts, and rates between them (null where there is nothing to divide by). */
 export interface Figures {

@@ -1,6 +1,6 @@
 import { dayMs } from '../clock/index.js'
 import type { FigureRow, MailTag } from '../store/index.js'
-import { addTo, type Counts, noCounts } from './counts.js'
+import { addTo, type Counts, noCounts } from './add-figures.js'
 
 /** What the figures tell apart, of a mail. */
 export interface MailFacts {

@@ -1,5 +1,3 @@
-import { storedJson } from './stored-json.js'
-
 /**
  * What few mails have beside the columns of `emails`: JSON in `emails.extras`, null for all others, and
  * in `broadcasts.extras` for all mails of a campaign.
@@ -48,4 +46,30 @@ export function writeExtras(
 ): string | null {
   const given = Object.entries(extras).filter(([, value]) => Object.keys(value ?? {}).length > 0)
   return given.length === 0 ? null : JSON.stringify(Object.fromEntries(given))
+}
+
+/**
+ * What a column of JSON holds, and null where there is none. Undefined where it is broken (by a bug, a hand
+ * in the database, a damaged page): who lists many rows shows the others all the same.
+ */
+export function storedJson(text: string | null): unknown {
+  if (text === null) return null
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The object in such a column; empty where there is none, or what is there is broken. */
+export function storedObject<Value>(text: string | null): Record<string, Value> {
+  const value = storedJson(text)
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject ? (value as Record<string, Value>) : {}
+}
+
+/** The texts of the list in such a column; undefined where it is no list of texts. */
+export function storedTexts(text: string): string[] | undefined {
+  const value = storedJson(text)
+  return Array.isArray(value) && value.every((one) => typeof one === 'string') ? value : undefined
 }

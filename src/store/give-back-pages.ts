@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { databaseFile, execOn, openConnection } from './dialect.js'
-import type { Read, Store } from './index.js'
+import type { Write } from './group-commit.js'
+import type { Read } from './schema.js'
 
 /** What the file has, in pages, and whether it can shrink at all. */
 export interface FilePages {
@@ -20,7 +21,7 @@ const keptShare = 0.1
  * with a look at `signal` between them. Of a file that was made before Posthorn set that up, none.
  */
 export async function giveBackPages(
-  { read, write }: Pick<Store, 'read' | 'write'>,
+  { read, write }: { read: Read; write: Write },
   signal: AbortSignal,
 ): Promise<{ before: FilePages; after: FilePages }> {
   const before = await readPages(read)

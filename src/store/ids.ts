@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { sql } from 'kysely'
 import { v7 } from 'uuid'
 import type { Clock } from '../clock/index.js'
 import type { RawDatabase } from './dialect.js'
@@ -17,7 +18,7 @@ export interface Ids {
 }
 
 /** The largest ids that there are; 0 where there are none. */
-export interface LastIds {
+interface LastIds {
   serial: number
   /** The milliseconds in the largest UUID. */
   uuidMs: number
@@ -121,3 +122,10 @@ export function firstUuidAt(ms: number): string {
     .padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}`
 }
+
+/**
+ * The number under which SQLite keeps a mail. It rises in the order in which mails were committed, which
+ * their ids do not: several threads make those before it is their turn to write. A VACUUM may give other
+ * numbers in the same order, so whoever keeps one keeps the mail's id beside it.
+ */
+export const mailNumber = sql<number>`emails.rowid`

@@ -1,12 +1,11 @@
 import { mkdirSync } from 'node:fs'
-import type { Kysely } from 'kysely'
 import type { Clock } from '../clock/index.js'
 import { databaseFile, kyselyOver, openConnection } from './dialect.js'
 import { type OnFault, reportFault } from './fault.js'
 import { makeGroupCommit, type Write } from './group-commit.js'
 import { type Ids, makeIds, readLastIds } from './ids.js'
 import { openLogSync } from './log-sync.js'
-import type { Tables } from './schema.js'
+import type { Read, Tables } from './schema.js'
 import type { SchemaState } from './schema-state.js'
 import { joinTurns } from './turns.js'
 
@@ -20,7 +19,15 @@ export { copyDurably, removeDurably, renameDurably, writeDurably } from './durab
  * group commit. What must hold: a resolved `write` is on disk (WAL, synced before it is answered); nothing
  * writes outside it; no thread waits for another in SQLite's busy handler. See README.md.
  */
-export { type MailExtras, type MailTag, readExtras, writeExtras } from './extras.js'
+export {
+  type MailExtras,
+  type MailTag,
+  readExtras,
+  storedJson,
+  storedObject,
+  storedTexts,
+  writeExtras,
+} from './extras.js'
 export { isPassing, type OnFault, type StoreFault } from './fault.js'
 export { type FoundDatabase, findDatabase } from './found.js'
 export { giveBackPages, readPages, vacuumStore } from './give-back-pages.js'
@@ -30,22 +37,19 @@ export {
   firstSerialAt,
   firstUuidAt,
   type Ids,
+  mailNumber,
   newUuid,
   nobodysSerial,
   uuidTime,
 } from './ids.js'
 export { type Inspection, inspectDatabase, sealCopy } from './inspect.js'
 export { tryLockFile } from './lock.js'
-export { mailNumber } from './mail-number.js'
 export { prepared, preparedInsert } from './prepared.js'
 export * from './schema.js'
 export { readSchemaState, type SchemaState } from './schema-state.js'
-export { storedJson, storedObject, storedTexts } from './stored-json.js'
 export { forgetTurn, makeTurns } from './turns.js'
 export { emptyWal, walBytes } from './wal.js'
 export { eachApart, writeApart } from './write-apart.js'
-
-export type Read = Kysely<Tables>
 
 export interface Store {
   /** Sees what is committed; never used inside a `write`, which has its own `tx`. */

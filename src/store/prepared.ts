@@ -1,7 +1,6 @@
 import type { Compilable, CompiledQuery, Insertable, InsertObject } from 'kysely'
 import { runOn } from './dialect.js'
-import type { Read } from './index.js'
-import type { Tables } from './schema.js'
+import type { Read, Tables } from './schema.js'
 
 /**
  * A query that Kysely builds and compiles once and that then runs with other values: on the path of

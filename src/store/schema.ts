@@ -1,4 +1,6 @@
-import type { ColumnType, Generated } from 'kysely'
+import type { ColumnType, Generated, Kysely } from 'kysely'
+
+export type Read = Kysely<Tables>
 
 /**
  * The tables' types, in one place. Times are integer milliseconds UTC, booleans 0 or 1,
@@ -1298,7 +1300,7 @@ export interface FigureCursorsRow {
   id: number
   event_id: number
   consent_id: number
-  /** Of the last mail its number (`mail-number.ts`) and its id. */
+  /** Of the last mail its number (`ids.ts`) and its id. */
   mail_number: number
   mail_id: string
   /** Events up to this one do not say whether they were the first of their kind. */
@@ -1432,7 +1434,7 @@ export interface PastDeliveryRow {
 /** How far retention has come; one row, of id 1. */
 export interface RetentionStateRow {
   id: number
-  /** Of the last mail whose body is counted its number (`mail-number.ts`) and its id. */
+  /** Of the last mail whose body is counted its number (`ids.ts`) and its id. */
   mail_number: number
   mail_id: string
   /** The mail up to which the bodies are deleted, but for those in `retention_waiting`. */

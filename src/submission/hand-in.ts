@@ -26,8 +26,7 @@ import type { Client } from './client.js'
 import { fingerprintOf } from './fingerprint.js'
 import { type Understood, understand, wrong } from './message.js'
 import { headerOf } from './own-headers.js'
-import { forTemplate } from './template.js'
-import { whereNamed } from './where-named.js'
+import { forTemplate, whereNamed } from './template.js'
 
 export interface HandInDeps {
   emails: EmailDeps

@@ -20,7 +20,7 @@ import { openSessionLog } from './session-log.js'
  * TLS alone; a 250 means that the mail is on disk; a message leaves as it was written; nothing is taken
  * that the API would refuse. See README.md.
  */
-export { findSession, listSessions, type SubmissionSession } from './sessions.js'
+export { findSession, listSessions, type SubmissionSession } from './session.js'
 
 export interface SubmissionDeps extends EmailDeps {
   meter: Meter

@@ -13,11 +13,11 @@ export {
   type LineFault,
 } from './csv.js'
 export { suppressFailing } from './failing.js'
-export { liftExpired } from './lift-expired.js'
 export { listSuppressions, suppressionsOf } from './list.js'
 export {
   type Lifting,
   lift,
+  liftExpired,
   type NewSuppression,
   type Suppression,
   type SuppressionReason,

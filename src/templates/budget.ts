@@ -14,7 +14,7 @@ export interface Budget {
   exceeded(): string | undefined
 }
 
-// With what the main thread's watch adds (watch.ts), a job ends within 100 ms of CPU.
+// With what the main thread's watch adds (render-thread.ts), a job ends within 100 ms of CPU.
 const maxCpuMs = 60
 // HTML of 2 MiB whose variables are escaped takes about twice its size.
 const maxMemory = 5_000_000

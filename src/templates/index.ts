@@ -9,13 +9,15 @@ export { type Difference, differences } from './differences.js'
 export type { Rendered, RenderJob, RenderOutcome, TemplateFault, TemplatePart } from './job.js'
 export {
   escapeMerged,
+  type MergedContact,
   type MergePiece,
   type MergeTag,
   mergedValue,
   mergeInto,
   mergePieces,
+  mergeValues,
+  stranger,
 } from './merge-tags.js'
-export { type MergedContact, mergeValues, stranger } from './merge-values.js'
 export {
   describeFault,
   findSyntaxFault,

@@ -1,8 +1,7 @@
+import { LiquidError } from 'liquidjs'
 import type { Budget } from './budget.js'
 import { type Engine, makeEngine, type Parsed } from './engine.js'
-import { faultOf } from './fault.js'
 import type { RenderJob, RenderOutcome, Source, TemplateFault, TemplatePart } from './job.js'
-import { makeParsedCache } from './parsed-cache.js'
 import { subjectLine } from './subject-line.js'
 
 const maxBytes = { subject: 998, html: 2 * 1024 * 1024, text: 2 * 1024 * 1024 } as const
@@ -95,4 +94,59 @@ function checked(part: TemplatePart, text: string): string {
   if (part !== 'text' && text.trim() === '') throw fault('render', 'it is empty when rendered')
   if (text.includes('\0')) throw fault('render', 'it has a NUL character when rendered')
   return text
+}
+
+const maxMessageLength = 200
+
+/** What was thrown while a part was parsed or rendered, as the fault that its author is told. */
+function faultOf(thrown: unknown, phase: 'syntax' | 'render', part: TemplatePart): TemplateFault {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown))
+  const position = positionOf(error)
+  const cause = (error instanceof LiquidError && error.originalError) || error
+  if ('variableName' in cause && typeof cause.variableName === 'string') {
+    const variable = shortened(cause.variableName)
+    const message = `the variable "${variable}" is missing`
+    return { kind: 'missing_variable', part, variable, message, ...position }
+  }
+  // liquidjs writes the position into the message; it is told once, beside the part.
+  const message = shortened(cause.message.replace(/, line:\d+, col:\d+$/, ''))
+  return { kind: phase, part, message, ...position }
+}
+
+function positionOf(error: Error): { line?: number; column?: number } {
+  if (!(error instanceof LiquidError)) return {}
+  const [line, column] = error.token.getPosition()
+  return line === undefined || column === undefined ? {} : { line, column }
+}
+
+const shortened = (text: string) =>
+  text.length > maxMessageLength ? `${text.slice(0, maxMessageLength)}…` : text
+
+// A parsed tag takes about 2 KB, the text between tags its own length (2026-11-21).
+const tagBytes = 2_000
+const maxParsedBytes = 32 * 1024 * 1024
+
+/** What was parsed, the least recently used forgotten first. */
+function makeParsedCache() {
+  const kept = new Map<string, { parsed: Parsed; bytes: number }>()
+  let total = 0
+  return {
+    get(key: string): Parsed | undefined {
+      const entry = kept.get(key)
+      if (entry === undefined) return undefined
+      kept.delete(key)
+      kept.set(key, entry)
+      return entry.parsed
+    },
+    keep(key: string, parsed: Parsed, liquid: string): void {
+      const bytes = liquid.length * 2 + (liquid.match(/\{[{%]/g)?.length ?? 0) * tagBytes
+      kept.set(key, { parsed, bytes })
+      total += bytes
+      for (const [oldest, entry] of kept) {
+        if (total <= maxParsedBytes) break
+        kept.delete(oldest)
+        total -= entry.bytes
+      }
+    },
+  }
 }

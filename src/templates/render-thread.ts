@@ -3,7 +3,6 @@ import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { type CpuClock, openCpuClock } from './cpu.js'
 import type { RenderJob, RenderOrder, RenderOutcome, RenderReport, TemplateFault } from './job.js'
-import { makeWatch, type Watch } from './watch.js'
 
 /** A job and where its outcome goes. */
 export interface Ticket {
@@ -24,7 +23,7 @@ export interface RenderThread {
   gone: Promise<void>
 }
 
-export interface RenderThreadEvents {
+interface RenderThreadEvents {
   room(): void
   /**
    * It takes no more jobs. The one that ended it is settled; the innocent ones are handed back in
@@ -107,4 +106,43 @@ function reasonOf(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
   if (code === 'ERR_WORKER_OUT_OF_MEMORY') return 'it uses too much memory'
   return `it breaks the renderer (${messageOf(cause).slice(0, 100)})`
+}
+
+// At worst a job is first seen after one tick, and over its limit one tick late.
+const tickMs = 10
+const maxCpuMs = 70
+
+interface Watch {
+  /** Looks until `rest`. */
+  look(): void
+  rest(): void
+}
+
+/**
+ * Looks from the main thread at the job that the render thread is working on, because there is
+ * code (parsing, regular expressions) in which that thread cannot look at itself. Calls `exceeded`
+ * when one job has used up its CPU time.
+ */
+function makeWatch(current: Int32Array, cpu: CpuClock, exceeded: (serial: number) => void): Watch {
+  let timer: NodeJS.Timeout | undefined
+  let seen = 0
+  let seenCpuMs = 0
+  const tick = () => {
+    const serial = Atomics.load(current, 0)
+    if (serial === 0 || serial !== seen) {
+      seen = serial
+      seenCpuMs = serial === 0 ? 0 : cpu.ms()
+    } else if (cpu.ms() - seenCpuMs >= maxCpuMs) exceeded(serial)
+  }
+  return {
+    look() {
+      // Not the appliance's clock: CPU is used up in real time, however a test moves the other.
+      timer ??= setInterval(tick, tickMs)
+    },
+    rest() {
+      clearInterval(timer)
+      timer = undefined
+      seen = 0
+    },
+  }
 }

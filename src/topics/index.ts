@@ -4,8 +4,16 @@
  * unique within an account whatever their case, an archived one included; an opt-out is by address
  * and outlives both the contact and the topic.
  */
-export { type LeftTopic, listOptOuts, optOutCounts } from './left.js'
-export { type OptOut, optedOutAmong, optIn, optOut, topicsLeftBy } from './opt-out.js'
+export {
+  type LeftTopic,
+  listOptOuts,
+  type OptOut,
+  optedOutAmong,
+  optIn,
+  optOut,
+  optOutCounts,
+  topicsLeftBy,
+} from './opt-out.js'
 export {
   createTopic,
   findTopic,

@@ -4,7 +4,7 @@ import { checkOpen, type Plans, readBilling } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import { type Api, described, QueryFlag, reply, rule, Uuid } from '../http/index.js'
 import type { Store } from '../store/index.js'
-import { listOptOuts, optOutCounts } from './left.js'
+import { listOptOuts, optOutCounts } from './opt-out.js'
 import {
   createTopic,
   isLine,

@@ -5,7 +5,7 @@
  * anything else leads nowhere; an answer waits for no commit; what machines do counts as no reading.
  * `routes.ts` has the public paths; the rest loads in mail threads too. See README.md.
  */
-export { type Link, trackableLinks } from './links.js'
+export { type Link, trackableLinks, trackedTarget } from './links.js'
 export type { TrackingAgents } from './machines.js'
 export { loadTrackingAgents } from './machines-file.js'
 export { openRecorder, type Recorder, type RecorderDeps } from './recorder.js'
@@ -16,6 +16,5 @@ export {
   type Switches,
   setSwitches,
 } from './switches.js'
-export { trackedTarget } from './target.js'
 export { type Copy, makeTrackingTokens, type TrackingTokens } from './token.js'
 export { makeTracker, type TrackedMail, type Tracker } from './tracker.js'

@@ -3,9 +3,8 @@ import { classOfMail, type MailKind } from '../deliveries/index.js'
 import type { EventDetail, LandEvents, MailEvent } from '../events/index.js'
 import { cell, prepared, type QueueClass, rowsOf, type Tx } from '../store/index.js'
 import type { Allowance } from './allowance.js'
-import { machineVisit } from './judge.js'
 import type { HitKind } from './machines.js'
-import type { Hit, Tally, Visit } from './visits.js'
+import { type Hit, machineVisit, type Tally, type Visit } from './visits.js'
 
 export interface RecordDeps {
   land: LandEvents

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { ApplianceKey } from '../config/index.js'
-import { isTarget } from './target.js'
+import { isTarget } from './links.js'
 
 /** Whose copy of which mail a pixel or link stands in. */
 export interface Copy {

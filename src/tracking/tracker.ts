@@ -3,7 +3,7 @@ import type { Clock } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import { bodyEnd } from '../preferences/index.js'
 import type { Store } from '../store/index.js'
-import { type Plan, planOf, withLinks } from './plan.js'
+import { type Plan, planOf, withLinks } from './links.js'
 import { type DomainTracking, type Switches, trackingOf } from './switches.js'
 import { type Copy, makeTrackingTokens } from './token.js'
 

@@ -1,9 +1,9 @@
 // automations.md §4, row 20: the engine and the simulator tell the same of the same.
 import t, { type Test } from 'tap'
-import type { EventInput } from '../../src/automations/accept.js'
 import { compile } from '../../src/automations/compile.js'
 import type { AutomationDefinition, JsonObject } from '../../src/automations/definition.js'
-import { appended } from '../../src/automations/history.js'
+import type { EventInput } from '../../src/automations/repeats.js'
+import { appended } from '../../src/automations/run.js'
 import type { Run } from '../../src/automations/runs.js'
 import { type Happening, type Simulation, simulate } from '../../src/automations/simulate.js'
 import { validate } from '../../src/automations/validate.js'

@@ -7,8 +7,8 @@ import type {
   Variable,
 } from '../../src/automations/definition.js'
 import { type Facts, fieldOf } from '../../src/automations/field.js'
+import { hasText } from '../../src/automations/json.js'
 import { judge } from '../../src/automations/rule.js'
-import { hasText } from '../../src/automations/same-json.js'
 import { seeded } from '../shaping/seeded.js'
 
 const facts = (payload: Json): Facts => ({

@@ -9,8 +9,7 @@ import type {
   WaitConfig,
 } from '../../src/automations/definition.js'
 import { durationMs } from '../../src/automations/duration.js'
-import { appended } from '../../src/automations/history.js'
-import { type StoredEvent, startRun, type Traveller } from '../../src/automations/run.js'
+import { appended, type StoredEvent, startRun, type Traveller } from '../../src/automations/run.js'
 import { type Happening, type SimulatedWorld, simulate } from '../../src/automations/simulate.js'
 import { validate } from '../../src/automations/validate.js'
 import { branchOf, walk } from '../../src/automations/walk.js'

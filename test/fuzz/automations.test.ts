@@ -1,7 +1,6 @@
 // Random definitions, valid or not, with random events: `validate` names what is wrong and never
 // throws, and what it lets through is walked to its end within the limits.
 import t from 'tap'
-import { advanced } from '../../src/automations/advance.js'
 import { compile } from '../../src/automations/compile.js'
 import {
   type AutomationDefinition,
@@ -9,12 +8,11 @@ import {
   type Json,
   limits,
 } from '../../src/automations/definition.js'
-import { appended } from '../../src/automations/history.js'
-import { type StoredEvent, startRun, type Traveller } from '../../src/automations/run.js'
+import { appended, type StoredEvent, startRun, type Traveller } from '../../src/automations/run.js'
 import { simulate } from '../../src/automations/simulate.js'
 import { validate } from '../../src/automations/validate.js'
 import { walk } from '../../src/automations/walk.js'
-import type { Known } from '../../src/automations/walked.js'
+import { advanced, type Known } from '../../src/automations/walked.js'
 import {
   type Chance,
   chance,

@@ -1,7 +1,7 @@
 import { parse, type DefaultTreeAdapterTypes as Tree } from 'parse5'
 import t from 'tap'
 import { trackableLinks, trackedTarget } from '../../src/tracking/index.js'
-import { planOf, withLinks } from '../../src/tracking/plan.js'
+import { planOf, withLinks } from '../../src/tracking/links.js'
 
 const nobody = new Set<string>()
 const found = (html: string) => trackableLinks(html).map(({ target }) => target)

@@ -5,9 +5,8 @@ import { makeApplianceKey, packageFile } from '../../src/config/index.js'
 import { OperatorError } from '../../src/errors/index.js'
 import { makeAllowance } from '../../src/tracking/allowance.js'
 import { loadTrackingAgents, makeTrackingTokens } from '../../src/tracking/index.js'
-import { machineVisit } from '../../src/tracking/judge.js'
 import { makeMachineAsking } from '../../src/tracking/machines.js'
-import { makeVisits } from '../../src/tracking/visits.js'
+import { machineVisit, makeVisits } from '../../src/tracking/visits.js'
 import { makeTempDir } from '../support/store.js'
 
 const tokens = makeTrackingTokens(makeApplianceKey(Buffer.alloc(32, 7)))

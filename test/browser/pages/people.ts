@@ -1,5 +1,5 @@
 import { makeResetLink } from '../../../src/people/entry-link.js'
-import { newToken } from '../../../src/people/token.js'
+import { newToken } from '../../../src/people/session.js'
 import type { PlacePages } from '../every-page.js'
 
 const longName = 'Wolfeschlegelsteinhausenbergerdorff the Third of That Name'

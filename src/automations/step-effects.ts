@@ -1,0 +1,90 @@
+import type { UpdateResult } from 'kysely'
+import { prepared, storedObject, type Tx } from '../store/index.js'
+import { enqueueWebhook } from '../webhooks/index.js'
+import type { Plan } from './plan.js'
+import type { Traveller } from './run.js'
+import { type ContactChanges, changed } from './update.js'
+
+/** The event that a webhook step tells. */
+const event = 'automation.step'
+
+/**
+ * Writes a job for each webhook that these runs tell an endpoint of the account; one that is disabled
+ * or gone gets none. Resolves with whether there is any.
+ */
+export async function enqueueStepWebhooks(
+  tx: Tx,
+  accountId: string,
+  plans: readonly Extract<Plan, { kind: 'go' }>[],
+  now: number,
+): Promise<boolean> {
+  let any = false
+  for (const { run, walked } of plans) {
+    for (const action of walked.actions) {
+      if (action.kind !== 'webhook') continue
+      const { endpointId, payload, stepId } = action
+      const step = run.version.compiled.byId.get(stepId)?.step.key ?? ''
+      const body = JSON.stringify({
+        event,
+        automationId: run.row.automation_id,
+        runId: run.row.id,
+        step,
+        contactId: run.row.contact_id,
+        email: run.contact?.email ?? '',
+        payload,
+        timestamp: new Date(now).toISOString(),
+      })
+      // The lane's order is by what it tells of; here that is the run.
+      const job = { accountId, endpointId, subjectId: run.row.id, event, body, now }
+      if (await enqueueWebhook(tx, job)) any = true
+    }
+  }
+  return any
+}
+
+/**
+ * Lays a step's changes over the contact as it is now, which may have changed since the step was
+ * planned. What has become too large meanwhile changes nothing.
+ */
+export async function applyChanges(tx: Tx, id: string, changes: ContactChanges): Promise<void> {
+  const [row] = await contactOf(tx, { id })
+  if (row === undefined) return
+  const { email, firstName, lastName, phone, metadata, createdAt } = row
+  const contact: Traveller = {
+    ...{ id, email, firstName, lastName, phone, createdAt },
+    metadata: storedObject(metadata),
+  }
+  const after = changed(contact, changes)
+  if (after === undefined) return
+  const { firstName: first, lastName: last } = after
+  const kept = metadata === null && changes.metadata === undefined ? null : after.metadata
+  const json = kept === null ? null : JSON.stringify(kept)
+  await putContact(tx, { id, first, last, json })
+}
+
+interface ContactColumns {
+  email: string
+  firstName: string | null
+  lastName: string | null
+  phone: string | null
+  metadata: string | null
+  createdAt: number
+}
+
+const contactOf = prepared<{ id: string }, ContactColumns>((db, { id }) =>
+  db
+    .selectFrom('contacts')
+    .select(['email', 'first_name as firstName', 'last_name as lastName', 'phone', 'metadata'])
+    .select('created_at as createdAt')
+    .where('id', '=', id),
+)
+
+const putContact = prepared<
+  { id: string; first: string | null; last: string | null; json: string | null },
+  UpdateResult
+>((db, { id, first, last, json }) =>
+  db
+    .updateTable('contacts')
+    .set({ first_name: first, last_name: last, metadata: json })
+    .where('id', '=', id),
+)

@@ -1,0 +1,183 @@
+import type { Compiled, CompiledStep } from './compile.js'
+import { type Json, type JsonObject, limits, type StepOf, type Variable } from './definition.js'
+import { durationMs, maxWaitMs } from './duration.js'
+import { type Facts, resolve, shownContact } from './field.js'
+import { holds, type Judged } from './rule.js'
+import type { Engagement, RunState, StoredEvent, Traveller } from './run.js'
+import type { Known, Next, StepAction, WalkedEntry } from './walked.js'
+import { nextTimeOfDay, windowOpens, zoneOf } from './window.js'
+
+/** A walk on its way. */
+export interface Going {
+  version: Compiled
+  run: RunState
+  known: Known
+  now: number
+  at: CompiledStep
+  /** Null as soon as the step in which the run waited is left. */
+  enteredAt: number | null
+  wokenBy: StoredEvent | null
+  contact: Traveller | undefined
+  actions: StepAction[]
+  history: WalkedEntry[]
+  heard: Record<string, number>
+  waits: { key: string; event: StoredEvent }[]
+  /** Keys of sends whose mail is being made by this walk. */
+  sent: Set<string>
+  steps: number
+  mails: number
+}
+
+/** What a step comes to. */
+export type Taken =
+  /** Goes on along that edge; where there is none the run has come to its end. */
+  { edge: string; result: string; why?: Judged; eventId?: number } | Next
+
+export type Ended = Next & { kind: 'end' }
+
+export const exit = (at: CompiledStep, reason: string): Ended => ({
+  kind: 'end',
+  stepId: at.id,
+  status: 'exited',
+  reason,
+})
+
+export const fail = (at: CompiledStep, reason: string): Ended => ({
+  kind: 'end',
+  stepId: at.id,
+  status: 'failed',
+  reason,
+})
+
+/** A line of history about the step at which the walk is. */
+export function note({ at, now, history }: Going, result: string): void {
+  history.push({ stepId: at.id, at: now, result })
+}
+
+/** What rules and variables see at this step. */
+export function factsOf({ contact, known, waits, sent }: Going): Facts {
+  return {
+    contact,
+    trigger: known.trigger,
+    event: waits.at(-1)?.event ?? known.trigger,
+    waits,
+    // Nobody has opened what is only being made.
+    mail: (key) => (sent.has(key) ? unread : known.mail(key)),
+  }
+}
+
+const unread: Engagement = { opened: false, clicked: false, delivered: false, bounced: false }
+
+/** Has a mail made, unless the contact or something else keeps it from being made. */
+export function send(state: Going, step: StepOf<'send_email'>): Taken {
+  const { known, version, contact, now, at } = state
+  const { topicId, variables = {} } = step.config
+  if (topicId !== undefined && known.optedOut(topicId)) {
+    return { edge: 'default', result: 'skipped:left_topic' }
+  }
+  if (state.mails >= limits.mailsPerRun) return fail(at, 'limit')
+  const { sendWindow, timeZone } = version.settings
+  if (sendWindow !== undefined) {
+    const opens = windowOpens(sendWindow, zoneOf(sendWindow.zone, contact, timeZone), now)
+    if (opens > now) return { kind: 'blocked', stepId: at.id, reason: 'window', until: opens }
+  }
+  const filled = mailVariables(state, variables)
+  const obstacle = known.obstacle(step, filled)
+  if (obstacle?.kind === 'failed') return fail(at, obstacle.reason)
+  if (obstacle?.kind === 'skipped') {
+    return { edge: 'default', result: `skipped:${obstacle.reason}` }
+  }
+  if (obstacle?.kind === 'blocked') {
+    return { kind: 'blocked', stepId: at.id, reason: obstacle.reason, until: obstacle.until }
+  }
+  const entry = state.history.length
+  state.actions.push({ kind: 'mail', stepId: at.id, step, variables: filled, entry })
+  state.sent.add(step.key)
+  state.mails += 1
+  return { edge: 'default', result: 'sent' }
+}
+
+/** Values with their variables filled in; one whose field is missing is left out. */
+export function filledIn(state: Going, values: Record<string, Json | Variable>): JsonObject {
+  const facts = factsOf(state)
+  const entries = Object.entries(values).flatMap(([name, given]) => {
+    const value = resolve(facts, given)
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** What a mail's template sees. A variable whose field is missing is missing. */
+function mailVariables(state: Going, values: Record<string, Json | Variable>): JsonObject {
+  const { contact, known, waits } = state
+  return {
+    ...filledIn(state, values),
+    ...(contact === undefined ? {} : { contact: shownContact(contact) }),
+    trigger: known.trigger.payload ?? {},
+    event: (waits.at(-1)?.event ?? known.trigger).payload ?? {},
+    waits: Object.fromEntries(waits.map(({ key, event }) => [key, event.payload ?? {}])),
+  }
+}
+
+export function delay(state: Going, { config }: StepOf<'delay'>): Taken {
+  const { run, version, contact, now, at, enteredAt } = state
+  if (enteredAt !== null && now >= run.dueAt) return { edge: 'default', result: 'waited' }
+  const park = { kind: 'park', stepId: at.id, waitEvent: null, seen: 0 } as const
+  // Looked at too early: the clock has gone back.
+  if (enteredAt !== null) return { ...park, dueAt: run.dueAt }
+  const { duration, until } = config
+  if (until !== undefined) {
+    const zone = zoneOf(until.zone, contact, version.settings.timeZone)
+    return { ...park, dueAt: nextTimeOfDay(until, zone, now) }
+  }
+  return { ...park, dueAt: now + (durationMs(duration ?? '') ?? 0) }
+}
+
+export function waitForEvent(state: Going, step: StepOf<'wait_for_event'>): Taken {
+  const { run, now, at, enteredAt, known } = state
+  const { eventName, timeout, since } = step.config
+  const entered = enteredAt !== null
+  // An event that came before the step, of no interest to this one, is still there for another wait.
+  const mark = `@${step.key}`
+  const strict = since === 'step'
+  const heard = state.heard[eventName] ?? known.trigger.id
+  let seen = Math.max(heard, strict && entered ? (state.heard[mark] ?? 0) : 0)
+  // Ingest has judged it as it came; what the contact is by now does not undo that.
+  let found = state.wokenBy?.name === eventName ? state.wokenBy : undefined
+  while (found === undefined) {
+    const event = known.nextEvent(eventName, seen)
+    if (event === undefined) break
+    seen = event.id
+    if ((!strict || entered) && satisfies(state, step, event)) found = event
+  }
+  if (found !== undefined) {
+    const event = found
+    state.heard[eventName] = Math.max(heard, event.id)
+    state.waits = [...state.waits.filter(({ key }) => key !== step.key), { key: step.key, event }]
+    return { edge: 'event_received', result: 'received', eventId: event.id }
+  }
+  if (entered && now >= run.dueAt) return { edge: 'timeout', result: 'timed_out' }
+  if (strict && !entered) state.heard[mark] = seen
+  const forMs = durationMs(timeout ?? '') ?? maxWaitMs
+  const dueAt = entered ? run.dueAt : now + forMs
+  return { kind: 'park', stepId: at.id, dueAt, waitEvent: eventName, seen }
+}
+
+function satisfies(state: Going, { config }: StepOf<'wait_for_event'>, event: StoredEvent) {
+  return holds(config.filter, { ...factsOf(state), event })
+}
+
+/**
+ * Whether an event that has just come ends the wait in which a run is parked. `known` needs no more
+ * than what rules read.
+ */
+export function wakes(
+  version: Compiled,
+  run: Pick<RunState, 'stepId' | 'waits'>,
+  facts: Omit<Facts, 'event' | 'waits'>,
+  event: StoredEvent,
+): boolean {
+  const step = version.byId.get(run.stepId)?.step
+  if (step?.type !== 'wait_for_event' || step.config.eventName !== event.name) return false
+  return holds(step.config.filter, { ...facts, waits: run.waits, event })
+}

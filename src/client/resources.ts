@@ -1,0 +1,209 @@
+import { type Methods, pick, type Query } from './call.js'
+import { type ImportSource, importContacts } from './import.js'
+import type { CallOptions, Core } from './request.js'
+import { type SendManyOptions, type Sent, sendMany } from './send-many.js'
+import type { EventAccepted, NewEvents } from './types.js'
+
+/** Campaigns. */
+export const broadcastMethods = ({
+  plain,
+  byId,
+  byIdWithBody,
+  withBody,
+  pages,
+  pagesById,
+}: Methods) => ({
+  /** Whom it would reach. */
+  preview: withBody('POST /v1/broadcasts/preview'),
+  /** One mail of it to a mailbox of your own. */
+  test: withBody('POST /v1/broadcasts/test'),
+  /** At once, at `scheduledAt`, or kept as a draft. */
+  create: withBody('POST /v1/broadcasts'),
+  list: pages('GET /v1/broadcasts', 'broadcasts'),
+  get: byId('GET /v1/broadcasts/{id}'),
+  /** A draft; an empty `topicId`, `name` or `scheduledAt` takes it away. */
+  update: byIdWithBody('PATCH /v1/broadcasts/{id}'),
+  recipients: pagesById('GET /v1/broadcasts/{id}/recipients', 'recipients'),
+  /** A draft. */
+  send: byId('POST /v1/broadcasts/{id}/send'),
+  /** One that is scheduled or sending; mails under way at this moment still leave. */
+  pause: byId('POST /v1/broadcasts/{id}/pause'),
+  /** What `pause` has paused. */
+  resume: byId('POST /v1/broadcasts/{id}/resume'),
+  /** A draft, or one that is scheduled. */
+  cancel: byId('POST /v1/broadcasts/{id}/cancel'),
+  /** The marketing plan, and what is used of it. */
+  usage: plain('GET /v1/broadcasts/plan/usage'),
+})
+
+export const contactMethods = (methods: Methods, core: Core) => {
+  const { call, part, byId, byIds, byIdWithBody, pagesById } = methods
+  return {
+    lists: {
+      list: part('GET /v1/contacts/lists', 'lists'),
+      create: (name: string, options?: CallOptions) =>
+        call('POST /v1/contacts/lists', { body: { name } }, options),
+      rename: byIdWithBody('PATCH /v1/contacts/lists/{id}'),
+      /** The list and its contacts, for good. */
+      delete: byId('DELETE /v1/contacts/lists/{id}'),
+    },
+    /** Puts a contact on a list, given by its id. */
+    add: byIdWithBody('POST /v1/contacts/{listId}'),
+    /** Who is on a list. */
+    list: pagesById('GET /v1/contacts/{listId}', 'contacts'),
+    /** Takes a contact off a list. */
+    remove: byIds('DELETE /v1/contacts/{listId}/{contactId}'),
+    /**
+     * A CSV file, streamed. It is never tried again by itself: what is counted is in, and
+     * `ImportInterrupted` says how many that are. The same file again skips those.
+     */
+    import: (
+      listId: string,
+      file: ImportSource,
+      query?: Query<'POST /v1/contacts/{listId}/import'>,
+      options?: CallOptions,
+    ) => importContacts(core, listId, file, query, options),
+  }
+}
+
+/** Templates, by their slugs. */
+export const templateMethods = ({
+  byId,
+  byIds,
+  withBody,
+  byIdWithBody,
+  pages,
+  pagesById,
+}: Methods) => ({
+  list: pages('GET /v1/templates', 'templates'),
+  create: withBody('POST /v1/templates'),
+  get: byId('GET /v1/templates/{slug}'),
+  /** Saves the next version. */
+  update: byIdWithBody('PATCH /v1/templates/{slug}'),
+  delete: byId('DELETE /v1/templates/{slug}'),
+  render: byIdWithBody('POST /v1/templates/{slug}/render'),
+  versions: pagesById('GET /v1/templates/{slug}/versions', 'versions'),
+  getVersion: byIds('GET /v1/templates/{slug}/versions/{version}'),
+  restore: byIds('POST /v1/templates/{slug}/versions/{version}/restore'),
+})
+
+export const automationMethods = (methods: Methods) => {
+  const { byId, withBody, byIdWithBody, pages, pagesById } = methods
+  return {
+    /** Always disabled at first. */
+    create: withBody('POST /v1/automations'),
+    list: pages('GET /v1/automations', 'automations'),
+    get: byId('GET /v1/automations/{id}'),
+    update: byIdWithBody('PATCH /v1/automations/{id}'),
+    /** Lets its event start it. */
+    enable: byId('POST /v1/automations/{id}/enable'),
+    /** No event starts it; runs under way finish. */
+    disable: byId('POST /v1/automations/{id}/disable'),
+    /** For good; its runs are cancelled. */
+    archive: byId('POST /v1/automations/{id}/archive'),
+    /** Walks somebody through it; nothing is written or sent. */
+    simulate: byIdWithBody('POST /v1/automations/{id}/simulate'),
+    runs: pagesById('GET /v1/automations/{id}/runs', 'runs'),
+    getRun: byId('GET /v1/automations/runs/{id}'),
+    cancelRun: byId('POST /v1/automations/runs/{id}/cancel'),
+  }
+}
+
+export const topicMethods = ({ call, byId, withBody, byIdWithBody }: Methods) => ({
+  list: (query?: Query<'GET /v1/topics'>, options?: CallOptions) =>
+    pick(call('GET /v1/topics', { query }, options), 'topics'),
+  create: withBody('POST /v1/topics'),
+  /** Changes it; `archived: false` restores it. */
+  update: byIdWithBody('PATCH /v1/topics/{id}'),
+  archive: byId('DELETE /v1/topics/{id}'),
+  /** Who has left it: the latest 500. */
+  optOuts: byId('GET /v1/topics/{id}/opt-outs'),
+})
+
+/** Who must not be mailed, by address. */
+export const suppressionMethods = ({ call, byId, withBody, pages }: Methods) => ({
+  list: pages('GET /v1/suppressions', 'suppressions'),
+  add: withBody('POST /v1/suppressions'),
+  import: withBody('POST /v1/suppressions/import'),
+  /** Why an address is, or is not, mailed. */
+  get: byId('GET /v1/suppressions/{email}'),
+  remove: (
+    email: string,
+    query?: Query<'DELETE /v1/suppressions/{email}'>,
+    options?: CallOptions,
+  ) => call('DELETE /v1/suppressions/{email}', { params: [email], query }, options),
+})
+
+/** Sending domains. */
+export const domainMethods = ({ part, byId, byIdWithQuery, withBody, byIdWithBody }: Methods) => ({
+  list: part('GET /v1/domains', 'domains'),
+  /** Answers with the DNS records to publish. */
+  add: withBody('POST /v1/domains'),
+  get: byId('GET /v1/domains/{id}'),
+  update: byIdWithBody('PATCH /v1/domains/{id}'),
+  delete: byId('DELETE /v1/domains/{id}'),
+  /** Looks whether the records are published. */
+  verify: byId('POST /v1/domains/{id}/verify'),
+  /** What receivers report of mail in its name, by source. */
+  dmarc: byIdWithQuery('GET /v1/domains/{id}/dmarc'),
+})
+
+type EventOfBatch = NewEvents['events'][number]
+
+/** What contacts did, for automations. */
+export const eventMethods = ({ withBody }: Methods) => {
+  const batch = withBody('POST /v1/events/batch')
+  return {
+    send: withBody('POST /v1/events/send'),
+    /** Up to 100 events, in their order, all or none. */
+    batch: (events: readonly EventOfBatch[], options?: CallOptions) => batch({ events }, options),
+    /** Any number of events; yields `{ index, value }` or `{ index, error }` for each. */
+    sendMany(
+      events: Iterable<EventOfBatch> | AsyncIterable<EventOfBatch>,
+      options?: SendManyOptions,
+    ): AsyncGenerator<Sent<EventAccepted>, void, undefined> {
+      const send = async (items: EventOfBatch[], keyed: CallOptions) =>
+        (await batch({ events: items }, keyed)).results
+      // One at a time: events have an order.
+      return sendMany({ source: events, send, weight: () => 1 }, { concurrency: 1, ...options })
+    },
+  }
+}
+
+/** Figures over time. */
+export const statsMethods = ({ withQuery }: Methods) => ({
+  get: withQuery('GET /v1/stats'),
+})
+
+/** The endpoints of webhooks; `readWebhook` and the handlers are for what comes there. */
+export const webhookMethods = ({
+  part,
+  byId,
+  byIds,
+  withBody,
+  byIdWithBody,
+  pagesById,
+}: Methods) => ({
+  list: part('GET /v1/webhooks', 'webhooks'),
+  /** Shows the secret, this once. */
+  create: withBody('POST /v1/webhooks'),
+  get: byId('GET /v1/webhooks/{id}'),
+  update: byIdWithBody('PATCH /v1/webhooks/{id}'),
+  delete: byId('DELETE /v1/webhooks/{id}'),
+  rotate: byIdWithBody('POST /v1/webhooks/{id}/rotate'),
+  test: byId('POST /v1/webhooks/{id}/test'),
+  deliveries: pagesById('GET /v1/webhooks/{id}/deliveries', 'deliveries'),
+  replay: byIds('POST /v1/webhooks/{id}/deliveries/{deliveryId}/replay'),
+  /** Those with these numbers and between them. */
+  replayRange: byIdWithBody('POST /v1/webhooks/{id}/deliveries/replay'),
+  replayFailed: byId('POST /v1/webhooks/{id}/replay'),
+})
+
+/** API keys. A new one is in the answer to `create`, and never again. */
+export const keyMethods = ({ part, byId, withBody, byIdWithBody }: Methods) => ({
+  list: part('GET /v1/keys', 'keys'),
+  create: withBody('POST /v1/keys'),
+  get: byId('GET /v1/keys/{id}'),
+  update: byIdWithBody('PATCH /v1/keys/{id}'),
+  delete: byId('DELETE /v1/keys/{id}'),
+})

@@ -1,7 +1,0 @@
-import type { Clock } from '../clock/index.js'
-import type { Store } from '../store/index.js'
-
-export interface ContactDeps {
-  store: Store
-  clock: Clock
-}

@@ -1,0 +1,70 @@
+import { findBackups } from '../backup/index.js'
+import { readStanding } from '../calendar/index.js'
+import { type Clock, utcTime } from '../clock/index.js'
+import { isSupported, runtimeInUse, wayToFixes } from '../config/index.js'
+import { type DiskRoom, diskRoom } from '../store/index.js'
+import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
+
+/** Whether the Node that this runs on is still mended by its makers. */
+export async function checkRuntime({ clock }: { clock: Clock }): Promise<Finding[]> {
+  const runtime = runtimeInUse()
+  const of = findingsOf('runtime', runtime.name)
+  const { node } = process.versions
+  if (isSupported(runtime, clock.now())) {
+    return [of.ok(`Node ${node} gets fixes until ${runtime.supportEnds}`)]
+  }
+  const found = `Node ${node} got fixes of its security until ${runtime.supportEnds}, and gets none now`
+  return [of.warn(found, wayToFixes(runtime))]
+}
+
+const GiB = 1024 ** 3
+
+/** Room on the disk of the data directory. */
+export async function checkDisk(dataDir: string): Promise<Finding[]> {
+  return [judgeDisk(dataDir, await diskRoom(dataDir))]
+}
+
+export function judgeDisk(dataDir: string, { freeBytes, totalBytes }: DiskRoom): Finding {
+  const of = findingsOf('disk', dataDir)
+  const found = `${(freeBytes / GiB).toFixed(1)} GiB of ${(totalBytes / GiB).toFixed(1)} GiB free`
+  const fix = `make room on the disk, or a larger one: 'df -h ${dataDir}', 'du -xh --max-depth=2 / | sort -h'`
+  // A full disk stops acceptance; a tenth is a warning in time, and enough on a large disk anyway.
+  if (freeBytes < 0.2 * GiB) return of.fail(found, fix)
+  if (freeBytes < Math.min(totalBytes / 10, 10 * GiB)) return of.warn(found, fix)
+  return of.ok(found)
+}
+
+const hourMs = 3_600_000
+
+/** Whether there is a backup, and not too old a one. How its jobs ended is said with those of others. */
+export async function checkBackups({ config, clock }: DoctorDeps): Promise<Finding[]> {
+  const { dir, maxAge } = config.backup
+  const of = findingsOf('backup', dir === '' ? 'backup.dir' : dir)
+  if (dir === '') {
+    return [of.warn('no backups are made', 'set backup.dir, best a directory of another disk')]
+  }
+  const fix = "'posthorn job run backup', and look at its result: 'posthorn job show backup'"
+  const [newest] = await findBackups(dir, clock.now())
+  if (newest === undefined) return [of.fail('there is no backup yet', fix)]
+  const ageMs = clock.now() - newest.madeAt
+  const words = `the newest is ${Math.floor(ageMs / hourMs)} hours old`
+  return [ageMs > maxAge ? of.fail(words, fix) : of.ok(words)]
+}
+
+/** Whether periodic work is done: the last run of each job of the calendar, and whether the next one came. */
+export async function checkJobs({ read, config, clock }: DoctorDeps): Promise<Finding[]> {
+  const now = clock.now()
+  const standings = await readStanding(read, config.jobs, now)
+  const findings = standings.flatMap(({ name, last, dueAt, isOverdue }): Finding[] => {
+    const of = findingsOf('jobs', name)
+    if (isOverdue && dueAt !== null) {
+      const found = `has not run since it was due at ${utcTime(dueAt)}`
+      return [of.fail(found, "see whether the appliance runs: 'systemctl status posthorn'")]
+    }
+    if (last?.result !== 'failed' && last?.result !== 'timed out') return []
+    const found = `the last run, at ${utcTime(last.beganAt)}, ${last.result}: ${last.error}`
+    return [of.fail(found, `mend the cause and run it again: 'posthorn job run ${name}'`)]
+  })
+  if (findings.length > 0) return findings
+  return [findingsOf('jobs', 'the calendar').ok(`${standings.length} jobs, none failed or overdue`)]
+}

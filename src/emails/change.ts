@@ -1,0 +1,74 @@
+import { giveBack } from '../billing/index.js'
+import { cancelDeliveries, retry } from '../deliveries/index.js'
+import { ApiError } from '../errors/index.js'
+import type { EmailDeps } from './deps.js'
+
+/** Takes back an email that is still `scheduled`; refuses any other. */
+export async function cancelScheduled(
+  { store, clock, backlog }: Pick<EmailDeps, 'store' | 'clock' | 'backlog'>,
+  accountId: string,
+  emailId: string,
+): Promise<void> {
+  const ended = await store.write(async (tx) => {
+    const email = await tx
+      .selectFrom('emails')
+      .select(['status', 'created_at'])
+      .where('id', '=', emailId)
+      .where('account_id', '=', accountId)
+      .executeTakeFirst()
+    if (email === undefined) throw new ApiError('not_found', 'No such email')
+    // Checked inside the write: a claim, which makes it `sending`, is a write too.
+    if (email.status !== 'scheduled') {
+      const message = `Only a scheduled email can be cancelled; this one is ${email.status}`
+      throw new ApiError('validation_error', message)
+    }
+    const cancelled = await cancelDeliveries(tx, emailId, clock.now())
+    await giveBack(tx, accountId, cancelled, email.created_at)
+    return cancelled
+  })
+  backlog.change(-ended)
+}
+
+// Receivers that are asked again and again within a minute slow the whole address down.
+const betweenMs = 60_000
+
+/**
+ * Makes what of a mail waits for another attempt due now; resolves with how many deliveries that are. Mail
+ * that was never tried keeps its time, and what is held stays so. Throws a 404, and a 409 where nothing waits
+ * for another attempt or the last one was less than a minute ago.
+ */
+export async function retryEmail(
+  { store, clock, ring }: Pick<EmailDeps, 'store' | 'clock' | 'ring'>,
+  accountId: string,
+  emailId: string,
+): Promise<number> {
+  const now = clock.now()
+  const { changed, due } = await store.write(async (tx) => {
+    const email = await tx
+      .selectFrom('emails')
+      .select('id')
+      .where('id', '=', emailId)
+      .where('account_id', '=', accountId)
+      .executeTakeFirst()
+    if (email === undefined) throw new ApiError('not_found', 'No such email')
+    const waiting = await tx
+      .selectFrom('queue')
+      .select(['id', 'lane', 'class', 'last_attempt_at as triedAt'])
+      .where('email_id', '=', emailId)
+      .where('attempts', '>', 0)
+      .where('held_at', 'is', null)
+      .execute()
+    const rested = waiting.filter(({ triedAt }) => (triedAt ?? 0) <= now - betweenMs)
+    if (waiting.length > 0 && rested.length === 0) {
+      throw new ApiError('conflict', 'The last attempt was less than a minute ago; wait a little')
+    }
+    const ids = rested.map(({ id }) => id)
+    const { changed } = await retry(tx, ids, { now })
+    return { changed, due: rested.map((one) => ({ ...one, accountId, dueAt: now })) }
+  })
+  if (changed === 0) {
+    throw new ApiError('conflict', 'No delivery of this email waits for another attempt')
+  }
+  ring(due.map(({ lane, class: of, accountId, dueAt }) => ({ lane, class: of, accountId, dueAt })))
+  return changed
+}
