@@ -28,10 +28,10 @@ function packageOf(runtime: string): string {
 
 /** The commands of README's section Install. */
 const [aptInstall = '', trial = ''] =
-  /\n## Install\n(.*?)\n## /s
+  /\n## Install\n.*?\n```sh\n(.*?)```/s
     .exec(readFileSync('README.md', 'utf8'))?.[1]
-    ?.match(/^ {4}\S.*$/gm)
-    ?.map((line) => line.replace(/#.*/, '').trim()) ?? []
+    ?.split('\n')
+    .map((line) => line.replace(/#.*/, '').trim()) ?? []
 
 for (const [suite, runtime] of [
   ['bookworm', 'node20'],

@@ -1,0 +1,21 @@
+/** What stands in the documents and no test can paste: how the line begins, and why. */
+export const untried: readonly { begins: string; because: string }[] = [
+  { begins: 'bin/quickstart', because: '.ci/run runs it; test/cli/quickstart.test.ts its parts' },
+  { begins: 'bin/check', because: 'it is what runs this test' },
+  { begins: 'bin/release', because: 'minutes; test/release/unpacked.test.ts builds one' },
+  { begins: 'apt ', because: 'root and a package: test/release/debian.test.ts' },
+  { begins: 'posthorn setup', because: 'it makes a server of the machine: test/cli/setup.test.ts' },
+  { begins: 'posthorn upgrade', because: 'a second release: test/release/upgrade.test.ts' },
+  { begins: 'posthorn doctor', because: 'it asks the world: test/cli/doctor.test.ts' },
+  { begins: 'posthorn top', because: 'a terminal: test/cli/top.test.ts' },
+  { begins: 'tar -xf', because: 'a release: test/release/unpacked.test.ts' },
+  { begins: 'posthorn-0.1.0/bin/posthorn', because: 'a release: test/release/unpacked.test.ts' },
+  { begins: 'npm ', because: 'test/client/package.test.ts installs it; the others build and test' },
+  { begins: 'cd /opt/posthorn', because: 'the npm registry, and minutes' },
+  { begins: 'ln -s /opt', because: 'root' },
+  { begins: 'install -d', because: "root, and the service's user" },
+  { begins: 'systemctl', because: 'systemd as the first process' },
+  { begins: 'journalctl', because: 'systemd as the first process' },
+  { begins: 'userdel', because: 'root, and it removes a user of the machine' },
+  { begins: 'rm -r /var/lib/posthorn', because: 'root, and it removes data of the machine' },
+]
