@@ -17,5 +17,6 @@ export const untried: readonly { begins: string; because: string }[] = [
   { begins: 'systemctl', because: 'systemd as the first process' },
   { begins: 'journalctl', because: 'systemd as the first process' },
   { begins: 'userdel', because: 'root, and it removes a user of the machine' },
+  { begins: 'rm -r data/sandbox', because: 'the other examples use it' },
   { begins: 'rm -r /var/lib/posthorn', because: 'root, and it removes data of the machine' },
 ]
