@@ -1,3 +1,4 @@
+import { keepNewest } from '../bounded/index.js'
 import { ApiError } from '../errors/index.js'
 import { type ApiKeyRow, prepared } from '../store/index.js'
 import type { AccountDeps } from './account.js'
@@ -37,8 +38,7 @@ export function makeCheckKey({ store, clock }: AccountDeps): CheckKey {
 
   const noteUse = (keyId: string, now: number) => {
     if (now - (noted.get(keyId) ?? 0) < usedEveryMs) return
-    if (noted.size >= maxRemembered) noted.clear()
-    noted.set(keyId, now)
+    keepNewest(noted, keyId, now, maxRemembered)
     store
       .write((tx) =>
         tx.updateTable('api_keys').set({ last_used_at: now }).where('id', '=', keyId).execute(),

@@ -1,5 +1,6 @@
 import { enums, literal, optional, type, union } from 'superstruct'
 import type { Plans } from '../billing/index.js'
+import { isoTime } from '../clock/index.js'
 import {
   type Api,
   atLeastOne,
@@ -107,5 +108,3 @@ const shown = (key: ApiKey) => ({
   createdAt: isoTime(key.createdAt),
   lastUsedAt: isoTime(key.lastUsedAt),
 })
-
-const isoTime = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())

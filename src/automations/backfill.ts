@@ -1,6 +1,6 @@
 import type { Selectable, UpdateResult } from 'kysely'
 import { type Plans, readBilling } from '../billing/index.js'
-import { type Clock, pause } from '../clock/index.js'
+import { type Clock, hourMs, pause } from '../clock/index.js'
 import { requireList } from '../contacts/index.js'
 import { OperatorError } from '../errors/index.js'
 import { makeTally } from '../runs/index.js'
@@ -123,7 +123,6 @@ export async function judgeBackfill(
 // Some milliseconds of the turn to write, and a rest in which others have theirs.
 const perWrite = 200
 const restMs = 20
-const hourMs = 3_600_000
 // After a time without the appliance no more than this is made up for.
 const catchUpMs = 10_000
 

@@ -1,4 +1,5 @@
 import { is as isStruct } from 'superstruct'
+import { dayMs } from '../clock/index.js'
 import {
   Headers,
   headersFault,
@@ -30,7 +31,7 @@ import { isVariable } from './field.js'
 import { jsonBytes } from './json.js'
 import { isTimeOfDay, isZone } from './window.js'
 
-const maxReentryMs = 3_650 * 86_400_000
+const maxReentryMs = 3_650 * dayMs
 const maxBranches = 20
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/

@@ -1,3 +1,4 @@
+import { dayMs } from '../clock/index.js'
 import type { MailTag } from '../store/index.js'
 
 /*
@@ -186,9 +187,9 @@ export const limits = {
   stepsPerWalk: 100,
   stepsPerRun: 1_000,
   mailsPerRun: 100,
-  runAgeMs: 400 * 86_400_000,
+  runAgeMs: 400 * dayMs,
   startsPerHour: 20,
-  eventAgeMs: 86_400_000,
+  eventAgeMs: dayMs,
   /** Mails of automations that set each other off by what they bring about, in a row. */
   depth: 5,
   historyEntries: 200,

@@ -1,3 +1,4 @@
+import { hourMs } from '../clock/index.js'
 import type { Compiled } from './compile.js'
 import { limits } from './definition.js'
 import { durationMs } from './duration.js'
@@ -28,8 +29,6 @@ export interface Entering {
   before: { lastStartedAt: number; startsInLastHour: number } | undefined
   now: number
 }
-
-const hourMs = 3_600_000
 
 /** Those of a contact's starts that are less than an hour ago, of which there may be 20. */
 export const inLastHour = (starts: readonly number[], now: number): number[] =>

@@ -1,3 +1,4 @@
+import { keepNewest } from '../bounded/index.js'
 import { maxSubjectBytes } from '../emails/index.js'
 import { ApiError } from '../errors/index.js'
 import { idsOf, prepared, type Read } from '../store/index.js'
@@ -46,9 +47,7 @@ export function makeMailTemplates() {
     const known = kept.get(name)
     if (known !== undefined) return known
     const made = taken(template, subject ?? template.subject)
-    const [oldest] = kept.keys()
-    if (kept.size >= maxKept && oldest !== undefined) kept.delete(oldest)
-    kept.set(name, made)
+    keepNewest(kept, name, made, maxKept)
     return made
   }
 }

@@ -1,5 +1,5 @@
 import type { Plans } from '../billing/index.js'
-import type { Clock } from '../clock/index.js'
+import { type Clock, dayMs } from '../clock/index.js'
 import { type Contact, findContact, listMembers } from '../contacts/index.js'
 import type { Backlog } from '../deliveries/index.js'
 import { ApiError } from '../errors/index.js'
@@ -65,7 +65,7 @@ export interface Preview extends Omit<Simulation, 'lines'> {
 }
 
 // As far as a run can go by waits of 90 days that end by themselves, for most.
-const usualLengthMs = 365 * 86_400_000
+const usualLengthMs = 365 * dayMs
 
 // Each takes some milliseconds of the thread that renders, and a loop may send a hundred times.
 const maxRendered = 20

@@ -1,3 +1,4 @@
+import { dayMs } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import { idsOf, prepared, preparedInsert, type Tx } from '../store/index.js'
 import type { Json } from './definition.js'
@@ -35,7 +36,7 @@ export interface Repeats {
   keep(tx: Tx, input: EventInput, answer: AcceptedEvent): Promise<void>
 }
 
-const lifetimeMs = 86_400_000
+const lifetimeMs = dayMs
 
 /** Looks for the keys of a batch among those of requests, in its transaction. */
 export async function findRepeats(

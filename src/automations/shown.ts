@@ -1,3 +1,4 @@
+import { isoTime } from '../clock/index.js'
 import type { Automation } from './automation.js'
 import type { CohortCounts } from './cohort.js'
 import type { AutomationDefinition } from './definition.js'
@@ -90,5 +91,3 @@ export function shownCohort({ contacts, started, steps, ends, cut }: CohortCount
     cut,
   }
 }
-
-const isoTime = (ms: number) => new Date(ms).toISOString()

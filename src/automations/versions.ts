@@ -1,3 +1,4 @@
+import { keepNewest } from '../bounded/index.js'
 import { isPassing, prepared, type Read } from '../store/index.js'
 import { type Compiled, compile } from './compile.js'
 import type { AutomationDefinition } from './definition.js'
@@ -31,9 +32,7 @@ export function makeVersions(): Versions {
     const known = kept.get(name)
     if (known !== undefined) return known
     const found = await readVersion(read, automationId, version)
-    const [oldest] = kept.keys()
-    if (kept.size >= maxKept && oldest !== undefined) kept.delete(oldest)
-    kept.set(name, found)
+    keepNewest(kept, name, found, maxKept)
     return found
   }
 }

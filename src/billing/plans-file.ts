@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { parse, TomlError } from 'smol-toml'
-import { messageOf, OperatorError } from '../errors/index.js'
+import { OperatorError } from '../errors/index.js'
+import { readToml } from '../toml/index.js'
 import type { EmailPlan, MarketingPlan, Plans } from './plan.js'
 import {
   type Fields,
@@ -15,7 +14,7 @@ import {
 
 /** Reads and checks `plans.toml`; throws one OperatorError that lists every problem. */
 export function loadPlans(file: string): Plans {
-  const content = parsed(file)
+  const content = readToml(file, 'the plans')
   const problems: string[] = []
   const email = readPlans(content.email, 'email', problems, emailPlan)
   const marketing = readPlans(content.marketing, 'marketing', problems, marketingPlan)
@@ -118,19 +117,4 @@ function readDefaults(given: unknown, email: readonly EmailPlan[], problems: str
   }
   if (problems.length > before || !firstAccount || !otherAccounts) return undefined
   return { firstAccount, otherAccounts }
-}
-
-function parsed(file: string): Record<string, unknown> {
-  let content: string
-  try {
-    content = readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new OperatorError(`Cannot read the plans ${file}: ${messageOf(error)}`)
-  }
-  try {
-    return parse(content)
-  } catch (error) {
-    if (!(error instanceof TomlError)) throw error
-    throw new OperatorError(`${file} is not valid TOML: ${error.message}`)
-  }
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { dayMs } from '../clock/index.js'
+import { dayMs, isoDay } from '../clock/index.js'
 import { prepared, type Read, type Tx } from '../store/index.js'
 
 export interface Usage {
@@ -96,7 +96,7 @@ export async function subtractUsage(
 
 /** `2026-11` and `2026-11-21`: the UTC month and day as their rows are called. */
 export function periodsAt(ms: number): { month: string; day: string } {
-  const day = new Date(ms).toISOString().slice(0, 10)
+  const day = isoDay(ms)
   return { month: day.slice(0, 7), day }
 }
 

@@ -1,5 +1,5 @@
 import type { AccountBilling } from '../billing/index.js'
-import type { Clock } from '../clock/index.js'
+import { type Clock, hourMs } from '../clock/index.js'
 import { findContact } from '../contacts/index.js'
 import { blockedAmong } from '../deliveries/index.js'
 import { findSenderDomain } from '../domains/index.js'
@@ -60,7 +60,6 @@ interface TestSent {
 
 // decisions.md: in any 60 minutes, an account.
 const testsAnHour = 20
-const hourMs = 3_600_000
 
 /**
  * Sends a campaign to one mailbox of the account's own, as its recipients would get it: a marketing

@@ -1,3 +1,4 @@
+import { isoTime } from '../clock/index.js'
 import { attachmentsOf } from '../contents/index.js'
 import { shownAttachment } from '../emails/index.js'
 import { publicReason } from '../errors/index.js'
@@ -70,8 +71,6 @@ export function shownMade({ id, status, audience, scheduled_at }: Broadcast) {
   const scheduledAt = status === 'scheduled' ? { scheduledAt: isoTime(scheduled_at) } : {}
   return { id, status, ...scheduledAt, estimatedRecipients: audience }
 }
-
-const isoTime = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())
 
 /** How a campaign stands for whoever looks at it. */
 export interface Standing {

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import type { Client } from 'acme-client'
+import { hourMs } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
 import { AcmeProblem, problemOf } from './problem.js'
 import { exchange, retryAfterMs, type Transport } from './transport.js'
@@ -31,8 +32,6 @@ export interface DirectoryOptions {
   accountUrl: string | undefined
   transport: Transport
 }
-
-const hourMs = 3_600_000
 
 /**
  * Speaks to a directory by acme-client, whose requests all go through our bounded transport: its own would wait

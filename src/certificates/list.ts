@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import type { Clock } from '../clock/index.js'
+import { type Clock, hourMs } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { CertificateRow, Read, Store } from '../store/index.js'
 import { accountRow, setAccount } from './account.js'
@@ -86,5 +86,3 @@ export function urgencyOf(
   if (domain !== undefined) return failsForMs > 24 * hourMs ? 'daily' : undefined
   return failsForMs > hourMs ? 'burning' : undefined
 }
-
-const hourMs = 3_600_000

@@ -1,4 +1,4 @@
-import { type Clock, dayMs } from '../clock/index.js'
+import { type Clock, dayMs, hourMs } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { CertificateOrderRow, CertificateRow, Read, Store } from '../store/index.js'
 import { heldNames } from './held.js'
@@ -113,5 +113,3 @@ export function leftNames({ wanted, rows, held }: Standing): string[] {
   const still = new Set(wanted.map(({ name }) => name))
   return [...new Set([...rows.keys(), ...held])].filter((name) => !still.has(name))
 }
-
-const hourMs = 3_600_000

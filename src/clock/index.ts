@@ -39,6 +39,18 @@ export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
 /** 24 hours in ms: a day of UTC, which knows no summer time. */
 export const dayMs = 86_400_000
 
+export const hourMs = 3_600_000
+
+/** A time as the API writes it: ISO 8601 in UTC with milliseconds; null stays null. */
+export function isoTime(ms: number): string
+export function isoTime(ms: number | null): string | null
+export function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
+}
+
+/** The day of a time in UTC: `2026-11-21`. */
+export const isoDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+
 /** A time as people read it: `2026-11-21 04:51 UTC`. */
 export const utcTime = (ms: number) =>
   `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`

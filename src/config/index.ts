@@ -1,10 +1,11 @@
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { OperatorError } from '../errors/index.js'
+import { isTable } from '../toml/index.js'
 import { checkHttp } from './https.js'
 import { schedules, timeZone } from './jobs.js'
 import { pools } from './pools.js'
-import { type ConfigSource, isTable, readConfig } from './read.js'
+import { type ConfigSource, readConfig } from './read.js'
 import {
   age,
   duration,

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { parse, TomlError } from 'smol-toml'
-import { messageOf, OperatorError } from '../errors/index.js'
+import { OperatorError } from '../errors/index.js'
+import { isTable, readToml } from '../toml/index.js'
 import type { Section, Setting, Values } from './settings.js'
 
 export interface ConfigSource {
@@ -18,7 +17,7 @@ export function readConfig<S extends Section>(section: S, source: ConfigSource):
   const problems: string[] = []
   const values = readSection(
     section,
-    source.file ? parseFile(source.file) : {},
+    source.file ? readToml(source.file, 'the configuration') : {},
     [],
     source,
     problems,
@@ -88,23 +87,5 @@ function readSetting(
   return setting.fallback
 }
 
-function parseFile(file: string): Record<string, unknown> {
-  let content: string
-  try {
-    content = readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new OperatorError(`Cannot read the configuration ${file}: ${messageOf(error)}`)
-  }
-  try {
-    return parse(content)
-  } catch (error) {
-    if (!(error instanceof TomlError)) throw error
-    throw new OperatorError(`${file} is not valid TOML: ${error.message}`)
-  }
-}
-
 const isSetting = (entry: Setting<unknown> | Section): entry is Setting<unknown> =>
   entry.kind === 'setting'
-
-export const isTable = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)

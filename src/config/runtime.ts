@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { dayMs } from '../clock/index.js'
 
 /** What this process runs on: Node and the native packages that only go with it (`.runtimes/runtimes.json`). */
 export interface Runtime {
@@ -77,7 +78,7 @@ const isBelow = (version: string, least: string) =>
 
 /** Whether Node gets fixes of its makers at `now` (milliseconds). */
 export function isSupported({ supportEnds }: Runtime, now: number): boolean {
-  return now < Date.parse(supportEnds) + 86_400_000
+  return now < Date.parse(supportEnds) + dayMs
 }
 
 /** What to do about a Node that gets no fixes: half a sentence, from its verb. */

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { messageOf, OperatorError } from '../errors/index.js'
-import { isTable, settingName } from './read.js'
+import { isTable } from '../toml/index.js'
+import { settingName } from './read.js'
 import { integer, list, oneOf, type Section, type Setting, text } from './settings.js'
 
 /** A server that takes our mail on when the primary way is blocked. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parse, TomlError } from 'smol-toml'
-import { type ConfigSource, environmentName, isTable, settingName } from './read.js'
+import { isTable } from '../toml/index.js'
+import { type ConfigSource, environmentName, settingName } from './read.js'
 import type { Section, Setting } from './settings.js'
 
 /** A setting as it is in force, and where it comes from. */

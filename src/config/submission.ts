@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { OperatorError } from '../errors/index.js'
-import { isTable } from './read.js'
+import { isTable } from '../toml/index.js'
 import { isNetwork, list, table } from './settings.js'
 
 /** Clients there need no log-in: the case of a printer, which knows none. */

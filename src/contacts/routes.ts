@@ -6,6 +6,7 @@ import {
   type Plans,
   readBilling,
 } from '../billing/index.js'
+import { isoTime } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Api, reply } from '../http/index.js'
 import { addContact, type Contact, type ContactEffect } from './contact.js'
@@ -166,5 +167,3 @@ const shown = ({ unsubscribedAt, createdAt, suppressed, ...contact }: Member) =>
   suppressed,
   createdAt: isoTime(createdAt),
 })
-
-const isoTime = (ms: number) => new Date(ms).toISOString()

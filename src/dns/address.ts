@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { keepNewest } from '../bounded/index.js'
 
 /**
  * Whether a remote party may make us connect to `address`: it is on the public internet, or lies
@@ -29,8 +30,7 @@ export function parseCidrs(texts: readonly string[]): Network[] {
     const known = networks.get(text)
     if (known !== undefined) return known
     const network = readNetwork(text)
-    if (networks.size >= maxNetworks) networks.clear()
-    networks.set(text, network)
+    keepNewest(networks, text, network, maxNetworks)
     return network
   })
 }

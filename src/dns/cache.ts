@@ -1,3 +1,4 @@
+import { keepNewest } from '../bounded/index.js'
 import type { Clock } from '../clock/index.js'
 import { type Answer, canonicalName, type Resolver } from './resolver.js'
 
@@ -37,10 +38,7 @@ export function cachingResolver(inner: Resolver, clock: Clock, limits: CacheLimi
   function keep(key: string, answer: Answer<unknown>): void {
     const forMs = lifeMs(answer)
     if (forMs <= 0 || sizeChars(answer) > maxAnswerChars) return
-    entries.set(key, { answer, until: clock.now() + forMs })
-    if (entries.size <= maxEntries) return
-    const oldest = entries.keys().next()
-    if (!oldest.done) entries.delete(oldest.value)
+    keepNewest(entries, key, { answer, until: clock.now() + forMs }, maxEntries)
   }
 
   // The casts are sound: the key names the question, so an entry fits whoever finds it.

@@ -1,6 +1,6 @@
 import { findBackups } from '../backup/index.js'
 import { readStanding } from '../calendar/index.js'
-import { type Clock, utcTime } from '../clock/index.js'
+import { type Clock, hourMs, utcTime } from '../clock/index.js'
 import { isSupported, runtimeInUse, wayToFixes } from '../config/index.js'
 import { type DiskRoom, diskRoom } from '../store/index.js'
 import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
@@ -33,8 +33,6 @@ export function judgeDisk(dataDir: string, { freeBytes, totalBytes }: DiskRoom):
   if (freeBytes < Math.min(totalBytes / 10, 10 * GiB)) return of.warn(found, fix)
   return of.ok(found)
 }
-
-const hourMs = 3_600_000
 
 /** Whether there is a backup, and not too old a one. How its jobs ended is said with those of others. */
 export async function checkBackups({ config, clock }: DoctorDeps): Promise<Finding[]> {

@@ -1,6 +1,7 @@
 import { enums, optional, type } from 'superstruct'
 import type { Principal } from '../accounts/index.js'
 import type { Plans } from '../billing/index.js'
+import { isoTime } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import type { Resolver } from '../dns/index.js'
 import {
@@ -153,5 +154,3 @@ const shownCheck = ({ state, found, advice, ...record }: RecordCheck) => ({
   ...shownRecord(record),
   ...{ state, found, advice },
 })
-
-const isoTime = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())

@@ -1,5 +1,5 @@
 import type { Principal } from '../accounts/index.js'
-import type { Clock } from '../clock/index.js'
+import { type Clock, dayMs } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Once, Remember, Repeats } from '../http/index.js'
 import type { Store } from '../store/index.js'
@@ -14,7 +14,7 @@ export interface Idempotency extends Repeats<Pick<Principal, 'accountId'>> {
   sweep(signal: AbortSignal): Promise<void>
 }
 
-const lifetimeMs = 86_400_000
+const lifetimeMs = dayMs
 const rowsPerSweep = 500
 
 export function makeIdempotency({ store, clock }: { store: Store; clock: Clock }): Idempotency {

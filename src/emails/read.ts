@@ -1,11 +1,12 @@
 import { stoppedForClient } from '../billing/index.js'
+import { isoTime } from '../clock/index.js'
 import { type Attachment, attachmentsOf } from '../contents/index.js'
 import { type RecipientStatus, readRecipients } from '../deliveries/index.js'
 import { ApiError, OperatorError, publicReason } from '../errors/index.js'
 import type { MailEvent } from '../events/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { type Read, storedJson, storedTexts } from '../store/index.js'
-import { type EmailSummary, extrasOfRow, iso, summaryOf } from './summary.js'
+import { type EmailSummary, extrasOfRow, summaryOf } from './summary.js'
 
 /** The contract's email record with the additions of decisions.md. */
 export interface EmailRecord extends EmailSummary {
@@ -74,10 +75,10 @@ export async function readEmail(
     ...recipient,
     kind: kindOf(recipient.email),
     reply: recipient.reply && publicReason(recipient.reply),
-    nextAttemptAt: iso(recipient.nextAttemptAt),
-    updatedAt: iso(recipient.updatedAt),
+    nextAttemptAt: isoTime(recipient.nextAttemptAt),
+    updatedAt: isoTime(recipient.updatedAt),
     held: recipient.held && {
-      since: iso(recipient.held.since),
+      since: isoTime(recipient.held.since),
       reason: publicReason(recipient.held.reason),
     },
   }))

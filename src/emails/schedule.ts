@@ -1,6 +1,7 @@
+import { dayMs } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 
-const maxAheadMs = 90 * 86_400_000
+const maxAheadMs = 90 * dayMs
 
 // ISO 8601: date and time, seconds and zone optional. Without a zone it is UTC, because a server's
 // local time is nobody's. A date alone is no moment: midnight is seldom meant.

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import { isoTime } from '../clock/index.js'
 import {
   type EmailRow,
   type EmailStatus,
@@ -76,14 +77,12 @@ export function summaryOf(row: SummaryRow): EmailSummary {
     template: row.template,
     opensCount: row.opens,
     clicksCount: row.clicks,
-    openedAt: iso(row.opened_at),
-    clickedAt: iso(row.clicked_at),
-    scheduledAt: iso(row.scheduled_at),
-    sentAt: iso(row.sent_at),
-    createdAt: new Date(row.created_at).toISOString(),
+    openedAt: isoTime(row.opened_at),
+    clickedAt: isoTime(row.clicked_at),
+    scheduledAt: isoTime(row.scheduled_at),
+    sentAt: isoTime(row.sent_at),
+    createdAt: isoTime(row.created_at),
     messageId: row.message_id,
     provider: row.provider,
   }
 }
-
-export const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())

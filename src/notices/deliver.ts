@@ -1,4 +1,4 @@
-import type { Clock } from '../clock/index.js'
+import { type Clock, dayMs } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import type { Store, Tx } from '../store/index.js'
@@ -95,7 +95,7 @@ export function makeDelivery(deps: DeliverDeps): () => Promise<void> {
 }
 
 const mostLooked = 50
-const giveUpMs = 2 * 86_400_000
+const giveUpMs = 2 * dayMs
 
 /** Sends by the first way that takes it. Never rejects. */
 export async function sendBy(

@@ -1,4 +1,5 @@
-import type { Clock } from '../clock/index.js'
+import { keepNewest } from '../bounded/index.js'
+import { type Clock, dayMs, hourMs } from '../clock/index.js'
 
 /** Holds back who guesses: by the address it comes from, and by whom it wants to be. */
 export interface FailureLimits {
@@ -77,10 +78,7 @@ export function makeFailureLimits(clock: Clock): FailureLimits {
     const recent = (attempts.get(who) ?? []).filter((at) => at > now - 60_000 && at <= now)
     const [first = now] = recent
     if (recent.length >= attemptsAMinute) return first + 60_000 - now
-    attempts.delete(who)
-    const [oldest = ''] = attempts.keys()
-    if (attempts.size >= mostKeys) attempts.delete(oldest)
-    attempts.set(who, [...recent, now])
+    keepNewest(attempts, who, [...recent, now], mostKeys)
     return 0
   }
 
@@ -143,8 +141,6 @@ export interface InvitationMails {
   take(accountId: string, address: string): boolean
 }
 
-const hourMs = 3_600_000
-const dayMs = 24 * hourMs
 // Past ones are looked for once so many are remembered.
 const mostMailed = 10_000
 

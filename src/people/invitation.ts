@@ -1,3 +1,4 @@
+import { dayMs } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { InvitationRow, Read, Tx, UserRow } from '../store/index.js'
 import type { Role } from './actions.js'
@@ -19,7 +20,7 @@ export interface Invitation {
   expiresAt: number
 }
 
-const lastsMs = 7 * 86_400_000
+const lastsMs = 7 * dayMs
 // Each may lead to a mail.
 const mostOpen = 100
 

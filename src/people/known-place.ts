@@ -1,6 +1,7 @@
+import { dayMs } from '../clock/index.js'
 import { firstUuidAt, type Read, type Tx } from '../store/index.js'
 
-const lastsMs = 30 * 86_400_000
+const lastsMs = 30 * dayMs
 
 /** Whether somebody came in from an address before, within about 30 days. */
 export async function isKnownPlace(
@@ -41,7 +42,7 @@ async function forgetPastPlaces(tx: Tx, now: number): Promise<void> {
 }
 
 // What became of an invitation can be seen that long.
-const invitationsMs = 30 * 86_400_000
+const invitationsMs = 30 * dayMs
 
 /** Deletes what nobody can use any more: sessions and links that are over, old invitations, and where people were. */
 export async function forgetPastEntries(tx: Tx, now: number): Promise<void> {

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { dayMs } from '../clock/index.js'
 import { type ApplianceKey, keyCheckOf } from '../config/index.js'
 import type { Read, SessionRow, Tx } from '../store/index.js'
 import type { PeopleDeps } from './deps.js'
@@ -23,7 +24,7 @@ export interface Visitor {
 }
 
 const idleMs = 12 * 3_600_000
-const longestMs = 14 * 86_400_000
+const longestMs = 14 * dayMs
 const sudoMs = 15 * 60_000
 const forCodeMs = 10 * 60_000
 // So often at most a request writes that somebody is there.

@@ -1,5 +1,5 @@
 import type { PauseReason } from '../billing/index.js'
-import type { Clock } from '../clock/index.js'
+import { type Clock, dayMs } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { type NoticeKind, notice, oneLine, type Raised, settled } from '../notices/index.js'
 import { eachApart, type Store } from '../store/index.js'
@@ -62,7 +62,7 @@ function noticeOf(
   const { accountId, action, reason, totals, at, who, note } = entry
   const name = oneLine(entry.account, 100)
   const why = who === byItself ? reasonWords[reason] : `by ${who}`
-  const days = settings.window / 86_400_000
+  const days = settings.window / dayMs
   const { warn, pause } = settings[counterOf[reason]]
   const [headline, consequence] = {
     warned: [`"${name}" nears a pause: ${why}`, 'Its mail goes on.'],

@@ -1,7 +1,12 @@
 import { sql } from 'kysely'
-import { dayMs } from '../clock/index.js'
-import type { ProtectionHourRow, ProtectionTotals, Read, Tx } from '../store/index.js'
-import { prepared } from '../store/index.js'
+import { dayMs, hourMs } from '../clock/index.js'
+import {
+  type ProtectionHourRow,
+  type ProtectionTotals,
+  prepared,
+  type Read,
+  type Tx,
+} from '../store/index.js'
 
 /*
  * A window slides by the hour. Its totals are kept, so an event costs a few rows by their key; only
@@ -24,7 +29,6 @@ export interface Counted {
   marketing: boolean
 }
 
-const hourMs = 3_600_000
 export const hourOf = (at: number) => Math.floor(at / hourMs)
 export const dayOf = (at: number) => Math.floor(at / dayMs)
 

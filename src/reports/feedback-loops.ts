@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { parse, TomlError } from 'smol-toml'
 import { liesWithin, parseCidrs } from '../dns/index.js'
-import { messageOf, OperatorError } from '../errors/index.js'
+import { OperatorError } from '../errors/index.js'
+import { readToml, type Table } from '../toml/index.js'
 
 /** Who is known to send complaints on behalf of a mailbox provider's users. */
 export interface FeedbackLoop {
@@ -28,7 +27,7 @@ export function isSenderOf(loop: FeedbackLoop, address: string): boolean {
 export const loopAt = (loops: readonly FeedbackLoop[], remoteAddress: string) =>
   loops.find(({ networks }) => networks.length > 0 && liesWithin(remoteAddress, networks))
 
-type Given = Readonly<Record<string, unknown>>
+type Given = Readonly<Table>
 
 const keys = ['name', 'domains', 'senders', 'networks']
 
@@ -40,7 +39,7 @@ export function loadFeedbackLoops(files: readonly string[]): readonly FeedbackLo
   const loops = new Map<string, FeedbackLoop>()
   for (const file of files) {
     const problems: string[] = []
-    const content = parsed(file)
+    const content = readToml(file, 'the feedback loops')
     for (const key of Object.keys(content)) {
       if (key !== 'loops') problems.push(`${key}: no such key; known: loops`)
     }
@@ -98,15 +97,4 @@ function readLoop(index: number, entry: unknown, problems: string[]): FeedbackLo
   const networks = texts('networks', isNetwork, 'a list of networks such as "192.0.2.0/24"')
   const loop = { name: String(name), domains, senders, networks }
   return problems.length > before ? undefined : loop
-}
-
-function parsed(file: string): Given {
-  try {
-    return parse(readFileSync(file, 'utf8'))
-  } catch (error) {
-    if (error instanceof TomlError) {
-      throw new OperatorError(`${file} is not valid TOML: ${error.message}`)
-    }
-    throw new OperatorError(`Cannot read the feedback loops ${file}: ${messageOf(error)}`)
-  }
 }

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { parse, TomlError } from 'smol-toml'
-import { messageOf, OperatorError } from '../errors/index.js'
+import { OperatorError } from '../errors/index.js'
+import { isTable, readToml, type Table } from '../toml/index.js'
 import { makePattern, type Pattern } from './pattern.js'
 import {
   type BounceClass,
@@ -14,7 +13,7 @@ import {
   type TextRule,
 } from './verdict.js'
 
-type Given = Readonly<Record<string, unknown>>
+type Given = Readonly<Table>
 
 const tables = ['classes', 'providers', 'text', 'status', 'code']
 
@@ -30,7 +29,7 @@ export function loadBounceRules(files: readonly string[]): BounceRules {
   let text: readonly TextRule[] = []
   for (const file of files) {
     const reader = new FileReader(join(basename(dirname(file)), basename(file)))
-    const content = parsed(file)
+    const content = readToml(file, 'the bounce rules')
     reader.knownKeys('the file', content, tables)
     for (const [name, given] of reader.table('[classes]', content.classes)) {
       const known = reader.className(`[classes.${name}]`, name)
@@ -197,22 +196,4 @@ class FileReader {
   }
 }
 
-const isTable = (value: unknown): value is Given =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const shown = (value: unknown) => (JSON.stringify(value) ?? 'nothing').slice(0, 80)
-
-function parsed(file: string): Given {
-  let content: string
-  try {
-    content = readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new OperatorError(`Cannot read the bounce rules ${file}: ${messageOf(error)}`)
-  }
-  try {
-    return parse(content)
-  } catch (error) {
-    if (!(error instanceof TomlError)) throw error
-    throw new OperatorError(`${file} is not valid TOML: ${error.message}`)
-  }
-}

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { dayMs } from '../clock/index.js'
+import { dayMs, isoDay } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import { idsIn, type Read, type Tx } from '../store/index.js'
 import { inSlices, type RetentionDeps, rest } from './slices.js'
@@ -161,9 +161,7 @@ export async function forgetDays(
   const accounts = await store.read.selectFrom('accounts').select('id').execute()
   let gone = 0
   const firstDay = Math.floor((now - ages.figures) / dayMs)
-  const firstPeriod = Number.isFinite(ages.usageDays)
-    ? new Date(now - ages.usageDays).toISOString().slice(0, 10)
-    : ''
+  const firstPeriod = Number.isFinite(ages.usageDays) ? isoDay(now - ages.usageDays) : ''
   for (const { id } of accounts) {
     for (let more = true; more && !signal.aborted; ) {
       const days = await usageDays(store.read, id, firstPeriod).execute()

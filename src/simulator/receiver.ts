@@ -1,4 +1,5 @@
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
+import { keepNewest } from '../bounded/index.js'
 import { type Clock, pause } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { type Behaviour, behaviourOf, simulatorDomain } from './recipients.js'
@@ -40,9 +41,7 @@ export async function openReceiver(deps: {
     const before = putOff.get(mailFrom) ?? 0
     putOff.delete(mailFrom)
     if (before >= times) return false
-    putOff.set(mailFrom, before + 1)
-    const [oldest] = putOff.keys()
-    if (putOff.size > maxPutOff && oldest !== undefined) putOff.delete(oldest)
+    keepNewest(putOff, mailFrom, before + 1, maxPutOff)
     return true
   }
 

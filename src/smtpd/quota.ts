@@ -1,3 +1,4 @@
+import { keepNewest } from '../bounded/index.js'
 import type { Clock } from '../clock/index.js'
 
 // Beyond so many sources the oldest windows are forgotten first.
@@ -17,12 +18,8 @@ export function makeQuota(clock: Clock, { most, windowMs }: { most: number; wind
     take(source: string, wanted = 1): boolean {
       let window = current(source)
       if (window === undefined) {
-        // Put at the end again, so that the first ones are the oldest.
-        windows.delete(source)
         window = { began: clock.now(), taken: 0 }
-        windows.set(source, window)
-        const [oldest] = windows.keys()
-        if (windows.size > maxSources && oldest !== undefined) windows.delete(oldest)
+        keepNewest(windows, source, window, maxSources)
       }
       if (window.taken + wanted > most) return false
       window.taken += wanted

@@ -1,4 +1,4 @@
-import { dayMs } from '../clock/index.js'
+import { dayMs, isoDay } from '../clock/index.js'
 import { asciiName } from '../dns/index.js'
 import { ApiError } from '../errors/index.js'
 import type { FigureRow } from '../store/index.js'
@@ -102,6 +102,6 @@ function readDay(name: string, text: string): number {
   return dayOf(at)
 }
 
-export const shownDay = (day: number) => new Date(day * dayMs).toISOString().slice(0, 10)
+export const shownDay = (day: number) => isoDay(day * dayMs)
 
 const wrong = (message: string) => new ApiError('validation_error', message)

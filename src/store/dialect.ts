@@ -13,6 +13,7 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely'
+import { keepNewest } from '../bounded/index.js'
 import { type OnFault, reportFault } from './fault.js'
 
 /**
@@ -216,11 +217,7 @@ class CachingConnection implements DatabaseConnection {
     if (known !== undefined) return known
     const statement = this.#raw.prepare<unknown[], unknown>(text)
     const cached = { statement, toRow: statement.reader ? rowMaker(statement) : undefined }
-    if (this.#statements.size >= maxCachedStatements) {
-      const oldest = this.#statements.keys().next()
-      if (!oldest.done) this.#statements.delete(oldest.value)
-    }
-    this.#statements.set(text, cached)
+    keepNewest(this.#statements, text, cached, maxCachedStatements)
     return cached
   }
 }

@@ -5,7 +5,7 @@ import {
   refuseBeyondScope,
   refuseOtherDomain,
 } from '../accounts/index.js'
-import type { Clock } from '../clock/index.js'
+import { type Clock, hourMs } from '../clock/index.js'
 import type { TrustedNetwork } from '../config/index.js'
 import { liesWithin } from '../dns/index.js'
 import { ApiError, OperatorError } from '../errors/index.js'
@@ -36,8 +36,6 @@ export interface ClientDeps {
   countMail(keyId: string): void
   trusted: readonly TrustedNetwork[]
 }
-
-const hourMs = 3_600_000
 
 /** Makes clients of those who log in, and of those who need not. */
 export function makeClients(deps: ClientDeps) {

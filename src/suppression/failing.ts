@@ -1,3 +1,4 @@
+import { dayMs } from '../clock/index.js'
 import type { MailEvent } from '../events/index.js'
 import { prepared, type Tx } from '../store/index.js'
 import { addressKey, suppress } from './suppress.js'
@@ -5,9 +6,9 @@ import { addressKey, suppress } from './suppress.js'
 // decisions.md, 'bounced, Transient': 3 mails in a row, over at least 72 hours, block for 30 days.
 const failures = 3
 const overMs = 72 * 3_600_000
-const blockedMs = 30 * 86_400_000
+const blockedMs = 30 * dayMs
 // What failed once and was never mailed again.
-const forgottenMs = 90 * 86_400_000
+const forgottenMs = 90 * dayMs
 const maxForgotten = 100
 
 /**

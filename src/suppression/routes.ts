@@ -1,6 +1,6 @@
 import { enums, optional, string, type } from 'superstruct'
 import type { Principal } from '../accounts/index.js'
-import type { Clock } from '../clock/index.js'
+import { type Clock, isoTime } from '../clock/index.js'
 import { consentHistory } from '../consent/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Api, described, listOf, QueryInteger, reply, rule } from '../http/index.js'
@@ -167,5 +167,3 @@ const shown = ({ createdAt, expiresAt, ...record }: Suppression) => ({
   createdAt: isoTime(createdAt),
   expiresAt: expiresAt === null ? null : isoTime(expiresAt),
 })
-
-const isoTime = (ms: number) => new Date(ms).toISOString()

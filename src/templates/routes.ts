@@ -1,7 +1,7 @@
 import { optional, refine, type Struct, string, type } from 'superstruct'
 import type { Principal } from '../accounts/index.js'
 import { checkOpen, type Plans, readBilling } from '../billing/index.js'
-import type { Clock } from '../clock/index.js'
+import { type Clock, isoTime } from '../clock/index.js'
 import { type Api, atLeastOne, QueryInteger, reply, rule } from '../http/index.js'
 import { pageOf, type Store, textCursorOf, textInCursor } from '../store/index.js'
 import { renderTemplate } from './render-template.js'
@@ -188,5 +188,3 @@ function versionRoutes(api: Api<Principal>, deps: TemplateRouteDeps): void {
 const shown = ({ slug, version, subject, html, textBody, savedAt }: Template) => ({
   ...{ slug, version, subject, html, textBody, savedAt: isoTime(savedAt) },
 })
-
-const isoTime = (ms: number) => new Date(ms).toISOString()

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { gzipSync } from 'node:zlib'
-import { type Clock, dayMs } from '../clock/index.js'
+import { type Clock, dayMs, isoDay } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { StreamDue } from '../deliveries/index.js'
 import type { Resolver } from '../dns/index.js'
@@ -170,7 +170,7 @@ async function pack(
   { day, domain, sender }: { day: number; domain: string; sender: ReportSender },
 ): Promise<PackedReport> {
   const unique = createHash('sha256').update(`${day} ${domain} ${sender.domain}`).digest('hex')
-  const date = new Date(day * dayMs).toISOString().slice(0, 10)
+  const date = isoDay(day * dayMs)
   const reportId = `${date}.${unique.slice(0, 16)}@${sender.domain}`
   const { organization, contact } = sender
   const of = { day, domain, organization, contact, reportId }

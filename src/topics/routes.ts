@@ -1,7 +1,7 @@
 import { boolean, optional, type } from 'superstruct'
 import type { Principal } from '../accounts/index.js'
 import { checkOpen, type Plans, readBilling } from '../billing/index.js'
-import type { Clock } from '../clock/index.js'
+import { type Clock, isoTime } from '../clock/index.js'
 import { type Api, described, QueryFlag, reply, rule, Uuid } from '../http/index.js'
 import type { Store } from '../store/index.js'
 import { listOptOuts, optOutCounts } from './opt-out.js'
@@ -105,8 +105,6 @@ const shown = (topic: Topic, left: ReadonlyMap<string, number>) => ({
   optedOut: left.get(topic.id) ?? 0,
   createdAt: isoTime(topic.createdAt),
 })
-
-const isoTime = (ms: number) => new Date(ms).toISOString()
 
 function line(min: number, max: number) {
   return rule<string>(

@@ -1,3 +1,5 @@
+import { keepNewest } from '../bounded/index.js'
+import { hourMs } from '../clock/index.js'
 import type { HitKind } from './machines.js'
 
 /** How many more hits of a copy and kind may have an event of their own at `at`. */
@@ -10,7 +12,6 @@ export interface Allowance {
   ): number
 }
 
-const hourMs = 3_600_000
 const minuteMs = 60_000
 const freely = 30
 
@@ -25,11 +26,8 @@ export function makeAllowance(maxCopies = 50_000): Allowance {
       const key = `${deliveryId} ${kind} ${machine}`
       let window = windows.get(key)
       if (window === undefined || at - window.from >= hourMs || at < window.from) {
-        windows.delete(key)
-        const [oldest] = windows.keys()
-        if (windows.size >= maxCopies && oldest !== undefined) windows.delete(oldest)
         window = { from: at, taken: 0, lastAt: 0 }
-        windows.set(key, window)
+        keepNewest(windows, key, window, maxCopies)
       }
       const free = Math.min(wanted, Math.max(0, freely - window.taken))
       const taken = free === 0 && wanted > 0 && at - window.lastAt >= minuteMs ? 1 : free

@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { BlockList, isIP } from 'node:net'
-import { parse, TomlError } from 'smol-toml'
-import { messageOf, OperatorError } from '../errors/index.js'
+import { OperatorError } from '../errors/index.js'
+import { isTable, readToml, type Table } from '../toml/index.js'
 import type { AgentRule, HitKind, NetworkRule, TrackingAgents } from './machines.js'
 
-type Given = Readonly<Record<string, unknown>>
+type Given = Readonly<Table>
 
 /**
  * Reads and checks the file that comes with Posthorn and, over it, those of the operator, whose rules
@@ -15,7 +14,7 @@ export function loadTrackingAgents(files: readonly string[]): TrackingAgents {
   const networks = new Map<string, NetworkRule>()
   for (const file of files) {
     const problems: string[] = []
-    const content = parsed(file)
+    const content = readToml(file, 'the tracking agents')
     for (const key of Object.keys(content)) {
       if (key !== 'agents' && key !== 'networks') {
         problems.push(`${key}: no such key; known: agents, networks`)
@@ -116,17 +115,4 @@ function textsIn(given: Given, field: string, fault: Fault): string[] | undefine
   const texts = given[field] ?? []
   const good = Array.isArray(texts) && texts.every((text) => typeof text === 'string')
   return good ? texts : fault(field, 'a list of texts')
-}
-
-const isTable = (value: unknown): value is Given =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-function parsed(file: string): Given {
-  try {
-    return parse(readFileSync(file, 'utf8'))
-  } catch (error) {
-    if (error instanceof TomlError)
-      throw new OperatorError(`${file} is not valid TOML: ${error.message}`)
-    throw new OperatorError(`Cannot read the tracking agents ${file}: ${messageOf(error)}`)
-  }
 }

@@ -1,4 +1,5 @@
 import { type BlockList, isIP } from 'node:net'
+import { keepNewest } from '../bounded/index.js'
 
 export type HitKind = 'opened' | 'clicked'
 
@@ -61,8 +62,7 @@ function remembering(find: (kind: HitKind, text: string) => string | undefined) 
     let name = names.get(text)
     if (name === undefined) {
       name = find(kind, text) ?? nobody
-      if (names.size >= maxKnown) names.clear()
-      names.set(text, name)
+      keepNewest(names, text, name, maxKnown)
     }
     return name === nobody ? undefined : name
   }

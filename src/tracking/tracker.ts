@@ -1,4 +1,5 @@
 import { applianceAccountId } from '../accounts/index.js'
+import { keepNewest } from '../bounded/index.js'
 import type { Clock } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import { bodyEnd } from '../preferences/index.js'
@@ -49,8 +50,7 @@ export function makeTracker(deps: TrackerDeps): Tracker {
     const known = domains.get(domainId)
     if (known !== undefined && known.until > now) return known.tracking
     const tracking = await trackingOf(store.read, domainId, deps.tracking)
-    if (domains.size >= maxDomains) domains.clear()
-    domains.set(domainId, { tracking, until: now + switchTtlMs })
+    keepNewest(domains, domainId, { tracking, until: now + switchTtlMs }, maxDomains)
     return tracking
   }
 
@@ -63,9 +63,7 @@ export function makeTracker(deps: TrackerDeps): Tracker {
       origins = { base, own: new Set([home.origin, new URL(base).origin]) }
     }
     const plan = planOf(html, origins.own)
-    const [oldest] = plans.keys()
-    if (plans.size >= maxPlans && oldest !== undefined) plans.delete(oldest)
-    if (bodyId !== null) plans.set(name, { html, plan })
+    if (bodyId !== null) keepNewest(plans, name, { html, plan }, maxPlans)
     return plan
   }
 

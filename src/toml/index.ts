@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs'
+import { parse, TomlError } from 'smol-toml'
+import { messageOf, OperatorError } from '../errors/index.js'
+
+export type Table = Record<string, unknown>
+
+/**
+ * What a file of the operator's says. Throws an `OperatorError` where it cannot be read, or is no TOML;
+ * `what` names it in the first case: 'the plans'.
+ */
+export function readToml(file: string, what: string): Table {
+  let content: string
+  try {
+    content = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new OperatorError(`Cannot read ${what} ${file}: ${messageOf(error)}`)
+  }
+  try {
+    return parse(content)
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error
+    throw new OperatorError(`${file} is not valid TOML: ${error.message}`)
+  }
+}
+
+export const isTable = (value: unknown): value is Table =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
