@@ -1,4 +1,4 @@
-import { Argument, type Command } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import { type Account, findAccount } from '../accounts/index.js'
 import {
   findPlan,
@@ -13,7 +13,8 @@ import {
 } from '../billing/index.js'
 import { summarise } from '../deliveries/index.js'
 import type { Tx } from '../store/index.js'
-import { type AskOptions, asksFirst, confirmed, type Intent } from './confirm.js'
+import type { CommandRow } from './command-row.js'
+import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { type CliDeps, withStore } from './database.js'
 import { say, sayFields, sayJson } from './output.js'
 import { placeOf } from './place.js'
@@ -22,77 +23,104 @@ import { plansOf, shownLimit } from './plan.js'
 const states = ['active', 'past_due', 'expired'] as const
 
 /** What an account may send. Everything is read from the database, so it holds from the next request on. */
-export function accountBillingCommands(account: Command): void {
-  account
-    .command('billing <account>')
-    .description('show the plans, the state and the usage of an account')
-    .addHelpText('after', "\nExample:\n  $ posthorn account billing 'City library'")
-    .action(async (idOrName: string, _options, command: Command) => {
-      const place = placeOf(command)
-      const plans = plansOf(place)
-      const standing = await withStore(place, (deps) => standingOf(deps, plans, idOrName))
-      if (place.json) return sayJson(standing)
-      sayStanding(standing)
-    })
+export const accountBillingRows: readonly CommandRow[] = [
+  {
+    usage: 'billing <account>',
+    about: 'show the plans, the state and the usage of an account',
+    help: "Example:\n  $ posthorn account billing 'City library'",
+    run: runBilling,
+  },
+  {
+    usage: 'set-plan <account> <plan>',
+    about: 'give an account another email plan, by name or id',
+    help: "Example:\n  $ posthorn account set-plan 'City library' Growth",
+    run: runSetPlan,
+  },
+  {
+    usage: 'set-marketing-plan <account> <plan>',
+    about: 'give an account another marketing plan, by name or id; none ends marketing',
+    help: "Example:\n  $ posthorn account set-marketing-plan 'City library' 'Marketing Plus'",
+    run: runSetMarketingPlan,
+  },
+  {
+    usage: 'set-billing-state <account>',
+    about: 'say how the subscription stands',
+    values: [new Argument('<state>', 'past_due sends on, expired does not').choices(states)],
+    help: "Example:\n  $ posthorn account set-billing-state 'City library' past_due",
+    run: runSetBillingState,
+  },
+  {
+    usage: 'suspend <account>',
+    about: 'stop all sending of an account until it is unsuspended',
+    options: [
+      ...askOptions(),
+      new Option('--reason <text>', 'a note for operators').default('no reason was noted'),
+    ],
+    help: "Example:\n  $ posthorn account suspend 'City library' --reason 'sends spam, ticket 7'",
+    run: runSuspend,
+  },
+  {
+    usage: 'unsuspend <account>',
+    about: 'let a suspended account send again',
+    help: "Example:\n  $ posthorn account unsuspend 'City library'",
+    run: runUnsuspend,
+  },
+]
 
-  account
-    .command('set-plan <account> <plan>')
-    .description('give an account another email plan, by name or id')
-    .addHelpText('after', "\nExample:\n  $ posthorn account set-plan 'City library' Growth")
-    .action((idOrName: string, name: string, _options, command: Command) =>
-      change(command, idOrName, (plans) => {
-        const plan = findPlan(plans.email, name)
-        return (tx, id) => setPlan(tx, id, plan)
-      }),
-    )
+async function runBilling(idOrName: string, _options: unknown, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const plans = plansOf(place)
+  const standing = await withStore(place, (deps) => standingOf(deps, plans, idOrName))
+  if (place.json) return sayJson(standing)
+  sayStanding(standing)
+}
 
-  account
-    .command('set-marketing-plan <account> <plan>')
-    .description('give an account another marketing plan, by name or id; none ends marketing')
-    .addHelpText(
-      'after',
-      "\nExample:\n  $ posthorn account set-marketing-plan 'City library' 'Marketing Plus'",
-    )
-    .action((idOrName: string, name: string, _options, command: Command) =>
-      change(command, idOrName, (plans) => {
-        const plan = name.toLowerCase() === 'none' ? null : findPlan(plans.marketing, name)
-        return (tx, id) => setMarketingPlan(tx, id, plan)
-      }),
-    )
+function runSetPlan(
+  idOrName: string,
+  name: string,
+  _options: unknown,
+  command: Command,
+): Promise<void> {
+  return change(command, idOrName, (plans) => {
+    const plan = findPlan(plans.email, name)
+    return (tx, id) => setPlan(tx, id, plan)
+  })
+}
 
-  account
-    .command('set-billing-state <account>')
-    .description('say how the subscription stands')
-    .addArgument(new Argument('<state>', 'past_due sends on, expired does not').choices(states))
-    .addHelpText(
-      'after',
-      "\nExample:\n  $ posthorn account set-billing-state 'City library' past_due",
-    )
-    .action((idOrName: string, state: (typeof states)[number], _options, command: Command) =>
-      change(command, idOrName, () => (tx, id) => setBillingState(tx, id, state)),
-    )
+function runSetMarketingPlan(
+  idOrName: string,
+  name: string,
+  _options: unknown,
+  command: Command,
+): Promise<void> {
+  return change(command, idOrName, (plans) => {
+    const plan = name.toLowerCase() === 'none' ? null : findPlan(plans.marketing, name)
+    return (tx, id) => setMarketingPlan(tx, id, plan)
+  })
+}
 
-  asksFirst(account.command('suspend <account>'))
-    .description('stop all sending of an account until it is unsuspended')
-    .option('--reason <text>', 'a note for operators', 'no reason was noted')
-    .addHelpText(
-      'after',
-      "\nExample:\n  $ posthorn account suspend 'City library' --reason 'sends spam, ticket 7'",
-    )
-    .action((idOrName: string, options: { reason: string } & AskOptions, command: Command) =>
-      change(command, idOrName, () => (tx, id) => suspend(tx, id, options.reason), {
-        options,
-        intent: (deps, found) => stopOf(deps, found, 'suspend'),
-      }),
-    )
+function runSetBillingState(
+  idOrName: string,
+  state: (typeof states)[number],
+  _options: unknown,
+  command: Command,
+): Promise<void> {
+  return change(command, idOrName, () => (tx, id) => setBillingState(tx, id, state))
+}
 
-  account
-    .command('unsuspend <account>')
-    .description('let a suspended account send again')
-    .addHelpText('after', "\nExample:\n  $ posthorn account unsuspend 'City library'")
-    .action((idOrName: string, _options, command: Command) =>
-      change(command, idOrName, () => unsuspend),
-    )
+function runSuspend(
+  idOrName: string,
+  options: { reason: string } & AskOptions,
+  command: Command,
+): Promise<void> {
+  return change(command, idOrName, () => (tx, id) => suspend(tx, id, options.reason), {
+    options,
+    intent: (deps, found) => stopOf(deps, found, 'suspend'),
+  })
+}
+
+function runUnsuspend(idOrName: string, _options: unknown, command: Command): Promise<void> {
+  return change(command, idOrName, () => unsuspend)
 }
 
 /** Checks the arguments, changes the account, and shows how it then stands. */

@@ -13,7 +13,8 @@ import {
 } from '../protection/index.js'
 import type { Tx } from '../store/index.js'
 import { stopOf } from './account-billing.js'
-import { type AskOptions, asksFirst, confirmed, type Intent } from './confirm.js'
+import type { CommandRow } from './command-row.js'
+import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { type CliDeps, withStore } from './database.js'
 import { jsonTime, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf, settingsOf } from './place.js'
@@ -33,100 +34,103 @@ const actions: Record<AuditEntry['action'], string> = {
   cleared: 'cleared',
 }
 
+const note = () => new Option('--note <text>', 'why, for the audit log')
+
 /** Account protection: how an account stands, what was done about it, and an operator's own word. */
-export function accountProtectionCommands(account: Command): void {
-  account
-    .command('protection <account>')
-    .description('show the bounce and complaint rates of an account')
-    .addHelpText(
-      'after',
-      `
-Complaints are in the rates when they provably come from a feedback loop (feedback-loops.toml), and an
+export const accountProtectionRows: readonly CommandRow[] = [
+  {
+    usage: 'protection <account>',
+    about: 'show the bounce and complaint rates of an account',
+    help: `Complaints are in the rates when they provably come from a feedback loop (feedback-loops.toml), and an
 address once; others are shown as unproved.
 
 Example:
   $ posthorn account protection 'City library'`,
-    )
-    .action(async (idOrName: string, _options, command: Command) => {
-      const place = placeOf(command)
-      const { protection: settings } = settingsOf(place)
-      const { found, standing } = await withStore(place, async ({ store: { read }, clock }) => {
-        const found = await findAccount(read, idOrName)
-        const standing = await readStanding(read, found.id, { now: clock.now(), settings })
-        return { found, standing }
-      })
-      if (place.json) return sayJson(jsonOf(found, standing))
-      sayStanding(found, standing, settings.window / 86_400_000)
-    })
-
-  const note = () => new Option('--note <text>', 'why, for the audit log')
-
-  asksFirst(account.command('pause <account>'))
-    .description("stop an account's mail until it is unpaused; what is queued waits")
-    .addOption(
+    run: runProtection,
+  },
+  {
+    usage: 'pause <account>',
+    about: "stop an account's mail until it is unpaused; what is queued waits",
+    options: [
+      ...askOptions(),
       new Option('--reason <reason>', 'what its API clients are told')
         .choices(reasons)
         .default('complaint'),
-    )
-    .option('--marketing', 'campaigns, automations and marketing sends alone')
-    .addOption(note())
-    .addHelpText(
-      'after',
-      "\nExample:\n  $ posthorn account pause 'City library' --note 'abuse report, ticket 7'",
-    )
-    .action(
-      (
-        idOrName: string,
-        options: { reason: (typeof reasons)[number]; marketing?: true } & ChangeOptions,
-        command: Command,
-      ) => {
-        const { reason, marketing = false } = options
-        const apply = (tx: Tx, order: Order) => pauseByOperator(tx, { ...order, reason, marketing })
-        return change(command, idOrName, options, apply, (deps, found) =>
-          stopOf(deps, found, 'pause', marketing),
-        )
-      },
-    )
+      new Option('--marketing', 'campaigns, automations and marketing sends alone'),
+      note(),
+    ],
+    help: "Example:\n  $ posthorn account pause 'City library' --note 'abuse report, ticket 7'",
+    run: runPause,
+  },
+  {
+    usage: 'unpause <account>',
+    about: 'let a paused account send again; its counts start anew',
+    options: [note()],
+    help: "Example:\n  $ posthorn account unpause 'City library' --note 'the list is cleaned'",
+    run: runUnpause,
+  },
+  {
+    usage: 'audit [account]',
+    about: `show the latest warnings, pauses and clearings, at most ${shownEntries}`,
+    help: "Example:\n  $ posthorn account audit 'City library'",
+    run: runAudit,
+  },
+]
 
-  account
-    .command('unpause <account>')
-    .description('let a paused account send again; its counts start anew')
-    .addOption(note())
-    .addHelpText(
-      'after',
-      "\nExample:\n  $ posthorn account unpause 'City library' --note 'the list is cleaned'",
-    )
-    .action((idOrName: string, options: ChangeOptions, command: Command) =>
-      change(command, idOrName, options, unpause),
-    )
+async function runProtection(idOrName: string, _options: unknown, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const { protection: settings } = settingsOf(place)
+  const { found, standing } = await withStore(place, async ({ store: { read }, clock }) => {
+    const found = await findAccount(read, idOrName)
+    const standing = await readStanding(read, found.id, { now: clock.now(), settings })
+    return { found, standing }
+  })
+  if (place.json) return sayJson(jsonOf(found, standing))
+  sayStanding(found, standing, settings.window / 86_400_000)
+}
 
-  account
-    .command('audit [account]')
-    .description(`show the latest warnings, pauses and clearings, at most ${shownEntries}`)
-    .addHelpText('after', "\nExample:\n  $ posthorn account audit 'City library'")
-    .action(async (idOrName: string | undefined, _options, command: Command) => {
-      const place = placeOf(command)
-      const entries = await withStore(place, async ({ store: { read } }) => {
-        const accountId = idOrName && (await findAccount(read, idOrName)).id
-        return readAudit(read, { accountId, limit: shownEntries })
-      })
-      if (place.json) return sayJson(entries.map(jsonOfEntry))
-      sayTable(
-        ['WHEN', 'ACCOUNT', 'WHAT', 'WHY', 'BOUNCES', 'COMPLAINTS', 'OF', 'WHO', 'NOTE'],
-        entries.map(({ at, account: name, action, reason, totals, who, note }) => [
-          shownTime(at),
-          name,
-          actions[action],
-          reason,
-          String(totals.bounces),
-          String(totals.complaints),
-          String(totals.recipients),
-          who,
-          note ?? '',
-        ]),
-        'Nobody was warned or paused yet',
-      )
-    })
+function runPause(
+  idOrName: string,
+  options: { reason: (typeof reasons)[number]; marketing?: true } & ChangeOptions,
+  command: Command,
+): Promise<void> {
+  const { reason, marketing = false } = options
+  const apply = (tx: Tx, order: Order) => pauseByOperator(tx, { ...order, reason, marketing })
+  return change(command, idOrName, options, apply, (deps, found) =>
+    stopOf(deps, found, 'pause', marketing),
+  )
+}
+
+function runUnpause(idOrName: string, options: ChangeOptions, command: Command): Promise<void> {
+  return change(command, idOrName, options, unpause)
+}
+
+async function runAudit(
+  idOrName: string | undefined,
+  _options: unknown,
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const entries = await withStore(place, async ({ store: { read } }) => {
+    const accountId = idOrName && (await findAccount(read, idOrName)).id
+    return readAudit(read, { accountId, limit: shownEntries })
+  })
+  if (place.json) return sayJson(entries.map(jsonOfEntry))
+  sayTable(
+    ['WHEN', 'ACCOUNT', 'WHAT', 'WHY', 'BOUNCES', 'COMPLAINTS', 'OF', 'WHO', 'NOTE'],
+    entries.map(({ at, account: name, action, reason, totals, who, note }) => [
+      shownTime(at),
+      name,
+      actions[action],
+      reason,
+      String(totals.bounces),
+      String(totals.complaints),
+      String(totals.recipients),
+      who,
+      note ?? '',
+    ]),
+    'Nobody was warned or paused yet',
+  )
 }
 
 async function change(

@@ -13,7 +13,8 @@ import {
 import { readBilling } from '../billing/index.js'
 import { statusOf } from './automation-show.js'
 import { numbered } from './broadcast-show.js'
-import { type AskOptions, asksFirst, confirmed, type Intent } from './confirm.js'
+import type { CommandRow } from './command-row.js'
+import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { type CliDeps, withStore } from './database.js'
 import { say, sayJson } from './output.js'
 import { type Place, placeOf } from './place.js'
@@ -119,22 +120,20 @@ What fell due meanwhile:
 ]
 
 /** `automation enable`, `disable`, `archive`, `pause` and `resume`. */
-export function changeAutomationCommands(automation: Command): void {
-  for (const change of changes) {
-    const command = automation.command(`${change.name} <automation>`)
-    if (change.intent !== undefined) asksFirst(command)
-    command
-      .description(change.about)
-      .addHelpText('after', `\nExample:\n  ${change.help}`)
-      .action((named: string, options: Options, command: Command) =>
-        run(change, named, options, command),
-      )
-    if (change.name !== 'resume') continue
-    const about = 'what becomes of steps that are overdue'
-    command.addOption(
-      new Option('--overdue <how>', about).choices([...releases]).default(releases[0]),
-    )
-  }
+export const changeAutomationRows: readonly CommandRow[] = changes.map((change) => ({
+  usage: `${change.name} <automation>`,
+  about: change.about,
+  options: [
+    ...(change.intent === undefined ? [] : askOptions()),
+    ...(change.name === 'resume' ? [overdueOption()] : []),
+  ],
+  help: `Example:\n  ${change.help}`,
+  run: (named: string, options: Options, command: Command) => run(change, named, options, command),
+}))
+
+function overdueOption(): Option {
+  const about = 'what becomes of steps that are overdue'
+  return new Option('--overdue <how>', about).choices([...releases]).default(releases[0])
 }
 
 async function run(change: Change, named: string, options: Options, command: Command) {

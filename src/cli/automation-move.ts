@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import {
   findAnyAutomation,
   judgeBackfill,
@@ -12,49 +12,75 @@ import {
 } from '../automations/index.js'
 import { runs } from './automation-change.js'
 import { numbered } from './broadcast-show.js'
-import { type AskOptions, asksFirst, confirmed, counted, type Intent } from './confirm.js'
+import type { CommandRow } from './command-row.js'
+import { type AskOptions, askOptions, confirmed, counted, type Intent } from './confirm.js'
 import { listOf } from './contact.js'
 import { withStore } from './database.js'
 import { remark, say, sayJson, sayTable } from './output.js'
 import { type Place, placeOf } from './place.js'
 
 /** `automation move` and `start`. */
-export function moveAutomationCommands(automation: Command): void {
-  asksFirst(automation.command('move <automation>'))
-    .description('let live runs of older versions go on by the steps of a newer one')
-    .requiredOption('--to <version>', "a version that was enabled, or 'latest'", versionNumber)
-    .addHelpText(
-      'after',
-      `
-Example:
+export const moveAutomationRows: readonly CommandRow[] = [
+  {
+    usage: 'move <automation>',
+    about: 'let live runs of older versions go on by the steps of a newer one',
+    options: [
+      ...askOptions(),
+      new Option('--to <version>', "a version that was enabled, or 'latest'")
+        .argParser(versionNumber)
+        .makeOptionMandatory(),
+    ],
+    help: `Example:
   $ posthorn automation move Welcome --to latest --dry-run
 
 A run moves if the version has a step with the key and type of the one at which it is, a wait for the same
 event. What it waits for stays as it is: a delay that is longer in the new version is not made longer.`,
-    )
-    .action(
-      async (named: string, options: { to: number | 'latest' } & AskOptions, command: Command) => {
-        const place = placeOf(command)
-        const done = await withStore(place, async (deps) => {
-          const { read } = deps.store
-          const found = await findAnyAutomation(read, named)
-          const version = options.to === 'latest' ? await newestVersion(read, found) : options.to
-          const groups = await planMove(read, found, version)
-          // It says more than its question.
-          if (options.dryRun) return { version, moved: null, groups }
-          const intent = movingOf(found.name, version, groups)
-          const isEmpty = groups.every(({ stays }) => stays !== null)
-          if (!isEmpty && !(await confirmed(place, options, intent))) return
-          const moved = await moveRuns(deps, found, version)
-          return { version, moved, groups: await planMove(read, found, version) }
-        })
-        if (done === undefined) return
-        if (place.json) return sayJson(done)
-        sayMoved(done)
-      },
-    )
+    run: runMove,
+  },
+  {
+    usage: 'start <automation>',
+    about: 'start an automation for the contacts of a list, so many an hour',
+    options: [
+      ...askOptions(),
+      new Option('--list <list>', 'id or name of the list'),
+      new Option('--per-hour <count>', 'how many runs start in an hour')
+        .default(1_000)
+        .argParser(perHour),
+      new Option('--stop', 'start no more of those that an earlier start is about'),
+    ],
+    help: `Examples:
+  $ posthorn automation start Welcome --list Readers --dry-run
+  $ posthorn automation start Welcome --list Readers --per-hour 500
 
-  startCommand(automation)
+The automation is to be enabled. Its filter, how often a contact may enter it, and suppressions apply; the
+event that begins such a run is named "$backfill", and its payload is {"listId": ...}. A running appliance
+starts the runs and goes on after a restart; 'posthorn automation show' says how far it is.`,
+    run: runStart,
+  },
+]
+
+async function runMove(
+  named: string,
+  options: { to: number | 'latest' } & AskOptions,
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const done = await withStore(place, async (deps) => {
+    const { read } = deps.store
+    const found = await findAnyAutomation(read, named)
+    const version = options.to === 'latest' ? await newestVersion(read, found) : options.to
+    const groups = await planMove(read, found, version)
+    // It says more than its question.
+    if (options.dryRun) return { version, moved: null, groups }
+    const intent = movingOf(found.name, version, groups)
+    const isEmpty = groups.every(({ stays }) => stays !== null)
+    if (!isEmpty && !(await confirmed(place, options, intent))) return
+    const moved = await moveRuns(deps, found, version)
+    return { version, moved, groups: await planMove(read, found, version) }
+  })
+  if (done === undefined) return
+  if (place.json) return sayJson(done)
+  sayMoved(done)
 }
 
 function movingOf(name: string, version: number, groups: readonly MoveGroup[]): Intent {
@@ -102,29 +128,11 @@ interface StartOptions extends AskOptions {
   stop?: true
 }
 
-function startCommand(automation: Command): void {
-  asksFirst(automation.command('start <automation>'))
-    .description('start an automation for the contacts of a list, so many an hour')
-    .option('--list <list>', 'id or name of the list')
-    .option('--per-hour <count>', 'how many runs start in an hour', perHour, 1_000)
-    .option('--stop', 'start no more of those that an earlier start is about')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ posthorn automation start Welcome --list Readers --dry-run
-  $ posthorn automation start Welcome --list Readers --per-hour 500
-
-The automation is to be enabled. Its filter, how often a contact may enter it, and suppressions apply; the
-event that begins such a run is named "$backfill", and its payload is {"listId": ...}. A running appliance
-starts the runs and goes on after a restart; 'posthorn automation show' says how far it is.`,
-    )
-    .action(async (named: string, options: StartOptions, command: Command) => {
-      const place = placeOf(command)
-      if (options.stop) return await stop(place, named)
-      if (options.list === undefined) command.error('error: name the list: --list ID')
-      await start(place, named, options.list, options)
-    })
+async function runStart(named: string, options: StartOptions, command: Command): Promise<void> {
+  const place = placeOf(command)
+  if (options.stop) return await stop(place, named)
+  if (options.list === undefined) command.error('error: name the list: --list ID')
+  await start(place, named, options.list, options)
 }
 
 async function start(

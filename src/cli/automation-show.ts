@@ -12,63 +12,63 @@ import {
   type Waits,
 } from '../automations/index.js'
 import { numbered } from './broadcast-show.js'
+import type { CommandRow } from './command-row.js'
 import { withStore } from './database.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
 
-export function showAutomationCommand(automation: Command): void {
-  automation
-    .command('show <automation>')
-    .description('show what an automation does, and how many runs are at each step')
-    .addHelpText(
-      'after',
-      `
-Example:
+export const showAutomationRows: readonly CommandRow[] = [
+  {
+    usage: 'show <automation>',
+    about: 'show what an automation does, and how many runs are at each step',
+    help: `Example:
   $ posthorn automation show Welcome
 
 HERE is how many runs stand at the step now, ENTERED how many have come to it. With --json the answer has
 the definition too.`,
-    )
-    .action(async (named: string, _options, command: Command) => {
-      const place = placeOf(command)
-      const found = await withStore(place, async ({ store: { read } }) => {
-        const one = await findAnyAutomation(read, named)
-        const { definition } = await readDefinition(read, one.id, one.version)
-        const account = await findAccount(read, one.account_id)
-        const backfill = await findBackfill(read, one.id)
-        return { one, definition, account, backfill, ...(await standingOf(read, one)) }
-      })
-      const { one, definition, account, backfill, steps, waits } = found
-      if (place.json) {
-        return sayJson({
-          ...automationForMachines(one),
-          definition,
-          steps: steps.map(stepForMachines),
-          waits,
-          backfill: backfill === undefined ? null : backfillForMachines(backfill),
-        })
-      }
-      sayFields({
-        Automation: one.name,
-        Id: one.id,
-        Account: `${account.name} (${account.id})`,
-        Status: statusOf(one),
-        Version: String(one.version),
-        'Begins with': beginningOf(definition),
-        ...(one.paused_at === null ? {} : { Paused: shownTime(one.paused_at) }),
-        Contacts: `${numbered(one.enrolled)} have entered`,
-        Running: numbered(one.running),
-        Waiting: numbered(one.waiting),
-        Completed: numbered(one.completed),
-        Exited: numbered(one.exited),
-        Failed: numbered(one.failed),
-        Cancelled: numbered(one.cancelled),
-        ...(backfill === undefined ? {} : { 'Start over a list': shownBackfill(backfill) }),
-      })
-      say()
-      sayTable(stepTitles, steps.map(stepCells), '')
-      sayWaits(one, waits)
+    run: runShow,
+  },
+]
+
+async function runShow(named: string, _options: unknown, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const found = await withStore(place, async ({ store: { read } }) => {
+    const one = await findAnyAutomation(read, named)
+    const { definition } = await readDefinition(read, one.id, one.version)
+    const account = await findAccount(read, one.account_id)
+    const backfill = await findBackfill(read, one.id)
+    return { one, definition, account, backfill, ...(await standingOf(read, one)) }
+  })
+  const { one, definition, account, backfill, steps, waits } = found
+  if (place.json) {
+    return sayJson({
+      ...automationForMachines(one),
+      definition,
+      steps: steps.map(stepForMachines),
+      waits,
+      backfill: backfill === undefined ? null : backfillForMachines(backfill),
     })
+  }
+  sayFields({
+    Automation: one.name,
+    Id: one.id,
+    Account: `${account.name} (${account.id})`,
+    Status: statusOf(one),
+    Version: String(one.version),
+    'Begins with': beginningOf(definition),
+    ...(one.paused_at === null ? {} : { Paused: shownTime(one.paused_at) }),
+    Contacts: `${numbered(one.enrolled)} have entered`,
+    Running: numbered(one.running),
+    Waiting: numbered(one.waiting),
+    Completed: numbered(one.completed),
+    Exited: numbered(one.exited),
+    Failed: numbered(one.failed),
+    Cancelled: numbered(one.cancelled),
+    ...(backfill === undefined ? {} : { 'Start over a list': shownBackfill(backfill) }),
+  })
+  say()
+  sayTable(stepTitles, steps.map(stepCells), '')
+  sayWaits(one, waits)
 }
 
 function beginningOf({ steps }: AutomationDefinition): string {

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import {
   afterMs,
   findAnyAutomation,
@@ -9,6 +9,7 @@ import {
 } from '../automations/index.js'
 import { joinBacklog, makeBacklogMemory } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
+import type { CommandRow } from './command-row.js'
 import { withStore } from './database.js'
 import { say, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf, settingsOf } from './place.js'
@@ -27,50 +28,58 @@ interface WalkOptions {
 
 const collect = (value: string, before: readonly string[] = []) => [...before, value]
 
-export function walkAutomationCommand(automation: Command): void {
-  automation
-    .command('walk <automation>')
-    .description('show what an automation would do for somebody, step by step; nothing is written')
-    .requiredOption('--email <address>', 'a contact of the account, or an address nobody knows')
-    .option('--payload <json>', 'of the event that begins it')
-    .option('--at <time>', 'when it begins, such as 2026-12-01T09:00:00Z (default: now)')
-    .option('--until <time>', 'show nothing later than this (default: a year on)')
-    .option('--event <event>', "what happens later, such as 'order.paid@+2d={}'", collect)
-    .option('--opens <step>', 'they open the mail of this step, such as hello@+2h', collect)
-    .option('--clicks <step>', 'they click in the mail of this step', collect)
-    .addHelpText(
-      'after',
-      `
-Examples:
+export const walkAutomationRows: readonly CommandRow[] = [
+  {
+    usage: 'walk <automation>',
+    about: 'show what an automation would do for somebody, step by step; nothing is written',
+    options: [
+      new Option(
+        '--email <address>',
+        'a contact of the account, or an address nobody knows',
+      ).makeOptionMandatory(),
+      new Option('--payload <json>', 'of the event that begins it'),
+      new Option('--at <time>', 'when it begins, such as 2026-12-01T09:00:00Z (default: now)'),
+      new Option('--until <time>', 'show nothing later than this (default: a year on)'),
+      new Option('--event <event>', "what happens later, such as 'order.paid@+2d={}'").argParser(
+        collect,
+      ),
+      new Option('--opens <step>', 'they open the mail of this step, such as hello@+2h').argParser(
+        collect,
+      ),
+      new Option('--clicks <step>', 'they click in the mail of this step').argParser(collect),
+    ],
+    help: `Examples:
   $ posthorn automation walk Welcome --email ada@example.com --payload '{"plan":"pro"}'
   $ posthorn automation walk Cart --email ada@example.com --event 'order.paid@+2d={"total":5}' --opens hello
 
 It is its version as it is now, one that was not enabled yet too. STOPPED BY is what would keep the mail from
 leaving as things stand. Opens and clicks come a minute after the mail if they say nothing else.`,
-    )
-    .action(async (named: string, options: WalkOptions, command: Command) => {
-      const place = placeOf(command)
-      const { maxQueued } = settingsOf(place).outbound
-      const plans = plansOf(place)
-      const { preview, id } = await withStore(place, async ({ store, clock }) => {
-        const found = await findAnyAutomation(store.read, named)
-        const at = options.at === undefined ? clock.now() : timeOf('--at', options.at)
-        const preview = await withRenderer({ store, clock }, async (renderer) => {
-          const backlog = joinBacklog(makeBacklogMemory())
-          const deps = { store, clock, plans, renderer, backlog, maxQueued }
-          return previewAutomation(deps, found.account_id, found.id, {
-            ...{ email: options.email, at, payload: payloadOf(options.payload) },
-            events: (options.event ?? []).map((text) => eventOf(text, at)),
-            opens: aftersOf('--opens', options.opens ?? []),
-            clicks: aftersOf('--clicks', options.clicks ?? []),
-            until: options.until === undefined ? undefined : timeOf('--until', options.until),
-          })
-        })
-        return { preview, id: found.id }
+    run: runWalk,
+  },
+]
+
+async function runWalk(named: string, options: WalkOptions, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const { maxQueued } = settingsOf(place).outbound
+  const plans = plansOf(place)
+  const { preview, id } = await withStore(place, async ({ store, clock }) => {
+    const found = await findAnyAutomation(store.read, named)
+    const at = options.at === undefined ? clock.now() : timeOf('--at', options.at)
+    const preview = await withRenderer({ store, clock }, async (renderer) => {
+      const backlog = joinBacklog(makeBacklogMemory())
+      const deps = { store, clock, plans, renderer, backlog, maxQueued }
+      return previewAutomation(deps, found.account_id, found.id, {
+        ...{ email: options.email, at, payload: payloadOf(options.payload) },
+        events: (options.event ?? []).map((text) => eventOf(text, at)),
+        opens: aftersOf('--opens', options.opens ?? []),
+        clicks: aftersOf('--clicks', options.clicks ?? []),
+        until: options.until === undefined ? undefined : timeOf('--until', options.until),
       })
-      if (place.json) return sayJson(shownPreview(id, preview))
-      sayWalk(preview)
     })
+    return { preview, id: found.id }
+  })
+  if (place.json) return sayJson(shownPreview(id, preview))
+  sayWalk(preview)
 }
 
 function sayWalk({ lines, runs, refused, cut, stepOf }: Preview): void {

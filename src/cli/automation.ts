@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import {
   type Automation,
   endStatuses,
@@ -12,11 +12,12 @@ import {
   type Run,
   type RunStatus,
 } from '../automations/index.js'
-import { changeAutomationCommands } from './automation-change.js'
-import { moveAutomationCommands } from './automation-move.js'
-import { automationForMachines, showAutomationCommand, statusOf } from './automation-show.js'
-import { walkAutomationCommand } from './automation-walk.js'
+import { changeAutomationRows } from './automation-change.js'
+import { moveAutomationRows } from './automation-move.js'
+import { automationForMachines, showAutomationRows, statusOf } from './automation-show.js'
+import { walkAutomationRows } from './automation-walk.js'
 import { numbered } from './broadcast-show.js'
+import { addCommands, type CommandRow } from './command-row.js'
 import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
@@ -27,136 +28,132 @@ export function automationCommands(program: Command): void {
   const automation = program
     .command('automation')
     .description('automations: what they do, where their runs stand, and what to do about them')
-
-  listCommand(automation)
-  showAutomationCommand(automation)
-  runsCommand(automation)
-  whyCommand(automation)
-  walkAutomationCommand(automation)
-  changeAutomationCommands(automation)
-  moveAutomationCommands(automation)
+  addCommands(automation, rows)
 }
 
-function listCommand(automation: Command): void {
-  automation
-    .command('list')
-    .description('show the automations of an account, newest first')
-    .addOption(accountOption())
-    .option('--limit <count>', 'how many at most', count, 50)
-    .addHelpText('after', "\nExample:\n  $ posthorn automation list --account 'City library'")
-    .action(async (options: { account?: string; limit: number }, command: Command) => {
-      const place = placeOf(command)
-      const found = await withStore(place, async ({ store: { read } }) => {
-        const { id } = await chosenAccount(read, options.account)
-        return await listAutomations(read, id, { limit: options.limit + 1 })
-      })
-      const shown = found.slice(0, options.limit)
-      if (place.json) sayJson(shown.map(automationForMachines))
-      else {
-        const titles = ['RUNNING', 'WAITING', 'COMPLETED', 'EXITED', 'FAILED', 'CONTACTS', 'NAME']
-        sayTable(
-          ['ID', 'STATUS', ...titles],
-          shown.map((one) => [
-            one.id,
-            statusOf(one),
-            ...[one.running, one.waiting, one.completed, one.exited, one.failed].map(numbered),
-            numbered(one.enrolled),
-            one.name.slice(0, 40),
-          ]),
-          'No automation yet',
-        )
-      }
-      if (found.length > options.limit) remark('There are more: --limit shows them')
-    })
-}
-
-function runsCommand(automation: Command): void {
-  automation
-    .command('runs <automation>')
-    .description('show the runs of an automation, newest first, and why each is where it is')
-    .option(
-      '--status <names>',
-      `of these alone: ${allStatuses.join(', ')} (default: all)`,
-      statuses,
-    )
-    .option('--limit <count>', 'how many at most', count, 50)
-    .addHelpText(
-      'after',
-      `
-Examples:
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'list',
+    about: 'show the automations of an account, newest first',
+    options: [
+      accountOption(),
+      new Option('--limit <count>', 'how many at most').default(50).argParser(count),
+    ],
+    help: "Example:\n  $ posthorn automation list --account 'City library'",
+    run: runList,
+  },
+  ...showAutomationRows,
+  {
+    usage: 'runs <automation>',
+    about: 'show the runs of an automation, newest first, and why each is where it is',
+    options: [
+      new Option(
+        '--status <names>',
+        `of these alone: ${allStatuses.join(', ')} (default: all)`,
+      ).argParser(statuses),
+      new Option('--limit <count>', 'how many at most').default(50).argParser(count),
+    ],
+    help: `Examples:
   $ posthorn automation runs Welcome --status running,waiting
   $ posthorn automation runs 01a1fc92-9915-7533-8296-04ee3d91dd72 --status failed`,
-    )
-    .action(
-      async (
-        named: string,
-        options: { status?: readonly RunStatus[]; limit: number },
-        command: Command,
-      ) => {
-        const place = placeOf(command)
-        const found = await withStore(place, async (deps) => {
-          const { read } = deps.store
-          const automation = await findAnyAutomation(read, named)
-          const asked = { statuses: options.status ?? allStatuses, limit: options.limit + 1 }
-          return await told(deps, automation, await listRuns(read, automation.id, asked))
-        })
-        const shown = found.slice(0, options.limit)
-        if (place.json) sayJson(shown.map(runForMachines))
-        else {
-          sayTable(
-            ['RUN', 'CONTACT', 'STATUS', 'VERSION', 'STARTED', 'WHY'],
-            shown.map(({ run, why }) => [
-              ...[run.id, run.email ?? '(deleted)', run.status, String(run.version)],
-              ...[shownTime(run.startedAt), why],
-            ]),
-            'No run',
-          )
-        }
-        if (found.length > options.limit) remark('There are more: --limit shows them')
-      },
-    )
-}
-
-function whyCommand(automation: Command): void {
-  automation
-    .command('why <run>')
-    .description('say in a sentence why a run is where it is and until when, and what it did')
-    .addHelpText(
-      'after',
-      `
-Example:
+    run: runRuns,
+  },
+  {
+    usage: 'why <run>',
+    about: 'say in a sentence why a run is where it is and until when, and what it did',
+    help: `Example:
   $ posthorn automation why 01a1fc92-9915-7533-8296-04ee3d91dd72
 
 Runs have their ids from POST /v1/events/send ("runId") and from 'posthorn automation runs'.`,
+    run: runWhy,
+  },
+  ...walkAutomationRows,
+  ...changeAutomationRows,
+  ...moveAutomationRows,
+]
+
+async function runList(
+  options: { account?: string; limit: number },
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const found = await withStore(place, async ({ store: { read } }) => {
+    const { id } = await chosenAccount(read, options.account)
+    return await listAutomations(read, id, { limit: options.limit + 1 })
+  })
+  const shown = found.slice(0, options.limit)
+  if (place.json) sayJson(shown.map(automationForMachines))
+  else {
+    const titles = ['RUNNING', 'WAITING', 'COMPLETED', 'EXITED', 'FAILED', 'CONTACTS', 'NAME']
+    sayTable(
+      ['ID', 'STATUS', ...titles],
+      shown.map((one) => [
+        one.id,
+        statusOf(one),
+        ...[one.running, one.waiting, one.completed, one.exited, one.failed].map(numbered),
+        numbered(one.enrolled),
+        one.name.slice(0, 40),
+      ]),
+      'No automation yet',
     )
-    .action(async (id: string, _options, command: Command) => {
-      const place = placeOf(command)
-      const { run, why, automation } = await withStore(place, async (deps) => {
-        const run = await findAnyRun(deps.store.read, id)
-        const automation = await findAnyAutomation(deps.store.read, run.automationId)
-        const [one] = await told(deps, automation, [run])
-        return { run, why: one?.why ?? '', automation }
-      })
-      if (place.json) return sayJson(runForMachines({ run, why }))
-      sayFields({
-        Run: run.id,
-        Automation: `${automation.name} (${automation.id}), version ${run.version}`,
-        Contact: run.email ?? '(deleted)',
-        Started: shownTime(run.startedAt),
-        Status: run.status,
-        Why: why,
-      })
-      say()
-      sayTable(
-        ['AT', 'STEP', 'RESULT', 'EMAIL'],
-        run.history.map(({ at, step, result, emailId }) => [
-          ...[shownTime(at), step ?? '-', result, emailId ?? ''],
-        ]),
-        run.contactId === null
-          ? 'What it did was forgotten with its contact'
-          : 'It has not taken a step yet',
-      )
-    })
+  }
+  if (found.length > options.limit) remark('There are more: --limit shows them')
+}
+
+async function runRuns(
+  named: string,
+  options: { status?: readonly RunStatus[]; limit: number },
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const found = await withStore(place, async (deps) => {
+    const { read } = deps.store
+    const automation = await findAnyAutomation(read, named)
+    const asked = { statuses: options.status ?? allStatuses, limit: options.limit + 1 }
+    return await told(deps, automation, await listRuns(read, automation.id, asked))
+  })
+  const shown = found.slice(0, options.limit)
+  if (place.json) sayJson(shown.map(runForMachines))
+  else {
+    sayTable(
+      ['RUN', 'CONTACT', 'STATUS', 'VERSION', 'STARTED', 'WHY'],
+      shown.map(({ run, why }) => [
+        ...[run.id, run.email ?? '(deleted)', run.status, String(run.version)],
+        ...[shownTime(run.startedAt), why],
+      ]),
+      'No run',
+    )
+  }
+  if (found.length > options.limit) remark('There are more: --limit shows them')
+}
+
+async function runWhy(id: string, _options: unknown, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const { run, why, automation } = await withStore(place, async (deps) => {
+    const run = await findAnyRun(deps.store.read, id)
+    const automation = await findAnyAutomation(deps.store.read, run.automationId)
+    const [one] = await told(deps, automation, [run])
+    return { run, why: one?.why ?? '', automation }
+  })
+  if (place.json) return sayJson(runForMachines({ run, why }))
+  sayFields({
+    Run: run.id,
+    Automation: `${automation.name} (${automation.id}), version ${run.version}`,
+    Contact: run.email ?? '(deleted)',
+    Started: shownTime(run.startedAt),
+    Status: run.status,
+    Why: why,
+  })
+  say()
+  sayTable(
+    ['AT', 'STEP', 'RESULT', 'EMAIL'],
+    run.history.map(({ at, step, result, emailId }) => [
+      ...[shownTime(at), step ?? '-', result, emailId ?? ''],
+    ]),
+    run.contactId === null
+      ? 'What it did was forgotten with its contact'
+      : 'It has not taken a step yet',
+  )
 }
 
 /** Runs with the sentence that says why each is where it is. */

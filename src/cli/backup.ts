@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { applianceKeyFile } from '../app/files.js'
 import {
   type BackupStage,
@@ -13,6 +13,7 @@ import {
 } from '../backup/index.js'
 import { systemClock } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
+import { addCommands, type CommandRow } from './command-row.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { askPassphrase, givenPassphrase } from './passphrase.js'
 import { becomeOwner, type Place, placeOf, requireDataDir, settingsOf } from './place.js'
@@ -57,14 +58,38 @@ or leave the key out by --without-key (backup.with_key) and keep a copy of it ap
       }
       await make(placeOf(command), dir, options)
     })
-  verifyCommand(backup)
-  backup
-    .command('list [dir]')
-    .description('the backups of a directory, newest first')
-    .addHelpText('after', '\nExample:\n  $ posthorn backup list /mnt/other')
-    .action(async (dir: string | undefined, _options, command: Command) => {
-      await list(placeOf(command), dir)
-    })
+  addCommands(backup, rows)
+}
+
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'verify <file>',
+    about: 'open a backup as a restore does, and check all of it; status 1 when it is damaged',
+    options: [
+      new Option(
+        '--key <file>',
+        'the appliance key of a backup without it (default: that of the data directory)',
+      ),
+      new Option('--passphrase-file <file>', passphraseHelp),
+      new Option('--scratch <dir>', 'where there is room to unpack it (default: beside it)'),
+    ],
+    help: 'Example:\n  $ posthorn backup verify posthorn-20261122T030000000Z.tar.gz',
+    run: runVerify,
+  },
+  {
+    usage: 'list [dir]',
+    about: 'the backups of a directory, newest first',
+    help: 'Example:\n  $ posthorn backup list /mnt/other',
+    run: runList,
+  },
+]
+
+async function runList(
+  dir: string | undefined,
+  _options: unknown,
+  command: Command,
+): Promise<void> {
+  await list(placeOf(command), dir)
 }
 
 async function make(place: Place, dir: string | undefined, options: MakeOptions): Promise<void> {
@@ -138,49 +163,32 @@ interface VerifyOptions {
   scratch?: string
 }
 
-function verifyCommand(backup: Command): void {
-  backup
-    .command('verify <file>')
-    .description(
-      'open a backup as a restore does, and check all of it; status 1 when it is damaged',
-    )
-    .option(
-      '--key <file>',
-      'the appliance key of a backup without it (default: that of the data directory)',
-    )
-    .option('--passphrase-file <file>', passphraseHelp)
-    .option('--scratch <dir>', 'where there is room to unpack it (default: beside it)')
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ posthorn backup verify posthorn-20261122T030000000Z.tar.gz',
-    )
-    .action(async (given: string, _options, command: Command) => {
-      // --passphrase-file is an option of 'backup' as well, which takes it first.
-      const options = command.optsWithGlobals<VerifyOptions>()
-      const place = placeOf(command)
-      const file = resolve(given)
-      const own = applianceKeyFile(place.dataDir)
-      const keyFile = options.key ?? (existsSync(own) ? own : undefined)
-      const { manifest, key } = await verifyBackup(file, {
-        scratch: resolve(options.scratch ?? dirname(file)),
-        keyFile,
-        passphrase: () => openingPassphrase(place, options.passphraseFile),
-      })
-      if (place.json) return sayJson({ file, sound: true, key, ...manifest })
-      say(`${file} is sound`)
-      sayFields({
-        Made: shownTime(Date.parse(manifest.madeAt)),
-        By: `Posthorn ${manifest.posthorn}, schema ${manifest.schema}`,
-        Rows: Object.values(manifest.rows)
-          .reduce((sum, count) => sum + count, 0)
-          .toLocaleString('en-GB'),
-        Key: manifest.withKey
-          ? 'in it, and belongs to the database'
-          : key === 'apart'
-            ? 'not in it, and not compared (--key)'
-            : `not in it; that of ${keyFile} belongs to the database`,
-      })
-    })
+async function runVerify(given: string, _options: unknown, command: Command): Promise<void> {
+  // --passphrase-file is an option of 'backup' as well, which takes it first.
+  const options = command.optsWithGlobals<VerifyOptions>()
+  const place = placeOf(command)
+  const file = resolve(given)
+  const own = applianceKeyFile(place.dataDir)
+  const keyFile = options.key ?? (existsSync(own) ? own : undefined)
+  const { manifest, key } = await verifyBackup(file, {
+    scratch: resolve(options.scratch ?? dirname(file)),
+    keyFile,
+    passphrase: () => openingPassphrase(place, options.passphraseFile),
+  })
+  if (place.json) return sayJson({ file, sound: true, key, ...manifest })
+  say(`${file} is sound`)
+  sayFields({
+    Made: shownTime(Date.parse(manifest.madeAt)),
+    By: `Posthorn ${manifest.posthorn}, schema ${manifest.schema}`,
+    Rows: Object.values(manifest.rows)
+      .reduce((sum, count) => sum + count, 0)
+      .toLocaleString('en-GB'),
+    Key: manifest.withKey
+      ? 'in it, and belongs to the database'
+      : key === 'apart'
+        ? 'not in it, and not compared (--key)'
+        : `not in it; that of ${keyFile} belongs to the database`,
+  })
 }
 
 /** For a backup that is encrypted: given, or asked for. */

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import type { Command } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import { bounceRuleFiles } from '../app/files.js'
 import { OperatorError } from '../errors/index.js'
 import {
@@ -12,7 +12,8 @@ import {
   saidOf,
   type Verdict,
 } from '../reports/index.js'
-import { parkedCommands } from './bounce-parked.js'
+import { parkedRows } from './bounce-parked.js'
+import { addCommands, type CommandRow } from './command-row.js'
 import { say, sayFields, sayJson } from './output.js'
 import { type Place, placeOf } from './place.js'
 
@@ -24,16 +25,21 @@ export function bounceCommands(program: Command): void {
   const bounce = program
     .command('bounce')
     .description('what receivers mean by their refusals; reports that cannot be filed')
+  addCommands(bounce, rows)
+}
 
-  bounce
-    .command('explain')
-    .description("show what is concluded from a server's reply or from a report, and by which rule")
-    .argument('<reply or file>', 'a reply such as "550 5.1.1 User unknown", a mail, - for stdin')
-    .option('--host <name>', 'the server that said so: some have words of their own')
-    .addHelpText(
-      'after',
-      `
-Examples:
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'explain',
+    about: "show what is concluded from a server's reply or from a report, and by which rule",
+    values: [
+      new Argument(
+        '<reply or file>',
+        'a reply such as "550 5.1.1 User unknown", a mail, - for stdin',
+      ),
+    ],
+    options: [new Option('--host <name>', 'the server that said so: some have words of their own')],
+    help: `Examples:
   $ posthorn bounce explain '550 5.1.1 User unknown'
   $ posthorn bounce explain '550 5.5.0 Requested action not taken: mailbox unavailable' \\
       --host mx.olc.protection.outlook.com
@@ -41,21 +47,26 @@ Examples:
 
 Nothing is changed by it. Rules of your own go into bounce-rules.toml in the data directory or in
 /etc/posthorn; config/bounce-rules.toml describes their form.`,
-    )
-    .action(async (input: string, { host }: { host?: string }, command: Command) => {
-      const place = placeOf(command)
-      const rules = bounceRulesOf(place)
-      const reply = saidInReply(input.trim(), host)
-      if (reply !== undefined) {
-        const verdict = classify(rules, reply)
-        return place.json ? sayJson(verdict) : sayFields(verdictFields(verdict, reply.code))
-      }
-      const explained = explain(rules, await readReport(readMail(input)), host)
-      if (place.json) sayJson(explained)
-      else sayReport(explained)
-    })
+    run: runExplain,
+  },
+  ...parkedRows,
+]
 
-  parkedCommands(bounce)
+async function runExplain(
+  input: string,
+  { host }: { host?: string },
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const rules = bounceRulesOf(place)
+  const reply = saidInReply(input.trim(), host)
+  if (reply !== undefined) {
+    const verdict = classify(rules, reply)
+    return place.json ? sayJson(verdict) : sayFields(verdictFields(verdict, reply.code))
+  }
+  const explained = explain(rules, await readReport(readMail(input)), host)
+  if (place.json) sayJson(explained)
+  else sayReport(explained)
 }
 
 function readMail(file: string): Buffer {

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import {
   type Broadcast,
   findAnyBroadcast,
@@ -10,7 +10,8 @@ import {
 import { pause } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
 import { numbered } from './broadcast-show.js'
-import { type AskOptions, asksFirst, confirmed, type Intent } from './confirm.js'
+import type { CommandRow } from './command-row.js'
+import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { type CliDeps, withStore } from './database.js'
 import { remark, say, sayJson } from './output.js'
 import { placeOf } from './place.js'
@@ -95,19 +96,18 @@ const inFlightLooks = 10
 const betweenLooksMs = 2_000
 
 /** `broadcast pause`, `resume` and `cancel`. */
-export function changeBroadcastCommands(broadcast: Command): void {
-  for (const change of changes) {
-    const command = broadcast.command(`${change.name} <id>`)
-    if (change.intent !== undefined) asksFirst(command)
-    command
-      .description(change.about)
-      .addHelpText('after', `\nExample:\n  ${change.help}`)
-      .action((id: string, options: Options, command: Command) => run(change, id, options, command))
-    if (change.reason !== undefined) {
-      command.option('--reason <text>', 'why, for the account too', change.reason)
-    }
-  }
-}
+export const changeBroadcastRows: readonly CommandRow[] = changes.map((change) => ({
+  usage: `${change.name} <id>`,
+  about: change.about,
+  options: [
+    ...(change.intent === undefined ? [] : askOptions()),
+    ...(change.reason === undefined
+      ? []
+      : [new Option('--reason <text>', 'why, for the account too').default(change.reason)]),
+  ],
+  help: `Example:\n  ${change.help}`,
+  run: (id: string, options: Options, command: Command) => run(change, id, options, command),
+}))
 
 async function run(change: Change, id: string, options: Options, command: Command): Promise<void> {
   const place = placeOf(command)

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { findAccount } from '../accounts/index.js'
 import { stoppedBy } from '../billing/index.js'
 import {
@@ -11,6 +11,7 @@ import {
 } from '../broadcasts/index.js'
 import type { Read } from '../store/index.js'
 import { watchBroadcast } from './broadcast-watch.js'
+import type { CommandRow } from './command-row.js'
 import { withStore } from './database.js'
 import { jsonTime, remark, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { type Place, placeOf } from './place.js'
@@ -18,34 +19,40 @@ import { oneLine } from './queue-show.js'
 
 const mostUndelivered = 10_000
 
-export function showBroadcastCommand(broadcast: Command): void {
-  broadcast
-    .command('show <id>')
-    .description('show how far a campaign is and what became of its mails')
-    .option('--watch', 'stay and show its progress until it ends')
-    .option('--failed', 'list whom it did not reach, with what their servers said')
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ posthorn broadcast show 01a1fc92-9915-7533-8296-04ee3d91dd72 --watch',
-    )
-    .action(async (id: string, options: { watch?: true; failed?: true }, command: Command) => {
-      const place = placeOf(command)
-      if (options.failed) return sayUndelivered(place, id)
-      await withStore(place, async ({ store: { read }, clock }) => {
-        if (options.watch) {
-          const look = async () => {
-            const broadcast = await findAnyBroadcast(read, id)
-            return { broadcast, stop: await stopOf(read, broadcast.account_id) }
-          }
-          await watchBroadcast({ look, clock, out: process.stdout, json: place.json })
-          if (place.json) return
-        }
-        const found = await findAnyBroadcast(read, id)
-        const stop = await stopOf(read, found.account_id)
-        if (place.json) sayJson(broadcastForMachines(found, stop, clock.now()))
-        else sayFields(await forPeople(read, found, stop, clock.now()))
-      })
-    })
+export const showBroadcastRows: readonly CommandRow[] = [
+  {
+    usage: 'show <id>',
+    about: 'show how far a campaign is and what became of its mails',
+    options: [
+      new Option('--watch', 'stay and show its progress until it ends'),
+      new Option('--failed', 'list whom it did not reach, with what their servers said'),
+    ],
+    help: 'Example:\n  $ posthorn broadcast show 01a1fc92-9915-7533-8296-04ee3d91dd72 --watch',
+    run: runShow,
+  },
+]
+
+async function runShow(
+  id: string,
+  options: { watch?: true; failed?: true },
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  if (options.failed) return sayUndelivered(place, id)
+  await withStore(place, async ({ store: { read }, clock }) => {
+    if (options.watch) {
+      const look = async () => {
+        const broadcast = await findAnyBroadcast(read, id)
+        return { broadcast, stop: await stopOf(read, broadcast.account_id) }
+      }
+      await watchBroadcast({ look, clock, out: process.stdout, json: place.json })
+      if (place.json) return
+    }
+    const found = await findAnyBroadcast(read, id)
+    const stop = await stopOf(read, found.account_id)
+    if (place.json) sayJson(broadcastForMachines(found, stop, clock.now()))
+    else sayFields(await forPeople(read, found, stop, clock.now()))
+  })
 }
 
 /** Why the account's campaigns do not go on now, or null. */

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { readBilling } from '../billing/index.js'
 import {
   type Broadcast,
@@ -10,9 +10,10 @@ import {
   sendDraft,
   standingOf,
 } from '../broadcasts/index.js'
-import { changeBroadcastCommands } from './broadcast-change.js'
-import { broadcastForMachines, numbered, showBroadcastCommand, stopOf } from './broadcast-show.js'
-import { type AskOptions, asksFirst, confirmed, counted, type Intent } from './confirm.js'
+import { changeBroadcastRows } from './broadcast-change.js'
+import { broadcastForMachines, numbered, showBroadcastRows, stopOf } from './broadcast-show.js'
+import { addCommands, type CommandRow } from './command-row.js'
+import { type AskOptions, askOptions, confirmed, counted, type Intent } from './confirm.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { jsonTime, remark, say, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
@@ -22,74 +23,84 @@ export function broadcastCommands(program: Command): void {
   const broadcast = program
     .command('broadcast')
     .description('campaigns: how far they are, and what to do about them')
+  addCommands(broadcast, rows)
+}
 
-  broadcast
-    .command('list')
-    .description('show the campaigns of an account, newest first')
-    .addOption(accountOption())
-    .option('--limit <count>', 'how many at most', count, 50)
-    .addHelpText('after', "\nExample:\n  $ posthorn broadcast list --account 'City library'")
-    .action(async (options: { account?: string; limit: number }, command: Command) => {
-      const place = placeOf(command)
-      const { found, stop, now } = await withStore(place, async ({ store: { read }, clock }) => {
-        const { id } = await chosenAccount(read, options.account)
-        const found = await listBroadcasts(read, id, { limit: options.limit + 1 })
-        return { found, stop: await stopOf(read, id), now: clock.now() }
-      })
-      const shown = found.slice(0, options.limit)
-      if (place.json) sayJson(shown.map((one) => broadcastForMachines(one, stop, now)))
-      else {
-        const rows = shown.map((one) => {
-          const { openRate, clickRate } = ratesOf(one)
-          return [
-            one.id,
-            standingOf(one, stop, now).status,
-            numbered(recipientCount(one)),
-            numbered(one.delivered + one.relayed),
-            numbered(one.bounced + one.failed),
-            `${numbered(one.opened)} (${openRate} %)`,
-            `${numbered(one.clicked)} (${clickRate} %)`,
-            whenOf(one),
-            (one.name ?? one.subject).slice(0, 40),
-          ]
-        })
-        const titles = ['RECIPIENTS', 'ARRIVED', 'FAILED', 'OPENED', 'CLICKED', 'SENT', 'NAME']
-        sayTable(['ID', 'STATUS', ...titles], rows, 'No campaign yet')
-      }
-      if (found.length > options.limit) remark('There are more: --limit shows them')
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'list',
+    about: 'show the campaigns of an account, newest first',
+    options: [
+      accountOption(),
+      new Option('--limit <count>', 'how many at most').default(50).argParser(count),
+    ],
+    help: "Example:\n  $ posthorn broadcast list --account 'City library'",
+    run: runList,
+  },
+  ...showBroadcastRows,
+  {
+    usage: 'send <id>',
+    about: 'send a draft, or schedule it if it has a time to come',
+    options: askOptions(),
+    help: 'Example:\n  $ posthorn broadcast send 01a1fc92-9915-7533-8296-04ee3d91dd72',
+    run: runSend,
+  },
+  ...changeBroadcastRows,
+]
+
+async function runList(
+  options: { account?: string; limit: number },
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const { found, stop, now } = await withStore(place, async ({ store: { read }, clock }) => {
+    const { id } = await chosenAccount(read, options.account)
+    const found = await listBroadcasts(read, id, { limit: options.limit + 1 })
+    return { found, stop: await stopOf(read, id), now: clock.now() }
+  })
+  const shown = found.slice(0, options.limit)
+  if (place.json) sayJson(shown.map((one) => broadcastForMachines(one, stop, now)))
+  else {
+    const rows = shown.map((one) => {
+      const { openRate, clickRate } = ratesOf(one)
+      return [
+        one.id,
+        standingOf(one, stop, now).status,
+        numbered(recipientCount(one)),
+        numbered(one.delivered + one.relayed),
+        numbered(one.bounced + one.failed),
+        `${numbered(one.opened)} (${openRate} %)`,
+        `${numbered(one.clicked)} (${clickRate} %)`,
+        whenOf(one),
+        (one.name ?? one.subject).slice(0, 40),
+      ]
     })
+    const titles = ['RECIPIENTS', 'ARRIVED', 'FAILED', 'OPENED', 'CLICKED', 'SENT', 'NAME']
+    sayTable(['ID', 'STATUS', ...titles], rows, 'No campaign yet')
+  }
+  if (found.length > options.limit) remark('There are more: --limit shows them')
+}
 
-  showBroadcastCommand(broadcast)
-
-  asksFirst(broadcast.command('send <id>'))
-    .description('send a draft, or schedule it if it has a time to come')
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ posthorn broadcast send 01a1fc92-9915-7533-8296-04ee3d91dd72',
-    )
-    .action(async (id: string, options: AskOptions, command: Command) => {
-      const place = placeOf(command)
-      const plans = plansOf(place)
-      const done = await withStore(place, async ({ store, clock }) => {
-        const { account_id } = await findAnyBroadcast(store.read, id)
-        const judged = await judgeDraft({ store, clock, plans }, account_id, id)
-        if (!(await confirmed(place, options, sendingOf(judged, clock.now())))) return
-        const billing = await readBilling(store.read, plans, account_id)
-        // A running appliance looks every few seconds whether there is one to expand.
-        const sent = await sendDraft({ store, clock, plans, expand: () => {} }, billing, id)
-        return { sent, stop: await stopOf(store.read, account_id), now: clock.now() }
-      })
-      if (done === undefined) return
-      const { sent, stop, now } = done
-      if (place.json) return sayJson(broadcastForMachines(sent, stop, now))
-      const whom = `${numbered(sent.audience)} ${sent.audience === 1 ? 'recipient' : 'recipients'}`
-      if (sent.status === 'scheduled') {
-        return say(`Scheduled for ${shownTime(sent.scheduled_at)}, to ${whom} as it stands now`)
-      }
-      say(`On its way to ${whom}; 'posthorn broadcast show ${sent.id} --watch' shows how far it is`)
-    })
-
-  changeBroadcastCommands(broadcast)
+async function runSend(id: string, options: AskOptions, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const plans = plansOf(place)
+  const done = await withStore(place, async ({ store, clock }) => {
+    const { account_id } = await findAnyBroadcast(store.read, id)
+    const judged = await judgeDraft({ store, clock, plans }, account_id, id)
+    if (!(await confirmed(place, options, sendingOf(judged, clock.now())))) return
+    const billing = await readBilling(store.read, plans, account_id)
+    // A running appliance looks every few seconds whether there is one to expand.
+    const sent = await sendDraft({ store, clock, plans, expand: () => {} }, billing, id)
+    return { sent, stop: await stopOf(store.read, account_id), now: clock.now() }
+  })
+  if (done === undefined) return
+  const { sent, stop, now } = done
+  if (place.json) return sayJson(broadcastForMachines(sent, stop, now))
+  const whom = `${numbered(sent.audience)} ${sent.audience === 1 ? 'recipient' : 'recipients'}`
+  if (sent.status === 'scheduled') {
+    return say(`Scheduled for ${shownTime(sent.scheduled_at)}, to ${whom} as it stands now`)
+  }
+  say(`On its way to ${whom}; 'posthorn broadcast show ${sent.id} --watch' shows how far it is`)
 }
 
 function sendingOf(

@@ -6,6 +6,7 @@ import type { Config } from '../config/index.js'
 import { messageOf, OperatorError } from '../errors/index.js'
 import { readCertificate } from '../smtpd/index.js'
 import { askAppliance } from './ask.js'
+import { addCommands, type CommandRow } from './command-row.js'
 import { withStore } from './database.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { type Place, placeOf, settingsOf } from './place.js'
@@ -15,101 +16,104 @@ export function certificateCommands(program: Command): void {
   const certificate = program
     .command('certificate')
     .description('certificates of the listeners: from files, and by ACME ([tls] of the settings)')
+  addCommands(certificate, rows)
+}
 
-  certificate
-    .command('list', { isDefault: true })
-    .description('show all of them; status 1 when one has ended, or is not there')
-    .addHelpText(
-      'after',
-      `
-Example:
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'list',
+    isDefault: true,
+    about: 'show all of them; status 1 when one has ended, or is not there',
+    help: `Example:
   $ posthorn certificate list --json | jq '.certificates[] | select(.error) | .name'`,
-    )
-    .action(async (_options, command: Command) => {
-      const place = placeOf(command)
-      const config = settingsOf(place)
-      const byAcme = await standings(place, config)
-      const fromFiles = filesOf(config)
-      const now = Date.now()
-      const isGone = (endsAt: number | null) => endsAt === null || endsAt <= now
-      if ([...byAcme, ...fromFiles].some(({ endsAt }) => isGone(endsAt))) process.exitCode = 1
-      if (place.json) {
-        const certificates = [...fromFiles.map(fileInJson), ...byAcme.map(standingInJson)]
-        return sayJson({ acme: config.tls.acme, certificates })
-      }
-      sayTable(
-        ['NAME', 'SOURCE', 'ENDS', 'NEXT TRY', 'WHAT IS WRONG'],
-        [
-          ...fromFiles.map((one) => [
-            ...[one.name, one.file, shownTime(one.endsAt), '-', one.error ?? '-'],
-          ]),
-          ...byAcme.map((one) => [
-            ...[one.name, 'ACME', shownTime(one.endsAt), shownTime(one.next_at || null)],
-            one.error ?? '-',
-          ]),
-        ],
-        'No listener has a certificate: [tls] of the settings gets them by ACME, or names files',
-      )
-    })
-
-  certificate
-    .command('show <name>')
-    .description('show how the certificate of a name stands with ACME, and what mends it')
-    .addHelpText('after', '\nExample:\n  $ posthorn certificate show mail.example.com')
-    .action(async (name: string, _options, command: Command) => {
-      const place = placeOf(command)
-      const config = settingsOf(place)
-      const found = named(name, config, await standings(place, config))
-      if (place.json) return sayJson(standingInJson(found))
-      sayFields({
-        Name: found.name,
-        'Wanted for': found.domain === undefined ? 'this machine' : `links of ${found.domain}`,
-        Ends: shownTime(found.endsAt),
-        Renewed: shownTime(found.renew_at),
-        'Next try': shownTime(found.next_at || null),
-        Directory: config.tls.directory,
-      })
-      if (found.error === null) return
-      say()
-      sayFields({
-        'What is wrong': found.error,
-        Since: `${shownTime(found.failed_since)}, ${found.failures} failures`,
-        'What mends it': found.fix ?? '-',
-      })
-    })
-
-  certificate
-    .command('renew <name>')
-    .description('order a new certificate of a name now, in the running appliance')
-    .addHelpText(
-      'after',
-      `
-Example:
+    run: runList,
+  },
+  {
+    usage: 'show <name>',
+    about: 'show how the certificate of a name stands with ACME, and what mends it',
+    help: 'Example:\n  $ posthorn certificate show mail.example.com',
+    run: runShow,
+  },
+  {
+    usage: 'renew <name>',
+    about: 'order a new certificate of a name now, in the running appliance',
+    help: `Example:
   $ posthorn certificate renew mail.example.com
 
 Directories count orders: Let's Encrypt takes five a week of the same name.`,
+    run: runRenew,
+  },
+]
+
+async function runList(_options: unknown, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const config = settingsOf(place)
+  const byAcme = await standings(place, config)
+  const fromFiles = filesOf(config)
+  const now = Date.now()
+  const isGone = (endsAt: number | null) => endsAt === null || endsAt <= now
+  if ([...byAcme, ...fromFiles].some(({ endsAt }) => isGone(endsAt))) process.exitCode = 1
+  if (place.json) {
+    const certificates = [...fromFiles.map(fileInJson), ...byAcme.map(standingInJson)]
+    return sayJson({ acme: config.tls.acme, certificates })
+  }
+  sayTable(
+    ['NAME', 'SOURCE', 'ENDS', 'NEXT TRY', 'WHAT IS WRONG'],
+    [
+      ...fromFiles.map((one) => [
+        ...[one.name, one.file, shownTime(one.endsAt), '-', one.error ?? '-'],
+      ]),
+      ...byAcme.map((one) => [
+        ...[one.name, 'ACME', shownTime(one.endsAt), shownTime(one.next_at || null)],
+        one.error ?? '-',
+      ]),
+    ],
+    'No listener has a certificate: [tls] of the settings gets them by ACME, or names files',
+  )
+}
+
+async function runShow(name: string, _options: unknown, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const config = settingsOf(place)
+  const found = named(name, config, await standings(place, config))
+  if (place.json) return sayJson(standingInJson(found))
+  sayFields({
+    Name: found.name,
+    'Wanted for': found.domain === undefined ? 'this machine' : `links of ${found.domain}`,
+    Ends: shownTime(found.endsAt),
+    Renewed: shownTime(found.renew_at),
+    'Next try': shownTime(found.next_at || null),
+    Directory: config.tls.directory,
+  })
+  if (found.error === null) return
+  say()
+  sayFields({
+    'What is wrong': found.error,
+    Since: `${shownTime(found.failed_since)}, ${found.failures} failures`,
+    'What mends it': found.fix ?? '-',
+  })
+}
+
+async function runRenew(name: string, _options: unknown, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const config = settingsOf(place)
+  const { dataDir } = place
+  const before = named(name, config, await standings(place, config))
+  await withStore(place, (deps) => askForRenewal({ ...deps, config, dataDir }, before.name))
+  if (!place.json) remark(`Asking ${config.tls.directory} for ${before.name}`)
+  const answer = await askAppliance(place, { runJob: 'certificates', wait: true }, 0)
+  if (answer?.job === undefined) {
+    throw new OperatorError(
+      `No appliance answers for ${dataDir}. It orders the certificate when it is started`,
     )
-    .action(async (name: string, _options, command: Command) => {
-      const place = placeOf(command)
-      const config = settingsOf(place)
-      const { dataDir } = place
-      const before = named(name, config, await standings(place, config))
-      await withStore(place, (deps) => askForRenewal({ ...deps, config, dataDir }, before.name))
-      if (!place.json) remark(`Asking ${config.tls.directory} for ${before.name}`)
-      const answer = await askAppliance(place, { runJob: 'certificates', wait: true }, 0)
-      if (answer?.job === undefined) {
-        throw new OperatorError(
-          `No appliance answers for ${dataDir}. It orders the certificate when it is started`,
-        )
-      }
-      const after = named(name, config, await standings(place, config))
-      const isNew = after.endsAt !== null && after.beganAt !== before.beganAt
-      if (!isNew && after.error !== null) process.exitCode = 1
-      if (place.json) return sayJson(standingInJson(after))
-      if (isNew) return say(`${after.name} has a new certificate until ${shownTime(after.endsAt)}`)
-      say(`${after.name} has no new certificate yet: ${after.error ?? 'the order is under way'}`)
-      if (after.fix !== null) say(`What mends it: ${after.fix}`)
-    })
+  }
+  const after = named(name, config, await standings(place, config))
+  const isNew = after.endsAt !== null && after.beganAt !== before.beganAt
+  if (!isNew && after.error !== null) process.exitCode = 1
+  if (place.json) return sayJson(standingInJson(after))
+  if (isNew) return say(`${after.name} has a new certificate until ${shownTime(after.endsAt)}`)
+  say(`${after.name} has no new certificate yet: ${after.error ?? 'the order is under way'}`)
+  if (after.fix !== null) say(`What mends it: ${after.fix}`)
 }
 
 const standings = (place: Place, config: Config): Promise<CertificateStanding[]> =>

@@ -19,7 +19,8 @@ import { loadFeedbackLoops } from '../reports/index.js'
 import { readCertificate } from '../smtpd/index.js'
 import { loadTrackingAgents } from '../tracking/index.js'
 import { bounceRulesOf } from './bounce.js'
-import { configShowCommand } from './config-show.js'
+import { addCommands, type CommandRow } from './command-row.js'
+import { configShowRows } from './config-show.js'
 import { say, sayJson, warn } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 import { plansOf } from './plan.js'
@@ -27,55 +28,57 @@ import { shapingOf } from './shaping.js'
 
 export function configCommands(program: Command): void {
   const config = program.command('config').description('settings')
-  configShowCommand(config)
+  addCommands(config, rows)
+}
 
-  config
-    .command('check')
-    .description(
+const rows: readonly CommandRow[] = [
+  ...configShowRows,
+  {
+    usage: 'check',
+    about:
       'check the settings, plans, shaping, bounce rules, feedback loops and tracking agents, as the start does',
+    help: 'Example:\n  $ posthorn config check --config /etc/posthorn/posthorn.toml',
+    run: runCheck,
+  },
+]
+
+async function runCheck(_options: unknown, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const values = settingsOf(place)
+  refuseUnknownKinds(values)
+  plansOf(place)
+  await shapingOf(place)
+  bounceRulesOf(place)
+  loadFeedbackLoops(feedbackLoopFiles(place.dataDir))
+  loadTrackingAgents(trackingAgentFiles(place.dataDir))
+  for (const files of certificateFiles(values)) readCertificate(files)
+  checkSmartHosts(values.outbound.failover.smartHosts, process.env)
+  const passwords = values.outbound.failover.smartHosts.map((host) => host.passwordEnv)
+  const warnings = unknownVariables(process.env, passwords).map(
+    (name) => `${name} in the environment is no setting; it has no effect`,
+  )
+  if (values.outbound.route === 'direct' && values.outbound.heloName === 'localhost') {
+    warnings.push(
+      'outbound.helo_name is "localhost": many receivers refuse mail from such a host; set the host name that your address resolves to',
     )
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ posthorn config check --config /etc/posthorn/posthorn.toml',
-    )
-    .action(async (_options, command: Command) => {
-      const place = placeOf(command)
-      const values = settingsOf(place)
-      refuseUnknownKinds(values)
-      plansOf(place)
-      await shapingOf(place)
-      bounceRulesOf(place)
-      loadFeedbackLoops(feedbackLoopFiles(place.dataDir))
-      loadTrackingAgents(trackingAgentFiles(place.dataDir))
-      for (const files of certificateFiles(values)) readCertificate(files)
-      checkSmartHosts(values.outbound.failover.smartHosts, process.env)
-      const passwords = values.outbound.failover.smartHosts.map((host) => host.passwordEnv)
-      const warnings = unknownVariables(process.env, passwords).map(
-        (name) => `${name} in the environment is no setting; it has no effect`,
-      )
-      if (values.outbound.route === 'direct' && values.outbound.heloName === 'localhost') {
-        warnings.push(
-          'outbound.helo_name is "localhost": many receivers refuse mail from such a host; set the host name that your address resolves to',
-        )
-      }
-      if (place.json) return sayJson({ file: place.configFile ?? null, warnings, settings: values })
-      for (const warning of warnings) warn(warning)
-      say(
-        place.configFile === undefined
-          ? 'No file of settings: the defaults and the environment are in effect, and good'
-          : `${place.configFile} is good`,
-      )
-      const data = [
-        plansFile(place.dataDir),
-        ...shapingFiles(place.dataDir),
-        ...bounceRuleFiles(place.dataDir),
-        ...feedbackLoopFiles(place.dataDir),
-        ...trackingAgentFiles(place.dataDir),
-      ]
-      for (const file of data) {
-        say(`${file} is good`)
-      }
-    })
+  }
+  if (place.json) return sayJson({ file: place.configFile ?? null, warnings, settings: values })
+  for (const warning of warnings) warn(warning)
+  say(
+    place.configFile === undefined
+      ? 'No file of settings: the defaults and the environment are in effect, and good'
+      : `${place.configFile} is good`,
+  )
+  const data = [
+    plansFile(place.dataDir),
+    ...shapingFiles(place.dataDir),
+    ...bounceRuleFiles(place.dataDir),
+    ...feedbackLoopFiles(place.dataDir),
+    ...trackingAgentFiles(place.dataDir),
+  ]
+  for (const file of data) {
+    say(`${file} is good`)
+  }
 }
 
 // The command's own, beside those of settings.

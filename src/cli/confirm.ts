@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises'
-import type { Command } from 'commander'
+import { Option } from 'commander'
 import { OperatorError } from '../errors/index.js'
 import { remark, say, sayJson, visibleLine } from './output.js'
 import type { Place } from './place.js'
@@ -31,10 +31,10 @@ export interface AskOptions {
 }
 
 /** Gives a command `--yes` and `--dry-run`; it then asks `confirmed` before it changes anything. */
-export const asksFirst = (command: Command): Command =>
-  command
-    .option('-y, --yes', 'do it without a question')
-    .option('--dry-run', 'only say what would be done')
+export const askOptions = (): Option[] => [
+  new Option('-y, --yes', 'do it without a question'),
+  new Option('--dry-run', 'only say what would be done'),
+]
 
 /** Whether to go on. If not, the command ends: everything is said, and the status set. */
 export async function confirmed(

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import {
   type AccountBilling,
   checkAdding,
@@ -19,7 +19,8 @@ import {
 } from '../contacts/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { Read } from '../store/index.js'
-import { type AskOptions, asksFirst, confirmed, counted, type Intent } from './confirm.js'
+import { addCommands, type CommandRow } from './command-row.js'
+import { type AskOptions, askOptions, confirmed, counted, type Intent } from './confirm.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { forceOption, plansUnlessForced, withForceHint } from './limits.js'
 import { jsonTime, say, sayJson, sayTable, shownTime } from './output.js'
@@ -39,95 +40,106 @@ export function contactCommands(program: Command): void {
     .command('contact')
     .alias('contacts')
     .description('people that an account knows')
+  addCommands(contact, rows)
+}
 
-  contact
-    .command('add <email>')
-    .description('add a contact; one who is there gets the fields that are given')
-    .addOption(accountOption())
-    .option('--first-name <name>', 'first name')
-    .option('--last-name <name>', 'last name')
-    .option('--phone <number>', 'phone number, by which USSD finds the contact')
-    .addOption(forceOption())
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ posthorn contact add ada@example.com --phone 08031234567',
-    )
-    .action(async (email: string, options: Options, command: Command) => {
-      const place = placeOf(command)
-      const { firstName, lastName } = options
-      const phone = phoneOf(options.phone, settingsOf(place).contacts.defaultCountry)
-      const { contact, added } = await withStore(place, async (deps) => {
-        const { id } = await chosenAccount(deps.store.read, options.account)
-        const given = { email, firstName, lastName, phone }
-        const plans = plansUnlessForced(place, options)
-        const limits = plans && limitsOf(plans, await readBilling(deps.store.read, plans, id))
-        return withForceHint(() => addContact(deps, id, given, { by: 'command', ...limits }))
-      })
-      if (place.json) return sayJson({ ...shown(contact), added })
-      say(`${contact.email} is ${added ? 'added' : 'updated'}: ${contact.id}`)
-    })
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'add <email>',
+    about: 'add a contact; one who is there gets the fields that are given',
+    options: [
+      accountOption(),
+      new Option('--first-name <name>', 'first name'),
+      new Option('--last-name <name>', 'last name'),
+      new Option('--phone <number>', 'phone number, by which USSD finds the contact'),
+      forceOption(),
+    ],
+    help: 'Example:\n  $ posthorn contact add ada@example.com --phone 08031234567',
+    run: runAdd,
+  },
+  {
+    usage: 'delete <email>',
+    about: 'delete a contact for good, off all lists; runs of automations end',
+    options: [...askOptions(), accountOption()],
+    help: 'Example:\n  $ posthorn contact delete ada@example.com\n\nSuppressions and the consent record stay.',
+    run: runDelete,
+  },
+  {
+    usage: 'export',
+    about: 'write the contacts as CSV to stdout; an import takes it back',
+    options: [
+      accountOption(),
+      new Option('--list <id>', 'those of this list alone, by its id or name'),
+    ],
+    help: 'Example:\n  $ posthorn contacts export --list Readers > readers.csv',
+    run: runExport,
+  },
+  {
+    usage: 'history <email>',
+    about: 'show how an address came in, what it has left, and who took that back',
+    options: [accountOption()],
+    help: 'Example:\n  $ posthorn contacts history ada@example.com',
+    run: runHistory,
+  },
+]
 
-  asksFirst(contact.command('delete <email>'))
-    .description('delete a contact for good, off all lists; runs of automations end')
-    .addOption(accountOption())
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ posthorn contact delete ada@example.com\n\nSuppressions and the consent record stay.',
-    )
-    .action(async (email: string, options: Options & AskOptions, command: Command) => {
-      const place = placeOf(command)
-      const deleted = await withStore(place, async (deps) => {
-        const { id } = await chosenAccount(deps.store.read, options.account)
-        const taken = await whatDeletionTakes(deps.store.read, id, email)
-        if (!(await confirmed(place, options, deletionOf(taken)))) return
-        return await deleteContact(deps, id, email)
-      })
-      if (deleted === undefined) return
-      if (place.json) return sayJson({ ...deleted, deleted: true })
-      say(`${deleted.email} is deleted.`)
-    })
+async function runAdd(email: string, options: Options, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const { firstName, lastName } = options
+  const phone = phoneOf(options.phone, settingsOf(place).contacts.defaultCountry)
+  const { contact, added } = await withStore(place, async (deps) => {
+    const { id } = await chosenAccount(deps.store.read, options.account)
+    const given = { email, firstName, lastName, phone }
+    const plans = plansUnlessForced(place, options)
+    const limits = plans && limitsOf(plans, await readBilling(deps.store.read, plans, id))
+    return withForceHint(() => addContact(deps, id, given, { by: 'command', ...limits }))
+  })
+  if (place.json) return sayJson({ ...shown(contact), added })
+  say(`${contact.email} is ${added ? 'added' : 'updated'}: ${contact.id}`)
+}
 
-  contact
-    .command('export')
-    .description('write the contacts as CSV to stdout; an import takes it back')
-    .addOption(accountOption())
-    .option('--list <id>', 'those of this list alone, by its id or name')
-    .addHelpText('after', '\nExample:\n  $ posthorn contacts export --list Readers > readers.csv')
-    .action(async (options: Options, command: Command) => {
-      await withStore(placeOf(command), async ({ store: { read } }) => {
-        const { id } = await chosenAccount(read, options.account)
-        const listId = options.list === undefined ? undefined : await listOf(read, id, options.list)
-        for await (const lines of exportContacts(read, id, listId)) {
-          // They may not fit into memory, so what reads them sets the pace.
-          if (!process.stdout.write(lines)) {
-            await new Promise((resolve) => process.stdout.once('drain', resolve))
-          }
-        }
-      })
-    })
+async function runDelete(
+  email: string,
+  options: Options & AskOptions,
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const deleted = await withStore(place, async (deps) => {
+    const { id } = await chosenAccount(deps.store.read, options.account)
+    const taken = await whatDeletionTakes(deps.store.read, id, email)
+    if (!(await confirmed(place, options, deletionOf(taken)))) return
+    return await deleteContact(deps, id, email)
+  })
+  if (deleted === undefined) return
+  if (place.json) return sayJson({ ...deleted, deleted: true })
+  say(`${deleted.email} is deleted.`)
+}
 
-  contact
-    .command('history <email>')
-    .description('show how an address came in, what it has left, and who took that back')
-    .addOption(accountOption())
-    .addHelpText('after', '\nExample:\n  $ posthorn contacts history ada@example.com')
-    .action(async (email: string, options: Options, command: Command) => {
-      const place = placeOf(command)
-      const events = await withStore(place, async ({ store: { read } }) => {
-        const { id } = await chosenAccount(read, options.account)
-        return contactHistory(read, id, email)
-      })
-      if (place.json) return sayJson(events.map((event) => ({ ...event, at: jsonTime(event.at) })))
-      sayTable(
-        ['WHEN', 'WHAT', 'DETAILS'],
-        events.map((event) => [
-          shownTime(event.at),
-          event.kind.replaceAll('_', ' '),
-          details(event),
-        ]),
-        `Nothing is known of ${email}`,
-      )
-    })
+async function runExport(options: Options, command: Command): Promise<void> {
+  await withStore(placeOf(command), async ({ store: { read } }) => {
+    const { id } = await chosenAccount(read, options.account)
+    const listId = options.list === undefined ? undefined : await listOf(read, id, options.list)
+    for await (const lines of exportContacts(read, id, listId)) {
+      // They may not fit into memory, so what reads them sets the pace.
+      if (!process.stdout.write(lines)) {
+        await new Promise((resolve) => process.stdout.once('drain', resolve))
+      }
+    }
+  })
+}
+
+async function runHistory(email: string, options: Options, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const events = await withStore(place, async ({ store: { read } }) => {
+    const { id } = await chosenAccount(read, options.account)
+    return contactHistory(read, id, email)
+  })
+  if (place.json) return sayJson(events.map((event) => ({ ...event, at: jsonTime(event.at) })))
+  sayTable(
+    ['WHEN', 'WHAT', 'DETAILS'],
+    events.map((event) => [shownTime(event.at), event.kind.replaceAll('_', ' '), details(event)]),
+    `Nothing is known of ${email}`,
+  )
 }
 
 const deletionOf = (taken: Awaited<ReturnType<typeof whatDeletionTakes>>): Intent => ({

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { type ApiKey, listKeys } from '../accounts/index.js'
 import { applianceKeyFile } from '../app/files.js'
 import { openResolver } from '../app/resolver.js'
@@ -16,13 +16,14 @@ import {
   verifyDomain,
 } from '../domains/index.js'
 import type { ApiError } from '../errors/index.js'
-import { type AskOptions, asksFirst, confirmed, counted, type Intent } from './confirm.js'
+import { addCommands, type CommandRow } from './command-row.js'
+import { type AskOptions, askOptions, confirmed, counted, type Intent } from './confirm.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { recordsInJson, sayChecks, sayRecords, unknownDomain } from './domain-records.js'
 import { forceOption, plansUnlessForced, withForceHint, withHints } from './limits.js'
 import { jsonTime, say, sayFields, sayJson, sayTable, shownTime, warn } from './output.js'
 import { placeOf, settingsOf } from './place.js'
-import { domainTrackingCommand } from './tracking.js'
+import { domainTrackingRows } from './tracking.js'
 
 interface DomainOptions {
   account?: string
@@ -36,144 +37,153 @@ export function domainCommands(program: Command): void {
   const domain = program
     .command('domain')
     .description('sending domains, their DKIM keys and DNS records')
+  addCommands(domain, rows)
+}
 
-  domain
-    .command('add <name>')
-    .description('add a domain, make its DKIM keys, show the DNS records to publish')
-    .addOption(accountOption())
-    .option('--trust', trustText)
-    .addOption(forceOption())
-    .addHelpText('after', '\nExample:\n  $ posthorn domain add example.com')
-    .action(async (name: string, options: DomainOptions, command: Command) => {
-      const place = placeOf(command)
-      const settings = settingsOf(place)
-      const added = await withStore(place, async (deps) => {
-        const account = await chosenAccount(deps.store.read, options.account)
-        const key = openApplianceKey(applianceKeyFile(place.dataDir))
-        const plans = plansUnlessForced(place, options)
-        const given = { trust: options.trust === true, plans }
-        return withForceHint(() => addDomain({ ...deps, key }, account.id, name, given))
-      })
-      const records = domainRecords(added, recordSettings(settings))
-      if (place.json) return sayJson({ ...shown(added), ...recordsInJson(records) })
-      say(`${added.name} is added${added.trusted ? ' and trusted' : ''}.`)
-      sayRecords(records)
-      if (added.status !== 'verified') {
-        if (settings.outbound.heloName === 'localhost') {
-          warn(
-            'outbound.helo_name is still "localhost", and two of these records name it: set it, then see posthorn domain show',
-          )
-        }
-        say(`\nWhen they are published: posthorn domain verify ${added.name}`)
-      }
-    })
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'add <name>',
+    about: 'add a domain, make its DKIM keys, show the DNS records to publish',
+    options: [accountOption(), new Option('--trust', trustText), forceOption()],
+    help: 'Example:\n  $ posthorn domain add example.com',
+    run: runAdd,
+  },
+  {
+    usage: 'list',
+    about: 'show the domains of an account',
+    options: [accountOption()],
+    help: 'Example:\n  $ posthorn domain list --json',
+    run: runList,
+  },
+  {
+    usage: 'show <name>',
+    about: 'show a domain and its DNS records',
+    options: [accountOption()],
+    help: 'Example:\n  $ posthorn domain show example.com --json | jq -r .zone',
+    run: runShow,
+  },
+  {
+    usage: 'verify <name>',
+    about: 'look the DNS records up; status 1 while the required one is not there',
+    options: [accountOption(), new Option('--trust', trustText)],
+    help: 'Example:\n  $ posthorn domain verify example.com',
+    run: runVerify,
+  },
+  {
+    usage: 'delete <name>',
+    about: 'delete a domain and its keys; refused while mail or a campaign from it is waiting',
+    options: [...askOptions(), accountOption()],
+    help: 'Example:\n  $ posthorn domain delete example.com',
+    run: runDelete,
+  },
+  ...domainTrackingRows,
+]
 
-  domain
-    .command('list')
-    .description('show the domains of an account')
-    .addOption(accountOption())
-    .addHelpText('after', '\nExample:\n  $ posthorn domain list --json')
-    .action(async (options: DomainOptions, command: Command) => {
-      const place = placeOf(command)
-      const domains = await withStore(place, async ({ store: { read } }) =>
-        listDomains(read, (await chosenAccount(read, options.account)).id),
+async function runAdd(name: string, options: DomainOptions, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const settings = settingsOf(place)
+  const added = await withStore(place, async (deps) => {
+    const account = await chosenAccount(deps.store.read, options.account)
+    const key = openApplianceKey(applianceKeyFile(place.dataDir))
+    const plans = plansUnlessForced(place, options)
+    const given = { trust: options.trust === true, plans }
+    return withForceHint(() => addDomain({ ...deps, key }, account.id, name, given))
+  })
+  const records = domainRecords(added, recordSettings(settings))
+  if (place.json) return sayJson({ ...shown(added), ...recordsInJson(records) })
+  say(`${added.name} is added${added.trusted ? ' and trusted' : ''}.`)
+  sayRecords(records)
+  if (added.status !== 'verified') {
+    if (settings.outbound.heloName === 'localhost') {
+      warn(
+        'outbound.helo_name is still "localhost", and two of these records name it: set it, then see posthorn domain show',
       )
-      if (place.json) return sayJson(domains.map(shown))
-      sayTable(
-        ['NAME', 'STATUS', 'CREATED', 'CHECKED'],
-        domains.map((row) => [
-          ...[row.name, statusOf(row)],
-          ...[
-            shownTime(row.createdAt),
-            row.checkedAt === null ? 'never' : shownTime(row.checkedAt),
-          ],
-        ]),
-        "No domain yet; 'posthorn domain add NAME' adds one",
-      )
-    })
+    }
+    say(`\nWhen they are published: posthorn domain verify ${added.name}`)
+  }
+}
 
-  domain
-    .command('show <name>')
-    .description('show a domain and its DNS records')
-    .addOption(accountOption())
-    .addHelpText('after', '\nExample:\n  $ posthorn domain show example.com --json | jq -r .zone')
-    .action(async (name: string, options: DomainOptions, command: Command) => {
-      const place = placeOf(command)
-      const settings = recordSettings(settingsOf(place))
-      const found = await withStore(place, async ({ store: { read } }) => {
-        const { id } = await chosenAccount(read, options.account)
-        return withHints(unknownDomain, () => findDomain(read, id, name))
-      })
-      const records = domainRecords(found, settings)
-      if (place.json) return sayJson({ ...shown(found), ...recordsInJson(records) })
-      sayFields({
-        Name: found.name,
-        Status: statusOf(found),
-        'Signs with': signsWith(found),
-        'Return path': found.returnPath ? 'its own' : "the appliance's",
-        ...(found.trackingHost === null ? {} : { 'Links lead through': linkHost(found) }),
-        Created: shownTime(found.createdAt),
-        Checked: shownTime(found.checkedAt),
-      })
-      sayRecords(records)
-    })
+async function runList(options: DomainOptions, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const domains = await withStore(place, async ({ store: { read } }) =>
+    listDomains(read, (await chosenAccount(read, options.account)).id),
+  )
+  if (place.json) return sayJson(domains.map(shown))
+  sayTable(
+    ['NAME', 'STATUS', 'CREATED', 'CHECKED'],
+    domains.map((row) => [
+      ...[row.name, statusOf(row)],
+      ...[shownTime(row.createdAt), row.checkedAt === null ? 'never' : shownTime(row.checkedAt)],
+    ]),
+    "No domain yet; 'posthorn domain add NAME' adds one",
+  )
+}
 
-  domain
-    .command('verify <name>')
-    .description('look the DNS records up; status 1 while the required one is not there')
-    .addOption(accountOption())
-    .option('--trust', trustText)
-    .addHelpText('after', '\nExample:\n  $ posthorn domain verify example.com')
-    .action(async (name: string, options: DomainOptions, command: Command) => {
-      const place = placeOf(command)
-      const config = settingsOf(place)
-      const settings = recordSettings(config)
-      const { domain: found, records } = await withStore(place, async (deps) => {
-        const account = await chosenAccount(deps.store.read, options.account)
-        const resolver = openResolver(config.dns, deps.clock)
-        const trust = options.trust === true
-        return withHints(unknownDomain, () =>
-          verifyDomain({ ...deps, resolver, settings }, account.id, name, { trust }),
-        )
-      })
-      const good =
-        found.trusted || records.every(({ required, state }) => !required || state === 'ok')
-      if (!good) process.exitCode = 1
-      if (place.json) return sayJson({ ...shown(found), records })
-      sayChecks(found, records)
-    })
+async function runShow(name: string, options: DomainOptions, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const settings = recordSettings(settingsOf(place))
+  const found = await withStore(place, async ({ store: { read } }) => {
+    const { id } = await chosenAccount(read, options.account)
+    return withHints(unknownDomain, () => findDomain(read, id, name))
+  })
+  const records = domainRecords(found, settings)
+  if (place.json) return sayJson({ ...shown(found), ...recordsInJson(records) })
+  sayFields({
+    Name: found.name,
+    Status: statusOf(found),
+    'Signs with': signsWith(found),
+    'Return path': found.returnPath ? 'its own' : "the appliance's",
+    ...(found.trackingHost === null ? {} : { 'Links lead through': linkHost(found) }),
+    Created: shownTime(found.createdAt),
+    Checked: shownTime(found.checkedAt),
+  })
+  sayRecords(records)
+}
 
-  asksFirst(domain.command('delete <name>'))
-    .description(
-      'delete a domain and its keys; refused while mail or a campaign from it is waiting',
+async function runVerify(name: string, options: DomainOptions, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const config = settingsOf(place)
+  const settings = recordSettings(config)
+  const { domain: found, records } = await withStore(place, async (deps) => {
+    const account = await chosenAccount(deps.store.read, options.account)
+    const resolver = openResolver(config.dns, deps.clock)
+    const trust = options.trust === true
+    return withHints(unknownDomain, () =>
+      verifyDomain({ ...deps, resolver, settings }, account.id, name, { trust }),
     )
-    .addOption(accountOption())
-    .addHelpText('after', '\nExample:\n  $ posthorn domain delete example.com')
-    .action(async (name: string, options: DomainOptions & AskOptions, command: Command) => {
-      const place = placeOf(command)
-      const automations = await withStore(place, async ({ store, clock }) => {
-        const account = await chosenAccount(store.read, options.account)
-        return await withHints({ ...unknownDomain, conflict: whatWaits }, async () => {
-          const domain = await findDomain(store.read, account.id, name)
-          await refuseDomainInUse(store.read, account.id, domain)
-          const uses = await domainUses(store.read, account.id, domain.name)
-          const keys = await listKeys(store.read, account.id)
-          if (!(await confirmed(place, options, deletionOf(domain, uses, keys)))) return
-          await deleteDomain({ store, clock }, account.id, name)
-          return uses
-        })
-      })
-      if (automations === undefined) return
-      if (place.json) return sayJson({ name, deleted: true, automations })
-      say(`${name} is deleted. Its DNS records can go once no mail from it is on its way.`)
-      for (const { id, name: automation } of automations) {
-        warn(
-          `automation "${automation}" (${id}) sends from it: its runs wait until the domain is added and verified again`,
-        )
-      }
-    })
+  })
+  const good = found.trusted || records.every(({ required, state }) => !required || state === 'ok')
+  if (!good) process.exitCode = 1
+  if (place.json) return sayJson({ ...shown(found), records })
+  sayChecks(found, records)
+}
 
-  domainTrackingCommand(domain)
+async function runDelete(
+  name: string,
+  options: DomainOptions & AskOptions,
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const automations = await withStore(place, async ({ store, clock }) => {
+    const account = await chosenAccount(store.read, options.account)
+    return await withHints({ ...unknownDomain, conflict: whatWaits }, async () => {
+      const domain = await findDomain(store.read, account.id, name)
+      await refuseDomainInUse(store.read, account.id, domain)
+      const uses = await domainUses(store.read, account.id, domain.name)
+      const keys = await listKeys(store.read, account.id)
+      if (!(await confirmed(place, options, deletionOf(domain, uses, keys)))) return
+      await deleteDomain({ store, clock }, account.id, name)
+      return uses
+    })
+  })
+  if (automations === undefined) return
+  if (place.json) return sayJson({ name, deleted: true, automations })
+  say(`${name} is deleted. Its DNS records can go once no mail from it is on its way.`)
+  for (const { id, name: automation } of automations) {
+    warn(
+      `automation "${automation}" (${id}) sends from it: its runs wait until the domain is added and verified again`,
+    )
+  }
 }
 
 function deletionOf(

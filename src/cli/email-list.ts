@@ -1,6 +1,7 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { is } from 'superstruct'
 import { type EmailSummary, FilterFields, filterOf, listEmails } from '../emails/index.js'
+import type { CommandRow } from './command-row.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { remark, sayJson, sayTable } from './output.js'
 import { placeOf } from './place.js'
@@ -8,35 +9,6 @@ import { placeOf } from './place.js'
 type Filters = { [K in keyof typeof FilterFields]?: string }
 
 const most = 10_000
-
-/** The same filters as `GET /v1/emails`. */
-export function listEmailsCommand(email: Command): void {
-  const list = email
-    .command('list')
-    .description('list the mails of an account, newest first, as GET /v1/emails does')
-    .addOption(accountOption())
-    .option('--limit <number>', `how many, up to ${most}`, numberUpTo(most), 50)
-  for (const [flag, field, description] of filters) {
-    list.option(flag, description, checked(field))
-  }
-  list
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ posthorn email list --to ann@example.org\n  $ posthorn email list --status bounced,failed --created-after 2026-11-01T00:00:00Z --json',
-    )
-    .action(async (options: Filters & { account?: string; limit: number }, command: Command) => {
-      const place = placeOf(command)
-      const { account: named, limit, ...given } = options
-      const page = await withStore(place, async ({ store: { read } }) => {
-        const { id } = await chosenAccount(read, named)
-        const whole = { limit, most: Number.POSITIVE_INFINITY }
-        return await listEmails(read, id, filterOf(given), whole)
-      })
-      if (place.json) return sayJson(page.emails)
-      sayTable(['ID', 'ACCEPTED', 'STATUS', 'TO', 'SUBJECT'], page.emails.map(row), 'No such mails')
-      if (page.next !== undefined) remark(`There are more; --limit shows up to ${most}`)
-    })
-}
 
 const filters: readonly [flag: string, field: keyof Filters, description: string][] = [
   ['--status <status>', 'status', 'with this status, or one of several joined by commas'],
@@ -65,6 +37,41 @@ const numberUpTo = (most: number) => (text: string) => {
   const number = Number(text)
   if (/^\d+$/.test(text) && number > 0 && number <= most) return number
   throw new InvalidArgumentError(`It is a whole number from 1 to ${most}.`)
+}
+
+/** The same filters as `GET /v1/emails`. */
+export const listEmailsRows: readonly CommandRow[] = [
+  {
+    usage: 'list',
+    about: 'list the mails of an account, newest first, as GET /v1/emails does',
+    options: [
+      accountOption(),
+      new Option('--limit <number>', `how many, up to ${most}`)
+        .default(50)
+        .argParser(numberUpTo(most)),
+      ...filters.map(([flag, field, about]) => new Option(flag, about).argParser(checked(field))),
+    ],
+    help: `Examples:
+  $ posthorn email list --to ann@example.org
+  $ posthorn email list --status bounced,failed --created-after 2026-11-01T00:00:00Z --json`,
+    run: runList,
+  },
+]
+
+async function runList(
+  options: Filters & { account?: string; limit: number },
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const { account: named, limit, ...given } = options
+  const page = await withStore(place, async ({ store: { read } }) => {
+    const { id } = await chosenAccount(read, named)
+    const whole = { limit, most: Number.POSITIVE_INFINITY }
+    return await listEmails(read, id, filterOf(given), whole)
+  })
+  if (place.json) return sayJson(page.emails)
+  sayTable(['ID', 'ACCEPTED', 'STATUS', 'TO', 'SUBJECT'], page.emails.map(row), 'No such mails')
+  if (page.next !== undefined) remark(`There are more; --limit shows up to ${most}`)
 }
 
 const row = ({ id, createdAt, status, to, subject }: EmailSummary) => [

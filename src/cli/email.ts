@@ -8,8 +8,9 @@ import {
   timelineOf,
 } from '../emails/index.js'
 import { type MailEvent, readTimeline } from '../events/index.js'
+import { addCommands, type CommandRow } from './command-row.js'
 import { withStore } from './database.js'
-import { listEmailsCommand } from './email-list.js'
+import { listEmailsRows } from './email-list.js'
 import { say, sayFields, sayJson, sayTable } from './output.js'
 import { placeOf } from './place.js'
 
@@ -18,65 +19,69 @@ export function emailCommands(program: Command): void {
   const email = program
     .command('email')
     .description('mails, from their acceptance to their last event')
-  listEmailsCommand(email)
-  email
-    .command('show <id>')
-    .description('show a mail and all that happened to it')
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ posthorn email show 019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11',
-    )
-    .action(async (given: string, _options, command: Command) => {
-      const place = placeOf(command)
-      const { account, email, events } = await withStore(place, async ({ store: { read } }) => {
-        const id = given.toLowerCase()
-        const account = await findAccount(read, await accountOfEmail(read, id))
-        const [email, events] = await Promise.all([
-          readEmail(read, account.id, id),
-          readTimeline(read, account.id, id),
-        ])
-        return { account, email, events }
-      })
-      if (place.json) {
-        return sayJson({ ...email, accountId: account.id, events: events.map(eventInJson) })
-      }
-      sayFields({
-        Account: account.name,
-        From: email.from,
-        To: email.to,
-        ...some('Cc', email.cc),
-        ...some('Bcc', email.bcc),
-        ...some('Reply-To', email.replyTo),
-        Subject: email.subject,
-        ...some(
-          'Headers',
-          Object.entries(email.headers).map((pair) => pair.join(': ')),
-        ),
-        ...some(
-          'Tags',
-          email.tags.map(({ name, value }) => `${name}:${value}`),
-        ),
-        ...some(
-          'Attachments',
-          email.attachments.map(
-            ({ filename, contentType, size }) => `${filename} (${contentType}, ${size} bytes)`,
-          ),
-        ),
-        Status: email.status,
-        ...(email.held === null ? {} : { Held: heldSince(email.held) }),
-        'Message-ID': email.messageId,
-        Accepted: email.createdAt,
-        ...(email.scheduledAt === null ? {} : { 'Scheduled for': email.scheduledAt }),
-        ...asked('Opens', email.opensCount, email.openedAt, eventsOf(events, 'opened')),
-        ...asked('Clicks', email.clicksCount, email.clickedAt, eventsOf(events, 'clicked')),
-      })
-      say()
-      sayTable(
-        ['WHEN', 'WHAT', 'RECIPIENT', 'REPLY'],
-        timelineOf(email, events).map(happeningRow),
-        'Nothing has happened to it yet',
-      )
-    })
+  addCommands(email, rows)
+}
+
+const rows: readonly CommandRow[] = [
+  ...listEmailsRows,
+  {
+    usage: 'show <id>',
+    about: 'show a mail and all that happened to it',
+    help: 'Example:\n  $ posthorn email show 019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11',
+    run: runShow,
+  },
+]
+
+async function runShow(given: string, _options: unknown, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const { account, email, events } = await withStore(place, async ({ store: { read } }) => {
+    const id = given.toLowerCase()
+    const account = await findAccount(read, await accountOfEmail(read, id))
+    const [email, events] = await Promise.all([
+      readEmail(read, account.id, id),
+      readTimeline(read, account.id, id),
+    ])
+    return { account, email, events }
+  })
+  if (place.json) {
+    return sayJson({ ...email, accountId: account.id, events: events.map(eventInJson) })
+  }
+  sayFields({
+    Account: account.name,
+    From: email.from,
+    To: email.to,
+    ...some('Cc', email.cc),
+    ...some('Bcc', email.bcc),
+    ...some('Reply-To', email.replyTo),
+    Subject: email.subject,
+    ...some(
+      'Headers',
+      Object.entries(email.headers).map((pair) => pair.join(': ')),
+    ),
+    ...some(
+      'Tags',
+      email.tags.map(({ name, value }) => `${name}:${value}`),
+    ),
+    ...some(
+      'Attachments',
+      email.attachments.map(
+        ({ filename, contentType, size }) => `${filename} (${contentType}, ${size} bytes)`,
+      ),
+    ),
+    Status: email.status,
+    ...(email.held === null ? {} : { Held: heldSince(email.held) }),
+    'Message-ID': email.messageId,
+    Accepted: email.createdAt,
+    ...(email.scheduledAt === null ? {} : { 'Scheduled for': email.scheduledAt }),
+    ...asked('Opens', email.opensCount, email.openedAt, eventsOf(events, 'opened')),
+    ...asked('Clicks', email.clicksCount, email.clickedAt, eventsOf(events, 'clicked')),
+  })
+  say()
+  sayTable(
+    ['WHEN', 'WHAT', 'RECIPIENT', 'REPLY'],
+    timelineOf(email, events).map(happeningRow),
+    'Nothing has happened to it yet',
+  )
 }
 
 const some = (name: string, values: readonly string[]) =>

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { listWaiting } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { Scope } from '../outbound/index.js'
+import { addCommands, type CommandRow } from './command-row.js'
 import { type CliDeps, withStore } from './database.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { type Place, placeOf, settingsOf } from './place.js'
@@ -18,99 +19,116 @@ export function failoverCommands(program: Command): void {
   const failover = program
     .command('failover')
     .description('the way by the smart hosts: what goes by it, and why')
+  addCommands(failover, rows)
+}
 
-  failover
-    .command('status', { isDefault: true })
-    .description('show which mail goes by the smart hosts, since when and why')
-    .addHelpText('after', '\nExample:\n  $ posthorn failover status')
-    .action(async (_options, command: Command) => {
-      const place = placeOf(command)
-      const { smartHosts } = settingsOf(place).outbound.failover
-      const { everything, readScopes, wayInWords } = await import('../outbound/index.js')
-      const { scopes, now } = await withStore(place, async ({ store, clock }) => {
-        return { scopes: await readScopes(store.read), now: clock.now() }
-      })
-      const all = scopes.find(({ scope }) => scope === everything)
-      const others = scopes.filter(({ scope }) => scope !== everything)
-      const names = smartHosts.map(({ host, port, tls }) => `${host} port ${port} (${tls})`)
-      if (place.json) {
-        return sayJson({
-          smartHosts: smartHosts.map(({ host, port, tls }) => ({ host, port, tls })),
-          everything: all === undefined ? null : forMachines(all),
-          sites: others.map(forMachines),
-        })
-      }
-      sayFields({
-        'Smart hosts': names.join(', ') || 'none: there is only the primary way',
-        'All mail': all === undefined ? 'the primary way' : wayInWords(all, now),
-        ...(smartHosts.length > 0 && { 'Do they work': atLog }),
-      })
-      if (others.length === 0) return
-      say()
-      const row = (scope: Scope) => [
-        scope.scope,
-        shownTime(scope.since || null),
-        wayInWords(scope, now, all?.orders),
-      ]
-      sayTable(['SITE', 'SINCE', 'WAY'], others.map(row), '')
-    })
-
-  failover
-    .command('force [site]')
-    .description("send all mail, or a site's, by the smart hosts until 'failover auto'")
-    .addHelpText('after', `\nExample:\n  $ posthorn failover force google\n\n${sites}`)
-    .action(async (site: string | undefined, _options, command: Command) => {
-      const place = placeOf(command)
-      requireSmartHost(place)
-      const scope = site?.toLowerCase()
-      await order(command, ({ store, clock }, { everything, orderScope }) =>
-        store.write((tx) => orderScope(tx, scope ?? everything, 'force', clock.now())),
-      )
-      if (scope !== undefined && !(await isKnown(place, scope))) {
-        remark(`note: no site "${scope}" is known, and no such domain: is it misspelt?`)
-      }
-      if (place.json) return
-      say(`${site === undefined ? 'All mail' : `Mail to ${site}`} goes by the smart hosts. ${soon}`)
-      remark("What waits keeps its next time; 'posthorn queue retry' brings it forward")
-    })
-
-  failover
-    .command('forbid')
-    .description("send all mail the primary way, whatever happens, until 'failover auto'")
-    .addHelpText('after', '\nExample:\n  $ posthorn failover forbid')
-    .action(async (_options, command: Command) => {
-      await order(command, ({ store, clock }, { everything, orderScope }) =>
-        store.write((tx) => orderScope(tx, everything, 'forbid', clock.now())),
-      )
-      if (!placeOf(command).json) say(`Nothing goes by the smart hosts. ${soon}`)
-    })
-
-  failover
-    .command('auto [site]')
-    .description('leave it to the evidence again, beginning with the primary way')
-    .addHelpText(
-      'after',
-      `
-Example:
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'status',
+    isDefault: true,
+    about: 'show which mail goes by the smart hosts, since when and why',
+    help: 'Example:\n  $ posthorn failover status',
+    run: runStatus,
+  },
+  {
+    usage: 'force [site]',
+    about: "send all mail, or a site's, by the smart hosts until 'failover auto'",
+    help: `Example:\n  $ posthorn failover force google\n\n${sites}`,
+    run: runForce,
+  },
+  {
+    usage: 'forbid',
+    about: "send all mail the primary way, whatever happens, until 'failover auto'",
+    help: 'Example:\n  $ posthorn failover forbid',
+    run: runForbid,
+  },
+  {
+    usage: 'auto [site]',
+    about: 'leave it to the evidence again, beginning with the primary way',
+    help: `Example:
   $ posthorn failover auto
 
 It also ends what goes by the smart hosts on evidence: use it when the incident is over. If it is not,
 mail goes back to them in a few minutes. Without a site it ends all orders, those for sites too.`,
-    )
-    .action(async (site: string | undefined, _options, command: Command) => {
-      let forgotten: Scope[] = []
-      await order(command, async ({ store }, { leaveToEvidence }) => {
-        forgotten = await store.write((tx) => leaveToEvidence(tx, site?.toLowerCase()))
-      })
-      if (placeOf(command).json) return
-      say(`${site === undefined ? 'All mail' : `Mail to ${site}`} goes the primary way. ${soon}`)
-      for (const { scope, orders, way, why } of forgotten) {
-        const ended = orders === 'auto' ? '' : `the order to ${orders}`
-        const past = way === 'failover' ? `the evidence: ${why}` : ''
-        const what = [ended, past].filter((part) => part !== '').join(', and ')
-        if (what !== '') remark(`Forgotten of ${scope === '*' ? 'all mail' : scope}: ${what}`)
-      }
+    run: runAuto,
+  },
+]
+
+async function runStatus(_options: unknown, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const { smartHosts } = settingsOf(place).outbound.failover
+  const { everything, readScopes, wayInWords } = await import('../outbound/index.js')
+  const { scopes, now } = await withStore(place, async ({ store, clock }) => {
+    return { scopes: await readScopes(store.read), now: clock.now() }
+  })
+  const all = scopes.find(({ scope }) => scope === everything)
+  const others = scopes.filter(({ scope }) => scope !== everything)
+  const names = smartHosts.map(({ host, port, tls }) => `${host} port ${port} (${tls})`)
+  if (place.json) {
+    return sayJson({
+      smartHosts: smartHosts.map(({ host, port, tls }) => ({ host, port, tls })),
+      everything: all === undefined ? null : forMachines(all),
+      sites: others.map(forMachines),
     })
+  }
+  sayFields({
+    'Smart hosts': names.join(', ') || 'none: there is only the primary way',
+    'All mail': all === undefined ? 'the primary way' : wayInWords(all, now),
+    ...(smartHosts.length > 0 && { 'Do they work': atLog }),
+  })
+  if (others.length === 0) return
+  say()
+  const row = (scope: Scope) => [
+    scope.scope,
+    shownTime(scope.since || null),
+    wayInWords(scope, now, all?.orders),
+  ]
+  sayTable(['SITE', 'SINCE', 'WAY'], others.map(row), '')
+}
+
+async function runForce(
+  site: string | undefined,
+  _options: unknown,
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  requireSmartHost(place)
+  const scope = site?.toLowerCase()
+  await order(command, ({ store, clock }, { everything, orderScope }) =>
+    store.write((tx) => orderScope(tx, scope ?? everything, 'force', clock.now())),
+  )
+  if (scope !== undefined && !(await isKnown(place, scope))) {
+    remark(`note: no site "${scope}" is known, and no such domain: is it misspelt?`)
+  }
+  if (place.json) return
+  say(`${site === undefined ? 'All mail' : `Mail to ${site}`} goes by the smart hosts. ${soon}`)
+  remark("What waits keeps its next time; 'posthorn queue retry' brings it forward")
+}
+
+async function runForbid(_options: unknown, command: Command): Promise<void> {
+  await order(command, ({ store, clock }, { everything, orderScope }) =>
+    store.write((tx) => orderScope(tx, everything, 'forbid', clock.now())),
+  )
+  if (!placeOf(command).json) say(`Nothing goes by the smart hosts. ${soon}`)
+}
+
+async function runAuto(
+  site: string | undefined,
+  _options: unknown,
+  command: Command,
+): Promise<void> {
+  let forgotten: Scope[] = []
+  await order(command, async ({ store }, { leaveToEvidence }) => {
+    forgotten = await store.write((tx) => leaveToEvidence(tx, site?.toLowerCase()))
+  })
+  if (placeOf(command).json) return
+  say(`${site === undefined ? 'All mail' : `Mail to ${site}`} goes the primary way. ${soon}`)
+  for (const { scope, orders, way, why } of forgotten) {
+    const ended = orders === 'auto' ? '' : `the order to ${orders}`
+    const past = way === 'failover' ? `the evidence: ${why}` : ''
+    const what = [ended, past].filter((part) => part !== '').join(', and ')
+    if (what !== '') remark(`Forgotten of ${scope === '*' ? 'all mail' : scope}: ${what}`)
+  }
 }
 
 /** Changes the state and, for machines, answers with it. */

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { JobAnswer } from '../app/control.js'
 import {
   type JobRun,
@@ -12,6 +12,7 @@ import { shownFor } from '../clock/index.js'
 import { type JobName, jobCatalogue, jobNames } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { askAppliance } from './ask.js'
+import { addCommands, type CommandRow } from './command-row.js'
 import { withStore } from './database.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf, settingsOf } from './place.js'
@@ -20,91 +21,95 @@ export function jobCommands(program: Command): void {
   const job = program
     .command('job')
     .description('periodic work of the appliance: when it is done, and how it went')
+  addCommands(job, rows)
+}
 
-  job
-    .command('list')
-    .description('show the jobs, their schedule, their last run and when they are due next')
-    .addHelpText(
-      'after',
-      `
-Example:
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'list',
+    about: 'show the jobs, their schedule, their last run and when they are due next',
+    help: `Example:
   $ posthorn job list --json | jq '.jobs[] | select(.last.result != "done") | .name'
 
 [jobs] in the settings has the schedules.`,
+    run: runList,
+  },
+  {
+    usage: 'show <name>',
+    about: 'show what a job does, and its last runs',
+    options: [new Option('--limit <n>', 'so many runs').default(20).argParser(count)],
+    help: 'Example:\n  $ posthorn job show optimize',
+    run: runShow,
+  },
+  {
+    usage: 'run <name>',
+    about: 'run a job now, in the running appliance; status 1 when it is not done well',
+    options: [new Option('--no-wait', 'return when it has begun, or stands in line')],
+    help: 'Example:\n  $ posthorn job run optimize',
+    run: runRun,
+  },
+]
+
+async function runList(_options: unknown, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const { jobs: settings } = settingsOf(place)
+  const jobs = await withStore(place, ({ store, clock }) =>
+    readStanding(store.read, settings, clock.now()),
+  )
+  const { zone } = settings
+  if (place.json) return sayJson({ zone, jobs: jobs.map(standingInJson) })
+  sayTable(
+    ['NAME', 'SCHEDULE', 'LAST RUN', 'RESULT', 'TOOK', 'NEXT DUE'],
+    jobs.map((one) => [
+      ...[one.name, scheduleInWords(one.cron, zone), shownTime(one.last?.beganAt ?? null)],
+      ...[one.last?.result ?? '-', shownDuration(one.last)],
+      one.dueAt === null ? '-' : `${shownTime(one.dueAt)}${one.isOverdue ? ' (overdue)' : ''}`,
+    ]),
+    'No job',
+  )
+}
+
+async function runShow(given: string, options: { limit: number }, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const name = jobNamed(given)
+  const { jobs: settings } = settingsOf(place)
+  const { standing, runs } = await withStore(place, async ({ store: { read }, clock }) => ({
+    standing: (await readStanding(read, settings, clock.now())).find((one) => one.name === name),
+    runs: await runsOf(read, name, options.limit),
+  }))
+  if (standing === undefined) return
+  const runsInJson = runs.map(runInJson)
+  if (place.json) return sayJson({ ...standingInJson(standing), runs: runsInJson })
+  sayFields({
+    Name: name,
+    'What it does': standing.what,
+    Schedule: scheduleInWords(standing.cron, settings.zone),
+    'Longest time': shownFor(jobCatalogue[name].limitMs),
+    'Next due': shownTime(standing.dueAt),
+  })
+  say()
+  sayTable(
+    ['BEGAN', 'WAS DUE', 'TOOK', 'RESULT', 'WHAT IT SAID'],
+    runs.map((run) => [
+      ...[shownTime(run.beganAt), run.dueAt === null ? 'by hand' : shownTime(run.dueAt)],
+      ...[shownDuration(run), run.result, run.error ?? run.summary ?? ''],
+    ]),
+    'It has not run yet',
+  )
+  for (const problem of runs[0]?.problems ?? []) say(`\n${problem}`)
+}
+
+async function runRun(given: string, { wait }: { wait: boolean }, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const name = jobNamed(given)
+  if (wait && !place.json) remark(`Running ${name}: ${jobCatalogue[name].what}`)
+  const answer = await askAppliance(place, { runJob: name, wait }, wait ? 0 : undefined)
+  if (answer?.job === undefined) {
+    throw new OperatorError(
+      `No appliance answers for ${place.dataDir}. Jobs run inside it: start it ('systemctl start posthorn', or 'posthorn serve') and try again. If it was stopped just now, 'posthorn job show ${name}' tells how the run ended`,
     )
-    .action(async (_options, command: Command) => {
-      const place = placeOf(command)
-      const { jobs: settings } = settingsOf(place)
-      const jobs = await withStore(place, ({ store, clock }) =>
-        readStanding(store.read, settings, clock.now()),
-      )
-      const { zone } = settings
-      if (place.json) return sayJson({ zone, jobs: jobs.map(standingInJson) })
-      sayTable(
-        ['NAME', 'SCHEDULE', 'LAST RUN', 'RESULT', 'TOOK', 'NEXT DUE'],
-        jobs.map((one) => [
-          ...[one.name, scheduleInWords(one.cron, zone), shownTime(one.last?.beganAt ?? null)],
-          ...[one.last?.result ?? '-', shownDuration(one.last)],
-          one.dueAt === null ? '-' : `${shownTime(one.dueAt)}${one.isOverdue ? ' (overdue)' : ''}`,
-        ]),
-        'No job',
-      )
-    })
-
-  job
-    .command('show <name>')
-    .description('show what a job does, and its last runs')
-    .option('--limit <n>', 'so many runs', count, 20)
-    .addHelpText('after', '\nExample:\n  $ posthorn job show optimize')
-    .action(async (given: string, options: { limit: number }, command: Command) => {
-      const place = placeOf(command)
-      const name = jobNamed(given)
-      const { jobs: settings } = settingsOf(place)
-      const { standing, runs } = await withStore(place, async ({ store: { read }, clock }) => ({
-        standing: (await readStanding(read, settings, clock.now())).find(
-          (one) => one.name === name,
-        ),
-        runs: await runsOf(read, name, options.limit),
-      }))
-      if (standing === undefined) return
-      const runsInJson = runs.map(runInJson)
-      if (place.json) return sayJson({ ...standingInJson(standing), runs: runsInJson })
-      sayFields({
-        Name: name,
-        'What it does': standing.what,
-        Schedule: scheduleInWords(standing.cron, settings.zone),
-        'Longest time': shownFor(jobCatalogue[name].limitMs),
-        'Next due': shownTime(standing.dueAt),
-      })
-      say()
-      sayTable(
-        ['BEGAN', 'WAS DUE', 'TOOK', 'RESULT', 'WHAT IT SAID'],
-        runs.map((run) => [
-          ...[shownTime(run.beganAt), run.dueAt === null ? 'by hand' : shownTime(run.dueAt)],
-          ...[shownDuration(run), run.result, run.error ?? run.summary ?? ''],
-        ]),
-        'It has not run yet',
-      )
-      for (const problem of runs[0]?.problems ?? []) say(`\n${problem}`)
-    })
-
-  job
-    .command('run <name>')
-    .description('run a job now, in the running appliance; status 1 when it is not done well')
-    .option('--no-wait', 'return when it has begun, or stands in line')
-    .addHelpText('after', '\nExample:\n  $ posthorn job run optimize')
-    .action(async (given: string, { wait }: { wait: boolean }, command: Command) => {
-      const place = placeOf(command)
-      const name = jobNamed(given)
-      if (wait && !place.json) remark(`Running ${name}: ${jobCatalogue[name].what}`)
-      const answer = await askAppliance(place, { runJob: name, wait }, wait ? 0 : undefined)
-      if (answer?.job === undefined) {
-        throw new OperatorError(
-          `No appliance answers for ${place.dataDir}. Jobs run inside it: start it ('systemctl start posthorn', or 'posthorn serve') and try again. If it was stopped just now, 'posthorn job show ${name}' tells how the run ended`,
-        )
-      }
-      sayAnswer(name, answer.job, place.json)
-    })
+  }
+  sayAnswer(name, answer.job, place.json)
 }
 
 function sayAnswer(name: JobName, answer: JobAnswer, inJson: boolean): void {

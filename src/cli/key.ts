@@ -11,7 +11,8 @@ import {
 } from '../accounts/index.js'
 import { duration } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
-import { type AskOptions, asksFirst, confirmed, type Intent } from './confirm.js'
+import { addCommands, type CommandRow } from './command-row.js'
+import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { forceOption, plansUnlessForced, withForceHint, withHints } from './limits.js'
 import { jsonTime, remark, say, sayJson, sayTable, shownTime, warn } from './output.js'
@@ -30,97 +31,110 @@ const collect = (value: string, before: string[] = []) => [...before, value]
 
 export function keyCommands(program: Command): void {
   const key = program.command('key').description('API keys: how an application shows who it is')
+  addCommands(key, rows)
+}
 
-  key
-    .command('create <name>')
-    .description('make an API key and show it, this once')
-    .addOption(accountOption())
-    .addOption(
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'create <name>',
+    about: 'make an API key and show it, this once',
+    options: [
+      accountOption(),
       new Option('--scope <scope>', 'all; only sending; only reading')
         .choices(keyScopes)
         .default('full'),
-    )
-    .option('--domain <name>', 'of a sending key: a domain it may send from (repeatable)', collect)
-    .option('--network <cidr>', 'where its requests come from (repeatable)', collect)
-    .option('--expires <when>', 'a time (2027-01-31, or with an hour), or in how long (90d)')
-    .addOption(forceOption())
-    .addHelpText(
-      'after',
-      `
-Examples:
+      new Option(
+        '--domain <name>',
+        'of a sending key: a domain it may send from (repeatable)',
+      ).argParser(collect),
+      new Option('--network <cidr>', 'where its requests come from (repeatable)').argParser(
+        collect,
+      ),
+      new Option('--expires <when>', 'a time (2027-01-31, or with an hour), or in how long (90d)'),
+      forceOption(),
+    ],
+    help: `Examples:
   $ posthorn key create 'Web shop'
   $ posthorn key create Printer --scope sending --domain example.com --network 10.0.0.0/24
   $ KEY=$(posthorn key create ci --expires 90d --json | jq -r .key)`,
-    )
-    .action(async (name: string, options: KeyOptions, command: Command) => {
-      const place = placeOf(command)
-      const made = await withStore(place, async (deps) => {
-        const { id: accountId } = await chosenAccount(deps.store.read, options.account)
-        const plans = plansUnlessForced(place, options)
-        const { scope, domain: domains = null, network: networks = null, expires } = options
-        const expiresAt = expires === undefined ? null : timeOf(expires, deps.clock.now())
-        const limits = { scope, domains, networks, expiresAt }
-        const key = await withForceHint(() => createKey(deps, accountId, name, { plans, limits }))
-        return { accountId, ...key }
-      })
-      if (place.json) return sayJson({ ...shown(made), accountId: made.accountId, key: made.key })
-      say(made.key)
-      remark('Keep it now: it is not stored and cannot be shown again.')
-    })
+    run: runCreate,
+  },
+  {
+    usage: 'list',
+    about: 'show the API keys of an account',
+    options: [accountOption()],
+    help: "Example:\n  $ posthorn key list --account 'City library'",
+    run: runList,
+  },
+  {
+    usage: 'delete <id>',
+    about: 'delete an API key; requests with it fail at once',
+    options: [...askOptions(), accountOption()],
+    help: 'Example:\n  $ posthorn key delete 019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11',
+    run: runDelete,
+  },
+]
 
-  key
-    .command('list')
-    .description('show the API keys of an account')
-    .addOption(accountOption())
-    .addHelpText('after', "\nExample:\n  $ posthorn key list --account 'City library'")
-    .action(async (options: KeyOptions, command: Command) => {
-      const place = placeOf(command)
-      const keys = await withStore(place, async ({ store: { read } }) =>
-        listKeys(read, (await chosenAccount(read, options.account)).id),
-      )
-      if (place.json) return sayJson(keys.map(shown))
-      sayTable(
-        ['ID', 'NAME', 'ENDS IN', 'MAY', 'FROM', 'EXPIRES', 'CREATED', 'LAST USED'],
-        keys.map((one) => [
-          ...[one.id, one.name, `…${one.last4}`],
-          [one.scope, ...(one.domains ?? [])].join(' '),
-          one.networks?.join(' ') ?? 'anywhere',
-          one.expiresAt === null ? 'never' : shownTime(one.expiresAt),
-          shownTime(one.createdAt),
-          one.lastUsedAt === null ? 'never' : shownTime(one.lastUsedAt),
-        ]),
-        "No API key yet; 'posthorn key create NAME' makes one",
-      )
-    })
+async function runCreate(name: string, options: KeyOptions, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const made = await withStore(place, async (deps) => {
+    const { id: accountId } = await chosenAccount(deps.store.read, options.account)
+    const plans = plansUnlessForced(place, options)
+    const { scope, domain: domains = null, network: networks = null, expires } = options
+    const expiresAt = expires === undefined ? null : timeOf(expires, deps.clock.now())
+    const limits = { scope, domains, networks, expiresAt }
+    const key = await withForceHint(() => createKey(deps, accountId, name, { plans, limits }))
+    return { accountId, ...key }
+  })
+  if (place.json) return sayJson({ ...shown(made), accountId: made.accountId, key: made.key })
+  say(made.key)
+  remark('Keep it now: it is not stored and cannot be shown again.')
+}
 
-  asksFirst(key.command('delete <id>'))
-    .description('delete an API key; requests with it fail at once')
-    .addOption(accountOption())
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ posthorn key delete 019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11',
-    )
-    .action(async (id: string, options: KeyOptions & AskOptions, command: Command) => {
-      const place = placeOf(command)
-      const wasLast = await withStore(place, async (deps) => {
-        const { read } = deps.store
-        const account = await chosenAccount(read, options.account)
-        return await withHints({ not_found: "'posthorn key list' shows them" }, async () => {
-          const key = await findKey(read, account.id, id)
-          const now = deps.clock.now()
-          const isLast = key.scope === 'full' && !(await hasOtherFullKey(read, account.id, id, now))
-          if (!(await confirmed(place, options, deletionOf(key, account.name, isLast)))) return
-          await deleteKey(deps, account.id, id)
-          return isLast
-        })
-      })
-      if (wasLast === undefined) return
-      if (place.json) sayJson({ id: id.toLowerCase(), deleted: true })
-      else say(`Key ${id} is deleted`)
-      if (wasLast) {
-        warn("it was the last key with all rights; 'posthorn key create' makes another")
-      }
+async function runList(options: KeyOptions, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const keys = await withStore(place, async ({ store: { read } }) =>
+    listKeys(read, (await chosenAccount(read, options.account)).id),
+  )
+  if (place.json) return sayJson(keys.map(shown))
+  sayTable(
+    ['ID', 'NAME', 'ENDS IN', 'MAY', 'FROM', 'EXPIRES', 'CREATED', 'LAST USED'],
+    keys.map((one) => [
+      ...[one.id, one.name, `…${one.last4}`],
+      [one.scope, ...(one.domains ?? [])].join(' '),
+      one.networks?.join(' ') ?? 'anywhere',
+      one.expiresAt === null ? 'never' : shownTime(one.expiresAt),
+      shownTime(one.createdAt),
+      one.lastUsedAt === null ? 'never' : shownTime(one.lastUsedAt),
+    ]),
+    "No API key yet; 'posthorn key create NAME' makes one",
+  )
+}
+
+async function runDelete(
+  id: string,
+  options: KeyOptions & AskOptions,
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const wasLast = await withStore(place, async (deps) => {
+    const { read } = deps.store
+    const account = await chosenAccount(read, options.account)
+    return await withHints({ not_found: "'posthorn key list' shows them" }, async () => {
+      const key = await findKey(read, account.id, id)
+      const now = deps.clock.now()
+      const isLast = key.scope === 'full' && !(await hasOtherFullKey(read, account.id, id, now))
+      if (!(await confirmed(place, options, deletionOf(key, account.name, isLast)))) return
+      await deleteKey(deps, account.id, id)
+      return isLast
     })
+  })
+  if (wasLast === undefined) return
+  if (place.json) sayJson({ id: id.toLowerCase(), deleted: true })
+  else say(`Key ${id} is deleted`)
+  if (wasLast) {
+    warn("it was the last key with all rights; 'posthorn key create' makes another")
+  }
 }
 
 const deletionOf = (key: ApiKey, account: string, isLast: boolean): Intent => ({

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { dayMs } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
 import {
@@ -11,6 +11,7 @@ import {
   silenceNotice,
   titleOf,
 } from '../notices/index.js'
+import { addCommands, type CommandRow } from './command-row.js'
 import { withStore } from './database.js'
 import { jsonTime, say, sayFields, sayJson, sayTable, sayText, shownTime } from './output.js'
 import { placeOf, settingsOf } from './place.js'
@@ -20,155 +21,174 @@ export function noticeCommands(program: Command): void {
   const notice = program
     .command('notice')
     .description('what is wrong and what mends it, as the operator is mailed')
-
-  notice
-    .command('list', { isDefault: true })
-    .description('show what is wrong now; status 1 when something burns')
-    .option('--past', 'what is settled, instead')
-    .option('--limit <count>', 'how many at most', whole, 50)
-    .addHelpText('after', '\nExample:\n  $ posthorn notice list --past --limit 10')
-    .action(async (options: { past?: boolean; limit: number }, command: Command) => {
-      const place = placeOf(command)
-      const { past = false, limit } = options
-      const found = await withStore(place, ({ store: { read } }) =>
-        past ? pastNotices(read, limit) : openNotices(read),
-      )
-      const shown = found.slice(0, limit)
-      if (!past && found.some(({ severity }) => severity === 'burning')) process.exitCode = 1
-      if (place.json) return sayJson(shown.map(forMachines))
-      sayTable(
-        ['ID', 'SEVERITY', past ? 'SETTLED' : 'SINCE', 'TIMES', 'WHAT'],
-        shown.map((one) => [
-          String(one.id),
-          one.severity,
-          shownTime(past ? one.settledAt : one.firstAt),
-          String(one.count),
-          titleOf(one),
-        ]),
-        past ? 'Nothing has been settled yet' : 'Nothing is wrong',
-      )
-      if (found.length > limit) say(`There are ${found.length - limit} more: --limit shows them`)
-    })
-
-  notice
-    .command('show <id>')
-    .description('show a notice with its details and what mends it')
-    .addHelpText('after', '\nExample:\n  $ posthorn notice show 17')
-    .action(async (given: string, _options, command: Command) => {
-      const place = placeOf(command)
-      const id = idOf(given)
-      const found = await withStore(place, ({ store }) => findNotice(store.read, id))
-      if (found === undefined) throw unknown(given)
-      if (place.json) return sayJson(forMachines(found))
-      sayText(found.text)
-      say()
-      sayFields({
-        Kind: `${found.kind} (${found.key}), ${found.severity}`,
-        Since: `${shownTime(found.firstAt)}, ${found.count} times, last ${shownTime(found.lastAt)}`,
-        Settled: shownTime(found.settledAt),
-        Silenced: found.silencedUntil === null ? '-' : `until ${shownTime(found.silencedUntil)}`,
-      })
-      if (found.fix !== '') sayText(`\nWhat mends it:\n${found.fix}`)
-    })
-
-  notice
-    .command('silence <id>')
-    .description('mail nothing about one thing for some days, also when it comes again')
-    .option('--days <count>', 'for how long; 0 ends the silence', days, 30)
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ posthorn notice silence 17 --days 7\n\nWhole kinds are silenced by [operator] silence of the settings.',
-    )
-    .action(async (given: string, options: { days: number }, command: Command) => {
-      const place = placeOf(command)
-      const id = idOf(given)
-      const found = await withStore(place, async ({ store, clock }) => {
-        const until = options.days === 0 ? null : clock.now() + options.days * dayMs
-        await store.write((tx) => silenceNotice(tx, id, until))
-        return await findNotice(store.read, id)
-      })
-      if (found === undefined) throw unknown(given)
-      if (place.json) return sayJson(forMachines(found))
-      const until = found.silencedUntil
-      say(until === null ? `${id} is mailed again` : `${id} is silent until ${shownTime(until)}`)
-    })
-
-  notice
-    .command('kinds')
-    .description('show the kinds of notices, which [operator] silence names')
-    .addHelpText('after', '\nExample:\n  $ posthorn notice kinds')
-    .action((_options, command: Command) => {
-      const place = placeOf(command)
-      const kinds = Object.entries(noticeKinds)
-      if (place.json) return sayJson(kinds.map(([kind, what]) => ({ kind, what })))
-      sayTable(
-        ['KIND', 'WHAT'],
-        kinds.map(([kind, what]) => [kind, what]),
-        '',
-      )
-    })
-  mailCommands(notice)
+  addCommands(notice, rows)
 }
 
-/** What of notices is mailed, and whether mail reaches the operator at all. */
-function mailCommands(notice: Command): void {
-  notice
-    .command('mails')
-    .description('show the mails to the operator, and which way each took')
-    .option('--limit <count>', 'how many at most', whole, 20)
-    .addHelpText('after', '\nExample:\n  $ posthorn notice mails')
-    .action(async ({ limit }: { limit: number }, command: Command) => {
-      const place = placeOf(command)
-      const mails = await withStore(place, ({ store }) => operatorMails(store.read, limit))
-      if (place.json) {
-        return sayJson(
-          mails.map(({ id, at, kind, subject, state, path, result }) => ({
-            ...{ id, at: jsonTime(at), kind, subject, state, path, result },
-          })),
-        )
-      }
-      sayTable(
-        ['WHEN', 'KIND', 'STATE', 'WAY', 'SUBJECT'],
-        mails.map(({ at, kind, state, path, subject }) => [
-          ...[shownTime(at), kind, state, path || '-', subject],
-        ]),
-        'No mail has been written yet',
-      )
-    })
-
-  notice
-    .command('test')
-    .description('send a test mail by every way; status 1 when one of them fails')
-    .addHelpText(
-      'after',
-      `
-Example:
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'list',
+    isDefault: true,
+    about: 'show what is wrong now; status 1 when something burns',
+    options: [
+      new Option('--past', 'what is settled, instead'),
+      new Option('--limit <count>', 'how many at most').default(50).argParser(whole),
+    ],
+    help: 'Example:\n  $ posthorn notice list --past --limit 10',
+    run: runList,
+  },
+  {
+    usage: 'show <id>',
+    about: 'show a notice with its details and what mends it',
+    help: 'Example:\n  $ posthorn notice show 17',
+    run: runShow,
+  },
+  {
+    usage: 'silence <id>',
+    about: 'mail nothing about one thing for some days, also when it comes again',
+    options: [
+      new Option('--days <count>', 'for how long; 0 ends the silence').default(30).argParser(days),
+    ],
+    help: 'Example:\n  $ posthorn notice silence 17 --days 7\n\nWhole kinds are silenced by [operator] silence of the settings.',
+    run: runSilence,
+  },
+  {
+    usage: 'kinds',
+    about: 'show the kinds of notices, which [operator] silence names',
+    help: 'Example:\n  $ posthorn notice kinds',
+    run: runKinds,
+  },
+  {
+    usage: 'mails',
+    about: 'show the mails to the operator, and which way each took',
+    options: [new Option('--limit <count>', 'how many at most').default(20).argParser(whole)],
+    help: 'Example:\n  $ posthorn notice mails',
+    run: runMails,
+  },
+  {
+    usage: 'test',
+    about: 'send a test mail by every way; status 1 when one of them fails',
+    help: `Example:
   $ posthorn notice test
 
 By the queue it goes as all mail does: 'posthorn notice mails' and 'posthorn queue list' tell how it fares.
 Each relay and the command are tried at once, and their answers shown.`,
+    run: runTest,
+  },
+]
+
+async function runList(
+  options: { past?: boolean; limit: number },
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const { past = false, limit } = options
+  const found = await withStore(place, ({ store: { read } }) =>
+    past ? pastNotices(read, limit) : openNotices(read),
+  )
+  const shown = found.slice(0, limit)
+  if (!past && found.some(({ severity }) => severity === 'burning')) process.exitCode = 1
+  if (place.json) return sayJson(shown.map(forMachines))
+  sayTable(
+    ['ID', 'SEVERITY', past ? 'SETTLED' : 'SINCE', 'TIMES', 'WHAT'],
+    shown.map((one) => [
+      String(one.id),
+      one.severity,
+      shownTime(past ? one.settledAt : one.firstAt),
+      String(one.count),
+      titleOf(one),
+    ]),
+    past ? 'Nothing has been settled yet' : 'Nothing is wrong',
+  )
+  if (found.length > limit) say(`There are ${found.length - limit} more: --limit shows them`)
+}
+
+async function runShow(given: string, _options: unknown, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const id = idOf(given)
+  const found = await withStore(place, ({ store }) => findNotice(store.read, id))
+  if (found === undefined) throw unknown(given)
+  if (place.json) return sayJson(forMachines(found))
+  sayText(found.text)
+  say()
+  sayFields({
+    Kind: `${found.kind} (${found.key}), ${found.severity}`,
+    Since: `${shownTime(found.firstAt)}, ${found.count} times, last ${shownTime(found.lastAt)}`,
+    Settled: shownTime(found.settledAt),
+    Silenced: found.silencedUntil === null ? '-' : `until ${shownTime(found.silencedUntil)}`,
+  })
+  if (found.fix !== '') sayText(`\nWhat mends it:\n${found.fix}`)
+}
+
+async function runSilence(
+  given: string,
+  options: { days: number },
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const id = idOf(given)
+  const found = await withStore(place, async ({ store, clock }) => {
+    const until = options.days === 0 ? null : clock.now() + options.days * dayMs
+    await store.write((tx) => silenceNotice(tx, id, until))
+    return await findNotice(store.read, id)
+  })
+  if (found === undefined) throw unknown(given)
+  if (place.json) return sayJson(forMachines(found))
+  const until = found.silencedUntil
+  say(until === null ? `${id} is mailed again` : `${id} is silent until ${shownTime(until)}`)
+}
+
+function runKinds(_options: unknown, command: Command) {
+  const place = placeOf(command)
+  const kinds = Object.entries(noticeKinds)
+  if (place.json) return sayJson(kinds.map(([kind, what]) => ({ kind, what })))
+  sayTable(
+    ['KIND', 'WHAT'],
+    kinds.map(([kind, what]) => [kind, what]),
+    '',
+  )
+}
+
+/** What of notices is mailed, and whether mail reaches the operator at all. */
+
+async function runMails({ limit }: { limit: number }, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const mails = await withStore(place, ({ store }) => operatorMails(store.read, limit))
+  if (place.json) {
+    return sayJson(
+      mails.map(({ id, at, kind, subject, state, path, result }) => ({
+        ...{ id, at: jsonTime(at), kind, subject, state, path, result },
+      })),
     )
-    .action(async (_options, command: Command) => {
-      const place = placeOf(command)
-      const config = settingsOf(place)
-      const tried = await withStore(place, async ({ store, clock }) => {
-        // Only here: the ways bring much along.
-        const { tryWays } = await import('../app/operator-test.js')
-        return await tryWays({ store, clock, config, env: process.env })
-      })
-      if (tried.length === 0) {
-        throw new OperatorError(
-          'There is no way to the operator: set operator.notify, and operator.relays or operator.command',
-        )
-      }
-      if (tried.some(({ ok }) => !ok)) process.exitCode = 1
-      if (place.json) return sayJson(tried)
-      sayTable(
-        ['WAY', 'RESULT', 'ANSWER'],
-        tried.map(({ way, ok, answer }) => [way, ok ? 'ok' : 'failed', answer]),
-        '',
-      )
-    })
+  }
+  sayTable(
+    ['WHEN', 'KIND', 'STATE', 'WAY', 'SUBJECT'],
+    mails.map(({ at, kind, state, path, subject }) => [
+      ...[shownTime(at), kind, state, path || '-', subject],
+    ]),
+    'No mail has been written yet',
+  )
+}
+
+async function runTest(_options: unknown, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const config = settingsOf(place)
+  const tried = await withStore(place, async ({ store, clock }) => {
+    // Only here: the ways bring much along.
+    const { tryWays } = await import('../app/operator-test.js')
+    return await tryWays({ store, clock, config, env: process.env })
+  })
+  if (tried.length === 0) {
+    throw new OperatorError(
+      'There is no way to the operator: set operator.notify, and operator.relays or operator.command',
+    )
+  }
+  if (tried.some(({ ok }) => !ok)) process.exitCode = 1
+  if (place.json) return sayJson(tried)
+  sayTable(
+    ['WAY', 'RESULT', 'ANSWER'],
+    tried.map(({ way, ok, answer }) => [way, ok ? 'ok' : 'failed', answer]),
+    '',
+  )
 }
 
 const unknown = (given: string) =>

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { plansFile } from '../app/files.js'
 import { loadPlans, type Plans } from '../billing/index.js'
+import { addCommands, type CommandRow } from './command-row.js'
 import { say, sayJson, sayTable, styled } from './output.js'
 import { type Place, placeOf } from './place.js'
 
@@ -9,55 +10,57 @@ export const plansOf = ({ dataDir }: Place): Plans => loadPlans(plansFile(dataDi
 
 export function planCommands(program: Command): void {
   const plan = program.command('plan').description('plans that accounts can have')
+  addCommands(plan, rows)
+}
 
-  plan
-    .command('list')
-    .description('show the plans, and which file they come from')
-    .addHelpText(
-      'after',
-      `
-Example:
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'list',
+    about: 'show the plans, and which file they come from',
+    help: `Example:
   $ posthorn plan list
 
 To change plans, copy the file to plans.toml in the data directory or to /etc/posthorn/plans.toml
 and edit it there; 'posthorn account set-plan' gives an account its plan.`,
-    )
-    .action((_options, command: Command) => {
-      const place = placeOf(command)
-      const plans = plansOf(place)
-      if (place.json) return sayJson({ file: plansFile(place.dataDir), ...forMachines(plans) })
-      sayTable(
-        ['NAME', 'MAILS A MONTH', 'A DAY', 'DOMAINS', 'WEBHOOKS', 'LOG KEPT', '₦ A MONTH', 'ID'],
-        plans.email.map((p) => [
-          p.name,
-          shownLimit(p.monthlyLimit),
-          p.dailyLimit === null ? '-' : shownLimit(p.dailyLimit),
-          shownLimit(p.domains),
-          p.webhooks ? 'yes' : 'no',
-          `${p.retentionDays} days`,
-          p.priceNaira.toLocaleString('en'),
-          p.id,
-        ]),
-        'No email plan',
-      )
-      say()
-      sayTable(
-        ['NAME', 'CONTACTS', 'CAMPAIGN MAILS A MONTH', '₦ A MONTH', 'ID'],
-        plans.marketing.map((p) => [
-          p.name,
-          shownLimit(p.contacts),
-          shownLimit(p.monthlySendLimit),
-          p.priceNaira.toLocaleString('en'),
-          p.id,
-        ]),
-        'No marketing plan',
-      )
-      say()
-      say(
-        `By default the first account has ${plans.firstAccount.name}, others ${plans.otherAccounts.name}.`,
-      )
-      say(styled('dim', plansFile(place.dataDir)))
-    })
+    run: runList,
+  },
+]
+
+function runList(_options: unknown, command: Command) {
+  const place = placeOf(command)
+  const plans = plansOf(place)
+  if (place.json) return sayJson({ file: plansFile(place.dataDir), ...forMachines(plans) })
+  sayTable(
+    ['NAME', 'MAILS A MONTH', 'A DAY', 'DOMAINS', 'WEBHOOKS', 'LOG KEPT', '₦ A MONTH', 'ID'],
+    plans.email.map((p) => [
+      p.name,
+      shownLimit(p.monthlyLimit),
+      p.dailyLimit === null ? '-' : shownLimit(p.dailyLimit),
+      shownLimit(p.domains),
+      p.webhooks ? 'yes' : 'no',
+      `${p.retentionDays} days`,
+      p.priceNaira.toLocaleString('en'),
+      p.id,
+    ]),
+    'No email plan',
+  )
+  say()
+  sayTable(
+    ['NAME', 'CONTACTS', 'CAMPAIGN MAILS A MONTH', '₦ A MONTH', 'ID'],
+    plans.marketing.map((p) => [
+      p.name,
+      shownLimit(p.contacts),
+      shownLimit(p.monthlySendLimit),
+      p.priceNaira.toLocaleString('en'),
+      p.id,
+    ]),
+    'No marketing plan',
+  )
+  say()
+  say(
+    `By default the first account has ${plans.firstAccount.name}, others ${plans.otherAccounts.name}.`,
+  )
+  say(styled('dim', plansFile(place.dataDir)))
 }
 
 export const shownLimit = (limit: number | null) =>

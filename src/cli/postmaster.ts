@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { OperatorError } from '../errors/index.js'
 import {
   deleteOperatorMail,
@@ -6,7 +6,8 @@ import {
   listOperatorMails,
   type OperatorMail,
 } from '../inbound/index.js'
-import { type AskOptions, asksFirst, confirmed, counted, type Intent } from './confirm.js'
+import { addCommands, type CommandRow } from './command-row.js'
+import { type AskOptions, askOptions, confirmed, counted, type Intent } from './confirm.js'
 import { withStore } from './database.js'
 import {
   jsonTime,
@@ -24,81 +25,93 @@ export function postmasterCommands(program: Command): void {
   const postmaster = program
     .command('postmaster')
     .description('what others wrote to postmaster@ and abuse@ of this host')
+  addCommands(postmaster, rows)
+}
 
-  postmaster
-    .command('list')
-    .description('show the mails, newest first')
-    .option('--limit <count>', 'how many at most', whole, 50)
-    .addHelpText('after', '\nExample:\n  $ posthorn postmaster list')
-    .action(async ({ limit }: { limit: number }, command: Command) => {
-      const place = placeOf(command)
-      const found = await withStore(place, ({ store }) => listOperatorMails(store.read, limit + 1))
-      const mails = found.slice(0, limit)
-      if (place.json) return sayJson(mails.map(forMachines))
-      sayTable(
-        ['ID', 'RECEIVED', 'TO', 'FROM', 'SUBJECT'],
-        mails.map((mail) => [
-          String(mail.id),
-          shownTime(mail.receivedAt),
-          mail.recipient,
-          (mail.headerFrom || mail.mailFrom).slice(0, 50),
-          mail.subject.slice(0, 60),
-        ]),
-        'Nobody has written yet',
-      )
-      if (found.length > limit) remark('There are more: --limit shows them')
-    })
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'list',
+    about: 'show the mails, newest first',
+    options: [new Option('--limit <count>', 'how many at most').default(50).argParser(whole)],
+    help: 'Example:\n  $ posthorn postmaster list',
+    run: runList,
+  },
+  {
+    usage: 'show <id>',
+    about: 'show a mail',
+    options: [new Option('--raw', 'as it came, with all of its header')],
+    help: 'Example:\n  $ posthorn postmaster show 243948816953344',
+    run: runShow,
+  },
+  {
+    usage: 'delete <id...>',
+    about: 'delete mails',
+    options: askOptions(),
+    help: 'Example:\n  $ posthorn postmaster delete 243948816953344',
+    run: runDelete,
+  },
+]
 
-  postmaster
-    .command('show <id>')
-    .description('show a mail')
-    .option('--raw', 'as it came, with all of its header')
-    .addHelpText('after', '\nExample:\n  $ posthorn postmaster show 243948816953344')
-    .action(async (given: string, { raw }: { raw?: boolean }, command: Command) => {
-      const place = placeOf(command)
-      const mail = await withStore(place, ({ store }) => findOperatorMail(store.read, idOf(given)))
-      if (mail === undefined) throw unknown(given)
-      const { content } = mail
-      if (raw) return void process.stdout.write(mail.raw)
-      if (place.json) return sayJson({ ...forMachines(mail), text: content.text ?? null })
-      sayFields({
-        Received: `${shownTime(mail.receivedAt)} from ${mail.remoteAddress}`,
-        To: mail.recipient,
-        From: mail.headerFrom,
-        Envelope: `<${mail.mailFrom}>`,
-        Subject: mail.subject,
-      })
-      say()
-      sayText(content.text?.trimEnd() || 'It has no text part; --raw shows all of it')
-      for (const { filename, mimeType, sizeBytes } of content.attachments) {
-        sayText(`[${filename}, ${mimeType}, ${sizeBytes} bytes]`)
-      }
-    })
+async function runList({ limit }: { limit: number }, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const found = await withStore(place, ({ store }) => listOperatorMails(store.read, limit + 1))
+  const mails = found.slice(0, limit)
+  if (place.json) return sayJson(mails.map(forMachines))
+  sayTable(
+    ['ID', 'RECEIVED', 'TO', 'FROM', 'SUBJECT'],
+    mails.map((mail) => [
+      String(mail.id),
+      shownTime(mail.receivedAt),
+      mail.recipient,
+      (mail.headerFrom || mail.mailFrom).slice(0, 50),
+      mail.subject.slice(0, 60),
+    ]),
+    'Nobody has written yet',
+  )
+  if (found.length > limit) remark('There are more: --limit shows them')
+}
 
-  asksFirst(postmaster.command('delete <id...>'))
-    .description('delete mails')
-    .addHelpText('after', '\nExample:\n  $ posthorn postmaster delete 243948816953344')
-    .action(async (given: string[], options: AskOptions, command: Command) => {
-      const place = placeOf(command)
-      const ids = given.map(idOf)
-      const isDeleted = await withStore(place, async ({ store }) => {
-        const mails = await Promise.all(
-          ids.map(async (id) => {
-            const mail = await findOperatorMail(store.read, id)
-            if (mail === undefined) throw unknown(String(id))
-            return mail
-          }),
-        )
-        if (!(await confirmed(place, options, deletionOf(mails)))) return false
-        await store.write(async (tx) => {
-          for (const id of ids) if (!(await deleteOperatorMail(tx, id))) throw unknown(String(id))
-        })
-        return true
-      })
-      if (!isDeleted) return
-      if (place.json) return sayJson(ids.map((id) => ({ id: String(id), deleted: true })))
-      for (const id of ids) say(`${id} is deleted`)
+async function runShow(given: string, { raw }: { raw?: boolean }, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const mail = await withStore(place, ({ store }) => findOperatorMail(store.read, idOf(given)))
+  if (mail === undefined) throw unknown(given)
+  const { content } = mail
+  if (raw) return void process.stdout.write(mail.raw)
+  if (place.json) return sayJson({ ...forMachines(mail), text: content.text ?? null })
+  sayFields({
+    Received: `${shownTime(mail.receivedAt)} from ${mail.remoteAddress}`,
+    To: mail.recipient,
+    From: mail.headerFrom,
+    Envelope: `<${mail.mailFrom}>`,
+    Subject: mail.subject,
+  })
+  say()
+  sayText(content.text?.trimEnd() || 'It has no text part; --raw shows all of it')
+  for (const { filename, mimeType, sizeBytes } of content.attachments) {
+    sayText(`[${filename}, ${mimeType}, ${sizeBytes} bytes]`)
+  }
+}
+
+async function runDelete(given: string[], options: AskOptions, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const ids = given.map(idOf)
+  const isDeleted = await withStore(place, async ({ store }) => {
+    const mails = await Promise.all(
+      ids.map(async (id) => {
+        const mail = await findOperatorMail(store.read, id)
+        if (mail === undefined) throw unknown(String(id))
+        return mail
+      }),
+    )
+    if (!(await confirmed(place, options, deletionOf(mails)))) return false
+    await store.write(async (tx) => {
+      for (const id of ids) if (!(await deleteOperatorMail(tx, id))) throw unknown(String(id))
     })
+    return true
+  })
+  if (!isDeleted) return
+  if (place.json) return sayJson(ids.map((id) => ({ id: String(id), deleted: true })))
+  for (const id of ids) say(`${id} is deleted`)
 }
 
 const deletionOf = (mails: readonly OperatorMail[]): Intent => ({

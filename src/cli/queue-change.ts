@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { makeEffects } from '../app/effects.js'
 import {
   changeWaiting,
@@ -12,11 +12,12 @@ import {
 } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
 import { askAppliance } from './ask.js'
-import { type AskOptions, asksFirst, confirmed, counted, type Intent } from './confirm.js'
+import type { CommandRow } from './command-row.js'
+import { type AskOptions, askOptions, confirmed, counted, type Intent } from './confirm.js'
 import { type CliDeps, withStore } from './database.js'
 import { remark, say, sayJson } from './output.js'
 import { placeOf, settingsOf } from './place.js'
-import { type FilterOptions, filterOf, idOf, isChosen, withFilters } from './queue-filter.js'
+import { type FilterOptions, filterOf, filterOptions, idOf, isChosen } from './queue-filter.js'
 
 interface ChangeOptions extends FilterOptions, AskOptions {
   all?: true
@@ -87,22 +88,25 @@ The reason is part of the reply that the sender sees.`,
 ]
 
 /** `queue retry`, `hold`, `release` and `fail`: of named deliveries, or of all that fit. */
-export function changeCommands(queue: Command): void {
-  for (const change of changes) {
-    const command = withFilters(queue.command(`${change.name} [id...]`))
-    if (change.how !== null) asksFirst(command)
-    command
-      .description(change.about)
-      .option('--all', 'everything that waits')
-      .addHelpText('after', `\nExample:\n  ${change.help}`)
-      .action((ids: string[], options: ChangeOptions, command: Command) =>
-        run(change, ids, options, command),
-      )
-    const { name, reasonFor = '' } = change
-    const { reason } = queueChanges[name]
-    if (reason === 'usual') command.option('--reason <text>', reasonFor, usualReason)
-    if (reason === 'required') command.requiredOption('--reason <text>', reasonFor)
-  }
+export const changeRows: readonly CommandRow[] = changes.map((change) => ({
+  usage: `${change.name} [id...]`,
+  about: change.about,
+  options: [
+    ...filterOptions(),
+    ...(change.how === null ? [] : askOptions()),
+    new Option('--all', 'everything that waits'),
+    ...reasonOptions(change),
+  ],
+  help: `Example:\n  ${change.help}`,
+  run: (ids: string[], options: ChangeOptions, command: Command) =>
+    run(change, ids, options, command),
+}))
+
+function reasonOptions({ name, reasonFor = '' }: Change): Option[] {
+  const { reason } = queueChanges[name]
+  const option = () => new Option('--reason <text>', reasonFor)
+  if (reason === 'usual') return [option().default(usualReason)]
+  return reason === 'required' ? [option().makeOptionMandatory()] : []
 }
 
 async function run(

@@ -1,5 +1,5 @@
 import { domainToASCII } from 'node:url'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { findAccount } from '../accounts/index.js'
 import { findAnyBroadcast } from '../broadcasts/index.js'
 import { type ClassName, classNames, type QueueFilter } from '../deliveries/index.js'
@@ -16,15 +16,16 @@ export interface FilterOptions {
   olderThan?: number
 }
 
-export function withFilters(command: Command): Command {
-  return command
-    .option('--email <id>', 'of this mail')
-    .option('--account <id>', 'of this account, by id or name')
-    .option('--campaign <id>', 'of this campaign')
-    .option('--domain <name>', "to this recipients' domain")
-    .addOption(new Option('--class <class>', 'of this class').choices(classNames))
-    .option('--older-than <age>', 'accepted longer ago than this: 90s, 30m, 2h, 3d', ageMs)
-}
+export const filterOptions = (): Option[] => [
+  new Option('--email <id>', 'of this mail'),
+  new Option('--account <id>', 'of this account, by id or name'),
+  new Option('--campaign <id>', 'of this campaign'),
+  new Option('--domain <name>', "to this recipients' domain"),
+  new Option('--class <class>', 'of this class').choices(classNames),
+  new Option('--older-than <age>', 'accepted longer ago than this: 90s, 30m, 2h, 3d').argParser(
+    ageMs,
+  ),
+]
 
 export const isChosen = ({
   email,

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { listAccounts } from '../accounts/index.js'
 import {
   conversationOf,
@@ -12,6 +12,7 @@ import {
 } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
 import { askAppliance } from './ask.js'
+import type { CommandRow } from './command-row.js'
 import { withStore } from './database.js'
 import { jsonTime, say, sayFields, sayJson, sayText, shownSoon, shownTime } from './output.js'
 import { type Place, placeOf } from './place.js'
@@ -21,82 +22,91 @@ import { idOf } from './queue-filter.js'
 const shownLines = 20
 
 /** `queue show` and `queue transcript`, about deliveries that wait and those that have ended. */
-export function deliveryCommands(queue: Command): void {
-  queue
-    .command('show <id>')
-    .description('show a delivery, or all of an email, and why it waits')
-    .addHelpText('after', '\nExample:\n  $ posthorn queue show 243948816953344')
-    .action(async (given: string, _options, command: Command) => {
-      const place = placeOf(command)
-      const { waiting, ended, names, now } = await withStore(place, async ({ store, clock }) => {
-        const { read } = store
-        const now = clock.now()
-        const found = await findKnown(read, given)
-        const waiting = await Promise.all(
-          found.waiting.map((delivery) => explainOne(read, delivery, now, gatesOf(place))),
-        )
-        const names = new Map((await listAccounts(read)).map(({ id, name }) => [id, name]))
-        return { ...found, waiting, names, now }
-      })
-      if (place.json) {
-        return sayJson([
-          ...waiting.map((explained) => ({
-            ...waitingForMachines(explained),
-            transcript: explained.delivery.lastTranscript || null,
-          })),
-          ...ended.map(endedForMachines),
-        ])
-      }
-      const blocks = [
-        ...waiting.map(({ delivery, why }) => ({
-          ...{ id: delivery.id, transcript: delivery.lastTranscript },
-          fields: waitingForPeople(delivery, names.get(delivery.accountId) ?? '', why, now),
-        })),
-        ...ended.map((delivery) => ({ ...delivery, fields: endedForPeople(delivery) })),
-      ]
-      for (const [at, { id, transcript, fields }] of blocks.entries()) {
-        if (at > 0) say()
-        sayFields(fields)
-        if (transcript) sayEnd(id, transcript)
-      }
-    })
+export const deliveryRows: readonly CommandRow[] = [
+  {
+    usage: 'show <id>',
+    about: 'show a delivery, or all of an email, and why it waits',
+    help: 'Example:\n  $ posthorn queue show 243948816953344',
+    run: runShow,
+  },
+  {
+    usage: 'transcript <id>',
+    about: 'show what was said to the receiving server in the last attempt',
+    options: [new Option('--all', 'in every attempt, as far as it is kept')],
+    help: 'Example:\n  $ posthorn queue transcript 243948816953344 --all',
+    run: runTranscript,
+  },
+]
 
-  queue
-    .command('transcript <id>')
-    .description('show what was said to the receiving server in the last attempt')
-    .option('--all', 'in every attempt, as far as it is kept')
-    .addHelpText('after', '\nExample:\n  $ posthorn queue transcript 243948816953344 --all')
-    .action(async (given: string, options: { all?: true }, command: Command) => {
-      const place = placeOf(command)
-      const { waiting, ended, said } = await withStore(place, async ({ store: { read } }) => {
-        const found = await findKnown(read, given)
-        const [only] = [...found.waiting, ...found.ended]
-        return { ...found, said: only === undefined ? [] : await conversationOf(read, only) }
-      })
-      const all = [
-        ...waiting.map((one) => ({ ...one, at: one.lastAttemptAt, text: one.lastTranscript })),
-        ...ended.map((one) => ({ ...one, at: one.endedAt, text: one.transcript })),
-      ]
-      const [one, ...others] = all
-      if (one === undefined || others.length > 0) {
-        const list = all.map(({ id, recipient }) => `\n  ${id}  ${recipient}`).join('')
-        throw new OperatorError(`The email has several deliveries; choose one:${list}`)
-      }
-      const { id, recipient, at, text } = one
-      if (place.json) {
-        const attempts = said.map(({ at, transcript }) => ({ at: jsonTime(at), transcript }))
-        const last = { id, recipient, at: jsonTime(at), transcript: text || null }
-        return sayJson(options.all ? { ...last, attempts } : last)
-      }
-      if (options.all && said.length > 1) {
-        for (const [i, { at, transcript }] of said.entries()) {
-          say(`${i === 0 ? '' : '\n'}${shownTime(at)}`)
-          sayText(transcript)
-        }
-        return
-      }
-      sayText(text || 'No conversation was kept: no server was talked to')
-    })
+async function runShow(given: string, _options: unknown, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const { waiting, ended, names, now } = await withStore(place, async ({ store, clock }) => {
+    const { read } = store
+    const now = clock.now()
+    const found = await findKnown(read, given)
+    const waiting = await Promise.all(
+      found.waiting.map((delivery) => explainOne(read, delivery, now, gatesOf(place))),
+    )
+    const names = new Map((await listAccounts(read)).map(({ id, name }) => [id, name]))
+    return { ...found, waiting, names, now }
+  })
+  if (place.json) {
+    return sayJson([
+      ...waiting.map((explained) => ({
+        ...waitingForMachines(explained),
+        transcript: explained.delivery.lastTranscript || null,
+      })),
+      ...ended.map(endedForMachines),
+    ])
+  }
+  const blocks = [
+    ...waiting.map(({ delivery, why }) => ({
+      ...{ id: delivery.id, transcript: delivery.lastTranscript },
+      fields: waitingForPeople(delivery, names.get(delivery.accountId) ?? '', why, now),
+    })),
+    ...ended.map((delivery) => ({ ...delivery, fields: endedForPeople(delivery) })),
+  ]
+  for (const [at, { id, transcript, fields }] of blocks.entries()) {
+    if (at > 0) say()
+    sayFields(fields)
+    if (transcript) sayEnd(id, transcript)
+  }
+}
+
+async function runTranscript(
+  given: string,
+  options: { all?: true },
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const { waiting, ended, said } = await withStore(place, async ({ store: { read } }) => {
+    const found = await findKnown(read, given)
+    const [only] = [...found.waiting, ...found.ended]
+    return { ...found, said: only === undefined ? [] : await conversationOf(read, only) }
+  })
+  const all = [
+    ...waiting.map((one) => ({ ...one, at: one.lastAttemptAt, text: one.lastTranscript })),
+    ...ended.map((one) => ({ ...one, at: one.endedAt, text: one.transcript })),
+  ]
+  const [one, ...others] = all
+  if (one === undefined || others.length > 0) {
+    const list = all.map(({ id, recipient }) => `\n  ${id}  ${recipient}`).join('')
+    throw new OperatorError(`The email has several deliveries; choose one:${list}`)
+  }
+  const { id, recipient, at, text } = one
+  if (place.json) {
+    const attempts = said.map(({ at, transcript }) => ({ at: jsonTime(at), transcript }))
+    const last = { id, recipient, at: jsonTime(at), transcript: text || null }
+    return sayJson(options.all ? { ...last, attempts } : last)
+  }
+  if (options.all && said.length > 1) {
+    for (const [i, { at, transcript }] of said.entries()) {
+      say(`${i === 0 ? '' : '\n'}${shownTime(at)}`)
+      sayText(transcript)
+    }
+    return
+  }
+  sayText(text || 'No conversation was kept: no server was talked to')
 }
 
 /** The last of what was said: where it went wrong, as a rule. */

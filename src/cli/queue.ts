@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import {
   type DueStream,
   type Explained,
@@ -10,13 +10,14 @@ import {
   summarise,
 } from '../deliveries/index.js'
 import { queueClass } from '../store/index.js'
+import { addCommands, type CommandRow } from './command-row.js'
 import { withStore } from './database.js'
 import { jsonTime, remark, say, sayJson, sayTable, shownSoon, shownTime } from './output.js'
 import { type Place, placeOf } from './place.js'
-import { changeCommands } from './queue-change.js'
-import { type FilterOptions, filterOf, withFilters } from './queue-filter.js'
+import { changeRows } from './queue-change.js'
+import { type FilterOptions, filterOf, filterOptions } from './queue-filter.js'
 import { othersForMachines, othersHeld, sayOthersHeld } from './queue-held.js'
-import { deliveryCommands, gatesOf, oneLine, shownAge, waitingForMachines } from './queue-show.js'
+import { deliveryRows, gatesOf, oneLine, shownAge, waitingForMachines } from './queue-show.js'
 
 interface ListOptions extends FilterOptions {
   limit: number
@@ -28,82 +29,39 @@ export function queueCommands(program: Command): void {
   const queue = program
     .command('queue')
     .description('mail that waits: what, why, and what to do about it')
+  addCommands(queue, rows)
+}
 
-  withFilters(queue.command('summary'))
-    .description('how much waits, by class and by domain')
-    .addHelpText(
-      'after',
-      `
-Example:
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'summary',
+    about: 'how much waits, by class and by domain',
+    options: filterOptions(),
+    help: `Example:
   $ posthorn queue summary --older-than 1h
 
 STOPPED is due, but of an account that is suspended or paused. GATE is what holds mail to the domain that
 is due, as the running appliance knows: 'posthorn queue list --domain' and 'posthorn queue show' say more.`,
-    )
-    .action(async (options: FilterOptions, command: Command) => {
-      const place = placeOf(command)
-      const { classes, lanes, now } = await withStore(place, async ({ store, clock }) => {
-        const now = clock.now()
-        const filter = await filterOf(store.read, options, now)
-        return { ...(await summarise(store.read, filter, { now, lanes: lanesShown })), now }
-      })
-      const gateOf = ({ class: name, ...rest }: DueStream) =>
-        gatesOf(place)({ ...rest, class: queueClass[name] })
-      const gates = await Promise.all(
-        lanes.map(async ({ first, ...row }) => [row, first && (await gateOf(first))] as const),
-      )
-      if (place.json) {
-        const shown = <T extends Standing>(row: T) => ({ ...row, oldestAt: jsonTime(row.oldestAt) })
-        return sayJson({
-          classes: classes.map(shown),
-          domains: gates.map(([row, gate]) => forMachines(row, gate)),
-        })
-      }
-      const cells = (row: Standing) => [
-        ...[row.waiting, row.due, row.inFlight, row.deferred, row.scheduled].map(String),
-        ...[String(row.held), String(row.stopped), shownAge(now - row.oldestAt)],
-      ]
-      const states = ['WAITING', 'DUE', 'IN FLIGHT', 'DEFERRED', 'SCHEDULED', 'HELD', 'STOPPED']
-      const titles = [...states, 'OLDEST']
-      const byClass = classes.map((row) => [row.class, ...cells(row)])
-      sayTable(['CLASS', ...titles], byClass, nothingWaits)
-      if (lanes.length === 0) return
-      say()
-      sayTable(
-        ['DOMAIN', ...titles, 'GATE'],
-        gates.map(([row, gate]) => [row.lane, ...cells(row), gate?.gate ?? '-']),
-        '',
-      )
-      if (lanes.length === lanesShown) remark(`Those ${lanesShown} domains with the most waiting`)
-    })
-
-  withFilters(queue.command('list'))
-    .description('show what waits, the longest waiting first')
-    .option('--limit <count>', 'how many at most', count, 50)
-    .addHelpText('after', '\nExample:\n  $ posthorn queue list --domain example.com --limit 10')
-    .action(async (options: ListOptions, command: Command) => {
-      const place = placeOf(command)
-      await sayList(place, options, {}, ({ delivery, why }, now) => {
-        return {
-          ID: String(delivery.id),
-          TO: delivery.recipient,
-          CLASS: delivery.class,
-          AGE: shownAge(now - delivery.acceptedAt),
-          TRIES: String(delivery.attempts),
-          STATE: why.gate,
-          NEXT: shownSoon(why.until, now),
-          'LAST REPLY': oneLine(delivery.lastReply ?? '').slice(0, 60),
-        }
-      })
-    })
-
-  withFilters(queue.command('held'))
-    .description('show what is held, since when and why')
-    .option('--limit <count>', 'how many at most', count, 50)
-    .addHelpText(
-      'after',
-      `
-Example:
+    run: runSummary,
+  },
+  {
+    usage: 'list',
+    about: 'show what waits, the longest waiting first',
+    options: [
+      ...filterOptions(),
+      new Option('--limit <count>', 'how many at most').default(50).argParser(count),
+    ],
+    help: 'Example:\n  $ posthorn queue list --domain example.com --limit 10',
+    run: runList,
+  },
+  {
+    usage: 'held',
+    about: 'show what is held, since when and why',
+    options: [
+      ...filterOptions(),
+      new Option('--limit <count>', 'how many at most').default(50).argParser(count),
+    ],
+    help: `Example:
   $ posthorn queue held
 
 Scheduled mail that is overdue by more than an hour when Posthorn starts is held: a database that was
@@ -115,22 +73,76 @@ overdue like that, that could not go on, or that an operator has paused are show
 So are runs of automations (with --json under "runs"): 'posthorn automation resume' is for them. So are
 webhooks that waited in a backup, or for an endpoint that was switched off (under "webhooks"): 'posthorn
 webhook replay ID --failed' sends them; those that nobody sends go when the account's plan keeps them no longer.`,
-    )
-    .action(async (options: ListOptions, command: Command) => {
-      const place = placeOf(command)
-      await sayList(place, options, { held: true }, ({ delivery }) => ({
-        ID: String(delivery.id),
-        TO: delivery.recipient,
-        CLASS: delivery.class,
-        'HELD SINCE': shownTime(delivery.held?.since ?? null),
-        'WAS DUE': shownTime(delivery.held?.dueAt ?? null),
-        WHY: oneLine(delivery.held?.reason ?? ''),
-      }))
-      if (!place.json) sayOthersHeld(await othersHeld(place, options))
-    })
+    run: runHeld,
+  },
+  ...deliveryRows,
+  ...changeRows,
+]
 
-  deliveryCommands(queue)
-  changeCommands(queue)
+async function runSummary(options: FilterOptions, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const { classes, lanes, now } = await withStore(place, async ({ store, clock }) => {
+    const now = clock.now()
+    const filter = await filterOf(store.read, options, now)
+    return { ...(await summarise(store.read, filter, { now, lanes: lanesShown })), now }
+  })
+  const gateOf = ({ class: name, ...rest }: DueStream) =>
+    gatesOf(place)({ ...rest, class: queueClass[name] })
+  const gates = await Promise.all(
+    lanes.map(async ({ first, ...row }) => [row, first && (await gateOf(first))] as const),
+  )
+  if (place.json) {
+    const shown = <T extends Standing>(row: T) => ({ ...row, oldestAt: jsonTime(row.oldestAt) })
+    return sayJson({
+      classes: classes.map(shown),
+      domains: gates.map(([row, gate]) => forMachines(row, gate)),
+    })
+  }
+  const cells = (row: Standing) => [
+    ...[row.waiting, row.due, row.inFlight, row.deferred, row.scheduled].map(String),
+    ...[String(row.held), String(row.stopped), shownAge(now - row.oldestAt)],
+  ]
+  const states = ['WAITING', 'DUE', 'IN FLIGHT', 'DEFERRED', 'SCHEDULED', 'HELD', 'STOPPED']
+  const titles = [...states, 'OLDEST']
+  const byClass = classes.map((row) => [row.class, ...cells(row)])
+  sayTable(['CLASS', ...titles], byClass, nothingWaits)
+  if (lanes.length === 0) return
+  say()
+  sayTable(
+    ['DOMAIN', ...titles, 'GATE'],
+    gates.map(([row, gate]) => [row.lane, ...cells(row), gate?.gate ?? '-']),
+    '',
+  )
+  if (lanes.length === lanesShown) remark(`Those ${lanesShown} domains with the most waiting`)
+}
+
+async function runList(options: ListOptions, command: Command): Promise<void> {
+  const place = placeOf(command)
+  await sayList(place, options, {}, ({ delivery, why }, now) => {
+    return {
+      ID: String(delivery.id),
+      TO: delivery.recipient,
+      CLASS: delivery.class,
+      AGE: shownAge(now - delivery.acceptedAt),
+      TRIES: String(delivery.attempts),
+      STATE: why.gate,
+      NEXT: shownSoon(why.until, now),
+      'LAST REPLY': oneLine(delivery.lastReply ?? '').slice(0, 60),
+    }
+  })
+}
+
+async function runHeld(options: ListOptions, command: Command): Promise<void> {
+  const place = placeOf(command)
+  await sayList(place, options, { held: true }, ({ delivery }) => ({
+    ID: String(delivery.id),
+    TO: delivery.recipient,
+    CLASS: delivery.class,
+    'HELD SINCE': shownTime(delivery.held?.since ?? null),
+    'WAS DUE': shownTime(delivery.held?.dueAt ?? null),
+    WHY: oneLine(delivery.held?.reason ?? ''),
+  }))
+  if (!place.json) sayOthersHeld(await othersHeld(place, options))
 }
 
 const nothingWaits = 'Nothing waits'

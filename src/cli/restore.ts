@@ -1,13 +1,14 @@
 import { mkdirSync, type Stats, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { configFile, restoreScratch } from '../app/files.js'
 import { lockDataDir } from '../app/lock.js'
 import { databaseName, type Manifest, manifestOf, restoreBackup } from '../backup/index.js'
 import { systemClock } from '../clock/index.js'
 import { loadConfig } from '../config/index.js'
 import { openingPassphrase, passphraseHelp } from './backup.js'
-import { type AskOptions, asksFirst, confirmed, counted, type Intent } from './confirm.js'
+import { addCommands, type CommandRow } from './command-row.js'
+import { type AskOptions, askOptions, confirmed, counted, type Intent } from './confirm.js'
 import { jsonTime, remark, say, sayJson, shownTime, visibleLines } from './output.js'
 import { becomeOwner, placeOf } from './place.js'
 import { shownBytes } from './quantities.js'
@@ -19,15 +20,20 @@ interface RestoreOptions extends AskOptions {
 }
 
 export function restoreCommand(program: Command): void {
-  asksFirst(program.command('restore <file>'))
-    .description('put a backup into a data directory on which no appliance runs')
-    .option('--to <dir>', 'the directory (default: the data directory)')
-    .option('--key <file>', 'the appliance key of a backup that was made without it')
-    .option('--passphrase-file <file>', passphraseHelp)
-    .addHelpText(
-      'after',
-      `
-Examples:
+  addCommands(program, rows)
+}
+
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'restore <file>',
+    about: 'put a backup into a data directory on which no appliance runs',
+    options: [
+      ...askOptions(),
+      new Option('--to <dir>', 'the directory (default: the data directory)'),
+      new Option('--key <file>', 'the appliance key of a backup that was made without it'),
+      new Option('--passphrase-file <file>', passphraseHelp),
+    ],
+    help: `Examples:
   $ posthorn restore posthorn-20261122T030000000Z.tar.gz --to /var/lib/posthorn
   $ posthorn queue held                      then: what waited when the backup was made
 
@@ -36,61 +42,61 @@ backup. Everything is checked before it gets its place; if the command is ended 
 at the time of the backup may have been sent since: the next start holds it, and nothing of it leaves before
 'posthorn queue release'; webhooks go out by 'posthorn webhook replay ID --failed' alone. What came in since
 is not there: mail, unsubscribes, bounces.`,
-    )
-    .action(async (given: string, options: RestoreOptions, command: Command) => {
-      const place = placeOf(command)
-      const to = resolve(options.to ?? place.dataDir)
-      const database = statSync(join(to, databaseName), { throwIfNoEntry: false })
-      const passphrase = () => openingPassphrase(place, options.passphraseFile)
-      if (options.dryRun || database !== undefined) {
-        const manifest = options.dryRun ? await manifestOf(resolve(given), passphrase) : undefined
-        if (!(await confirmed(place, options, restoringOf(to, database, manifest)))) return
-      }
-      // Before it becomes another user: the file may be root's alone, and is open from then on.
-      mkdirSync(to, { recursive: true, mode: 0o700 })
-      becomeOwner({ ...place, dataDir: to })
-      const unlock = lockDataDir(to)
-      try {
-        const { manifest, keptIn, etcIn } = await restoreBackup(resolve(given), {
-          to,
-          scratch: restoreScratch(to),
-          replace: database !== undefined,
-          keyFile: options.key === undefined ? undefined : resolve(options.key),
-          passphrase,
-          clock: systemClock,
-        })
-        const madeAt = Date.parse(manifest.madeAt)
-        const settings = [
-          ...(manifest.files.some(({ name }) => name === 'data/posthorn.toml')
-            ? [configFile(to)]
-            : []),
-          ...(etcIn === undefined ? [] : [configFile(etcIn)]),
-        ]
-        const programs = settings.flatMap(programsOf)
-        if (place.json) {
-          return sayJson({
-            ...{ dataDir: to, madeAt: jsonTime(madeAt) },
-            ...{ keptIn: keptIn ?? null, etcIn: etcIn ?? null, programs, rows: manifest.rows },
-          })
-        }
-        say(`Restored to ${to}, as it was at ${shownTime(madeAt)}`)
-        if (keptIn !== undefined) say(`What was there before is in ${keptIn}`)
-        if (etcIn !== undefined)
-          say(
-            `The files of /etc/posthorn are in ${etcIn}: put them there, or name its posthorn.toml by --config`,
-          )
-        for (const program of programs) {
-          remark(
-            `The settings of the backup run ${visibleLines(program)}: if it was in the hands of others, look at ${settings.join(' and ')} before the start`,
-          )
-        }
-        remark(
-          "The next start holds the mail that waited then, as it may have been sent since: 'posthorn queue held' lists it, 'queue release' sends it",
-        )
-      } finally {
-        unlock()
-      }
+    run: runRestore,
+  },
+]
+
+async function runRestore(given: string, options: RestoreOptions, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const to = resolve(options.to ?? place.dataDir)
+  const database = statSync(join(to, databaseName), { throwIfNoEntry: false })
+  const passphrase = () => openingPassphrase(place, options.passphraseFile)
+  if (options.dryRun || database !== undefined) {
+    const manifest = options.dryRun ? await manifestOf(resolve(given), passphrase) : undefined
+    if (!(await confirmed(place, options, restoringOf(to, database, manifest)))) return
+  }
+  // Before it becomes another user: the file may be root's alone, and is open from then on.
+  mkdirSync(to, { recursive: true, mode: 0o700 })
+  becomeOwner({ ...place, dataDir: to })
+  const unlock = lockDataDir(to)
+  try {
+    const { manifest, keptIn, etcIn } = await restoreBackup(resolve(given), {
+      to,
+      scratch: restoreScratch(to),
+      replace: database !== undefined,
+      keyFile: options.key === undefined ? undefined : resolve(options.key),
+      passphrase,
+      clock: systemClock,
     })
+    const madeAt = Date.parse(manifest.madeAt)
+    const settings = [
+      ...(manifest.files.some(({ name }) => name === 'data/posthorn.toml') ? [configFile(to)] : []),
+      ...(etcIn === undefined ? [] : [configFile(etcIn)]),
+    ]
+    const programs = settings.flatMap(programsOf)
+    if (place.json) {
+      return sayJson({
+        ...{ dataDir: to, madeAt: jsonTime(madeAt) },
+        ...{ keptIn: keptIn ?? null, etcIn: etcIn ?? null, programs, rows: manifest.rows },
+      })
+    }
+    say(`Restored to ${to}, as it was at ${shownTime(madeAt)}`)
+    if (keptIn !== undefined) say(`What was there before is in ${keptIn}`)
+    if (etcIn !== undefined)
+      say(
+        `The files of /etc/posthorn are in ${etcIn}: put them there, or name its posthorn.toml by --config`,
+      )
+    for (const program of programs) {
+      remark(
+        `The settings of the backup run ${visibleLines(program)}: if it was in the hands of others, look at ${settings.join(' and ')} before the start`,
+      )
+    }
+    remark(
+      "The next start holds the mail that waited then, as it may have been sent since: 'posthorn queue held' lists it, 'queue release' sends it",
+    )
+  } finally {
+    unlock()
+  }
 }
 
 function restoringOf(to: string, database: Stats | undefined, manifest?: Manifest): Intent {

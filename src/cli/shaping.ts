@@ -7,6 +7,7 @@ import { allSourceAddresses, settingName } from '../config/index.js'
 import type { MxRoute } from '../dns/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { ExplainedSite, Limits, Policy, ShapingData } from '../outbound/index.js'
+import { addCommands, type CommandRow } from './command-row.js'
 import { withStore } from './database.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime, styled } from './output.js'
 import { type Place, placeOf, settingsOf } from './place.js'
@@ -25,41 +26,41 @@ export async function readableShaping({ dataDir }: Place) {
 
 export function shapingCommands(program: Command): void {
   const shaping = program.command('shaping').description('how fast mail goes to whom, and why')
+  addCommands(shaping, rows)
+}
 
-  shaping
-    .command('show <domain>')
-    .description('what applies to mail for a domain, from where, and what was learned about it')
-    .addHelpText(
-      'after',
-      `
-Example:
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'show <domain>',
+    about: 'what applies to mail for a domain, from where, and what was learned about it',
+    help: `Example:
   $ posthorn shaping show example.com
 
 What you want different goes into /etc/posthorn/shaping.toml or into shaping.toml in the data
 directory; 'posthorn config check' tells whether it is good.`,
-    )
-    .action(async (given: string, _options, command: Command) => {
-      const place = placeOf(command)
-      const { isHostName } = await import('../outbound/index.js')
-      const domain = domainToASCII(given)
-      if (!isHostName(domain)) throw new OperatorError(`${JSON.stringify(given)} is no domain`)
-      const { data, problems } = await readableShaping(place)
-      for (const problem of problems) {
-        process.exitCode = 1
-        remark(`error: ${problem}`)
-        remark(
-          'Shown is what applies without it; a running appliance keeps what it has read before\n',
-        )
-      }
-      const route = await routeOf(place, domain)
-      const found = await withStore(place, async ({ store: { read }, clock }) => {
-        const { explainSite } = await import('../outbound/index.js')
-        const { outbound } = settingsOf(place)
-        return await explainSite({ read, now: clock.now(), data, outbound }, domain, route)
-      })
-      if (place.json) return sayJson(inJson(domain, route, found))
-      await showAll(place, domain, route, found)
-    })
+    run: runShow,
+  },
+]
+
+async function runShow(given: string, _options: unknown, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const { isHostName } = await import('../outbound/index.js')
+  const domain = domainToASCII(given)
+  if (!isHostName(domain)) throw new OperatorError(`${JSON.stringify(given)} is no domain`)
+  const { data, problems } = await readableShaping(place)
+  for (const problem of problems) {
+    process.exitCode = 1
+    remark(`error: ${problem}`)
+    remark('Shown is what applies without it; a running appliance keeps what it has read before\n')
+  }
+  const route = await routeOf(place, domain)
+  const found = await withStore(place, async ({ store: { read }, clock }) => {
+    const { explainSite } = await import('../outbound/index.js')
+    const { outbound } = settingsOf(place)
+    return await explainSite({ read, now: clock.now(), data, outbound }, domain, route)
+  })
+  if (place.json) return sayJson(inJson(domain, route, found))
+  await showAll(place, domain, route, found)
 }
 
 export async function routeOf(place: Place, domain: string): Promise<MxRoute> {

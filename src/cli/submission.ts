@@ -1,7 +1,8 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { findAccount, listAccounts } from '../accounts/index.js'
 import { OperatorError } from '../errors/index.js'
 import { findSession, listSessions, type SubmissionSession } from '../submission/index.js'
+import { addCommands, type CommandRow } from './command-row.js'
 import { withStore } from './database.js'
 import { jsonTime, say, sayFields, sayJson, sayTable, sayText, shownTime } from './output.js'
 import { placeOf } from './place.js'
@@ -10,73 +11,83 @@ export function submissionCommands(program: Command): void {
   const submission = program
     .command('submission')
     .description('sessions of programs that hand mail in by SMTP')
+  addCommands(submission, rows)
+}
 
-  submission
-    .command('sessions')
-    .alias('list')
-    .description('show the sessions that have ended, newest first')
-    .option('--account <account>', 'only of this account: its id or name')
-    .option('--refused', 'only those in which something was refused')
-    .option('--limit <count>', 'how many at most', whole, 50)
-    .addHelpText('after', '\nExample:\n  $ posthorn submission sessions --refused')
-    .action(async (options: ListOptions, command: Command) => {
-      const place = placeOf(command)
-      const { refused = false, limit } = options
-      const { sessions, names } = await withStore(place, async ({ store: { read } }) => {
-        const accountId = options.account && (await findAccount(read, options.account)).id
-        const accounts = await listAccounts(read)
-        return {
-          sessions: await listSessions(read, { accountId, refused, limit }),
-          names: new Map(accounts.map(({ id, name }) => [id, name])),
-        }
-      })
-      if (place.json) return sayJson(sessions.map(forMachines))
-      sayTable(
-        ['ID', 'ENDED', 'FROM', 'ACCOUNT', 'KEY', 'TLS', 'MAILS', 'VERDICT'],
-        sessions.map((session) => [
-          String(session.id),
-          shownTime(session.ended_at),
-          session.remote_address,
-          (names.get(session.accountId ?? '') ?? '-').slice(0, 20),
-          keyOf(session),
-          session.tls?.split(' ')[0] ?? '-',
-          String(session.accepted),
-          session.verdict.slice(0, 80),
-        ]),
-        'No session has ended yet',
-      )
-    })
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'sessions',
+    alias: 'list',
+    about: 'show the sessions that have ended, newest first',
+    options: [
+      new Option('--account <account>', 'only of this account: its id or name'),
+      new Option('--refused', 'only those in which something was refused'),
+      new Option('--limit <count>', 'how many at most').default(50).argParser(whole),
+    ],
+    help: 'Example:\n  $ posthorn submission sessions --refused',
+    run: runSessions,
+  },
+  {
+    usage: 'show <id>',
+    about: 'show a session; of one in which something was refused, what was said',
+    help: 'Example:\n  $ posthorn submission show 243948816953344',
+    run: runShow,
+  },
+]
 
-  submission
-    .command('show <id>')
-    .description('show a session; of one in which something was refused, what was said')
-    .addHelpText('after', '\nExample:\n  $ posthorn submission show 243948816953344')
-    .action(async (given: string, _options, command: Command) => {
-      const place = placeOf(command)
-      const id = /^\d{1,16}$/.test(given) ? Number(given) : -1
-      const session = await withStore(place, ({ store }) => findSession(store.read, id))
-      if (session === undefined) {
-        throw new OperatorError(
-          `There is no session ${given}; 'posthorn submission sessions' shows them`,
-        )
-      }
-      if (place.json) return sayJson(forMachines(session))
-      sayFields({
-        Session: `${shownTime(session.began_at)} to ${shownTime(session.ended_at)}`,
-        From: `${session.remote_address} (${session.helo || 'no EHLO'})`,
-        Listener: session.listener,
-        TLS: session.tls ?? 'none',
-        Account: session.accountId ?? 'nobody logged in',
-        User: session.user ?? '-',
-        Key: keyOf(session),
-        Accepted: `${session.accepted} ${session.emailIds.join(' ')}`.trimEnd(),
-        Refused: String(session.refused),
-        Verdict: session.verdict,
-      })
-      if (session.transcript === null) return
-      say()
-      sayText(session.transcript)
-    })
+async function runSessions(options: ListOptions, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const { refused = false, limit } = options
+  const { sessions, names } = await withStore(place, async ({ store: { read } }) => {
+    const accountId = options.account && (await findAccount(read, options.account)).id
+    const accounts = await listAccounts(read)
+    return {
+      sessions: await listSessions(read, { accountId, refused, limit }),
+      names: new Map(accounts.map(({ id, name }) => [id, name])),
+    }
+  })
+  if (place.json) return sayJson(sessions.map(forMachines))
+  sayTable(
+    ['ID', 'ENDED', 'FROM', 'ACCOUNT', 'KEY', 'TLS', 'MAILS', 'VERDICT'],
+    sessions.map((session) => [
+      String(session.id),
+      shownTime(session.ended_at),
+      session.remote_address,
+      (names.get(session.accountId ?? '') ?? '-').slice(0, 20),
+      keyOf(session),
+      session.tls?.split(' ')[0] ?? '-',
+      String(session.accepted),
+      session.verdict.slice(0, 80),
+    ]),
+    'No session has ended yet',
+  )
+}
+
+async function runShow(given: string, _options: unknown, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const id = /^\d{1,16}$/.test(given) ? Number(given) : -1
+  const session = await withStore(place, ({ store }) => findSession(store.read, id))
+  if (session === undefined) {
+    throw new OperatorError(
+      `There is no session ${given}; 'posthorn submission sessions' shows them`,
+    )
+  }
+  if (place.json) return sayJson(forMachines(session))
+  sayFields({
+    Session: `${shownTime(session.began_at)} to ${shownTime(session.ended_at)}`,
+    From: `${session.remote_address} (${session.helo || 'no EHLO'})`,
+    Listener: session.listener,
+    TLS: session.tls ?? 'none',
+    Account: session.accountId ?? 'nobody logged in',
+    User: session.user ?? '-',
+    Key: keyOf(session),
+    Accepted: `${session.accepted} ${session.emailIds.join(' ')}`.trimEnd(),
+    Refused: String(session.refused),
+    Verdict: session.verdict,
+  })
+  if (session.transcript === null) return
+  say()
+  sayText(session.transcript)
 }
 
 interface ListOptions {

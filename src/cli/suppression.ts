@@ -16,9 +16,10 @@ import {
   suppressionReasons,
   suppressionsOf,
 } from '../suppression/index.js'
+import { addCommands, type CommandRow } from './command-row.js'
 import {
   type AskOptions,
-  asksFirst,
+  askOptions,
   confirmed,
   counted,
   type Intent,
@@ -57,179 +58,201 @@ export function suppressionCommands(program: Command): void {
   const suppression = program
     .command('suppression')
     .description('addresses that an account must not mail, and why')
+  addCommands(suppression, rows)
+}
 
-  suppression
-    .command('list [address]')
-    .description('show the records, or those of one address')
-    .addOption(accountOption())
-    .addOption(reasonOption('only these'))
-    .option('--limit <count>', 'how many at most', count, 100)
-    .addHelpText('after', '\nExample:\n  $ posthorn suppression list --reason bounce')
-    .action(async (address: string | undefined, options: Options, command: Command) => {
-      const place = placeOf(command)
-      const { reason, limit } = options
-      const { records, more } = await withStore(place, async ({ store: { read } }) => {
-        const { id } = await chosenAccount(read, options.account)
-        const found =
-          address === undefined
-            ? await listSuppressions(read, id, { reason, limit: limit + 1 })
-            : (await suppressionsOf(read, id, addressOf(address))).filter(
-                (record) => reason === undefined || record.reason === reason,
-              )
-        return { records: found.slice(0, limit), more: found.length > limit }
-      })
-      if (place.json) sayJson(records.map(forMachines))
-      else {
-        sayTable(
-          ['ADDRESS', 'REASON', 'BLOCKS', 'SINCE', 'UNTIL', 'DETAIL'],
-          records.map((r) => [
-            r.email,
-            r.reason,
-            r.scope,
-            shownTime(r.createdAt),
-            shownTime(r.expiresAt),
-            r.detail?.slice(0, 80) ?? '',
-          ]),
-          address === undefined ? 'No address is suppressed' : `${address} is not suppressed`,
-        )
-      }
-      if (more) remark(`There are more: --limit shows them, 'posthorn suppression export' all`)
-    })
-
-  suppression
-    .command('add <address...>')
-    .description('suppress addresses')
-    .addOption(accountOption())
-    .addOption(reasonOption('why').default('manual'))
-    .addOption(scopeOption())
-    .option('--detail <text>', 'a note')
-    .addHelpText(
-      'after',
-      "\nExample:\n  $ posthorn suppression add ada@example.com --detail 'asked by phone'",
-    )
-    .action(async (given: string[], options: Options, command: Command) => {
-      const place = placeOf(command)
-      const addresses = given.map(addressOf)
-      const { reason = 'manual', scope, detail } = options
-      const answer = await withStore(place, (deps) =>
-        inAccount(deps, options, async (tx, id) => {
-          const now = deps.clock.now()
-          const added: Record<string, boolean> = {}
-          for (const email of addresses) {
-            added[email] = await suppress(
-              tx,
-              id,
-              { email, reason, scope, detail: detail ?? null },
-              now,
-            )
-          }
-          return added
-        }),
-      )
-      if (place.json) {
-        return sayJson(Object.entries(answer).map(([email, added]) => ({ email, added })))
-      }
-      for (const [email, added] of Object.entries(answer)) {
-        say(added ? `${email} is suppressed (${reason})` : `${email} was suppressed (${reason})`)
-      }
-    })
-
-  asksFirst(suppression.command('remove <address...>'))
-    .description('let addresses be mailed again')
-    .addOption(accountOption())
-    .addOption(reasonOption('take back this one alone (default: all)'))
-    .addHelpText(
-      'after',
-      `
-Example:
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'list [address]',
+    about: 'show the records, or those of one address',
+    options: [
+      accountOption(),
+      reasonOption('only these'),
+      new Option('--limit <count>', 'how many at most').default(100).argParser(count),
+    ],
+    help: 'Example:\n  $ posthorn suppression list --reason bounce',
+    run: runList,
+  },
+  {
+    usage: 'add <address...>',
+    about: 'suppress addresses',
+    options: [
+      accountOption(),
+      reasonOption('why').default('manual'),
+      scopeOption(),
+      new Option('--detail <text>', 'a note'),
+    ],
+    help: "Example:\n  $ posthorn suppression add ada@example.com --detail 'asked by phone'",
+    run: runAdd,
+  },
+  {
+    usage: 'remove <address...>',
+    about: 'let addresses be mailed again',
+    options: [
+      ...askOptions(),
+      accountOption(),
+      reasonOption('take back this one alone (default: all)'),
+    ],
+    help: `Example:
   $ posthorn suppression remove ada@example.com --reason bounce
 
 Whoever has unsubscribed or complained must not be mailed again before asking for it.`,
-    )
-    .action(async (given: string[], options: Options & AskOptions, command: Command) => {
-      const place = placeOf(command)
-      const addresses = given.map(addressOf)
-      const reasons = options.reason === undefined ? suppressionReasons : [options.reason]
-      const why = options.reason === undefined ? '' : ` for ${options.reason}`
-      const refusal = (email: string) =>
-        new OperatorError(`${email} is not suppressed${why}; nothing was changed`)
-      const isDone = await withStore(place, async (deps) => {
-        const { id } = await chosenAccount(deps.store.read, options.account)
-        const found: Suppression[] = []
-        for (const email of addresses) {
-          const records = await suppressionsOf(deps.store.read, id, email)
-          const theirs = records.filter(({ reason }) => reasons.includes(reason))
-          if (theirs.length === 0) throw refusal(email)
-          found.push(...theirs)
-        }
-        if (!(await confirmed(place, options, removalOf(addresses, found)))) return false
-        await deps.store.write(async (tx) => {
-          const at = deps.clock.now()
-          for (const email of addresses) {
-            const lifted = await lift(tx, id, email, { by: 'operator', at, reasons })
-            if (lifted === 0) throw refusal(email)
-          }
-        })
-        return true
-      })
-      if (!isDone) return
-      if (place.json) return sayJson(addresses.map((email) => ({ email, removed: true })))
-      for (const email of addresses) say(`${email} is taken off the list`)
-    })
-
-  asksFirst(suppression.command('import <file>'))
-    .description('suppress the addresses of a CSV, or of a list, one a line; - reads stdin')
-    .addOption(accountOption())
-    .addOption(reasonOption('for lines that name none').default('manual'))
-    .addOption(scopeOption())
-    .addHelpText(
-      'after',
-      `
-Example:
+    run: runRemove,
+  },
+  {
+    usage: 'import <file>',
+    about: 'suppress the addresses of a CSV, or of a list, one a line; - reads stdin',
+    options: [
+      ...askOptions(),
+      accountOption(),
+      reasonOption('for lines that name none').default('manual'),
+      scopeOption(),
+    ],
+    help: `Example:
   $ posthorn suppression import unsubscribed.csv --reason unsubscribe
 
 A first line that names the columns is known by "email"; the others are those of an export: reason,
 scope, emailId, detail, createdAt, expiresAt. Lines that cannot be read are named on stderr and left out; the
 status is then 1, and all others are in.`,
-    )
-    .action(async (file: string, options: Options & AskOptions, command: Command) => {
-      const place = placeOf(command)
-      const { reason = 'manual', scope } = options
-      const counts = await withStore(place, async (deps) => {
-        const { id, name } = await chosenAccount(deps.store.read, options.account)
-        const take = (onFault: (fault: LineFault) => void, isTrial: boolean) => {
-          const input = file === '-' ? process.stdin : createReadStream(file)
-          return importSuppressions(deps, id, input, { reason, scope, onFault, isTrial })
-        }
-        const tell = ({ line, fault }: LineFault) => warn(visibleLines(`line ${line}: ${fault}`))
-        if (options.dryRun || (!options.yes && isAtTerminal(place))) {
-          const found = await take(options.dryRun ? tell : () => {}, true)
-          if (!(await confirmed(place, options, importOf(name, found)))) return
-        }
-        return await take(tell, false)
-      })
-      if (counts === undefined) return
-      if (counts.faults > 0) process.exitCode = 1
-      if (place.json) return sayJson(counts)
-      say(`${counts.added} added, ${counts.known} known already, ${counts.faults} lines left out`)
-    })
+    run: runImport,
+  },
+  {
+    usage: 'export',
+    about: 'write all records as CSV to stdout',
+    options: [accountOption()],
+    help: 'Example:\n  $ posthorn suppression export > suppressed.csv',
+    run: runExport,
+  },
+]
 
-  suppression
-    .command('export')
-    .description('write all records as CSV to stdout')
-    .addOption(accountOption())
-    .addHelpText('after', '\nExample:\n  $ posthorn suppression export > suppressed.csv')
-    .action(async (options: Options, command: Command) => {
-      await withStore(placeOf(command), async ({ store: { read } }) => {
-        const { id } = await chosenAccount(read, options.account)
-        for await (const lines of exportSuppressions(read, id)) {
-          // The whole list would not fit into memory, so what reads it sets the pace.
-          if (!process.stdout.write(lines)) {
-            await new Promise((resolve) => process.stdout.once('drain', resolve))
-          }
-        }
-      })
+async function runList(
+  address: string | undefined,
+  options: Options,
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const { reason, limit } = options
+  const { records, more } = await withStore(place, async ({ store: { read } }) => {
+    const { id } = await chosenAccount(read, options.account)
+    const found =
+      address === undefined
+        ? await listSuppressions(read, id, { reason, limit: limit + 1 })
+        : (await suppressionsOf(read, id, addressOf(address))).filter(
+            (record) => reason === undefined || record.reason === reason,
+          )
+    return { records: found.slice(0, limit), more: found.length > limit }
+  })
+  if (place.json) sayJson(records.map(forMachines))
+  else {
+    sayTable(
+      ['ADDRESS', 'REASON', 'BLOCKS', 'SINCE', 'UNTIL', 'DETAIL'],
+      records.map((r) => [
+        r.email,
+        r.reason,
+        r.scope,
+        shownTime(r.createdAt),
+        shownTime(r.expiresAt),
+        r.detail?.slice(0, 80) ?? '',
+      ]),
+      address === undefined ? 'No address is suppressed' : `${address} is not suppressed`,
+    )
+  }
+  if (more) remark(`There are more: --limit shows them, 'posthorn suppression export' all`)
+}
+
+async function runAdd(given: string[], options: Options, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const addresses = given.map(addressOf)
+  const { reason = 'manual', scope, detail } = options
+  const answer = await withStore(place, (deps) =>
+    inAccount(deps, options, async (tx, id) => {
+      const now = deps.clock.now()
+      const added: Record<string, boolean> = {}
+      for (const email of addresses) {
+        added[email] = await suppress(tx, id, { email, reason, scope, detail: detail ?? null }, now)
+      }
+      return added
+    }),
+  )
+  if (place.json) {
+    return sayJson(Object.entries(answer).map(([email, added]) => ({ email, added })))
+  }
+  for (const [email, added] of Object.entries(answer)) {
+    say(added ? `${email} is suppressed (${reason})` : `${email} was suppressed (${reason})`)
+  }
+}
+
+async function runRemove(
+  given: string[],
+  options: Options & AskOptions,
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const addresses = given.map(addressOf)
+  const reasons = options.reason === undefined ? suppressionReasons : [options.reason]
+  const why = options.reason === undefined ? '' : ` for ${options.reason}`
+  const refusal = (email: string) =>
+    new OperatorError(`${email} is not suppressed${why}; nothing was changed`)
+  const isDone = await withStore(place, async (deps) => {
+    const { id } = await chosenAccount(deps.store.read, options.account)
+    const found: Suppression[] = []
+    for (const email of addresses) {
+      const records = await suppressionsOf(deps.store.read, id, email)
+      const theirs = records.filter(({ reason }) => reasons.includes(reason))
+      if (theirs.length === 0) throw refusal(email)
+      found.push(...theirs)
+    }
+    if (!(await confirmed(place, options, removalOf(addresses, found)))) return false
+    await deps.store.write(async (tx) => {
+      const at = deps.clock.now()
+      for (const email of addresses) {
+        const lifted = await lift(tx, id, email, { by: 'operator', at, reasons })
+        if (lifted === 0) throw refusal(email)
+      }
     })
+    return true
+  })
+  if (!isDone) return
+  if (place.json) return sayJson(addresses.map((email) => ({ email, removed: true })))
+  for (const email of addresses) say(`${email} is taken off the list`)
+}
+
+async function runImport(
+  file: string,
+  options: Options & AskOptions,
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const { reason = 'manual', scope } = options
+  const counts = await withStore(place, async (deps) => {
+    const { id, name } = await chosenAccount(deps.store.read, options.account)
+    const take = (onFault: (fault: LineFault) => void, isTrial: boolean) => {
+      const input = file === '-' ? process.stdin : createReadStream(file)
+      return importSuppressions(deps, id, input, { reason, scope, onFault, isTrial })
+    }
+    const tell = ({ line, fault }: LineFault) => warn(visibleLines(`line ${line}: ${fault}`))
+    if (options.dryRun || (!options.yes && isAtTerminal(place))) {
+      const found = await take(options.dryRun ? tell : () => {}, true)
+      if (!(await confirmed(place, options, importOf(name, found)))) return
+    }
+    return await take(tell, false)
+  })
+  if (counts === undefined) return
+  if (counts.faults > 0) process.exitCode = 1
+  if (place.json) return sayJson(counts)
+  say(`${counts.added} added, ${counts.known} known already, ${counts.faults} lines left out`)
+}
+
+async function runExport(options: Options, command: Command): Promise<void> {
+  await withStore(placeOf(command), async ({ store: { read } }) => {
+    const { id } = await chosenAccount(read, options.account)
+    for await (const lines of exportSuppressions(read, id)) {
+      // The whole list would not fit into memory, so what reads it sets the pace.
+      if (!process.stdout.write(lines)) {
+        await new Promise((resolve) => process.stdout.once('drain', resolve))
+      }
+    }
+  })
 }
 
 const removalOf = (addresses: readonly string[], records: readonly Suppression[]): Intent => ({

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { refuseTemplateInUse, type TemplateUse, templateUses } from '../automations/index.js'
 import { ApiError, OperatorError } from '../errors/index.js'
 import { silentLog } from '../log/index.js'
@@ -14,7 +14,8 @@ import {
   type Template,
   tryRender,
 } from '../templates/index.js'
-import { type AskOptions, asksFirst, confirmed, counted, type Intent } from './confirm.js'
+import { addCommands, type CommandRow } from './command-row.js'
+import { type AskOptions, askOptions, confirmed, counted, type Intent } from './confirm.js'
 import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
 import { jsonTime, say, sayFields, sayJson, sayTable, sayText, shownTime, warn } from './output.js'
 import { type Place, placeOf } from './place.js'
@@ -33,167 +34,197 @@ interface TemplateOptions {
   vars?: string
 }
 
+const collect = (value: string, before: string[] = []) => [...before, value]
+
 export function templateCommands(program: Command): void {
   const template = program
     .command('template')
     .description('templates (Liquid), their versions, and how they render')
+  addCommands(template, rows)
+}
 
-  template
-    .command('put <slug>')
-    .description("save a template's next version; what is not given stays as it is")
-    .addOption(accountOption())
-    .option('--html <file>', 'the HTML part; - reads it from stdin')
-    .option('--text <file>', 'the text part; - reads it from stdin (default: made from the HTML)')
-    .option('--no-text', 'without a text part of its own')
-    .option('--subject <text>', 'the subject, Liquid like the others')
-    .addHelpText(
-      'after',
-      "\nExample:\n  $ posthorn template put welcome --html welcome.html --subject 'Welcome, {{ name }}'",
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'put <slug>',
+    about: "save a template's next version; what is not given stays as it is",
+    options: [
+      accountOption(),
+      new Option('--html <file>', 'the HTML part; - reads it from stdin'),
+      new Option(
+        '--text <file>',
+        'the text part; - reads it from stdin (default: made from the HTML)',
+      ),
+      new Option('--no-text', 'without a text part of its own'),
+      new Option('--subject <text>', 'the subject, Liquid like the others'),
+    ],
+    help: "Example:\n  $ posthorn template put welcome --html welcome.html --subject 'Welcome, {{ name }}'",
+    run: runPut,
+  },
+  {
+    usage: 'list',
+    about: 'show the templates of an account',
+    options: [accountOption()],
+    help: 'Example:\n  $ posthorn template list',
+    run: runList,
+  },
+  {
+    usage: 'show <slug>',
+    about: 'show a template',
+    options: [
+      accountOption(),
+      new Option('--at <version>', 'an older version').argParser(versionNumber),
+      new Option('--part <name>', 'only subject, html or text, as it was saved'),
+    ],
+    help: 'Example:\n  $ posthorn template show welcome --part html > welcome.html',
+    run: runShow,
+  },
+  {
+    usage: 'versions <slug>',
+    about: 'show all versions of a template, the one in use first',
+    options: [accountOption()],
+    help: 'Example:\n  $ posthorn template versions welcome',
+    run: runVersions,
+  },
+  {
+    usage: 'delete <slug>',
+    about: 'delete a template and all its versions',
+    options: [...askOptions(), accountOption()],
+    help: 'Example:\n  $ posthorn template delete welcome',
+    run: runDelete,
+  },
+  {
+    usage: 'render <slug>',
+    about: 'show what a template makes of variables; status 1 where a send would be refused',
+    options: [
+      accountOption(),
+      new Option('--var <name=value>', 'a variable (can be repeated)').argParser(collect),
+      new Option('--vars <file>', 'variables as a JSON object; - reads it from stdin'),
+      new Option('--subject <text>', "in place of the template's subject"),
+      new Option('--at <version>', 'an older version').argParser(versionNumber),
+    ],
+    help: 'Example:\n  $ posthorn template render welcome --var name=Ada',
+    run: runRender,
+  },
+]
+
+async function runPut(slug: string, options: TemplateOptions, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const done = await withTemplates(place, options, async ({ store, clock, accountId }) => {
+    const known = (await listTemplates(store.read, accountId)).some((t) => t.slug === slug)
+    const before = known ? await findTemplate(store.read, accountId, slug) : undefined
+    const draft = draftOf(slug, options, before)
+    const saved = await withRenderer({ store, clock }, async (renderer) => {
+      const fault = await findSyntaxFault(renderer, accountId, draft)
+      if (fault !== undefined) throw faultWithExcerpt(draft, fault)
+      return putTemplate({ store, clock, renderer }, accountId, draft)
+    })
+    return { saved, uses: await templateUses(store.read, accountId, slug) }
+  })
+  const { saved, uses } = done
+  if (place.json) return sayJson({ ...shown(saved), automations: uses })
+  say(`${saved.slug} is saved as version ${saved.version}.`)
+  for (const use of uses) sayUse(use)
+}
+
+async function runList(options: TemplateOptions, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const templates = await withTemplates(place, options, ({ store, accountId }) =>
+    listTemplates(store.read, accountId),
+  )
+  if (place.json) {
+    return sayJson(
+      templates.map(({ createdAt, savedAt, ...rest }) => ({
+        ...rest,
+        createdAt: jsonTime(createdAt),
+        savedAt: jsonTime(savedAt),
+      })),
     )
-    .action(async (slug: string, options: TemplateOptions, command: Command) => {
-      const place = placeOf(command)
-      const done = await withTemplates(place, options, async ({ store, clock, accountId }) => {
-        const known = (await listTemplates(store.read, accountId)).some((t) => t.slug === slug)
-        const before = known ? await findTemplate(store.read, accountId, slug) : undefined
-        const draft = draftOf(slug, options, before)
-        const saved = await withRenderer({ store, clock }, async (renderer) => {
-          const fault = await findSyntaxFault(renderer, accountId, draft)
-          if (fault !== undefined) throw faultWithExcerpt(draft, fault)
-          return putTemplate({ store, clock, renderer }, accountId, draft)
-        })
-        return { saved, uses: await templateUses(store.read, accountId, slug) }
-      })
-      const { saved, uses } = done
-      if (place.json) return sayJson({ ...shown(saved), automations: uses })
-      say(`${saved.slug} is saved as version ${saved.version}.`)
-      for (const use of uses) sayUse(use)
-    })
+  }
+  sayTable(
+    ['SLUG', 'VERSION', 'SAVED', 'SUBJECT'],
+    templates.map((t) => [t.slug, String(t.version), shownTime(t.savedAt), t.subject]),
+    "No template yet; 'posthorn template put SLUG' saves one",
+  )
+}
 
-  template
-    .command('list')
-    .description('show the templates of an account')
-    .addOption(accountOption())
-    .addHelpText('after', '\nExample:\n  $ posthorn template list')
-    .action(async (options: TemplateOptions, command: Command) => {
-      const place = placeOf(command)
-      const templates = await withTemplates(place, options, ({ store, accountId }) =>
-        listTemplates(store.read, accountId),
-      )
-      if (place.json) {
-        return sayJson(
-          templates.map(({ createdAt, savedAt, ...rest }) => ({
-            ...rest,
-            createdAt: jsonTime(createdAt),
-            savedAt: jsonTime(savedAt),
-          })),
-        )
-      }
-      sayTable(
-        ['SLUG', 'VERSION', 'SAVED', 'SUBJECT'],
-        templates.map((t) => [t.slug, String(t.version), shownTime(t.savedAt), t.subject]),
-        "No template yet; 'posthorn template put SLUG' saves one",
-      )
-    })
+async function runShow(slug: string, options: TemplateOptions, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const found = await withTemplates(place, options, ({ store, accountId }) =>
+    findTemplate(store.read, accountId, slug, options.at),
+  )
+  if (options.part !== undefined) {
+    return void process.stdout.write(partOf(found, options.part))
+  }
+  if (place.json) return sayJson(shown(found))
+  sayFields({
+    Slug: found.slug,
+    Version: String(found.version),
+    Saved: shownTime(found.savedAt),
+    Subject: found.subject,
+  })
+  if (found.textBody !== null) sayText(`\n${found.textBody}`)
+  sayText(`\n${found.html}`)
+}
 
-  template
-    .command('show <slug>')
-    .description('show a template')
-    .addOption(accountOption())
-    .option('--at <version>', 'an older version', versionNumber)
-    .option('--part <name>', 'only subject, html or text, as it was saved')
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ posthorn template show welcome --part html > welcome.html',
+async function runVersions(
+  slug: string,
+  options: TemplateOptions,
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const versions = await withTemplates(place, options, ({ store, accountId }) =>
+    listVersions(store.read, accountId, slug),
+  )
+  if (place.json) {
+    return sayJson(versions.map((v) => ({ ...v, savedAt: jsonTime(v.savedAt) })))
+  }
+  sayTable(
+    ['VERSION', 'SAVED', 'SUBJECT'],
+    versions.map((v) => [String(v.version), shownTime(v.savedAt), v.subject]),
+    'No version',
+  )
+}
+
+async function runDelete(
+  slug: string,
+  options: TemplateOptions & AskOptions,
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const isDeleted = await withTemplates(place, options, async ({ store, accountId }) => {
+    await refuseTemplateInUse(store.read, accountId, slug)
+    const { length: versions } = await listVersions(store.read, accountId, slug)
+    const intent: Intent = {
+      to: `delete the template ${slug} and its ${counted(versions, 'version')}`,
+      facts: ['Sends that name it are refused from then on'],
+      counts: { slug, versions },
+      how: 'moderate',
+    }
+    if (!(await confirmed(place, options, intent))) return false
+    await deleteTemplate({ store }, accountId, slug)
+    return true
+  })
+  if (!isDeleted) return
+  if (place.json) return sayJson({ slug, deleted: true })
+  say(`${slug} is deleted.`)
+}
+
+async function runRender(slug: string, options: TemplateOptions, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const variables = readVariables(options)
+  const rendered = await withTemplates(place, options, async ({ store, clock, accountId }) => {
+    const found = await findTemplate(store.read, accountId, slug, options.at)
+    const { subject } = options
+    const outcome = await withRenderer({ store, clock }, (renderer) =>
+      tryRender(renderer, found, { variables, ...(subject === undefined ? {} : { subject }) }),
     )
-    .action(async (slug: string, options: TemplateOptions, command: Command) => {
-      const place = placeOf(command)
-      const found = await withTemplates(place, options, ({ store, accountId }) =>
-        findTemplate(store.read, accountId, slug, options.at),
-      )
-      if (options.part !== undefined) {
-        return void process.stdout.write(partOf(found, options.part))
-      }
-      if (place.json) return sayJson(shown(found))
-      sayFields({
-        Slug: found.slug,
-        Version: String(found.version),
-        Saved: shownTime(found.savedAt),
-        Subject: found.subject,
-      })
-      if (found.textBody !== null) sayText(`\n${found.textBody}`)
-      sayText(`\n${found.html}`)
-    })
-
-  template
-    .command('versions <slug>')
-    .description('show all versions of a template, the one in use first')
-    .addOption(accountOption())
-    .addHelpText('after', '\nExample:\n  $ posthorn template versions welcome')
-    .action(async (slug: string, options: TemplateOptions, command: Command) => {
-      const place = placeOf(command)
-      const versions = await withTemplates(place, options, ({ store, accountId }) =>
-        listVersions(store.read, accountId, slug),
-      )
-      if (place.json) {
-        return sayJson(versions.map((v) => ({ ...v, savedAt: jsonTime(v.savedAt) })))
-      }
-      sayTable(
-        ['VERSION', 'SAVED', 'SUBJECT'],
-        versions.map((v) => [String(v.version), shownTime(v.savedAt), v.subject]),
-        'No version',
-      )
-    })
-
-  asksFirst(template.command('delete <slug>'))
-    .description('delete a template and all its versions')
-    .addOption(accountOption())
-    .addHelpText('after', '\nExample:\n  $ posthorn template delete welcome')
-    .action(async (slug: string, options: TemplateOptions & AskOptions, command: Command) => {
-      const place = placeOf(command)
-      const isDeleted = await withTemplates(place, options, async ({ store, accountId }) => {
-        await refuseTemplateInUse(store.read, accountId, slug)
-        const { length: versions } = await listVersions(store.read, accountId, slug)
-        const intent: Intent = {
-          to: `delete the template ${slug} and its ${counted(versions, 'version')}`,
-          facts: ['Sends that name it are refused from then on'],
-          counts: { slug, versions },
-          how: 'moderate',
-        }
-        if (!(await confirmed(place, options, intent))) return false
-        await deleteTemplate({ store }, accountId, slug)
-        return true
-      })
-      if (!isDeleted) return
-      if (place.json) return sayJson({ slug, deleted: true })
-      say(`${slug} is deleted.`)
-    })
-
-  template
-    .command('render <slug>')
-    .description('show what a template makes of variables; status 1 where a send would be refused')
-    .addOption(accountOption())
-    .option('--var <name=value>', 'a variable (can be repeated)', collect)
-    .option('--vars <file>', 'variables as a JSON object; - reads it from stdin')
-    .option('--subject <text>', "in place of the template's subject")
-    .option('--at <version>', 'an older version', versionNumber)
-    .addHelpText('after', '\nExample:\n  $ posthorn template render welcome --var name=Ada')
-    .action(async (slug: string, options: TemplateOptions, command: Command) => {
-      const place = placeOf(command)
-      const variables = readVariables(options)
-      const rendered = await withTemplates(place, options, async ({ store, clock, accountId }) => {
-        const found = await findTemplate(store.read, accountId, slug, options.at)
-        const { subject } = options
-        const outcome = await withRenderer({ store, clock }, (renderer) =>
-          tryRender(renderer, found, { variables, ...(subject === undefined ? {} : { subject }) }),
-        )
-        if (outcome.kind === 'rendered') return outcome.rendered
-        throw faultWithExcerpt({ ...found, subject: subject ?? found.subject }, outcome.fault)
-      })
-      if (place.json) return sayJson(rendered)
-      sayFields({ Subject: rendered.subject })
-      if (rendered.text !== null) sayText(`\n${rendered.text}`)
-      sayText(`\n${rendered.html}`)
-    })
+    if (outcome.kind === 'rendered') return outcome.rendered
+    throw faultWithExcerpt({ ...found, subject: subject ?? found.subject }, outcome.fault)
+  })
+  if (place.json) return sayJson(rendered)
+  sayFields({ Subject: rendered.subject })
+  if (rendered.text !== null) sayText(`\n${rendered.text}`)
+  sayText(`\n${rendered.html}`)
 }
 
 /** Which runs get the new version, and what they cannot fill in. */
@@ -256,8 +287,6 @@ function partOf(template: Template, part: string): string {
   if (part === 'text') return template.textBody ?? ''
   throw new OperatorError(`--part is subject, html or text, not "${part}"`)
 }
-
-const collect = (value: string, before: string[] = []) => [...before, value]
 
 const shown = ({ slug, version, subject, html, textBody, savedAt }: Template) => ({
   slug,

@@ -1,5 +1,6 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { createTopic, listTopics, type Topic } from '../topics/index.js'
+import { addCommands, type CommandRow } from './command-row.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { jsonTime, say, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
@@ -15,53 +16,59 @@ export function topicCommands(program: Command): void {
   const topic = program
     .command('topic')
     .description('kinds of marketing mail, which recipients can leave one by one')
+  addCommands(topic, rows)
+}
 
-  topic
-    .command('add <name>')
-    .description('make a topic')
-    .addOption(accountOption())
-    .option('--description <text>', 'what recipients read about it')
-    .option('--position <number>', 'its place in the preference centre', '0')
-    .addHelpText(
-      'after',
-      "\nExample:\n  $ posthorn topic add 'New books' --description 'Once a month'",
-    )
-    .action(async (name: string, options: Options, command: Command) => {
-      const place = placeOf(command)
-      const { description, position } = options
-      const made = await withStore(place, async (deps) => {
-        const { id } = await chosenAccount(deps.store.read, options.account)
-        return createTopic(deps, id, { name, description, position: Number(position) })
-      })
-      if (place.json) return sayJson(shown(made))
-      say(`Topic "${made.name}" is there: ${made.id}`)
-    })
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'add <name>',
+    about: 'make a topic',
+    options: [
+      accountOption(),
+      new Option('--description <text>', 'what recipients read about it'),
+      new Option('--position <number>', 'its place in the preference centre').default('0'),
+    ],
+    help: "Example:\n  $ posthorn topic add 'New books' --description 'Once a month'",
+    run: runAdd,
+  },
+  {
+    usage: 'list',
+    about: 'show the topics of an account',
+    options: [accountOption(), new Option('--archived', 'archived ones too')],
+    help: 'Example:\n  $ posthorn topic list',
+    run: runList,
+  },
+]
 
-  topic
-    .command('list')
-    .description('show the topics of an account')
-    .addOption(accountOption())
-    .option('--archived', 'archived ones too')
-    .addHelpText('after', '\nExample:\n  $ posthorn topic list')
-    .action(async (options: Options, command: Command) => {
-      const place = placeOf(command)
-      const topics = await withStore(place, async ({ store: { read } }) => {
-        const { id } = await chosenAccount(read, options.account)
-        return listTopics(read, id, { archived: options.archived === true })
-      })
-      if (place.json) return sayJson(topics.map(shown))
-      sayTable(
-        ['ID', 'NAME', 'POSITION', 'CREATED', 'DESCRIPTION'],
-        topics.map((one) => [
-          one.id,
-          one.archived ? `${one.name} (archived)` : one.name,
-          String(one.position),
-          shownTime(one.createdAt),
-          one.description,
-        ]),
-        "No topic yet; 'posthorn topic add NAME' makes one",
-      )
-    })
+async function runAdd(name: string, options: Options, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const { description, position } = options
+  const made = await withStore(place, async (deps) => {
+    const { id } = await chosenAccount(deps.store.read, options.account)
+    return createTopic(deps, id, { name, description, position: Number(position) })
+  })
+  if (place.json) return sayJson(shown(made))
+  say(`Topic "${made.name}" is there: ${made.id}`)
+}
+
+async function runList(options: Options, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const topics = await withStore(place, async ({ store: { read } }) => {
+    const { id } = await chosenAccount(read, options.account)
+    return listTopics(read, id, { archived: options.archived === true })
+  })
+  if (place.json) return sayJson(topics.map(shown))
+  sayTable(
+    ['ID', 'NAME', 'POSITION', 'CREATED', 'DESCRIPTION'],
+    topics.map((one) => [
+      one.id,
+      one.archived ? `${one.name} (archived)` : one.name,
+      String(one.position),
+      shownTime(one.createdAt),
+      one.description,
+    ]),
+    "No topic yet; 'posthorn topic add NAME' makes one",
+  )
 }
 
 const shown = (topic: Topic) => ({ ...topic, createdAt: jsonTime(topic.createdAt) })

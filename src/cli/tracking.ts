@@ -8,6 +8,7 @@ import {
   type Switches,
   setSwitches,
 } from '../tracking/index.js'
+import type { CommandRow } from './command-row.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { unknownDomain } from './domain-records.js'
 import { withHints } from './limits.js'
@@ -30,76 +31,75 @@ const choice = (what: 'opens' | 'clicks', usual: string) =>
   ])
 
 /** Whether an account's mail is tracked. */
-export function accountTrackingCommand(account: Command): void {
-  account
-    .command('tracking <account>')
-    .description("switch or show the tracking of opens and clicks in an account's mail")
-    .addOption(choice('opens', 'the settings have it'))
-    .addOption(choice('clicks', 'the settings have it'))
-    .addHelpText(
-      'after',
-      `
-A domain may say otherwise: 'posthorn domain tracking'. Links and pixels in mail that has left go on.
+export const accountTrackingRows: readonly CommandRow[] = [
+  {
+    usage: 'tracking <account>',
+    about: "switch or show the tracking of opens and clicks in an account's mail",
+    options: [choice('opens', 'the settings have it'), choice('clicks', 'the settings have it')],
+    help: `A domain may say otherwise: 'posthorn domain tracking'. Links and pixels in mail that has left go on.
 
 Examples:
   $ posthorn account tracking 'City library'
   $ posthorn account tracking 'City library' --opens off --clicks off`,
-    )
-    .action(async (idOrName: string, given: Given, command: Command) => {
-      const place = placeOf(command)
-      const settings = settingsOf(place).tracking
-      const { found, own } = await withStore(place, async ({ store }) => {
-        const found = await findAccount(store.read, idOrName)
-        await setSwitches({ store }, { accountId: found.id }, switchesIn(given))
-        return { found, own: await accountSwitches(store.read, found.id) }
-      })
-      const does = over(own, settings)
-      if (place.json) return sayJson({ id: found.id, name: found.name, ...does, own })
-      say(`Mail of "${found.name}":`)
-      sayFields(inWords(own, does, 'the settings have'))
-    })
+    run: runAccountTracking,
+  },
+]
+
+async function runAccountTracking(idOrName: string, given: Given, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const settings = settingsOf(place).tracking
+  const { found, own } = await withStore(place, async ({ store }) => {
+    const found = await findAccount(store.read, idOrName)
+    await setSwitches({ store }, { accountId: found.id }, switchesIn(given))
+    return { found, own: await accountSwitches(store.read, found.id) }
+  })
+  const does = over(own, settings)
+  if (place.json) return sayJson({ id: found.id, name: found.name, ...does, own })
+  say(`Mail of "${found.name}":`)
+  sayFields(inWords(own, does, 'the settings have'))
 }
 
 /** Whether a domain's mail is tracked, and through which host. */
-export function domainTrackingCommand(domain: Command): void {
-  domain
-    .command('tracking <name>')
-    .description('switch or show the tracking of opens and clicks in mail from a domain')
-    .addOption(accountOption())
-    .addOption(choice('opens', 'the account has it'))
-    .addOption(choice('clicks', 'the account has it'))
-    .option('--host <host>', 'a host of the domain that links lead through')
-    .option('--no-host', "let links lead through the appliance's own host")
-    .addHelpText(
-      'after',
-      `
-A host of its own needs its CNAME record ('posthorn domain show'), and where the public listener is
+export const domainTrackingRows: readonly CommandRow[] = [
+  {
+    usage: 'tracking <name>',
+    about: 'switch or show the tracking of opens and clicks in mail from a domain',
+    options: [
+      accountOption(),
+      choice('opens', 'the account has it'),
+      choice('clicks', 'the account has it'),
+      new Option('--host <host>', 'a host of the domain that links lead through'),
+      new Option('--no-host', "let links lead through the appliance's own host"),
+    ],
+    help: `A host of its own needs its CNAME record ('posthorn domain show'), and where the public listener is
 reached by HTTPS a certificate in the proxy before it. It is used once 'posthorn domain verify' has
 seen the record.
 
 Examples:
   $ posthorn domain tracking example.com --clicks off
   $ posthorn domain tracking example.com --host links.example.com`,
-    )
-    .action(async (name: string, given: Given, command: Command) => {
-      const place = placeOf(command)
-      const settings = settingsOf(place).tracking
-      const { found, own, above } = await withStore(place, async ({ store }) => {
-        const account = await chosenAccount(store.read, given.account)
-        let found = await withHints(unknownDomain, () => findDomain(store.read, account.id, name))
-        if (given.host !== undefined) {
-          found = await setTrackingHost({ store }, account.id, name, given.host || null)
-        }
-        await setSwitches({ store }, { domainId: found.id }, switchesIn(given))
-        const own = await domainSwitches(store.read, found.id)
-        return { found, own, above: await accountSwitches(store.read, account.id) }
-      })
-      const does = over(own, over(above, settings))
-      const { trackingHost: host, trackingHostReady: hostReady } = found
-      if (place.json) return sayJson({ name: found.name, ...does, own, host, hostReady })
-      say(`Mail from ${found.name}:`)
-      sayFields({ ...inWords(own, does, 'the account has'), Host: hostInWords(found) })
-    })
+    run: runDomainTracking,
+  },
+]
+
+async function runDomainTracking(name: string, given: Given, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const settings = settingsOf(place).tracking
+  const { found, own, above } = await withStore(place, async ({ store }) => {
+    const account = await chosenAccount(store.read, given.account)
+    let found = await withHints(unknownDomain, () => findDomain(store.read, account.id, name))
+    if (given.host !== undefined) {
+      found = await setTrackingHost({ store }, account.id, name, given.host || null)
+    }
+    await setSwitches({ store }, { domainId: found.id }, switchesIn(given))
+    const own = await domainSwitches(store.read, found.id)
+    return { found, own, above: await accountSwitches(store.read, account.id) }
+  })
+  const does = over(own, over(above, settings))
+  const { trackingHost: host, trackingHostReady: hostReady } = found
+  if (place.json) return sayJson({ name: found.name, ...does, own, host, hostReady })
+  say(`Mail from ${found.name}:`)
+  sayFields({ ...inWords(own, does, 'the account has'), Host: hostInWords(found) })
 }
 
 const flags = { on: true, off: false, default: null } as const

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { isServed } from '../app/lock.js'
 import { systemClock } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
@@ -23,7 +23,8 @@ import {
   whileAlone,
 } from '../release/index.js'
 import { askAppliance } from './ask.js'
-import { asksFirst, confirmed } from './confirm.js'
+import { addCommands, type CommandRow } from './command-row.js'
+import { askOptions, confirmed } from './confirm.js'
 import { remark, say, sayFields, sayJson, warn } from './output.js'
 import { actAsOwner, type Place, placeOf } from './place.js'
 
@@ -40,25 +41,32 @@ interface Options {
 }
 
 export function upgradeCommand(program: Command): void {
-  const command = program
-    .command('upgrade [file]')
-    .description('install another release and switch to it, or say what is installed')
-    .option('--back', 'go back to the release before, or give up one that was broken off')
-    .option('--sha256 <sum>', 'the SHA-256 that the file must have (else of FILE.sha256 beside it)')
-    .option('--no-backup', 'make no backup first')
-    .option('--timeout <seconds>', 'how long the new release may take to be healthy', seconds, 600)
-    .option('--prefix <dir>', 'where releases are installed', '/usr/lib/posthorn')
-    .option('--service <name>', 'the service that runs the appliance', 'posthorn')
-    .option(
-      '--manager <program>',
-      "what starts and stops it, called as 'PROGRAM stop NAME'",
-      'systemctl',
-    )
-  asksFirst(command)
-    .addHelpText(
-      'after',
-      `
-Examples:
+  addCommands(program, rows)
+}
+
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'upgrade [file]',
+    about: 'install another release and switch to it, or say what is installed',
+    options: [
+      new Option('--back', 'go back to the release before, or give up one that was broken off'),
+      new Option(
+        '--sha256 <sum>',
+        'the SHA-256 that the file must have (else of FILE.sha256 beside it)',
+      ),
+      new Option('--no-backup', 'make no backup first'),
+      new Option('--timeout <seconds>', 'how long the new release may take to be healthy')
+        .default(600)
+        .argParser(seconds),
+      new Option('--prefix <dir>', 'where releases are installed').default('/usr/lib/posthorn'),
+      new Option('--service <name>', 'the service that runs the appliance').default('posthorn'),
+      new Option(
+        '--manager <program>',
+        "what starts and stops it, called as 'PROGRAM stop NAME'",
+      ).default('systemctl'),
+      ...askOptions(),
+    ],
+    help: `Examples:
   $ posthorn upgrade                                    what is installed, and what was broken off
   $ posthorn upgrade posthorn-0.2.0-linux-x64.tar.xz    or a .deb, or a folder with a release
   $ posthorn upgrade posthorn_0.2.0_amd64.deb --dry-run
@@ -69,37 +77,42 @@ and reads the database; then a backup is made. The new release starts without ta
 healthy it begins, and if not, the old one is started again, with its database as it was. If this
 command is killed, run it again: it finishes, or goes back. If the new release cannot even run it, run the one
 of the old release: /usr/lib/posthorn/VERSION/bin/posthorn upgrade --back.`,
-    )
-    .action(async (file: string | undefined, options: Options, command: Command) => {
-      const place = placeOf(command)
-      const deps = depsOf(place, options)
-      if (options.back && file !== undefined) {
-        command.error('error: --back goes back to the release before: it takes no file')
-      }
-      if (options.sha256 !== undefined && file === undefined) {
-        command.error('error: --sha256 is the sum of a file: name that too')
-      }
-      if (file?.endsWith('.deb') && !options.dryRun && (await isPackaged())) {
-        return await byPackage(place, resolve(file), options)
-      }
-      const isLook = file === undefined && !options.back
-      if (isLook && readJournal(deps.layout.prefix) === undefined) {
-        return showInstalled(place, deps.layout)
-      }
-      await whileAlone(deps, async () => {
-        if (await finish(place, deps, { ...options, isAlone: file === undefined })) return
-        if (isLook) return showInstalled(place, deps.layout)
-        const source =
-          file === undefined ? 'previous' : { file: resolve(file), sha256: options.sha256 }
-        const done = await upgrade(deps, {
-          source,
-          backup: options.backup,
-          trust: (release) => trusted(place, options, release, file ?? release),
-          confirm: (plan) => confirmed(place, options, intentOf(plan)),
-        })
-        sayDone(place, done)
-      })
+    run: runUpgrade,
+  },
+]
+
+async function runUpgrade(
+  file: string | undefined,
+  options: Options,
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const deps = depsOf(place, options)
+  if (options.back && file !== undefined) {
+    command.error('error: --back goes back to the release before: it takes no file')
+  }
+  if (options.sha256 !== undefined && file === undefined) {
+    command.error('error: --sha256 is the sum of a file: name that too')
+  }
+  if (file?.endsWith('.deb') && !options.dryRun && (await isPackaged())) {
+    return await byPackage(place, resolve(file), options)
+  }
+  const isLook = file === undefined && !options.back
+  if (isLook && readJournal(deps.layout.prefix) === undefined) {
+    return showInstalled(place, deps.layout)
+  }
+  await whileAlone(deps, async () => {
+    if (await finish(place, deps, { ...options, isAlone: file === undefined })) return
+    if (isLook) return showInstalled(place, deps.layout)
+    const source = file === undefined ? 'previous' : { file: resolve(file), sha256: options.sha256 }
+    const done = await upgrade(deps, {
+      source,
+      backup: options.backup,
+      trust: (release) => trusted(place, options, release, file ?? release),
+      confirm: (plan) => confirmed(place, options, intentOf(plan)),
     })
+    sayDone(place, done)
+  })
 }
 
 function depsOf(place: Place, { prefix, service, manager, timeout }: Options): UpgradeDeps {

@@ -16,54 +16,122 @@ import {
   setOperator,
   setRole,
 } from '../people/index.js'
+import { addCommands, type CommandRow } from './command-row.js'
 import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
 import { linkAt } from './first-link.js'
 import { withHints } from './limits.js'
 import { jsonTime, remark, say, sayJson, sayTable, shownTime } from './output.js'
 import { type Place, placeOf } from './place.js'
 
+const roleOption = () =>
+  new Option('--role <role>', 'what they may do in the account').choices(memberRoles)
+
 export function userCommands(program: Command): void {
   const user = program.command('user').description('people: who logs in at the dashboard')
-  listCommand(user)
-  addCommand(user)
-  inviteCommand(user)
-  linkCommands(user)
-  roleCommand(user)
-  switchCommands(user)
+  addCommands(user, rows)
 }
 
-function listCommand(user: Command): void {
-  user
-    .command('list')
-    .description('show who can log in')
-    .option('--address <begin>', 'only those whose address begins so')
-    .addHelpText('after', '\nExample:\n  $ posthorn user list --address ada')
-    .action(async ({ address }: { address?: string }, command: Command) => {
-      const place = placeOf(command)
-      const people = await withStore(place, async ({ store: { read } }) => {
-        const listed: (ListedPerson & { in: string[] })[] = []
-        for (const person of await listPeople(read, { startsWith: address ?? '', limit: 10_000 })) {
-          const memberships = await membershipsOf(read, person.id)
-          listed.push({
-            ...person,
-            in: memberships.map(({ accountName, role }) => `${accountName} (${role})`),
-          })
-        }
-        return listed
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'list',
+    about: 'show who can log in',
+    options: [new Option('--address <begin>', 'only those whose address begins so')],
+    help: 'Example:\n  $ posthorn user list --address ada',
+    run: runList,
+  },
+  {
+    usage: 'add <email>',
+    about: 'let somebody log in; prints a link to choose a password, good for 15 minutes',
+    options: [
+      new Option('--name <name>', 'their name (default: the address)'),
+      new Option('--operator', 'they run this appliance'),
+      new Option('--account <id>', 'id or name of an account that they are in'),
+      roleOption().default('owner'),
+    ],
+    help: `Examples:
+  $ posthorn user add ada@example.com --operator
+  $ posthorn user add eve@example.com --account 'City library' --role member`,
+    run: runAdd,
+  },
+  {
+    usage: 'invite <email>',
+    about: 'print a link by which somebody joins an account, good for 7 days',
+    options: [
+      accountOption(),
+      roleOption().default('member'),
+      new Option('--operator', 'not into an account: they run this appliance'),
+    ],
+    help: 'Example:\n  $ posthorn user invite eve@example.com --role viewer',
+    run: runInvite,
+  },
+  {
+    usage: 'first',
+    about: 'print a link that makes the first operator, good for a day',
+    help: 'Example:\n  $ posthorn user first',
+    run: runFirst,
+  },
+  {
+    usage: 'reset <email>',
+    about: 'print a link for a new password, good for 15 minutes',
+    options: [
+      new Option('--mfa', 'take the authenticator app and the passkeys away, and end all sessions'),
+    ],
+    help: 'Example:\n  $ posthorn user reset ada@example.com --mfa',
+    run: runReset,
+  },
+  {
+    usage: 'role <email> <role>',
+    about: 'what somebody is in an account: owner, member, viewer, or none',
+    options: [accountOption()],
+    help: 'Example:\n  $ posthorn user role eve@example.com owner',
+    run: runRole,
+  },
+  {
+    usage: 'disable <email>',
+    about: 'nobody logs in as them any more; their sessions end at once',
+    help: 'Example:\n  $ posthorn user disable eve@example.com',
+    run: runDisable,
+  },
+  {
+    usage: 'enable <email>',
+    about: 'they can log in again',
+    help: 'Example:\n  $ posthorn user enable eve@example.com',
+    run: runEnable,
+  },
+  {
+    usage: 'operator <email>',
+    about: 'make somebody an operator of this appliance; they log in anew',
+    options: [new Option('--remove', 'they are one no longer')],
+    help: 'Example:\n  $ posthorn user operator eve@example.com --remove',
+    run: runOperator,
+  },
+]
+
+async function runList({ address }: { address?: string }, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const people = await withStore(place, async ({ store: { read } }) => {
+    const listed: (ListedPerson & { in: string[] })[] = []
+    for (const person of await listPeople(read, { startsWith: address ?? '', limit: 10_000 })) {
+      const memberships = await membershipsOf(read, person.id)
+      listed.push({
+        ...person,
+        in: memberships.map(({ accountName, role }) => `${accountName} (${role})`),
       })
-      if (place.json) return sayJson(people.map(shown))
-      sayTable(
-        ['ADDRESS', 'NAME', 'IS', 'ACCOUNTS', 'SECOND FACTOR', 'LAST LOG-IN'],
-        people.map((one) => [
-          ...[one.email, one.name],
-          wordsOf(one),
-          one.in.join(', '),
-          factorsOf(one),
-          shownTime(one.lastLoginAt),
-        ]),
-        "Nobody can log in yet; 'posthorn user first' makes a link for the first operator",
-      )
-    })
+    }
+    return listed
+  })
+  if (place.json) return sayJson(people.map(shown))
+  sayTable(
+    ['ADDRESS', 'NAME', 'IS', 'ACCOUNTS', 'SECOND FACTOR', 'LAST LOG-IN'],
+    people.map((one) => [
+      ...[one.email, one.name],
+      wordsOf(one),
+      one.in.join(', '),
+      factorsOf(one),
+      shownTime(one.lastLoginAt),
+    ]),
+    "Nobody can log in yet; 'posthorn user first' makes a link for the first operator",
+  )
 }
 
 const wordsOf = ({ isOperator, isDisabled, isProved }: ListedPerson) =>
@@ -82,36 +150,17 @@ const shown = (person: ListedPerson) => ({
   lastLoginAt: jsonTime(person.lastLoginAt),
 })
 
-const roleOption = () =>
-  new Option('--role <role>', 'what they may do in the account').choices(memberRoles)
-
-function addCommand(user: Command): void {
-  user
-    .command('add <email>')
-    .description('let somebody log in; prints a link to choose a password, good for 15 minutes')
-    .option('--name <name>', 'their name (default: the address)')
-    .option('--operator', 'they run this appliance')
-    .option('--account <id>', 'id or name of an account that they are in')
-    .addOption(roleOption().default('owner'))
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ posthorn user add ada@example.com --operator
-  $ posthorn user add eve@example.com --account 'City library' --role member`,
-    )
-    .action(async (email: string, options: AddOptions, command: Command) => {
-      const place = placeOf(command)
-      const { name = email, operator, account, role } = options
-      const { path } = await withStore(place, async (deps) => {
-        const membership =
-          account === undefined
-            ? undefined
-            : { accountId: (await chosenAccount(deps.store.read, account)).id, role }
-        return await addPerson(deps, { email, name, isOperator: operator === true, membership })
-      })
-      sayLink(place, path, 'It is good once, for 15 minutes: they choose a password there.')
-    })
+async function runAdd(email: string, options: AddOptions, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const { name = email, operator, account, role } = options
+  const { path } = await withStore(place, async (deps) => {
+    const membership =
+      account === undefined
+        ? undefined
+        : { accountId: (await chosenAccount(deps.store.read, account)).id, role }
+    return await addPerson(deps, { email, name, isOperator: operator === true, membership })
+  })
+  sayLink(place, path, 'It is good once, for 15 minutes: they choose a password there.')
 }
 
 interface AddOptions {
@@ -121,26 +170,17 @@ interface AddOptions {
   role: MemberRole
 }
 
-function inviteCommand(user: Command): void {
-  user
-    .command('invite <email>')
-    .description('print a link by which somebody joins an account, good for 7 days')
-    .addOption(accountOption())
-    .addOption(roleOption().default('member'))
-    .option('--operator', 'not into an account: they run this appliance')
-    .addHelpText('after', '\nExample:\n  $ posthorn user invite eve@example.com --role viewer')
-    .action(async (email: string, options: InviteOptions, command: Command) => {
-      const place = placeOf(command)
-      const { path } = await withStore(place, async (deps) => {
-        const inviter = { id: null, name: 'The operator', isOperator: true }
-        if (options.operator) {
-          return await invite(deps, { accountId: null, email, role: 'operator', inviter })
-        }
-        const { id: accountId } = await chosenAccount(deps.store.read, options.account)
-        return await invite(deps, { accountId, email, role: options.role, inviter })
-      })
-      sayLink(place, path, 'It is good once, for 7 days; nothing was mailed.')
-    })
+async function runInvite(email: string, options: InviteOptions, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const { path } = await withStore(place, async (deps) => {
+    const inviter = { id: null, name: 'The operator', isOperator: true }
+    if (options.operator) {
+      return await invite(deps, { accountId: null, email, role: 'operator', inviter })
+    }
+    const { id: accountId } = await chosenAccount(deps.store.read, options.account)
+    return await invite(deps, { accountId, email, role: options.role, inviter })
+  })
+  sayLink(place, path, 'It is good once, for 7 days; nothing was mailed.')
 }
 
 interface InviteOptions {
@@ -149,100 +189,70 @@ interface InviteOptions {
   operator?: true
 }
 
-function linkCommands(user: Command): void {
-  user
-    .command('first')
-    .description('print a link that makes the first operator, good for a day')
-    .addHelpText('after', '\nExample:\n  $ posthorn user first')
-    .action(async (_options, command: Command) => {
-      const place = placeOf(command)
-      const path = await withStore(place, ({ store, clock }) =>
-        store.write((tx) => makeSetupLink(tx, clock.now())),
-      )
-      sayLink(
-        place,
-        path,
-        'It is good once, for a day; one that was made before is good no longer.',
-      )
-    })
-
-  user
-    .command('reset <email>')
-    .description('print a link for a new password, good for 15 minutes')
-    .option('--mfa', 'take the authenticator app and the passkeys away, and end all sessions')
-    .addHelpText('after', '\nExample:\n  $ posthorn user reset ada@example.com --mfa')
-    .action(async (email: string, { mfa }: { mfa?: true }, command: Command) => {
-      const place = placeOf(command)
-      const { path } = await withPerson(place, email, (deps, id) =>
-        resetPerson(deps, id, { withFactors: mfa === true }),
-      )
-      sayLink(place, path, 'It is good once, for 15 minutes.')
-    })
+async function runFirst(_options: unknown, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const path = await withStore(place, ({ store, clock }) =>
+    store.write((tx) => makeSetupLink(tx, clock.now())),
+  )
+  sayLink(place, path, 'It is good once, for a day; one that was made before is good no longer.')
 }
 
-function roleCommand(user: Command): void {
-  user
-    .command('role <email> <role>')
-    .description('what somebody is in an account: owner, member, viewer, or none')
-    .addOption(accountOption())
-    .addHelpText('after', '\nExample:\n  $ posthorn user role eve@example.com owner')
-    .action(
-      async (email: string, role: string, options: { account?: string }, command: Command) => {
-        const wanted = [...memberRoles, 'none' as const].find((one) => one === role)
-        if (wanted === undefined) {
-          command.error(`error: a role is one of ${memberRoles.join(', ')}, none`)
-        }
-        const place = placeOf(command)
-        const account = await withPerson(place, email, async (deps, id) => {
-          const chosen = await chosenAccount(deps.store.read, options.account)
-          await deps.store.write((tx) =>
-            wanted === 'none'
-              ? removeMember(tx, chosen.id, id)
-              : setRole(tx, chosen.id, id, wanted, deps.clock.now()),
-          )
-          return chosen.name
-        })
-        if (place.json) return sayJson({ email, role: wanted, account })
-        say(`${email} is ${wanted === 'none' ? 'no longer' : `now ${wanted}`} in "${account}"`)
-      },
+async function runReset(email: string, { mfa }: { mfa?: true }, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const { path } = await withPerson(place, email, (deps, id) =>
+    resetPerson(deps, id, { withFactors: mfa === true }),
+  )
+  sayLink(place, path, 'It is good once, for 15 minutes.')
+}
+
+async function runRole(
+  email: string,
+  role: string,
+  options: { account?: string },
+  command: Command,
+): Promise<void> {
+  const wanted = [...memberRoles, 'none' as const].find((one) => one === role)
+  if (wanted === undefined) {
+    command.error(`error: a role is one of ${memberRoles.join(', ')}, none`)
+  }
+  const place = placeOf(command)
+  const account = await withPerson(place, email, async (deps, id) => {
+    const chosen = await chosenAccount(deps.store.read, options.account)
+    await deps.store.write((tx) =>
+      wanted === 'none'
+        ? removeMember(tx, chosen.id, id)
+        : setRole(tx, chosen.id, id, wanted, deps.clock.now()),
     )
+    return chosen.name
+  })
+  if (place.json) return sayJson({ email, role: wanted, account })
+  say(`${email} is ${wanted === 'none' ? 'no longer' : `now ${wanted}`} in "${account}"`)
 }
 
-function switchCommands(user: Command): void {
-  user
-    .command('disable <email>')
-    .description('nobody logs in as them any more; their sessions end at once')
-    .addHelpText('after', '\nExample:\n  $ posthorn user disable eve@example.com')
-    .action(async (email: string, _options, command: Command) => {
-      const place = placeOf(command)
-      await withPerson(place, email, disablePerson)
-      if (place.json) return sayJson({ email, disabled: true })
-      say(`${email} cannot log in any more; 'posthorn user enable' turns it back`)
-    })
+async function runDisable(email: string, _options: unknown, command: Command): Promise<void> {
+  const place = placeOf(command)
+  await withPerson(place, email, disablePerson)
+  if (place.json) return sayJson({ email, disabled: true })
+  say(`${email} cannot log in any more; 'posthorn user enable' turns it back`)
+}
 
-  user
-    .command('enable <email>')
-    .description('they can log in again')
-    .addHelpText('after', '\nExample:\n  $ posthorn user enable eve@example.com')
-    .action(async (email: string, _options, command: Command) => {
-      const place = placeOf(command)
-      await withPerson(place, email, enablePerson)
-      if (place.json) return sayJson({ email, disabled: false })
-      say(`${email} can log in again`)
-    })
+async function runEnable(email: string, _options: unknown, command: Command): Promise<void> {
+  const place = placeOf(command)
+  await withPerson(place, email, enablePerson)
+  if (place.json) return sayJson({ email, disabled: false })
+  say(`${email} can log in again`)
+}
 
-  user
-    .command('operator <email>')
-    .description('make somebody an operator of this appliance; they log in anew')
-    .option('--remove', 'they are one no longer')
-    .addHelpText('after', '\nExample:\n  $ posthorn user operator eve@example.com --remove')
-    .action(async (email: string, { remove }: { remove?: true }, command: Command) => {
-      const place = placeOf(command)
-      const isOperator = remove !== true
-      await withPerson(place, email, (deps, id) => setOperator(deps, id, isOperator))
-      if (place.json) return sayJson({ email, operator: isOperator })
-      say(`${email} is ${isOperator ? 'now' : 'no longer'} an operator`)
-    })
+async function runOperator(
+  email: string,
+  { remove }: { remove?: true },
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const isOperator = remove !== true
+  await withPerson(place, email, (deps, id) => setOperator(deps, id, isOperator))
+  if (place.json) return sayJson({ email, operator: isOperator })
+  say(`${email} is ${isOperator ? 'now' : 'no longer'} an operator`)
 }
 
 const withPerson = <T>(

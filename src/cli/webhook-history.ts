@@ -1,6 +1,7 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { OperatorError } from '../errors/index.js'
 import { readDeliveries, replay, type WebhookDelivery } from '../webhooks/index.js'
+import type { CommandRow } from './command-row.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { withHints } from './limits.js'
 import { jsonTime, say, sayJson, sayTable, shownTime } from './output.js'
@@ -16,68 +17,72 @@ interface Options {
 const exampleId = '019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11'
 
 /** What went to an endpoint, and how to send it again. */
-export function webhookHistoryCommands(webhook: Command): void {
-  webhook
-    .command('deliveries <id>')
-    .description('show what waits for an endpoint and what went there, the newest first')
-    .addOption(accountOption())
-    .option('--failed', 'only what did not arrive')
-    .option('--limit <number>', 'at most', '50')
-    .addHelpText(
-      'after',
-      `\nExample:\n  $ posthorn webhook deliveries ${exampleId} --failed --json | jq -r '.[0].response'`,
-    )
-    .action(async (id: string, options: Options, command: Command) => {
-      const place = placeOf(command)
-      const limit = wholeNumber('--limit', options.limit)
-      const found = await withStore(place, async ({ store: { read } }) => {
-        const account = await chosenAccount(read, options.account)
-        const asked = { failed: options.failed === true, limit }
-        return withHints({ not_found: "'posthorn webhook list' shows those of the account" }, () =>
-          readDeliveries(read, account.id, id, asked),
-        )
-      })
-      if (place.json) return sayJson(found.map(shown))
-      sayTable(
-        ['DELIVERY', 'EVENT', 'EMAIL', 'STATE', 'ATTEMPTS', 'WHEN', 'ANSWER'],
-        found.map(({ id: number, event, emailId, outcome, attempts, at, status, error }) => [
-          ...[String(number), event, emailId, outcome, String(attempts), shownTime(at)],
-          error ?? (status === null ? '-' : `HTTP ${status}`),
-        ]),
-        options.failed === true ? 'Nothing has failed' : 'Nothing went there yet',
-      )
-    })
+export const webhookHistoryRows: readonly CommandRow[] = [
+  {
+    usage: 'deliveries <id>',
+    about: 'show what waits for an endpoint and what went there, the newest first',
+    options: [
+      accountOption(),
+      new Option('--failed', 'only what did not arrive'),
+      new Option('--limit <number>', 'at most').default('50'),
+    ],
+    help: `Example:\n  $ posthorn webhook deliveries ${exampleId} --failed --json | jq -r '.[0].response'`,
+    run: runDeliveries,
+  },
+  {
+    usage: 'replay <id> [delivery]',
+    about: 'send a delivery again, the same bytes; a range of them; or all that did not arrive',
+    options: [
+      accountOption(),
+      new Option('--failed', 'all that failed or was set aside; with --to of these alone'),
+      new Option('--to <delivery>', 'those up to this one too'),
+    ],
+    help: `What waits for its next attempt goes out by itself and is not queued again: 'posthorn webhook deliveries' shows it.\n\nExample:\n  $ posthorn webhook replay ${exampleId} 4711\n  $ posthorn webhook replay ${exampleId} 4711 --to 4720\n  $ posthorn webhook replay ${exampleId} --failed`,
+    run: runReplay,
+  },
+]
 
-  webhook
-    .command('replay <id> [delivery]')
-    .description(
-      'send a delivery again, the same bytes; a range of them; or all that did not arrive',
+async function runDeliveries(id: string, options: Options, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const limit = wholeNumber('--limit', options.limit)
+  const found = await withStore(place, async ({ store: { read } }) => {
+    const account = await chosenAccount(read, options.account)
+    const asked = { failed: options.failed === true, limit }
+    return withHints({ not_found: "'posthorn webhook list' shows those of the account" }, () =>
+      readDeliveries(read, account.id, id, asked),
     )
-    .addOption(accountOption())
-    .option('--failed', 'all that failed or was set aside; with --to of these alone')
-    .option('--to <delivery>', 'those up to this one too')
-    .addHelpText(
-      'after',
-      `\nWhat waits for its next attempt goes out by itself and is not queued again: 'posthorn webhook deliveries' shows it.\n\nExample:\n  $ posthorn webhook replay ${exampleId} 4711\n  $ posthorn webhook replay ${exampleId} 4711 --to 4720\n  $ posthorn webhook replay ${exampleId} --failed`,
-    )
-    .action(
-      async (id: string, delivery: string | undefined, options: Options, command: Command) => {
-        const place = placeOf(command)
-        const which = whichIn(delivery, options)
-        if (which === undefined) command.error('error: name one delivery, or choose --failed')
-        const queued = await withStore(place, async ({ store, clock }) => {
-          const account = await chosenAccount(store.read, options.account)
-          const hints = {
-            not_found: `'posthorn webhook list' and 'posthorn webhook deliveries' show them`,
-            conflict: `first: posthorn webhook enable ${id}`,
-          }
-          const now = () => clock.now()
-          return withHints(hints, () => replay({ store, now }, account.id, id, which))
-        })
-        if (place.json) return sayJson({ queued })
-        say(`${queued} ${queued === 1 ? 'webhook is' : 'webhooks are'} queued again`)
-      },
-    )
+  })
+  if (place.json) return sayJson(found.map(shown))
+  sayTable(
+    ['DELIVERY', 'EVENT', 'EMAIL', 'STATE', 'ATTEMPTS', 'WHEN', 'ANSWER'],
+    found.map(({ id: number, event, emailId, outcome, attempts, at, status, error }) => [
+      ...[String(number), event, emailId, outcome, String(attempts), shownTime(at)],
+      error ?? (status === null ? '-' : `HTTP ${status}`),
+    ]),
+    options.failed === true ? 'Nothing has failed' : 'Nothing went there yet',
+  )
+}
+
+async function runReplay(
+  id: string,
+  delivery: string | undefined,
+  options: Options,
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const which = whichIn(delivery, options)
+  if (which === undefined) command.error('error: name one delivery, or choose --failed')
+  const queued = await withStore(place, async ({ store, clock }) => {
+    const account = await chosenAccount(store.read, options.account)
+    const hints = {
+      not_found: `'posthorn webhook list' and 'posthorn webhook deliveries' show them`,
+      conflict: `first: posthorn webhook enable ${id}`,
+    }
+    const now = () => clock.now()
+    return withHints(hints, () => replay({ store, now }, account.id, id, which))
+  })
+  if (place.json) return sayJson({ queued })
+  say(`${queued} ${queued === 1 ? 'webhook is' : 'webhooks are'} queued again`)
 }
 
 /** Undefined for a choice that is none. */

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { applianceKeyFile, plansFile } from '../app/files.js'
 import { openResolver } from '../app/resolver.js'
 import { loadPlans } from '../billing/index.js'
@@ -20,7 +20,8 @@ import {
   tryEndpoint,
   webhookEvents,
 } from '../webhooks/index.js'
-import { type AskOptions, asksFirst, confirmed, type Intent } from './confirm.js'
+import { addCommands, type CommandRow } from './command-row.js'
+import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
 import { withHints } from './limits.js'
 import {
@@ -35,7 +36,7 @@ import {
   warn,
 } from './output.js'
 import { type Place, placeOf, settingsOf } from './place.js'
-import { webhookHistoryCommands } from './webhook-history.js'
+import { webhookHistoryRows } from './webhook-history.js'
 
 interface Options {
   account?: string
@@ -51,187 +52,220 @@ export function webhookCommands(program: Command): void {
   const webhook = program
     .command('webhook')
     .description("webhooks: an account's own servers hear of its mail")
+  addCommands(webhook, rows)
+}
 
-  webhook
-    .command('add <url>')
-    .description('add an endpoint and show its secret, this once')
-    .addOption(accountOption())
-    .option('--events <list>', `which of ${webhookEvents.join(', ')} (default: all)`)
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ posthorn webhook add https://app.example.com/hooks --events bounced,complained',
-    )
-    .action(async (url: string, options: Options, command: Command) => {
-      const place = placeOf(command)
-      const events = chooseEvents(options.events?.split(',') ?? webhookEvents)
-      const doubt = await judgeTarget(guardOf(place, { clock: systemClock }), url)
-      if (doubt !== undefined) warn(doubt)
-      const made = await withStore(place, async (deps) => {
-        const { id } = await chosenAccount(deps.store.read, options.account)
-        const plans = loadPlans(plansFile(place.dataDir))
-        return addEndpoint(withKey(place, deps), plans, id, { url, events })
-      })
-      if (place.json) return sayJson({ ...shown(made), secret: made.secret })
-      say(made.secret)
-      remark(`Endpoint ${made.id} is there; the line above is its secret. ${keep}`)
-    })
-
-  webhook
-    .command('list')
-    .description('show the endpoints of an account')
-    .addOption(accountOption())
-    .addHelpText('after', '\nExample:\n  $ posthorn webhook list')
-    .action(async (options: Options, command: Command) => {
-      const place = placeOf(command)
-      const endpoints = await withStore(place, async ({ store: { read } }) =>
-        listEndpoints(read, (await chosenAccount(read, options.account)).id),
-      )
-      if (place.json) return sayJson(endpoints.map(shown))
-      sayTable(
-        ['ID', 'URL', 'STATE', 'EVENTS'],
-        endpoints.map(({ id, url, enabled, events }) => [
-          ...[id, url, enabled ? 'enabled' : 'disabled'],
-          events.length === webhookEvents.length ? 'all' : eventsShown(events.map(short)),
-        ]),
-        "No webhook yet; 'posthorn webhook add URL' adds one",
-      )
-    })
-
-  const one = (name: string, description: string) =>
-    webhook
-      .command(`${name} <id>`)
-      .description(description)
-      .addOption(accountOption())
-      .addHelpText('after', `\nExample:\n  $ posthorn webhook ${name} ${exampleId}`)
-
-  one('show', 'show an endpoint').action(async (id: string, options: Options, command: Command) => {
-    const place = placeOf(command)
-    const found = await withStore(place, async ({ store: { read } }) => {
-      const { id: accountId } = await chosenAccount(read, options.account)
-      return withHints(unknownHint, () => findEndpoint(read, accountId, id))
-    })
-    if (place.json) return sayJson(shown(found))
-    sayFields({
-      Id: found.id,
-      URL: found.url,
-      State: found.enabled
-        ? 'enabled'
-        : `disabled ${shownTime(found.disabledAt)}: ${found.disabledBecause}`,
-      Events: eventsShown(found.events),
-      'Failed in a row': String(found.failures),
-      'Old secret until': shownTime(found.oldSecretUntil),
-      Created: shownTime(found.createdAt),
-    })
-  })
-
-  one('test', 'send an invented event at once; status 1 unless it is taken').action(
-    async (id: string, options: Options, command: Command) => {
-      const place = placeOf(command)
-      const { answer, body, tookMs } = await withStore(place, async (deps) => {
-        const { id: accountId } = await chosenAccount(deps.store.read, options.account)
-        const { signal } = new AbortController()
-        const of = {
-          ...withKey(place, deps),
-          ...guardOf(place, deps),
-          read: deps.store.read,
-          signal,
-        }
-        return withHints(unknownHint, () => tryEndpoint(of, accountId, id))
-      })
-      if (answer.kind !== 'taken') process.exitCode = 1
-      if (place.json) return sayJson({ ...answer, tookMs, body })
-      say(
-        answer.kind === 'taken'
-          ? `Taken: HTTP ${answer.status} after ${tookMs} ms`
-          : `Not taken: ${'error' in answer ? answer.error : answer.kind}`,
-      )
-      if ('response' in answer && answer.response !== '') sayText(answer.response)
-    },
-  )
-
-  asksFirst(
-    one('rotate', 'make a new secret and show it, this once; the old one signs too for a while'),
-  )
-    .option('--overlap <duration>', 'how long', '24h')
-    .action(async (id: string, options: Options & AskOptions, command: Command) => {
-      const place = placeOf(command)
-      const overlap = duration('24h', '0s', '30d').read(options.overlap)
-      if ('expected' in overlap) throw new OperatorError(`--overlap: expected ${overlap.expected}`)
-      const made = await withStore(place, async (deps) => {
-        const { id: accountId } = await chosenAccount(deps.store.read, options.account)
-        const found = await withHints(unknownHint, () =>
-          findEndpoint(deps.store.read, accountId, id),
-        )
-        const intent: Intent = {
-          to: `make a new secret for ${found.url}`,
-          facts: [
-            overlap.value === 0
-              ? 'Its server refuses what is signed until it knows the new one'
-              : `The old one signs too for ${options.overlap}, and is void then`,
-          ],
-          counts: { id: found.id, overlapMs: overlap.value },
-          how: 'mild',
-        }
-        if (!(await confirmed(place, options, intent))) return
-        return await rotateSecret(withKey(place, deps), accountId, id, overlap.value)
-      })
-      if (made === undefined) return
-      const { secret, oldSecretUntil } = made
-      if (place.json) return sayJson({ id, secret, oldSecretUntil: jsonTime(oldSecretUntil) })
-      say(secret)
-      const old =
-        oldSecretUntil === null ? 'is void' : `signs too until ${shownTime(oldSecretUntil)}`
-      remark(`The secret before it ${old}. ${keep}`)
-    })
-
-  for (const [name, description, apply, done] of [
-    ['enable', 'send to it again', enableEndpoint, 'is enabled'],
-    [
-      'disable',
-      'queue nothing more for it; what waits is set aside for a replay',
-      disableEndpoint,
-      'is disabled',
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'add <url>',
+    about: 'add an endpoint and show its secret, this once',
+    options: [
+      accountOption(),
+      new Option('--events <list>', `which of ${webhookEvents.join(', ')} (default: all)`),
     ],
-  ] as const) {
-    one(name, description).action(async (id: string, options: Options, command: Command) => {
-      const place = placeOf(command)
-      await withStore(place, async (deps) => {
-        const { id: accountId } = await chosenAccount(deps.store.read, options.account)
-        await withHints<unknown>(unknownHint, () => apply(deps, accountId, id))
-      })
-      if (place.json) return sayJson({ id: id.toLowerCase(), [name]: true })
-      say(`Webhook ${id} ${done}`)
-    })
+    help: 'Example:\n  $ posthorn webhook add https://app.example.com/hooks --events bounced,complained',
+    run: runAdd,
+  },
+  {
+    usage: 'list',
+    about: 'show the endpoints of an account',
+    options: [accountOption()],
+    help: 'Example:\n  $ posthorn webhook list',
+    run: runList,
+  },
+  aboutOne('show', 'show an endpoint', runShow),
+  aboutOne('test', 'send an invented event at once; status 1 unless it is taken', runTest),
+  aboutOne(
+    'rotate',
+    'make a new secret and show it, this once; the old one signs too for a while',
+    runRotate,
+    [...askOptions(), new Option('--overlap <duration>', 'how long').default('24h')],
+  ),
+  aboutOne('enable', 'send to it again', runEnable),
+  aboutOne(
+    'disable',
+    'queue nothing more for it; what waits is set aside for a replay',
+    runDisable,
+  ),
+  aboutOne('delete', 'delete it and all that was kept of it', runDelete, askOptions()),
+  ...webhookHistoryRows,
+]
+
+/** A row of a command that takes the id of an endpoint. */
+function aboutOne(
+  name: string,
+  about: string,
+  run: CommandRow['run'],
+  options: readonly Option[] = [],
+): CommandRow {
+  return {
+    usage: `${name} <id>`,
+    about,
+    options: [accountOption(), ...options],
+    help: `Example:\n  $ posthorn webhook ${name} ${exampleId}`,
+    run,
   }
+}
 
-  asksFirst(one('delete', 'delete it and all that was kept of it')).action(
-    async (id: string, options: Options & AskOptions, command: Command) => {
-      const place = placeOf(command)
-      const isDeleted = await withStore(place, async (deps) => {
-        const { read } = deps.store
-        const { id: accountId } = await chosenAccount(read, options.account)
-        const found = await withHints(unknownHint, () => findEndpoint(read, accountId, id))
-        const requests = await countRequests(read, found.id)
-        const intent: Intent = {
-          to: `delete the webhook ${found.url}`,
-          facts: [
-            `Requests that wait and are then not sent: ${requests.waiting}`,
-            `Requests whose log goes, so that they cannot be replayed: ${requests.kept}`,
-          ],
-          counts: { id: found.id, url: found.url, ...requests },
-          how: 'moderate',
-        }
-        if (!(await confirmed(place, options, intent))) return false
-        await deleteEndpoint(deps, accountId, id)
-        return true
-      })
-      if (!isDeleted) return
-      if (place.json) return sayJson({ id: id.toLowerCase(), delete: true })
-      say(`Webhook ${id} is deleted`)
-    },
+async function runAdd(url: string, options: Options, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const events = chooseEvents(options.events?.split(',') ?? webhookEvents)
+  const doubt = await judgeTarget(guardOf(place, { clock: systemClock }), url)
+  if (doubt !== undefined) warn(doubt)
+  const made = await withStore(place, async (deps) => {
+    const { id } = await chosenAccount(deps.store.read, options.account)
+    const plans = loadPlans(plansFile(place.dataDir))
+    return addEndpoint(withKey(place, deps), plans, id, { url, events })
+  })
+  if (place.json) return sayJson({ ...shown(made), secret: made.secret })
+  say(made.secret)
+  remark(`Endpoint ${made.id} is there; the line above is its secret. ${keep}`)
+}
+
+async function runList(options: Options, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const endpoints = await withStore(place, async ({ store: { read } }) =>
+    listEndpoints(read, (await chosenAccount(read, options.account)).id),
   )
+  if (place.json) return sayJson(endpoints.map(shown))
+  sayTable(
+    ['ID', 'URL', 'STATE', 'EVENTS'],
+    endpoints.map(({ id, url, enabled, events }) => [
+      ...[id, url, enabled ? 'enabled' : 'disabled'],
+      events.length === webhookEvents.length ? 'all' : eventsShown(events.map(short)),
+    ]),
+    "No webhook yet; 'posthorn webhook add URL' adds one",
+  )
+}
 
-  webhookHistoryCommands(webhook)
+async function runShow(id: string, options: Options, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const found = await withStore(place, async ({ store: { read } }) => {
+    const { id: accountId } = await chosenAccount(read, options.account)
+    return withHints(unknownHint, () => findEndpoint(read, accountId, id))
+  })
+  if (place.json) return sayJson(shown(found))
+  sayFields({
+    Id: found.id,
+    URL: found.url,
+    State: found.enabled
+      ? 'enabled'
+      : `disabled ${shownTime(found.disabledAt)}: ${found.disabledBecause}`,
+    Events: eventsShown(found.events),
+    'Failed in a row': String(found.failures),
+    'Old secret until': shownTime(found.oldSecretUntil),
+    Created: shownTime(found.createdAt),
+  })
+}
+
+async function runTest(id: string, options: Options, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const { answer, body, tookMs } = await withStore(place, async (deps) => {
+    const { id: accountId } = await chosenAccount(deps.store.read, options.account)
+    const { signal } = new AbortController()
+    const of = {
+      ...withKey(place, deps),
+      ...guardOf(place, deps),
+      read: deps.store.read,
+      signal,
+    }
+    return withHints(unknownHint, () => tryEndpoint(of, accountId, id))
+  })
+  if (answer.kind !== 'taken') process.exitCode = 1
+  if (place.json) return sayJson({ ...answer, tookMs, body })
+  say(
+    answer.kind === 'taken'
+      ? `Taken: HTTP ${answer.status} after ${tookMs} ms`
+      : `Not taken: ${'error' in answer ? answer.error : answer.kind}`,
+  )
+  if ('response' in answer && answer.response !== '') sayText(answer.response)
+}
+
+async function runRotate(
+  id: string,
+  options: Options & AskOptions,
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const overlap = duration('24h', '0s', '30d').read(options.overlap)
+  if ('expected' in overlap) throw new OperatorError(`--overlap: expected ${overlap.expected}`)
+  const made = await withStore(place, async (deps) => {
+    const { id: accountId } = await chosenAccount(deps.store.read, options.account)
+    const found = await withHints(unknownHint, () => findEndpoint(deps.store.read, accountId, id))
+    const intent: Intent = {
+      to: `make a new secret for ${found.url}`,
+      facts: [
+        overlap.value === 0
+          ? 'Its server refuses what is signed until it knows the new one'
+          : `The old one signs too for ${options.overlap}, and is void then`,
+      ],
+      counts: { id: found.id, overlapMs: overlap.value },
+      how: 'mild',
+    }
+    if (!(await confirmed(place, options, intent))) return
+    return await rotateSecret(withKey(place, deps), accountId, id, overlap.value)
+  })
+  if (made === undefined) return
+  const { secret, oldSecretUntil } = made
+  if (place.json) return sayJson({ id, secret, oldSecretUntil: jsonTime(oldSecretUntil) })
+  say(secret)
+  const old = oldSecretUntil === null ? 'is void' : `signs too until ${shownTime(oldSecretUntil)}`
+  remark(`The secret before it ${old}. ${keep}`)
+}
+
+async function runEnable(id: string, options: Options, command: Command): Promise<void> {
+  const place = placeOf(command)
+  await change(place, id, options, enableEndpoint)
+  if (place.json) return sayJson({ id: id.toLowerCase(), enable: true })
+  say(`Webhook ${id} is enabled`)
+}
+
+async function runDisable(id: string, options: Options, command: Command): Promise<void> {
+  const place = placeOf(command)
+  await change(place, id, options, disableEndpoint)
+  if (place.json) return sayJson({ id: id.toLowerCase(), disable: true })
+  say(`Webhook ${id} is disabled`)
+}
+
+async function runDelete(
+  id: string,
+  options: Options & AskOptions,
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const isDeleted = await withStore(place, async (deps) => {
+    const { read } = deps.store
+    const { id: accountId } = await chosenAccount(read, options.account)
+    const found = await withHints(unknownHint, () => findEndpoint(read, accountId, id))
+    const requests = await countRequests(read, found.id)
+    const intent: Intent = {
+      to: `delete the webhook ${found.url}`,
+      facts: [
+        `Requests that wait and are then not sent: ${requests.waiting}`,
+        `Requests whose log goes, so that they cannot be replayed: ${requests.kept}`,
+      ],
+      counts: { id: found.id, url: found.url, ...requests },
+      how: 'moderate',
+    }
+    if (!(await confirmed(place, options, intent))) return false
+    await deleteEndpoint(deps, accountId, id)
+    return true
+  })
+  if (!isDeleted) return
+  if (place.json) return sayJson({ id: id.toLowerCase(), delete: true })
+  say(`Webhook ${id} is deleted`)
+}
+
+async function change(
+  place: Place,
+  id: string,
+  { account }: Options,
+  apply: typeof enableEndpoint | typeof disableEndpoint,
+): Promise<void> {
+  await withStore(place, async (deps) => {
+    const { id: accountId } = await chosenAccount(deps.store.read, account)
+    await withHints<unknown>(unknownHint, () => apply(deps, accountId, id))
+  })
 }
 
 const withKey = (place: Place, deps: CliDeps) => ({

@@ -1,0 +1,40 @@
+import type { Argument, Command, Option } from 'commander'
+
+/**
+ * One sub-command, as a row of the table of its group: what help, completions and the manual page say of it,
+ * and the function that does it. A group is such a table and one call of `addCommands`.
+ */
+export interface CommandRow {
+  /** Its name and its arguments, as Commander reads them: `replay <id> [delivery]`. */
+  usage: string
+  /** Another name of it, which help does not advertise. */
+  alias?: string
+  about: string
+  /** Arguments that have choices or words of their own, after those of `usage`. */
+  values?: readonly Argument[]
+  /** In the order in which help lists them. */
+  options?: readonly Option[]
+  /** What help shows below the options: an example, and what has to be known besides. */
+  help: string
+  /** It is meant where the group is named alone: `posthorn notice`. */
+  isDefault?: true
+  /**
+   * Gets the arguments of `usage`, the options, and the command. `never`, as each row names the types that its
+   * own `usage` and `options` lead to: Commander reads these as text, and no type follows from them.
+   */
+  run: (...given: never[]) => void | Promise<void>
+}
+
+/** Adds the sub-commands of a table to their group, in the order in which help lists them. */
+export function addCommands(group: Command, rows: readonly CommandRow[]): void {
+  for (const { usage, alias, about, values = [], options = [], help, isDefault, run } of rows) {
+    const command = group
+      .command(usage, { isDefault: isDefault === true })
+      .description(about)
+      .addHelpText('after', `\n${help}`)
+      .action((...given: unknown[]) => run(...(given as never[])))
+    if (alias !== undefined) command.alias(alias)
+    for (const value of values) command.addArgument(value)
+    for (const option of options) command.addOption(option)
+  }
+}
