@@ -88,68 +88,32 @@ const apartMs = 10_000
 export async function openCalendar(options: CalendarOptions): Promise<Calendar> {
   const { store, clock, log, meter } = options
   const entries = await readEntries(options)
-  const places: Place[] = []
+  const lines = makeLines(entries, clock.now())
   const runs = new Set<Promise<void>>()
   const stopping = new AbortController()
   let woken = new AbortController()
   let lastLookAt = clock.now()
-  let lastLateAt = lastLookAt + settleMs - apartMs
 
-  const placeOf = (entry: Entry) => places.find((place) => place.entry === entry)
-  const isBusy = (lane: Entry['lane']) =>
-    places.find(({ entry, beganAt }) => entry.lane === lane && beganAt !== undefined)
-
-  const lineUp = (now: number) => {
-    for (const entry of entries) {
-      const dueAt = dueAtOf(entry)
-      if (dueAt > now || placeOf(entry) !== undefined) continue
-      const isLate = now - dueAt > isLateMs
-      if (isLate) lastLateAt = Math.max(lastLateAt + apartMs, now)
-      const notBefore = isLate ? lastLateAt : now
-      places.push({ entry, dueAt, notBefore, beganAt: undefined, ended: undefined })
-    }
-  }
-  const startNext = (now: number) => {
-    for (const lane of lanes) {
-      if (isBusy(lane) !== undefined) continue
-      const next = places.find(({ entry, notBefore }) => entry.lane === lane && notBefore <= now)
-      if (next === undefined) continue
-      next.beganAt = now
-      const run = serve(next).finally(() => {
-        runs.delete(run)
-        woken.abort()
-      })
-      runs.add(run)
-    }
+  const begin = (place: Place) => {
+    const run = serve(place).finally(() => {
+      runs.delete(run)
+      woken.abort()
+    })
+    runs.add(run)
   }
   const serve = async (place: Place) => {
-    const { entry, dueAt, ended } = place
-    const { name, limitMs, schedule } = entry
+    const { entry, ended } = place
     try {
-      const run = await runRecorded(
-        { ...options, signal: stopping.signal },
-        {
-          ...{ name, dueAt, limitMs },
-          async alongside(tx, now) {
-            if (schedule === undefined || schedule.next(entry.handledUntil) > now) return
-            await keepHandled(tx, name, { schedule: schedule.text, until: now })
-          },
-        },
-      )
-      entry.lostDueAt = undefined
-      // What fell due meanwhile is dealt with too: a job that takes too long does not run without an end.
-      if (schedule !== undefined && schedule.next(entry.handledUntil) <= clock.now()) {
-        entry.handledUntil = clock.now()
-      }
+      const run = await runOnce({ ...options, signal: stopping.signal }, place)
       showRun(meter, run)
-      meter.count('posthorn_job_runs_total', { name, result: run.result })
+      meter.count('posthorn_job_runs_total', { name: entry.name, result: run.result })
       ended?.resolve(run)
     } catch (error) {
-      log.error({ error, job: name }, 'A job cannot begin; it is tried again in a minute')
+      log.error({ error, job: entry.name }, 'A job cannot begin; it is tried again in a minute')
       ended?.reject(error)
       await pause(clock, lookMs, stopping.signal)
     } finally {
-      places.splice(places.indexOf(place), 1)
+      lines.leave(place)
     }
   }
   const followClock = async (now: number) => {
@@ -158,21 +122,13 @@ export async function openCalendar(options: CalendarOptions): Promise<Calendar> 
     if (backMs <= 0) return
     log.warn({ backMs }, 'The clock was set back; jobs are due by the new time')
     await setBack(store, entries, { backMs, now })
-    for (const place of places) place.notBefore = Math.min(place.notBefore, now + settleMs)
-    lastLateAt = Math.min(lastLateAt, now)
-  }
-  const untilNext = (now: number) => {
-    const times = entries.filter((entry) => placeOf(entry) === undefined).map(dueAtOf)
-    for (const { entry, beganAt, notBefore } of places) {
-      if (beganAt === undefined && isBusy(entry.lane) === undefined) times.push(notBefore)
-    }
-    return Math.max(1, Math.min(lookMs, ...times.map((at) => at - now)))
+    lines.setBack(now)
   }
   const look = async () => {
     const now = clock.now()
     await followClock(now)
-    lineUp(now)
-    startNext(now)
+    lines.join(now)
+    for (const place of lines.startable(now)) begin(place)
     for (const entry of entries) showDue(meter, entry)
   }
   const keep = async () => {
@@ -181,7 +137,8 @@ export async function openCalendar(options: CalendarOptions): Promise<Calendar> 
       await look().catch((error: unknown) =>
         log.error({ error }, 'The calendar is looked at again'),
       )
-      await pause(clock, untilNext(clock.now()), AbortSignal.any([woken.signal, stopping.signal]))
+      const waitMs = lines.untilNext(clock.now())
+      await pause(clock, waitMs, AbortSignal.any([woken.signal, stopping.signal]))
     }
   }
   const kept = keep()
@@ -190,22 +147,104 @@ export async function openCalendar(options: CalendarOptions): Promise<Calendar> 
     runNow(name) {
       const entry = entries.find((one) => one.name === name)
       if (entry === undefined) return undefined
-      const waiting = placeOf(entry)
-      if (waiting?.beganAt !== undefined) return { kind: 'under way', since: waiting.beganAt }
-      if (waiting !== undefined) places.splice(places.indexOf(waiting), 1)
-      const behind = isBusy(entry.lane)?.entry.name
-      const ended = new Promise<JobRun>((resolve, reject) => {
-        const place = { entry, dueAt: waiting?.dueAt ?? null, notBefore: clock.now() }
-        places.unshift({ ...place, beganAt: undefined, ended: { resolve, reject } })
-      })
-      ended.catch(() => {})
+      const begun = lines.joinByHand(entry, clock.now())
       woken.abort()
-      return { kind: 'started', behind, ended }
+      return begun
     },
     async close() {
       stopping.abort()
       await kept
       await Promise.all(runs)
+    },
+  }
+}
+
+/** Runs a job, whose row tells how that went, and takes what fell due meanwhile for dealt with. */
+async function runOnce(
+  deps: CalendarOptions & { signal: AbortSignal },
+  { entry, dueAt }: Place,
+): Promise<JobRun> {
+  const { name, limitMs, schedule } = entry
+  const run = await runRecorded(deps, {
+    ...{ name, dueAt, limitMs },
+    async alongside(tx, now) {
+      if (schedule === undefined || schedule.next(entry.handledUntil) > now) return
+      await keepHandled(tx, name, { schedule: schedule.text, until: now })
+    },
+  })
+  entry.lostDueAt = undefined
+  // A job that takes longer than its schedule leaves time does not run without an end.
+  if (schedule !== undefined && schedule.next(entry.handledUntil) <= deps.clock.now()) {
+    entry.handledUntil = deps.clock.now()
+  }
+  return run
+}
+
+/**
+ * The runs that are to begin and those under way, a line for each lane:
+ *
+ *     due (`join`), or asked for (`joinByHand`) → waits until `notBefore` and its lane is free → `startable`
+ *     → under way → `leave`
+ *
+ * A job is in at most one place, so it never runs beside itself; one run of a lane is under way at a time.
+ */
+function makeLines(entries: readonly Entry[], startedAt: number) {
+  const places: Place[] = []
+  let lastLateAt = startedAt + settleMs - apartMs
+  const placeOf = (entry: Entry) => places.find((place) => place.entry === entry)
+  const underWay = (lane: Lane) =>
+    places.find(({ entry, beganAt }) => entry.lane === lane && beganAt !== undefined)
+  const leave = (place: Place) => void places.splice(places.indexOf(place), 1)
+
+  return {
+    leave,
+    /** Those that have fallen due join; what was missed begins one after another, and not at once. */
+    join(now: number) {
+      for (const entry of entries) {
+        const dueAt = dueAtOf(entry)
+        if (dueAt > now || placeOf(entry) !== undefined) continue
+        const isLate = now - dueAt > isLateMs
+        if (isLate) lastLateAt = Math.max(lastLateAt + apartMs, now)
+        const notBefore = isLate ? lastLateAt : now
+        places.push({ entry, dueAt, notBefore, beganAt: undefined, ended: undefined })
+      }
+    },
+    /** An operator asks for it: it comes before all that wait, in place of its own that waits. */
+    joinByHand(entry: Entry, now: number): StartedByHand {
+      const waiting = placeOf(entry)
+      if (waiting?.beganAt !== undefined) return { kind: 'under way', since: waiting.beganAt }
+      if (waiting !== undefined) leave(waiting)
+      const behind = underWay(entry.lane)?.entry.name
+      const ended = new Promise<JobRun>((resolve, reject) => {
+        const place = { entry, dueAt: waiting?.dueAt ?? null, notBefore: now }
+        places.unshift({ ...place, beganAt: undefined, ended: { resolve, reject } })
+      })
+      // Who asks may be gone by then.
+      ended.catch(() => {})
+      return { kind: 'started', behind, ended }
+    },
+    /** At most one of each lane; they are under way from now on. */
+    startable(now: number): Place[] {
+      return lanes.flatMap((lane) => {
+        if (underWay(lane) !== undefined) return []
+        const next = places.find(({ entry, notBefore }) => entry.lane === lane && notBefore <= now)
+        if (next === undefined) return []
+        next.beganAt = now
+        return [next]
+      })
+    },
+    /** In how many milliseconds something may begin, or the clock is to be looked at. */
+    untilNext(now: number): number {
+      const times = entries.filter((entry) => placeOf(entry) === undefined).map(dueAtOf)
+      for (const { entry, beganAt, notBefore } of places) {
+        if (beganAt === undefined && underWay(entry.lane) === undefined) times.push(notBefore)
+      }
+      return Math.max(1, Math.min(lookMs, ...times.map((at) => at - now)))
+    },
+    /** The clock was set back to `now`: nobody waits for a time that is hours away by it. */
+    setBack(now: number) {
+      for (const place of places) place.notBefore = Math.min(place.notBefore, now + settleMs)
+      lastLateAt = Math.min(lastLateAt, now)
     },
   }
 }

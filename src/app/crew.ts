@@ -2,7 +2,7 @@ import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { LiveGate, RetriedLanes, StreamDue, StreamKey } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
-import type { Contact, Standing } from '../outbound/index.js'
+import type { Contact, Standing, ThreadStanding } from '../outbound/index.js'
 import type { HttpsPeers } from './https.js'
 import { rehearse } from './rehearse.js'
 import { type Supervised, type SuperviseOptions, supervise } from './supervise.js'
@@ -99,16 +99,10 @@ type Kind = 'checkpoint' | 'sandbox' | 'inbound' | 'outbound' | 'courier' | 'sub
 export async function openCrew(options: CrewOptions): Promise<Crew> {
   const { config, clock, isLate = false, isHeld = false } = options
   const { start, all, rehearsed, close: stopAll } = makeRoster(options)
+  const senders = makeSenders()
   let threads: Supervised[] = []
-  let outbound: Supervised[] | undefined
   let inbound: Supervised | undefined
   let submission: Supervised | undefined
-  // What fell due while the senders started: their first look may have been a moment earlier.
-  const early: StreamDue[] = []
-  const ring = (due: readonly StreamDue[]) => {
-    if (outbound === undefined) early.push(...due)
-    else for (const thread of outbound) thread.send({ kind: 'ring', due })
-  }
   const startOthers = async () => {
     void start('checkpoint', { slot: checkpointSlot, index: 0 })
     // Before any mail leaves: what it brings about may come back at once.
@@ -122,7 +116,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       ...(inbound?.port === undefined ? {} : { inboundPort: inbound.port }),
     }
     const graceMs = config.outbound.shutdownGrace + closingMs
-    const senders = Array.from({ length: config.outbound.threads }, (_, index) =>
+    const outbound = Array.from({ length: config.outbound.threads }, (_, index) =>
       start('outbound', { slot: firstOutboundSlot + index, index, ...ports }, graceMs),
     )
     // Before the outbound threads it is stopped: what it leaves goes out after the next start.
@@ -131,17 +125,10 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     submission = config.submission.enabled
       ? await start('submission', { slot: submissionSlot, index: 0 })
       : undefined
-    outbound = await Promise.all(senders)
-    if (early.length > 0) ring(early.splice(0))
+    senders.begin(await Promise.all(outbound))
     threads = await all()
   }
-  const unwell = (forMs: number): Unwell[] =>
-    threads.flatMap(({ name: thread, downSince, silentMs }): Unwell[] => {
-      const downMs = downSince === undefined ? 0 : clock.now() - downSince
-      if (downMs >= forMs) return [{ thread, state: 'down', forMs: downMs }]
-      return silentMs >= forMs ? [{ thread, state: 'hung', forMs: silentMs }] : []
-    })
-  const dyingThreads = () => threads.filter(({ isDying }) => isDying).map(({ name }) => name)
+  const unwell = (forMs: number) => unwellOf(threads, clock.now(), forMs)
   let others: Promise<void> | undefined
   const complete = () => {
     others ??= startOthers()
@@ -177,7 +164,9 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     await close()
     throw error
   }
+  const { ring, gateOf, standing, contacts, retry } = senders
   return {
+    ...{ ring, gateOf, standing, contacts, retry, httpsPorts, complete, unwell, close },
     get sandboxPort() {
       return sandboxPort
     },
@@ -187,38 +176,61 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     get submissionPorts() {
       return submission?.ports ?? {}
     },
-    httpsPorts,
-    complete,
     tick() {
       for (const thread of threads) thread.tick()
     },
-    unwell,
-    dyingThreads,
+    dyingThreads: () => threads.filter(({ isDying }) => isDying).map(({ name }) => name),
     healthy: () => unwell(maxDownMs).length === 0,
-    ring,
     reload: () => {
       for (const thread of threads) thread.send({ kind: 'reload' })
     },
-    async gateOf(stream) {
-      const gates = await Promise.all((outbound ?? []).map((thread) => thread.gateOf(stream)))
+  }
+}
+
+function unwellOf(threads: readonly Supervised[], now: number, forMs: number): Unwell[] {
+  return threads.flatMap(({ name: thread, downSince, silentMs }): Unwell[] => {
+    const downMs = downSince === undefined ? 0 : now - downSince
+    if (downMs >= forMs) return [{ thread, state: 'down', forMs: downMs }]
+    return silentMs >= forMs ? [{ thread, state: 'hung', forMs: silentMs }] : []
+  })
+}
+
+/** The outbound threads as one, of which each domain is one thread's; nothing of them is there before `begin`. */
+function makeSenders() {
+  let threads: readonly Supervised[] = []
+  // What fell due while they started: their first look may have been a moment earlier.
+  let early: StreamDue[] | undefined = []
+  const ring = (due: readonly StreamDue[]) => {
+    if (early !== undefined) early.push(...due)
+    else for (const thread of threads) thread.send({ kind: 'ring', due })
+  }
+  const standings = async (): Promise<ThreadStanding[]> => {
+    const all = await Promise.all(threads.map((thread) => thread.standing()))
+    return all.filter((standing) => standing !== undefined)
+  }
+  return {
+    ring,
+    begin(started: readonly Supervised[]) {
+      const due = early ?? []
+      threads = started
+      early = undefined
+      if (due.length > 0) ring(due)
+    },
+    async gateOf(stream: StreamKey): Promise<LiveGate | undefined> {
+      const gates = await Promise.all(threads.map((thread) => thread.gateOf(stream)))
       return gates.find((gate) => gate !== undefined)
     },
-    async standing() {
-      const all = await Promise.all((outbound ?? []).map((thread) => thread.standing()))
-      const found = all.filter((standing) => standing !== undefined)
+    async standing(): Promise<Standing> {
+      const found = await standings()
       return {
         sites: found.flatMap(({ sites }) => sites),
         accounts: found.flatMap(({ accounts }) => accounts),
       }
     },
-    async contacts() {
-      const all = await Promise.all((outbound ?? []).map((thread) => thread.standing()))
-      return all.flatMap((standing) => (standing === undefined ? [] : [standing.contact]))
+    contacts: async (): Promise<Contact[]> => (await standings()).map(({ contact }) => contact),
+    retry(lanes: RetriedLanes) {
+      for (const thread of threads) thread.send({ kind: 'retry', lanes })
     },
-    retry: (lanes) => {
-      for (const thread of outbound ?? []) thread.send({ kind: 'retry', lanes })
-    },
-    close,
   }
 }
 

@@ -197,7 +197,6 @@ function makeEndpoint<P, Params, Query, Body>(
   const names = paramNames(path)
   const route = `${method} ${path}`
   const { log } = settings.context
-  const bodyOptional = mayBeLeftOut(shape)
   const repeats = method === 'POST' && secured ? settings.repeats : undefined
   const note = secured ? settings.auditOf?.(route) : undefined
 
@@ -206,7 +205,11 @@ function makeEndpoint<P, Params, Query, Body>(
     const key = repeats && checkedKey(head.headers.get('idempotency-key'))
     const asked = head.path.replace(/\/$/, '')
     const contentType = head.headers.get('content-type')
-    const { rawBody, body, digest } = await take(exchange, key === undefined ? undefined : asked)
+    const { rawBody, body, digest } = await take(
+      shape,
+      exchange,
+      key === undefined ? undefined : asked,
+    )
     const file = shape.upload ? openDigestedUpload(exchange, contentType, shape.upload) : undefined
     const work = async (remember: Remember) => {
       const request: ApiRequest<unknown, Params, Query, Body> = {
@@ -234,25 +237,6 @@ function makeEndpoint<P, Params, Query, Body>(
     const once = await repeats.once({ account: account as P, key, fingerprint }, work)
     const { status, body: told, replayed } = once
     return reply(status, told, replayed ? { 'Idempotency-Replay': 'true' } : noHeaders)
-  }
-
-  /**
-   * What the request carries, and its fingerprint if it is `keyed`. A function of its own: while the
-   * handler waits, only what was made of a JSON body is still held.
-   */
-  async function take(exchange: Exchange, keyed: string | undefined) {
-    if (shape.upload) return { rawBody: noBytes, body: undefined, digest: '' }
-    const looked = shape.body !== undefined || shape.form === true
-    const rawBody = await exchange.readBody(looked ? 'inflated' : 'sent')
-    const isLeftOut = bodyOptional && rawBody.length === 0
-    if (shape.body !== undefined && !isLeftOut) {
-      requireJsonType(exchange.head.headers.get('content-type'))
-    }
-    const body = shape.body && (isLeftOut ? {} : parseJsonObject(rawBody))
-    const digest = keyed === undefined ? '' : jsonFingerprint(keyed, body, rawBody)
-    if (body === undefined) return { rawBody, body, digest }
-    exchange.releaseBody()
-    return { rawBody: noBytes, body, digest }
   }
 
   return {
@@ -292,6 +276,29 @@ function makeEndpoint<P, Params, Query, Body>(
       return errorResponse(methodNotAllowed(exchange, allow), headers)
     },
   }
+}
+
+/**
+ * What the request carries, and its fingerprint if it is `keyed`. A function of its own: while the
+ * handler waits, only what was made of a JSON body is still held.
+ */
+async function take<Params, Query, Body>(
+  shape: Shape<Params, Query, Body>,
+  exchange: Exchange,
+  keyed: string | undefined,
+) {
+  if (shape.upload) return { rawBody: noBytes, body: undefined, digest: '' }
+  const looked = shape.body !== undefined || shape.form === true
+  const rawBody = await exchange.readBody(looked ? 'inflated' : 'sent')
+  const isLeftOut = rawBody.length === 0 && mayBeLeftOut(shape)
+  if (shape.body !== undefined && !isLeftOut) {
+    requireJsonType(exchange.head.headers.get('content-type'))
+  }
+  const body = shape.body && (isLeftOut ? {} : parseJsonObject(rawBody))
+  const digest = keyed === undefined ? '' : jsonFingerprint(keyed, body, rawBody)
+  if (body === undefined) return { rawBody, body, digest }
+  exchange.releaseBody()
+  return { rawBody: noBytes, body, digest }
 }
 
 const noUpload = (path: string) => new Error(`${path} takes no upload`)

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import type { Clock } from '../clock/index.js'
 import { type ApiError, OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
-import { type Api, makeApi, type NoteChange } from './api.js'
+import { type Api, type ApiSettings, makeApi, type NoteChange } from './api.js'
 import { makeClientAddress, makeIsTrusted } from './client-address.js'
 import { type Answered, type ServerContext, Work } from './context.js'
 import { makeDispatch } from './dispatch.js'
@@ -78,40 +78,13 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
   // hyper-express would add a second catch-all beside ours, over which uWS aborts the process.
   Object.assign(native.handlers, { on_not_found: null })
 
-  const { clock, log, host, overTls } = options
+  const { log, host, overTls } = options
   const closes = new AbortController()
-  const context: ServerContext = {
-    log,
-    clock,
-    bodyTimeoutMs: options.bodyTimeoutMs ?? 60_000,
-    bodyMemory: { usedBytes: 0, maxBytes: options.maxBodyMemoryBytes ?? 256 * 1024 * 1024 },
-    clientAddress: makeClientAddress(options.trustedProxies ?? []),
-    isTrusted: makeIsTrusted(options.trustedProxies ?? []),
-    work: new Work(),
-    overTls,
-    onAnswer: options.onAnswer,
-    refuse: options.refuse,
-    closing: false,
-    closes: closes.signal,
-  }
+  const context = contextOf(options, closes.signal)
   const routes = new RouteTable()
-  const rateLimit = options.rateLimit ?? { requests: 100, windowMs: 60_000 }
   const maxBodyBytes = options.maxBodyBytes ?? 10 * 1024 * 1024
-  const api = makeApi<P>(
-    {
-      context,
-      maxBodyBytes,
-      authenticate: options.authenticate,
-      permit: options.permit,
-      auditOf: options.auditOf,
-      repeats: options.repeats,
-      rateKey: options.rateKey ?? (() => ''),
-      clients: makeRateLimiter(rateLimit, clock),
-      strangers: makeRateLimiter(rateLimit, clock),
-    },
-    routes,
-  )
-  const pageLimiter = options.pageRateLimit && makeRateLimiter(options.pageRateLimit, clock)
+  const api = makeApi<P>(apiSettings(options, context, maxBodyBytes), routes)
+  const pageLimiter = options.pageRateLimit && makeRateLimiter(options.pageRateLimit, options.clock)
   const allowedHosts =
     options.allowedHosts && new Set(options.allowedHosts.map((h) => h.toLowerCase()))
   const { received, look } = openReceived(native.uws_instance)
@@ -125,13 +98,7 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
     closes.abort()
     native.close()
     if (socketOverTls !== undefined) native.close(socketOverTls)
-    await new Promise<void>((resolve) => {
-      const cancel = clock.after(graceMs, resolve)
-      context.work.whenIdle(() => {
-        cancel()
-        resolve()
-      })
-    })
+    await idleOrOver(context, graceMs)
     // Responses that ended just now leave when uWS's callback returns.
     await new Promise((resolve) => setImmediate(resolve))
     // Missing from uWS's types; closes every connection, which lets the process end.
@@ -179,6 +146,44 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
       return closed
     },
   }
+}
+
+function contextOf<P>(options: HttpServerOptions<P>, closes: AbortSignal): ServerContext {
+  const { log, clock, overTls, onAnswer, refuse, trustedProxies = [] } = options
+  return {
+    ...{ log, clock, overTls, onAnswer, refuse, closes },
+    bodyTimeoutMs: options.bodyTimeoutMs ?? 60_000,
+    bodyMemory: { usedBytes: 0, maxBytes: options.maxBodyMemoryBytes ?? 256 * 1024 * 1024 },
+    clientAddress: makeClientAddress(trustedProxies),
+    isTrusted: makeIsTrusted(trustedProxies),
+    work: new Work(),
+    closing: false,
+  }
+}
+
+function apiSettings<P>(
+  options: HttpServerOptions<P>,
+  context: ServerContext,
+  maxBodyBytes: number,
+): ApiSettings<P> {
+  const { authenticate, permit, auditOf, repeats, rateKey = () => '' } = options
+  const { rateLimit = { requests: 100, windowMs: 60_000 } } = options
+  return {
+    ...{ context, maxBodyBytes, authenticate, permit, auditOf, repeats, rateKey },
+    clients: makeRateLimiter(rateLimit, context.clock),
+    strangers: makeRateLimiter(rateLimit, context.clock),
+  }
+}
+
+/** Resolves when no request is in flight, and after `graceMs` in any case. */
+function idleOrOver({ clock, work }: ServerContext, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(graceMs, resolve)
+    work.whenIdle(() => {
+      cancel()
+      resolve()
+    })
+  })
 }
 
 /**

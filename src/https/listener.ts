@@ -81,44 +81,17 @@ export async function openTlsListener(options: TlsListenerOptions): Promise<TlsL
     // A download may take as long as it likes, and a connection may be used again as often.
     limit: () => () => {},
   })
-  const contexts = new WeakMap<Certificate, ReturnType<typeof createSecureContext>>()
-  const contextFor = (serverName: string) => {
-    const certificate = certificateFor(serverName)
-    if (certificate === undefined) return undefined
-    const known = contexts.get(certificate)
-    const context = known ?? createSecureContext({ ...terms, ...certificate })
-    contexts.set(certificate, context)
-    return context
-  }
-  // It never listens itself: it gets connections whose first byte was seen.
-  const tls = createTlsServer({
-    ...terms,
-    ALPNProtocols: ['http/1.1'],
-    SNICallback: (serverName, done) => done(null, contextFor(serverName)),
-  })
-  const renew = () => {
-    const { cert, key } = certificateFor(undefined) ?? {}
-    tls.setSecureContext({ ...terms, ...(cert && key && { cert, key }) })
-  }
-  renew()
+  const { tls, renew } = makeTlsServer(certificateFor)
   tls.on('tlsClientError', (error) => {
     log.debug({ listener: name, cause: messageOf(error) }, 'A TLS handshake failed')
     onRefused('handshake')
   })
-  // Those under way, by client, the oldest first; each ends when it is secure, in time or with its socket.
-  const handshakes = new Map<string, { raw: Socket; end(): void }>()
-  const begin = (raw: Socket, end: () => void) => {
-    handshakes.set(nameOf(raw), { raw, end })
-    const [oldest] = handshakes.values()
-    // One of a client that means it takes a few round trips.
-    if (handshakes.size <= maxConnections * handshakesShare || oldest === undefined) return
-    onRefused('crowded')
-    oldest.raw.destroy()
-    oldest.end()
-  }
+  const handshakes = makeHandshakes(Math.floor(maxConnections * handshakesShare), () =>
+    onRefused('crowded'),
+  )
   const takeSeat = openSeats(options.peers)
   tls.on('secureConnection', (client) => {
-    handshakes.get(nameOf(client))?.end()
+    handshakes.end(nameOf(client))
     const seat = takeSeat(client.remoteAddress?.replace(/%.*/, '') ?? '')
     // One row for each that the gate lets in: only who has left already has none.
     if (seat === undefined) return void client.destroy()
@@ -135,14 +108,15 @@ export async function openTlsListener(options: TlsListenerOptions): Promise<TlsL
       onRefused('crowded')
       return void raw.destroy()
     }
-    const name = nameOf(raw)
+    // Taken now: a socket that is closed tells its peer's address no more.
+    const client = nameOf(raw)
     const cancel = clock.after(handshakeMs, () => {
       onRefused('silent')
       raw.destroy()
     })
     const end = () => {
       cancel()
-      handshakes.delete(name)
+      handshakes.forget(client)
     }
     raw.once('close', end)
     // Until then it has cost no memory of a TLS session.
@@ -153,7 +127,7 @@ export async function openTlsListener(options: TlsListenerOptions): Promise<TlsL
         onRefused('plain')
         return refusePlain(raw, first)
       }
-      begin(raw, end)
+      handshakes.begin(client, raw, end)
       raw.unshift(first)
       tls.emit('connection', raw)
     })
@@ -173,6 +147,48 @@ export async function openTlsListener(options: TlsListenerOptions): Promise<TlsL
       gate.closeAll()
       await closed
     },
+  }
+}
+
+/** Ends TLS; it never listens itself: it gets connections whose first byte was seen. */
+function makeTlsServer(certificateFor: TlsListenerOptions['certificateFor']) {
+  const contexts = new WeakMap<Certificate, ReturnType<typeof createSecureContext>>()
+  const contextFor = (serverName: string) => {
+    const certificate = certificateFor(serverName)
+    if (certificate === undefined) return undefined
+    const known = contexts.get(certificate)
+    const context = known ?? createSecureContext({ ...terms, ...certificate })
+    contexts.set(certificate, context)
+    return context
+  }
+  const tls = createTlsServer({
+    ...terms,
+    ALPNProtocols: ['http/1.1'],
+    SNICallback: (serverName, done) => done(null, contextFor(serverName)),
+  })
+  const renew = () => {
+    const { cert, key } = certificateFor(undefined) ?? {}
+    tls.setSecureContext({ ...terms, ...(cert && key && { cert, key }) })
+  }
+  renew()
+  return { tls, renew }
+}
+
+/** The handshakes under way, by client, the oldest first; each ends when it is secure, in time or with its socket. */
+function makeHandshakes(most: number, onCrowded: () => void) {
+  const underWay = new Map<string, { raw: Socket; end(): void }>()
+  return {
+    begin(client: string, raw: Socket, end: () => void) {
+      underWay.set(client, { raw, end })
+      const [oldest] = underWay.values()
+      // A client that means it takes a few round trips, so the oldest is the one to give up.
+      if (underWay.size <= most || oldest === undefined) return
+      onCrowded()
+      oldest.raw.destroy()
+      oldest.end()
+    },
+    end: (client: string) => underWay.get(client)?.end(),
+    forget: (client: string) => underWay.delete(client),
   }
 }
 

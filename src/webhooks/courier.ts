@@ -53,17 +53,71 @@ export async function openCourier(deps: CourierDeps): Promise<Courier> {
   const ending = new AbortController()
   // A listener for each webhook under way; Node's warning means leaks.
   setMaxListeners(0, ending.signal)
+  const routes = makeRoutes(deps, { stopping: stopping.signal, ending: ending.signal })
+  let refreshAt = 0
+  let lastSeen = await lastJobId(store.read)
+
+  const takeNew = async () => {
+    const last = await lastJobId(store.read)
+    while (lastSeen < last) {
+      const jobs = await jobsAfter(store.read, lastSeen)
+      for (const job of jobs) await routes.offer(job)
+      lastSeen = jobs.at(-1)?.id ?? last
+    }
+  }
+
+  const look = async () => {
+    await takeNew()
+    if (clock.now() >= refreshAt) {
+      refreshAt = clock.now() + refreshEveryMs
+      await routes.refresh()
+    }
+    await routes.refill()
+  }
+
+  const run = async () => {
+    while (!stopping.signal.aborted) {
+      try {
+        await look()
+      } catch (error) {
+        log.error({ error }, 'Webhooks could not be read; trying again')
+      }
+      await pause(clock, lookEveryMs, stopping.signal)
+    }
+  }
+
+  // Deleted ones too: what waits for them is to go.
+  for (const { id } of await store.read.selectFrom('webhook_endpoints').select('id').execute()) {
+    await routes.open(id)
+  }
+  const running = run()
+  return {
+    async close(graceMs) {
+      stopping.abort()
+      await running
+      const cancel = clock.after(graceMs, () => ending.abort())
+      await routes.underWay()
+      cancel()
+      routes.close()
+    },
+  }
+}
+
+/** The endpoints that have work, each with its jobs and its connections. */
+function makeRoutes(
+  deps: CourierDeps,
+  { stopping, ending }: { stopping: AbortSignal; ending: AbortSignal },
+) {
+  const { store, clock, log } = deps
   const routes = new Map<string, Route>()
   const underWay = new Set<Promise<unknown>>()
   /** Endpoints that met a fault of their own; each is told once. */
   const faulty = new Set<string>()
-  let refreshAt = 0
-  let lastSeen = await lastJobId(store.read)
 
-  const routeTo = async (endpointId: string): Promise<Route> => {
+  const open = async (endpointId: string): Promise<Route> => {
     const known = routes.get(endpointId)
     if (known !== undefined) return known
-    const line = openEndpointLine({ ...deps, signal: ending.signal }, endpointId)
+    const line = openEndpointLine({ ...deps, signal: ending }, endpointId)
     await line.refresh()
     const lane = makeLane({
       async deliver(job) {
@@ -81,40 +135,11 @@ export async function openCourier(deps: CourierDeps): Promise<Courier> {
   }
 
   const start = ({ lane, line }: Route) => {
-    if (!stopping.signal.aborted && line.open) lane.start(clock.now())
-  }
-
-  const look = async () => {
-    const last = await lastJobId(store.read)
-    while (lastSeen < last) {
-      const jobs = await jobsAfter(store.read, lastSeen)
-      for (const job of jobs) {
-        const route = await routeTo(job.endpoint_id)
-        route.lane.offer(job)
-        route.usedAt = clock.now()
-      }
-      lastSeen = jobs.at(-1)?.id ?? last
-    }
-    if (clock.now() >= refreshAt) {
-      refreshAt = clock.now() + refreshEveryMs
-      await eachApart([...routes], refresh, ([id], error) => {
-        if (!faulty.has(id))
-          log.error({ error, endpoint: id }, 'An endpoint cannot be looked after')
-        faulty.add(id)
-      })
-    }
-    for (const [id, route] of routes) {
-      const { lane, line } = route
-      if (lane.behind && line.open && lane.room >= refillFrom) {
-        const jobs = await jobsAfter(store.read, lane.lastId, { endpointId: id, limit: lane.room })
-        lane.refill(jobs, jobs.length === lane.room)
-      }
-      start(route)
-    }
+    if (!stopping.aborted && line.open) lane.start(clock.now())
   }
 
   /** Takes up what was changed of an endpoint; lets go of one that has nothing to do. */
-  const refresh = async ([id, { lane, line, usedAt }]: [string, Route]) => {
+  const refreshOne = async ([id, { lane, line, usedAt }]: [string, Route]) => {
     await line.refresh()
     if (!line.open) {
       lane.clear()
@@ -128,36 +153,40 @@ export async function openCourier(deps: CourierDeps): Promise<Courier> {
 
   const setAllAside = async (endpointId: string) => {
     let moved = 1
-    while (moved > 0 && !stopping.signal.aborted) {
+    while (moved > 0 && !stopping.aborted) {
       moved = await store.write((tx) =>
         setAside(tx, endpointId, { now: clock.now(), why: 'The endpoint was disabled' }),
       )
     }
   }
 
-  const run = async () => {
-    while (!stopping.signal.aborted) {
-      try {
-        await look()
-      } catch (error) {
-        log.error({ error }, 'Webhooks could not be read; trying again')
-      }
-      await pause(clock, lookEveryMs, stopping.signal)
-    }
-  }
-
-  // Deleted ones too: what waits for them is to go.
-  for (const { id } of await store.read.selectFrom('webhook_endpoints').select('id').execute()) {
-    await routeTo(id)
-  }
-  const running = run()
   return {
-    async close(graceMs) {
-      stopping.abort()
-      await running
-      const cancel = clock.after(graceMs, () => ending.abort())
-      await Promise.all(underWay)
-      cancel()
+    open,
+    async offer(job: Job) {
+      const route = await open(job.endpoint_id)
+      route.lane.offer(job)
+      route.usedAt = clock.now()
+    },
+    refresh: () =>
+      eachApart([...routes], refreshOne, ([id], error) => {
+        if (!faulty.has(id))
+          log.error({ error, endpoint: id }, 'An endpoint cannot be looked after')
+        faulty.add(id)
+      }),
+    /** Reads on where an endpoint has more than its memory holds, and starts what may start. */
+    async refill() {
+      for (const [id, route] of routes) {
+        const { lane, line } = route
+        if (lane.behind && line.open && lane.room >= refillFrom) {
+          const { lastId, room } = lane
+          const jobs = await jobsAfter(store.read, lastId, { endpointId: id, limit: room })
+          lane.refill(jobs, jobs.length === room)
+        }
+        start(route)
+      }
+    },
+    underWay: () => Promise.all(underWay),
+    close() {
       for (const { line } of routes.values()) line.close()
     },
   }

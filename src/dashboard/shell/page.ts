@@ -101,6 +101,7 @@ function makePlace<V extends Asked, A extends string>(
   door: Door<V, A>,
 ): SessionPages<V, A> {
   const { clock, people, flash, added, seats } = deps
+  const audit = { people, door }
 
   /** Lets somebody in, has them served, and answers what goes wrong in the product's look. */
   async function serve<R extends Sent | undefined>(
@@ -137,52 +138,6 @@ function makePlace<V extends Asked, A extends string>(
     }
   }
 
-  /** Before the body of a POST is read: it comes from a page of ours, and a factor was given where that is asked for. */
-  function sentAway(visit: V, sudo: boolean): Answer | undefined {
-    const { request } = visit
-    refuseOthersPosts(request)
-    const session = door.session(visit)
-    if (!sudo || session === undefined || session.sudoUntil > visit.now) return undefined
-    return redirect(`/sudo?next=${encodeURIComponent(pageOf(request))}`)
-  }
-
-  async function act<F>(
-    visit: V,
-    options: PostOptions<V, A, F>,
-    handler: (visit: Filled<V, F>) => Promise<Answer>,
-  ): Promise<{ answer: Answer; done: boolean }> {
-    const { request } = visit
-    try {
-      const form = options.form && formOf(request.form, options.form)
-      const answer = await handler({ ...visit, form } as unknown as Filled<V, F>)
-      return { answer, done: options.reads !== true }
-    } catch (error) {
-      const faults = faultsOf(error, request.form, options.form)
-      if (faults === undefined || options.again === undefined) throw error
-      const answer = await options.again(visit, faults)
-      if (answer.kind !== 'page') return { answer, done: false }
-      const { status, headers } = comesAgain(error) ? error : { status: 422, headers: {} }
-      const look = { status, faults, ...answer.look }
-      return {
-        answer: { ...answer, look, headers: { ...answer.headers, ...headers } },
-        done: false,
-      }
-    }
-  }
-
-  async function note(visit: V, { action }: { action: A }, answer: Answer): Promise<void> {
-    const logged = door.logged?.(visit)
-    if (logged === undefined) return
-    const { audit } = answer
-    await people.note({
-      ...logged,
-      action: audit?.action ?? action,
-      target: audit?.target ?? visit.path,
-      ...(audit?.accountId !== undefined && { accountId: audit.accountId }),
-      ...(audit?.detail && { detail: audit.detail }),
-    })
-  }
-
   return {
     get(path, action, show) {
       const whole = door.prefix + path
@@ -192,7 +147,7 @@ function makePlace<V extends Asked, A extends string>(
           const answer = await show(visit)
           if (answer.audit !== undefined) {
             seats.take(door.session(visit)?.person.id ?? '', request.signal)
-            await note(visit, { action }, answer)
+            await note(audit, visit, action, answer)
           }
           return send(answer)
         }),
@@ -207,19 +162,76 @@ function makePlace<V extends Asked, A extends string>(
         // Nobody's body is read, or kept, before we know whose it is.
         admit: (request) =>
           serve(request, action, async (visit, send) => {
-            const elsewhere = sentAway(visit, sudo)
+            const elsewhere = sentAway(door, visit, sudo)
             return elsewhere && (await send(elsewhere))
           }),
       }
       pages.post(whole, shape, (request) =>
         serve(request, action, async (visit, send) => {
           const { answer, done } = await act(visit, options, handler)
-          if (done) await note(visit, options, answer)
+          if (done) await note(audit, visit, action, answer)
           return send(answer)
         }),
       )
     },
   }
+}
+
+/** Before the body of a POST is read: it comes from a page of ours, and a factor was given where that is asked for. */
+function sentAway<V extends Asked, A extends string>(
+  door: Door<V, A>,
+  visit: V,
+  sudo: boolean,
+): Answer | undefined {
+  const { request } = visit
+  refuseOthersPosts(request)
+  const session = door.session(visit)
+  if (!sudo || session === undefined || session.sudoUntil > visit.now) return undefined
+  return redirect(`/sudo?next=${encodeURIComponent(pageOf(request))}`)
+}
+
+/** Gives the form to its handler. `done`: something was changed, which the audit log is to have. */
+async function act<V extends Asked, A extends string, F>(
+  visit: V,
+  options: PostOptions<V, A, F>,
+  handler: (visit: Filled<V, F>) => Promise<Answer>,
+): Promise<{ answer: Answer; done: boolean }> {
+  const { request } = visit
+  try {
+    const form = options.form && formOf(request.form, options.form)
+    const answer = await handler({ ...visit, form } as unknown as Filled<V, F>)
+    return { answer, done: options.reads !== true }
+  } catch (error) {
+    const faults = faultsOf(error, request.form, options.form)
+    if (faults === undefined || options.again === undefined) throw error
+    const answer = await options.again(visit, faults)
+    if (answer.kind !== 'page') return { answer, done: false }
+    const { status, headers } = comesAgain(error) ? error : { status: 422, headers: {} }
+    const look = { status, faults, ...answer.look }
+    return {
+      answer: { ...answer, look, headers: { ...answer.headers, ...headers } },
+      done: false,
+    }
+  }
+}
+
+/** Notes in the audit log what was done, where this place's visitors are logged there. */
+async function note<V extends Asked, A extends string>(
+  { people, door }: { people: ShellDeps['people']; door: Door<V, A> },
+  visit: V,
+  action: A,
+  answer: Answer,
+): Promise<void> {
+  const logged = door.logged?.(visit)
+  if (logged === undefined) return
+  const { audit } = answer
+  await people.note({
+    ...logged,
+    action: audit?.action ?? action,
+    target: audit?.target ?? visit.path,
+    ...(audit?.accountId !== undefined && { accountId: audit.accountId }),
+    ...(audit?.detail && { detail: audit.detail }),
+  })
 }
 
 function askedOf(request: PageRequest): Omit<Asked, 'now'> {
