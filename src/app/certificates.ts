@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import {
   type CertificateFiles,
   type Certificates,
@@ -5,6 +6,7 @@ import {
 } from '../certificates/index.js'
 import { type Config, certificatePaths } from '../config/index.js'
 import type { Log } from '../log/index.js'
+import { readCertificate } from '../smtpd/index.js'
 
 /** A listener that offers a certificate. */
 export type TlsListenerName = 'public' | 'private' | 'inbound' | 'submission'
@@ -46,3 +48,16 @@ function filesOf(
 /** The host that recipients' links lead to; empty where there is none. */
 export const publicHost = ({ http }: Pick<Config, 'http'>) =>
   http.public.url === '' ? '' : new URL(http.public.url).hostname
+
+/** When the certificates in the listeners' files end, as these are now; 0 where they are no use. */
+export function listenerCertificates(config: Config): { name: TlsListenerName; endsAt: number }[] {
+  return certificateFiles(config).map(({ of: name, ...files }) => {
+    try {
+      const pair = readCertificate(files)
+      return { name, endsAt: Date.parse(new X509Certificate(pair?.cert ?? '').validTo) }
+    } catch {
+      // 'posthorn doctor' tells what is wrong; to an alert it is one that has ended.
+      return { name, endsAt: 0 }
+    }
+  })
+}

@@ -1,34 +1,16 @@
-import { makeLiveLimit, makeVersions, nextDueAt, noteAllBlocked } from '../automations/index.js'
-import { loadPlans, refuseUnknownPlans } from '../billing/index.js'
+import { noteAllBlocked } from '../automations/index.js'
+import { loadPlans, type Plans, refuseUnknownPlans } from '../billing/index.js'
 import { campaignsWait } from '../broadcasts/index.js'
-import { type Clock, pause, systemClock } from '../clock/index.js'
-import { type Config, checkSmartHosts, isReachable, runtimeInUse } from '../config/index.js'
-import { openImporter, removeDeletedLists } from '../contacts/index.js'
-import {
-  expireOverdue,
-  joinBacklog,
-  makeBacklogMemory,
-  type StreamDue,
-} from '../deliveries/index.js'
-import { makeIdempotency } from '../emails/index.js'
+import { pause, systemClock } from '../clock/index.js'
+import { isReachable, runtimeInUse } from '../config/index.js'
 import { exitStatus } from '../errors/index.js'
 import type { Log } from '../log/index.js'
-import { forgetPastEntries } from '../people/index.js'
 import { loadBounceRules, loadFeedbackLoops } from '../reports/index.js'
-import { emptyWal, makeTurns, migrateStore, openStore } from '../store/index.js'
-import { liftExpired } from '../suppression/index.js'
-import { openRenderer } from '../templates/index.js'
 import { loadTrackingAgents, openRecorder } from '../tracking/index.js'
-import { acmeChores } from './acme.js'
-import { automationChores } from './automations.js'
-import { type Calendar, calendarJobs, jobsOfCalendar, openCalendar } from './calendar.js'
+import { type Calendar, calendarJobs, openCalendar } from './calendar.js'
 import { certificatesOf } from './certificates.js'
-import { makeObserver } from './conditions.js'
+import { choresOf } from './chores.js'
 import { openControl } from './control.js'
-import { importSlot, openCrew } from './crew.js'
-import { makeDoorbell } from './doorbell.js'
-import { makeEffects } from './effects.js'
-import { openEnd } from './fault.js'
 import {
   bounceRuleFiles,
   feedbackLoopFiles,
@@ -36,47 +18,25 @@ import {
   readAgain,
   trackingAgentFiles,
 } from './files.js'
-import { forwardingChores } from './forwarding.js'
-import { type Health, openHealth } from './health.js'
-import { type Hold, openHold } from './hold.js'
-import { type Chore, startHousekeeping } from './housekeeping.js'
+import { type ApplianceOptions, type Ground, openGround } from './ground.js'
+import type { Health } from './health.js'
+import type { Hold } from './hold.js'
+import { startHousekeeping } from './housekeeping.js'
 import { makeHttpsPeers, privateOverTls, publicOverTls } from './https.js'
-import { openJobThreads } from './job-threads.js'
-import { jobsOnDemand, startsOnDemand } from './jobs.js'
 import { openPrivateServer, openPublicServer } from './listeners.js'
-import { lockDataDir } from './lock.js'
-import { openMetrics } from './metrics.js'
 import { openSystemdNotifier } from './notify.js'
-import { operatorChores, refuseUnknownKinds } from './operator.js'
-import { operatorGauges } from './operator-gauges.js'
-import { operatorWays } from './operator-ways.js'
-import { openOverview } from './overview.js'
-import { openOwnKey, rememberKey } from './own-database.js'
-import { protectionChores } from './protection.js'
-import { renewedCertificates } from './renewed-certificates.js'
 import { holdOldMail } from './restore.js'
 import { startWhenRoom } from './room.js'
-import { countCommits, tellEveryMs } from './thread-meter.js'
-import { watchLoop } from './watch-loop.js'
-import { webhookChores } from './webhooks.js'
+import { closing, makeWayBack, type WayBack } from './way-back.js'
+import { openTools, startWork, type Tools, type Work } from './work.js'
 
 /**
- * The composition root: config → store → threads → listeners, and all of it stopped in reverse.
+ * The composition root: config → store → threads → listeners, and all of it stopped in reverse (README.md).
  * Nothing else knows every part; nothing here decides anything about mail.
  */
 export { applianceKeyFile, configFile } from './files.js'
+export type { ApplianceOptions } from './ground.js'
 export { logOptions } from './thread.js'
-
-export interface ApplianceOptions {
-  config: Config
-  dataDir: string
-  /** The file that the settings were read from; backups take it along. */
-  configFile?: string | undefined
-  log: Log
-  clock?: Clock
-  /** Answers before all threads are there, which `complete` then starts: for the tests of users. */
-  isLate?: boolean
-}
 
 export interface Appliance {
   privateUrl: string
@@ -120,289 +80,59 @@ export async function serveAppliance(
   }
 }
 
-/** Starts the appliance on a data directory that `posthorn init` has made. */
+/**
+ * Starts the appliance on a data directory that `posthorn init` has made. Each step adds its way back, which a stop
+ * goes from the last one to the first, and a start that fails from as far as it came.
+ */
 export async function startAppliance(options: ApplianceOptions): Promise<Appliance> {
-  const { config, configFile, dataDir, log } = options
-  const clock = options.clock ?? systemClock
-  const opened: (() => Promise<void> | void)[] = []
-  const closeAll = async () => {
-    for (let close = opened.pop(); close !== undefined; close = opened.pop()) await close()
-  }
+  const back = makeWayBack()
+  const { config, log, isLate = false } = options
   try {
-    // Opened first and so closed last: systemd hears of the drain while it lasts.
+    // First there and so last closed: systemd hears of the drain while it lasts.
     const notifier = openSystemdNotifier(process.env, log)
-    opened.push(() => notifier.close())
-    checkSmartHosts(config.outbound.failover.smartHosts, process.env)
-    checkSmartHosts(config.operator.relays, process.env)
-    refuseUnknownKinds(config)
-    opened.push(lockDataDir(dataDir))
-    const hold = openHold(dataDir, clock, log)
-    const key = openOwnKey(dataDir)
-    emptyWal(dataDir)
-    await migrateStore(dataDir)
-    const turns = makeTurns()
-    const metrics = openMetrics({
-      ...{ enabled: config.metrics.enabled, dataDir, clock, backupDir: config.backup.dir },
-    })
-    const counts = countCommits(metrics.meter)
-    const end = openEnd(log, dataDir)
-    opened.push(() => end.close())
-    const store = openStore({ dataDir, clock, turns, slot: 0, ...counts, onFault: end.now })
-    opened.push(() => store.close())
-    await rememberKey(store, key, dataDir)
-
-    const land = makeEffects(config, dataDir)
-    const certificates = certificatesOf('public', { config, dataDir, log })
-    const httpsPeers = makeHttpsPeers(config)
-    const readAgents = () => loadTrackingAgents(trackingAgentFiles(dataDir))
-    const recorder = openRecorder({
-      ...{ store, clock, log, land, agents: readAgents() },
-      machineWithinMs: config.tracking.machineWithin,
-    })
-    // After the listener, whose last hits it writes.
-    opened.push(() => recorder.close())
-    const publicServer = await openPublicServer(options, {
-      ...{ store, clock, key, metrics, recorder, hold, challenge: certificates.challenge },
-      overTls: publicOverTls(options, httpsPeers, certificates),
-    })
-    opened.push(() => publicServer.close(config.http.shutdownGrace))
-    const publicUrl = config.http.public.url || urlOf(config.http.public.host, publicServer.port)
-
-    // The threads read them too; here a bad file stops the start with its problems.
-    const plans = loadPlans(plansFile(dataDir))
-    await refuseUnknownPlans(store.read, plans)
-    loadBounceRules(bounceRuleFiles(dataDir))
-    loadFeedbackLoops(feedbackLoopFiles(dataDir))
-    await holdOldMail({ store, clock, log })
-    await store.write(noteAllBlocked)
-    const backlogMemory = makeBacklogMemory()
-    const backlog = joinBacklog(backlogMemory)
-    await backlog.recount(store.read)
-    const shared = { turns, backlog: backlogMemory }
-    // What comes while the threads start is found by their first look.
-    let ringOfThreads: (due: readonly StreamDue[]) => void = () => {}
-    const crew = await openCrew({
-      ...{ config, dataDir, publicUrl, ...shared, log, clock, metrics, httpsPeers },
-      onRing: (due) => ringOfThreads(due),
-      isLate: options.isLate,
-      isHeld: hold.isOn,
-    })
-    opened.push(() => crew.close())
-    const { maxQueued } = config.outbound
-    const { meter } = metrics
-    const loop = watchLoop(meter, 'main')
-    opened.push(() => loop.close())
-    const health = openHealth({ store, clock, dataDir, crew, backlog, maxQueued, meter })
-    const overview = openOverview({ clock, metrics, crew, health })
-    const ring = makeDoorbell((due) => crew.ring(due))
-    ringOfThreads = ring
-
-    const jobThreads = openJobThreads({
-      ...{ config, configFile, dataDir, ...shared, log, clock, metrics, ring },
-      threads: [...jobsOnDemand, ...jobsOfCalendar],
-    })
-    opened.push(() => jobThreads.close())
-    const jobs = startsOnDemand(jobThreads, log, () => automateIfDue())
-    // Requests ask for it, so that one look serves all that ask while it is under way, and one more after it.
-    let looking = false
-    let lookAgain = false
-    const automateIfDue = () => {
-      lookAgain = looking
-      if (looking) return
-      looking = true
-      nextDueAt(store.read)
-        .then((dueAt) => {
-          if (dueAt !== undefined && dueAt <= clock.now()) jobs.automate()
-        })
-        .catch((error: unknown) => log.error({ error }, 'Automations wait'))
-        .finally(() => {
-          looking = false
-          if (lookAgain) automateIfDue()
-        })
-    }
-    const renderer = openRenderer({ log, clock, whenAsked: options.isLate === true })
-    opened.push(() => renderer.close())
-    const importer = openImporter({ config, dataDir, turns, slot: importSlot, log })
-    opened.push(() => importer.close())
-    const idempotency = makeIdempotency({ store, clock })
-    const versions = makeVersions()
-    const { maxLiveRuns } = config.automations
-    const isLimited = makeLiveLimit(maxLiveRuns)
-    const isFull = () => isLimited(store.read, clock.now())
-    const chores: Chore[] = [
-      { name: 'expired idempotency keys', everyMs: 600_000, run: idempotency.sweep },
-      {
-        name: 'sessions and links of people that are over',
-        everyMs: 600_000,
-        run: () => store.write((tx) => forgetPastEntries(tx, clock.now())),
-      },
-      {
-        name: 'deleted lists',
-        everyMs: 10_000,
-        run: (stop) => removeDeletedLists({ store, clock, log }, stop),
-      },
-      {
-        name: 'expired deliveries',
-        everyMs: 30_000,
-        run: (stop) =>
-          expireOverdue({ store, clock, log, backlog, land, gateOf: crew.gateOf }, stop),
-      },
-      {
-        name: 'campaigns that wait',
-        everyMs: 5_000,
-        async run() {
-          if (await campaignsWait({ store, clock })) jobs.expand()
-        },
-      },
-      {
-        name: 'expired suppressions',
-        everyMs: 60_000,
-        run: (stop) => liftExpired({ store, clock, log }, stop),
-      },
-      ...automationChores({
-        ...{ store, clock, plans, versions, isFull },
-        meter: metrics.meter,
-        automate: jobs.automate,
-      }),
-      ...forwardingChores({ store, clock, log, config, backlog, ring }),
-      ...operatorChores({
-        ...{ store, clock, log, config, backlog, ring },
-        observe: makeObserver({ store, clock, config, dataDir, crew, backlog }),
-        ways: operatorWays({ config, clock, env: process.env }),
-      }),
-      ...protectionChores({ store, clock, log, config, meter: metrics.meter }),
-      { name: 'own event loop', everyMs: tellEveryMs, run: async () => loop.read() },
-      ...health.chores,
-      overview.chore,
-      ...operatorGauges({ store, clock, config, dataDir, backlog, meter }),
-      ...renewedCertificates(config, log, () => {
-        certificates.reload()
-        crew.reload()
-      }),
-      ...acmeChores({
-        ...{ store, clock, config, dataDir, log, meter, certificates },
-        reload: () => crew.reload(),
-        renew: () => void calendar?.runNow('certificates'),
-      }),
-      ...webhookChores({ store, clock, log }),
-    ]
-    let housekeeping: ReturnType<typeof startHousekeeping> | undefined
-    opened.push(() => housekeeping?.stop())
-    let calendar: Calendar | undefined
-    opened.push(async () => {
-      const closed = calendar?.close()
-      await jobThreads.close()
-      await closed
-    })
-    const runNow: Calendar['runNow'] = (name) => calendar?.runNow(name)
-    const control = await openControl(dataDir, log, crew, { runNow }, overview.tell)
-    opened.push(() => control.close())
-    // Last, and so closed first: nothing is asked for while its parts are closing.
+    back.add(() => notifier.close())
+    const ground = await openGround(options, back)
+    const { hold, clock } = ground
+    const front = await openFront(ground, back)
+    const plans = await readOperatorsFiles(ground)
+    await settlePast(ground)
+    const work = await startWork(ground, front, back)
+    const { crew, health } = work
+    const tools = openTools(ground, plans, back)
+    const recurring = makeRecurring({ ground, front, work, tools }, back)
+    const { runNow } = recurring
+    const control = await openControl(options.dataDir, log, crew, { runNow }, work.overview.tell)
+    back.add(() => control.close())
+    // Last there and so first closed: nothing is asked for while its parts are closing.
     const privateServer = await openPrivateServer(options, {
-      store,
-      key,
-      clock,
-      metrics,
-      ring,
-      backlog,
-      health,
-      hold,
-      plans,
-      gateOf: crew.gateOf,
-      publicUrl,
-      land,
-      running: { overview: overview.tell, gateOf: crew.gateOf, retry: crew.retry, runJob: runNow },
-      renderer,
-      importer,
-      idempotency,
-      expand: jobs.expand,
-      automate: jobs.automate,
-      automateIfDue,
-      versions,
-      isFull,
-      liveLimit: makeLiveLimit(maxLiveRuns),
-      overTls: privateOverTls(dataDir, httpsPeers),
-    })
-    opened.push(() => privateServer.close(config.http.shutdownGrace))
-    const begin = async () => {
-      housekeeping = startHousekeeping(clock, log, chores)
-      calendar = await openCalendar({
-        ...{ store, clock, log, meter: metrics.meter, threads: jobThreads },
-        ...{ jobs: calendarJobs(config.jobs), zone: config.jobs.zone },
-      })
-      // What a stop or a kill has left half done.
-      if (await campaignsWait({ store, clock })) jobs.expand()
-      automateIfDue()
-    }
-    if (hold.isOn) {
-      health.become('held')
-      const begun = beginWhenLifted(hold, {
-        ...{ health, log },
-        async begin() {
-          await crew.complete()
-          await begin()
-        },
-      })
-      opened.push(async () => {
-        hold.close()
-        await begun
-      })
-    } else await begin()
-
-    notifier.ready()
-    if (options.isLate !== true && !hold.isOn) health.become('running')
-    notifier.startWatchdog(() => crew.healthy())
-
-    const { private: httpsPort } = crew.httpsPorts
-    const { host: privateHost } = config.http.private
-    const privateUrl =
-      httpsPort === undefined
-        ? urlOf(privateHost, privateServer.port)
-        : urlOf(privateHost, httpsPort, 'https')
-    const smtp = Object.entries({ inbound: crew.inboundPort, ...crew.submissionPorts })
-    overview.listensAt([
-      { name: 'API', at: privateUrl },
-      { name: 'public', at: publicUrl },
-      ...smtp.flatMap(([name, port]) => (port === undefined ? [] : [{ name, at: `port ${port}` }])),
-    ])
-    log.info(
-      {
-        ...{
-          privateUrl,
-          publicUrl,
-          route: config.outbound.route,
-          sandboxSmtpPort: crew.sandboxPort,
-        },
-        runtime: runtimeInUse().name,
+      ...{ ...ground, ...work, ...tools, ...work.jobs },
+      ...{ publicUrl: front.publicUrl, gateOf: crew.gateOf },
+      overTls: privateOverTls(options.dataDir, front.httpsPeers),
+      running: {
+        ...{ overview: work.overview.tell, gateOf: crew.gateOf, retry: crew.retry },
+        runJob: runNow,
       },
-      'Posthorn is up',
-    )
-    if (!isReachable(config)) {
-      log.warn(
-        { publicUrl },
-        'http.public.url is not set: links in marketing mail lead nowhere, and opens and clicks are not tracked',
-      )
-    }
+    })
+    back.add(() => privateServer.close(config.http.shutdownGrace))
+    if (hold.isOn) beginWhenLifted(hold, { log, work, begin: recurring.begin }, back)
+    else await recurring.begin()
+    notifier.ready()
+    if (!isLate && !hold.isOn) health.become('running')
+    notifier.startWatchdog(() => crew.healthy())
+    const ports = tellWhere(ground, front, work, privateServer)
     return {
-      privateUrl,
-      publicUrl,
-      ...(crew.sandboxPort === undefined ? {} : { sandboxSmtpPort: crew.sandboxPort }),
-      ...(crew.inboundPort === undefined ? {} : { inboundSmtpPort: crew.inboundPort }),
-      submissionPorts: crew.submissionPorts,
-      publicPort: publicServer.port,
-      httpsPorts: crew.httpsPorts,
+      ...ports,
       async complete() {
         await crew.complete()
         health.become('running')
       },
       reload() {
         log.info({}, 'Reading files again')
-        certificates.reload()
+        front.reload()
         crew.reload()
-        readAgain(log, readAgents, recorder.useAgents)
       },
       ...closing({
-        ...{ log, notifier, closeAll },
+        ...{ log, notifier, closeAll: back.go },
         async announce() {
           health.become('stopping')
           const { shutdownNotice } = config.http
@@ -411,64 +141,163 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       }),
     }
   } catch (error) {
-    await closeAll()
+    await back.go()
     throw error
   }
 }
 
-/** What a start that an upgrade holds has left for later. One that fails then ends the process, and systemd starts another. */
-async function beginWhenLifted(
-  hold: Hold,
-  { health, log, begin }: { health: Health; log: Log; begin: () => Promise<void> },
-): Promise<void> {
-  const isHealthy = async () => {
-    const reasons = [...(await health.unhealthy()), ...(await health.unready())]
-    return reasons.every(({ what }) => what === 'held')
-  }
-  try {
-    if (!(await hold.over(isHealthy))) return
-    await begin()
-    health.become('running')
-    log.info({}, 'The upgrade is over: mail is taken and sent')
-  } catch (error) {
-    log.error({ error }, 'The start could not be completed')
-    process.exit(exitStatus.failed)
+type Front = Awaited<ReturnType<typeof openFront>>
+
+/** The public listener, which is there before the threads: its port is in the links of the mail that they send. */
+async function openFront(ground: Ground, back: WayBack) {
+  const { config, dataDir, log, clock, store, land } = ground
+  const certificates = certificatesOf('public', { config, dataDir, log })
+  const httpsPeers = makeHttpsPeers(config)
+  const readAgents = () => loadTrackingAgents(trackingAgentFiles(dataDir))
+  const recorder = openRecorder({
+    ...{ store, clock, log, land, agents: readAgents() },
+    machineWithinMs: config.tracking.machineWithin,
+  })
+  // Closed after the listener, whose last hits it writes.
+  back.add(() => recorder.close())
+  const server = await openPublicServer(ground, {
+    ...{ ...ground, recorder, challenge: certificates.challenge },
+    overTls: publicOverTls(ground, httpsPeers, certificates),
+  })
+  back.add(() => server.close(config.http.shutdownGrace))
+  return {
+    ...{ certificates, httpsPeers },
+    publicPort: server.port,
+    publicUrl: config.http.public.url || urlOf(config.http.public.host, server.port),
+    reload() {
+      certificates.reload()
+      readAgain(log, readAgents, recorder.useAgents)
+    },
   }
 }
 
-/** `close` runs once, however often it is called. */
-function closing({
-  log,
-  notifier,
-  announce,
-  closeAll,
-}: {
-  log: Log
-  notifier: { stopping(): void }
-  /** Says that the end comes, and waits until those have heard it who are to send no more. */
-  announce: () => Promise<void>
-  closeAll: () => Promise<void>
-}): Pick<Appliance, 'close' | 'closed'> {
-  let announceClosed = () => {}
-  const closed = new Promise<void>((resolve) => {
-    announceClosed = resolve
+/** Refuses the start for files of the operator that are wrong. The threads read them too, and could only die of it. */
+async function readOperatorsFiles({ dataDir, store }: Ground): Promise<Plans> {
+  const plans = loadPlans(plansFile(dataDir))
+  await refuseUnknownPlans(store.read, plans)
+  loadBounceRules(bounceRuleFiles(dataDir))
+  loadFeedbackLoops(feedbackLoopFiles(dataDir))
+  return plans
+}
+
+/** Before any thread may send: mail of the past is held, and runs are marked whose account may not go on. */
+async function settlePast({ store, clock, log }: Ground): Promise<void> {
+  await holdOldMail({ store, clock, log })
+  await store.write(noteAllBlocked)
+}
+
+/** What comes again: the chores of the main thread and the jobs of the calendar. Nothing runs before `begin`. */
+function makeRecurring(
+  parts: { ground: Ground; front: Front; work: Work; tools: Tools },
+  back: WayBack,
+) {
+  const { ground, front, work, tools } = parts
+  const { config, clock, log, store, metrics } = ground
+  const { jobs, jobThreads } = work
+  let calendar: Calendar | undefined
+  const runNow: Calendar['runNow'] = (name) => calendar?.runNow(name)
+  const { certificates } = front
+  const chores = choresOf({ ground, work, tools, certificates, runNow })
+  let housekeeping: ReturnType<typeof startHousekeeping> | undefined
+  back.add(() => housekeeping?.stop())
+  back.add(async () => {
+    // The calendar writes how its jobs ended, so their threads end first.
+    const closed = calendar?.close()
+    await jobThreads.close()
+    await closed
   })
-  const stop = async () => {
-    log.info({}, 'Stopping')
-    notifier.stopping()
-    await announce()
-    await closeAll()
-    log.info({}, 'Stopped')
-    announceClosed()
-  }
-  let stopped: Promise<void> | undefined
   return {
-    closed,
-    close() {
-      stopped ??= stop()
-      return stopped
+    runNow,
+    async begin() {
+      housekeeping = startHousekeeping(clock, log, chores)
+      calendar = await openCalendar({
+        ...{ store, clock, log, meter: metrics.meter, threads: jobThreads },
+        ...{ jobs: calendarJobs(config.jobs), zone: config.jobs.zone },
+      })
+      // What a stop or a kill has left half done.
+      if (await campaignsWait({ store, clock })) jobs.expand()
+      jobs.automateIfDue()
     },
   }
+}
+
+/** Says where it can be reached: in the log, in `posthorn status`, and to who has started it. */
+function tellWhere(
+  { config, log }: Ground,
+  { publicUrl, publicPort }: Front,
+  { crew, overview }: Work,
+  privateServer: { readonly port: number },
+) {
+  const { inboundPort, submissionPorts, httpsPorts, sandboxPort } = crew
+  const { host } = config.http.private
+  // With TLS it listens on a socket, and has no port of its own to ask for.
+  const privateUrl =
+    httpsPorts.private === undefined
+      ? urlOf(host, privateServer.port)
+      : urlOf(host, httpsPorts.private, 'https')
+  const smtp = Object.entries({ inbound: inboundPort, ...submissionPorts })
+  overview.listensAt([
+    { name: 'API', at: privateUrl },
+    { name: 'public', at: publicUrl },
+    ...smtp.flatMap(([name, port]) => (port === undefined ? [] : [{ name, at: `port ${port}` }])),
+  ])
+  const { route } = config.outbound
+  const { name: runtime } = runtimeInUse()
+  log.info(
+    { privateUrl, publicUrl, route, sandboxSmtpPort: sandboxPort, runtime },
+    'Posthorn is up',
+  )
+  if (!isReachable(config)) {
+    log.warn(
+      { publicUrl },
+      'http.public.url is not set: links in marketing mail lead nowhere, and opens and clicks are not tracked',
+    )
+  }
+  return {
+    ...{ privateUrl, publicUrl, publicPort, submissionPorts, httpsPorts },
+    ...(sandboxPort === undefined ? {} : { sandboxSmtpPort: sandboxPort }),
+    ...(inboundPort === undefined ? {} : { inboundSmtpPort: inboundPort }),
+  }
+}
+
+/**
+ * What a start that an upgrade holds has left for later. One that fails then ends the process, and systemd starts
+ * another.
+ */
+function beginWhenLifted(
+  hold: Hold,
+  { log, work, begin }: { log: Log; work: Work; begin: () => Promise<void> },
+  back: WayBack,
+): void {
+  const { crew, health } = work
+  health.become('held')
+  const begun = (async () => {
+    try {
+      if (!(await hold.over(() => isWell(health)))) return
+      await crew.complete()
+      await begin()
+      health.become('running')
+      log.info({}, 'The upgrade is over: mail is taken and sent')
+    } catch (error) {
+      log.error({ error }, 'The start could not be completed')
+      process.exit(exitStatus.failed)
+    }
+  })()
+  back.add(async () => {
+    hold.close()
+    await begun
+  })
+}
+
+/** Nothing is wrong but that it is held. */
+async function isWell(health: Health): Promise<boolean> {
+  const reasons = [...(await health.unhealthy()), ...(await health.unready())]
+  return reasons.every(({ what }) => what === 'held')
 }
 
 const urlOf = (host: string, port: number, scheme = 'http') =>

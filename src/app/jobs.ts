@@ -1,4 +1,7 @@
+import { nextDueAt } from '../automations/index.js'
+import type { Clock } from '../clock/index.js'
 import type { Log } from '../log/index.js'
+import type { Store } from '../store/index.js'
 import { automateSlot, expandSlot } from './crew.js'
 import type { JobThread, JobThreads } from './job-threads.js'
 
@@ -8,6 +11,8 @@ export interface Jobs {
   expand(): void
   /** Starts the engine of automations; if it is under way, it looks for what is due at once. */
   automate(): void
+  /** The same, if a step is due now. */
+  automateIfDue(): void
 }
 
 export const jobsOnDemand: readonly JobThread[] = [
@@ -15,8 +20,11 @@ export const jobsOnDemand: readonly JobThread[] = [
   { name: 'automate', slot: automateSlot },
 ]
 
-/** `onAutomated`: the engine of automations has ended, and whoever knows when the next step is due starts it again. */
-export function startsOnDemand(threads: JobThreads, log: Log, onAutomated: () => void): Jobs {
+/** What starts them. Each may be asked for at any moment and as often as anybody likes. */
+export function startsOnDemand(
+  threads: JobThreads,
+  { store, clock, log }: { store: Store; clock: Clock; log: Log },
+): Jobs {
   let expandAgain = false
   // One that broke is begun anew when its chore looks, not at once and for ever.
   const start = async (name: 'expand' | 'automate', again: () => void) => {
@@ -35,11 +43,27 @@ export function startsOnDemand(threads: JobThreads, log: Log, onAutomated: () =>
       if (expandAgain) expand()
     })
   }
-  return {
-    expand,
-    automate() {
-      if (threads.isRunning('automate')) threads.post('automate', 'ring')
-      else void start('automate', onAutomated)
-    },
+  const automate = () => {
+    if (threads.isRunning('automate')) threads.post('automate', 'ring')
+    // A step may have fallen due while the engine ended.
+    else void start('automate', automateIfDue)
   }
+  // Requests ask for it, so that one look serves all that ask while it is under way, and one more after it.
+  let looking = false
+  let lookAgain = false
+  const automateIfDue = () => {
+    lookAgain = looking
+    if (looking) return
+    looking = true
+    nextDueAt(store.read)
+      .then((dueAt) => {
+        if (dueAt !== undefined && dueAt <= clock.now()) automate()
+      })
+      .catch((error: unknown) => log.error({ error }, 'Automations wait'))
+      .finally(() => {
+        looking = false
+        if (lookAgain) automateIfDue()
+      })
+  }
+  return { expand, automate, automateIfDue }
 }

@@ -60,11 +60,11 @@ import {
 import { trackingRoutes } from '../tracking/routes.js'
 import { webhookRoutes } from '../webhooks/routes.js'
 import { makeApiAudit } from './api-audit.js'
+import { listenerCertificates } from './certificates.js'
 import { shapingFiles } from './files.js'
 import type { Health } from './health.js'
-import { healthRoutes } from './health-routes.js'
+import { healthRoutes } from './health.js'
 import type { Hold } from './hold.js'
-import { listenerCertificates } from './listener-certificates.js'
 import { countAnswers, type Metrics } from './metrics.js'
 import { openResolver } from './resolver.js'
 
@@ -167,7 +167,7 @@ export async function openPrivateServer(
     sendNotice: (mail) => mailOwn(core, config, mail),
     people: makePeople({
       ...{ store, clock, key: core.key },
-      asksFactorOfOperators: isReachable(config),
+      asksFactorOfOperators: othersReachPages(config),
     }),
     mail: {
       ...{ ...sending, protection: config.protection, gateOf: core.gateOf },
@@ -182,7 +182,7 @@ export async function openPrivateServer(
 }
 
 /** Whether others than this machine reach the pages. Behind a proxy all come from the loopback interface. */
-export function isReachable({ http }: Config): boolean {
+function othersReachPages({ http }: Config): boolean {
   const isLoopback = /^(localhost|127\.|::1$)/.test(http.private.host)
   return !isLoopback || http.trustedProxies.length > 0 || http.private.tls.enabled
 }

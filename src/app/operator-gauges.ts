@@ -6,8 +6,8 @@ import type { Meter } from '../metrics/index.js'
 import { noticeKinds, openNotices } from '../notices/index.js'
 import { databaseFile, diskRoom, type Store } from '../store/index.js'
 import { countEndpoints } from '../webhooks/index.js'
+import { listenerCertificates } from './certificates.js'
 import type { Chore } from './housekeeping.js'
-import { listenerCertificates } from './listener-certificates.js'
 import { tellEveryMs } from './thread-meter.js'
 
 interface Deps {

@@ -1,9 +1,16 @@
 import { existsSync } from 'node:fs'
-import { type ApplianceKey, keyCheckOf, openApplianceKey } from '../config/index.js'
+import type { Clock } from '../clock/index.js'
+import {
+  type ApplianceKey,
+  createApplianceKeyFile,
+  keyCheckOf,
+  openApplianceKey,
+} from '../config/index.js'
 import { signingKeys } from '../domains/index.js'
 import { exitStatus, OperatorError } from '../errors/index.js'
-import { findDatabase, type Store } from '../store/index.js'
+import { findDatabase, makeTurns, migrateStore, openStore, type Store } from '../store/index.js'
 import { applianceKeyFile } from './files.js'
+import { isServed } from './lock.js'
 
 /*
  * A database and its appliance key belong together: with another key no domain signs, no webhook is sent,
@@ -75,3 +82,15 @@ const misplaced = (message: string, cause?: unknown) =>
     status: exitStatus.misplaced,
     ...(cause === undefined ? {} : { cause }),
   })
+
+/**
+ * The appliance key and the database of a data directory: makes what is missing, and brings the database up to date.
+ * Refuses a key and a database that do not belong together before anything is made.
+ */
+export async function makeDatabase(dataDir: string, clock: Clock): Promise<void> {
+  refuseForeignKey(dataDir)
+  createApplianceKeyFile(applianceKeyFile(dataDir))
+  await migrateStore(dataDir, () => isServed(dataDir))
+  const store = openStore({ dataDir, clock, turns: makeTurns(), slot: 0 })
+  await rememberKey(store, openOwnKey(dataDir), dataDir).finally(() => store.close())
+}

@@ -70,7 +70,7 @@ async function initialise(found: Place, options: InitOptions): Promise<void> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   becomeOwner(place)
   // Only here: loading the database takes longer than a refusal needs.
-  const { makeDatabase } = await import('../app/make-database.js')
+  const { makeDatabase } = await import('../app/own-database.js')
   const { refuseForeignKey } = await import('../app/own-database.js')
   refuseForeignKey(dataDir)
   tell(`Settings ${file}: ${settingsThere ? 'are there, kept' : 'written'}`)

@@ -117,7 +117,7 @@ export async function makeAll(work: SetupWork): Promise<Made> {
   const differ = work.found === 'theirs' ? differences(settingsOf(place), given(work)) : []
   for (const one of differ) tell('', styled('yellow', `differs: ${one}`))
   const first = await asOwner(place, async () => {
-    const { makeDatabase } = await import('../app/make-database.js')
+    const { makeDatabase } = await import('../app/own-database.js')
     await makeDatabase(place.dataDir, systemClock)
     tell(isNew ? 'made' : 'kept', `${place.dataDir}: database and keys`)
     return firstOf(place, answers, options.account)

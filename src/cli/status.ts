@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { listenerCertificates } from '../app/listener-certificates.js'
+import { listenerCertificates } from '../app/certificates.js'
 import { dayMs, shownFor } from '../clock/index.js'
 import { packageVersion } from '../config/index.js'
 import { type ApplianceStatus, type Flow, readStatus, type TroubledSite } from '../doctor/index.js'

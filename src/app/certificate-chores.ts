@@ -3,8 +3,13 @@ import {
   type Certificates,
   countCertificates,
   type RenewDeps,
+  stampOf,
 } from '../certificates/index.js'
+import type { Config } from '../config/index.js'
+import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
+import { readCertificate } from '../smtpd/index.js'
+import { certificateFiles } from './certificates.js'
 import type { Chore } from './housekeeping.js'
 
 type Deps = Pick<RenewDeps, 'store' | 'clock' | 'config' | 'dataDir'> & {
@@ -17,11 +22,20 @@ type Deps = Pick<RenewDeps, 'store' | 'clock' | 'config' | 'dataDir'> & {
   reload(): void
 }
 
+/** What keeps the certificates that listeners offer the newest ones there are. */
+export const certificateChores = (deps: Deps): Chore[] => [
+  ...renewedCertificates(deps.config, deps.log, () => {
+    deps.certificates.reload()
+    deps.reload()
+  }),
+  ...acmeChores(deps),
+]
+
 /**
  * Has certificates got and renewed as they fall due, and offered as they come: a new name waits some seconds, not
  * for the night. The job's thread does the work.
  */
-export function acmeChores(deps: Deps): Chore[] {
+function acmeChores(deps: Deps): Chore[] {
   const { config, log, certificates, renew, reload } = deps
   if (!config.tls.acme) return []
   certificates.onChange(() => {
@@ -50,4 +64,34 @@ async function show({ store, config, certificates, meter }: Deps): Promise<void>
   if (held.length === 0) return
   const first = Math.min(...held.map(({ endsAt }) => endsAt))
   meter.gauge('posthorn_acme_certificate_end_timestamp_seconds', {}, first / 1_000)
+}
+
+/**
+ * Has the listeners read their certificates again when the files have changed, as whoever renews them may not
+ * send SIGHUP. Half a pair (the new certificate with the old key) is waited for.
+ */
+export function renewedCertificates(config: Config, log: Log, reload: () => void): Chore[] {
+  const pairs = certificateFiles(config)
+  if (pairs.length === 0) return []
+  const stamp = () => pairs.map(stampOf).join()
+  let known = stamp()
+  return [
+    {
+      name: 'renewed certificates',
+      everyMs: 30_000,
+      async run() {
+        const now = stamp()
+        if (now === known) return
+        try {
+          for (const files of pairs) readCertificate(files)
+        } catch {
+          // They are being written, or wrong for good, which the job `certificates` tells.
+          return
+        }
+        known = now
+        log.info({}, 'The files of a certificate have changed: the listeners read them again')
+        reload()
+      },
+    },
+  ]
 }

@@ -1,7 +1,7 @@
 import { copyFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { renewedCertificates } from '../../src/app/renewed-certificates.js'
+import { renewedCertificates } from '../../src/app/certificate-chores.js'
 import { loadConfig } from '../../src/config/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { makeTempDir } from '../support/store.js'

@@ -1,0 +1,101 @@
+import { campaignsWait } from '../broadcasts/index.js'
+import type { Certificates } from '../certificates/index.js'
+import { removeDeletedLists } from '../contacts/index.js'
+import { expireOverdue } from '../deliveries/index.js'
+import { forgetPastEntries } from '../people/index.js'
+import { liftExpired } from '../suppression/index.js'
+import { announceDisabled } from '../webhooks/index.js'
+
+import { automationChores } from './automations.js'
+import type { Calendar } from './calendar.js'
+import { certificateChores } from './certificate-chores.js'
+import { makeObserver } from './conditions.js'
+import { forwardingChores } from './forwarding.js'
+import type { Ground } from './ground.js'
+import type { Chore } from './housekeeping.js'
+import { operatorChores } from './operator.js'
+import { operatorGauges } from './operator-gauges.js'
+import { operatorWays } from './operator-ways.js'
+import { protectionChores } from './protection.js'
+
+import { tellEveryMs } from './thread-meter.js'
+import type { Tools, Work } from './work.js'
+
+interface Deps {
+  ground: Ground
+  work: Work
+  tools: Tools
+  certificates: Certificates
+  /** Starts a job of the calendar now. */
+  runNow: Calendar['runNow']
+}
+
+/** Everything small that recurs on the main thread: what has ended is swept, what is due is started, figures are shown. */
+export function choresOf({ ground, work, tools, certificates, runNow }: Deps): Chore[] {
+  const { config, dataDir, log, clock, store, metrics } = ground
+  const { backlog, crew, loop, health, overview, ring, jobs } = work
+  const { meter } = metrics
+  return [
+    ...sweeps(ground, work, tools),
+    {
+      name: 'campaigns that wait',
+      everyMs: 5_000,
+      async run() {
+        if (await campaignsWait({ store, clock })) jobs.expand()
+      },
+    },
+    ...automationChores({ ...tools, store, clock, meter, automate: jobs.automate }),
+    ...forwardingChores({ store, clock, log, config, backlog, ring }),
+    ...operatorChores({
+      ...{ store, clock, log, config, backlog, ring },
+      observe: makeObserver({ store, clock, config, dataDir, crew, backlog }),
+      ways: operatorWays({ config, clock, env: process.env }),
+    }),
+    ...protectionChores({ store, clock, log, config, meter }),
+    { name: 'own event loop', everyMs: tellEveryMs, run: async () => loop.read() },
+    ...health.chores,
+    overview.chore,
+    ...operatorGauges({ store, clock, config, dataDir, backlog, meter }),
+    ...certificateChores({
+      ...{ store, clock, config, dataDir, log, meter, certificates },
+      reload: () => crew.reload(),
+      renew: () => void runNow('certificates'),
+    }),
+    {
+      name: 'notices of webhooks',
+      everyMs: 5_000,
+      run: (stop) => announceDisabled({ store, clock, log }, stop),
+    },
+  ]
+}
+
+/** What is over and would pile up. */
+function sweeps(
+  { log, clock, store, land }: Ground,
+  { backlog, crew }: Work,
+  { idempotency }: Tools,
+): Chore[] {
+  return [
+    { name: 'expired idempotency keys', everyMs: 600_000, run: idempotency.sweep },
+    {
+      name: 'sessions and links of people that are over',
+      everyMs: 600_000,
+      run: () => store.write((tx) => forgetPastEntries(tx, clock.now())),
+    },
+    {
+      name: 'deleted lists',
+      everyMs: 10_000,
+      run: (stop) => removeDeletedLists({ store, clock, log }, stop),
+    },
+    {
+      name: 'expired deliveries',
+      everyMs: 30_000,
+      run: (stop) => expireOverdue({ store, clock, log, backlog, land, gateOf: crew.gateOf }, stop),
+    },
+    {
+      name: 'expired suppressions',
+      everyMs: 60_000,
+      run: (stop) => liftExpired({ store, clock, log }, stop),
+    },
+  ]
+}

@@ -1,0 +1,93 @@
+import { makeLiveLimit, makeVersions } from '../automations/index.js'
+import type { Plans } from '../billing/index.js'
+import { openImporter } from '../contacts/index.js'
+import { joinBacklog, makeBacklogMemory, type StreamDue } from '../deliveries/index.js'
+import { makeIdempotency } from '../emails/index.js'
+import { openRenderer } from '../templates/index.js'
+import { jobsOfCalendar } from './calendar.js'
+import { importSlot, openCrew } from './crew.js'
+import type { Ground } from './ground.js'
+import { openHealth } from './health.js'
+import type { HttpsPeers } from './https.js'
+import { openJobThreads } from './job-threads.js'
+import { jobsOnDemand, startsOnDemand } from './jobs.js'
+import { openOverview } from './overview.js'
+import { watchLoop } from './thread-meter.js'
+import type { WayBack } from './way-back.js'
+
+export type Work = Awaited<ReturnType<typeof startWork>>
+
+/** Starts the worker threads, and what watches them and wakes them. Rejects when one of them cannot start. */
+export async function startWork(
+  ground: Ground,
+  { publicUrl, httpsPeers }: { publicUrl: string; httpsPeers: HttpsPeers },
+  back: WayBack,
+) {
+  const { config, configFile, dataDir, log, clock, store, metrics, turns, hold, isLate } = ground
+  const { meter } = metrics
+  const backlogMemory = makeBacklogMemory()
+  const backlog = joinBacklog(backlogMemory)
+  await backlog.recount(store.read)
+  const shared = { turns, backlog: backlogMemory }
+  // What comes while the threads start is found by their first look.
+  let ringOfThreads: (due: readonly StreamDue[]) => void = () => {}
+  const crew = await openCrew({
+    ...{ config, dataDir, publicUrl, ...shared, log, clock, metrics, httpsPeers, isLate },
+    onRing: (due) => ringOfThreads(due),
+    isHeld: hold.isOn,
+  })
+  back.add(() => crew.close())
+  const loop = watchLoop(meter, 'main')
+  back.add(() => loop.close())
+  const { maxQueued } = config.outbound
+  const health = openHealth({ store, clock, dataDir, crew, backlog, maxQueued, meter })
+  const overview = openOverview({ clock, metrics, crew, health })
+  const ring = makeDoorbell((due) => crew.ring(due))
+  ringOfThreads = ring
+  const jobThreads = openJobThreads({
+    ...{ config, configFile, dataDir, ...shared, log, clock, metrics, ring },
+    threads: [...jobsOnDemand, ...jobsOfCalendar],
+  })
+  back.add(() => jobThreads.close())
+  const jobs = startsOnDemand(jobThreads, { store, clock, log })
+  return { backlog, crew, loop, health, overview, ring, jobThreads, jobs }
+}
+
+export type Tools = ReturnType<typeof openTools>
+
+/** What requests are served with, beside the store. */
+export function openTools(ground: Ground, plans: Plans, back: WayBack) {
+  const { config, dataDir, log, clock, store, turns, isLate = false } = ground
+  const renderer = openRenderer({ log, clock, whenAsked: isLate })
+  back.add(() => renderer.close())
+  const importer = openImporter({ config, dataDir, turns, slot: importSlot, log })
+  back.add(() => importer.close())
+  const { maxLiveRuns } = config.automations
+  const isLimited = makeLiveLimit(maxLiveRuns)
+  return {
+    ...{ plans, renderer, importer },
+    idempotency: makeIdempotency({ store, clock }),
+    versions: makeVersions(),
+    /** Whether there are as many runs of automations as there may be. */
+    isFull: () => isLimited(store.read, clock.now()),
+    liveLimit: makeLiveLimit(maxLiveRuns),
+  }
+}
+
+/** Rings that come in one turn of the event loop go out as one message, a stream once with its earliest time. */
+function makeDoorbell(deliver: (due: readonly StreamDue[]) => void) {
+  let waiting = new Map<string, StreamDue>()
+  const flush = () => {
+    const due = [...waiting.values()]
+    waiting = new Map()
+    deliver(due)
+  }
+  return (due: readonly StreamDue[]) => {
+    if (waiting.size === 0 && due.length > 0) setImmediate(flush)
+    for (const item of due) {
+      const stream = `${item.class} ${item.accountId} ${item.lane}`
+      const known = waiting.get(stream)
+      if (known === undefined || item.dueAt < known.dueAt) waiting.set(stream, item)
+    }
+  }
+}
