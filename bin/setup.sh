@@ -41,24 +41,34 @@ nodes_that_fit() {
     sed -n '1h; 1!H; ${x; s/\n/, or /g; p}'
 }
 
-# Packages are in line when the lock file, the test runner's settings and Node are those of last time.
+# `install_modules` for everything, `install_modules --omit-tests` for what building and running want: less than half of
+# it. Packages are in line when the lock file and Node are those of last time; all of them will do for a part.
 install_modules() {
-  local stamp=node_modules/.posthorn-lock now
-  now=$(cat $lock .runtimes/runtimes.json .taprc | sha256sum | cut -c1-64)-$(node --version)
-  if [ "$(cat $stamp 2>/dev/null)" = "$now" ] && [ -d .tap/plugins ]; then return 0; fi
-  step "Installing npm packages for $runtime$([ $compiles = no ] || echo ' (compiling better-sqlite3 takes about a minute)')"
-  # Of npm and the compiler only what shows progress; the rest is in the log.
-  node bin/runtime install 2>&1 | tee $results/npm-ci.log |
-    awk '/^npm http/ { if (++n % 100 == 0) print "    " n " look-ups" }
-      /^> |^ +(CC|CXX|SOLINK_MODULE)\(|^npm error|^added|^bin\/runtime:/ { print "    " $0 }
-      { fflush() }'
-  done_with "${PIPESTATUS[0]}" || give_up "the packages were not installed; see $results/npm-ci.log."
+  local part=${1:-} stamp=node_modules/.posthorn-lock now there
+  now=$(cat $lock .runtimes/runtimes.json bin/runtime | sha256sum | cut -c1-64)-$(node --version)
+  there=$(cat $stamp 2>/dev/null)
+  if [ "$there" != "$now" ] && { [ -z "$part" ] || [ "$there" != "$now $part" ]; }; then
+    step "Installing npm packages for $runtime$([ $compiles = no ] || echo ' (compiling better-sqlite3 takes about a minute)')"
+    # Of npm and the compiler only what shows progress; the rest is in the log.
+    node bin/runtime install $part 2>&1 | tee $results/npm-ci.log |
+      awk '/^npm http/ { if (++n % 100 == 0) print "    " n " look-ups" }
+        /^> |^ +(CC|CXX|SOLINK_MODULE)\(|^npm error|^added|^bin\/runtime:/ { print "    " $0 }
+        { fflush() }'
+    done_with "${PIPESTATUS[0]}" || give_up "the packages were not installed; see $results/npm-ci.log."
+    echo "$now${part:+ $part}" >$stamp
+  fi
+}
+
+# What `tap run` wants, for coverage.
+prepare_test_runner() {
+  local stamp=.tap/plugins/posthorn-settings now
+  now=$(cat $lock .taprc | sha256sum)
+  [ "$(cat $stamp 2>/dev/null)" != "$now" ] || return 0
   step 'Preparing the test runner'
   # Whatever an earlier configuration has left would be used instead.
   rm -rf .tap/plugins
-  node_modules/.bin/tap build >/dev/null
+  tap build >/dev/null && echo "$now" >$stamp
   done_with $? || give_up 'tap build failed.'
-  echo "$now" >$stamp
 }
 
 require_compiler() {
@@ -69,12 +79,13 @@ require_compiler() {
   done
 }
 
+# Without the tests: of those bin/check takes care.
 build_if_older() {
   # A build that failed or was interrupted leaves files too, so what counts is the mark of a good one.
   local mark=dist/.built
-  if [ -f $mark ] && [ -z "$(find src test bin tsconfig.json $lock -newer $mark -print -quit)" ]; then return 0; fi
+  if [ -f $mark ] && [ -z "$(find src bin tsconfig.json tsconfig.build.json $lock -newer $mark -print -quit)" ]; then return 0; fi
   step 'Building'
   mkdir -p dist && touch dist/.building
-  npm run --silent build >/dev/null && mv dist/.building $mark
+  npm run --silent build:appliance >/dev/null && mv dist/.building $mark
   done_with $? || give_up 'the build failed.'
 }
