@@ -2,7 +2,7 @@ import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { LiveGate, RetriedLanes, StreamDue, StreamKey } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
-import type { Contact, Standing, ThreadStanding } from '../outbound/index.js'
+import type { OutboundStanding, Reachability, ThreadStanding } from '../outbound/index.js'
 import type { HttpsPeers } from './https.js'
 import { rehearse } from './rehearse.js'
 import { type Supervised, type SuperviseOptions, supervise } from './supervise.js'
@@ -16,9 +16,9 @@ export interface Crew {
   /** At which gate a stream's mail stands; undefined when nothing of it is due. */
   gateOf(stream: StreamKey): Promise<LiveGate | undefined>
   /** The sites and accounts that the outbound threads are busy with: each is one thread's. */
-  standing(): Promise<Standing>
+  standing(): Promise<OutboundStanding>
   /** What each outbound thread has seen of the way out; those that do not answer are left out. */
-  contacts(): Promise<Contact[]>
+  contacts(): Promise<Reachability[]>
   /** The operator made mail due, which is to be tried even where a site is suspended. */
   retry(lanes: RetriedLanes): void
   /** Starts what `isLate` has left for later; resolves when all of it works, or rejects. */

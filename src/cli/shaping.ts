@@ -6,7 +6,7 @@ import { systemClock } from '../clock/index.js'
 import { allSourceAddresses, settingName } from '../config/index.js'
 import type { MxRoute } from '../dns/index.js'
 import { OperatorError } from '../errors/index.js'
-import type { ExplainedSite, Limits, Policy, ShapingData } from '../outbound/index.js'
+import type { ExplainedSite, Policy, ShapingData, ShapingLimits } from '../outbound/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { withStore } from './database.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime, styled } from './output.js'
@@ -155,7 +155,7 @@ async function showAll(
   )
 }
 
-const shownLimit = (name: keyof Limits, policy: Policy) =>
+const shownLimit = (name: keyof ShapingLimits, policy: Policy) =>
   typeof policy[name] === 'number' ? policy[name].toLocaleString('en') : policy[name]
 
 function inJson(domain: string, route: MxRoute, found: ExplainedSite | undefined) {

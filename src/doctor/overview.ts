@@ -1,8 +1,8 @@
 import type { Series } from '../metrics/index.js'
-import type { Standing } from '../outbound/index.js'
+import type { OutboundStanding } from '../outbound/index.js'
 
 /** What `posthorn status`, `posthorn top` and the operator's pages are told by the running appliance. Plain data. */
-export interface Overview extends Standing {
+export interface Overview extends OutboundStanding {
   version: string
   /** The name of its release tree (`release/`); its version where it runs from a checkout. */
   release: string

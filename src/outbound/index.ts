@@ -4,9 +4,10 @@
  * every attempt ends in exactly one settlement, and a slow destination costs the others nothing.
  * See README.md.
  */
-export type { Contact } from './contact.js'
+
+export type { OutboundStanding, SiteStanding, ThreadStanding } from './admission/index.js'
+export { makeSentCopies, plainTextOf, type SentCopy } from './content/index.js'
 export type { OutboundDeps } from './deps.js'
-export { type Outbound, openOutbound, shardOf } from './dispatch.js'
 export {
   everything,
   leaveToEvidence,
@@ -16,6 +17,8 @@ export {
   type Scope,
   wayInWords,
 } from './egress/index.js'
+export { type Outbound, openOutbound, shardOf } from './outbound.js'
+export type { Reachability } from './reachability.js'
 export {
   type ExplainedSite,
   explainSite,
@@ -26,8 +29,5 @@ export {
   shownSpan,
   type WarmingSource,
   warmingSources,
-} from './explain-site.js'
-export { plainTextOf } from './plain-text.js'
-export { makeSentCopies, type SentCopy } from './sent-copy.js'
+} from './routing/index.js'
 export * from './shaping/index.js'
-export type { SiteStanding, Standing, ThreadStanding } from './standing-sites.js'

@@ -51,7 +51,7 @@ export const failureText = ({ phase, cause, reply }: ConnectFailure): string =>
 export const nxdomainReply = 'The domain does not exist (DNS answers NXDOMAIN)'
 
 /** A delivery before this attempt. */
-export interface Tried {
+export interface TriedSoFar {
   attempts: number
   lastReply: string | null
 }
@@ -62,7 +62,7 @@ const attemptsWithoutAddress = 7
 /** What a route without hosts means. The last reply tells whether NXDOMAIN was seen before. */
 export function outcomeOfRoute(
   route: Exclude<MxRoute, { kind: 'hosts' }>,
-  { attempts, lastReply }: Tried,
+  { attempts, lastReply }: TriedSoFar,
 ): Outcome {
   switch (route.kind) {
     case 'null-mx':

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { type ConditionDeps, makeObserver } from '../../src/app/conditions.js'
 import { beginRun, endRun, keepHandled } from '../../src/calendar/index.js'
 import { loadConfig, readSchedule } from '../../src/config/index.js'
-import type { Contact } from '../../src/outbound/index.js'
+import type { Reachability } from '../../src/outbound/index.js'
 import { FakeClock } from '../support/clock.js'
 import { outboundRig, pass } from '../support/outbound.js'
 import { openTestStore } from '../support/store.js'
@@ -134,11 +134,11 @@ t.test(
 t.test('what one thread reaches, none is cut off from', async (t) => {
   const at = Date.parse('2026-11-21T01:00:00Z')
   const failed = (lane: string, lastAt: number) => ({ lane, firstAt: at, lastAt, why: 'silence' })
-  const silent: Contact = {
+  const silent: Reachability = {
     reachedAt: at - 1,
     unreached: ['a.test', 'b.test', 'c.test'].map((lane) => failed(lane, at + 50 * minuteMs)),
   }
-  let contacts: Contact[] = [silent, { reachedAt: at - 2, unreached: [] }]
+  let contacts: Reachability[] = [silent, { reachedAt: at - 2, unreached: [] }]
   const { found } = await open(t, { crew: { ...wellCrew, contacts: async () => contacts } })
   t.match(await found('queue-stuck'), [{ key: 'connections' }])
   contacts = [silent, { reachedAt: at + 55 * minuteMs, unreached: [] }]

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { deleteContact, removeFromList } from '../../src/contacts/index.js'
-import { stopAtDeparture } from '../../src/outbound/departure.js'
+import { stopAtDeparture } from '../../src/outbound/attempt/departure.js'
 import { suppress } from '../../src/suppression/index.js'
 import { createTopic, optOut } from '../../src/topics/index.js'
 import { dayMs, delay, openEngine, send, trigger, wait } from '../support/automation-rig.js'

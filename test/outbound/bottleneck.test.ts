@@ -1,5 +1,5 @@
 import t from 'tap'
-import { makeBottleneck } from '../../src/outbound/bottleneck.js'
+import { makeBottleneck } from '../../src/outbound/admission/bottleneck.js'
 import { type QueueClass, queueClass } from '../../src/store/index.js'
 
 const { transactional, automation, campaign } = queueClass

@@ -1,6 +1,10 @@
 import t from 'tap'
-import { type Asker, makeShares, serverOf } from '../../src/outbound/connection-shares.js'
-import type { Place } from '../../src/outbound/places.js'
+import {
+  type Asker,
+  makeConnectionShares,
+  serverOf,
+} from '../../src/outbound/admission/connection-shares.js'
+import type { DeliverySlot } from '../../src/outbound/admission/delivery-slots.js'
 import { FakeClock } from '../support/clock.js'
 
 const transactional = 0
@@ -12,37 +16,37 @@ interface Wish extends Partial<Omit<Asker, 'lane'>> {
 
 function rigOf(total = 80) {
   const clock = new FakeClock()
-  const shares = makeShares(total, clock)
+  const shares = makeConnectionShares(total, clock)
   const askerOf = ({ server, ...wish }: Wish): Asker => ({
     ...{ of: transactional, accountId: 'x', site: 'site', answers: true, lane: { server } },
     ...wish,
   })
   const start = (wish: Wish) => {
     const asker = askerOf(wish)
-    return shares.refuses(asker) ? undefined : shares.started({} as Place, asker)
+    return shares.refuses(asker) ? undefined : shares.started({} as DeliverySlot, asker)
   }
   return {
     ...{ clock, shares, start },
     refuses: (wish: Wish) => shares.refuses(askerOf(wish))?.share,
     /** As many as there is room for. */
     fill(wish: (i: number) => Wish) {
-      const places: Place[] = []
-      for (let place = start(wish(0)); place; place = start(wish(places.length))) places.push(place)
-      return places
+      const slots: DeliverySlot[] = []
+      for (let slot = start(wish(0)); slot; slot = start(wish(slots.length))) slots.push(slot)
+      return slots
     },
     async take(wish: Wish, ms: number) {
-      const place = start(wish)
+      const slot = start(wish)
       await clock.advance(ms)
-      if (place) shares.ended(place, true)
+      if (slot) shares.ended(slot, true)
     },
   }
 }
-const isCut = (place: Place) => place.signal?.aborted === true
+const isCut = (slot: DeliverySlot) => slot.signal?.aborted === true
 
 t.test('a site that answers promptly may have half of all connections', async (t) => {
   const { fill, refuses } = rigOf()
-  const places = fill(() => ({ server: '192.0.2.1' }))
-  t.equal(places.length, 40)
+  const slots = fill(() => ({ server: '192.0.2.1' }))
+  t.equal(slots.length, 40)
   t.equal(refuses({ server: '192.0.2.2' }), 'site site')
   t.equal(refuses({ site: 'other', server: '192.0.2.1' }), 'server 192.0.2.1')
   t.equal(refuses({ site: 'other', server: '192.0.2.2' }), undefined)
@@ -112,30 +116,30 @@ t.test('those who have most give up first, down to half of the share', async (t)
   const [first] = many
   t.match(String(first?.signal?.reason), /given up after 60 s, as other mail waits/)
   await clock.advance(600_000)
-  for (const place of many.filter(isCut)) shares.ended(place, true)
+  for (const slot of many.filter(isCut)) shares.ended(slot, true)
   shares.cut()
   t.notOk(lone && isCut(lone), 'where it is not crowded nobody is hurried')
 })
 
 t.test('where all hang at the same moment they get half a minute', async (t) => {
   const { fill, clock, shares } = rigOf()
-  const places = ['x', 'y'].flatMap((accountId) =>
+  const slots = ['x', 'y'].flatMap((accountId) =>
     fill((i) => ({ accountId, site: `${accountId}${i}`, server: `192.0.2.${i}` })),
   )
-  t.equal(places.length, 80, 'all were prompt before')
+  t.equal(slots.length, 80, 'all were prompt before')
   await clock.advance(10_000)
   shares.cut()
-  t.equal(places.filter(isCut).length, 0)
+  t.equal(slots.filter(isCut).length, 0)
   t.equal(shares.cutAt(), clock.now() + 20_000)
   await clock.advance(20_000)
   shares.cut()
-  t.equal(80 - places.filter(isCut).length, 30, 'half of what slow ones may have')
+  t.equal(80 - slots.filter(isCut).length, 30, 'half of what slow ones may have')
 })
 
 t.test('who goes to another server than was expected counts there', async (t) => {
   const { start, shares, refuses } = rigOf()
   const lane = { server: '192.0.2.1' }
-  const places = Array.from({ length: 40 }, (_, i) => {
+  const slots = Array.from({ length: 40 }, (_, i) => {
     const asker = {
       of: transactional,
       accountId: `a${i}`,
@@ -143,14 +147,14 @@ t.test('who goes to another server than was expected counts there', async (t) =>
       answers: true,
       lane,
     } as const
-    const place = shares.started({} as Place, { ...asker, lane: { ...lane } })
-    place.goesTo?.('192.0.2.2')
-    return place
+    const slot = shares.started({} as DeliverySlot, { ...asker, lane: { ...lane } })
+    slot.goesTo?.('192.0.2.2')
+    return slot
   })
   t.equal(refuses({ server: '192.0.2.2' }), 'server 192.0.2.2')
   t.equal(refuses({ server: '192.0.2.1' }), undefined)
-  const [place] = places
-  t.match(place && shares.ended(place, true), ['server 192.0.2.1', 'server 192.0.2.1'].slice(0, 1))
+  const [slot] = slots
+  t.match(slot && shares.ended(slot, true), ['server 192.0.2.1', 'server 192.0.2.1'].slice(0, 1))
   t.ok(start({ server: '192.0.2.2' }))
 })
 
@@ -159,15 +163,15 @@ t.test('an IPv6 server is its network, and a clock set back makes nobody older',
   t.equal(serverOf('2001:db8:1:2::25'), serverOf('2001:db8:1:2:ffff::1'))
   t.not(serverOf('2001:db8:1:2::25'), serverOf('2001:db8:1:3::25'))
   const { fill, clock, shares } = rigOf()
-  const places = fill((i) => ({ site: `s${i}`, answers: false }))
+  const slots = fill((i) => ({ site: `s${i}`, answers: false }))
   await clock.advance(50_000)
   shares.cut()
   clock.setBack(3_600_000)
   shares.cut()
   await clock.advance(9_000)
   shares.cut()
-  t.equal(places.filter(isCut).length, 0)
+  t.equal(slots.filter(isCut).length, 0)
   await clock.advance(1_000)
   shares.cut()
-  t.ok(places.filter(isCut).length > 0)
+  t.ok(slots.filter(isCut).length > 0)
 })

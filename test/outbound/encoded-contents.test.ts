@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { makeContent, pieceBytes, putContents } from '../../src/contents/index.js'
 import { base64Size } from '../../src/mime/index.js'
-import { makeEncodedContents } from '../../src/outbound/encoded-contents.js'
+import { makeEncodedContents } from '../../src/outbound/content/encoded-contents.js'
 import { openTestStore } from '../support/store.js'
 
 t.test('what streams read at the same moment is kept once, and stays', async (t) => {

@@ -1,7 +1,7 @@
 // Issue 15: what is told of a mail that waits is true at that moment.
 import t from 'tap'
-import { explainGate } from '../../src/outbound/explain-gate.js'
-import type { Stream } from '../../src/outbound/lanes.js'
+import { explainGate } from '../../src/outbound/admission/explain.js'
+import type { Stream } from '../../src/outbound/admission/lanes.js'
 
 const thread = { isRouting: false, isClaiming: false, isFull: false, total: 100 }
 

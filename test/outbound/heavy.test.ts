@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type HeavyRoom, lightBytes, makeHeavyRoom } from '../../src/outbound/heavy.js'
+import { type HeavyRoom, lightBytes, makeHeavyRoom } from '../../src/outbound/admission/heavy.js'
 import { FakeClock } from '../support/clock.js'
 
 const mb = 1024 * 1024

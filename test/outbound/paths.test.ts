@@ -1,7 +1,7 @@
 import t from 'tap'
-import { makeLanes, type Stream } from '../../src/outbound/lanes.js'
-import { makePaths, type PathBounds, type Want } from '../../src/outbound/paths.js'
-import type { Gate, Place } from '../../src/outbound/places.js'
+import type { DeliverySlot, DeliverySlots } from '../../src/outbound/admission/delivery-slots.js'
+import { makeLanes, type Stream } from '../../src/outbound/admission/lanes.js'
+import { type Admitted, makePaths, type PathBounds } from '../../src/outbound/admission/paths.js'
 import { type Held, reserveOf } from '../../src/outbound/shaping/index.js'
 import type { QueueClass } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
@@ -15,10 +15,10 @@ const due = (lane: string, accountId = 'x', of: QueueClass = transactional, dueA
   dueAt,
 })
 const bounds = { total: 100, perClaim: 50 }
-const brief = (wants: readonly Want[]) =>
+const brief = (wants: readonly Admitted[]) =>
   wants.map(
-    ({ stream, places }) =>
-      `${stream.lane.name} ${stream.accountId} ${stream.class}: ${places.length}`,
+    ({ stream, slots }) =>
+      `${stream.lane.name} ${stream.accountId} ${stream.class}: ${slots.length}`,
   )
 
 /** Lanes and paths together, at sites of `perSite` connections with the usual reserve. */
@@ -41,8 +41,8 @@ function schedule(
     return known
   }
   const full: Held = { gate: 'connections', until: null, why: 'full' }
-  const open = (site: string): Gate => ({
-    start(of) {
+  const open = (site: string): DeliverySlots => ({
+    take(of) {
       const state = at(site)
       const bulk = of !== transactional
       const { closed } = state
@@ -55,7 +55,11 @@ function schedule(
         state.all--
         if (bulk) state.bulk--
       }
-      return { siteKey: site, site: { answers: answers(site) }, withdraw } as unknown as Place
+      return {
+        siteKey: site,
+        site: { answers: answers(site) },
+        withdraw,
+      } as unknown as DeliverySlot
     },
   })
   const stand = (stream: Stream) => {
@@ -70,13 +74,13 @@ function schedule(
     note: lanes.note,
     wanted(now: number) {
       for (const stream of lanes.wake(now)) stand(stream)
-      return paths.wanted(now)
+      return paths.admit(now)
     },
-    end(place: Place, of: QueueClass) {
-      const { siteKey } = place
+    end(slot: DeliverySlot, of: QueueClass) {
+      const { siteKey } = slot
       at(siteKey).all--
       if (of !== transactional) at(siteKey).bulk--
-      paths.ended(place)
+      paths.ended(slot)
     },
     exhausted(stream: Stream, dueAt?: number) {
       paths.leave(stream)
@@ -86,7 +90,7 @@ function schedule(
 }
 type SiteOf = (lane: string) => string
 
-const only = (wants: readonly Want[]): Want => {
+const only = (wants: readonly Admitted[]): Admitted => {
   const [want, ...others] = wants
   if (want === undefined || others.length > 0) throw new Error(`${wants.length} are wanted`)
   return want
@@ -102,7 +106,7 @@ t.test('lanes take their turns, and what is not due is not wanted', async (t) =>
   t.same(brief([b]), ['b x 0: 1'])
   t.same(brief(wanted(10)), ['a x 0: 1'], 'b has no room')
   t.same(wanted(10), [], 'nobody has')
-  for (const place of b.places) end(place, transactional)
+  for (const slot of b.slots) end(slot, transactional)
   t.same(brief(wanted(10)), ['b x 0: 1'])
 })
 
@@ -115,7 +119,7 @@ t.test('a note during a claim is not lost', async (t) => {
   stream.claiming = false
   exhausted(stream)
   t.same(wanted(10), [])
-  t.equal(wanted(11).length, 0, 'its places are still taken')
+  t.equal(wanted(11).length, 0, 'its slots are still taken')
 })
 
 t.test('accounts share a site in turn, over all of its domains', async (t) => {
@@ -125,18 +129,18 @@ t.test('accounts share a site in turn, over all of its domains', async (t) => {
   }
   // What has many domains there has no more of it.
   for (let i = 0; i < 50; i++) note(due(`big${i}.test`, 'big', transactional, 0))
-  const running = wanted(2).flatMap(({ stream, places }) =>
-    places.map((place) => ({ place, account: stream.accountId })),
+  const running = wanted(2).flatMap(({ stream, slots }) =>
+    slots.map((slot) => ({ slot, account: stream.accountId })),
   )
   t.same(running.map(({ account }) => account).sort(), ['b', 'big', 'big', 'c'])
   const turns: string[] = []
   for (let i = 0; i < 6; i++) {
     const one = running.pop()
     if (one === undefined) throw new Error('something runs')
-    end(one.place, transactional)
-    const { stream, places } = only(wanted(2))
+    end(one.slot, transactional)
+    const { stream, slots } = only(wanted(2))
     turns.push(stream.accountId)
-    for (const place of places) running.push({ place, account: stream.accountId })
+    for (const slot of slots) running.push({ slot, account: stream.accountId })
   }
   t.same(turns.slice(0, 3), turns.slice(3))
   t.same(turns.slice(0, 3).sort(), ['b', 'big', 'c'])
@@ -166,11 +170,11 @@ t.test('a lane whose transactional mail was gone is not forgotten for its campai
   const { note, wanted, exhausted, end } = schedule({ perSite: 2 })
   note(due('a', 'x', transactional))
   note(due('a', 'x', campaign))
-  const { stream, places } = only(wanted(0))
-  t.equal(places.length, 2)
-  // Cancelled meanwhile: the claim finds nothing, and the places are given back.
+  const { stream, slots } = only(wanted(0))
+  t.equal(slots.length, 2)
+  // Cancelled meanwhile: the claim finds nothing, and the slots are given back.
   exhausted(stream)
-  for (const place of places) end(place, transactional)
+  for (const slot of slots) end(slot, transactional)
   t.same(brief(wanted(0)), ['a x 2: 1'])
 })
 
@@ -229,8 +233,8 @@ t.test('sites that have not answered yet leave room for those that have', async 
   for (let i = 0; i < 20; i++) note(due(`dead${i}`, 'x', transactional, i))
   note(due('good', 'x', transactional, 99))
   const begun = wanted(99)
-  const placesOf = (wants: readonly Want[], name: string) =>
-    wants.filter(({ stream }) => stream.lane.name.startsWith(name)).flatMap(({ places }) => places)
+  const placesOf = (wants: readonly Admitted[], name: string) =>
+    wants.filter(({ stream }) => stream.lane.name.startsWith(name)).flatMap(({ slots }) => slots)
   const dead = placesOf(begun, 'dead')
   t.equal(dead.length, 9, 'three quarters of three quarters of 16: they are of one account')
   t.ok(dead.at(-1)?.hurried, 'and some of them are told to hurry')
@@ -244,11 +248,11 @@ t.test('sites that have not answered yet leave room for those that have', async 
   // One by one they turn out to be dead, and all have their turn.
   const tried = new Set(begun.map(({ stream }) => stream.lane.name))
   for (let ended = 0; ended < 100 && tried.size < 21; ended++) {
-    const place = dead.shift()
-    if (place !== undefined) end(place, transactional)
-    for (const { stream, places } of wanted(99)) {
+    const slot = dead.shift()
+    if (slot !== undefined) end(slot, transactional)
+    for (const { stream, slots } of wanted(99)) {
       tried.add(stream.lane.name)
-      dead.push(...places)
+      dead.push(...slots)
     }
   }
   t.equal(tried.size, 21)
@@ -266,7 +270,7 @@ t.test('limits hold and nobody starves, whatever happens in which order', async 
     siteOf: (lane) => (Number(lane.slice(1)) < 3 ? 'shared' : lane),
   })
   const queued = new Map<string, number>()
-  const running: { place: Place; of: QueueClass }[] = []
+  const running: { slot: DeliverySlot; of: QueueClass }[] = []
   let accepted = 0
   let ended = 0
   for (let step = 0; step < 20_000 || accepted > ended; step++) {
@@ -277,15 +281,15 @@ t.test('limits hold and nobody starves, whatever happens in which order', async 
       accepted++
       note(item)
     }
-    for (const { stream, places } of wanted(step)) {
+    for (const { stream, slots } of wanted(step)) {
       const key = `${stream.lane.name} ${stream.accountId} ${stream.class}`
       const there = queued.get(key) ?? 0
-      const taken = Math.min(there, places.length)
+      const taken = Math.min(there, slots.length)
       queued.set(key, there - taken)
-      if (taken < places.length) exhausted(stream)
-      for (const [i, place] of places.entries()) {
-        if (i < taken) running.push({ place, of: stream.class })
-        else end(place, stream.class)
+      if (taken < slots.length) exhausted(stream)
+      for (const [i, slot] of slots.entries()) {
+        if (i < taken) running.push({ slot, of: stream.class })
+        else end(slot, stream.class)
       }
     }
     if (running.length > limits.total) t.fail('too many in all')
@@ -297,7 +301,7 @@ t.test('limits hold and nobody starves, whatever happens in which order', async 
     if (running.length > 0 && random(2) === 0) {
       const [one] = running.splice(random(running.length), 1)
       if (one === undefined) continue
-      end(one.place, one.of)
+      end(one.slot, one.of)
       ended++
     }
     if (step > 200_000) break

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { plainTextOf } from '../../src/outbound/plain-text.js'
+import { plainTextOf } from '../../src/outbound/content/plain-text.js'
 
 t.test('the text part says what the HTML says, with its links', async (t) => {
   const html = '<h1>Hello</h1><p>Read <a href="https://x.test/a">this</a>.</p><img src="x.png">'

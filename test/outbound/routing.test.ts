@@ -1,10 +1,10 @@
 import t from 'tap'
 import { silentLog } from '../../src/log/index.js'
-import { makeLanes, type Stream } from '../../src/outbound/lanes.js'
-import type { Site } from '../../src/outbound/route.js'
-import { makeRouting } from '../../src/outbound/routing.js'
+import { makeLanes, type Stream } from '../../src/outbound/admission/lanes.js'
+import { makeRouting } from '../../src/outbound/admission/site-lookups.js'
+import type { SiteName } from '../../src/outbound/shaping/index.js'
 
-const siteOf = (key: string): Site => ({
+const siteOf = (key: string): SiteName => ({
   key,
   provider: undefined,
   mx: undefined,

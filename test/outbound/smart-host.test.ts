@@ -5,10 +5,10 @@ import { systemClock } from '../../src/clock/index.js'
 import type { SmartHost } from '../../src/config/index.js'
 import { type Log, silentLog } from '../../src/log/index.js'
 import { silentMeter } from '../../src/metrics/index.js'
-import { makeBerths } from '../../src/outbound/berths.js'
+import { makeConnectionSlots } from '../../src/outbound/connections/connection-slots.js'
 import { makeRelays } from '../../src/outbound/egress/relays.js'
 import { openRelay } from '../../src/outbound/egress/smart-host.js'
-import { verdictOf } from '../../src/outbound/egress/verdict.js'
+import { relayVerdictOf } from '../../src/outbound/egress/verdict.js'
 import type { Phase } from '../../src/smtp/index.js'
 import { queueClass } from '../../src/store/index.js'
 import { type FakeMx, fakeMx, type MxScript } from '../support/fake-mx.js'
@@ -41,7 +41,11 @@ async function open(t: Test, script: MxScript, settings: Partial<SmartHost> = {}
   return { mx, ...openTo(t, { port: mx.port, ...settings }) }
 }
 
-function openTo(t: Test, settings: Partial<SmartHost>, berths = makeBerths(500, silentMeter)) {
+function openTo(
+  t: Test,
+  settings: Partial<SmartHost>,
+  connectionSlots = makeConnectionSlots(500, silentMeter),
+) {
   const said: string[] = []
   const log: Log = {
     ...silentLog,
@@ -54,7 +58,7 @@ function openTo(t: Test, settings: Partial<SmartHost>, berths = makeBerths(500, 
     {
       ...{ clock: systemClock, resolver, log, heloName: 'out.test', random: () => 0 },
       ...{
-        berths,
+        connectionSlots,
         thread: 0,
         threads: 1,
         env: { SECRET: 'pass word' },
@@ -98,13 +102,13 @@ t.test('a session counts until its socket is closed, at one smart host and over 
   const others = [await fakeMx(t, script), await fakeMx(t, script)]
   const sockets = watchSockets(t)
   const plain = { tls: 'off', connections: 1 } as const
-  const berths = makeBerths(2, silentMeter)
-  const first = openTo(t, { port: one.port, ...plain }, berths)
+  const connectionSlots = makeConnectionSlots(2, silentMeter)
+  const first = openTo(t, { port: one.port, ...plain }, connectionSlots)
   for (let i = 0; i <= 100; i++) await first.offer()
   t.equal(one.sessions.length, 2, 'a hundred mails a session')
   t.equal(sockets.most(), 1)
   for (const { port } of others) {
-    t.match(await openTo(t, { port, ...plain }, berths).offer(), { verdict: 'relayed' })
+    t.match(await openTo(t, { port, ...plain }, connectionSlots).offer(), { verdict: 'relayed' })
   }
   t.equal(sockets.most(), 2, 'the longest idle one made room')
   await one.waitUntil(() => one.sessions[1]?.commands.at(-1) === 'QUIT')
@@ -203,8 +207,8 @@ t.test('only what is said of the recipient ends a mail', async (t) => {
   })
   t.same(commandsOf(mx, /MAIL/), [], 'it said so before')
   const lost = { kind: 'lost', offered: true, cause: 'reset' } as const
-  t.equal(verdictOf({ ...lost, phase: 'dot', ambiguous: true }), 'in doubt')
-  t.equal(verdictOf({ ...lost, phase: 'body', ambiguous: false }), 'not taken')
+  t.equal(relayVerdictOf({ ...lost, phase: 'dot', ambiguous: true }), 'in doubt')
+  t.equal(relayVerdictOf({ ...lost, phase: 'body', ambiguous: false }), 'not taken')
 })
 
 t.test('a session that ended while idle costs the mail nothing', async (t) => {

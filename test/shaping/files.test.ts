@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { loadShaping, policyFor, shareOf, siteOf } from '../../src/outbound/shaping/index.js'
-import { makePattern, occursIn, wordsOf } from '../../src/outbound/shaping/pattern.js'
+import { makeReplyPattern, occursIn, wordsOf } from '../../src/outbound/shaping/pattern.js'
 import { makeTempDir } from '../support/store.js'
 
 const shipped = 'config/shaping.toml'
@@ -301,7 +301,7 @@ t.test('patterns find their parts in order, whatever the case, spaces and lines'
   ] as const) {
     const words = wordsOf(reply) ?? ''
     t.equal(
-      occursIn(makePattern(pattern) ?? [], words),
+      occursIn(makeReplyPattern(pattern) ?? [], words),
       found,
       `${pattern} in ${reply.slice(0, 60)}`,
     )

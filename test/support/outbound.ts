@@ -24,7 +24,7 @@ import { makeLandEvents } from '../../src/events/index.js'
 import { type Log, silentLog } from '../../src/log/index.js'
 import { type Meter, silentMeter } from '../../src/metrics/index.js'
 import {
-  type Contact,
+  type Reachability,
   loadShaping,
   type OutboundDeps,
   openOutbound,
@@ -63,7 +63,7 @@ export interface OutboundRig {
   /** As `posthorn queue retry` does. */
   retry(lane: string): Promise<void>
   /** What the outbound side has seen of the way out. */
-  contacts(): Contact[]
+  contacts(): Reachability[]
   /** Another operator's shaping.toml, taken up as by SIGHUP. */
   reshape(toml: string): void
   /** Claims transactional deliveries as a thread does, without an attempt. */

@@ -14,7 +14,7 @@ export interface Breaker {
   /** What was wrong, for people; empty at first. */
   readonly why: string
   /** `unreached`: no connection; any server's word is the proof. `refused`: our address is; taken mail is. */
-  readonly cause: Cause
+  readonly cause: BreakerCause
   /** When it last changed its way, on evidence or by an order. */
   readonly since: number
   /** On the failover way: when probes begin. */
@@ -25,7 +25,7 @@ export interface Breaker {
   readonly relapses: number
 }
 
-export type Cause = 'unreached' | 'refused'
+export type BreakerCause = 'unreached' | 'refused'
 
 /** What a mail that was sent the primary way came to. */
 export type ProbeOutcome = 'accepted' | 'answered' | 'unreached'
@@ -52,7 +52,7 @@ export const isProbing = (breaker: Breaker, now: number): boolean =>
 /** The primary way does not work. `until`: how long at least, where the evidence says so. */
 export function trip(
   breaker: Breaker,
-  evidence: { cause: Cause; why: string; until?: number },
+  evidence: { cause: BreakerCause; why: string; until?: number },
   now: number,
 ): Breaker {
   const { cause, why } = evidence

@@ -5,10 +5,10 @@ import type { Meter } from '../../metrics/index.js'
 import type { Store, Tx } from '../../store/index.js'
 import { tellOrders, tellWay } from './alarm.js'
 import { type Breaker, isProbing, type ProbeOutcome, probed, trip } from './breaker.js'
-import { makeEvidence } from './evidence.js'
+import { makeReachEvidence } from './evidence.js'
 import {
   everything,
-  forgetOld,
+  forgetOldScopes,
   forgetUnreached,
   noteUnreached,
   readScope,
@@ -79,7 +79,7 @@ export const onlyPrimary: Egress = {
 /** Begins with what the last run, and the other threads, know. */
 export async function openEgress(options: EgressOptions): Promise<Egress> {
   const { store, clock, log, meter } = options
-  const evidence = makeEvidence(options.windowMs)
+  const evidence = makeReachEvidence(options.windowMs)
   const probes = new Map<string, { busy: boolean; nextAt: number }>()
   let view = viewOf([])
   let unreached: Unreached = { sites: 0, firstAt: 0 }
@@ -208,7 +208,7 @@ export async function openEgress(options: EgressOptions): Promise<Egress> {
         const changes = await change(tx, site, (before) =>
           trip(before, { cause: 'refused', why, until }, now),
         )
-        await forgetOld(tx, now - keptMs)
+        await forgetOldScopes(tx, now - keptMs)
         const others = (await readScopes(tx)).filter(
           ({ scope, way, cause }) =>
             scope !== everything && way === 'failover' && cause === 'refused',

@@ -1,5 +1,5 @@
 /** What one thread has seen of the way out since it last told the others. Bounded. */
-export interface Evidence {
+export interface ReachEvidence {
   add(site: string, reached: boolean, now: number): void
   /** Sites that gave no connection since any did, as far as they were not taken before. */
   take(now: number): string[]
@@ -14,7 +14,7 @@ const maxSites = 1_000
  * A thread that reaches any site is not cut off, so failures before that are dropped, most of them
  * before anybody wrote them down.
  */
-export function makeEvidence(windowMs: number): Evidence {
+export function makeReachEvidence(windowMs: number): ReachEvidence {
   /** When each was told to the others; undefined: not yet. */
   const unreached = new Map<string, number | undefined>()
   let reachedAt = 0

@@ -19,3 +19,4 @@ export {
 } from './record.js'
 export { makeRelays, type Relays } from './relays.js'
 export { type Offered, openRelay, type Relay } from './smart-host.js'
+export { openWays } from './ways.js'

@@ -3,8 +3,8 @@ import { passwordOf, type SmartHost } from '../../config/index.js'
 import type { Resolver } from '../../dns/index.js'
 import { messageOf } from '../../errors/index.js'
 import { type ConnectFailure, type Credentials, connectSmtp } from '../../smtp/index.js'
-import { bindTo } from '../pools.js'
-import type { Session } from './sessions.js'
+import { bindTo } from '../routing/index.js'
+import type { RelaySession } from './sessions.js'
 
 export interface SmartHostOptions {
   resolver: Pick<Resolver, 'a' | 'aaaa'>
@@ -15,7 +15,7 @@ export interface SmartHostOptions {
   signal?: AbortSignal
 }
 
-export type Opened = Pick<Session, 'connection' | 'remote'>
+export type Opened = Pick<RelaySession, 'connection' | 'remote'>
 
 export interface NotOpened {
   failure: Pick<ConnectFailure, 'phase' | 'cause' | 'reply' | 'transcript' | 'code'>

@@ -64,7 +64,7 @@ export async function leaveToEvidence(tx: Tx, scope?: string): Promise<Scope[]> 
 }
 
 /** Sites that have been on the primary way for long have nothing to remember. */
-export async function forgetOld(tx: Tx, before: number): Promise<void> {
+export async function forgetOldScopes(tx: Tx, before: number): Promise<void> {
   await tx
     .deleteFrom('egress')
     .where('way', '=', 'primary')

@@ -1,20 +1,20 @@
 import type { Clock } from '../../clock/index.js'
 import type { SmtpConnection } from '../../smtp/index.js'
-import type { Berth } from '../berths.js'
+import type { ConnectionSlot } from '../connections/index.js'
 
 /** A session with a smart host, in use by one mail at a time. */
-export interface Session {
+export interface RelaySession {
   readonly connection: SmtpConnection
   readonly remote: string
-  readonly berth: Berth
+  readonly connectionSlot: ConnectionSlot
   /** It has carried a mail before: that it turns out closed then says nothing. */
   reused: boolean
 }
 
 /** One smart host's sessions. Whoever takes them keeps to its limit. */
-export interface Sessions<Failure extends object> {
-  take(): Promise<Session | Failure>
-  giveBack(session: Session, reusable: boolean): void
+export interface RelaySessions<Failure extends object> {
+  take(): Promise<RelaySession | Failure>
+  giveBack(session: RelaySession, reusable: boolean): void
   /** Ends idle sessions now and busy ones when they are given back. */
   close(): void
   /** Ends all at once. */
@@ -24,24 +24,24 @@ export interface Sessions<Failure extends object> {
 // KumoMTA's figure (`notes/mta.md` §1, 7).
 const idleMs = 60_000
 
-export function openSessions<Failure extends object>(options: {
+export function openRelaySessions<Failure extends object>(options: {
   clock: Clock
-  takeBerth: () => Berth
-  connect: () => Promise<Pick<Session, 'connection' | 'remote'> | Failure>
+  takeConnectionSlot: () => ConnectionSlot
+  connect: () => Promise<Pick<RelaySession, 'connection' | 'remote'> | Failure>
   messagesPerConnection: number
-}): Sessions<Failure> {
-  const open = new Set<Session>()
+}): RelaySessions<Failure> {
+  const open = new Set<RelaySession>()
   /** With what takes the end of its idle time back; the one used last is the last. */
-  const idle = new Map<Session, () => void>()
+  const idle = new Map<RelaySession, () => void>()
   let closing = false
 
-  const leaveIdle = (session: Session) => {
+  const leaveIdle = (session: RelaySession) => {
     idle.get(session)?.()
     idle.delete(session)
   }
-  const end = (session: Session) => {
+  const end = (session: RelaySession) => {
     leaveIdle(session)
-    session.berth.leave()
+    session.connectionSlot.leave()
   }
 
   return {
@@ -49,21 +49,21 @@ export function openSessions<Failure extends object>(options: {
       const waiting = [...idle.keys()].findLast(({ connection }) => connection.alive)
       if (waiting !== undefined) {
         leaveIdle(waiting)
-        waiting.berth.inUse()
+        waiting.connectionSlot.inUse()
         waiting.reused = true
         return waiting
       }
-      const berth = options.takeBerth()
+      const connectionSlot = options.takeConnectionSlot()
       let made: Awaited<ReturnType<typeof options.connect>> | undefined
       try {
         made = await options.connect()
       } finally {
-        if (made === undefined || !('connection' in made)) berth.free()
+        if (made === undefined || !('connection' in made)) connectionSlot.free()
       }
       if (!('connection' in made)) return made
-      const session = { ...made, berth, reused: false }
+      const session = { ...made, connectionSlot, reused: false }
       open.add(session)
-      berth.opened(session.connection)
+      connectionSlot.opened(session.connection)
       // The server may leave first, or its room be needed.
       void session.connection.closed.then(() => {
         leaveIdle(session)
@@ -77,7 +77,7 @@ export function openSessions<Failure extends object>(options: {
       if (!reusable || spent || closing || !connection.alive) return end(session)
       const cancel = options.clock.after(idleMs, () => end(session))
       idle.set(session, cancel)
-      session.berth.idle()
+      session.connectionSlot.idle()
     },
     close() {
       closing = true

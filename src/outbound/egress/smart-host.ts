@@ -3,12 +3,12 @@ import { authoritiesOf, type SmartHost } from '../../config/index.js'
 import type { Resolver } from '../../dns/index.js'
 import type { Log } from '../../log/index.js'
 import type { Envelope, SendResult, StreamedMessage } from '../../smtp/index.js'
-import type { Berths } from '../berths.js'
+import type { ConnectionSlots } from '../connections/index.js'
 import { mayHaveTaken, replyText } from '../outcome.js'
 import { makeSite, type Site, type SiteOutcome } from '../shaping/index.js'
 import { type NotOpened, openSmartHost } from './open-smart-host.js'
-import { openSessions, type Sessions } from './sessions.js'
-import { type Verdict, verdictOf } from './verdict.js'
+import { openRelaySessions, type RelaySessions } from './sessions.js'
+import { type RelayVerdict, relayVerdictOf } from './verdict.js'
 
 /** One smart host, as one thread uses it. */
 export interface Relay {
@@ -23,7 +23,7 @@ export interface Relay {
 
 /** What became of an offer. */
 export interface Offered {
-  verdict: Verdict
+  verdict: RelayVerdict
   reply: string
   remote: string
   tls?: string
@@ -36,7 +36,7 @@ export interface RelayOptions {
   clock: Clock
   resolver: Pick<Resolver, 'a' | 'aaaa'>
   log: Log
-  berths: Berths
+  connectionSlots: ConnectionSlots
   heloName: string
   random: () => number
   /** Limits are for all threads together. */
@@ -60,9 +60,10 @@ export function openRelay(host: SmartHost, options: RelayOptions): Relay {
   let quietUntil = 0
 
   const connect = () => openSmartHost(host, { ...options, ca, signal: dying.signal })
-  const sessions: Sessions<NotOpened> = openSessions({
+  const sessions: RelaySessions<NotOpened> = openRelaySessions({
     clock,
-    takeBerth: () => options.berths.take({ site: name, source: '', limit: room.connections }),
+    takeConnectionSlot: () =>
+      options.connectionSlots.take({ site: name, source: '', limit: room.connections }),
     connect,
     messagesPerConnection,
   })
@@ -98,7 +99,7 @@ export function openRelay(host: SmartHost, options: RelayOptions): Relay {
         sessions.giveBack(session, result.kind !== 'lost' && result.reusable)
         // A session that ended while it was idle says nothing: take another one.
         if (result.kind === 'lost' && !result.offered && reused) continue
-        const verdict = verdictOf(result)
+        const verdict = relayVerdictOf(result)
         const reply = replyOf(name, result, verdict)
         if (verdict === 'relayed' || verdict === 'bounced') fares(true, reply)
         else if (result.kind === 'refused' && !result.local) fares(false, reply, quietMs)
@@ -126,7 +127,7 @@ function notOpened(name: string, { failure, remote }: NotOpened): Offered {
   }
 }
 
-function replyOf(name: string, result: SendResult, verdict: Verdict): string {
+function replyOf(name: string, result: SendResult, verdict: RelayVerdict): string {
   if (result.kind !== 'lost') {
     const words = replyText(result.reply)
     // A sentence of ours, so that nobody takes the smart host's words for the receiver's.

@@ -1,7 +1,7 @@
 import type { Reply, SendResult } from '../../smtp/index.js'
 
 /** What a smart host's answer to one mail means for that mail. */
-export type Verdict =
+export type RelayVerdict =
   /** It has taken the mail on; what becomes of it, a report may tell. */
   | 'relayed'
   /** The recipient is refused for good. */
@@ -26,7 +26,7 @@ const ofUsAtLarge =
  * us (no login, no relaying, quota used up) or of the content is its own view: the recipient's
  * server, or another smart host, may see it otherwise.
  */
-export function verdictOf(result: SendResult): Verdict {
+export function relayVerdictOf(result: SendResult): RelayVerdict {
   switch (result.kind) {
     case 'accepted':
       return 'relayed'

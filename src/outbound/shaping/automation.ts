@@ -1,19 +1,19 @@
 import { duration, oneOf, settingName, text } from '../../config/index.js'
 import { type Given, type Problems, readFields, shown, tableOf } from './fields.js'
 import { limitSettings } from './limits.js'
-import { makePattern, type Pattern } from './pattern.js'
+import { makeReplyPattern, type ReplyPattern } from './pattern.js'
 
-export type Action = 'slow down' | 'suspend' | 'failover' | 'alarm' | 'none'
+export type ShapingAction = 'slow down' | 'suspend' | 'failover' | 'alarm' | 'none'
 
 /** What a receiver's words set off. */
-export interface Automation {
+export interface ShapingAutomation {
   readonly name: string
-  readonly pattern: Pattern
+  readonly pattern: ReplyPattern
   /** How the reply's code begins; empty for any. */
   readonly code: string
   /** At the `times`-th reply within `withinMs`. */
   readonly threshold: { readonly times: number; readonly withinMs: number }
-  readonly action: Action
+  readonly action: ShapingAction
   readonly connections: number | undefined
   readonly messagesPerMinute: number | undefined
   readonly forMs: number
@@ -44,7 +44,7 @@ export function readAutomations(
   table: string,
   from: string,
   problems: Problems,
-): Automation[] {
+): ShapingAutomation[] {
   if (!Array.isArray(given)) {
     problems.push(`[${table}]: automation: expected tables [[${table}.automation]]`)
     return []
@@ -60,7 +60,12 @@ export function readAutomations(
   })
 }
 
-function automationOf(fields: Given, place: string, from: string, problems: Problems): Automation {
+function automationOf(
+  fields: Given,
+  place: string,
+  from: string,
+  problems: Problems,
+): ShapingAutomation {
   const read = readFields(automationSettings, fields, place, problems)
   const needs = (key: keyof typeof automationSettings, expected: string) => {
     if (!(settingName([key]) in fields)) {
@@ -77,7 +82,7 @@ function automationOf(fields: Given, place: string, from: string, problems: Prob
   if (action !== 'slow down' && limited) {
     problems.push(`${place}: only "slow down" has connections and messages_per_minute`)
   }
-  const pattern = makePattern(read.pattern ?? '')
+  const pattern = makeReplyPattern(read.pattern ?? '')
   if (read.pattern !== undefined && pattern === undefined) {
     problems.push(`${place}: pattern: ${shown(read.pattern)} given, expected text beside the *`)
   }

@@ -13,17 +13,17 @@ export {
   type StoredLearned,
   saveLearned,
 } from './learned.js'
-export { type Limits, limitNames } from './limits.js'
-export { type Policy, policyFor, type Share, shareOf } from './policy.js'
+export { limitNames, type ShapingLimits } from './limits.js'
+export { type Policy, policyFor, shareOf, type ThreadShare } from './policy.js'
 export { rampDays, rampLimit, type SourceState, today } from './ramp.js'
 export { type ActiveAction, automationsFor, type SiteAction } from './reactions.js'
 export { makeShaping, type Shaping, type ShapingOptions } from './shaping.js'
 export {
-  type Gate,
   type Held,
   type Learned,
   makeSite,
   type Site,
+  type SiteGate,
   type SiteOptions,
   type SiteOutcome,
   type Suspension,

@@ -8,5 +8,5 @@ export const limitSettings = {
   tls: oneOf('opportunistic', ['opportunistic', 'required']),
 } as const
 
-export type Limits = Values<typeof limitSettings>
-export const limitNames = Object.keys(limitSettings) as readonly (keyof Limits)[]
+export type ShapingLimits = Values<typeof limitSettings>
+export const limitNames = Object.keys(limitSettings) as readonly (keyof ShapingLimits)[]

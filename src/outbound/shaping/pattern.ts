@@ -1,5 +1,5 @@
 /** A text to look for in replies: parts that must occur in this order, `*` between them. */
-export type Pattern = readonly string[]
+export type ReplyPattern = readonly string[]
 
 const maxReply = 1_000
 
@@ -7,7 +7,7 @@ const maxReply = 1_000
  * Globs and no regular expressions: operators write these, receivers write what is searched, and
  * this way no pair of them can take more than one walk through 1,000 characters for each part.
  */
-export function makePattern(text: string): Pattern | undefined {
+export function makeReplyPattern(text: string): ReplyPattern | undefined {
   const parts = normal(text)
     .split('*')
     .map((part) => part.trim())
@@ -24,7 +24,7 @@ export function wordsOf(reply: string): string | undefined {
   return normal(reply.slice(0, maxReply).replace(/\n[45]\.\d{1,3}\.\d{1,3} /g, '\n'))
 }
 
-export function occursIn(pattern: Pattern, words: string): boolean {
+export function occursIn(pattern: ReplyPattern, words: string): boolean {
   let from = 0
   for (const part of pattern) {
     const at = words.indexOf(part, from)

@@ -1,20 +1,23 @@
-import type { Action, Automation } from './automation.js'
+import type { ShapingAction, ShapingAutomation } from './automation.js'
 import { lastOf, type ShapingData } from './data.js'
-import { type Limits, limitNames } from './limits.js'
+import { limitNames, type ShapingLimits } from './limits.js'
 import type { SiteName } from './site-name.js'
 import type { Table } from './table.js'
 
 /** All that applies to a site, and where each value is written. */
-export interface Policy extends Limits {
+export interface Policy extends ShapingLimits {
   /** Connections to begin with; small sites earn the others (`concurrency.ts`). */
   readonly initialConnections: number
   /** Most specific first. `rank` tells tables apart: the first one with a match decides. */
   readonly automations: readonly RankedAutomation[]
   /** By limit: `/usr/lib/posthorn/config/shaping.toml [providers.google]`. */
-  readonly from: Readonly<Record<keyof Limits, string>>
+  readonly from: Readonly<Record<keyof ShapingLimits, string>>
 }
 
-export type RankedAutomation = Automation & { readonly rank: number; readonly action: Action }
+export type RankedAutomation = ShapingAutomation & {
+  readonly rank: number
+  readonly action: ShapingAction
+}
 
 // Postfix begins with 5; a receiver of ten mails a day may be overrun by as many (`mta.md` 12).
 const smallStart = 2
@@ -39,7 +42,7 @@ export function policyFor(data: ShapingData, site: SiteName): Policy {
     from[name] = table.from
   }
   // `loadShaping` has seen to it that [default] has them all.
-  const found = limits as unknown as Limits
+  const found = limits as unknown as ShapingLimits
   return {
     ...found,
     initialConnections:
@@ -53,8 +56,8 @@ export function policyFor(data: ShapingData, site: SiteName): Policy {
 }
 
 /** The operator's automation takes the place of the one with the same name in the same table. */
-function automationsOf(tables: readonly Table[]): Automation[] {
-  const byName = new Map<string, Automation>()
+function automationsOf(tables: readonly Table[]): ShapingAutomation[] {
+  const byName = new Map<string, ShapingAutomation>()
   for (const automation of tables.flatMap((table) => table.automations)) {
     byName.set(automation.name, automation)
   }
@@ -66,7 +69,7 @@ function automationsOf(tables: readonly Table[]): Automation[] {
  * over threads, sites are not. Every thread keeps one connection at least, so with fewer connections
  * than threads they come to one each.
  */
-export function shareOf(policy: Policy, { thread, threads }: Share): Policy {
+export function shareOf(policy: Policy, { thread, threads }: ThreadShare): Policy {
   if (threads <= 1) return policy
   const part = (whole: number) => partOf(whole, { thread, threads })
   return {
@@ -85,11 +88,11 @@ export function shareOf(policy: Policy, { thread, threads }: Share): Policy {
   }
 }
 
-export interface Share {
+export interface ThreadShare {
   /** From 0. */
   thread: number
   threads: number
 }
 
-const partOf = (whole: number, { thread, threads }: Share) =>
+const partOf = (whole: number, { thread, threads }: ThreadShare) =>
   Math.max(1, Math.floor(whole / threads) + (thread < whole % threads ? 1 : 0))

@@ -1,11 +1,11 @@
 import { utcTime } from '../../clock/index.js'
-import type { Action, Automation } from './automation.js'
+import type { ShapingAction, ShapingAutomation } from './automation.js'
 import { occursIn, wordsOf } from './pattern.js'
 import type { Policy, RankedAutomation } from './policy.js'
 
 /** What an automation does, told once while it lasts. */
 export interface SiteAction {
-  readonly action: Exclude<Action, 'none'>
+  readonly action: Exclude<ShapingAction, 'none'>
   /** The automation's name, and where it is written. */
   readonly name: string
   readonly from: string
@@ -18,7 +18,7 @@ export interface ActiveAction {
   readonly name: string
   /** Tells automations of the same name in several tables apart. */
   readonly rank: number
-  readonly action: Exclude<Action, 'none' | 'suspend'>
+  readonly action: Exclude<ShapingAction, 'none' | 'suspend'>
   readonly until: number
   readonly connections: number | null
   readonly messagesPerMinute: number | null
@@ -114,7 +114,7 @@ export class Reactions {
 export function automationsFor(policy: Policy, reply: string): RankedAutomation[] {
   const words = wordsOf(reply)
   if (words === undefined) return []
-  const fits = (automation: Automation) =>
+  const fits = (automation: ShapingAutomation) =>
     words.startsWith(automation.code) && occursIn(automation.pattern, words)
   const rank = policy.automations.find(fits)?.rank
   return policy.automations.filter((automation) => automation.rank === rank && fits(automation))

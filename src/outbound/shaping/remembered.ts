@@ -1,5 +1,5 @@
 import type { LearnedRow } from './learned.js'
-import type { Share } from './policy.js'
+import type { ThreadShare } from './policy.js'
 import type { Learned } from './site.js'
 
 /**
@@ -17,7 +17,7 @@ export interface Remembered {
 
 export type RememberedRow = LearnedRow & { readonly thread?: number }
 
-export function makeRemembered(rows: readonly RememberedRow[], share: Share): Remembered {
+export function makeRemembered(rows: readonly RememberedRow[], share: ThreadShare): Remembered {
   const sites = new Map<string, { row: LearnedRow; isOwn: boolean; isTold: boolean }>()
   for (const row of rows) {
     const key = keyOf(row.site, row.source)
@@ -64,7 +64,7 @@ export function makeRemembered(rows: readonly RememberedRow[], share: Share): Re
 export const keyOf = (site: string, source: string) => `${site}\n${source}`
 
 /** The first thread takes over what those knew that are no more. */
-const inherits = ({ thread = -1 }: RememberedRow, own: Share) =>
+const inherits = ({ thread = -1 }: RememberedRow, own: ThreadShare) =>
   thread === own.thread || (own.thread === 0 && thread >= own.threads)
 
 const endOf = ({ suspension, active }: Learned) =>

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock/index.js'
 import type { MxHost } from '../../dns/index.js'
 import type { ShapingData } from './data.js'
 import type { LearnedRow } from './learned.js'
-import { type Policy, policyFor, type Share, shareOf } from './policy.js'
+import { type Policy, policyFor, shareOf, type ThreadShare } from './policy.js'
 import type { SiteAction } from './reactions.js'
 import { keyOf, makeRemembered, type RememberedRow } from './remembered.js'
 import { type Learned, makeSite, type Site } from './site.js'
@@ -30,7 +30,7 @@ export interface Shaping {
   readonly size: number
 }
 
-export interface ShapingOptions extends Share {
+export interface ShapingOptions extends ThreadShare {
   data: ShapingData
   /** Keys of sites of ours, which need neither shaping nor warm-up. */
   unshaped?: readonly string[]

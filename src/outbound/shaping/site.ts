@@ -5,16 +5,16 @@ import { park } from './parking.js'
 import type { Policy } from './policy.js'
 import { type ActiveAction, firstWords, Reactions, type SiteAction } from './reactions.js'
 import { afterOne, beforeOne, rateOf, reserveOf, waitFor } from './throttle.js'
-import { noWarmUp, type Taken, type WarmUp } from './warm-up.js'
+import { noWarmUp, type TakenRation, type WarmUp } from './warm-up.js'
 
-export type Gate = 'suspended' | 'connections' | 'warm-up' | 'rate'
+export type SiteGate = 'suspended' | 'connections' | 'warm-up' | 'rate'
 
 /**
  * Why a mail may not start. `until`: when to ask again; null: when an attempt at the site has ended,
  * or `onRation` of the warm-up was called.
  */
 export interface Held {
-  readonly gate: Gate
+  readonly gate: SiteGate
   readonly until: number | null
   readonly why: string
 }
@@ -140,7 +140,7 @@ export class Site {
   }
 
   /** Returns what it took of the day's ration, for `withdraw` or `ended`. */
-  started(klass: QueueClass): Taken | undefined {
+  started(klass: QueueClass): TakenRation | undefined {
     const now = this.#now()
     this.#usedAt = now
     this.#inFlight++
@@ -150,14 +150,14 @@ export class Site {
   }
 
   /** Takes `started` back: there was no mail, or it did not get as far as a connection. */
-  withdraw(klass: QueueClass, taken?: Taken): void {
+  withdraw(klass: QueueClass, taken?: TakenRation): void {
     this.#inFlight--
     if (klass !== queueClass.transactional) this.#bulkInFlight--
     this.#paidUntil = beforeOne(rateOf(this.#messagesPerMinute(this.#now())), this.#paidUntil)
     if (taken) this.#options.warmUp?.giveBack(taken)
   }
 
-  ended(klass: QueueClass, outcome: SiteOutcome, taken?: Taken): void {
+  ended(klass: QueueClass, outcome: SiteOutcome, taken?: TakenRation): void {
     const now = this.#now()
     const inTheWay = this.#full(klass, now) !== undefined
     this.#usedAt = now

@@ -1,17 +1,17 @@
 import { flag, list, text, type Values } from '../../config/index.js'
-import { type Automation, readAutomations } from './automation.js'
+import { readAutomations, type ShapingAutomation } from './automation.js'
 import { type Problems, readFields, type Settings, tableOf } from './fields.js'
-import { type Limits, limitSettings } from './limits.js'
+import { limitSettings, type ShapingLimits } from './limits.js'
 
 /** One table of one file. What it leaves out is up to the tables below it. */
 export interface Table {
   /** `/etc/posthorn/shaping.toml [providers.google]` */
   readonly from: string
-  readonly limits: Partial<Limits>
+  readonly limits: Partial<ShapingLimits>
   readonly mx: readonly string[] | undefined
   readonly like: string | undefined
   readonly perHost: boolean | undefined
-  readonly automations: readonly Automation[]
+  readonly automations: readonly ShapingAutomation[]
 }
 
 const name = /^[a-z0-9][a-z0-9-]{0,59}$/

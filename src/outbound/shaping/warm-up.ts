@@ -6,13 +6,13 @@ import { dayOf } from './ramp.js'
 export interface WarmUp {
   /** 0; the ms until the next day; `asking` until `onRation` is called. */
   wait(klass: QueueClass, now: number): number | 'asking'
-  take(klass: QueueClass): Taken
+  take(klass: QueueClass): TakenRation
   /** The mail did not leave: the connection failed. What was taken on another day is over. */
-  giveBack(taken: Taken): void
+  giveBack(taken: TakenRation): void
 }
 
 /** What a mail took of a day's ration. */
-export interface Taken {
+export interface TakenRation {
   left: number
 }
 
@@ -102,7 +102,7 @@ export function makeWarmUp({ clock, threads, claim, onRation }: WarmUpOptions): 
   }
 }
 
-interface Purse extends Taken {
+interface Purse extends TakenRation {
   /** Nothing more is to be had today. */
   spent: boolean
   asking: boolean

@@ -1,5 +1,5 @@
 import type { ConnectFailure } from '../../smtp/index.js'
-import type { Session, Tried } from '../connections.js'
+import type { SmtpSession, TriedHost } from '../connections/index.js'
 import {
   failureBy,
   faultOf,
@@ -17,7 +17,7 @@ export function watchSessions(
 ) {
   return {
     /** A connection that was tried, whatever came of it. */
-    tried({ exchange, address, demand, result, clear }: Tried): void {
+    tried({ exchange, address, demand, result, clear }: TriedHost): void {
       // By the operator's word TLS was never to be.
       if (demand.mode === 'off') return
       const published = publishedFor(exchange)
@@ -38,7 +38,7 @@ export function watchSessions(
     },
 
     /** A session that was opened for another domain carries this one's mail too. */
-    reused(session: Session): void {
+    reused(session: SmtpSession): void {
       const { connection, exchange, address, demand, tlsFailed, localAddress } = session
       if (demand.mode === 'off' || session.countedFor.has(domain)) return
       session.countedFor.add(domain)

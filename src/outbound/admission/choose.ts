@@ -1,0 +1,49 @@
+import type { Asker, ConnectionShares, ShareRefusal } from './connection-shares.js'
+import type { DeliverySlot } from './delivery-slots.js'
+import type { Stream } from './lanes.js'
+import type { StreamsByAccount } from './paths.js'
+
+/** Who has the slot: a stream, or for each account why it has none; nothing when none is asked for. */
+export interface Choice {
+  stream?: Stream
+  refused?: ReadonlyMap<string, ShareRefusal>
+}
+
+// So many domains of an account are looked at where one has no room at its server.
+const mostLooked = 50
+
+/**
+ * The next account's next stream of those that are asked for and have room in the shares of the
+ * connections. An account without room is passed over: it must not hold up the others at the path.
+ */
+export function choose(
+  shares: Pick<ConnectionShares, 'refuses'>,
+  due: StreamsByAccount,
+  slot: DeliverySlot,
+  isAsked: (stream: Stream) => boolean,
+): Choice {
+  const refused = new Map<string, ShareRefusal>()
+  for (const [accountId, streams] of due) {
+    const passed: Stream[] = []
+    for (const stream of streams) {
+      if (!isAsked(stream)) continue
+      const refusal = slot.own ? undefined : shares.refuses(askerOf(stream, slot))
+      if (refusal === undefined) return { stream }
+      refused.set(accountId, refusal)
+      passed.push(stream)
+      // Another server may have room, another domain of the same account has none.
+      if (!refusal.isOfServer || passed.length === mostLooked) break
+    }
+    // Those behind them are looked at the next time.
+    for (const stream of passed) {
+      streams.delete(stream)
+      streams.add(stream)
+    }
+  }
+  return refused.size === due.size ? { refused } : {}
+}
+
+export const askerOf = (
+  { class: of, accountId, lane }: Stream,
+  { siteKey, site }: DeliverySlot,
+): Asker => ({ of, accountId, lane, site: siteKey, answers: site.answers })

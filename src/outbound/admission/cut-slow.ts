@@ -1,0 +1,81 @@
+import { reserveOf } from '../shaping/index.js'
+import {
+  type HeldConnection,
+  type Holder,
+  half,
+  holdersOf,
+  type ShareLedger,
+} from './share-ledger.js'
+
+/** Ends slow attempts where their share is nearly full and mail waits. */
+export interface Cutter {
+  /** To be called while mail waits. */
+  cut(now: number): void
+  /** When `cut` may have something to do next; infinite for not known. */
+  cutAt(): number
+}
+
+// The least that a slow attempt gets. Postfix and KumoMTA wait as long for a greeting; nearly all answers
+// to a message come sooner.
+const patienceMs = 60_000
+// Where more is slow than may be, as all hung at the same moment.
+const leastPatienceMs = 30_000
+const cutEveryMs = 1_000
+
+export function makeCutter(ledger: ShareLedger): Cutter {
+  const { all, accounts, sites, servers, holds } = ledger
+  const smallest = markOf(servers)
+  let lastAt = Number.NEGATIVE_INFINITY
+
+  const crowded = (): Holder[] => {
+    if (all.slow < smallest) return []
+    const each = [accounts, sites, servers].flatMap((holders) => [...holders.values()])
+    return [all, ...each].filter((holder) => holder.slow >= markOf(holder))
+  }
+  /** Of those that it holds, the oldest of whoever has most, until half of the share is free. */
+  const cutOf = (holder: Holder, candidates: readonly HeldConnection[], now: number) => {
+    const own = candidates.filter(
+      (hold) => !hold.stop.signal.aborted && holdersOf(hold, all).includes(holder),
+    )
+    const waited = own.filter(({ since }) => now - since >= patienceOf(holder))
+    const most = own.length - half(holder.limits.slow)
+    for (const { stop, since } of waited.slice(0, Math.max(0, most))) {
+      const seconds = Math.round((now - since) / 1000)
+      breakOff(stop, `given up after ${seconds} s, as other mail waits for a connection`)
+    }
+  }
+
+  return {
+    cut(now) {
+      // A clock that was set back must not keep it from looking.
+      if (now < lastAt) lastAt = now - cutEveryMs
+      if (now < lastAt + cutEveryMs) return
+      const holders = crowded()
+      if (holders.length === 0) return
+      lastAt = now
+      const candidates = [...holds].filter(({ isSlow }) => isSlow).sort(heaviestFirst)
+      for (const holder of holders) cutOf(holder, candidates, now)
+    },
+    cutAt() {
+      const holders = crowded()
+      const agesAt = ledger.agesAt()
+      const oldest = [...holds].find(({ stop }) => !stop.signal.aborted)
+      if (holders.length === 0 || oldest === undefined) return agesAt
+      const ripeAt = oldest.since + Math.min(...holders.map(patienceOf))
+      return Math.min(agesAt, Math.max(ripeAt, lastAt + cutEveryMs))
+    },
+  }
+}
+
+/** Ends an attempt in these words, as a deadline that passes does. */
+export const breakOff = (stop: AbortController, why: string) =>
+  stop.abort(new DOMException(why, 'TimeoutError'))
+
+/** How many slow ones make it crowded: what a share has for mail that is not transactional. */
+const markOf = ({ limits }: Pick<Holder, 'limits'>) => limits.slow - reserveOf(limits.slow)
+const patienceOf = ({ slow, limits }: Holder) => (slow > limits.slow ? leastPatienceMs : patienceMs)
+
+const heaviestFirst = (one: HeldConnection, other: HeldConnection) =>
+  other.account.slow - one.account.slow ||
+  (other.server?.slow ?? 0) - (one.server?.slow ?? 0) ||
+  one.since - other.since

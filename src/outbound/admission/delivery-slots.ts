@@ -1,0 +1,123 @@
+import type { QueueClass } from '../../store/index.js'
+import type { Relay, Relays } from '../egress/index.js'
+import type { EgressPool, EgressSource } from '../routing/index.js'
+import { isInside } from '../routing/index.js'
+import type { Held, Shaping, Site, SiteName, SiteOutcome } from '../shaping/index.js'
+
+/** Room for one attempt at a site from one source address. */
+export interface DeliverySlot {
+  readonly site: Site
+  readonly siteKey: string
+  readonly source: EgressSource
+  /** The smart host whose room it is, on the failover way. */
+  readonly relay?: Relay
+  /** Leads to servers of our own or of the operator's, which are in nobody's share. */
+  readonly own?: true
+  /** Others wait for it to be told whether the site answers. */
+  readonly hurried?: true
+  /** Aborted with a `TimeoutError` when it has lasted long and others wait for its connection. */
+  readonly signal?: AbortSignal
+  /** Aborts it, in these words. */
+  readonly giveUp?: (why: string) => void
+  /** To be told the address that it connects to. */
+  readonly goesTo?: (address: string) => void
+  /** Takes it back: nothing began there. */
+  withdraw(): void
+  /** Tells the site how the attempt ended, and gives the room back. */
+  ended(outcome: SiteOutcome): void
+}
+
+/** The site key of the failover way: all sites' mail stands in one line there. */
+export const smartHostsSite = 'the smart hosts'
+
+export interface DeliverySlots {
+  /** Takes a slot for a mail of the class, or says why there is none. */
+  take(of: QueueClass): DeliverySlot | Held
+}
+
+/**
+ * Places at a site from a pool's source addresses, each as often as its weight says, over all sites:
+ * where mail comes singly each gate would begin with the first source anew.
+ */
+export function openSiteSlots(shaping: Shaping, site: SiteName, pool: EgressPool): DeliverySlots {
+  return {
+    take(of) {
+      let closed: Held | undefined
+      for (const source of inTurn(pool)) {
+        const state = shaping.site(site, source.name)
+        const held = state.mayStart(of)
+        if (held === undefined) {
+          const taken = state.started(of)
+          count(pool, source, 1)
+          const withdraw = () => {
+            state.withdraw(of, taken)
+            count(pool, source, -1)
+          }
+          const ended = (outcome: SiteOutcome) => state.ended(of, outcome, taken)
+          const own = isInside(site.key) && ({ own: true } as const)
+          return { site: state, siteKey: site.key, source, withdraw, ended, ...own }
+        }
+        closed = soonest(closed, named(held, source))
+      }
+      if (closed === undefined) throw new Error(`The pool ${pool.name} has no address`)
+      return closed
+    },
+  }
+}
+
+/** Places at the smart hosts. The sources are for probes, which leave from them as mail usually does. */
+export function openRelaySlots(relays: Relays, pool: EgressPool): DeliverySlots {
+  let turn = 0
+  return {
+    take(of) {
+      const started = relays.start(of)
+      if ('gate' in started) return started
+      const source = pool.turns[turn++ % pool.turns.length]
+      if (source === undefined) throw new Error(`The pool ${pool.name} has no address`)
+      const { room } = started
+      const withdraw = () => room.withdraw(of)
+      const ended = (outcome: SiteOutcome) => room.ended(of, outcome)
+      return {
+        site: room,
+        siteKey: smartHostsSite,
+        source,
+        relay: started,
+        own: true,
+        withdraw,
+        ended,
+      }
+    },
+  }
+}
+
+/** A pool has several sources, and a warm-up is of one. */
+const named = (held: Held, { name }: EgressSource): Held =>
+  held.gate === 'warm-up' ? { ...held, why: `${held.why} (${name})` } : held
+
+/** Of several closed gates the one that opens first; one that names no time is asked again anyway. */
+function soonest(one: Held | undefined, other: Held): Held {
+  if (one === undefined || one.until === null) return other
+  return other.until !== null && other.until < one.until ? other : one
+}
+
+// How often each source was taken, in parts of its weight.
+const taken = new WeakMap<EgressPool, Map<EgressSource, number>>()
+// One that had no room for long does not get everything when it has.
+const mostBehind = 10
+
+/** The pool's sources, those first that had least for their weight. */
+function inTurn(pool: EgressPool): readonly EgressSource[] {
+  const counts = taken.get(pool)
+  if (pool.turns.length === 1 || counts === undefined) return pool.turns
+  return [...new Set(pool.turns)].sort((a, b) => (counts.get(a) ?? 0) - (counts.get(b) ?? 0))
+}
+
+function count(pool: EgressPool, source: EgressSource, by: 1 | -1): void {
+  if (pool.turns.length === 1) return
+  const counts = taken.get(pool) ?? new Map<EgressSource, number>()
+  taken.set(pool, counts)
+  const weight = pool.turns.filter((one) => one === source).length
+  const share = (counts.get(source) ?? 0) + by / weight
+  counts.set(source, share)
+  for (const one of pool.turns) counts.set(one, Math.max(counts.get(one) ?? 0, share - mostBehind))
+}

@@ -1,0 +1,159 @@
+import type { StreamDue } from '../../deliveries/index.js'
+import { type QueueClass, queueClass } from '../../store/index.js'
+import type { SiteName } from '../shaping/index.js'
+import type { Path } from './paths.js'
+import { makeTimeHeap } from './time-heap.js'
+
+/**
+ * What one account has waiting for one lane in one class.
+ *
+ *   idle ──note──▶ later ──its time──▶ due: at a path, or until its lane's site is known, nowhere
+ *     ▲              ▲                  │
+ *     └── claimed empty: nothing / next due
+ */
+export interface Stream {
+  readonly lane: Lane
+  readonly class: QueueClass
+  readonly accountId: string
+  state: 'idle' | 'later' | 'due'
+  /** When it next has to be looked at, while `later`. */
+  dueAt: number
+  /** The earliest time noted while a claim was under way: the claim may not have seen that row. */
+  notedAt: number
+  claiming: boolean
+  /** Where it stands in line while `due`. */
+  path: Path | undefined
+}
+
+/** A recipient domain that has, or had a short while ago, mail waiting. */
+export interface Lane {
+  readonly name: string
+  readonly streams: Map<string, Stream>
+  /** Where its mail goes, as far as it was looked up, and when that was. */
+  site: SiteName | undefined
+  /** The server that its mail last connected to, or will first (`serverOf`). */
+  server: string | undefined
+  routedAt: number
+  usedAt: number
+}
+
+export const classes: readonly QueueClass[] = [
+  queueClass.transactional,
+  queueClass.automation,
+  queueClass.campaign,
+]
+
+/**
+ * Which streams have something, and when. Only what has a backlog is kept, so memory does not follow
+ * the number of waiting rows. Losing all of it loses nothing: the table is the truth.
+ */
+export interface Lanes {
+  /** Learns that a stream has, or may have, a delivery that falls due then. */
+  note(due: StreamDue): void
+  /** Those that have fallen due since the last call. */
+  wake(now: number): Stream[]
+  /** After a claim took all that was due: nothing more before `dueAt` (undefined: nothing). */
+  exhausted(stream: Stream, dueAt: number | undefined): void
+  find(lane: string, of: QueueClass, accountId: string): Stream | undefined
+  /** As far as it is known. */
+  siteOf(lane: string): SiteName | undefined
+  /** Where mail goes has to be looked up anew. */
+  forgetSites(): void
+  /** Forgets lanes that had nothing for a while. */
+  sweep(now: number): void
+  /** When the next stream that is not due yet will be; undefined for never. */
+  wakeAt(): number | undefined
+}
+
+// A lane that comes again soon need not look for its site again.
+const forgetAfterMs = 300_000
+
+export function makeLanes(): Lanes {
+  const lanes = new Map<string, Lane>()
+  const later = makeTimeHeap<Stream>()
+
+  const sleep = (stream: Stream, dueAt: number) => {
+    stream.state = 'later'
+    stream.dueAt = dueAt
+    later.push(dueAt, stream)
+  }
+  const laneOf = (name: string): Lane => {
+    let lane = lanes.get(name)
+    if (lane === undefined) {
+      lane = {
+        name,
+        streams: new Map(),
+        site: undefined,
+        server: undefined,
+        routedAt: 0,
+        usedAt: 0,
+      }
+      lanes.set(name, lane)
+    }
+    return lane
+  }
+
+  return {
+    note({ lane: name, class: of, accountId, dueAt }) {
+      const lane = laneOf(name)
+      const key = keyOf(of, accountId)
+      let stream = lane.streams.get(key)
+      if (stream === undefined) {
+        stream = makeStream(lane, of, accountId)
+        lane.streams.set(key, stream)
+      }
+      if (stream.claiming) stream.notedAt = Math.min(stream.notedAt, dueAt)
+      else if (stream.state === 'idle' || (stream.state === 'later' && dueAt < stream.dueAt)) {
+        sleep(stream, dueAt)
+      }
+    },
+    wake(now) {
+      const due: Stream[] = []
+      for (
+        let first = later.first();
+        first !== undefined && first.at <= now;
+        first = later.first()
+      ) {
+        later.pop()
+        const stream = first.item
+        // An entry that says something else than its stream is left over from a later time.
+        if (stream.state !== 'later' || stream.dueAt !== first.at) continue
+        stream.state = 'due'
+        stream.lane.usedAt = now
+        due.push(stream)
+      }
+      return due
+    },
+    exhausted(stream, dueAt) {
+      const next = Math.min(dueAt ?? Number.POSITIVE_INFINITY, stream.notedAt)
+      stream.notedAt = Number.POSITIVE_INFINITY
+      if (Number.isFinite(next)) return sleep(stream, next)
+      stream.state = 'idle'
+      stream.lane.streams.delete(keyOf(stream.class, stream.accountId))
+    },
+    find: (lane, of, accountId) => lanes.get(lane)?.streams.get(keyOf(of, accountId)),
+    siteOf: (lane) => lanes.get(lane)?.site,
+    forgetSites() {
+      for (const lane of lanes.values()) lane.site = undefined
+    },
+    sweep(now) {
+      for (const lane of lanes.values()) {
+        if (lane.streams.size === 0 && now - lane.usedAt >= forgetAfterMs) lanes.delete(lane.name)
+      }
+    },
+    wakeAt: () => later.first()?.at,
+  }
+}
+
+const keyOf = (of: QueueClass, accountId: string) => `${of} ${accountId}`
+
+const makeStream = (lane: Lane, of: QueueClass, accountId: string): Stream => ({
+  lane,
+  class: of,
+  accountId,
+  state: 'idle',
+  dueAt: Number.POSITIVE_INFINITY,
+  notedAt: Number.POSITIVE_INFINITY,
+  claiming: false,
+  path: undefined,
+})

@@ -1,0 +1,117 @@
+import { messageOf } from '../../errors/index.js'
+import type { Log } from '../../log/index.js'
+import type { QueueClass } from '../../store/index.js'
+import { type FindRoute, isDnsSite, nowhere } from '../routing/index.js'
+import { keptFrom, type SiteName } from '../shaping/index.js'
+import { classes, type Lane, type Stream } from './lanes.js'
+
+/** Finds the sites of lanes that have something due, before anything of theirs is claimed. */
+export interface Routing {
+  /** Looks for the site of its lane; all streams that came meanwhile are told together. */
+  add(stream: Stream): void
+  /** Begins look-ups while there is room for them, in the order of classes. */
+  pump(isWanted: (of: QueueClass, accountId: string) => boolean): void
+  /** True while the stream waits for its lane's site. */
+  has(stream: Stream): boolean
+}
+
+export interface RoutingOptions {
+  findRoute: FindRoute
+  log: Log
+  /** `servers`: its addresses, in their order. */
+  onRouted(lane: Lane, site: SiteName, servers: readonly string[], streams: readonly Stream[]): void
+}
+
+// DNS answers take up to seconds: enough at once that few slow ones hold up nobody.
+const maxLookups = 64
+// Domains whose DNS failed are asked again behind all others, and never take all of it.
+const maxFailing = 32
+
+/** Lanes by account, both in turn. */
+type LanesInTurn = Map<string, Set<Lane>>
+
+export function makeRouting({ findRoute, log, onRouted }: RoutingOptions): Routing {
+  const waiting = new Map<Lane, Set<Stream>>()
+  const lines = { known: makeLines(), fresh: makeLines(), failing: makeLines() }
+  const underWay = new Set<Lane>()
+  let failing = 0
+
+  const lineOf = ({ site }: Lane) =>
+    site === undefined ? lines.fresh : isDnsSite(site.key) ? lines.failing : lines.known
+
+  const lookUp = async (lane: Lane) => {
+    const isRetry = lineOf(lane) === lines.failing
+    if (isRetry) failing++
+    underWay.add(lane)
+    for (const stream of waiting.get(lane) ?? []) {
+      for (const line of Object.values(lines)) remove(line[stream.class], stream)
+    }
+    const { site, hosts } = await findRoute(lane.name).then(
+      (route) => ({ site: route.site, hosts: 'hosts' in route ? route.hosts : [] }),
+      (error: unknown) => {
+        // A bug; the attempt meets it again and says so in the delivery's own record.
+        log.error({ lane: lane.name, cause: messageOf(error) }, 'A route could not be looked up')
+        return { site: nowhere, hosts: [] }
+      },
+    )
+    underWay.delete(lane)
+    if (isRetry) failing--
+    const streams = [...(waiting.get(lane) ?? [])]
+    waiting.delete(lane)
+    const servers = hosts.flatMap(({ addresses }) => addresses)
+    onRouted(lane, site, servers, streams)
+  }
+
+  return {
+    add(stream) {
+      const { lane } = stream
+      waiting.set(lane, (waiting.get(lane) ?? new Set()).add(stream))
+      if (underWay.has(lane)) return
+      const line = lineOf(lane)[stream.class]
+      line.set(stream.accountId, (line.get(stream.accountId) ?? new Set()).add(lane))
+    },
+    pump(isWanted) {
+      for (const of of classes) {
+        const most = maxLookups - keptFrom(of, maxLookups)
+        const begin = (line: LanesInTurn, mayBegin: (accountId: string) => boolean) => {
+          while (underWay.size < most) {
+            const lane = nextIn(line, mayBegin)
+            if (lane === undefined) return
+            if (!underWay.has(lane)) void lookUp(lane)
+          }
+        }
+        const isWantedOf = (accountId: string) => isWanted(of, accountId)
+        // Where a site is known it is there in all likelihood: their mail waits behind nobody's.
+        begin(lines.known[of], () => true)
+        begin(lines.fresh[of], isWantedOf)
+        begin(lines.failing[of], (accountId) => failing < maxFailing && isWantedOf(accountId))
+      }
+    },
+    has: (stream) => waiting.get(stream.lane)?.has(stream) === true,
+  }
+}
+
+const makeLines = (): Record<QueueClass, LanesInTurn> => ({
+  0: new Map(),
+  1: new Map(),
+  2: new Map(),
+})
+
+/** Takes the first lane of the next account that may; the account goes to the end. */
+function nextIn(line: LanesInTurn, may: (accountId: string) => boolean): Lane | undefined {
+  for (const [account, lanes] of line) {
+    if (!may(account)) continue
+    const [lane] = lanes
+    line.delete(account)
+    if (lane !== undefined) lanes.delete(lane)
+    if (lanes.size > 0) line.set(account, lanes)
+    return lane
+  }
+  return undefined
+}
+
+function remove(line: LanesInTurn, { accountId, lane }: Stream): void {
+  const lanes = line.get(accountId)
+  lanes?.delete(lane)
+  if (lanes?.size === 0) line.delete(accountId)
+}

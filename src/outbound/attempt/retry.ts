@@ -1,0 +1,33 @@
+import { type ClassName, classNameOf } from '../../deliveries/index.js'
+import type { QueueClass } from '../../store/index.js'
+
+/**
+ * When to try again (`notes/mta.md` §1, 10): the schedule's last delay repeats, jitter only adds
+ * (a greylist that says 300 s means it), and nothing is tried past its expiry.
+ */
+export interface RetryPolicies
+  extends Readonly<Record<ClassName, { schedule: readonly number[] }>> {
+  /** In [0, 1): `Math.random`, or a seeded one in tests. */
+  readonly random: () => number
+}
+
+const jitter = 0.15
+
+/** The next attempt after `attempts` of them, or undefined when the delivery expires before it. */
+export function nextAttempt(
+  policies: RetryPolicies,
+  delivery: { class: QueueClass; attempts: number; expiresAt: number },
+  now: number,
+  atLeastMs = 0,
+): number | undefined {
+  const { schedule } = policies[classNameOf(delivery.class)]
+  const scheduled = schedule[Math.min(delivery.attempts, schedule.length) - 1] ?? 0
+  const jittered = 1 + jitter * policies.random()
+  const usual = Math.round(now + scheduled * jittered)
+  const dueAt = Math.max(usual, Math.round(now + atLeastMs * jittered))
+  if (dueAt <= delivery.expiresAt) return dueAt
+  // An earlier attempt than was wanted is better than none, well before the end: to give up a domain that
+  // the DNS lost for a minute, it has to be asked twice.
+  const midway = Math.round((now + delivery.expiresAt) / 2)
+  return usual > delivery.expiresAt ? undefined : Math.max(usual, midway)
+}

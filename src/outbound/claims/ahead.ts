@@ -1,0 +1,174 @@
+import { type Clock, pause } from '../../clock/index.js'
+import { type Claimed, unclaim } from '../../deliveries/index.js'
+import type { Log } from '../../log/index.js'
+import type { Store } from '../../store/index.js'
+import type { Stream } from '../admission/index.js'
+
+/**
+ * Deliveries that were claimed before there is a place for them, so that a deep stream whose mail
+ * leaves fast needs one write for many, and a free place need not wait for it. No more than leave in a
+ * fraction of a second; what cannot leave now after all is given back.
+ */
+export interface Ahead {
+  /** How many to claim beyond the places that there are: by how fast it has been leaving. */
+  wanted(stream: Stream): number
+  /** Puts what was claimed with those that are left. `exhausted`: nothing else of it is due. */
+  keep(stream: Stream, claimed: readonly Claimed[], exhausted: Exhausted | undefined): void
+  /** The next delivery of the stream, if one is left, which begins now. */
+  take(stream: Stream): Claimed | undefined
+  /** A delivery of the stream has begun. */
+  began(stream: Stream): void
+  left(stream: Stream): number
+  holds(stream: Stream, id: number): boolean
+  /** Few are left, and the table has more. */
+  isLow(stream: Stream): boolean
+  /** The account's streams of which some are left. */
+  streamsOf(accountId: string): Stream[]
+  /** None is left of any stream. */
+  isEmpty(): boolean
+  /** Gives back what is left of the streams, and claims no more of them than there are places for a while. */
+  giveBack(streams: Iterable<Stream>): void
+  /** Gives back one that was begun, and that no server was offered. */
+  giveBackBegun(stream: Stream, delivery: Claimed): Promise<void>
+  /** Gives all back. */
+  close(): Promise<void>
+}
+
+type Exhausted = { nextDueAt: number | undefined }
+
+export interface AheadOptions {
+  store: Store
+  clock: Clock
+  log: Log
+  thread: number
+  /** The last one was taken of a stream of which nothing else was due. */
+  onExhausted(stream: Stream, nextDueAt: number | undefined): void
+  /** These wait again, since then. */
+  onReturned(stream: Stream, dueAt: number): void
+}
+
+interface Kept {
+  rows: Claimed[]
+  /** How many there were after the last claim. */
+  size: number
+  exhausted: Exhausted | undefined
+  cancel: () => void
+}
+
+/** How fast a stream's mail leaves: what began since then, and the pace of the time before. */
+interface Pace {
+  begun: number
+  since: number
+  perMs: number
+}
+
+const horizonMs = 200
+const fewest = 8
+const most = 100
+const keptMs = 1_000
+// After something was given back: a site with a rate has its gate closed most of the time.
+const pauseMs = 1_000
+const retryWriteMs = 1_000
+
+export function makeAhead(options: AheadOptions): Ahead {
+  const { store, clock, log, thread, onExhausted, onReturned } = options
+  const kept = new Map<Stream, Kept>()
+  const paces = new WeakMap<Stream, Pace>()
+
+  /** By their ids: those that are being given back. */
+  const returning = new Set<number>()
+  const underWay = new Set<Promise<boolean>>()
+  const closing = new AbortController()
+
+  const tryToUnclaim = async (rows: readonly Claimed[]): Promise<boolean> => {
+    for (const { id } of rows) returning.add(id)
+    for (;;) {
+      try {
+        await store.write((tx) => unclaim(tx, rows, thread))
+        break
+      } catch (error) {
+        log.error({ error, deliveries: rows.length }, 'Deliveries could not be given back')
+        // The next start of the thread takes them.
+        if (closing.signal.aborted) return false
+        await pause(clock, retryWriteMs, closing.signal)
+      }
+    }
+    for (const { id } of rows) returning.delete(id)
+    return true
+  }
+
+  /** Makes them due again as they were; tried until it is written, as they are leased for long. */
+  const unclaimAll = async (rows: readonly Claimed[]): Promise<boolean> => {
+    const done = tryToUnclaim(rows)
+    underWay.add(done)
+    return await done.finally(() => underWay.delete(done))
+  }
+
+  const drop = (stream: Stream, { cancel, exhausted }: Kept) => {
+    cancel()
+    kept.delete(stream)
+    if (exhausted !== undefined) onExhausted(stream, exhausted.nextDueAt)
+  }
+
+  const giveBack = async (stream: Stream) => {
+    const found = kept.get(stream)
+    if (found === undefined) return
+    drop(stream, found)
+    paces.set(stream, { begun: 0, since: clock.now() + pauseMs, perMs: 0 })
+    const { rows } = found
+    if (!(await unclaimAll(rows))) return
+    onReturned(stream, Math.min(...rows.map(({ dueAt }) => dueAt)))
+  }
+
+  return {
+    wanted(stream) {
+      const now = clock.now()
+      const pace = paces.get(stream) ?? { begun: 0, since: now, perMs: 0 }
+      paces.set(stream, pace)
+      const passedMs = now - pace.since
+      if (passedMs >= horizonMs)
+        Object.assign(pace, { begun: 0, since: now, perMs: pace.begun / passedMs })
+      const leaving = Math.floor(pace.perMs * horizonMs)
+      return leaving < fewest ? 0 : Math.min(leaving, most)
+    },
+    keep(stream, claimed, exhausted) {
+      const before = kept.get(stream)
+      before?.cancel()
+      const rows = [...(before?.rows ?? []), ...claimed]
+      const cancel = clock.after(keptMs, () => void giveBack(stream))
+      kept.set(stream, { rows, size: rows.length, exhausted, cancel })
+    },
+    take(stream) {
+      const found = kept.get(stream)
+      const delivery = found?.rows.shift()
+      if (found?.rows.length === 0) drop(stream, found)
+      return delivery
+    },
+    began(stream) {
+      const pace = paces.get(stream)
+      if (pace !== undefined) pace.begun++
+    },
+    left: (stream) => kept.get(stream)?.rows.length ?? 0,
+    holds: (stream, id) =>
+      returning.has(id) || kept.get(stream)?.rows.some((row) => row.id === id) === true,
+    isLow(stream) {
+      const { rows, size, exhausted } = kept.get(stream) ?? none
+      return exhausted === undefined && rows.length < size / 2
+    },
+    streamsOf: (accountId) => [...kept.keys()].filter((stream) => stream.accountId === accountId),
+    isEmpty: () => kept.size === 0,
+    giveBack(streams) {
+      for (const stream of streams) void giveBack(stream)
+    },
+    async giveBackBegun(stream, delivery) {
+      if (await unclaimAll([delivery])) onReturned(stream, delivery.dueAt)
+    },
+    async close() {
+      closing.abort()
+      await Promise.all([...kept.keys()].map(giveBack))
+      await Promise.all(underWay)
+    },
+  }
+}
+
+const none = { rows: [], size: 0, exhausted: undefined }

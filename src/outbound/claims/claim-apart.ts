@@ -1,0 +1,68 @@
+import { type Claim, claim, firstDue, hold, type StreamKey } from '../../deliveries/index.js'
+import { internalReason, messageOf } from '../../errors/index.js'
+import { isPassing } from '../../store/index.js'
+import type { OutboundDeps } from '../deps.js'
+
+type Deps = Pick<OutboundDeps, 'store' | 'clock' | 'log' | 'thread'>
+type Wanted = StreamKey & { limit: number }
+
+// A stream that could not be claimed from though the storage works.
+const restMs = 300_000
+const soonMs = 1_000
+
+/**
+ * Claims for all of these streams at once; when that fails for a reason of some row, for each stream by
+ * itself, so that the row keeps no other stream waiting, and holds it. Rejects while the storage fails
+ * and nothing was claimed.
+ */
+export async function claimApart(deps: Deps, wants: readonly Wanted[]): Promise<Claim[]> {
+  const { store, clock, thread } = deps
+  try {
+    const now = clock.now()
+    return await store.write((tx) => claim(tx, wants, { now, thread }))
+  } catch (error) {
+    if (isPassing(error)) throw error
+  }
+  return await Promise.all(wants.map((want) => claimAlone(deps, want)))
+}
+
+/** Never rejects, as others may have claimed with it: their deliveries have to begin. */
+async function claimAlone(deps: Deps, want: Wanted): Promise<Claim> {
+  const { store, clock, thread } = deps
+  const now = clock.now()
+  const none = (again: number): Claim => ({ taken: [], exhausted: { nextDueAt: now + again } })
+  // One by one up to the row at fault, which is then the first.
+  for (const limit of [want.limit, 1]) {
+    try {
+      const [claimed] = await store.write((tx) => claim(tx, [{ ...want, limit }], { now, thread }))
+      return claimed ?? none(0)
+    } catch (error) {
+      if (isPassing(error)) return none(soonMs)
+      if (limit === 1) return none(await holdFirst(deps, want, error))
+    }
+  }
+  return none(0)
+}
+
+/** Holds the delivery of the stream that is due first; resolves with when it is to be looked at again. */
+async function holdFirst(deps: Deps, stream: StreamKey, fault: unknown): Promise<number> {
+  const { store, clock, log } = deps
+  const now = clock.now()
+  const cause = messageOf(fault)
+  const { lane, accountId } = stream
+  try {
+    const [first] = await firstDue(store.read, { ...stream, now })
+    if (first === undefined) return 0
+    const reason = internalReason('it cannot be claimed', cause)
+    const { changed } = await store.write((tx) => hold(tx, [first.id], { reason, now }))
+    if (changed === 0) throw new Error('It is not found by its number')
+    const fields = { deliveryId: first.id, emailId: first.emailId, to: first.recipient, cause }
+    log.error(fields, "A delivery cannot be claimed; it is held: 'posthorn queue held'")
+    return 0
+  } catch (error) {
+    if (isPassing(error)) return soonMs
+    const fields = { lane, accountId, cause, holding: messageOf(error) }
+    log.error(fields, 'Deliveries can neither be claimed nor held; tried again in five minutes')
+    return restMs
+  }
+}

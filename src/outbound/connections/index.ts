@@ -1,0 +1,17 @@
+/*
+ * Owns the SMTP sessions with recipients' servers and counts every socket of this thread. What must hold:
+ * a socket counts from before it is opened until it is closed; a session carries another domain's mail
+ * only if it meets that domain's TLS policy.
+ */
+export {
+  type ConnectionSlot,
+  type ConnectionSlots,
+  makeConnectionSlots,
+} from './connection-slots.js'
+export {
+  type Connections,
+  type NotAcquired,
+  openConnections,
+  type SmtpSession,
+  type TriedHost,
+} from './connections.js'

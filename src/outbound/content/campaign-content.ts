@@ -1,0 +1,140 @@
+import { ApiError } from '../../errors/index.js'
+import { prepared, type Read } from '../../store/index.js'
+import {
+  escapeMerged,
+  type MergedContact,
+  type MergePiece,
+  mergeInto,
+  mergePieces,
+  mergeValues,
+  type Renderer,
+} from '../../templates/index.js'
+import { plainTextOf } from './plain-text.js'
+
+export interface CampaignMail {
+  accountId: string
+  bodyId: number
+  /** Liquid, as is the text; null: that is made of the HTML. */
+  html: string
+  text: string | null
+  /** What is merged, where it is not what is known of the contact now; null: that was deleted. */
+  variables?: object | null
+}
+
+/** A campaign's content as one recipient gets it. */
+export type CampaignContent = (
+  mail: CampaignMail,
+  recipient: string,
+) => Promise<{ html: string; text: string }>
+
+/** Why a mail can never leave, as a sentence for its sender. */
+export class MailFault extends Error {}
+
+/** The body of a campaign, taken apart once for all its recipients. */
+interface Compiled {
+  /** The text part's Liquid: the converted HTML, its tags as they are. */
+  text: string
+  /** Undefined: it takes the engine. */
+  pieces: { html: MergePiece[]; text: MergePiece[] } | undefined
+}
+
+// Few campaigns leave at the same time; one body has at most 2 MiB.
+const maxCompiled = 10
+
+/** Merges what is simple here, and leaves the rest to the renderer, which starts with the first of it. */
+export function makeCampaignContent(
+  read: Read,
+  { renderer }: { renderer: () => Renderer },
+): CampaignContent {
+  const compiled = new Map<number, Compiled>()
+
+  const compiledOf = ({ bodyId, html, text: own }: CampaignMail): Compiled => {
+    const known = compiled.get(bodyId)
+    if (known !== undefined) return known
+    const text = own ?? textTemplateOf(html)
+    const parts = { html: mergePieces(html), text: mergePieces(text) }
+    const pieces = parts.html && parts.text && { html: parts.html, text: parts.text }
+    const fresh = { text, pieces }
+    const [oldest] = compiled.keys()
+    if (compiled.size >= maxCompiled && oldest !== undefined) compiled.delete(oldest)
+    compiled.set(bodyId, fresh)
+    return fresh
+  }
+
+  return async (mail, recipient) => {
+    const { text, pieces } = compiledOf(mail)
+    // Static content needs nobody's data.
+    if (pieces?.html.length === 1 && pieces.text.length === 1) return { html: mail.html, text }
+    const values = mail.variables ?? mergeValues(await contactFor(read, mail.accountId, recipient))
+    if (pieces !== undefined) {
+      const html = mergeInto(pieces.html, values, escapeMerged)
+      const plain = mergeInto(pieces.text, values)
+      if (html !== undefined && plain !== undefined) return { html, text: plain }
+    }
+    return await rendered(renderer(), mail, text, values)
+  }
+}
+
+async function rendered(renderer: Renderer, mail: CampaignMail, text: string, values: object) {
+  const { accountId, bodyId, html } = mail
+  const job = {
+    accountId,
+    subject: { key: null, liquid: '-' },
+    html: { key: `body ${bodyId}`, liquid: html },
+    variables: JSON.stringify(values),
+    strict: false,
+  }
+  const both = await renderer.render({ ...job, text: { key: `body ${bodyId}`, liquid: text } })
+  if (both.kind === 'rendered') {
+    // Tags between paragraphs leave their blank lines behind.
+    const plain = (both.rendered.text ?? '').replace(/\n{3,}/g, '\n\n').trim()
+    return { html: both.rendered.html, text: plain }
+  }
+  // Tags that stood in the markup may be half of what they were once that is gone.
+  const alone = await renderer.render({ ...job, text: null })
+  if (alone.kind === 'rendered') {
+    const { html } = alone.rendered
+    return { html, text: plainTextOf(html) }
+  }
+  if (alone.kind === 'failed') {
+    throw new MailFault(`The campaign does not render: ${alone.fault.message}`)
+  }
+  throw new ApiError('service_unavailable', 'The renderer has no room')
+}
+
+const opening = '\u{F0000}'
+const closing = '\u{F0001}'
+
+// A longer tag is converted like other text. The bound keeps the search linear in what is opened only.
+const liquidTag = /\{\{[^{}]{0,500}\}\}|\{%[^%]{0,500}%\}/g
+
+/** HTML to text, but for its tags, which the converter must neither wrap nor unescape. */
+function textTemplateOf(html: string): string {
+  const tags: string[] = []
+  const marked = html
+    .replaceAll(opening, '')
+    .replaceAll(closing, '')
+    .replace(liquidTag, (tag) => `${opening}${tags.push(tag) - 1}${closing}`)
+  return plainTextOf(marked).replace(
+    new RegExp(`${opening}(\\d+)${closing}`, 'gu'),
+    (_, place) => tags[Number(place)] ?? '',
+  )
+}
+
+async function contactFor(
+  read: Read,
+  accountId: string,
+  recipient: string,
+): Promise<MergedContact> {
+  const [contact] = await contactAt(read, { accountId, address: recipient.toLowerCase() })
+  return contact ?? { email: recipient, firstName: null, lastName: null, metadata: null }
+}
+
+const contactAt = prepared<{ accountId: string; address: string }, MergedContact>(
+  (db, { accountId, address }) =>
+    db
+      .selectFrom('contacts')
+      .select(['email', 'first_name as firstName', 'last_name as lastName', 'metadata'])
+      .where('account_id', '=', accountId)
+      .where('address', '=', address),
+)

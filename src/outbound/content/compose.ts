@@ -1,0 +1,107 @@
+import { attachmentsOf } from '../../contents/index.js'
+import type { ReturnPaths } from '../../deliveries/index.js'
+import type { DkimKey } from '../../dkim/index.js'
+import { type Signer, signMessageAsync, type ToSign } from '../../dkim/index.js'
+import { signingKeys } from '../../domains/index.js'
+import { composeMessage, structuredField } from '../../mime/index.js'
+import type { StreamedMessage } from '../../smtp/index.js'
+import type { OutboundDeps } from '../deps.js'
+import { blankLine, makeAttached, sum } from './attached.js'
+import { MailFault } from './campaign-content.js'
+import {
+  type ContentDeps,
+  inputOf,
+  makeMailContent,
+  type RecipientCopy,
+  senderOf,
+} from './mail-content.js'
+import { makeSubmitted } from './submitted.js'
+
+/** A message ready for the wire, and what the envelope has to know. */
+export interface SignedMessage {
+  message: readonly Buffer[] | StreamedMessage
+  /** Of it, what is held until it is sent: all, but for attachments. */
+  heldBytes: number
+  smtpUtf8: boolean
+  /** Where bounces go: at the domain's own return path host, or at the appliance's. */
+  returnPath: string
+}
+
+/** The message of an email as the recipient of this delivery gets it. */
+export type Composer = (delivery: RecipientCopy) => Promise<SignedMessage>
+
+interface Signing {
+  keys: DkimKey[]
+  returnPathHost: string | undefined
+}
+
+// Long enough to unseal a key once for thousands of mails, short enough that a rotation is seen.
+const signingTtlMs = 60_000
+const maxCachedDomains = 1_000
+
+/** Composes and signs. The same mail gets the same bytes on every attempt but for the signatures' time. */
+export function makeComposer(
+  deps: ContentDeps & Pick<OutboundDeps, 'config'>,
+  returnPaths: ReturnPaths,
+  signer: Pick<Signer, 'sign'>,
+): Composer {
+  const { find, plainContentFor, decorate } = makeMailContent(deps)
+  const attached = makeAttached(deps.store.read)
+  const submitted = makeSubmitted(deps.store.read)
+  const cached = new Map<string, { signing: Promise<Signing | undefined>; until: number }>()
+
+  const signing = (domainId: string): Promise<Signing | undefined> => {
+    const now = deps.clock.now()
+    const known = cached.get(domainId)
+    if (known !== undefined && known.until > now) return known.signing
+    // Found once, also for the hundreds of mails that begin at the same moment.
+    const found = signingKeys(deps.store.read, deps.key, domainId)
+    if (cached.size >= maxCachedDomains) cached.clear()
+    cached.set(domainId, { signing: found, until: now + signingTtlMs })
+    found.catch(() => cached.delete(domainId))
+    return found
+  }
+
+  return async ({ id, emailId, recipient }) => {
+    const email = await find(emailId)
+    const from = senderOf(email.from_header)
+    const copy = { recipient, deliveryId: id, domain: from.domain }
+    const signs = await signing(email.domain_id)
+    if (signs === undefined) throw new MailFault(`The sending domain ${from.domain} was deleted`)
+    const { keys, returnPathHost } = signs
+    const { returnPath, complaints } = returnOf(id, returnPathHost, { ...deps, returnPaths })
+    const sign = (message: ToSign) =>
+      signMessageAsync(message, keys, { timeSeconds: Math.floor(deps.clock.now() / 1000) }, signer)
+    const raw = email.body_id === null ? await submitted.find(email.id) : undefined
+    if (raw !== undefined) {
+      const firstField = structuredField(complaints.name, complaints.value)
+      const decorated = (content: { html: string; text: string }) => decorate(email, copy, content)
+      return { ...(await submitted.compose(raw, decorated, { sign, firstField })), returnPath }
+    }
+    const content = await plainContentFor(email, recipient)
+    const decorated = await decorate(email, copy, content)
+    const extraHeaders = [complaints, ...decorated.extraHeaders]
+    const input = inputOf(email, { ...decorated, extraHeaders })
+    if (email.attachments !== null) {
+      const attachments = attachmentsOf(email.attachments)
+      if (attachments === undefined) throw new Error('The list of its attachments is damaged')
+      return { ...(await attached.compose(input, attachments, sign)), returnPath }
+    }
+    const composed = composeMessage(input)
+    const signatures = await sign(composed)
+    const message = [signatures, composed.header, blankLine, composed.body]
+    return { message, heldBytes: sum(message), smtpUtf8: composed.smtpUtf8, returnPath }
+  }
+}
+
+/** Where bounces and complaints about a copy come to. */
+export function returnOf(
+  deliveryId: number,
+  domainsOwn: string | undefined,
+  { config, returnPaths }: Pick<OutboundDeps, 'config'> & { returnPaths: ReturnPaths },
+) {
+  const host = domainsOwn ?? (config.returnPathHost || config.heloName)
+  const returnPath = returnPaths.addressOf(deliveryId, host)
+  // RFC 9477: complaints come to the return path. Whoever shows it has got this very copy.
+  return { returnPath, complaints: { name: 'CFBL-Address', value: `${returnPath}; report=arf` } }
+}

@@ -1,0 +1,199 @@
+import { type Mailbox, type MessageInput, parseMailbox } from '../../mime/index.js'
+import {
+  makePreferenceLinks,
+  makeUnsubscribeLinks,
+  shownLinks,
+  unsubscribeHeaders,
+  withFooter,
+} from '../../preferences/index.js'
+import { prepared, type Read, readExtras } from '../../store/index.js'
+import { topicName } from '../../topics/index.js'
+import { makeTracker } from '../../tracking/index.js'
+import type { OutboundDeps } from '../deps.js'
+import { MailFault, makeCampaignContent } from './campaign-content.js'
+import { plainTextOf } from './plain-text.js'
+import type { Decorated } from './submitted.js'
+
+export interface StoredEmail {
+  id: string
+  domain_id: string
+  from_header: string
+  to_list: string
+  reply_to: string | null
+  subject: string
+  message_id: string
+  created_at: number
+  scheduled_at: number | null
+  html: string | null
+  text: string | null
+  account_id: string
+  account_name: string
+  type: 'transactional' | 'marketing'
+  topic_id: string | null
+  body_id: number | null
+  attachments: string | null
+  broadcast_id: string | null
+  automation_step_id: number | null
+  extras: string | null
+  broadcast_extras: string | null
+}
+
+/** Whose copy of a mail is meant. */
+export interface RecipientCopy {
+  id: number
+  emailId: string
+  recipient: string
+}
+
+export type ContentDeps = Pick<
+  OutboundDeps,
+  'store' | 'clock' | 'key' | 'publicUrl' | 'tracking' | 'renderer'
+>
+
+const maxTexts = 30
+
+const storedEmail = prepared<{ emailId: string }, StoredEmail>((db, { emailId }) =>
+  db
+    .selectFrom('emails')
+    .leftJoin('bodies', 'bodies.id', 'emails.body_id')
+    .innerJoin('accounts', 'accounts.id', 'emails.account_id')
+    .leftJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
+    .select(['emails.id', 'emails.domain_id', 'emails.from_header', 'to_list', 'emails.reply_to'])
+    .select(['emails.subject', 'message_id', 'emails.created_at', 'emails.scheduled_at'])
+    .select(['bodies.html', 'bodies.text', 'emails.account_id', 'accounts.name as account_name'])
+    .select(['type', 'emails.topic_id'])
+    .select(['emails.body_id', 'bodies.attachments', 'broadcast_id', 'automation_step_id'])
+    .select(['emails.extras', 'broadcasts.extras as broadcast_extras'])
+    .where('emails.id', '=', emailId),
+)
+
+/**
+ * What a mail says to each of its recipients, before it is a message. `forShow`: to somebody else, who must not
+ * get the links by which the recipient unsubscribes.
+ */
+export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
+  const { key, publicUrl } = deps
+  const campaignContent = makeCampaignContent(deps.store.read, deps)
+  const links = forShow
+    ? shownLinks(publicUrl)
+    : {
+        unsubscribe: makeUnsubscribeLinks(key, publicUrl),
+        preferences: makePreferenceLinks(key, publicUrl),
+      }
+  const tracker = makeTracker(deps)
+  const texts = new Map<string, string>()
+
+  /** Made once for a mail's recipients, whose deliveries come close together. */
+  const textOf = (emailId: string, html: string): string => {
+    const known = texts.get(emailId)
+    if (known !== undefined) return known
+    const text = plainTextOf(html)
+    const [oldest] = texts.keys()
+    if (texts.size >= maxTexts && oldest !== undefined) texts.delete(oldest)
+    texts.set(emailId, text)
+    return text
+  }
+
+  const plainContentFor = async (email: StoredEmail, recipient: string) => {
+    const { account_id: accountId, body_id: bodyId, broadcast_id: broadcastId } = email
+    const html = email.html ?? ''
+    const { text } = email
+    if (broadcastId !== null && bodyId !== null) {
+      return await campaignContent({ accountId, bodyId, html, text }, recipient)
+    }
+    if (email.automation_step_id !== null && bodyId !== null) {
+      const variables = await mergedAtStep(deps.store.read, email.id)
+      return await campaignContent({ accountId, bodyId, html, text, variables }, recipient)
+    }
+    return { html, text: email.text ?? textOf(email.id, html) }
+  }
+
+  /**
+   * Tracked links, and in marketing mail how to leave it: a footer and the headers of RFC 8058, each
+   * recipient's own.
+   */
+  const decorate = async (
+    email: StoredEmail,
+    { recipient, deliveryId, domain }: { recipient: string; deliveryId: number; domain: string },
+    { html, text }: { html: string; text: string },
+  ): Promise<Decorated> => {
+    const { account_id: accountId, id: emailId, domain_id: domainId, body_id: bodyId } = email
+    const copy = { accountId, emailId, deliveryId, domainId, bodyId }
+    const content = { html: await tracker.track(copy, html), text }
+    if (email.type === 'transactional') return { ...content, extraHeaders: [] }
+    const topicId = email.topic_id ?? undefined
+    const reader = { accountId, address: recipient, emailId }
+    const unsubscribeUrl = links.unsubscribe.url({ ...reader, topicId })
+    const name = topicId && (await topicName(deps.store.read, accountId, topicId))
+    const footer = {
+      unsubscribeUrl,
+      preferencesUrl: links.preferences.url(reader),
+      accountName: email.account_name,
+      topicName: name,
+    }
+    return {
+      ...withFooter(content, footer),
+      extraHeaders: unsubscribeHeaders({ url: unsubscribeUrl, domain, topicId }),
+    }
+  }
+
+  return {
+    /** Throws a `MailFault` when it is gone. */
+    async find(emailId: string): Promise<StoredEmail> {
+      const [email] = await storedEmail(deps.store.read, { emailId })
+      if (email === undefined) throw new MailFault('The mail itself is gone')
+      return email
+    },
+    plainContentFor,
+    decorate,
+  }
+}
+
+/** All of a message but its content and the headers that depend on the recipient. */
+export function inputOf(email: StoredEmail, { html, text, extraHeaders }: Decorated): MessageInput {
+  const extras = readExtras(email.extras ?? email.broadcast_extras)
+  if (extras === undefined) throw new Error('What the mail has beside its columns is damaged')
+  const { cc, replyTo, headers } = extras
+  return {
+    from: senderOf(email.from_header),
+    to: (JSON.parse(email.to_list) as string[]).map(stored),
+    cc: cc?.map(stored),
+    replyTo: email.reply_to === null ? replyTo?.map(stored) : [stored(email.reply_to)],
+    subject: email.subject,
+    html,
+    text,
+    extraHeaders,
+    customHeaders: headers,
+    messageId: email.message_id,
+    dateMs: email.scheduled_at ?? email.created_at,
+  }
+}
+
+/** What was known at the step of an automation that sent the mail. */
+async function mergedAtStep(read: Read, emailId: string): Promise<object | null> {
+  const [row] = await mergeOf(read, { emailId })
+  return row === undefined ? null : JSON.parse(row.variables)
+}
+
+const mergeOf = prepared<{ emailId: string }, { variables: string }>((db, { emailId }) =>
+  db.selectFrom('email_merges').select('variables').where('email_id', '=', emailId),
+)
+
+// An account's mails have few senders.
+const senders = new Map<string, Mailbox>()
+const maxSenders = 1_000
+
+export function senderOf(text: string): Mailbox {
+  const known = senders.get(text)
+  if (known !== undefined) return known
+  const mailbox = stored(text)
+  if (senders.size >= maxSenders) senders.clear()
+  senders.set(text, mailbox)
+  return mailbox
+}
+
+function stored(text: string): Mailbox {
+  const mailbox = parseMailbox(text)
+  if (mailbox === undefined) throw new Error('A stored address does not parse')
+  return mailbox
+}

@@ -1,0 +1,90 @@
+import { messageOf } from '../errors/index.js'
+import type { OutboundDeps } from './deps.js'
+import { sandboxSite, simulatorSite } from './routing/index.js'
+import {
+  claimRation,
+  forgetLearned,
+  makeShaping,
+  makeWarmUp,
+  noWarmUp,
+  readLearned,
+  type Shaping,
+  saveLearned,
+  type WarmUp,
+} from './shaping/index.js'
+
+const saveEveryMs = 30_000
+
+/**
+ * A thread's shaping with what it needs around it: what was learned before, the rations of its
+ * source addresses, and the saving of what it learns.
+ */
+export async function openShaping(
+  deps: OutboundDeps,
+  onRation: () => void,
+  onFailover: (site: string, reply: string, until: number) => void,
+): Promise<{ shaping: Shaping; close(): Promise<void> }> {
+  const { store, clock, log, config, thread, threads, random } = deps
+  const warmUps = new Map<string, WarmUp>()
+  const warmUpOf = (source: string): WarmUp => {
+    if (config.warmUp === 'off' || config.route === 'sandbox') return noWarmUp
+    const known = warmUps.get(source)
+    if (known !== undefined) return known
+    const warmUp = makeWarmUp({
+      clock,
+      threads,
+      claim: (request) => store.write((tx) => claimRation(tx, source, request)),
+      onRation,
+    })
+    warmUps.set(source, warmUp)
+    return warmUp
+  }
+
+  const learned = await readLearned(store.read)
+  const shaping = makeShaping({
+    data: deps.shaping,
+    unshaped: [sandboxSite.key, simulatorSite.key],
+    clock,
+    random,
+    thread,
+    threads,
+    warmUpOf,
+    learned,
+    onAction({ key: site }, source, { action, name, from, until, reply }) {
+      const fields = { site, source, automation: name, from, until: new Date(until), reply }
+      log.warn(fields, `A receiver's reply: ${action}`)
+      if (action === 'failover') onFailover(site, reply, until)
+    },
+  })
+
+  await store.write(async (tx) => {
+    await forgetLearned(tx, thread, threads)
+    await saveLearned(tx, shaping.learnedChanges(), { thread, now: clock.now() })
+  })
+
+  const save = async () => {
+    shaping.sweep()
+    const changes = shaping.learnedChanges()
+    if (changes.changed.length === 0 && changes.gone.length === 0) return
+    await store.write((tx) => saveLearned(tx, changes, { thread, now: clock.now() }))
+  }
+  let cancel = () => {}
+  const keepSaving = () => {
+    cancel = clock.after(saveEveryMs, () => {
+      save()
+        // It is only what a restart would have to learn again.
+        .catch((error) => log.warn({ cause: messageOf(error) }, 'Sites could not be written'))
+        .finally(keepSaving)
+    })
+  }
+  keepSaving()
+
+  return {
+    shaping,
+    async close() {
+      cancel()
+      cancel = () => {}
+      await save().catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,137 @@
+import { utcTime } from '../../clock/index.js'
+import { allSourceAddresses, type Config } from '../../config/index.js'
+import { type MxRoute, type Resolver, routeToMx } from '../../dns/index.js'
+import type { Read } from '../../store/index.js'
+import {
+  listSources,
+  type Policy,
+  policyFor,
+  rampLimit,
+  readLearned,
+  type ShapingData,
+  type SiteName,
+  type StoredLearned,
+  siteOf,
+  today,
+} from '../shaping/index.js'
+
+/** What applies to mail for a domain: `posthorn shaping show` and the operator's pages. */
+export interface ExplainedSite {
+  site: SiteName
+  policy: Policy
+  learned: StoredLearned[]
+  sources: WarmingSource[]
+}
+
+/** A source address and how far its warm-up is. */
+export interface WarmingSource {
+  address: string
+  firstDay: number
+  rampDay: number
+  /** Mails a day; null: the ramp is over. */
+  limit: number | null
+  sent: number
+}
+
+type OutboundSettings = Config['outbound']
+
+/** Where mail to a domain would go now, by the DNS. */
+export function routeOfDomain(
+  resolver: Resolver,
+  domain: string,
+  outbound: OutboundSettings,
+): Promise<MxRoute> {
+  return routeToMx(resolver, domain, {
+    random: Math.random,
+    allowPrivate: outbound.allowPrivateAddresses,
+    ownAddresses: allSourceAddresses(outbound),
+    ipFamily: outbound.ipFamily,
+  })
+}
+
+interface ExplainDeps {
+  read: Read
+  now: number
+  data: ShapingData
+  outbound: OutboundSettings
+}
+
+/** Undefined where the domain has no mail servers that could be a site. */
+export async function explainSite(
+  { read, now, data, outbound }: ExplainDeps,
+  domain: string,
+  route: MxRoute,
+): Promise<ExplainedSite | undefined> {
+  if (route.kind !== 'hosts') return undefined
+  const site = siteOf(data, route.mx, domain)
+  return {
+    site,
+    policy: policyFor(data, site),
+    learned: await readLearned(read, site.key),
+    sources: await warmingSources(read, now, outbound),
+  }
+}
+
+/** The source addresses in use and their warm-up; none where it is off. */
+export async function warmingSources(
+  read: Read,
+  now: number,
+  outbound: OutboundSettings,
+): Promise<WarmingSource[]> {
+  const names = ['default', ...allSourceAddresses(outbound)]
+  const known = outbound.warmUp === 'off' ? [] : await listSources(read)
+  return known
+    .filter(({ address }) => names.includes(address))
+    .map(({ address, ...state }) => {
+      const { rampDay, firstDay, sent } = today(state, now)
+      const limit = rampLimit(rampDay)
+      return { address, firstDay, rampDay, limit: Number.isFinite(limit) ? limit : null, sent }
+    })
+}
+
+/** Why a domain has no site. */
+export const noRoute: Record<MxRoute['kind'], string> = {
+  hosts: '',
+  'null-mx': 'it takes no mail (null MX)',
+  nxdomain: 'it does not exist',
+  'no-addresses': 'none of its mail servers has an address',
+  failed: 'the DNS failed',
+  refused: 'its mail servers must not be connected to',
+}
+
+interface Slowed {
+  connections?: number | null | undefined
+  messagesPerMinute?: number | null | undefined
+}
+
+/** What something is slowed down to: `10 a minute, 2 at once`. */
+export const shownSlow = ({ connections, messagesPerMinute }: Slowed) =>
+  [
+    typeof messagesPerMinute === 'number' ? [`${messagesPerMinute} a minute`] : [],
+    typeof connections === 'number' ? [`${connections} at once`] : [],
+  ]
+    .flat()
+    .join(', ')
+
+/** What the receivers' answers have changed at a site, and until when; empty where nothing has. */
+export function inForce({ suspension, active }: StoredLearned['learned']): string {
+  const suspended =
+    suspension === null ? [] : [`suspended until ${utcTime(suspension.until)}: ${suspension.why}`]
+  const others = active.map(({ action, name, until, ...limits }) => {
+    const slow = action === 'slow down' ? ` to ${shownSlow(limits)}` : ''
+    return `${action}${slow} until ${utcTime(until)} (${name})`
+  })
+  return [...suspended, ...others].join('; ')
+}
+
+/** `2h`, `90s`. */
+export function shownSpan(ms: number): string {
+  for (const [unit, unitMs] of [
+    ['d', 86_400_000],
+    ['h', 3_600_000],
+    ['m', 60_000],
+  ] as const) {
+    if (ms % unitMs === 0) return `${ms / unitMs}${unit}`
+  }
+  return `${ms / 1_000}s`
+}

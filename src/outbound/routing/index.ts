@@ -1,0 +1,28 @@
+/*
+ * Owns where a recipient's domain goes now (its MX hosts, its site, the appliance's own servers) and which
+ * source address a mail leaves from.
+ */
+export {
+  type ExplainedSite,
+  explainSite,
+  inForce,
+  noRoute,
+  routeOfDomain,
+  shownSlow,
+  shownSpan,
+  type WarmingSource,
+  warmingSources,
+} from './explain-site.js'
+export { bindTo, type EgressPool, type EgressSource, makeEgressPools } from './pools.js'
+export {
+  type FindRoute,
+  type InsideServer,
+  isDnsSite,
+  isInside,
+  type MailRoute,
+  makeRoutes,
+  nowhere,
+  sandboxSite,
+  simulatorSite,
+  siteInWords,
+} from './route.js'

@@ -1,0 +1,59 @@
+import { isIP } from 'node:net'
+import type { Config } from '../../config/index.js'
+import { type QueueClass, queueClass } from '../../store/index.js'
+
+/** What mail leaves from: a name for EHLO, and an address of each family that it has. */
+export interface EgressSource {
+  /** By which limits and warm-up count: its IPv4 address, else its IPv6 one, else `default`. */
+  readonly name: string
+  /** Empty: whichever the system takes. */
+  readonly addresses: readonly string[]
+  /** PTR and forward records have to agree with it. */
+  readonly heloName: string
+}
+
+export interface EgressPool {
+  readonly name: string
+  /** Every source as often as its weight says; never empty. */
+  readonly turns: readonly EgressSource[]
+}
+
+/** Which pool an account's mail of a class leaves from: the account's, else the class's, else `default`. */
+export type EgressPools = (accountId: string, of: QueueClass) => EgressPool
+
+export function makeEgressPools(
+  config: Pick<Config['outbound'], 'heloName' | 'sourceAddresses' | 'pools'>,
+): EgressPools {
+  const usual = onePerFamily(config.sourceAddresses)
+  const byDefault: EgressPool = { name: 'default', turns: [sourceOf(usual, config.heloName)] }
+  const byAccount = new Map<string, EgressPool>()
+  const byClass = new Map<string, EgressPool>()
+  for (const [name, { sources, accounts, classes }] of Object.entries(config.pools)) {
+    const turns = sources.flatMap(({ addresses, heloName = config.heloName, weight }) => {
+      const source = sourceOf(addresses, heloName)
+      return Array.from({ length: weight }, () => source)
+    })
+    for (const account of accounts) byAccount.set(account, { name, turns })
+    for (const of of classes) byClass.set(of, { name, turns })
+  }
+  const names = Object.keys(queueClass)
+  return (accountId, of) => byAccount.get(accountId) ?? byClass.get(names[of] ?? '') ?? byDefault
+}
+
+/** The address to leave from for one to go to; undefined: there is none of that family. */
+export function bindTo(
+  { addresses }: Pick<EgressSource, 'addresses'>,
+  address: string,
+): { localAddress?: string } | undefined {
+  if (addresses.length === 0) return {}
+  const localAddress = addresses.find((own) => isIP(own) === isIP(address))
+  return localAddress === undefined ? undefined : { localAddress }
+}
+
+function sourceOf(addresses: readonly string[], heloName: string): EgressSource {
+  const [name = 'default'] = [...addresses].sort((a, b) => isIP(a) - isIP(b))
+  return { name, addresses, heloName }
+}
+
+const onePerFamily = (addresses: readonly string[]) =>
+  addresses.filter((one, i) => addresses.findIndex((other) => isIP(other) === isIP(one)) === i)

@@ -1,0 +1,109 @@
+import { allSourceAddresses } from '../../config/index.js'
+import { type MxHost, routeToMx } from '../../dns/index.js'
+import { simulatorDomain } from '../../simulator/index.js'
+import type { OutboundDeps } from '../deps.js'
+import { type Outcome, outcomeOfRoute, type TriedSoFar } from '../outcome.js'
+import type { Shaping, SiteName } from '../shaping/index.js'
+
+/** Where a recipient domain's mail goes now. */
+export type MailRoute =
+  | { hosts: readonly MxHost[]; site: SiteName; inside?: InsideServer }
+  /** Nowhere: what that means for a delivery that has been tried so far. */
+  | { outcome: (tried: TriedSoFar) => Outcome; site: SiteName }
+
+/** Servers of the appliance itself: on loopback, at their own port, with no policy to look up. */
+export interface InsideServer {
+  port: number
+}
+
+export type FindRoute = (domain: string) => Promise<MailRoute>
+
+export interface Routes {
+  findRoute: FindRoute
+  /** After new shaping files: a domain's site may be another one. */
+  forgetRoutes(): void
+}
+
+// Not host names, so nobody's tables fit them.
+const siteNamed = (key: string): SiteName => ({
+  key,
+  provider: undefined,
+  mx: undefined,
+  domain: undefined,
+})
+export const sandboxSite = siteNamed('sandbox')
+export const simulatorSite = siteNamed('simulator')
+export const nowhere = siteNamed('nowhere')
+/** Its servers are part of the appliance. */
+export const isInside = (key: string) => key === sandboxSite.key || key === simulatorSite.key
+
+const dnsOf = 'dns of '
+/** A domain whose DNS fails is such a site of its own. */
+export const isDnsSite = (key: string) => key.startsWith(dnsOf)
+/** A site as people are told of it. */
+export const siteInWords = (key: string) => (isDnsSite(key) ? key.slice(dnsOf.length) : key)
+
+/**
+ * `direct` asks the DNS; `sandbox` leads to the built-in inbox; the simulator is here in every mode. A domain whose DNS fails is a
+ * site of its own until it answers, parked and probed as one whose servers fail.
+ */
+export function makeRoutes(deps: OutboundDeps, shaping: Pick<Shaping, 'siteOf'>): Routes {
+  const { config, simulator } = deps
+  const outside = config.route === 'sandbox' ? toSandbox(deps) : toMx(deps, shaping)
+  return {
+    ...outside,
+    async findRoute(domain) {
+      if (domain !== simulatorDomain) return await outside.findRoute(domain)
+      const { host, port } = await simulator.address()
+      return insideRoute(simulatorSite, simulatorDomain, { host, port })
+    },
+  }
+}
+
+function toSandbox({ sandbox }: OutboundDeps): Routes {
+  if (sandbox === undefined) throw new Error('The sandbox route needs the sandbox inbox')
+  const route = insideRoute(sandboxSite, 'localhost', sandbox)
+  return { findRoute: async () => route, forgetRoutes() {} }
+}
+
+const insideRoute = (
+  site: SiteName,
+  exchange: string,
+  at: { host: string; port: number },
+): MailRoute => ({
+  site,
+  hosts: [{ exchange, preference: 0, addresses: [at.host] }],
+  inside: { port: at.port },
+})
+
+function toMx(deps: OutboundDeps, shaping: Pick<Shaping, 'siteOf'>): Routes {
+  const { config } = deps
+  const options = {
+    random: deps.random,
+    allowPrivate: config.allowPrivateAddresses,
+    ownAddresses: allSourceAddresses(config),
+    ipFamily: config.ipFamily,
+  }
+  const known = new Map<string, { route: MailRoute; until: number; uses: number }>()
+  const findRoute: FindRoute = async (domain) => {
+    const now = deps.clock.now()
+    const kept = known.get(domain)
+    if (kept !== undefined && now < kept.until && kept.uses-- > 0) return kept.route
+    const found = await routeToMx(deps.resolver, domain, options)
+    if (found.kind === 'hosts') {
+      const route = { hosts: found.hosts, site: shaping.siteOf(found.mx, domain) }
+      if (known.size >= maxKnown) known.clear()
+      known.set(domain, { route, until: now + keptMs, uses: keptUses })
+      return route
+    }
+    const site = found.kind === 'failed' ? siteNamed(dnsOf + domain) : nowhere
+    return { outcome: (tried) => outcomeOfRoute(found, tried), site }
+  }
+  return { findRoute, forgetRoutes: () => known.clear() }
+}
+
+// A route in use is worked out anew every second, and for every eighth mail: hosts of one preference
+// come in another order then (RFC 5321 §5.1).
+const keptMs = 1_000
+const keptUses = 7
+const maxKnown = 1_000
