@@ -220,14 +220,14 @@ function makeSenders() {
       const gates = await Promise.all(threads.map((thread) => thread.gateOf(stream)))
       return gates.find((gate) => gate !== undefined)
     },
-    async standing(): Promise<Standing> {
+    async standing(): Promise<OutboundStanding> {
       const found = await standings()
       return {
         sites: found.flatMap(({ sites }) => sites),
         accounts: found.flatMap(({ accounts }) => accounts),
       }
     },
-    contacts: async (): Promise<Contact[]> => (await standings()).map(({ contact }) => contact),
+    contacts: async (): Promise<Reachability[]> => (await standings()).map(({ contact }) => contact),
     retry(lanes: RetriedLanes) {
       for (const thread of threads) thread.send({ kind: 'retry', lanes })
     },

@@ -5,7 +5,8 @@
  * See README.md.
  */
 
-export type { OutboundStanding, SiteStanding, ThreadStanding } from './admission/index.js'
+export type { OutboundStanding, SiteStanding } from './admission/index.js'
+export { type Reachability, shardOf } from './claims/index.js'
 export { makeSentCopies, plainTextOf, type SentCopy } from './content/index.js'
 export type { OutboundDeps } from './deps.js'
 export {
@@ -17,8 +18,7 @@ export {
   type Scope,
   wayInWords,
 } from './egress/index.js'
-export { type Outbound, openOutbound, shardOf } from './outbound.js'
-export type { Reachability } from './reachability.js'
+export { type Outbound, openOutbound, type ThreadStanding } from './outbound.js'
 export {
   type ExplainedSite,
   explainSite,

@@ -1,11 +1,11 @@
 // Issue 15: what is told of a mail that waits is true at that moment.
 import t from 'tap'
 import { explainGate } from '../../src/outbound/admission/explain.js'
-import type { Stream } from '../../src/outbound/admission/lanes.js'
+import type { Stream } from '../../src/outbound/admission/waiting.js'
 
 const thread = { isRouting: false, isClaiming: false, isFull: false, total: 100 }
 
-t.test('places that a claim has taken are not told as connections in use', async (t) => {
+t.test('slots that a claim has taken are not told as connections in use', async (t) => {
   const why = '20 at once'
   const held = { 0: { gate: 'connections', until: null, why }, 1: undefined, 2: undefined }
   const stream = { lane: { name: 'one.test' }, class: 0, path: { site: 'mx.one.test', held } }

@@ -1,7 +1,8 @@
 import t from 'tap'
 import { silentLog } from '../../src/log/index.js'
-import { makeLanes, type Stream } from '../../src/outbound/admission/lanes.js'
-import { makeRouting } from '../../src/outbound/admission/site-lookups.js'
+import { makeLanes } from '../../src/outbound/admission/lanes.js'
+import { makeSiteLookups } from '../../src/outbound/admission/site-lookups.js'
+import type { Stream } from '../../src/outbound/admission/waiting.js'
 import type { SiteName } from '../../src/outbound/shaping/index.js'
 
 const siteOf = (key: string): SiteName => ({
@@ -16,7 +17,7 @@ function open() {
   const lanes = makeLanes()
   const asked: string[] = []
   const answers = new Map<string, (key: string) => void>()
-  const routing = makeRouting({
+  const routing = makeSiteLookups({
     log: silentLog,
     findRoute: (domain) => {
       asked.push(domain)

@@ -24,10 +24,10 @@ import { makeLandEvents } from '../../src/events/index.js'
 import { type Log, silentLog } from '../../src/log/index.js'
 import { type Meter, silentMeter } from '../../src/metrics/index.js'
 import {
-  type Reachability,
   loadShaping,
   type OutboundDeps,
   openOutbound,
+  type Reachability,
 } from '../../src/outbound/index.js'
 import { loadBounceRules } from '../../src/reports/index.js'
 import { makeSimulator } from '../../src/simulator/index.js'

@@ -1,6 +1,6 @@
 import type { QueueClass } from '../../store/index.js'
 import { keptFrom } from '../shaping/index.js'
-import { classes } from './lanes.js'
+import { classes } from './waiting.js'
 
 /**
  * Lets so many through at once, a fifth of them transactional mail alone; of those who wait it goes

@@ -1,7 +1,6 @@
 import type { Asker, ConnectionShares, ShareRefusal } from './connection-shares.js'
 import type { DeliverySlot } from './delivery-slots.js'
-import type { Stream } from './lanes.js'
-import type { StreamsByAccount } from './paths.js'
+import type { Stream, StreamsByAccount } from './waiting.js'
 
 /** Who has the slot: a stream, or for each account why it has none; nothing when none is asked for. */
 export interface Choice {

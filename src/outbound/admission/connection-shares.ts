@@ -5,7 +5,6 @@ import type { QueueClass } from '../../store/index.js'
 import { keptFrom } from '../shaping/index.js'
 import { breakOff, makeCutter } from './cut-slow.js'
 import type { DeliverySlot } from './delivery-slots.js'
-import type { Lane } from './lanes.js'
 import {
   type HeldConnection,
   type Holder,
@@ -14,6 +13,7 @@ import {
   isKnownSlow,
   makeShareLedger,
 } from './share-ledger.js'
+import type { Lane } from './waiting.js'
 
 /**
  * How a thread's connections are divided by how long those who hold them keep them.

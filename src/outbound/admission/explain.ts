@@ -2,7 +2,7 @@ import type { LiveGate } from '../../deliveries/index.js'
 import { siteInWords } from '../routing/index.js'
 import type { Held } from '../shaping/index.js'
 import { smartHostsSite } from './delivery-slots.js'
-import type { Stream } from './lanes.js'
+import type { Stream } from './waiting.js'
 
 export type { LiveGate }
 
@@ -14,7 +14,7 @@ export function explainGate(
   if (thread.isRouting || path === undefined) {
     return { gate: 'dns', says: `The mail servers of ${lane.name} are being looked up` }
   }
-  // A claim takes every place that there is, and gives back those for which it finds no mail.
+  // A claim takes every slot that there is, and gives back those for which it finds no mail.
   if (thread.isClaiming) {
     return { gate: 'turn', says: `The next of the mail for ${lane.name} are being claimed` }
   }

@@ -3,22 +3,9 @@
  * it goes, whose turn it is, and whether the site, the source address and the connections have room.
  * See README.md for the drawing.
  */
-export { makeBottleneck } from './bottleneck.js'
-export { serverOf } from './connection-shares.js'
-export {
-  type DeliverySlot,
-  openRelaySlots,
-  openSiteSlots,
-  smartHostsSite,
-} from './delivery-slots.js'
-export { explainGate, type LiveGate } from './explain.js'
-export { makeHeavyRoom } from './heavy.js'
-export { classes, type Lane, makeLanes, type Stream } from './lanes.js'
-export { type Admitted, makePaths } from './paths.js'
-export { makeRouting } from './site-lookups.js'
-export {
-  type OutboundStanding,
-  type SiteStanding,
-  standingSites,
-  type ThreadStanding,
-} from './standing.js'
+export { type Admission, makeAdmission } from './admission.js'
+export { type Composed, type ComposingRoom, makeComposingRoom } from './composing.js'
+export { type DeliverySlot, openSiteSlots } from './delivery-slots.js'
+export type { Admitted } from './paths.js'
+export type { OutboundStanding, SiteStanding } from './standing.js'
+export { classes, keyOf, type Stream } from './waiting.js'

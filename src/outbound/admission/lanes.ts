@@ -1,47 +1,8 @@
 import type { StreamDue } from '../../deliveries/index.js'
-import { type QueueClass, queueClass } from '../../store/index.js'
+import type { QueueClass } from '../../store/index.js'
 import type { SiteName } from '../shaping/index.js'
-import type { Path } from './paths.js'
 import { makeTimeHeap } from './time-heap.js'
-
-/**
- * What one account has waiting for one lane in one class.
- *
- *   idle ──note──▶ later ──its time──▶ due: at a path, or until its lane's site is known, nowhere
- *     ▲              ▲                  │
- *     └── claimed empty: nothing / next due
- */
-export interface Stream {
-  readonly lane: Lane
-  readonly class: QueueClass
-  readonly accountId: string
-  state: 'idle' | 'later' | 'due'
-  /** When it next has to be looked at, while `later`. */
-  dueAt: number
-  /** The earliest time noted while a claim was under way: the claim may not have seen that row. */
-  notedAt: number
-  claiming: boolean
-  /** Where it stands in line while `due`. */
-  path: Path | undefined
-}
-
-/** A recipient domain that has, or had a short while ago, mail waiting. */
-export interface Lane {
-  readonly name: string
-  readonly streams: Map<string, Stream>
-  /** Where its mail goes, as far as it was looked up, and when that was. */
-  site: SiteName | undefined
-  /** The server that its mail last connected to, or will first (`serverOf`). */
-  server: string | undefined
-  routedAt: number
-  usedAt: number
-}
-
-export const classes: readonly QueueClass[] = [
-  queueClass.transactional,
-  queueClass.automation,
-  queueClass.campaign,
-]
+import type { Lane, Stream } from './waiting.js'
 
 /**
  * Which streams have something, and when. Only what has a backlog is kept, so memory does not follow
@@ -96,7 +57,7 @@ export function makeLanes(): Lanes {
   return {
     note({ lane: name, class: of, accountId, dueAt }) {
       const lane = laneOf(name)
-      const key = keyOf(of, accountId)
+      const key = nameOf(of, accountId)
       let stream = lane.streams.get(key)
       if (stream === undefined) {
         stream = makeStream(lane, of, accountId)
@@ -129,9 +90,9 @@ export function makeLanes(): Lanes {
       stream.notedAt = Number.POSITIVE_INFINITY
       if (Number.isFinite(next)) return sleep(stream, next)
       stream.state = 'idle'
-      stream.lane.streams.delete(keyOf(stream.class, stream.accountId))
+      stream.lane.streams.delete(nameOf(stream.class, stream.accountId))
     },
-    find: (lane, of, accountId) => lanes.get(lane)?.streams.get(keyOf(of, accountId)),
+    find: (lane, of, accountId) => lanes.get(lane)?.streams.get(nameOf(of, accountId)),
     siteOf: (lane) => lanes.get(lane)?.site,
     forgetSites() {
       for (const lane of lanes.values()) lane.site = undefined
@@ -145,7 +106,7 @@ export function makeLanes(): Lanes {
   }
 }
 
-const keyOf = (of: QueueClass, accountId: string) => `${of} ${accountId}`
+const nameOf = (of: QueueClass, accountId: string) => `${of} ${accountId}`
 
 const makeStream = (lane: Lane, of: QueueClass, accountId: string): Stream => ({
   lane,

@@ -1,6 +1,5 @@
 import type { QueueClass } from '../../store/index.js'
-import { classes } from './lanes.js'
-import type { Path } from './paths.js'
+import { classes, type Path } from './waiting.js'
 
 /**
  * Paths that are out of line as no account with mail there has room in the shares of the connections

@@ -2,26 +2,10 @@ import type { Clock } from '../../clock/index.js'
 import type { QueueClass } from '../../store/index.js'
 import { type Held, keptFrom } from '../shaping/index.js'
 import { askerOf, choose } from './choose.js'
-import { makeConnectionShares, type ShareRefusal } from './connection-shares.js'
+import { makeConnectionShares } from './connection-shares.js'
 import type { DeliverySlot, DeliverySlots } from './delivery-slots.js'
-import { classes, type Stream } from './lanes.js'
-import { makeParked } from './parked.js'
-import { makeTimeHeap } from './time-heap.js'
-
-/** Streams by account, both in turn. */
-export type StreamsByAccount = Map<string, Set<Stream>>
-
-/** The way from one pool of source addresses to one site, and who stands in line there. */
-export interface Path {
-  readonly key: string
-  /** Its site's key: what ends there makes room for all paths to it. */
-  readonly site: string
-  readonly gate: DeliverySlots
-  /** Due streams by class and account; both the accounts and the streams of each in turn. */
-  readonly due: Record<QueueClass, StreamsByAccount>
-  /** Why nothing of the class may start; undefined while it stands in line. */
-  readonly held: Record<QueueClass, Held | undefined>
-}
+import { makePathLines, type OnHeld } from './path-lines.js'
+import { classes, type Path, type Stream, type StreamsByAccount } from './waiting.js'
 
 export interface PathTo extends Pick<Path, 'key' | 'site'> {
   /** The gate of a path that is not there yet. */
@@ -41,9 +25,6 @@ export interface PathBounds {
   perClaim: number
   clock: Pick<Clock, 'now'>
 }
-
-/** A gate has closed; who stands before it, by account. */
-export type OnHeld = (gate: Held['gate'], waiting: ReadonlyMap<string, ReadonlySet<Stream>>) => void
 
 /**
  * Whose turn it is: transactional before automation before campaign, paths in turn within a class,
@@ -83,176 +64,154 @@ export interface Paths {
 }
 
 export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
-  const paths = new Map<string, Path>()
-  const bySite = new Map<string, Set<Path>>()
-  const lines: Record<QueueClass, Set<Path>> = { 0: new Set(), 1: new Set(), 2: new Set() }
+  const registry = makePathRegistry()
+  const lines = makePathLines(onHeld)
   const shares = makeConnectionShares(bounds.total, bounds.clock)
-  const parked = makeParked()
-  /** Paths that are in line again as a share had room. */
-  const woken: Record<QueueClass, Map<Path, string>> = { 0: new Map(), 1: new Map(), 2: new Map() }
-  const opening = makeTimeHeap<{ path: Path; of: QueueClass }>()
   let inFlight = 0
 
-  const line = (path: Path, of: QueueClass) => {
-    parked.remove(path, of)
-    if (path.due[of].size > 0) lines[of].add(path)
-  }
-  const wakeOne = (share: string) => {
-    const next = parked.next(share)
-    if (next === undefined) return
-    line(next.path, next.of)
-    woken[next.of].set(next.path, share)
-  }
-  /** It has left the line: the room for which it was woken is the next one's, unless it was used. */
-  const passOn = (path: Path, of: QueueClass, isUsed = (_share: string) => false) => {
-    const share = woken[of].get(path)
-    woken[of].delete(path)
-    if (share !== undefined && !isUsed(share)) wakeOne(share)
-  }
-  const hold = (path: Path, of: QueueClass, held: Held) => {
-    lines[of].delete(path)
-    const before = path.held[of]
-    path.held[of] = held
-    if (before?.gate !== held.gate) onHeld(held.gate, path.due[of])
-    if (held.until !== null && before?.until !== held.until) opening.push(held.until, { path, of })
-  }
-  const park = (path: Path, of: QueueClass, refused: ReadonlyMap<string, ShareRefusal>) => {
-    const [{ why } = { why: '' }] = refused.values()
-    hold(path, of, { gate: 'connections', until: null, why })
-    const waited = new Map([...refused].map(([account, { share }]) => [account, share]))
-    parked.add(path, of, waited)
-    passOn(path, of, (share) => [...waited.values()].includes(share))
-  }
+  const isFull = (of: QueueClass) => inFlight >= bounds.total - keptFrom(of, bounds.total)
   const isWaiting = () =>
-    !parked.isEmpty() || classes.some((of) => lines[of].size > 0 && isFull(of))
+    lines.isAnyParked() || classes.some((of) => lines.of[of].size > 0 && isFull(of))
   const finish = (slot: DeliverySlot, tried: boolean) => {
     inFlight--
-    const roomier = shares.ended(slot, tried)
-    // Those who waited for it come before more of the same site.
-    if (!parked.isEmpty()) for (const share of roomier) wakeOne(share)
-    for (const path of bySite.get(slot.siteKey) ?? []) for (const of of classes) line(path, of)
-  }
-  const wake = (now: number) => {
-    for (let first = opening.first(); first && first.at <= now; first = opening.first()) {
-      opening.pop()
-      const { path, of } = first.item
-      if (path.held[of]?.until !== first.at) continue
-      path.held[of] = undefined
-      line(path, of)
-    }
-  }
-  const isFull = (of: QueueClass) => {
-    return inFlight >= bounds.total - keptFrom(of, bounds.total)
+    // Those who waited for a share come before more of the same site.
+    lines.roomIn(shares.ended(slot, tried))
+    for (const path of registry.at(slot.siteKey)) for (const of of classes) lines.join(path, of)
   }
   const leave = (stream: Stream) => {
-    const { path } = stream
+    const { path, class: of, accountId } = stream
     if (path === undefined) return
-    stream.path = undefined
-    const accounts = path.due[stream.class]
-    const streams = accounts.get(stream.accountId)
-    streams?.delete(stream)
-    if (streams?.size === 0) {
-      accounts.delete(stream.accountId)
-      parked.forget(path, stream.class, stream.accountId)
+    registry.remove(stream, path)
+    if (path.due[of].has(accountId)) return
+    lines.forget(path, of, accountId)
+    if (path.due[of].size === 0) lines.leave(path, of)
+  }
+  /** Gives the next stream at the path a slot; false when nothing may start there, which takes it out of line. */
+  const admitAt = (
+    path: Path,
+    of: QueueClass,
+    isAsked: (stream: Stream) => boolean,
+    admitted: Map<Stream, Admitted>,
+  ): boolean => {
+    const free = path.slots.take(of)
+    if ('gate' in free) {
+      lines.hold(path, of, free)
+      return false
     }
-    if (accounts.size > 0) return
-    lines[stream.class].delete(path)
-    passOn(path, stream.class)
-    if (classes.some((of) => path.due[of].size > 0)) return
-    paths.delete(path.key)
-    const others = bySite.get(path.site)
-    others?.delete(path)
-    if (others?.size === 0) bySite.delete(path.site)
+    const { stream, refused } = choose(shares, path.due[of], free, isAsked)
+    if (stream === undefined) {
+      free.withdraw()
+      if (refused !== undefined) lines.park(path, of, refused)
+      return false
+    }
+    const slot = free.own ? free : shares.started(free, askerOf(stream, free))
+    path.held[of] = undefined
+    toTheEnd(path.due[of], stream)
+    const one = admitted.get(stream) ?? { stream, slots: [] }
+    one.slots.push(slot)
+    admitted.set(stream, one)
+    inFlight++
+    return true
   }
 
   return {
-    stand(stream, { key, site, open }) {
-      let path = paths.get(key)
-      if (path === undefined) {
-        const held = { 0: undefined, 1: undefined, 2: undefined }
-        path = { key, site, gate: open(), due: makeDue(), held }
-        paths.set(key, path)
-        bySite.set(site, (bySite.get(site) ?? new Set()).add(path))
-      }
-      const accounts = path.due[stream.class]
-      const streams = accounts.get(stream.accountId) ?? new Set()
-      accounts.set(stream.accountId, streams.add(stream))
-      stream.path = path
-      // Where others have no room in their shares, it may have some in its own.
-      const wasParked = parked.remove(path, stream.class)
-      if (wasParked || path.held[stream.class] === undefined) lines[stream.class].add(path)
+    stand(stream, to) {
+      lines.joined(registry.add(stream, to), stream.class)
     },
     leave,
     leaveAll() {
-      const all = [...paths.values()].flatMap(({ due }) =>
-        classes.flatMap((of) => [...due[of].values()].flatMap((streams) => [...streams])),
-      )
+      const all = registry.streams()
       for (const stream of all) leave(stream)
       return all
     },
     admit(now, may = () => true) {
-      wake(now)
-      const wants = new Map<Stream, Admitted>()
+      lines.wake(now)
+      const admitted = new Map<Stream, Admitted>()
       let left = bounds.perClaim
       for (const of of classes) {
-        for (const path of lines[of]) {
+        for (const path of lines.of[of]) {
           if (left === 0 || isFull(of)) break
-          const isAsked = (one: Stream) => may(one, wants.get(one)?.slots.length ?? 0)
+          const isAsked = (one: Stream) => may(one, admitted.get(one)?.slots.length ?? 0)
           if (!isAnyAsked(path.due[of], isAsked)) continue
-          const free = path.gate.take(of)
-          if ('gate' in free) {
-            hold(path, of, free)
-            passOn(path, of)
-            continue
-          }
-          const { stream, refused } = choose(shares, path.due[of], free, isAsked)
-          if (stream === undefined) {
-            free.withdraw()
-            if (refused !== undefined) park(path, of, refused)
-            continue
-          }
-          const slot = free.own ? free : shares.started(free, askerOf(stream, free))
-          path.held[of] = undefined
-          toTheEnd(path.due[of], stream)
-          const want = wants.get(stream) ?? { stream, slots: [] }
-          want.slots.push(slot)
-          wants.set(stream, want)
-          inFlight++
+          if (!admitAt(path, of, isAsked, admitted)) continue
           left--
-          // To the end of the line, which this loop comes to in turn.
-          lines[of].delete(path)
-          lines[of].add(path)
+          // This walk comes to the end of the line in turn.
+          lines.toTheEnd(path, of)
         }
       }
       if (isWaiting()) shares.cut()
-      return [...wants.values()]
+      return [...admitted.values()]
     },
     ended: (slot) => finish(slot, true),
     withdrawn: (slot) => finish(slot, false),
     reopen(gate) {
-      for (const path of paths.values()) {
+      for (const path of registry.all()) {
         for (const of of classes) {
-          if (gate === undefined || path.held[of]?.gate === gate) line(path, of)
+          if (gate === undefined || path.held[of]?.gate === gate) lines.join(path, of)
         }
       }
     },
-    inLine: (of) => lines[of].size,
-    parked: parked.count,
+    inLine: (of) => lines.of[of].size,
+    parked: lines.parked,
     isFull,
     wakeAt() {
-      const at = Math.min(opening.first()?.at ?? never, isWaiting() ? shares.cutAt() : never)
+      const at = Math.min(lines.opensAt() ?? never, isWaiting() ? shares.cutAt() : never)
       return at === never ? undefined : at
     },
     get inFlight() {
       return inFlight
     },
-    all: () => paths.values(),
+    all: registry.all,
   }
 }
 
-const makeDue = (): Path['due'] => ({ 0: new Map(), 1: new Map(), 2: new Map() })
-
 const never = Number.POSITIVE_INFINITY
+const nowhere: ReadonlySet<Path> = new Set()
+
+/** The paths at which anything stands, by their keys and by their sites, and what stands there. */
+function makePathRegistry() {
+  const paths = new Map<string, Path>()
+  const bySite = new Map<string, Set<Path>>()
+  const open = ({ key, site, open: openSlots }: PathTo): Path => {
+    const known = paths.get(key)
+    if (known !== undefined) return known
+    const held = { 0: undefined, 1: undefined, 2: undefined }
+    const due = { 0: new Map(), 1: new Map(), 2: new Map() }
+    const path: Path = { key, site, slots: openSlots(), due, held }
+    paths.set(key, path)
+    bySite.set(site, (bySite.get(site) ?? new Set()).add(path))
+    return path
+  }
+
+  return {
+    add(stream: Stream, to: PathTo): Path {
+      const path = open(to)
+      const accounts = path.due[stream.class]
+      const streams = accounts.get(stream.accountId) ?? new Set()
+      accounts.set(stream.accountId, streams.add(stream))
+      stream.path = path
+      return path
+    },
+    remove(stream: Stream, path: Path) {
+      stream.path = undefined
+      const accounts = path.due[stream.class]
+      const streams = accounts.get(stream.accountId)
+      streams?.delete(stream)
+      if (streams?.size === 0) accounts.delete(stream.accountId)
+      if (classes.some((of) => path.due[of].size > 0)) return
+      paths.delete(path.key)
+      const others = bySite.get(path.site)
+      others?.delete(path)
+      if (others?.size === 0) bySite.delete(path.site)
+    },
+    at: (site: string): Iterable<Path> => bySite.get(site) ?? nowhere,
+    all: () => paths.values(),
+    streams: () =>
+      [...paths.values()].flatMap(({ due }) =>
+        classes.flatMap((of) => [...due[of].values()].flatMap((streams) => [...streams])),
+      ),
+  }
+}
 
 function isAnyAsked(accounts: StreamsByAccount, isAsked: (stream: Stream) => boolean): boolean {
   for (const streams of accounts.values()) {

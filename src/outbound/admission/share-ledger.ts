@@ -95,8 +95,8 @@ export function makeShareLedger(total: number, clock: Pick<Clock, 'now'>): Share
     }
   }
   const learn = ({ site, server }: HeldConnection, tookMs: number) => {
-    for (const place of server === undefined ? [site] : [site, server]) {
-      place.averageMs += (tookMs - place.averageMs) * weight
+    for (const holder of server === undefined ? [site] : [site, server]) {
+      holder.averageMs += (tookMs - holder.averageMs) * weight
     }
   }
   /** A clock that is set back takes the times that it gave along. */

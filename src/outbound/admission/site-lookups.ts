@@ -3,10 +3,10 @@ import type { Log } from '../../log/index.js'
 import type { QueueClass } from '../../store/index.js'
 import { type FindRoute, isDnsSite, nowhere } from '../routing/index.js'
 import { keptFrom, type SiteName } from '../shaping/index.js'
-import { classes, type Lane, type Stream } from './lanes.js'
+import { classes, type Lane, type Stream } from './waiting.js'
 
 /** Finds the sites of lanes that have something due, before anything of theirs is claimed. */
-export interface Routing {
+export interface SiteLookups {
   /** Looks for the site of its lane; all streams that came meanwhile are told together. */
   add(stream: Stream): void
   /** Begins look-ups while there is room for them, in the order of classes. */
@@ -15,7 +15,7 @@ export interface Routing {
   has(stream: Stream): boolean
 }
 
-export interface RoutingOptions {
+export interface SiteLookupOptions {
   findRoute: FindRoute
   log: Log
   /** `servers`: its addresses, in their order. */
@@ -30,7 +30,7 @@ const maxFailing = 32
 /** Lanes by account, both in turn. */
 type LanesInTurn = Map<string, Set<Lane>>
 
-export function makeRouting({ findRoute, log, onRouted }: RoutingOptions): Routing {
+export function makeSiteLookups({ findRoute, log, onRouted }: SiteLookupOptions): SiteLookups {
   const waiting = new Map<Lane, Set<Stream>>()
   const lines = { known: makeLines(), fresh: makeLines(), failing: makeLines() }
   const underWay = new Set<Lane>()

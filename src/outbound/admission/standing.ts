@@ -1,7 +1,5 @@
-import type { Reachability } from '../reachability.js'
 import type { Held } from '../shaping/index.js'
-import { classes } from './lanes.js'
-import type { Path } from './paths.js'
+import { classes, type Path } from './waiting.js'
 
 /** A site as one thread works it now: for the operator who looks, never for a decision. */
 export interface SiteStanding {
@@ -22,11 +20,6 @@ export interface OutboundStanding {
   sites: SiteStanding[]
   /** Streams that have mail due, by account. */
   accounts: { accountId: string; streams: number }[]
-}
-
-/** What a thread tells of itself. */
-export interface ThreadStanding extends OutboundStanding {
-  contact: Reachability
 }
 
 interface Sources {

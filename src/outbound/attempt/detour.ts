@@ -1,104 +1,107 @@
 import type { Claimed } from '../../deliveries/index.js'
-import type { Envelope, StreamedMessage } from '../../smtp/index.js'
 import { type DeliverySlot, openSiteSlots } from '../admission/index.js'
-import type { Egress, Offered, ProbeOutcome, Relay, Relays } from '../egress/index.js'
+import type { Egress, Probe, ProbeOutcome, Relay, Relays } from '../egress/index.js'
+import type { Outcome, TriedSoFar } from '../outcome.js'
 import { type MailRoute, nowhere } from '../routing/index.js'
-import { automationsFor, type Policy, type Shaping, type SiteOutcome } from '../shaping/index.js'
-import type { AttemptResult } from './attempt.js'
-
-/** A message ready for the wire, with its envelope. */
-export interface Mail {
-  envelope: Envelope
-  message: readonly Buffer[] | StreamedMessage
-  /** To be called when it is not needed any more. */
-  done(): void
-}
+import { automationsFor, type Policy, type Shaping } from '../shaping/index.js'
+import type { AttemptResult } from './result.js'
 
 export interface DetourOptions {
   egress: Egress
   /** Undefined: there is no smart host. */
   relays: Relays | undefined
   shaping: Shaping
-  tryPrimary: (claimed: Claimed, slot: DeliverySlot, route: MailRoute) => Promise<AttemptResult>
-  prepare: (claimed: Claimed) => Promise<Mail>
 }
 
-/** How a mail goes by the smart hosts, and how it sees whether it has to. */
+/**
+ * Decides by which way a mail goes, as values; nothing here sends. `attempt.ts` acts on them:
+ *
+ *   first ──direct──▶ sent direct ─▶ afterDirect ──ends / waits / by a smart host
+ *     ├───probe───▶ sent direct ─▶ afterProbe ──ends / by a smart host
+ *     ├───relay───▶ by a smart host
+ *     └───nowhere─▶ ends with the DNS's answer
+ */
 export interface Detour {
-  /** For a slot of theirs. A few of these mails try the primary way first. */
-  byRelay(
-    claimed: Claimed,
-    slot: DeliverySlot,
-    relay: Relay,
-    route: MailRoute,
-  ): Promise<AttemptResult>
-  /** For any other slot: what the attempt tells about our way out counts, and may turn the mail. */
-  primary(claimed: Claimed, slot: DeliverySlot, route: MailRoute): Promise<AttemptResult>
+  /** For a slot at a site the direct way; for one at a smart host that one, which a few mails try direct before. */
+  first(claimed: Claimed, slot: DeliverySlot, route: MailRoute): FirstWay
+  /** What a direct attempt tells about our way out counts, and may turn the mail to a smart host. */
+  afterDirect(claimed: Claimed, sent: Sent): Turned
+  /** Counts what the probe has shown. True: its mail is done; false: it is offered to the smart host. */
+  afterProbe(probe: DirectProbe, result: AttemptResult | undefined): boolean
 }
 
-export function makeDetour(options: DetourOptions): Detour {
-  const { egress, relays, shaping, tryPrimary, prepare } = options
+export type FirstWay =
+  | { way: 'direct' }
+  | { way: 'relay'; relay: Relay }
+  | { way: 'probe'; relay: Relay; probe: DirectProbe }
+  | { way: 'nowhere'; outcome: (tried: TriedSoFar) => Outcome }
 
-  const offer = async (claimed: Claimed, relay: Relay): Promise<AttemptResult> => {
-    if (relays === undefined) throw new Error('A relay without relays')
-    const { envelope, message, done } = await prepare(claimed)
-    const offered = await relays.deliver(relay, claimed.class, envelope, message).finally(done)
-    return findingOf(offered)
-  }
+/** A mail in line for a smart host that tries the direct way first, in a slot of its site. */
+export interface DirectProbe {
+  slot: DeliverySlot
+  /** Undefined: somebody else has begun it meanwhile, and this attempt does not count as one. */
+  taken: Probe | undefined
+}
 
-  /** What came of the primary way, where a probe was due and there was room for it. */
-  const probe = async (claimed: Claimed, slot: DeliverySlot, route: MailRoute) => {
-    if ('outcome' in route || !egress.isProbeDue(route.site.key, claimed.lane)) return undefined
-    const turns = { name: 'probe', turns: [slot.source] }
-    const direct = openSiteSlots(shaping, route.site, turns).take(claimed.class)
-    if ('gate' in direct) return undefined
-    const taken = egress.takeProbe(route.site.key, claimed.lane)
-    let outcome: ProbeOutcome | undefined
-    let site: SiteOutcome | undefined
-    try {
-      const finding = await tryPrimary(claimed, direct, route)
-      const refused = refusesUs(direct.site.policy, finding)
-      site = finding.site
-      if (!refused) outcome = probeOutcomeOf(finding)
-      // What may have been taken is not offered a second time at once.
-      if (finding.doubt) return finding
-      return refused || finding.kind === 'deferred' ? undefined : finding
-    } finally {
-      if (site === undefined) direct.withdraw()
-      else direct.ended(site)
-      taken?.ended(outcome)
-    }
+export interface Sent {
+  slot: DeliverySlot
+  route: MailRoute
+  result: AttemptResult
+}
+
+/**
+ * What follows a direct attempt. `waits`: our address is refused and not this mail, and no smart host has
+ * room now. `relay`: this smart host has taken room for the mail, which is to be given back.
+ */
+export type Turned = { next: 'ends' } | { next: 'waits' } | { next: 'relay'; relay: Relay }
+
+const direct: FirstWay = { way: 'direct' }
+const ends: Turned = { next: 'ends' }
+const waits: Turned = { next: 'waits' }
+
+export function makeDetour({ egress, relays, shaping }: DetourOptions): Detour {
+  const takeProbe = (
+    { lane, class: of }: Claimed,
+    { source }: DeliverySlot,
+    { site }: MailRoute,
+  ): DirectProbe | undefined => {
+    if (!egress.isProbeDue(site.key, lane)) return undefined
+    const slot = openSiteSlots(shaping, site, { name: 'probe', turns: [source] }).take(of)
+    if ('gate' in slot) return undefined
+    return { slot, taken: egress.takeProbe(site.key, lane) }
   }
 
   return {
-    async byRelay(claimed, slot, relay, route) {
-      // A definite answer of the DNS is no incident of ours, and nobody else's business.
-      if ('outcome' in route && route.site === nowhere) return route.outcome(claimed)
-      const probed = await probe(claimed, slot, route)
-      // What it tells is about the site and not about the smart host.
-      if (probed !== undefined) return { ...probed, site: undefined }
-      return await offer(claimed, relay)
+    first(claimed, slot, route) {
+      const { relay } = slot
+      if (relay === undefined) return direct
+      if ('outcome' in route) {
+        // A definite answer of the DNS is no incident of ours, and nobody else's business.
+        if (route.site === nowhere) return { way: 'nowhere', outcome: route.outcome }
+        return { way: 'relay', relay }
+      }
+      const probe = takeProbe(claimed, slot, route)
+      return probe === undefined ? { way: 'relay', relay } : { way: 'probe', relay, probe }
     },
 
-    async primary(claimed, slot, route) {
-      const finding = await tryPrimary(claimed, slot, route)
+    afterDirect({ class: of }, { slot, route, result }) {
       // The appliance's own servers say nothing about the way out.
-      if ('inside' in route) return finding
-      if (finding.reached !== undefined) egress.saw(route.site.key, finding.reached)
-      if (relays === undefined || !egress.mayRelay()) return finding
-      if (!refusesUs(slot.site.policy, finding)) return finding
-      const relay = relays.start(claimed.class)
-      // It is our address that is refused and not this mail: it waits for the other way.
-      if ('gate' in relay) return { ...finding, kind: 'deferred' }
-      let site: SiteOutcome | undefined
-      try {
-        const turned = await offer(claimed, relay)
-        site = turned.site
-        return { ...turned, site: finding.site }
-      } finally {
-        if (site === undefined) relay.room.withdraw(claimed.class)
-        else relay.room.ended(claimed.class, site)
-      }
+      if ('inside' in route) return ends
+      if (result.reached !== undefined) egress.saw(route.site.key, result.reached)
+      if (relays === undefined || !egress.mayRelay()) return ends
+      if (!refusesUs(slot.site.policy, result)) return ends
+      const relay = relays.start(of)
+      return 'gate' in relay ? waits : { next: 'relay', relay }
+    },
+
+    afterProbe({ slot, taken }, result) {
+      const isRefused = result !== undefined && refusesUs(slot.site.policy, result)
+      if (result?.site === undefined) slot.withdraw()
+      else slot.ended(result.site)
+      taken?.ended(result === undefined || isRefused ? undefined : probeOutcomeOf(result))
+      if (result === undefined) return false
+      // What may have been taken is not offered a second time at once.
+      return result.doubt === true || !(isRefused || result.kind === 'deferred')
     },
   }
 }
@@ -113,17 +116,4 @@ function probeOutcomeOf({ kind, reached }: AttemptResult): ProbeOutcome | undefi
   if (kind === 'delivered') return 'accepted'
   if (reached === undefined) return undefined
   return reached ? 'answered' : 'unreached'
-}
-
-const kinds = {
-  relayed: 'relayed',
-  bounced: 'bounced',
-  'not taken': 'deferred',
-  'in doubt': 'deferred',
-} as const
-
-function findingOf({ verdict, reply, remote, tls, site, ...offered }: Offered): AttemptResult {
-  const transcript = `${remote}:\n${offered.transcript}`
-  const doubt = verdict === 'in doubt'
-  return { kind: kinds[verdict], doubt, reply, remote, tls, transcript, site, failover: true }
 }

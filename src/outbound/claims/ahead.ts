@@ -1,16 +1,16 @@
 import { type Clock, pause } from '../../clock/index.js'
-import { type Claimed, unclaim } from '../../deliveries/index.js'
+import { type Claimed, stopOf, unclaim } from '../../deliveries/index.js'
 import type { Log } from '../../log/index.js'
 import type { Store } from '../../store/index.js'
 import type { Stream } from '../admission/index.js'
 
 /**
- * Deliveries that were claimed before there is a place for them, so that a deep stream whose mail
- * leaves fast needs one write for many, and a free place need not wait for it. No more than leave in a
+ * Deliveries that were claimed before there is a slot for them, so that a deep stream whose mail
+ * leaves fast needs one write for many, and a free slot need not wait for it. No more than leave in a
  * fraction of a second; what cannot leave now after all is given back.
  */
 export interface Ahead {
-  /** How many to claim beyond the places that there are: by how fast it has been leaving. */
+  /** How many to claim beyond the slots that there are: by how fast it has been leaving. */
   wanted(stream: Stream): number
   /** Puts what was claimed with those that are left. `exhausted`: nothing else of it is due. */
   keep(stream: Stream, claimed: readonly Claimed[], exhausted: Exhausted | undefined): void
@@ -22,11 +22,11 @@ export interface Ahead {
   holds(stream: Stream, id: number): boolean
   /** Few are left, and the table has more. */
   isLow(stream: Stream): boolean
-  /** The account's streams of which some are left. */
-  streamsOf(accountId: string): Stream[]
+  /** Gives back what is left of the account's streams that were stopped: by a pause, or a bounce that led to one. */
+  giveBackStopped(accountId: string): Promise<void>
   /** None is left of any stream. */
   isEmpty(): boolean
-  /** Gives back what is left of the streams, and claims no more of them than there are places for a while. */
+  /** Gives back what is left of the streams, and claims no more of them than there are slots for a while. */
   giveBack(streams: Iterable<Stream>): void
   /** Gives back one that was begun, and that no server was offered. */
   giveBackBegun(stream: Stream, delivery: Claimed): Promise<void>
@@ -55,16 +55,6 @@ interface Kept {
   cancel: () => void
 }
 
-/** How fast a stream's mail leaves: what began since then, and the pace of the time before. */
-interface Pace {
-  begun: number
-  since: number
-  perMs: number
-}
-
-const horizonMs = 200
-const fewest = 8
-const most = 100
 const keptMs = 1_000
 // After something was given back: a site with a rate has its gate closed most of the time.
 const pauseMs = 1_000
@@ -73,7 +63,7 @@ const retryWriteMs = 1_000
 export function makeAhead(options: AheadOptions): Ahead {
   const { store, clock, log, thread, onExhausted, onReturned } = options
   const kept = new Map<Stream, Kept>()
-  const paces = new WeakMap<Stream, Pace>()
+  const pace = makePace(clock)
 
   /** By their ids: those that are being given back. */
   const returning = new Set<number>()
@@ -114,23 +104,14 @@ export function makeAhead(options: AheadOptions): Ahead {
     const found = kept.get(stream)
     if (found === undefined) return
     drop(stream, found)
-    paces.set(stream, { begun: 0, since: clock.now() + pauseMs, perMs: 0 })
+    pace.rest(stream, pauseMs)
     const { rows } = found
     if (!(await unclaimAll(rows))) return
     onReturned(stream, Math.min(...rows.map(({ dueAt }) => dueAt)))
   }
 
   return {
-    wanted(stream) {
-      const now = clock.now()
-      const pace = paces.get(stream) ?? { begun: 0, since: now, perMs: 0 }
-      paces.set(stream, pace)
-      const passedMs = now - pace.since
-      if (passedMs >= horizonMs)
-        Object.assign(pace, { begun: 0, since: now, perMs: pace.begun / passedMs })
-      const leaving = Math.floor(pace.perMs * horizonMs)
-      return leaving < fewest ? 0 : Math.min(leaving, most)
-    },
+    wanted: pace.wanted,
     keep(stream, claimed, exhausted) {
       const before = kept.get(stream)
       before?.cancel()
@@ -144,10 +125,7 @@ export function makeAhead(options: AheadOptions): Ahead {
       if (found?.rows.length === 0) drop(stream, found)
       return delivery
     },
-    began(stream) {
-      const pace = paces.get(stream)
-      if (pace !== undefined) pace.begun++
-    },
+    began: pace.began,
     left: (stream) => kept.get(stream)?.rows.length ?? 0,
     holds: (stream, id) =>
       returning.has(id) || kept.get(stream)?.rows.some((row) => row.id === id) === true,
@@ -155,7 +133,12 @@ export function makeAhead(options: AheadOptions): Ahead {
       const { rows, size, exhausted } = kept.get(stream) ?? none
       return exhausted === undefined && rows.length < size / 2
     },
-    streamsOf: (accountId) => [...kept.keys()].filter((stream) => stream.accountId === accountId),
+    async giveBackStopped(accountId) {
+      const streams = [...kept.keys()].filter((stream) => stream.accountId === accountId)
+      for (const stream of streams) {
+        if ((await stopOf(store.read, stream)) !== undefined) void giveBack(stream)
+      }
+    },
     isEmpty: () => kept.size === 0,
     giveBack(streams) {
       for (const stream of streams) void giveBack(stream)
@@ -172,3 +155,40 @@ export function makeAhead(options: AheadOptions): Ahead {
 }
 
 const none = { rows: [], size: 0, exhausted: undefined }
+
+/** How fast a stream's mail leaves: what began since then, and the pace of the time before. */
+interface Pace {
+  begun: number
+  since: number
+  perMs: number
+}
+
+const horizonMs = 200
+const fewest = 8
+const most = 100
+
+/** Learns how fast the mail of each stream leaves. */
+function makePace(clock: Pick<Clock, 'now'>) {
+  const paces = new WeakMap<Stream, Pace>()
+  return {
+    /** How many leave within the horizon. */
+    wanted(stream: Stream): number {
+      const now = clock.now()
+      const pace = paces.get(stream) ?? { begun: 0, since: now, perMs: 0 }
+      paces.set(stream, pace)
+      const passedMs = now - pace.since
+      if (passedMs >= horizonMs)
+        Object.assign(pace, { begun: 0, since: now, perMs: pace.begun / passedMs })
+      const leaving = Math.floor(pace.perMs * horizonMs)
+      return leaving < fewest ? 0 : Math.min(leaving, most)
+    },
+    began(stream: Stream) {
+      const pace = paces.get(stream)
+      if (pace !== undefined) pace.begun++
+    },
+    /** It counts from nothing again after this time. */
+    rest(stream: Stream, ms: number) {
+      paces.set(stream, { begun: 0, since: clock.now() + ms, perMs: 0 })
+    },
+  }
+}

@@ -1,6 +1,10 @@
 /*
- * Owns the leases: takes rows from the queue for what was admitted, some ahead of their turn, and makes
- * those due again that cannot leave after all. No row is ever in two claims.
+ * Owns the way of a delivery from the table `queue` to its attempt, and of what came of it back into the
+ * table: scans, claims and their leases, attempts under way, results. What must hold: nothing is attempted
+ * without a lease, no row is in two claims, every attempt ends in exactly one settlement.
  */
 export { makeAhead } from './ahead.js'
-export { claimApart } from './claim-apart.js'
+export { makeClaimLoop } from './claim-loop.js'
+export { makeQueueScan, shardOf } from './queue-scan.js'
+export { makeReachability, type Reachability } from './reachability.js'
+export { makeRuns } from './runs.js'

@@ -8,10 +8,5 @@ export {
   type ConnectionSlots,
   makeConnectionSlots,
 } from './connection-slots.js'
-export {
-  type Connections,
-  type NotAcquired,
-  openConnections,
-  type SmtpSession,
-  type TriedHost,
-} from './connections.js'
+export { type Connections, openConnections } from './connections.js'
+export type { NotAcquired, SessionTarget, SmtpSession, TriedHost } from './session.js'

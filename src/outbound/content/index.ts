@@ -3,6 +3,6 @@
  * The same mail gets the same bytes on every attempt but for the signatures' time.
  */
 export { MailFault } from './campaign-content.js'
-export { makeComposer } from './compose.js'
+export { makeComposer, type SignedMessage } from './compose.js'
 export { plainTextOf } from './plain-text.js'
 export { makeSentCopies, type SentCopy } from './sent-copy.js'

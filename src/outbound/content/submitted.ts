@@ -32,19 +32,7 @@ type Segment = { from: number; to: number } | Buffer
  * footer in the parts that may have them, and fields of ours before theirs.
  */
 export function makeSubmitted(read: Read) {
-  const contentOf = (row: RawMessageRow): StoredContent => ({
-    id: row.content_id,
-    sizeBytes: row.body_bytes,
-  })
-  const textOf = async (row: RawMessageRow, part: MessagePart | undefined) => {
-    if (part === undefined || part.end - part.start > maxHtmlBytes) return undefined
-    return textOfPart(part, await rangeOf(row, part.start, part.end))
-  }
-  const rangeOf = async (row: RawMessageRow, from: number, to: number): Promise<Buffer> => {
-    const pieces: Buffer[] = []
-    for await (const piece of readContentRange(read, contentOf(row), from, to)) pieces.push(piece)
-    return Buffer.concat(pieces)
-  }
+  const { textOf, rangeOf } = makeBodyReader(read)
 
   /** The header and the body with other text in its parts. */
   const changed = async (
@@ -122,10 +110,7 @@ export function makeSubmitted(read: Read) {
       const bodyHash = changes.length === 0 ? row.body_hash : await hashBody(body())
       const head = [await sign({ header, bodyHash }), header, blankLine]
       const held = sum([...head, ...segments.filter((segment) => Buffer.isBuffer(segment))])
-      const bodyBytes = segments.reduce(
-        (bytes, one) => bytes + (Buffer.isBuffer(one) ? one.length : one.to - one.from),
-        0,
-      )
+      const bodyBytes = bytesOf(segments)
       const smtpUtf8 = row.smtp_utf8 === 1
       if (bodyBytes <= pieceBytes) {
         const pieces = [...head]
@@ -143,6 +128,31 @@ export function makeSubmitted(read: Read) {
       return { message, heldBytes: held + windowBytes, smtpUtf8 }
     },
   }
+}
+
+const contentOf = (row: RawMessageRow): StoredContent => ({
+  id: row.content_id,
+  sizeBytes: row.body_bytes,
+})
+
+const bytesOf = (segments: readonly Segment[]) =>
+  segments.reduce(
+    (bytes, one) => bytes + (Buffer.isBuffer(one) ? one.length : one.to - one.from),
+    0,
+  )
+
+/** Reads stretches of a stored body. */
+function makeBodyReader(read: Read) {
+  const textOf = async (row: RawMessageRow, part: MessagePart | undefined) => {
+    if (part === undefined || part.end - part.start > maxHtmlBytes) return undefined
+    return textOfPart(part, await rangeOf(row, part.start, part.end))
+  }
+  const rangeOf = async (row: RawMessageRow, from: number, to: number): Promise<Buffer> => {
+    const pieces: Buffer[] = []
+    for await (const piece of readContentRange(read, contentOf(row), from, to)) pieces.push(piece)
+    return Buffer.concat(pieces)
+  }
+  return { textOf, rangeOf }
 }
 
 const rawMessage = prepared<{ emailId: string }, RawMessageRow>((db, { emailId }) =>

@@ -4,18 +4,16 @@ import type { Log } from '../../log/index.js'
 import type { Meter } from '../../metrics/index.js'
 import type { Store, Tx } from '../../store/index.js'
 import { tellOrders, tellWay } from './alarm.js'
-import { type Breaker, isProbing, type ProbeOutcome, probed, trip } from './breaker.js'
+import type { ProbeOutcome } from './breaker.js'
+import { countProbe, tripOnRefusal, tripOnUnreached } from './decisions.js'
 import { makeReachEvidence } from './evidence.js'
+import { makeProbes } from './probes.js'
 import {
   everything,
-  forgetOldScopes,
   forgetUnreached,
-  noteUnreached,
-  readScope,
   readScopes,
   readUnreached,
   type Scope,
-  saveScope,
   type Unreached,
 } from './record.js'
 import { viewOf } from './view.js'
@@ -59,11 +57,6 @@ export interface EgressOptions {
 
 // So often each thread looks at what the others found, and at the operator's word.
 const lookEveryMs = 2_000
-/** Failures all within a moment may be one cable; other threads, too, need time to say 'reached'. */
-const soberingMs = 10_000
-const probeEveryMs = 15_000
-/** How long a return is remembered. */
-const keptMs = 86_400_000
 
 /** Without a smart host there is one way. */
 export const onlyPrimary: Egress = {
@@ -80,24 +73,13 @@ export const onlyPrimary: Egress = {
 export async function openEgress(options: EgressOptions): Promise<Egress> {
   const { store, clock, log, meter } = options
   const evidence = makeReachEvidence(options.windowMs)
-  const probes = new Map<string, { busy: boolean; nextAt: number }>()
+  const probes = makeProbes(clock)
   let view = viewOf([])
   let unreached: Unreached = { sites: 0, firstAt: 0 }
   let cancelLook = () => {}
   let closed = false
   /** Writes under way. */
   const writes = new Set<Promise<void>>()
-
-  /** The scopes for which a mail to the site would be a probe; none unless one is due for all of them. */
-  const dueProbes = (site: string, lane: string): string[] => {
-    const now = clock.now()
-    const broken = view.broken(site, lane)
-    const due = broken.every((scope) => {
-      const { busy = false, nextAt = 0 } = probes.get(scope.scope) ?? {}
-      return isProbing(scope, now) && !busy && now >= nextAt
-    })
-    return due ? broken.map(({ scope }) => scope) : []
-  }
 
   const refresh = async () => {
     view = viewOf(await readScopes(store.read))
@@ -129,18 +111,6 @@ export async function openEgress(options: EgressOptions): Promise<Egress> {
       .finally(() => writes.delete(done))
     writes.add(done)
   }
-  const change = async (tx: Tx, scope: string, next: (before: Breaker) => Breaker) => {
-    const before = await readScope(tx, scope)
-    const after = next(before)
-    if (after === before) return []
-    await saveScope(tx, { ...before, ...after })
-    return before.way === after.way ? [] : [{ ...before, ...after }]
-  }
-  const tripAll = async (tx: Tx, now: number, evidence: Parameters<typeof trip>[1]) => {
-    await forgetUnreached(tx, now)
-    return await change(tx, everything, (before) => trip(before, evidence, now))
-  }
-
   /** Shares what this thread found, and sees whether it is enough together with what others did. */
   const weigh = () => {
     const sites = evidence.take(clock.now())
@@ -152,15 +122,7 @@ export async function openEgress(options: EgressOptions): Promise<Egress> {
       })
     }
     if (sites.length === 0 && unreached.sites < options.sites) return
-    decide(async (tx, now) => {
-      const since = now - options.windowMs
-      if (sites.length > 0) await noteUnreached(tx, sites, { now, since })
-      const found = await readUnreached(tx, since)
-      const sober = now - found.firstAt >= soberingMs
-      if (found.sites < options.sites || !sober) return []
-      const why = `${found.sites} sites in a row gave no connection, and none did`
-      return await tripAll(tx, now, { cause: 'unreached', why })
-    })
+    decide((tx, now) => tripOnUnreached(tx, sites, { now, ...options }))
   }
   const look = () => {
     cancelLook = clock.after(lookEveryMs, () => {
@@ -181,42 +143,21 @@ export async function openEgress(options: EgressOptions): Promise<Egress> {
   return {
     wayTo: (site, lane) => view.wayTo(site, lane),
     mayRelay: () => !view.isForbidden,
-    isProbeDue: (site, lane) => dueProbes(site, lane).length > 0,
+    isProbeDue: (site, lane) => probes.due(view.broken(site, lane)).length > 0,
     takeProbe(site, lane) {
-      const now = clock.now()
-      const names = dueProbes(site, lane)
+      const names = probes.due(view.broken(site, lane))
       if (names.length === 0) return undefined
-      for (const name of names) probes.set(name, { busy: true, nextAt: now + probeEveryMs })
+      probes.begin(names)
       return {
         ended(outcome) {
-          for (const name of names) probes.set(name, { busy: false, nextAt: now + probeEveryMs })
-          if (outcome === undefined) return
-          decide(async (tx, at) => {
-            const all: Scope[] = []
-            for (const name of names) {
-              all.push(...(await change(tx, name, (before) => probed(before, outcome, at))))
-            }
-            return all
-          })
+          probes.end(names)
+          if (outcome !== undefined) decide((tx, at) => countProbe(tx, names, outcome, at))
         },
       }
     },
     saw: (site, reached) => evidence.add(site, reached, clock.now()),
     refused(site, reply, until) {
-      decide(async (tx, now) => {
-        const why = `the receiver answered: ${reply.replace(/\s+/g, ' ').slice(0, 200)}`
-        const changes = await change(tx, site, (before) =>
-          trip(before, { cause: 'refused', why, until }, now),
-        )
-        await forgetOldScopes(tx, now - keptMs)
-        const others = (await readScopes(tx)).filter(
-          ({ scope, way, cause }) =>
-            scope !== everything && way === 'failover' && cause === 'refused',
-        )
-        if (others.length < options.sites) return changes
-        const all = `${others.length} sites refuse our address; the last one, ${site}: ${why}`
-        return [...changes, ...(await tripAll(tx, now, { cause: 'refused', why: all, until }))]
-      })
+      decide((tx, now) => tripOnRefusal(tx, site, reply, { now, until, sites: options.sites }))
     },
     async close() {
       closed = true

@@ -6,7 +6,7 @@
  * host's word about itself never ends a mail; a password never leaves in the clear.
  */
 export type { ProbeOutcome } from './breaker.js'
-export { type Egress, type EgressOptions, onlyPrimary, openEgress } from './egress.js'
+export { type Egress, type EgressOptions, onlyPrimary, openEgress, type Probe } from './egress.js'
 export { wayInWords } from './in-words.js'
 export { openSmartHost } from './open-smart-host.js'
 export {

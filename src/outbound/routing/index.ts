@@ -13,7 +13,13 @@ export {
   type WarmingSource,
   warmingSources,
 } from './explain-site.js'
-export { bindTo, type EgressPool, type EgressSource, makeEgressPools } from './pools.js'
+export {
+  bindTo,
+  type EgressPool,
+  type EgressPools,
+  type EgressSource,
+  makeEgressPools,
+} from './pools.js'
 export {
   type FindRoute,
   type InsideServer,
@@ -22,6 +28,7 @@ export {
   type MailRoute,
   makeRoutes,
   nowhere,
+  type Routes,
   sandboxSite,
   simulatorSite,
   siteInWords,

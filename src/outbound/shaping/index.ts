@@ -14,6 +14,7 @@ export {
   saveLearned,
 } from './learned.js'
 export { limitNames, type ShapingLimits } from './limits.js'
+export type { SiteOutcome, Suspension } from './parking.js'
 export { type Policy, policyFor, shareOf, type ThreadShare } from './policy.js'
 export { rampDays, rampLimit, type SourceState, today } from './ramp.js'
 export { type ActiveAction, automationsFor, type SiteAction } from './reactions.js'
@@ -25,8 +26,6 @@ export {
   type Site,
   type SiteGate,
   type SiteOptions,
-  type SiteOutcome,
-  type Suspension,
 } from './site.js'
 export { type SiteName, siteOf } from './site-name.js'
 export { claimRation, listSources, readSource, saveSource } from './sources.js'

@@ -1,5 +1,24 @@
 import { firstWords } from './reactions.js'
-import type { SiteOutcome, Suspension } from './site.js'
+
+/** How an attempt ended. `reply` is the server's own words, code first; never a sentence of ours. */
+export interface SiteOutcome {
+  readonly kind: 'delivered' | 'bounced' | 'deferred' | 'connect-failed'
+  readonly reply?: string | undefined
+  /** Of a connection: `timeout` when nothing answered in time, `dns` without an address, else `refused`. */
+  readonly cause?: 'refused' | 'timeout' | 'dns' | undefined
+  /** Our own sentence about it, for people. */
+  readonly why?: string
+}
+
+export interface Suspension {
+  /** From then on one message at a time, until one gets through. */
+  readonly until: number
+  readonly why: string
+  /** A site that failed to connect is well again with any answer, one that said no is not. */
+  readonly by: 'connection' | 'reply'
+  /** For how long the DNS was not asked; twice as long if it fails again. */
+  readonly dnsMs?: number
+}
 
 // ZoneMTA's figures (`mta.md` §1, 11). No answer of the DNS is often a minute's trouble of our own
 // resolver, and then of all domains: it is asked again soon, and less and less often.

@@ -68,27 +68,17 @@ interface Entry {
 export function makeShaping(options: ShapingOptions): Shaping {
   const { clock, random, warmUpOf, onAction } = options
   let data = options.data
+  let policies = makePolicies(data, options)
   const entries = new Map<string, Entry>()
   const before = makeRemembered(options.learned ?? [], options)
   let told = 0
   /** Of sites that were forgotten since. */
   let gone: Omit<LearnedRow, 'learned'>[] = []
 
-  /** By the tables that apply: the hundred thousand small sites have one together. */
-  const policies = new Map<string, Policy>()
-  const policyOf = (name: SiteName): Policy => {
-    const tables = [name.provider, name.mx, name.domain].join(' ')
-    let policy = policies.get(tables)
-    if (policy === undefined) {
-      policy = shareOf(policyFor(data, name), options)
-      policies.set(tables, policy)
-    }
-    return policy
-  }
   const open = (name: SiteName, source: string, key: string): Entry => {
     const known = before.take(key)
     const isOurs = options.unshaped?.includes(name.key) === true
-    const site = makeSite(isOurs ? unlimited : policyOf(name), {
+    const site = makeSite(isOurs ? unlimited : policies.of(name), {
       clock,
       random,
       warmUp: isOurs ? undefined : warmUpOf?.(source),
@@ -117,9 +107,9 @@ export function makeShaping(options: ShapingOptions): Shaping {
     },
     reload(newData) {
       data = newData
-      policies.clear()
+      policies = makePolicies(data, options)
       for (const { name, site } of entries.values()) {
-        if (site.policy !== unlimited) site.adopt(policyOf(name))
+        if (site.policy !== unlimited) site.adopt(policies.of(name))
       }
     },
     tryNow(key) {
@@ -164,6 +154,22 @@ export function makeShaping(options: ShapingOptions): Shaping {
     },
     get size() {
       return entries.size
+    },
+  }
+}
+
+/** A policy by the tables that apply: the hundred thousand small sites have one together. */
+function makePolicies(data: ShapingData, share: ThreadShare) {
+  const policies = new Map<string, Policy>()
+  return {
+    of(name: SiteName): Policy {
+      const tables = [name.provider, name.mx, name.domain].join(' ')
+      let policy = policies.get(tables)
+      if (policy === undefined) {
+        policy = shareOf(policyFor(data, name), share)
+        policies.set(tables, policy)
+      }
+      return policy
     },
   }
 }

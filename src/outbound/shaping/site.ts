@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock/index.js'
 import { type QueueClass, queueClass } from '../../store/index.js'
 import { type Concurrency, fail, makeConcurrency, succeed } from './concurrency.js'
-import { park } from './parking.js'
+import { park, type SiteOutcome, type Suspension } from './parking.js'
 import type { Policy } from './policy.js'
 import { type ActiveAction, firstWords, Reactions, type SiteAction } from './reactions.js'
 import { afterOne, beforeOne, rateOf, reserveOf, waitFor } from './throttle.js'
@@ -19,16 +19,6 @@ export interface Held {
   readonly why: string
 }
 
-/** How an attempt ended. `reply` is the server's own words, code first; never a sentence of ours. */
-export interface SiteOutcome {
-  readonly kind: 'delivered' | 'bounced' | 'deferred' | 'connect-failed'
-  readonly reply?: string | undefined
-  /** Of a connection: `timeout` when nothing answered in time, `dns` without an address, else `refused`. */
-  readonly cause?: 'refused' | 'timeout' | 'dns' | undefined
-  /** Our own sentence about it, for people. */
-  readonly why?: string
-}
-
 export interface SiteOptions {
   clock: Clock
   random: () => number
@@ -44,16 +34,6 @@ export interface Learned {
   readonly connections: number
   readonly suspension: Suspension | null
   readonly active: readonly ActiveAction[]
-}
-
-export interface Suspension {
-  /** From then on one message at a time, until one gets through. */
-  readonly until: number
-  readonly why: string
-  /** A site that failed to connect is well again with any answer, one that said no is not. */
-  readonly by: 'connection' | 'reply'
-  /** For how long the DNS was not asked; twice as long if it fails again. */
-  readonly dnsMs?: number
 }
 
 // What was earned that long ago tells little, and 100,000 sites must not be kept for ever.

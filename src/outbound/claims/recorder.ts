@@ -1,9 +1,9 @@
-import { pause, systemClock } from '../clock/index.js'
-import { park, type Settlement, settle } from '../deliveries/index.js'
-import { internalReason, messageOf } from '../errors/index.js'
-import { largeProviderOf } from '../protection/index.js'
-import { writeApart } from '../store/index.js'
-import type { OutboundDeps } from './deps.js'
+import { pause, systemClock } from '../../clock/index.js'
+import { park, type Settlement, settle } from '../../deliveries/index.js'
+import { internalReason, messageOf } from '../../errors/index.js'
+import { largeProviderOf } from '../../protection/index.js'
+import { writeApart } from '../../store/index.js'
+import type { OutboundDeps } from '../deps.js'
 
 const retryWriteMs = 1_000
 // Some ms of writing: others wait for the turn meanwhile.
@@ -16,6 +16,13 @@ const endings = { bounced: 'Bounced', failed: 'Given up', suppressed: 'Suppresse
 
 /** `stuck`: neither its result nor a hold could be written, so it must not be claimed again. */
 export type Recorded = 'written' | 'held' | 'stuck'
+
+export interface Recorder {
+  /** `done` is called once, when the result is written or can be written in no way. */
+  record(result: Waiting): void
+  /** True while results cannot be written: starting more would only put more at risk. */
+  stuck(): boolean
+}
 
 interface Waiting {
   settlement: Settlement
@@ -30,8 +37,8 @@ interface Waiting {
  * a reason of its own holds up no other: its delivery is held for the operator, as is that of a mail that
  * cannot be composed.
  */
-export function makeRecorder(deps: OutboundDeps) {
-  const { store, clock, log, thread, backlog, meter, land } = deps
+export function makeRecorder(deps: OutboundDeps): Recorder {
+  const { store, clock, log, thread, backlog, land } = deps
   const waiting: Waiting[] = []
   let writing = false
   let failing = false
@@ -65,7 +72,7 @@ export function makeRecorder(deps: OutboundDeps) {
     )
     backlog.change(-written.filter(({ settlement }) => settlement.kind !== 'deferred').length)
     for (const { settlement, done } of written) {
-      tell(settlement)
+      tell(deps, settlement)
       done('written')
     }
     let { cause } = outcome
@@ -74,7 +81,7 @@ export function makeRecorder(deps: OutboundDeps) {
       item.fault === undefined ? [] : [{ item, fault: item.fault }],
     )
     for (const { item, fault } of [...causes, ...faulty]) {
-      const failed = await holdBack(item, fault)
+      const failed = await holdBack(deps, item, fault)
       if (failed === undefined) continue
       left.push(item)
       cause = failed.cause
@@ -86,55 +93,62 @@ export function makeRecorder(deps: OutboundDeps) {
     return false
   }
 
-  /** Resolves with why the storage fails, if it does: then all of it is to be tried again. */
-  const holdBack = async ({ settlement, fault, done }: Waiting, cause: string) => {
-    const { id, emailId, recipient, kind, reply } = settlement
-    const isUnsent = fault !== undefined
-    const what = isUnsent
-      ? 'it cannot be composed'
-      : `its last attempt ended as ${kind}, which cannot be written`
-    const now = clock.now()
-    const { faults, ...held } = await writeApart(store.write, [settlement], (tx) =>
-      park(tx, settlement, { thread, now, reason: internalReason(what, cause), isUnsent }),
-    )
-    if (held.left.length > 0) return held
-    const about = { deliveryId: id, emailId, to: recipient, cause }
-    const fields = isUnsent ? about : { ...about, outcome: kind, reply }
-    const fact = isUnsent ? 'A mail cannot be composed' : 'A result cannot be written'
-    if (faults.length > 0) {
-      log.error(fields, `${fact}, nor its delivery be held; it is left alone until the next start`)
-      done('stuck')
-    } else {
-      log.error(fields, `${fact}; its delivery is held: 'posthorn queue held'`)
-      done('held')
-    }
-    return undefined
-  }
-
-  const tell = (settlement: Settlement) => {
-    const { kind, id, emailId, recipient, attempts, reply, remote, verdict } = settlement
-    const means = verdict && { means: verdict.class, rule: verdict.rule }
-    if (verdict) meter.count('posthorn_refusals_total', { means: verdict.class })
-    meter.count('posthorn_attempts_total', { outcome: kind })
-    const provider = largeProviderOf(recipient, remote)
-    meter.count('posthorn_provider_attempts_total', { provider, outcome: kind })
-    if (kind === 'deferred') {
-      meter.count('posthorn_deferrals_total', { reason: verdict?.class ?? 'other' })
-    }
-    const fields = { emailId, deliveryId: id, to: recipient, attempts, remote, reply, ...means }
-    if (kind === 'delivered') log.info(fields, 'Delivered')
-    else if (kind === 'relayed') log.info(fields, 'Relayed')
-    else if (kind === 'deferred') {
-      log.info({ ...fields, nextAttemptAt: new Date(settlement.dueAt).toISOString() }, 'Deferred')
-    } else log.warn(fields, endings[kind])
-  }
-
   return {
-    record(result: Waiting) {
+    record(result) {
       waiting.push(result)
       if (!writing) void flush()
     },
-    /** True while results cannot be written: starting more would only put more at risk. */
     stuck: () => failing,
   }
+}
+
+/**
+ * Holds the delivery of a result that cannot be written, or of a mail that cannot be composed. Resolves with why
+ * the storage fails, if it does: then all of it is to be tried again.
+ */
+async function holdBack(
+  { store, clock, log, thread }: OutboundDeps,
+  { settlement, fault, done }: Waiting,
+  cause: string,
+): Promise<{ cause?: unknown } | undefined> {
+  const { id, emailId, recipient, kind, reply } = settlement
+  const isUnsent = fault !== undefined
+  const what = isUnsent
+    ? 'it cannot be composed'
+    : `its last attempt ended as ${kind}, which cannot be written`
+  const now = clock.now()
+  const { faults, ...held } = await writeApart(store.write, [settlement], (tx) =>
+    park(tx, settlement, { thread, now, reason: internalReason(what, cause), isUnsent }),
+  )
+  if (held.left.length > 0) return held
+  const about = { deliveryId: id, emailId, to: recipient, cause }
+  const fields = isUnsent ? about : { ...about, outcome: kind, reply }
+  const fact = isUnsent ? 'A mail cannot be composed' : 'A result cannot be written'
+  if (faults.length > 0) {
+    log.error(fields, `${fact}, nor its delivery be held; it is left alone until the next start`)
+    done('stuck')
+  } else {
+    log.error(fields, `${fact}; its delivery is held: 'posthorn queue held'`)
+    done('held')
+  }
+  return undefined
+}
+
+/** Counts what was written, and tells it in the log. */
+function tell({ meter, log }: OutboundDeps, settlement: Settlement): void {
+  const { kind, id, emailId, recipient, attempts, reply, remote, verdict } = settlement
+  const means = verdict && { means: verdict.class, rule: verdict.rule }
+  if (verdict) meter.count('posthorn_refusals_total', { means: verdict.class })
+  meter.count('posthorn_attempts_total', { outcome: kind })
+  const provider = largeProviderOf(recipient, remote)
+  meter.count('posthorn_provider_attempts_total', { provider, outcome: kind })
+  if (kind === 'deferred') {
+    meter.count('posthorn_deferrals_total', { reason: verdict?.class ?? 'other' })
+  }
+  const fields = { emailId, deliveryId: id, to: recipient, attempts, remote, reply, ...means }
+  if (kind === 'delivered') log.info(fields, 'Delivered')
+  else if (kind === 'relayed') log.info(fields, 'Relayed')
+  else if (kind === 'deferred') {
+    log.info({ ...fields, nextAttemptAt: new Date(settlement.dueAt).toISOString() }, 'Deferred')
+  } else log.warn(fields, endings[kind])
 }

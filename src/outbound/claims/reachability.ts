@@ -1,4 +1,4 @@
-import type { SiteOutcome } from './shaping/index.js'
+import type { SiteOutcome } from '../shaping/index.js'
 
 /** Whether servers can be reached at all, as one thread has seen it: for the operator, never for a decision. */
 export interface Reachability {
@@ -15,6 +15,12 @@ interface Unreached {
   why: string
 }
 
+export interface ReachabilityRecord {
+  /** How an attempt for the lane's mail ended; `why`: what is told of it. */
+  note(lane: string, outcome: SiteOutcome, why: string, now: number): void
+  tell(): Reachability
+}
+
 // What tells a blocked port from dead domains are a few; more say nothing more.
 const maxUnreached = 100
 const maxDead = 10_000
@@ -23,7 +29,7 @@ const maxDead = 10_000
  * Keeps apart what is silent by itself: a domain that stays silent while others answer is dead, and says
  * nothing about our way out when, at night, its mail is all that is tried.
  */
-export function makeReachability(startedAt: number) {
+export function makeReachability(startedAt: number): ReachabilityRecord {
   const unreached = new Map<string, Unreached>()
   const dead = new Set<string>()
   let reachedAt = startedAt
@@ -34,7 +40,7 @@ export function makeReachability(startedAt: number) {
     unreached.set(lane, { lane, firstAt: known?.firstAt ?? now, lastAt: now, why })
   }
   return {
-    note(lane: string, { kind, reply }: SiteOutcome, why: string, now: number) {
+    note(lane, { kind, reply }, why, now) {
       if (kind === 'connect-failed' && reply === undefined) return failed(lane, why, now)
       reachedAt = now
       unreached.delete(lane)
@@ -44,6 +50,6 @@ export function makeReachability(startedAt: number) {
       }
       unreached.clear()
     },
-    tell: (): Reachability => ({ reachedAt, unreached: [...unreached.values()] }),
+    tell: () => ({ reachedAt, unreached: [...unreached.values()] }),
   }
 }

@@ -1,0 +1,48 @@
+import type { Egress, Relays } from '../egress/index.js'
+import { type EgressPools, isDnsSite, simulatorSite } from '../routing/index.js'
+import type { Shaping, SiteName } from '../shaping/index.js'
+import { serverOf } from './connection-shares.js'
+import { openRelaySlots, openSiteSlots, smartHostsSite } from './delivery-slots.js'
+import type { PathTo } from './paths.js'
+import type { Lane, Stream } from './waiting.js'
+
+export interface DestinationOptions {
+  poolOf: EgressPools
+  shaping: Shaping
+  egress: Pick<Egress, 'wayTo'>
+  /** Undefined: there is no smart host. */
+  relays: Relays | undefined
+}
+
+/** At which path a stream stands in line: at its site's, or on the failover way at the smart hosts'. */
+export function makePathFinder({ poolOf, shaping, egress, relays }: DestinationOptions) {
+  return ({ accountId, class: of, lane }: Stream, site: SiteName): PathTo => {
+    const pool = poolOf(accountId, of)
+    const isTurned = site !== simulatorSite && egress.wayTo(site.key, lane.name) === 'failover'
+    if (isTurned && relays !== undefined) {
+      const key = `${pool.name} ${smartHostsSite}`
+      return { key, site: smartHostsSite, open: () => openRelaySlots(relays, pool) }
+    }
+    const key = `${pool.name} ${site.key}`
+    return { key, site: site.key, open: () => openSiteSlots(shaping, site, pool) }
+  }
+}
+
+/** Writes down where the lane's mail goes: its site, and the server that it will connect to first. */
+export function locate(
+  lane: Lane,
+  { site, addresses, now }: { site: SiteName; addresses: readonly string[]; now: number },
+): void {
+  lane.site = site
+  const servers = addresses.map(serverOf)
+  // Where it last connected to is known better than the order in which its hosts come.
+  if (!servers.some((server) => server === lane.server)) lane.server = servers[0]
+  lane.routedAt = now
+}
+
+// A lane whose MXs move is at its new site after this.
+const routeAgainMs = 300_000
+
+/** Its site is not known, or was looked up too long ago to claim by it. */
+export const isStale = ({ site, routedAt }: Lane, now: number): boolean =>
+  site === undefined || isDnsSite(site.key) || now - routedAt >= routeAgainMs

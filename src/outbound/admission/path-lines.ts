@@ -1,0 +1,127 @@
+import type { QueueClass } from '../../store/index.js'
+import type { Held } from '../shaping/index.js'
+import type { ShareRefusal } from './connection-shares.js'
+import { makeParked } from './parked.js'
+import { makeTimeHeap } from './time-heap.js'
+import type { Path, Stream } from './waiting.js'
+
+/**
+ * The line of each class: the paths that are asked in turn whether something may start there. A path is out
+ * of the line while a gate is closed (held), or while no account there has room in its shares (parked). So
+ * what cannot start costs nothing, however much of it waits.
+ *
+ *               ┌── the gate's time, an attempt at the site ended ──┐
+ *               ▼                                                   │
+ *   join ──▶ in line ──hold──▶ held by a gate ──────────────────────┤
+ *               └─────park──▶ parked ── room in a share ──▶ in line, woken for that share
+ *
+ * A share that has room wakes one path. When that path leaves the line without having used the room, it
+ * passes it on to the next one that waits for the share.
+ */
+export interface PathLines {
+  /** Those in line, in their order; a path that joins during a walk is reached by it. */
+  readonly of: Record<QueueClass, ReadonlySet<Path>>
+  /** Gets in line, if it has mail of the class; whatever held it is asked again. */
+  join(path: Path, of: QueueClass): void
+  /** It has mail of one account more, which may have room where others have none. */
+  joined(path: Path, of: QueueClass): void
+  /** It was given something, and goes to the end. */
+  toTheEnd(path: Path, of: QueueClass): void
+  /** A gate is closed there. */
+  hold(path: Path, of: QueueClass, held: Held): void
+  /** `refused`: the share in which each account with mail there has no room. */
+  park(path: Path, of: QueueClass, refused: ReadonlyMap<string, ShareRefusal>): void
+  /** The account has no mail of the class there any more. */
+  forget(path: Path, of: QueueClass, accountId: string): void
+  /** It has no mail of the class at all any more. */
+  leave(path: Path, of: QueueClass): void
+  /** These shares have more room: one path for each gets in line. */
+  roomIn(shares: readonly string[]): void
+  /** Paths whose gate said that it would open by now get in line. */
+  wake(now: number): void
+  /** When the next closed gate opens; undefined for not known. */
+  opensAt(): number | undefined
+  /** At how many paths mail of the account is parked. */
+  parked(of: QueueClass, accountId: string): number
+  isAnyParked(): boolean
+}
+
+/** A gate has closed; who stands before it, by account. */
+export type OnHeld = (gate: Held['gate'], waiting: ReadonlyMap<string, ReadonlySet<Stream>>) => void
+
+export function makePathLines(onHeld: OnHeld): PathLines {
+  const lines: Record<QueueClass, Set<Path>> = { 0: new Set(), 1: new Set(), 2: new Set() }
+  const parked = makeParked()
+  /** Paths that are in line again as a share had room, with that share. */
+  const woken: Record<QueueClass, Map<Path, string>> = { 0: new Map(), 1: new Map(), 2: new Map() }
+  const opening = makeTimeHeap<{ path: Path; of: QueueClass }>()
+
+  const join = (path: Path, of: QueueClass) => {
+    parked.remove(path, of)
+    if (path.due[of].size > 0) lines[of].add(path)
+  }
+  const wakeOne = (share: string) => {
+    const next = parked.next(share)
+    if (next === undefined) return
+    join(next.path, next.of)
+    woken[next.of].set(next.path, share)
+  }
+  /** It has left the line: the room for which it was woken is the next one's, unless it was used. */
+  const passOn = (path: Path, of: QueueClass, isUsed = (_share: string) => false) => {
+    const share = woken[of].get(path)
+    woken[of].delete(path)
+    if (share !== undefined && !isUsed(share)) wakeOne(share)
+  }
+  const close = (path: Path, of: QueueClass, held: Held) => {
+    lines[of].delete(path)
+    const before = path.held[of]
+    path.held[of] = held
+    if (before?.gate !== held.gate) onHeld(held.gate, path.due[of])
+    if (held.until !== null && before?.until !== held.until) opening.push(held.until, { path, of })
+  }
+
+  return {
+    of: lines,
+    join,
+    joined(path, of) {
+      const wasParked = parked.remove(path, of)
+      if (wasParked || path.held[of] === undefined) lines[of].add(path)
+    },
+    toTheEnd(path, of) {
+      lines[of].delete(path)
+      lines[of].add(path)
+    },
+    hold(path, of, held) {
+      close(path, of, held)
+      passOn(path, of)
+    },
+    park(path, of, refused) {
+      const [{ why } = { why: '' }] = refused.values()
+      close(path, of, { gate: 'connections', until: null, why })
+      const waited = new Map([...refused].map(([account, { share }]) => [account, share]))
+      parked.add(path, of, waited)
+      passOn(path, of, (share) => [...waited.values()].includes(share))
+    },
+    forget: parked.forget,
+    leave(path, of) {
+      lines[of].delete(path)
+      passOn(path, of)
+    },
+    roomIn(shares) {
+      if (!parked.isEmpty()) for (const share of shares) wakeOne(share)
+    },
+    wake(now) {
+      for (let first = opening.first(); first && first.at <= now; first = opening.first()) {
+        opening.pop()
+        const { path, of } = first.item
+        // Left over from a time that the gate said before.
+        if (path.held[of]?.until !== first.at) continue
+        path.held[of] = undefined
+        join(path, of)
+      }
+    },
+    opensAt: () => opening.first()?.at,
+    parked: parked.count,
+    isAnyParked: () => !parked.isEmpty(),
+  }
+}

@@ -1,0 +1,32 @@
+import type { Claimed } from '../../deliveries/index.js'
+import type { Offered, Relay, Relays } from '../egress/index.js'
+import { envelopeOf, type Prepare } from './prepare.js'
+import type { AttemptResult } from './result.js'
+
+/** Offers one mail to the smart hosts, in room that was taken at this one of them. */
+export type SendBySmartHost = (claimed: Claimed, relay: Relay) => Promise<AttemptResult>
+
+/** `relays` undefined: there is no smart host, and nothing leads here. */
+export function makeSendBySmartHost(relays: Relays | undefined, prepare: Prepare): SendBySmartHost {
+  return async (claimed, relay) => {
+    if (relays === undefined) throw new Error('A relay without relays')
+    const { composed, done } = await prepare(claimed)
+    const envelope = envelopeOf(claimed, composed)
+    return resultOf(
+      await relays.deliver(relay, claimed.class, envelope, composed.message).finally(done),
+    )
+  }
+}
+
+const kinds = {
+  relayed: 'relayed',
+  bounced: 'bounced',
+  'not taken': 'deferred',
+  'in doubt': 'deferred',
+} as const
+
+function resultOf({ verdict, reply, remote, tls, site, ...offered }: Offered): AttemptResult {
+  const transcript = `${remote}:\n${offered.transcript}`
+  const doubt = verdict === 'in doubt'
+  return { kind: kinds[verdict], doubt, reply, remote, tls, transcript, site, failover: true }
+}

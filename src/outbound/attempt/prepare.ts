@@ -1,0 +1,41 @@
+import { type Claimed, makeReturnPaths } from '../../deliveries/index.js'
+import type { Signer } from '../../dkim/index.js'
+import { messageOf } from '../../errors/index.js'
+import type { Envelope } from '../../smtp/index.js'
+import { isPassing } from '../../store/index.js'
+import type { Composed, ComposingRoom, DeliverySlot } from '../admission/index.js'
+import { MailFault, makeComposer, type SignedMessage } from '../content/index.js'
+import type { OutboundDeps } from '../deps.js'
+
+/** Composes and signs a delivery's message, when there is room for that. */
+export type Prepare = (
+  claimed: Claimed,
+  giveUp?: DeliverySlot['giveUp'],
+) => Promise<Composed<SignedMessage>>
+
+/** What is stored of the mail, or of what goes into it, is broken: the next attempt would find it so too. */
+export class Uncomposable extends Error {
+  constructor(cause: unknown) {
+    super(messageOf(cause), { cause })
+  }
+}
+
+export function makePrepare(
+  deps: OutboundDeps,
+  { signer, composing }: { signer: Signer; composing: ComposingRoom },
+): Prepare {
+  const compose = makeComposer(deps, makeReturnPaths(deps.key), signer)
+  return (claimed, giveUp) => {
+    const { class: of, accountId } = claimed
+    return composing({ class: of, accountId, giveUp }, () =>
+      compose(claimed).catch((error: unknown) => {
+        throw isPassing(error) || error instanceof MailFault ? error : new Uncomposable(error)
+      }),
+    )
+  }
+}
+
+export const envelopeOf = (
+  { recipient }: Claimed,
+  { returnPath, smtpUtf8 }: SignedMessage,
+): Envelope => ({ from: returnPath, to: recipient, smtpUtf8 })

@@ -1,0 +1,48 @@
+import type { Claimed, Settlement } from '../../deliveries/index.js'
+import type { BounceRules } from '../../reports/index.js'
+import { judgeRefusal } from './judge.js'
+import type { AttemptResult } from './result.js'
+import { nextAttempt, type RetryPolicies } from './retry.js'
+
+export interface SettlementOptions {
+  retry: RetryPolicies
+  bounceRules: () => BounceRules
+}
+
+/** What an attempt means for its delivery: its end, or the time of the next attempt. */
+export function settlementOf(
+  claimed: Claimed,
+  result: AttemptResult,
+  times: { startedAt: number; now: number },
+  { retry, bounceRules }: SettlementOptions,
+): Settlement {
+  const { startedAt, now } = times
+  const isNone = result.kind === 'suppressed' || result.fault !== undefined
+  const attempts = claimed.attempts + (isNone ? 0 : 1)
+  const base = {
+    id: claimed.id,
+    emailId: claimed.emailId,
+    accountId: claimed.accountId,
+    class: claimed.class,
+    recipient: claimed.recipient,
+    startedAt,
+    attempts,
+    reply: result.reply,
+    remote: result.remote ?? null,
+    tls: result.tls ?? null,
+    transcript: result.transcript ?? '',
+    failover: result.failover ?? false,
+  }
+  if (result.kind !== 'bounced' && result.kind !== 'deferred') return { ...base, kind: result.kind }
+  const { again, verdict, ending, atLeastMs } = judgeRefusal(bounceRules(), result, {
+    attempts,
+    lastReply: claimed.lastReply,
+  })
+  const delivery = { ...claimed, attempts }
+  const dueAt = again ? nextAttempt(retry, delivery, now, atLeastMs) : undefined
+  if (dueAt !== undefined) return { ...base, kind: 'deferred', dueAt, verdict }
+  if (result.kind === 'bounced') return { ...base, kind: verdict.event, verdict: ending }
+  const tried = attempts === 1 ? '1 attempt' : `${attempts} attempts`
+  const reply = `Given up after ${tried}. The last one: ${result.reply}`
+  return { ...base, kind: 'failed', reply, verdict: ending }
+}

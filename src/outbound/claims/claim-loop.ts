@@ -1,0 +1,97 @@
+import { keyOf, type Stream } from '../admission/index.js'
+import type { OutboundDeps } from '../deps.js'
+import { claimApart } from './claim-apart.js'
+import { type Asked, type HandOutParts, makeHandOut } from './hand-out.js'
+
+/**
+ * Asks the admission what may start, and claims rows of the queue for it.
+ *
+ *   turn ──▶ admission.admit ──▶ begin what was claimed ahead ──slots are left──▶ claim ──▶ begin ──▶ turn
+ *     ▲                                     └──nothing to claim──▶ sleep until the admission's wakeAt
+ *     └── rings, ended attempts, sites found, gates that open
+ *
+ * One claim at a time: while it is under way, a turn begins only what was claimed ahead.
+ */
+export interface ClaimLoop {
+  /** To be called whenever something may start that could not before. */
+  turn(): void
+  /** Rows of the stream are being claimed, and none of it is claimed ahead. */
+  isClaiming(stream: Stream): boolean
+  /** Nothing begins any more; resolves when the claim under way has ended. */
+  stop(): Promise<void>
+}
+
+const retryWriteMs = 1_000
+
+export function makeClaimLoop(
+  deps: Pick<OutboundDeps, 'store' | 'clock' | 'log' | 'thread'>,
+  parts: HandOutParts,
+): ClaimLoop {
+  const { clock, log } = deps
+  const { admission, ahead, runs } = parts
+  let claiming = false
+  let claimed = Promise.resolve()
+  let stopped = false
+  let cancelWake = () => {}
+
+  const handOut = makeHandOut(parts)
+  const mayBegin = (stream: Stream, slots: number) => slots < ahead.left(stream)
+
+  const turn = () => {
+    if (stopped || runs.cannotWrite() || (claiming && ahead.isEmpty())) return
+    const { admitted, closed } = admission.admit(claiming ? mayBegin : undefined)
+    if (closed.length > 0 && !ahead.isEmpty()) {
+      for (const waiting of closed)
+        for (const streams of [...waiting.values()]) ahead.giveBack([...streams])
+    }
+    const short = admitted.filter(handOut.claimedAhead)
+    if (claiming) return
+    const asked = short
+      .map((one) => ({ ...one, limit: one.slots.length + ahead.wanted(one.stream) }))
+      .filter(({ limit }) => limit > 0)
+    if (asked.length > 0) claimed = claimFor(asked)
+    else sleep()
+  }
+
+  const claimFor = async (asked: readonly Asked[]) => {
+    claiming = true
+    for (const { stream } of asked) stream.claiming = true
+    try {
+      const now = clock.now()
+      const limits = asked.map(({ stream, limit }) => ({ ...keyOf(stream), limit }))
+      const claims = await claimApart(deps, limits)
+      for (const [i, one] of asked.entries()) handOut.claimed(one, claims[i], { now, stopped })
+    } catch (error) {
+      // The database cannot be written just now; the streams stay due.
+      log.error({ error }, 'Deliveries could not be claimed')
+      for (const { stream, slots } of asked) {
+        stream.claiming = false
+        for (const slot of slots) admission.withdraw(slot)
+      }
+      clock.after(retryWriteMs, () => {
+        claiming = false
+        turn()
+      })
+      return
+    }
+    claiming = false
+    turn()
+  }
+
+  const sleep = () => {
+    cancelWake()
+    const at = admission.wakeAt()
+    if (Number.isFinite(at)) cancelWake = clock.after(Math.max(1, at - clock.now()), turn)
+  }
+
+  return {
+    turn,
+    // Of a stream that has mail claimed ahead, the gate is what holds that.
+    isClaiming: (stream) => claiming && stream.claiming && ahead.left(stream) === 0,
+    stop() {
+      stopped = true
+      cancelWake()
+      return claimed
+    },
+  }
+}

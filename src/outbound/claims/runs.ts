@@ -1,0 +1,102 @@
+import type { Claimed } from '../../deliveries/index.js'
+import { type Admission, type DeliverySlot, keyOf, type Stream } from '../admission/index.js'
+import type { Attempted, Attempts } from '../attempt/index.js'
+import type { OutboundDeps } from '../deps.js'
+import { simulatorSite } from '../routing/index.js'
+import type { Ahead } from './ahead.js'
+import type { ReachabilityRecord } from './reachability.js'
+import { makeRecorder, type Recorded } from './recorder.js'
+
+/** Attempts under way, each from its claim until what came of it is written. */
+export interface Runs {
+  begin(stream: Stream, delivery: Claimed, slot: DeliverySlot): void
+  /** It is under way, or its result can be written in no way: it may have arrived. */
+  has(id: number): boolean
+  /** True while results cannot be written: starting more would only put more at risk. */
+  cannotWrite(): boolean
+  /** What ends from now on may be broken off by us; resolves when none is under way. */
+  stop(): Promise<void>
+}
+
+export interface RunsParts {
+  admission: Admission
+  ahead: Ahead
+  attempts: Pick<Attempts, 'attempt'>
+  reachability: ReachabilityRecord
+  /** An attempt has ended, or was written. */
+  onEnded: () => void
+}
+
+export function makeRuns(
+  deps: OutboundDeps,
+  { admission, ahead, attempts, reachability, onEnded }: RunsParts,
+): Runs {
+  const { clock, log } = deps
+  const recorder = makeRecorder(deps)
+  /** By their ids. */
+  const inFlight = new Set<number>()
+  const unwritable = new Set<number>()
+  let stopped = false
+  let onIdle = () => {}
+
+  const leave = (id: number) => {
+    inFlight.delete(id)
+    if (inFlight.size === 0) onIdle()
+  }
+
+  /** Gives the slot back, with what the attempt told about the site. */
+  const freeSlot = ({ lane }: Stream, slot: DeliverySlot, { site, settlement }: Attempted) => {
+    // What we broke off ourselves says nothing about the site.
+    if (site === undefined || stopped) return admission.withdraw(slot)
+    admission.ended(slot, site)
+    // The appliance's own servers say nothing about the way out.
+    if (lane.site === simulatorSite) return
+    reachability.note(lane.name, site, settlement?.reply ?? '', clock.now())
+  }
+
+  /** What follows when the result is written, or cannot be. */
+  const written = (
+    stream: Stream,
+    settlement: NonNullable<Attempted['settlement']>,
+    how: Recorded,
+  ) => {
+    if (how === 'stuck') unwritable.add(settlement.id)
+    // The bounce may have paused its account: what was claimed ahead of that does not leave.
+    if (settlement.kind === 'bounced') {
+      ahead.giveBackStopped(stream.accountId).catch((error) => {
+        log.error({ error }, 'Whether an account is paused could not be read')
+      })
+    }
+    if (settlement.kind === 'deferred') {
+      admission.note({ ...keyOf(stream), dueAt: settlement.dueAt })
+    }
+    leave(settlement.id)
+    onEnded()
+  }
+
+  return {
+    begin(stream, delivery, slot) {
+      inFlight.add(delivery.id)
+      ahead.began(stream)
+      void attempts.attempt(delivery, slot).then((attempted) => {
+        const { settlement, fault } = attempted
+        freeSlot(stream, slot, attempted)
+        if (settlement === undefined) {
+          void ahead.giveBackBegun(stream, delivery).finally(() => leave(delivery.id))
+          return
+        }
+        recorder.record({ settlement, fault, done: (how) => written(stream, settlement, how) })
+        onEnded()
+      })
+    },
+    has: (id) => inFlight.has(id) || unwritable.has(id),
+    cannotWrite: recorder.stuck,
+    stop() {
+      stopped = true
+      return new Promise((resolve) => {
+        onIdle = resolve
+        if (inFlight.size === 0) resolve()
+      })
+    },
+  }
+}

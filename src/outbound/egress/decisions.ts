@@ -1,0 +1,82 @@
+import type { Tx } from '../../store/index.js'
+import { type Breaker, type ProbeOutcome, probed, trip } from './breaker.js'
+import {
+  everything,
+  forgetOldScopes,
+  forgetUnreached,
+  noteUnreached,
+  readScope,
+  readScopes,
+  readUnreached,
+  type Scope,
+  saveScope,
+} from './record.js'
+
+/* What evidence makes of the scopes, each in one transaction; all resolve with the scopes that changed their way. */
+
+// Failures all within a moment may be one cable; other threads, too, need time to say 'reached'.
+const soberingMs = 10_000
+// How long a return is remembered.
+const keptMs = 86_400_000
+
+/** Sites that this thread could not reach, together with those of the others: enough of them move all mail. */
+export async function tripOnUnreached(
+  tx: Tx,
+  unreached: readonly string[],
+  { now, sites, windowMs }: { now: number; sites: number; windowMs: number },
+): Promise<Scope[]> {
+  const since = now - windowMs
+  if (unreached.length > 0) await noteUnreached(tx, unreached, { now, since })
+  const found = await readUnreached(tx, since)
+  const isSober = now - found.firstAt >= soberingMs
+  if (found.sites < sites || !isSober) return []
+  const why = `${found.sites} sites in a row gave no connection, and none did`
+  return await tripAll(tx, now, { cause: 'unreached', why })
+}
+
+/** A site refuses our address: its mail moves, and all mail when that many sites do so. */
+export async function tripOnRefusal(
+  tx: Tx,
+  site: string,
+  reply: string,
+  { now, until, sites }: { now: number; until: number; sites: number },
+): Promise<Scope[]> {
+  const why = `the receiver answered: ${reply.replace(/\s+/g, ' ').slice(0, 200)}`
+  const changes = await change(tx, site, (before) =>
+    trip(before, { cause: 'refused', why, until }, now),
+  )
+  await forgetOldScopes(tx, now - keptMs)
+  const others = (await readScopes(tx)).filter(
+    ({ scope, way, cause }) => scope !== everything && way === 'failover' && cause === 'refused',
+  )
+  if (others.length < sites) return changes
+  const all = `${others.length} sites refuse our address; the last one, ${site}: ${why}`
+  return [...changes, ...(await tripAll(tx, now, { cause: 'refused', why: all, until }))]
+}
+
+/** What a probe has shown, for each scope that it was for. */
+export async function countProbe(
+  tx: Tx,
+  scopes: readonly string[],
+  outcome: ProbeOutcome,
+  now: number,
+): Promise<Scope[]> {
+  const all: Scope[] = []
+  for (const scope of scopes) {
+    all.push(...(await change(tx, scope, (before) => probed(before, outcome, now))))
+  }
+  return all
+}
+
+async function tripAll(tx: Tx, now: number, evidence: Parameters<typeof trip>[1]) {
+  await forgetUnreached(tx, now)
+  return await change(tx, everything, (before) => trip(before, evidence, now))
+}
+
+async function change(tx: Tx, scope: string, next: (before: Breaker) => Breaker): Promise<Scope[]> {
+  const before = await readScope(tx, scope)
+  const after = next(before)
+  if (after === before) return []
+  await saveScope(tx, { ...before, ...after })
+  return before.way === after.way ? [] : [{ ...before, ...after }]
+}
