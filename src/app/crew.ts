@@ -227,7 +227,8 @@ function makeSenders() {
         accounts: found.flatMap(({ accounts }) => accounts),
       }
     },
-    contacts: async (): Promise<Reachability[]> => (await standings()).map(({ contact }) => contact),
+    contacts: async (): Promise<Reachability[]> =>
+      (await standings()).map(({ contact }) => contact),
     retry(lanes: RetriedLanes) {
       for (const thread of threads) thread.send({ kind: 'retry', lanes })
     },
