@@ -1,3 +1,4 @@
+// Thorough: days of every job of the catalogue, by a clock that moves.
 import t, { type Test } from 'tap'
 import { calendarJobs, openCalendar } from '../../src/app/calendar.js'
 import { jobNames, loadConfig, readSchedule } from '../../src/config/index.js'

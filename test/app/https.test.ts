@@ -1,3 +1,4 @@
+// Thorough: whole appliances over TLS, and certificates that change.
 import { X509Certificate } from 'node:crypto'
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'

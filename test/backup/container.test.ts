@@ -1,3 +1,4 @@
+// Thorough: archives of 8 GiB, and encrypted ones damaged in every place.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

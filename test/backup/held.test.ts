@@ -1,3 +1,4 @@
+// Thorough: backups that are put back in several ways.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

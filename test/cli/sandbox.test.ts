@@ -1,3 +1,4 @@
+// Thorough: sandboxes that are started and killed as processes.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'

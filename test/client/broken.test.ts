@@ -1,3 +1,4 @@
+// Thorough: connections that are cut at every moment.
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import t, { type Test } from 'tap'

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { thoroughly } from '../support/thorough.js'
 
@@ -7,8 +8,8 @@ import { thoroughly } from '../support/thorough.js'
  *
  *   POSTHORN_FUZZ_ROUNDS=20000 POSTHORN_FUZZ_SEED=7 node dist/test/fuzz/mime.test.js
  *
- * A failure names its number; the same seed and number give the same input. What is found becomes a
- * seed, or a test of its own.
+ * A failure names its seed and its number, which give the same input again. Write both into known-bad.json: they are
+ * then tried in every run, first. What is found may also become one of the corpus, or a test of its own.
  */
 export type Random = (below: number) => number
 
@@ -22,8 +23,8 @@ export const roundsOf = (whole: number) =>
   Number(process.env.POSTHORN_FUZZ_ROUNDS ?? thoroughly(Math.ceil(whole / 8), whole))
 
 /** Numbers from 0 to `below`, the same for the same round of the same seed (mulberry32). */
-export function randomOf(round: number): Random {
-  let state = Math.imul(baseSeed, 0x9e3779b1) + round
+export function randomOf(round: number, seed = baseSeed): Random {
+  let state = Math.imul(seed, 0x9e3779b1) + round
   return (below) => {
     state = (state + 0x6d2b79f5) | 0
     let mixed = Math.imul(state ^ (state >>> 15), state | 1)
@@ -104,8 +105,9 @@ export function fuzz(
   const total = roundsOf(rounds)
   t.test(`${name}: ${total} mutants`, async (t) => {
     let complaints = 0
-    for (let round = 0; round < total && complaints < maxComplaints; round++) {
-      const random = randomOf(round)
+    for (const { seed, round } of [...knownBad(name), ...roundsUpTo(total)]) {
+      if (complaints >= maxComplaints) break
+      const random = randomOf(round, seed)
       const input = mutant(corpus, random)
       const before = process.cpuUsage()
       const wrong = await Promise.resolve()
@@ -116,12 +118,28 @@ export function fuzz(
       const complaint = wrong ?? (cpuMs > maxCpuMs ? `it took ${cpuMs} ms of CPU` : undefined)
       if (complaint === undefined) continue
       complaints++
-      t.fail(`round ${round} of POSTHORN_FUZZ_SEED=${baseSeed}: ${complaint}`, {
+      t.fail(`round ${round} of POSTHORN_FUZZ_SEED=${seed}: ${complaint}`, {
         input: input.length > 3_000 ? `${input.slice(0, 3_000)}… (${input.length} bytes)` : input,
       })
     }
     if (complaints === 0) t.pass('all as it must be')
   })
+}
+
+/** What was found by other seeds or in longer runs, as `{ "target": [{ "seed": 7, "round": 12345 }] }`. */
+function knownBad(target: string): Round[] {
+  const file = new URL('../../../test/fuzz/known-bad.json', import.meta.url)
+  const all: Record<string, Round[]> = JSON.parse(readFileSync(file, 'utf8'))
+  return all[target] ?? []
+}
+
+function* roundsUpTo(total: number): Generator<Round> {
+  for (let round = 0; round < total; round++) yield { seed: baseSeed, round }
+}
+
+interface Round {
+  seed: number
+  round: number
 }
 
 export const bytesOf = (input: string) => Buffer.from(input, 'latin1')

@@ -1,3 +1,4 @@
+// Thorough: Prometheus reads every query of the board.
 import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

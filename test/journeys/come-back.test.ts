@@ -1,3 +1,4 @@
+// Thorough: a whole appliance, until bounces and complaints come back.
 // What was delivered comes back hours later: a bounce, a complaint, through the real listener.
 import t from 'tap'
 import { readTimeline } from '../../src/events/index.js'

@@ -1,3 +1,4 @@
+// Thorough: a whole appliance and imports that start automations.
 // automations.md §2.3: an import starts runs only where it is asked to.
 import t, { type Test } from 'tap'
 import { openAutomations } from '../support/automation-appliance.js'

@@ -1,3 +1,4 @@
+// Thorough: a whole appliance, until an account is paused and cleared.
 // 400 mails, 12 % of them bouncing: the account is paused, its operator told, then it is cleared.
 import t from 'tap'
 import { loadConfig } from '../../src/config/index.js'

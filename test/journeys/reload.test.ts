@@ -1,3 +1,4 @@
+// Thorough: a whole appliance that reads new limits while it delivers.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'

@@ -1,3 +1,4 @@
+// Thorough: processes whose disk fails.
 import { spawnSync } from 'node:child_process'
 import { closeSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'

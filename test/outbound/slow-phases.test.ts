@@ -1,3 +1,4 @@
+// Thorough: receivers that answer slowly in each phase.
 import t from 'tap'
 import type { Act, MxScript } from '../support/fake-mx.js'
 import { besiege, good, sendTo, settlesAt } from '../support/siege.js'

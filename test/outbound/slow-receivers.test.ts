@@ -1,3 +1,4 @@
+// Thorough: receivers that answer slowly.
 import t from 'tap'
 import { leased } from '../support/outbound.js'
 import {

@@ -7,6 +7,3 @@ export const isThorough = process.env.THOROUGH === '1'
 
 /** `short` for every check, `whole` for --thorough: rounds, kills, seeds, pages. */
 export const thoroughly = <T>(short: T, whole: T): T => (isThorough ? whole : short)
-
-/** For `skip` of a test that has no short form; bin/check counts these, and does not list them. */
-export const onlyThorough: string | false = isThorough ? false : 'left to --thorough'
