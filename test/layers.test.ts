@@ -70,6 +70,35 @@ t.test('folders import each other in no circle', async (t) => {
   t.same(Object.fromEntries([...below].map(([name, to]) => [name, [...to]])), {})
 })
 
+// Folders whose files still import each other's types in circles: this list only ever gets shorter.
+const notYet = /^dist\/src\/(?:app|dashboard|outbound)\//
+
+t.test('files import each other in no circle, not even by a type', async (t) => {
+  const below = new Map<string, string[]>()
+  for (const { from, to } of imports) {
+    if (!notYet.test(from)) below.set(from, [...(below.get(from) ?? []), to])
+  }
+  t.same(circleIn(below), [])
+})
+
+t.test('a circle is seen, however long', async (t) => {
+  const circle = new Map([
+    ['a', ['b', 'c']],
+    ['b', ['d']],
+    ['c', ['d', 'a']],
+  ])
+  t.same(circleIn(circle), ['a', 'c', 'a'])
+  t.same(
+    circleIn(
+      new Map([
+        ['a', ['b', 'c']],
+        ['b', ['c']],
+      ]),
+    ),
+    [],
+  )
+})
+
 t.test('the rules see what they are meant to see', async (t) => {
   for (const [from, to, rule] of [
     ['dns/a.js', 'store/index.js', 'protocol-is-pure'],
@@ -106,3 +135,23 @@ t.test('the rules see what they are meant to see', async (t) => {
     t.same(broken(`dist/src/${from}`, `dist/src/${to}`), [], `${from} → ${to} is fine`)
   }
 })
+
+/** The first circle that is found, as the path that leads back to its beginning; empty without one. */
+function circleIn(below: ReadonlyMap<string, readonly string[]>): string[] {
+  const done = new Set<string>()
+  const visit = (file: string, path: readonly string[]): string[] => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file]
+    if (done.has(file)) return []
+    for (const target of below.get(file) ?? []) {
+      const circle = visit(target, [...path, file])
+      if (circle.length > 0) return circle
+    }
+    done.add(file)
+    return []
+  }
+  for (const file of below.keys()) {
+    const circle = visit(file, [])
+    if (circle.length > 0) return circle
+  }
+  return []
+}

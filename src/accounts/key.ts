@@ -28,7 +28,7 @@ interface CreateKeyOptions {
   limits?: Partial<KeyLimits>
   /** Throws an `ApiError` where the account may add nothing. Default: it is not asked. */
   plans?: Plans | undefined
-  /** Of the key that asks for it, which makes none that may do more. */
+  /** The limits of the key that asks: the new key may do no more than it. */
   by?: KeyLimits
   alongside?: (tx: Tx, made: ApiKey) => Promise<void>
 }

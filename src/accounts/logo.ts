@@ -11,7 +11,7 @@ export interface Logo {
 /** What recipients see of an account. */
 export interface AccountFace {
   name: string
-  /** By which the listener finds the logo; null without one. */
+  /** The id in the logo's URL; null without a logo. */
   logoId: string | null
 }
 
@@ -25,7 +25,7 @@ export function readLogo(bytes: Buffer): Logo {
     )
   }
   const contentType = pictureType(bytes)
-  // An SVG can hold scripts, so it is none of them.
+  // SVG is left out because it can hold scripts.
   if (contentType === undefined) throw new OperatorError('A logo is a PNG, JPEG or WebP picture')
   return { contentType, bytes }
 }

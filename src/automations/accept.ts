@@ -230,7 +230,7 @@ const columns = [
   ...(['phone', 'metadata', 'created_at as createdAt'] as const),
 ] as const
 
-// By their ids alone, and whose they are is looked at after: with the account SQLite would read all it has.
+// The account is compared afterwards: with it in the query SQLite would read all contacts of the account.
 const contactsById = prepared<{ ids: string }, ContactColumns & { accountId: string }>(
   (db, { ids }) =>
     db

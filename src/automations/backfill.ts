@@ -13,9 +13,10 @@ import {
 } from '../store/index.js'
 import type { Automation } from './automation.js'
 import type { Refusal } from './entry.js'
+import type { Trigger } from './insert-runs.js'
 import type { Traveller } from './run.js'
 import { type IngestDeps, type NewEvent, storeEvents, type TakenEvent } from './store-events.js'
-import { judgeStarts, startRuns, type Trigger } from './triggers.js'
+import { judgeStarts, startRuns } from './triggers.js'
 
 export type Backfill = Selectable<AutomationBackfillRow>
 

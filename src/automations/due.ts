@@ -118,7 +118,7 @@ async function laterEvents(
   return { later, complete: rows.length !== limit }
 }
 
-// Of up to 16 KiB each: more would be too much for the engine's thread.
+// Each has up to 16 KiB: more of them would be too much for the engine's thread.
 const eventsTogether = 2_000
 
 const eventsAfter = prepared<{ json: string; limit: number }, EventColumns & { contactId: string }>(

@@ -25,7 +25,7 @@ export interface Entering {
   departed: Departure | undefined
   /** A run of this contact is under way. */
   running: boolean
-  /** Of earlier runs; undefined if there were none. */
+  /** What is known of earlier runs; undefined if there were none. */
   before: { lastStartedAt: number; startsInLastHour: number } | undefined
   now: number
 }

@@ -105,7 +105,7 @@ export async function templateUses(
   return [...uses.values()]
 }
 
-/** By its slug the names of the automations that send a template, those whose runs a missing one would fail. */
+/** For each template, by its slug, the names of the automations whose runs would fail without it. */
 export async function templateSenders(
   read: Read,
   accountId: string,
@@ -142,7 +142,7 @@ export async function refuseTemplateInUse(
   )
 }
 
-/** With this version where it would send the newest one of the template. */
+/** The definition, but with this version of the template where a step would send the newest. */
 const pinned = (definition: AutomationDefinition, slug: string, version: number) => ({
   ...definition,
   steps: definition.steps.map((step) =>

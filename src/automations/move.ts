@@ -6,9 +6,9 @@ import type { Automation } from './automation.js'
 import type { CompiledStep } from './compile.js'
 import type { Step } from './definition.js'
 import { staysOn } from './exit-rules.js'
+import { insertListens } from './insert-runs.js'
 import { historyJson, readHistory } from './live.js'
 import { appended } from './run.js'
-import { insertListens } from './triggers.js'
 import { makeVersions } from './versions.js'
 
 /** Runs of another version at one of its steps. */

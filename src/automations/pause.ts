@@ -3,7 +3,7 @@ import { OperatorError } from '../errors/index.js'
 import type { Store } from '../store/index.js'
 import type { Automation } from './automation.js'
 import { holdLive, type Release, releaseRuns } from './hold.js'
-import { pausedReason } from './take.js'
+import { pausedReason } from './write-plans.js'
 
 interface PauseDeps {
   store: Store

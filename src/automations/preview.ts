@@ -64,7 +64,7 @@ export interface Preview extends Omit<Simulation, 'lines'> {
   stepOf(id: number): string | null
 }
 
-// As far as a run can go by waits of 90 days that end by themselves, for most.
+// Long enough for most runs, though each of their waits may take 90 days.
 const usualLengthMs = 365 * dayMs
 
 // Each takes some milliseconds of the thread that renders, and a loop may send a hundred times.

@@ -59,12 +59,12 @@ export async function storeEvents(
   return taken
 }
 
-// automations.md §3.8, of a contact and name.
+// automations.md §3.8: events kept for each contact and event name.
 const maxKept = 500
-// So many at a time: what is beyond is not looked for at each event.
+// Events are deleted so many at a time, as looking for old ones at every event would cost too much.
 const trimmedAtOnce = 50
 
-/** Of contacts and names those with so many events that it is time. Reads as many as there are, and few have some. */
+/** Finds the pairs of contact and event name that have enough old events for a deletion. */
 const crowded = prepared<{ json: string }, { contactId: string; name: string }>((db, { json }) =>
   db
     .selectFrom(rowsOf(json))

@@ -74,7 +74,7 @@ export async function listPaused(read: Read, accountId?: string): Promise<Broadc
  */
 export const isUnfinished = sql<boolean>`status in ('scheduled', 'sending')`
 
-/** Of these the ones whose account may send: the others wait for as long as it is stopped. */
+/** Those of `broadcasts` whose account may send; the others wait while theirs is stopped. */
 export async function ofFreeAccounts(read: Read, broadcasts: readonly Broadcast[]) {
   const stops = await Promise.all(
     broadcasts.map(({ account_id }) => stoppedBy(read, account_id, 'marketing')),

@@ -156,7 +156,7 @@ async function dispatchOne(deps: DispatchDeps, broadcast: Broadcast): Promise<vo
     })
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    // Since it was looked for: it waits, as all of the account's do.
+    // The account was stopped after the campaign was found: it waits like all others of the account.
     if (error.code === 'account_paused' || error.code === 'account_suspended') return
     if (error.status >= 500) throw error
     const failed = { status: 'failed', reason: messageOf(error), ended_at: clock.now() } as const

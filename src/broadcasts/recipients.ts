@@ -19,7 +19,7 @@ export async function listRecipients(
   return (await mailsOf(read, broadcastId).limit(limit).execute()).map(toRecipient)
 }
 
-// Of a large campaign few may have the status: a page looks at so many of its mails, some 10 ms.
+// Few mails of a large campaign may have the status, so a page looks at no more than this: about 10 ms.
 const mostLookedAt = 2_000
 
 interface RecipientsPart {

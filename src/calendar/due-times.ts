@@ -15,7 +15,7 @@ import { type JobRun, lastRuns } from './runs.js'
  * that jumps loses a due time or repeats one.
  */
 
-/** Of each job that was ever on the calendar. */
+/** Up to when each job's due times were handled, for all jobs that were ever on the calendar. */
 export async function readHandled(read: Read): Promise<Map<string, Handled>> {
   const rows = await read.selectFrom('jobs').selectAll().execute()
   return new Map(

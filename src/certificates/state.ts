@@ -36,7 +36,7 @@ export interface Standing {
   rows: ReadonlyMap<string, CertificateRow>
   /** Names that a certificate of ACME is there for. */
   held: ReadonlySet<string>
-  /** Of the last day, also of names that have left. */
+  /** Orders of the last day, also for names that are no longer wanted. */
   orders: readonly CertificateOrderRow[]
 }
 

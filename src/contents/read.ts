@@ -39,10 +39,10 @@ export async function* readContentRange(
   }
 }
 
-/** Of how many pieces it is; each but the last has `pieceBytes`. */
+/** How many pieces the content is stored in; each but the last has `pieceBytes`. */
 export const pieceCount = ({ sizeBytes }: StoredContent) => Math.ceil(sizeBytes / pieceBytes)
 
-/** One of them, from 0 on. Throws when it is not there as it was stored. */
+/** Reads one piece, counted from 0. Throws when it is missing or not as it was stored. */
 export async function readPiece(
   read: Read,
   { id, sizeBytes }: StoredContent,

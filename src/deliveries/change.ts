@@ -38,7 +38,7 @@ export const maxRetried = 100
 
 export interface Changed extends Changes {
   seen: number
-  /** Of a change that is told: the domains to be tried; none where there is nothing to tell. */
+  /** The domains to be tried at once, for the running appliance; empty where nothing is to be tried. */
   retried: RetriedLanes
 }
 

@@ -159,7 +159,7 @@ function replyOf(why: string, lastReply: string | null): string {
   return `${why}${last}`
 }
 
-/** As `settle` does for an attempt, but for a mail that was perhaps never tried: `sent_at` stays. */
+/** Does what `settle` does after an attempt, but leaves `sent_at`, as the mail may never have been tried. */
 async function updateEmail(tx: Tx, emailId: string, count: number): Promise<void> {
   await tx
     .updateTable('emails')

@@ -49,7 +49,10 @@ export async function lookForWaiting(
   return { ids, next: last?.id ?? null, isCut: last !== undefined }
 }
 
-/** Of a domain, or of what is held, the first `most` by the index, whatever else is asked for. */
+/**
+ * Reads the first `most` deliveries of a domain, or of what is held, by an index; the rest of the filter comes
+ * after.
+ */
 async function lookByIndex(
   read: Read,
   filter: QueueFilter,

@@ -36,7 +36,7 @@ export async function holdRestored(
     const ids = rows.map(({ id }) => id)
     const { changed } = await store.write(async (tx) => {
       const now = clock.now()
-      // Of attempts that ended with the appliance of before, as far as this database goes: their due time
+      // Attempts that were under way when the backup was made have ended with the earlier appliance: their due time
       // is that of the lease.
       await tx
         .updateTable('queue')

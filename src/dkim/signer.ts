@@ -11,14 +11,14 @@ interface Waiting {
 }
 
 const threadEntry = new URL('../threads/signing.js', import.meta.url)
-// Strings of a kilobyte: nothing that a heap grows by.
+// The thread holds only strings of about a kilobyte, so its heap stays small.
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 }
-// The thread has its next order when it ends one.
+// Two, so that the thread has its next order at hand when it ends one.
 const maxOrders = 2
-// Some ms of signing: that long one more mail waits at most.
+// Eight take some ms to sign, which is the longest that another mail waits for its turn.
 const maxTexts = 8
 
-// Of no mail: the next attempt has another thread.
+// The mail is not at fault: it is deferred, and its next attempt gets another thread.
 const ended = (why: string) =>
   new ApiError('service_unavailable', `The thread that signs has ended: ${why}`)
 

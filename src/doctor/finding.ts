@@ -7,7 +7,7 @@ import type { Read } from '../store/index.js'
 export interface Finding {
   /** What was looked at: `outbound-port`, `ptr`, `dkim`, ... */
   check: string
-  /** Of what: an address, a domain, a host. */
+  /** What the check was made for: an address, a domain, a host. */
   subject: string
   /** `unchecked`: nobody answered who would know, so that nothing was found, good or bad. */
   state: 'ok' | 'warn' | 'fail' | 'unchecked'
@@ -16,7 +16,7 @@ export interface Finding {
   fix: string
 }
 
-/** By which a finding shows that the DNS alone was in its way. */
+/** Begins the text of a finding that could not be made because the DNS gave no answer. */
 export const noAnswerOfDns = 'no answer of the DNS'
 
 /** The findings of one subject; `found` first, then the fix. */
@@ -29,7 +29,7 @@ export function findingsOf(check: string, subject: string) {
     warn: make('warn'),
     fail: make('fail'),
     unchecked: make('unchecked'),
-    /** Of what only the DNS knows. */
+    /** For a check that needs an answer of the DNS and got none. */
     noAnswer: (cause: string) => make('unchecked')(`${noAnswerOfDns} (${cause})`, 'try again'),
   }
 }

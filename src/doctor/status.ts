@@ -11,7 +11,7 @@ import type { Overview } from './overview.js'
 
 /** How the appliance is, on one screen: what `posthorn status` and the operator's first page show. */
 export interface ApplianceStatus {
-  /** Of the running appliance; undefined when none answers. */
+  /** What the running appliance says; undefined when none answers. */
   overview: Overview | undefined
   now: number
   /** When it last wrote; 0: never. */
@@ -27,7 +27,7 @@ export interface ApplianceStatus {
   disk: { freeBytes: number; sizeBytes: number; daysLeft: number | null }
 }
 
-/** Of a listener that has TLS; `endsAt` is 0 where it is no use. */
+/** The certificate of a listener with TLS; `endsAt` is 0 where it cannot be used. */
 export interface ListenerCertificate {
   name: string
   endsAt: number

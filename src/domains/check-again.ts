@@ -20,7 +20,7 @@ export interface CheckAgainDeps {
 type Purpose = DnsRecord['purpose']
 
 // A record is gone when so many looks in a row, over so long, have not found it: a zone that is being moved,
-// or one name server that lags behind, is none. No answer of the DNS is no look.
+// or one name server that lags behind, is not a lost record. A look without an answer of the DNS does not count.
 const looks = 3
 const overMs = 4 * 3_600_000
 // Two questions at once for each of some domains: a resolver bears that, and a thousand take a minute.
@@ -188,7 +188,7 @@ function wordsOf(
   }
 }
 
-/** Of domains that are there no more, or no more verified. */
+/** Settles the notices about domains that are deleted or no longer verified. */
 async function settleDeleted(tx: Tx, now: number): Promise<void> {
   for (const { key } of await openOfKind(tx, 'domain-record')) {
     const row = await tx

@@ -39,7 +39,7 @@ export async function verifiedDomains(read: Read, accountId: string): Promise<st
   return rows.map((row) => row.name)
 }
 
-/** Of all accounts the domain that was verified first, or of those with this name. */
+/** The domain that was verified first, of all accounts; with `name`, the first one of that name. */
 export async function oldestVerifiedDomain(
   read: Read,
   name?: string,

@@ -19,11 +19,10 @@ import {
   type Handed,
   type PreparedEmail,
   prepareEmails,
-  type Senders,
-  verifiedSender,
 } from './prepare.js'
 import { enterIfLate } from './recipient-index.js'
 import type { SendInput } from './send-body.js'
+import { type Senders, verifiedSender } from './sender.js'
 
 export interface AcceptedEmail {
   id: string

@@ -108,7 +108,8 @@ export async function candidates(
     return newestOf(await Promise.all(each), limit)
   }
   if (broadcastId !== undefined) {
-    // By its own index, as the campaign is one row and the account's index no condition of the mails.
+    // This uses the index of mails by campaign: the account is asked of the campaign's row, so that no index by
+    // account is tempting.
     return await between(
       mails
         .where('broadcasts.account_id', '=', accountId)

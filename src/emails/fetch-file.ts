@@ -35,7 +35,7 @@ const maxHeaderBytes = 16_384
 const maxAtOnce = 8
 // A file may come as slowly as its server likes, so nobody has all places.
 const maxOfAccount = 4
-// Of the answer: read from the socket and not yet handed out, and its head.
+// Bounds the head of the answer, and how much of its body is read from the socket before somebody takes it.
 const maxAheadBytes = 512 * 1024
 
 /**

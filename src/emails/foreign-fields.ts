@@ -17,7 +17,8 @@ const ours = new Map<string, OwnField>([
   ['scheduledat', 'scheduledAt'],
   ['sendat', 'scheduledAt'],
   ['topicid', 'topicId'],
-  // Of a send; on an endpoint without them other mail would leave, or to others, than was asked for.
+  // Fields of a send. An endpoint that lacks one of them must refuse it: ignored, it would make another mail than
+  // was asked for.
   ['to', 'to'],
   ['text', 'text'],
   ['template', 'template'],

@@ -34,7 +34,7 @@ export {
 } from './list.js'
 export { emailStatuses, FilterFields, filterOf } from './list-query.js'
 export { insertNotice, insertOwnMail } from './notice.js'
-export { extrasOf, type PreparedEmail, verifiedSender } from './prepare.js'
+export { extrasOf, type PreparedEmail } from './prepare.js'
 export type { ChangeableParts, RawMessage } from './raw-message.js'
 export {
   accountOfEmail,
@@ -67,4 +67,5 @@ export {
   type SendInput,
   Tags,
 } from './send-body.js'
+export { verifiedSender } from './sender.js'
 export type { EmailSummary } from './summary.js'

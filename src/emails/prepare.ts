@@ -1,9 +1,8 @@
 import { type AccountBilling, checkSending } from '../billing/index.js'
 import { blockedAmong } from '../deliveries/index.js'
-import { findSenderDomain, verifiedDomains } from '../domains/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
-import { type Mailbox, parseMailbox } from '../mime/index.js'
-import { type EmailRow, type MailTag, type Read, writeExtras } from '../store/index.js'
+import type { Mailbox } from '../mime/index.js'
+import { type EmailRow, type MailTag, writeExtras } from '../store/index.js'
 import { findTemplate, renderTemplate } from '../templates/index.js'
 import { findTopic } from '../topics/index.js'
 import type { AskedAttachment } from './attachment-fields.js'
@@ -14,6 +13,7 @@ import type { RawMessage } from './raw-message.js'
 import { listed, type Recipients, recipientsOf } from './recipients.js'
 import { parseScheduledAt } from './schedule.js'
 import type { SendInput } from './send-body.js'
+import { type Senders, verifiedSender } from './sender.js'
 
 /** A mail that nothing speaks against, ready to be written. */
 export interface PreparedEmail {
@@ -25,7 +25,7 @@ export interface PreparedEmail {
   text: string | null
   tags: readonly MailTag[]
   attachments: readonly NewAttachment[]
-  /** Then neither of them is anything. */
+  /** A message that came whole; `html` and `text` are empty then. */
   raw?: RawMessage | undefined
   /** Who gets it, and who must not (`suppression`). */
   recipients: Mailbox[]
@@ -55,9 +55,6 @@ export interface OfRequest {
   /** Attachments of each of them. */
   shared: readonly AskedAttachment[]
 }
-
-/** Verified senders that were found already. */
-export type Senders = Map<string, Awaited<ReturnType<typeof findSenderDomain>>>
 
 /**
  * Checks everything about a mail that can be refused before anything is written. `now` is when it is
@@ -206,36 +203,6 @@ function refuseOverload({ backlog, maxQueued }: EmailDeps): void {
   throw new ApiError('service_unavailable', 'The queue is full; try again later', {
     headers: { 'retry-after': '60' },
   })
-}
-
-/** The sender and its domain; throws a 400 unless the account may send from there. */
-export async function verifiedSender(
-  read: Read,
-  accountId: string,
-  from: string,
-  senders: Senders = new Map(),
-) {
-  const mailbox = parseMailbox(from)
-  if (mailbox === undefined) {
-    const message = 'from is not a sender: expected "email@domain" or "Name <email@domain>"'
-    throw new ApiError('validation_error', message, { fields: { domain: '' } })
-  }
-  const known = senders.get(mailbox.domain)
-  const domain = known ?? (await findSenderDomain(read, accountId, mailbox.domain))
-  senders.set(mailbox.domain, domain)
-  if (domain?.status !== 'verified') {
-    throw new ApiError(
-      'domain_not_verified',
-      `The sending domain ${mailbox.domain} is not verified for this account`,
-      {
-        fields: {
-          domain: mailbox.domain,
-          verifiedDomains: await verifiedDomains(read, accountId),
-        },
-      },
-    )
-  }
-  return { mailbox, domainId: domain.id }
 }
 
 /** Raw HTML as given, or a template filled in: a mail that leaves later is what it was when accepted. */

@@ -85,7 +85,7 @@ const toRow = (event: MailEvent) => ({
   detail: detailOf(event),
 })
 
-/** With how a delivery had ended before, by which the figures count each recipient once. */
+/** Adds how the delivery had ended before, so that the figures count each recipient once. */
 function detailOf({ detail, before }: MailEvent): string | null {
   if (before !== undefined) return JSON.stringify({ ...detail, before })
   return detail === null ? null : JSON.stringify(detail)

@@ -20,7 +20,7 @@ export type Conclusion =
   | 'complained'
   | 'complained without proof'
   | 'unsubscribed'
-  /** It was so already, or it is none of our concern. */
+  /** The report changes nothing: it was known already, or is about no mail of ours. */
   | 'nothing'
   /** How the delivery ended is not yet written: to be asked again. */
   | 'too early'

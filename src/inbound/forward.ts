@@ -13,7 +13,7 @@ export interface ForwardDeps {
 }
 
 const perRun = 20
-// However many write: what comes on top is kept and no more.
+// Beyond this number mails are kept, but not forwarded.
 const mostAnHour = 60
 const maxText = 20_000
 

@@ -54,7 +54,7 @@ export interface Listener {
 // notes/mta.md §3, 'Limits'.
 const maxRecipients = 100
 const maxCommandBytes = 2 * 1024
-// Of any kind: who is asked to come again later, and goes on all the same, is no mail server.
+// Refusals of all kinds count: a client that was told to try again later and goes on at once is no mail server.
 const maxRefusedCommands = 50
 // From one mail to the next; one for the most recipients needs about as many as these have.
 const maxReplies = maxRecipients + 50

@@ -20,19 +20,19 @@ export interface TransactionDeps {
 export const maxMessageBytes = 20 * 1024 * 1024
 const maxMessages = 100
 const maxRefusals = 20
-// Of mails while they arrive; reports take half a mebibyte each at most.
+// The memory for mails that are arriving; a report takes half a mebibyte at most.
 const maxHeldBytes = { all: 64 * 1024 * 1024, perNetwork: 24 * 1024 * 1024 }
-// To the operator from one network: a person writes less, and no flood pushes others' mail out.
+// What one network may send to the operator: a person writes less, and a flood cannot push out the mail of others.
 const operatorMailsPerHour = 20
 const operatorBytesPerHour = 40 * 1024 * 1024
 const noRoom = '452 4.3.1 Your reports are still being read, try again later'
 
 /** What a session has been told so far. */
 interface Course {
-  /** By the recipient as it was given. */
+  /** The key is the recipient as the client wrote it. */
   welcomed: Map<string, Welcome & { address: string }>
   refusals: number
-  /** Of its last mail that found no room. */
+  /** The size of the session's last mail that found no room. */
   refusedBytes: number
 }
 

@@ -5,7 +5,7 @@ import type { Log } from '../log/index.js'
 import { firstSerialAt, type Store } from '../store/index.js'
 
 const everyMs = 60_000
-// Of them all, so that no flood fills the disk.
+// The bound of all kept mails together, so that no flood fills the disk.
 const maxBytes = 512 * 1024 * 1024
 // A row may be a mail of 20 MiB.
 const batch = 20

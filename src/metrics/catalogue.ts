@@ -8,7 +8,7 @@ export interface Definition {
   readonly labels: readonly string[]
   /** Upper bounds of a histogram. */
   readonly buckets?: readonly number[]
-  /** Of a gauge: only that many of the largest are told one by one, the rest as `other`. */
+  /** Bounds a gauge: only this many series, the largest, are shown one by one; the rest are summed up as `other`. */
   readonly most?: number
 }
 

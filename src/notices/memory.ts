@@ -38,7 +38,7 @@ export function makeEmergencyMemory(deps: {
 }): EmergencyMemory {
   const { clock, log, settings, host, ways } = deps
   const held = new Map<string, Remembered>()
-  /** By kind and key, also of what has been settled since. */
+  /** The keys are kind and key of each notice, settled ones too. */
   const told = new Map<string, number>()
   const left: number[] = []
   const nameOf = ({ kind, key }: Raised) => `${kind} ${key}`

@@ -48,7 +48,7 @@ export interface Raised extends About {
   stage?: string
 }
 
-/** Of one kind; what comes on top is one notice that counts. */
+/** The most open notices of one kind; any further ones share a single notice, which counts them. */
 const mostOpenOfKind = 200
 const moreKey = '(more)'
 

@@ -10,7 +10,7 @@ export interface TellDeps {
   clock: Clock
   log: Log
   settings: TellSettings
-  /** As which we speak. */
+  /** The appliance's own name, which the mails carry. */
   host: string
   /** Writes it into the queue: the mail's id, or undefined when nobody can sign or get it. */
   post(tx: Tx, mail: OperatorMessage): Promise<string | undefined>

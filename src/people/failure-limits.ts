@@ -32,14 +32,15 @@ const windowMs = 900_000
 const ofAddress = 10
 const ofPerson = 20
 const firstWaitMs = 60_000
-// Never longer: nobody is to be locked out by others for good.
+// A wait is never longer, so that strangers cannot lock a person out for good.
 const longestWaitMs = 3_600_000
-// However many of them are right: each costs a third of a second of a processor.
+// Attempts with the right password count too: each costs a third of a second of a processor.
 const attemptsAMinute = 30
-// Once somebody was held back. Shorter, and who pauses instead of waiting would have more guesses.
+// How long it is remembered that somebody was held back. If it were shorter, guessers who pause would get more
+// guesses than those who wait.
 const rememberedMs = 6 * 3_600_000
 const mostKeys = 50_000
-// So many of the oldest are looked at for one that may be forgotten.
+// To make room, at most so many of the oldest entries are searched for one that may be forgotten.
 const mostLookedAt = 100
 
 /** In memory: a restart forgets, and nobody who guesses can restart the appliance. */

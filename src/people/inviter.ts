@@ -5,7 +5,7 @@ import { may } from './actions.js'
 export interface Inviter {
   /** Null: whoever uses the command line. */
   id: string | null
-  /** With the address, as anybody may take any name. */
+  /** Name and address, as a name alone can be chosen by anybody. */
   name: string
   /** Whom they hand a link to is taken for who they say. */
   isOperator: boolean

@@ -72,7 +72,8 @@ async function proved(
 ): Promise<{ passkey: PasskeyRow; user: UserRow; counter: number }> {
   const { store, limits, challenges } = deps
   const { addressKey } = visitor
-  // Of who is logged in it is counted apart, where no stranger at the same address fills it up.
+  // Attempts of somebody who is logged in are counted by person, so that strangers at the same address cannot use
+  // them up.
   const from = of === null ? { addressKey, who: `passkey ${addressKey}` } : { who: `proof ${of}` }
   refuseOften(limits.take(from))
   const response = parsed<AuthenticationResponseJSON>(answer)

@@ -45,7 +45,8 @@ const mostUnits = 1_024
 /** One a process: what bounds the work of all. */
 export function makePasswords(derive: Derive = deriveByScrypt): Passwords {
   const inTurn = makeTurns(atOnce)
-  // Of who is known or has a link that is good, so that log-ins of strangers do not keep them out.
+  // A separate queue for people who are known or have a valid link, so that log-ins of strangers do not keep them
+  // out.
   const ownTurns = makeTurns(ownAtOnce)
   const inLine = new Set<string>()
   const inOwnTurn =

@@ -7,7 +7,7 @@ import { type Person, personOf } from './person.js'
 
 /** Somebody who is logged in, at one browser. */
 export interface Session {
-  /** By which pages name it; it is not what the cookie has. */
+  /** The id that pages use for the session; it is not the cookie's token. */
   id: string
   person: Person
   createdAt: number

@@ -6,7 +6,7 @@ export type ProviderTotals = Omit<ProtectionProviderRow, 'account_id' | 'day'>
 
 interface Provider {
   name: string
-  /** Its MX hosts are these or lie below them, whosever domain it is. */
+  /** Its MX hosts are these or lie below them; the recipient's domain does not matter. */
   mx: readonly string[]
   /** Its own domains, where no MX was talked to: a smart host, the sandbox. */
   domains?: RegExp

@@ -164,7 +164,10 @@ async function chosen(
   return { release, checked: true }
 }
 
-/** By the release itself: that it starts here, takes the settings and reads the database. Whether it migrates that. */
+/**
+ * Asks the new release itself whether it starts here, takes the settings and reads the database; true if it will
+ * migrate it.
+ */
 async function checkRelease(
   { layout, dataDir, placeOptions, asOwner }: UpgradeDeps,
   { name, version }: Release,
@@ -191,7 +194,7 @@ async function checkRelease(
   return told.schema > schema
 }
 
-/** By the release that wrote the database; where the settings say, and encrypted if they do. */
+/** Lets the release that wrote the database back it up, where and as the settings say. */
 async function backUp(deps: UpgradeDeps, by: string): Promise<string | undefined> {
   const { layout, dataDir, placeOptions, asOwner } = deps
   const has = existsSync(dataDir) && asOwner(() => readSchemaState(dataDir, [])).schema

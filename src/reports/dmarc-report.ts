@@ -34,7 +34,7 @@ const maxRecords = 20_000
 const maxDepth = 20
 // `policy_evaluated` is the longest that there is.
 const maxTag = 100
-// Of a value; no name or id is longer.
+// The longest value that is kept; no name or id is longer.
 const maxText = 300
 const maxIdentifiers = 200
 
@@ -79,7 +79,7 @@ export function readDmarcReport(xml: string): DmarcReport {
           records.push(finished(record ?? makeDraft()))
           record = undefined
         } else if (record !== undefined) enter(record, at.slice(recordPrefix.length), value)
-        // Of an element that may stand once the first counts.
+        // Where an element may stand only once, the first one counts.
         else if (wanted.has(at) && !told.has(at)) told.set(at, value)
       },
     },

@@ -133,7 +133,7 @@ const parkedBefore = (read: Read, until: number) =>
     .orderBy('parked_at')
     .limit(rowsARead)
 
-/** But for the newest, and what the figures have not counted. */
+/** Leaves the newest rows, and those that the figures have not counted. */
 const oldestConsent = (read: Read) =>
   read
     .selectFrom('consent')

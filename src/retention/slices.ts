@@ -20,7 +20,7 @@ export interface Piece<T> {
 const piecesAWrite = 20
 const bytesAWrite = 4 * 1024 * 1024
 const msAWrite = 5
-// Of the time in which others may write, this takes a fifth at most; a fault waits for the next run.
+// It rests four times as long as it worked, so that it takes a fifth of the time at most.
 const restFactor = 4
 const leastRestMs = 1
 const mostSliceMs = 20

@@ -8,7 +8,7 @@ import type { SetupAnswers } from './answers.js'
 export type FoundSettings = 'none' | 'ours' | 'theirs'
 
 interface SettingsDeps {
-  /** Of all interfaces: from others no mail can leave. */
+  /** The addresses of all interfaces: mail cannot leave from any other. */
   ownAddresses: readonly string[]
   /** Where every setting is explained. */
   example: string
@@ -87,7 +87,7 @@ const sandboxSections = ({ hostName, addresses }: SetupAnswers): Record<string, 
   inbound: ['host = "127.0.0.1"', 'port = 2526'],
 })
 
-// By which the next run knows what no setting says.
+// A comment that the next run reads, as no setting says this.
 const notedBy = '# The world sees mail come from'
 
 // TOML's basic strings are JSON's, for what names and addresses are made of.

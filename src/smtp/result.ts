@@ -41,7 +41,7 @@ export interface Verdict {
   phase: Phase
   /** Whether the connection may carry another message. */
   reusable: boolean
-  /** Our own judgement without asking the server; `reply` is then made up. */
+  /** We refused it ourselves, without asking the server: `reply` is our own text. */
   local?: true
 }
 

@@ -38,7 +38,7 @@ interface GateOptions {
   limit(end: () => void): () => void
 }
 
-// As Postfix under stress (STRESS_README): 10 s in place of 5 minutes, for who gets on nowhere.
+// Like Postfix under stress (STRESS_README): clients that do not get on have 10 s instead of 5 minutes.
 const crowdedShare = 0.5
 const fullShare = 0.9
 const crowdedFactor = 1 / 10

@@ -84,7 +84,7 @@ export async function mailFacts(
   )
 }
 
-/** Of a mail that is gone. */
+/** The facts for a mail that is deleted already. */
 export const noFacts = (of: QueueClass): MailFacts => ({
   type: of === queueClass.campaign ? 'marketing' : 'transactional',
   domain: '',
@@ -128,7 +128,7 @@ export async function tellFirsts(
   })
 }
 
-/** Of what it may be the first: an end of its delivery, or what a person did with its mail. */
+/** The kind that an event may be the first of: an end of its delivery, or what a person did with the mail. */
 function kindOf({
   type,
   emailId,

@@ -7,7 +7,7 @@ export const cursorNames = [
   ...(['event_id', 'consent_id', 'mail_number', 'mail_id', 'untold_until'] as const),
 ]
 
-/** As far as the figures have come. */
+/** Reads up to where the logs have been counted. */
 export async function readCursors(read: Read): Promise<Cursors> {
   return await read
     .selectFrom('figure_cursors')

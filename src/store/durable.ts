@@ -13,7 +13,8 @@ import { dirname } from 'node:path'
 /** Writes all of the file or nothing; when it returns, a power cut does not undo it. */
 export function writeDurably(file: string, text: string, mode = 0o644): void {
   const partial = `${file}.partial`
-  // Of a try that was killed. Whatever else is there is not opened: a pipe would wait for its reader.
+  // An earlier try that was killed may have left it. It is removed and never opened: opening a pipe would wait for
+  // its reader.
   rmSync(partial, { force: true, recursive: true })
   const fd = openSync(partial, 'wx', mode)
   try {

@@ -24,7 +24,7 @@ export function findDatabase(dataDir: string): FoundDatabase {
       )
       .pluck()
       .all()
-    // As a first start leaves it that was killed before its tables were made.
+    // A first start that was killed before it made the tables leaves such a file.
     if (!tables.includes('accounts')) return { kind: 'empty' }
     const keyCheck = tables.includes('appliance')
       ? raw.prepare<[], string>('select key_check from appliance').pluck().get()

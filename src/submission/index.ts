@@ -39,7 +39,7 @@ export interface Submission {
   close(): Promise<void>
 }
 
-/** As many mails of a key as the API takes requests of it, counted apart from those. */
+/** Takes as many mails from a key as the API takes requests from it; the two are counted apart. */
 function makeKeyRate(clock: Clock, { requests, window }: Config['http']['rateLimit']) {
   const quota = makeQuota(clock, { most: requests, windowMs: window })
   return (keyId: string): void => {
@@ -56,7 +56,7 @@ const places = (config: Config['submission']) =>
     { listener: 'plain', at: config.plain.listen, networks: config.plain.networks },
   ] as const
 
-// As much text and HTML as the API takes beside the files, and a header.
+// Room for as much text and HTML as the API takes, and for a header; attachments are counted apart.
 const maxOtherBytes = maxContentBytes + maxHeaderBytes
 
 /** Opens the listeners that the settings name. */

@@ -54,9 +54,9 @@ export interface Listener {
 }
 
 const maxCommandBytes = 4 * 1024
-// Of any kind: who is asked to come again later, and goes on all the same, is broken.
+// Refusals of all kinds count: a client that was told to try again later and goes on at once is broken.
 const maxRefusedCommands = 60
-// From one mail to the next; one for the most recipients needs about as many as these have.
+// Counted from one mail to the next; a mail to the most recipients needs a reply for each of them, and some more.
 const maxReplies = maxRecipients + 50
 const closeTimeoutMs = 2_000
 

@@ -13,10 +13,10 @@ export interface SessionLog {
 
 const everyMs = 500
 const trimEveryMs = 60_000
-// While the disk is slow; a flood's sessions are not worth the memory.
+// The most sessions that wait while the disk is slow: those of a flood are not worth more memory.
 const maxWaiting = 2_000
 const batch = 200
-// Of those in which nobody logged in: scanners, of which there is no end.
+// The share of sessions without a log-in, most of them scanners, of which there is no end.
 const anonymousShare = 0.1
 
 const insertSession = preparedInsert('submission_sessions')

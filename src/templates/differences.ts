@@ -80,7 +80,7 @@ function walkBack(
   return found.reverse()
 }
 
-/** Of what stays the same only what is near a change. */
+/** Leaves out unchanged lines, except for those near a change. */
 function withGaps(all: readonly Difference[]): Difference[] {
   const near = new Array<boolean>(all.length).fill(false)
   for (const [index, { kind }] of all.entries()) {

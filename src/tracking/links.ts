@@ -53,7 +53,7 @@ function readTags(html: string, from: number, links: Link[]): number | undefined
       onattribname(start, end) {
         const name = tag?.hasLink ? source.slice(start, end).toLowerCase() : ''
         if (tag && name === 'data-posthorn-notrack') tag.untracked = true
-        // Of two attributes of a name browsers take the first.
+        // Browsers take the first of two attributes with the same name.
         const wanted = name === 'href' && tag?.link === undefined
         attribute = wanted ? { wanted, nameEnd: end, value: '' } : noAttribute
       },
@@ -135,7 +135,7 @@ export const isTarget = (target: string) =>
 export interface Plan {
   /** One more than `links`: what stands before, between and behind them. */
   pieces: readonly string[]
-  /** Of each link the place of its target in `targets`. */
+  /** For each link the index of its target in `targets`. */
   links: readonly number[]
   /** Different ones, in the order in which they first appear. */
   targets: readonly string[]

@@ -69,7 +69,7 @@ function makeSigner(macKey: Buffer) {
   const mac = (body: Buffer) =>
     createHmac('sha256', macKey).update(body).digest().subarray(0, macBytes)
   return {
-    /** Of bytes with room for the MAC at their end. */
+    /** Takes bytes that have room for the MAC at their end. */
     sign(bytes: Buffer): string {
       mac(bytes.subarray(0, -macBytes)).copy(bytes, bytes.length - macBytes)
       return bytes.toString('base64url')

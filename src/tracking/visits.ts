@@ -36,14 +36,14 @@ interface Seen {
 }
 
 export interface Visits {
-  /** Returns false when there is no room, which takes more copies of mail than were asked for ever. */
+  /** Returns false when there is no room because hits of too many copies of mail came at once. */
   note(copy: Copy & { links?: number }, hit: Hit): boolean
   /** Takes out those that began at `before` or earlier. */
   take(before: number): Visit[]
   readonly size: number
 }
 
-// Of one copy in one second; a person makes two or three.
+// Bounds the hits of one copy of a mail within a second; a person makes two or three.
 const maxHits = 20
 const maxTargets = 300
 

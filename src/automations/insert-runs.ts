@@ -1,0 +1,134 @@
+import { sql } from 'kysely'
+import { cell, prepared, rowsOf, type Tx } from '../store/index.js'
+import { historyJson } from './live.js'
+import type { TakenEvent } from './store-events.js'
+
+/** An event that starts runs of an automation's version. */
+export interface Trigger {
+  event: string
+  automationId: string
+  version: number
+  name: string
+}
+
+export interface Entry {
+  runs: number
+  lastStartedAt: number
+  /** JSON: those less than an hour before it. */
+  starts: string | null
+}
+
+/** A run that begins. */
+export interface NewRun {
+  id: string
+  trigger: Trigger
+  stepId: number
+  event: TakenEvent
+  listens: readonly string[]
+  outlives: 0 | 1
+}
+
+export const pairOf = ({ contactId, automationId }: { contactId: string; automationId: string }) =>
+  `${contactId} ${automationId}`
+
+export async function insertRuns(
+  tx: Tx,
+  accountId: string,
+  begun: readonly NewRun[],
+  entries: ReadonlyMap<string, Entry>,
+  now: number,
+): Promise<void> {
+  const rows = begun.map(({ id, trigger: { automationId, version }, stepId, event, outlives }) => {
+    const pair = pairOf({ contactId: event.contact.id, automationId })
+    const { runs = 1, starts = null } = entries.get(pair) ?? {}
+    return [
+      ...[id, automationId, version, event.contact.id, stepId, event.stored.id],
+      ...[runs, starts, outlives],
+    ]
+  })
+  const json = JSON.stringify(rows)
+  await insertLive(tx, { json, accountId, now, history: historyJson([], now) })
+  await putEntries(tx, { json, now })
+  const listens = begun.flatMap(({ id, event, listens }) =>
+    listens.map((name) => [event.contact.id, name, id]),
+  )
+  if (listens.length > 0) await insertListens(tx, { json: JSON.stringify(listens) })
+}
+
+const insertLive = prepared<
+  { json: string; accountId: string; now: number; history: string },
+  unknown
+>((db, { json, accountId, now, history }) =>
+  db
+    .insertInto('automation_live')
+    .columns([
+      ...(['id', 'account_id', 'automation_id', 'version', 'contact_id', 'step_id'] as const),
+      ...(['trigger_event', 'seq', 'status', 'due_at', 'attempts', 'steps', 'mails'] as const),
+      ...(['history', 'started_at', 'updated_at', 'outlives'] as const),
+    ])
+    .expression((eb) =>
+      eb
+        .selectFrom(rowsOf(json))
+        .select([
+          cell<string>(0).as('id'),
+          eb.val(accountId).as('account_id'),
+          cell<string>(1).as('automation_id'),
+          cell<number>(2).as('version'),
+          cell<string>(3).as('contact_id'),
+          cell<number>(4).as('step_id'),
+          cell<number>(5).as('trigger_event'),
+          eb.lit(0).as('seq'),
+          sql<'running'>`'running'`.as('status'),
+          eb.val(now).as('due_at'),
+          eb.lit(0).as('attempts'),
+          eb.lit(0).as('steps'),
+          eb.lit(0).as('mails'),
+          eb.val(history).as('history'),
+          eb.val(now).as('started_at'),
+          eb.val(now).as('updated_at'),
+          cell<0 | 1>(8).as('outlives'),
+        ]),
+    ),
+)
+
+// `where true` tells SQLite that the `on` which follows is no join's.
+const putEntries = prepared<{ json: string; now: number }, unknown>((db, { json, now }) =>
+  db
+    .insertInto('automation_entries')
+    .columns([...(['contact_id', 'automation_id', 'runs', 'last_started_at', 'starts'] as const)])
+    .expression((eb) =>
+      eb
+        .selectFrom(rowsOf(json))
+        .select([
+          cell<string>(3).as('contact_id'),
+          cell<string>(1).as('automation_id'),
+          cell<number>(6).as('runs'),
+          eb.val(now).as('last_started_at'),
+          cell<string | null>(7).as('starts'),
+        ])
+        .where(sql<boolean>`true`),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['contact_id', 'automation_id']).doUpdateSet((eb) => ({
+        runs: eb.ref('excluded.runs'),
+        last_started_at: eb.ref('excluded.last_started_at'),
+        starts: eb.ref('excluded.starts'),
+      })),
+    ),
+)
+
+/** Rows of contact, event and run (JSON). */
+export const insertListens = prepared<{ json: string }, unknown>((db, { json }) =>
+  db
+    .insertInto('automation_listens')
+    .columns(['contact_id', 'event', 'run_id'])
+    .expression((eb) =>
+      eb
+        .selectFrom(rowsOf(json))
+        .select([
+          cell<string>(0).as('contact_id'),
+          cell<string>(1).as('event'),
+          cell<string>(2).as('run_id'),
+        ]),
+    ),
+)

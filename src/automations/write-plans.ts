@@ -1,0 +1,190 @@
+import type { UpdateResult } from 'kysely'
+import { columnOf, type Ending, endingOf, endRuns, type Tally } from '../runs/index.js'
+import { cell, prepared, rowsOf, type Tx } from '../store/index.js'
+import { blockedMark, holdLive } from './hold.js'
+import { historyJson, readHistory, waitsJson } from './live.js'
+import type { Plan } from './plan.js'
+import { appended, type HistoryEntry } from './run.js'
+import { advanced } from './walked.js'
+
+// After a fault a run is tried again; after the last it has failed.
+const retryMs = [60_000, 300_000, 1_800_000, 7_200_000, 28_800_000]
+
+const maxReason = 300
+
+export type Go = Extract<Plan, { kind: 'go' }>
+
+/** Where runs wait now, and those that have ended. */
+export async function writeNext(
+  tx: Tx,
+  plans: readonly Go[],
+  now: number,
+  tally: Tally,
+): Promise<void> {
+  const rows: unknown[][] = []
+  const endings: Ending[] = []
+  for (const plan of plans) {
+    const { run, walked } = plan
+    const { row } = run
+    const { next } = walked
+    const history = historyOf(plan)
+    countSteps(plan, tally)
+    if (next.kind === 'end') {
+      const { stepId, status, reason } = next
+      endings.push({
+        id: row.id,
+        stepId,
+        status,
+        reason: reason?.slice(0, maxReason) ?? null,
+        history,
+      })
+      continue
+    }
+    const after = advanced(plan.state, walked, now)
+    if (after === undefined) throw new Error('A run goes on that has ended')
+    const status = next.kind === 'continue' ? 'running' : 'waiting'
+    if (status !== row.status) {
+      tally.run(row.automation_id, row.status, -1)
+      tally.run(row.automation_id, status, 1)
+    }
+    const heard = Object.keys(after.heard).length === 0 ? null : JSON.stringify(after.heard)
+    rows.push([
+      ...[row.id, after.stepId, after.dueAt, status, history, heard, waitsJson(after.waits)],
+      ...[next.kind === 'park' ? next.waitEvent : null, after.enteredAt],
+      ...[next.kind === 'blocked' ? next.reason : null, after.steps, after.mails],
+    ])
+  }
+  if (rows.length > 0) await moveLive(tx, { json: JSON.stringify(rows), now })
+  await endRuns(tx, endings, { at: now, tally })
+}
+
+/** The run's history, each mail with its id. */
+function historyOf({ run: { row }, walked, mails }: Go): string {
+  const entries = walked.history.map(({ why: _, ...entry }, place): HistoryEntry => {
+    const mail = mails.find((one) => one.entry === place)
+    return mail === undefined ? entry : { ...entry, emailId: mail.id }
+  })
+  if (entries.length === 0) return row.history
+  return historyJson(appended(readHistory(row.history, row.started_at), entries), row.started_at)
+}
+
+/** Each step that the run has left counts by its result, and each that it has come to as entered. */
+function countSteps({ run: { row }, walked: { history, next }, mails }: Go, tally: Tally): void {
+  const left: number[] = []
+  for (const { stepId, result } of history) {
+    const column = columnOf(result)
+    if (column === undefined) continue
+    tally.step(stepId, column)
+    left.push(stepId)
+  }
+  for (const { stepId } of mails) tally.step(stepId, 'mails')
+  if (next.kind === 'end' && next.status === 'failed') tally.step(next.stepId, 'failed')
+  // The first was entered before; the last is the one in which the run is now.
+  const visited = next.kind === 'end' && left.at(-1) === next.stepId ? left : [...left, next.stepId]
+  for (const stepId of visited.slice(visited[0] === row.step_id ? 1 : 0)) {
+    tally.step(stepId, 'entered')
+  }
+}
+
+const moveLive = prepared<{ json: string; now: number }, UpdateResult>((db, { json, now }) =>
+  db
+    .updateTable('automation_live')
+    .from(rowsOf(json))
+    .set((eb) => ({
+      step_id: cell<number>(1),
+      due_at: cell<number>(2),
+      status: cell<'running' | 'waiting'>(3),
+      history: cell<string>(4),
+      heard: cell<string | null>(5),
+      waits: cell<string | null>(6),
+      wait_event: cell<string | null>(7),
+      entered_at: cell<number | null>(8),
+      blocked: cell<string | null>(9),
+      steps: cell<number>(10),
+      mails: cell<number>(11),
+      woken_by: null,
+      attempts: 0,
+      seq: eb('seq', '+', 1),
+      updated_at: now,
+    }))
+    .where('automation_live.id', '=', cell<string>(0)),
+)
+
+/** Runs that did not go: of automations that are paused or archived, and those that broke. */
+export async function writeOthers(
+  tx: Tx,
+  plans: readonly Plan[],
+  now: number,
+  tally: Tally,
+): Promise<void> {
+  const held = plans.flatMap((plan) =>
+    plan.kind === 'hold' ? [[plan.run.row.id, plan.since]] : [],
+  )
+  if (held.length > 0) {
+    await holdLive(tx, { json: JSON.stringify(held), now, reason: pausedReason })
+  }
+  const endings = plans
+    .filter(({ kind }) => kind === 'cancel')
+    .map(({ run }) => endingOf(run.row, 'cancelled', 'archived', now))
+  const again: unknown[][] = []
+  const waiting = plans.filter((plan) => plan.kind === 'wait')
+  if (waiting.length > 0) await writeWaiting(tx, waiting, now, tally)
+  for (const plan of plans) {
+    if (plan.kind !== 'fault') continue
+    const { row } = plan.run
+    const wait = retryMs[row.attempts]
+    const reason = plan.error instanceof Error ? plan.error.message : String(plan.error)
+    if (wait !== undefined) again.push([row.id, now + wait])
+    else endings.push(endingOf(row, 'failed', `fault: ${reason.slice(0, maxReason)}`, now))
+  }
+  if (again.length > 0) await putOff(tx, { json: JSON.stringify(again), now, faults: 1 })
+  await endRuns(tx, endings, { at: now, tally })
+}
+
+/** Where they are, with what woke them and with their marks: all of it counts once they go on. */
+async function writeWaiting(
+  tx: Tx,
+  plans: readonly Extract<Plan, { kind: 'wait' }>[],
+  now: number,
+  tally: Tally,
+): Promise<void> {
+  const rows = plans.map(({ run: { row }, reason, until }) => {
+    if (row.status === 'running') {
+      tally.run(row.automation_id, 'running', -1)
+      tally.run(row.automation_id, 'waiting', 1)
+    }
+    return [row.id, until, blockedMark(row.blocked, reason)]
+  })
+  await waitFor(tx, { json: JSON.stringify(rows), now })
+}
+
+const waitFor = prepared<{ json: string; now: number }, UpdateResult>((db, { json, now }) =>
+  db
+    .updateTable('automation_live')
+    .from(rowsOf(json))
+    .set((eb) => ({
+      due_at: cell<number>(1),
+      blocked: cell<string>(2),
+      status: 'waiting' as const,
+      seq: eb('seq', '+', 1),
+      updated_at: now,
+    }))
+    .where('automation_live.id', '=', cell<string>(0)),
+)
+
+/** Why a run is held whose automation is paused. */
+export const pausedReason = 'the automation is paused'
+
+export const putOff = prepared<{ json: string; now: number; faults: number }, UpdateResult>(
+  (db, { json, now, faults }) =>
+    db
+      .updateTable('automation_live')
+      .from(rowsOf(json))
+      .set((eb) => ({
+        due_at: cell<number>(1),
+        attempts: eb('attempts', '+', faults),
+        seq: eb('seq', '+', 1),
+        updated_at: now,
+      }))
+      .where('automation_live.id', '=', cell<string>(0)),
+)
