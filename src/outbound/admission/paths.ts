@@ -154,10 +154,7 @@ export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
     inLine: (of) => lines.of[of].size,
     parked: lines.parked,
     isFull,
-    wakeAt() {
-      const at = Math.min(lines.opensAt() ?? never, isWaiting() ? shares.cutAt() : never)
-      return at === never ? undefined : at
-    },
+    wakeAt: () => known(Math.min(lines.opensAt() ?? never, isWaiting() ? shares.cutAt() : never)),
     get inFlight() {
       return inFlight
     },
@@ -166,6 +163,7 @@ export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
 }
 
 const never = Number.POSITIVE_INFINITY
+const known = (at: number) => (at === never ? undefined : at)
 const nowhere: ReadonlySet<Path> = new Set()
 
 /** The paths at which anything stands, by their keys and by their sites, and what stands there. */
