@@ -35,7 +35,7 @@ export async function checkLimits(
     throw wrong('domains', 'Only a key of the scope "sending" can be limited to domains')
   }
   if (expiresAt !== null && expiresAt <= now) {
-    throw wrong('expiresAt', 'The time at which the key expires is over')
+    throw wrong('expiresAt', 'The time at which the key would expire is past')
   }
   return {
     scope,
@@ -70,7 +70,7 @@ function checkedNetworks(given: readonly string[]): string[] {
     try {
       parseCidrs([text])
     } catch {
-      const shown = `"${text.slice(0, 60)}" is no network`
+      const shown = `"${text.slice(0, 60)}" is not a network`
       throw wrong('networks', `${shown}; expected an address or a range such as 10.0.0.0/8`)
     }
   }

@@ -3,10 +3,9 @@ import type { Config } from '../config/index.js'
 import type { LiveGate, RetriedLanes, StreamDue, StreamKey } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
 import type { OutboundStanding, Reachability, ThreadStanding } from '../outbound/index.js'
-import type { HttpsPeers } from './https.js'
 import { rehearse } from './rehearse.js'
 import { type Supervised, type SuperviseOptions, supervise } from './supervise.js'
-import { type ThreadData, threadName } from './thread-data.js'
+import { type HttpsPeers, type ThreadData, threadName } from './thread-data.js'
 
 /** The worker threads together. */
 export interface Crew {

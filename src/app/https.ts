@@ -8,14 +8,11 @@ import type { Meter } from '../metrics/index.js'
 import { certificatesOf } from './certificates.js'
 import { httpsSocket } from './files.js'
 import type { ThreadWork } from './thread.js'
-import type { ThreadData, ThreadPorts } from './thread-data.js'
+import type { HttpsListener, HttpsPeers, ThreadData, ThreadPorts } from './thread-data.js'
 
 /*
  * The HTTP listeners' TLS, of both sides: the thread in which it ends, and the servers behind it.
  */
-/** By listener, of those that have TLS: where their clients are looked up. */
-export type HttpsPeers = Readonly<Partial<Record<HttpsListener, SharedArrayBuffer>>>
-type HttpsListener = 'public' | 'private'
 
 // At once. Each takes 6 KB before it speaks TLS and 43 KB then, 59 KB in its handshake (22 Nov 2026).
 const maxConnections = { public: 4_000, private: 2_000 } as const

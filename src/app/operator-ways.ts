@@ -60,7 +60,8 @@ function rawOf(
   { from, to, id, at }: { from: string; to: string; id: string; at: number },
 ): Buffer[] {
   const [sender, recipient] = [parseMailbox(`Posthorn <${from}>`), parseMailbox(to)]
-  if (sender === undefined || recipient === undefined) throw new Error(`${to} is no address`)
+  if (sender === undefined || recipient === undefined)
+    throw new Error(`${to} is not an email address`)
   const { header, body } = composeMessage({
     ...{ from: sender, to: [recipient], subject: mail.subject },
     ...{ text: mail.text, html: mail.html, messageId: `<${id}>`, dateMs: at },

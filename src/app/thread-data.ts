@@ -2,7 +2,11 @@ import type { Config } from '../config/index.js'
 import type { LiveGate, RetriedLanes, StreamDue, StreamKey } from '../deliveries/index.js'
 import type { Snapshot } from '../metrics/index.js'
 import type { ThreadStanding } from '../outbound/index.js'
-import type { HttpsPeers } from './https.js'
+
+export type HttpsListener = 'public' | 'private'
+
+/** By HTTP listener, of those that have TLS: where their clients are looked up. */
+export type HttpsPeers = Readonly<Partial<Record<HttpsListener, SharedArrayBuffer>>>
 
 /** What every worker thread is started with; plain data, because it is cloned. */
 export interface ThreadData {

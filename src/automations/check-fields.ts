@@ -28,7 +28,7 @@ export function checkFields(fields: Fields, value: unknown, name: string, say: S
     else if (required === true) say(`${within(field)} is missing`)
   }
   for (const field of Object.keys(value)) {
-    if (!Object.hasOwn(fields, field)) say(`${within(shown(field))} is no field of this kind`)
+    if (!Object.hasOwn(fields, field)) say(`${within(shown(field))} is not a field of this kind`)
   }
 }
 

@@ -48,7 +48,7 @@ function checkComparison(rule: unknown, name: string, say: Say): void {
   }
   const { field, operator, value, ...others } = rule
   const [other] = Object.keys(others)
-  if (other !== undefined) say(`${name}: ${shown(other)} is no part of a comparison`)
+  if (other !== undefined) say(`${name}: ${shown(other)} is not a part of a comparison`)
   const fault = pathFault(field as string)
   if (fault !== undefined) say(`${name}: ${fault}`)
   const known = operators.find((name) => name === operator)
@@ -93,7 +93,7 @@ export function pathFault(path: string): string | undefined {
     case 'contact':
       if (key === 'metadata' && rest.length > 0) return undefined
       if (rest.length === 0 && contactFields.some((field) => field === key)) return undefined
-      return `field "${name}" is none of contact.${contactFields.join(', contact.')}, contact.metadata.…`
+      return `field "${name}" is unknown: expected one of contact.${contactFields.join(', contact.')}, contact.metadata.…`
     case 'trigger':
     case 'event':
       return key === undefined ? `field "${name}" names nothing of the ${root}` : undefined
@@ -101,7 +101,7 @@ export function pathFault(path: string): string | undefined {
       return rest.length > 0 ? undefined : `field "${name}" is not of the form waits.KEY.NAME`
     case 'email':
       if (rest.length === 1 && mailFields.some((field) => field === rest[0])) return undefined
-      return `field "${name}" is none of email.KEY.${mailFields.join(', email.KEY.')}`
+      return `field "${name}" is unknown: expected one of email.KEY.${mailFields.join(', email.KEY.')}`
   }
   return `field "${name}" begins with none of contact, trigger, event, waits, email`
 }

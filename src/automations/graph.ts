@@ -52,8 +52,8 @@ function edgeFaults(steps: Step[], connections: Connection[]): StepFault[] {
   for (const { from, to, type, branch } of connections) {
     const source = byKey.get(from)
     const say = (error: string) => faults.push({ key: source?.key ?? null, error })
-    if (source === undefined) say(`A connection comes from "${shown(from)}", which is no step`)
-    else if (!byKey.has(to)) say(`A connection goes to "${shown(to)}", which is no step`)
+    if (source === undefined) say(`A connection comes from "${shown(from)}", which is not a step`)
+    else if (!byKey.has(to)) say(`A connection goes to "${shown(to)}", which is not a step`)
     else {
       const allowed = edgesOf[source.type]
       if (!allowed.includes(type)) {

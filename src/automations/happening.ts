@@ -12,7 +12,8 @@ export function readHappening(text: string, start: number): Happening | string {
   const [, name = '', when, payload] = form.exec(text) ?? []
   if (name === '') return `"${text}" is not of the form NAME@+2d or NAME@+2d={"payload":1}`
   const at = when === undefined ? start : timeOf(when, start)
-  if (at === undefined) return `"${when}" is no time: expected +2d, +90m, +P2D or a date and time`
+  if (at === undefined)
+    return `"${when}" is not a time: expected +2d, +90m, +P2D or a date and time`
   const parsed = payload === undefined ? {} : jsonOf(payload)
   if (parsed === undefined) return `The payload of "${name}" is no JSON object`
   return { at, kind: 'event', name, payload: parsed }

@@ -92,7 +92,7 @@ function stepFaults(steps: unknown[]): StepFault[] {
     const say = (error: string) => faults.push({ key: String(key), error })
     if (keys.has(String(key))) say('Another step has the same key')
     keys.add(String(key))
-    for (const other of Object.keys(others)) say(`${shown(other)} is no field of a step`)
+    for (const other of Object.keys(others)) say(`${shown(other)} is not a field of a step`)
     if (isStepType(type)) checkConfig(type, config, say)
     else say(`type: expected one of ${stepTypes.join(', ')}`)
   }

@@ -91,7 +91,7 @@ export async function elsewhere(
   if (stranger !== undefined) {
     const behind = `if ${stranger} leads here all the same (NAT), add it to tls.addresses`
     return {
-      cause: `it resolves to ${stranger}, which is no address of this machine`,
+      cause: `it resolves to ${stranger}, which is not an address of this machine`,
       fix: `let all addresses of ${name} be of this machine; ${behind}`,
     }
   }

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
 import { type Command, Option } from 'commander'
 import { applianceKeyFile } from '../app/files.js'
 import {
@@ -8,6 +10,7 @@ import {
   findBackups,
   type MadeBackup,
   makeBackup,
+  passphraseOf,
   readPublicHead,
   verifyBackup,
 } from '../backup/index.js'
@@ -15,7 +18,6 @@ import { systemClock } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
-import { askPassphrase, givenPassphrase } from './passphrase.js'
 import { becomeOwner, type Place, placeOf, requireDataDir, settingsOf } from './place.js'
 import { shownBytes } from './quantities.js'
 
@@ -211,4 +213,28 @@ async function list(place: Place, named: string | undefined): Promise<void> {
     ]),
     `No backups in ${dir}`,
   )
+}
+
+/** Where the passphrase of a backup is: the option's file, else the settings' file, else the environment. */
+const givenPassphrase = (option: string | undefined, setting: string) =>
+  passphraseOf(option ?? setting, process.env)
+
+/** Asks for it at the terminal, where it is not shown; OperatorError where there is none to ask at. */
+async function askPassphrase(question: string): Promise<string> {
+  if (!process.stdin.isTTY) {
+    throw new OperatorError(
+      'The passphrase is missing: --passphrase-file names a file that has it, or put it into POSTHORN_BACKUP_PASSPHRASE',
+    )
+  }
+  process.stderr.write(`${question}: `)
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input: process.stdin, output: silent, terminal: true })
+  try {
+    const answer = await lines.question('')
+    if (answer === '') throw new OperatorError('No passphrase was given')
+    return answer
+  } finally {
+    lines.close()
+    process.stderr.write('\n')
+  }
 }

@@ -133,7 +133,7 @@ function named(
   if (found !== undefined) return found
   const names = all.map(({ name }) => name).slice(0, 20)
   throw new OperatorError(
-    `${given} is no name that ACME gets a certificate for; there are: ${names.join(', ') || 'none'}. tls.names adds one`,
+    `${given} is not a name that ACME gets a certificate for; there are: ${names.join(', ') || 'none'}. tls.names adds one`,
   )
 }
 

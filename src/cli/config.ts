@@ -55,7 +55,7 @@ async function runCheck(_options: unknown, command: Command): Promise<void> {
   checkSmartHosts(values.outbound.failover.smartHosts, process.env)
   const passwords = values.outbound.failover.smartHosts.map((host) => host.passwordEnv)
   const warnings = unknownVariables(process.env, passwords).map(
-    (name) => `${name} in the environment is no setting; it has no effect`,
+    (name) => `${name} in the environment is not a setting; it has no effect`,
   )
   if (values.outbound.route === 'direct' && values.outbound.heloName === 'localhost') {
     warnings.push(

@@ -179,7 +179,9 @@ function phoneOf(given: string | undefined, country: string): string | undefined
   if (given === undefined) return undefined
   const phone = toE164(given, country)
   if (phone !== undefined) return phone
-  throw new OperatorError(`"${given}" is no phone number, of ${country} or with + and country code`)
+  throw new OperatorError(
+    `"${given}" is not a phone number, of ${country} or with + and country code`,
+  )
 }
 
 const shown = (contact: Contact) => ({

@@ -122,7 +122,7 @@ function isMissing(path: string): boolean {
 
 const noDataDir = (dataDir: string) =>
   new OperatorError(
-    `${dataDir} is no data directory of Posthorn yet. 'posthorn init' makes one; --data or POSTHORN_DATA names another`,
+    `${dataDir} is not a data directory of Posthorn yet. 'posthorn init' makes one; --data or POSTHORN_DATA names another`,
   )
 
 /** Refuses a directory that `posthorn init` has not made, or that has lost its key. */

@@ -69,7 +69,7 @@ function emailIdOf(given: string): string {
 
 function laneOf(given: string): string {
   const lane = domainToASCII(given).toLowerCase()
-  if (lane === '') throw new OperatorError(`"${given}" is no domain`)
+  if (lane === '') throw new OperatorError(`"${given}" is not a domain name`)
   return lane
 }
 

@@ -46,7 +46,7 @@ async function runShow(given: string, _options: unknown, command: Command): Prom
   const place = placeOf(command)
   const { isHostName } = await import('../outbound/index.js')
   const domain = domainToASCII(given)
-  if (!isHostName(domain)) throw new OperatorError(`${JSON.stringify(given)} is no domain`)
+  if (!isHostName(domain)) throw new OperatorError(`${JSON.stringify(given)} is not a domain name`)
   const { data, problems } = await readableShaping(place)
   for (const problem of problems) {
     process.exitCode = 1

@@ -285,7 +285,7 @@ async function inAccount<T>(
 
 function addressOf(given: string): string {
   const mailbox = parseMailbox(given)
-  if (mailbox === undefined) throw new OperatorError(`"${given}" is no address`)
+  if (mailbox === undefined) throw new OperatorError(`"${given}" is not an email address`)
   return mailbox.address.toLowerCase()
 }
 

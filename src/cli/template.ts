@@ -19,8 +19,7 @@ import { type AskOptions, askOptions, confirmed, counted, type Intent } from './
 import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
 import { jsonTime, say, sayFields, sayJson, sayTable, sayText, shownTime, warn } from './output.js'
 import { type Place, placeOf } from './place.js'
-import { faultWithExcerpt } from './template-excerpt.js'
-import { readInput, readVariables, versionNumber } from './template-input.js'
+import { faultWithExcerpt, readInput, readVariables, versionNumber } from './template-input.js'
 
 interface TemplateOptions {
   account?: string

@@ -400,7 +400,7 @@ export function loadConfig(source: ConfigSource): Config {
   }
   const [program] = config.operator.command
   if (program !== undefined && !program.startsWith('/')) {
-    throw new OperatorError(`operator.command: ${program} is no absolute path of a program`)
+    throw new OperatorError(`operator.command: ${program} is not the absolute path of a program`)
   }
   const { certificate, key } = config.inbound.tls
   if ((certificate === '') !== (key === '')) {

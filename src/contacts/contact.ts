@@ -92,7 +92,7 @@ export async function addContactIn(
   { listId, ceiling = null, checkNew, by = 'api', alongside, follow }: AddOptions = {},
 ): Promise<Added> {
   const mailbox = parseMailbox(given.email)
-  if (mailbox === undefined) throw new ApiError('validation_error', 'email is no address')
+  if (mailbox === undefined) throw new ApiError('validation_error', 'email is not an email address')
   const { address: email } = mailbox
   if (listId !== undefined) await requireList(tx, accountId, listId)
   const known = await findContact(tx, accountId, email)

@@ -64,7 +64,7 @@ export function readRow(
   const mailbox = parseMailbox(cell(columns.email))
   if (mailbox === undefined) {
     const given = cell(columns.email)
-    return given === '' ? 'it has no email' : `email ${shown(given)} is no address`
+    return given === '' ? 'it has no email' : `email ${shown(given)} is not an email address`
   }
   const contact: NewContact = { email: mailbox.address }
   for (const field of ['firstName', 'lastName'] as const) {

@@ -177,7 +177,7 @@ async function openImport(
 function headerAt(line: number, cells: readonly string[], counts: ImportCounts): Columns {
   // RFC 4180 knows no NUL: it is a spreadsheet's own format, or UTF-16 without its mark.
   if (cells.some((cell) => cell.includes('\0'))) {
-    throw new ApiError('unsupported_media_type', 'The file is no CSV text; save it as CSV, UTF-8')
+    throw new ApiError('unsupported_media_type', 'The file is not CSV text; save it as CSV, UTF-8')
   }
   const columns = readHeader(cells)
   if (typeof columns !== 'string') return columns

@@ -157,7 +157,7 @@ const csvTypes =
 
 function requireCsvType(contentType: string): void {
   if (csvTypes.test(contentType.split(';')[0]?.trim().toLowerCase() ?? '')) return
-  throw new ApiError('unsupported_media_type', 'The file is no CSV; send it as text/csv')
+  throw new ApiError('unsupported_media_type', 'The file is not CSV; send it as text/csv')
 }
 
 const shown = ({ unsubscribedAt, createdAt, suppressed, ...contact }: Member) => ({

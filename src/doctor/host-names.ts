@@ -26,7 +26,7 @@ export async function checkHostNames(
 
 const nameMissing = (heloName: string) =>
   findingsOf('helo', heloName).fail(
-    'is no name that the world knows',
+    'is not a name that the world knows',
     'set outbound.helo_name = "mail.example.com", the name that your address resolves to',
   )
 

@@ -39,7 +39,7 @@ export function recipientsOf({ to, cc, bcc }: Pick<SendInput, 'to' | 'cc' | 'bcc
 function mailboxOf(given: string): Mailbox {
   const mailbox = parseMailbox(given)
   // SendBody has let only addresses through.
-  if (mailbox === undefined) throw new Error('A recipient that is no address')
+  if (mailbox === undefined) throw new Error('A recipient that is not an email address')
   return mailbox
 }
 

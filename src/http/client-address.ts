@@ -49,7 +49,7 @@ function canonical(address: string): string {
 function trust(list: BlockList, range: string): void {
   const [address = '', bits] = range.split('/')
   const version = isIP(address)
-  if (version === 0) throw new OperatorError(`${range} is no IP address or CIDR range`)
+  if (version === 0) throw new OperatorError(`${range} is not an IP address or CIDR range`)
   const family = version === 6 ? 'ipv6' : 'ipv4'
   if (bits === undefined) list.addAddress(address, family)
   else list.addSubnet(address, Number(bits), family)

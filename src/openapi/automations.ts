@@ -222,7 +222,7 @@ export const automations: Description = {
       refusals: [
         refusal(
           'validation_error',
-          'The cursor was given out by another list, or by none',
+          'The cursor belongs to another list, or to no list',
           'The cursor does not belong to this list',
           {
             status: 400,
@@ -380,7 +380,7 @@ export const automations: Description = {
         noSuchAutomation,
         refusal(
           'validation_error',
-          'The cursor was given out by another list, or by none',
+          'The cursor belongs to another list, or to no list',
           'The cursor does not belong to this list',
           {
             status: 400,

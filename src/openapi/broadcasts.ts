@@ -223,7 +223,7 @@ export const broadcasts: Description = {
       refusals: [
         refusal(
           'validation_error',
-          'The cursor was given out by another list, or by none',
+          'The cursor belongs to another list, or to no list',
           'The cursor does not belong to this list',
         ),
       ],
@@ -327,7 +327,7 @@ export const broadcasts: Description = {
         noSuchCampaign,
         refusal(
           'conflict',
-          'It is no draft (any more), or somebody else changes it',
+          'It is not a draft (any more), or somebody else changes it',
           'Only a draft can be changed; this campaign is sending',
         ),
         ...contentRefusals,
@@ -380,7 +380,7 @@ export const broadcasts: Description = {
         noSuchCampaign,
         refusal(
           'conflict',
-          'It is no draft (any more)',
+          'It is not a draft (any more)',
           'Only a draft can be sent; this campaign is sent',
         ),
         nobody,
@@ -408,7 +408,7 @@ export const broadcasts: Description = {
         noSuchCampaign,
         refusal(
           'conflict',
-          'It is none to pause, or the operator has paused it',
+          'It cannot be paused in its state, or the operator has paused it',
           'A campaign that is sent cannot be paused',
         ),
       ],

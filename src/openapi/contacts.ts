@@ -40,7 +40,7 @@ const importCounts = {
     }),
   },
 }
-const refused = [{ line: 12, reason: 'email "ann@" is no address' }]
+const refused = [{ line: 12, reason: 'email "ann@" is not an email address' }]
 
 const importCutOff = {
   shape: 'ImportCutOff',
@@ -224,7 +224,7 @@ export const contacts: Description = {
         noSuchList,
         refusal(
           'validation_error',
-          'The cursor was given out by another list, or by none',
+          'The cursor belongs to another list, or to no list',
           'The cursor does not belong to this list',
         ),
       ],

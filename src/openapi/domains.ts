@@ -87,7 +87,7 @@ const detail = {
 }
 const noSuchDomain = refusal('not_found', 'The account has no such domain', 'No such domain')
 const noName = invalidField(
-  'It is no domain name',
+  'It is not a domain name',
   '"localhost" is not a domain name, such as example.com',
   'name',
 )

@@ -262,7 +262,7 @@ export const emails: Description = {
       refusals: [
         refusal(
           'validation_error',
-          'The cursor was given out by a list of other filters, or by none',
+          'The cursor belongs to a list with other filters, or to no list',
           'The cursor does not belong to this list',
         ),
       ],

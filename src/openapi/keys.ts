@@ -71,7 +71,7 @@ const example = {
 }
 const noSuchKey = refusal('not_found', 'The account has no such key', 'No such key')
 const badLimit = invalidField(
-  'A limit is none, or limits nothing',
+  'A limit cannot be read, or limits nothing',
   'The account has no domain "example.com"',
   'domains',
 )

@@ -139,8 +139,8 @@ export const stats: Description = {
       ],
       refusals: [
         refused(
-          'A day is none',
-          '`from` is no day of the calendar; expected one such as 2026-11-21',
+          'A day is not in the calendar',
+          '`from` is not a day of the calendar; expected one such as 2026-11-21',
         ),
         refused(
           'The range is too long',

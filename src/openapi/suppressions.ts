@@ -51,7 +51,7 @@ const example = {
 }
 const added = { email: 'ann@example.org', reason: 'manual', detail: 'asked by phone' }
 const shown = { ...example, ...added, emailId: null }
-const noAddress = refusal('not_found', 'It is no address', 'No such address')
+const noAddress = refusal('not_found', 'It is not an email address', 'No such address')
 
 export const suppressions: Description = {
   tag: {
@@ -123,7 +123,7 @@ export const suppressions: Description = {
         { status: 201, when: 'It is suppressed', shape: 'Suppression', value: shown },
         { status: 200, when: 'It was suppressed', shape: 'Suppression', value: shown },
       ],
-      refusals: [invalidField('It is no address', '"ann" is no address', 'email')],
+      refusals: [invalidField('It is not an email address', '"ann" is not an email address', 'email')],
     },
     'POST /v1/suppressions/import': {
       id: 'importSuppressions',

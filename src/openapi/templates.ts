@@ -67,7 +67,7 @@ const noSuchTemplate = refusal(
   'No template "welcome"',
 )
 const badField = invalidField(
-  'A part is empty or too large, or the slug is none',
+  'A part is empty or too large, or the slug has characters that no slug has',
   "A template's html is not empty",
   'html',
 )

@@ -76,7 +76,7 @@ export const endOwnSession = (
 ): Promise<number> => store.write((tx) => endSessions(tx, id, which))
 
 const wrongCurrent = () =>
-  new ApiError('validation_error', 'The current password is another', {
+  new ApiError('validation_error', 'The current password is wrong', {
     status: 422,
     fields: { field: 'current' },
   })

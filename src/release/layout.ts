@@ -74,7 +74,7 @@ export function makeLayout(prefix: string): Layout {
     const found = lstatSync(join(prefix, link), { throwIfNoEntry: false })
     if (found === undefined) return undefined
     if (found.isSymbolicLink()) return basename(readlinkSync(join(prefix, link)))
-    throw new OperatorError(`${join(prefix, link)} is no link to a release: move it away`)
+    throw new OperatorError(`${join(prefix, link)} is not a link to a release: move it away`)
   }
   const link = (as: 'current' | 'previous', name: string) => {
     const partial = join(prefix, `.${as}.partial`)

@@ -88,7 +88,7 @@ async function unpack(file: string, scratch: string): Promise<string> {
   }
   const [folder, ...others] = readdirSync(scratch)
   if (folder !== undefined && others.length === 0) return folderIn(scratch, folder)
-  throw new OperatorError(`${file} is no release of Posthorn: it has more than one folder`)
+  throw new OperatorError(`${file} is not a release of Posthorn: it has more than one folder`)
 }
 
 /** A folder by its path in the scratch. A link on the way is refused: what it leads to is nobody's release. */
@@ -96,7 +96,7 @@ function folderIn(scratch: string, path: string): string {
   return path.split('/').reduce((parent, name) => {
     const folder = join(parent, name)
     if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return folder
-    throw new OperatorError(`This is no release of Posthorn: its ${path} is no folder`)
+    throw new OperatorError(`This is not a release of Posthorn: its ${path} is not a folder`)
   }, scratch)
 }
 

@@ -44,7 +44,7 @@ export async function checkTree(tree: string, machine: Machine): Promise<Release
   const release = readRelease(tree)
   if (release === undefined || !existsSync(join(tree, sumsName))) {
     throw new OperatorError(
-      `${tree} is no release of Posthorn: it has no release.json with ${sumsName}`,
+      `${tree} is not a release of Posthorn: it has no release.json with ${sumsName}`,
     )
   }
   checkMachine(release, machine)

@@ -41,7 +41,7 @@ export async function evidenceOf(given: Given): Promise<Evidence> {
   const from = authorIn(header)
   if (from === undefined) return unproved('it has no From with a single address')
   const loop = loops.find((one) => isSenderOf(one, from))
-  if (loop === undefined) return unproved(`${from} is no known feedback loop`)
+  if (loop === undefined) return unproved(`${from} is not a known feedback loop`)
   const excess = excessOf(header)
   if (excess !== undefined) return unproved(excess)
   const signed = await bySignature(loop, given)

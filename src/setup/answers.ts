@@ -55,7 +55,7 @@ function readOperator(text: string): Reading<string> {
   const [local = '', domain = '', ...more] = address.split('@')
   const isAddress = /^[^\s@<>,"]{1,64}$/.test(local) && more.length === 0
   if (!isAddress || !('value' in readName(domain, ''))) {
-    return { problem: `"${address}" is no mail address, such as ann@example.org` }
+    return { problem: `"${address}" is not a mail address, such as ann@example.org` }
   }
   return { value: address }
 }

@@ -97,7 +97,7 @@ function readDay(name: string, text: string): number {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
   // Date.parse takes the 31st of a month that has 30.
   if (Number.isNaN(at) || shownDay(dayOf(at)) !== text) {
-    throw wrong(`\`${name}\` is no day of the calendar; expected one such as 2026-11-21`)
+    throw wrong(`\`${name}\` is not a day of the calendar; expected one such as 2026-11-21`)
   }
   return dayOf(at)
 }

@@ -54,11 +54,11 @@ export function understand(header: Buffer): Understood {
   }
   const senderField = named('sender')[0]
   const sender = senderOf(senderField?.value)
-  if (senderField !== undefined && sender === undefined) throw wrong('Sender is no address')
+  if (senderField !== undefined && sender === undefined) throw wrong('Sender is not an email address')
   const replyTo = replyToOf(named('reply-to')[0]?.value ?? '')
   const messageId = named('message-id')[0]?.value
   if (messageId !== undefined && !/^<[^\s<>]{1,900}>$/.test(messageId)) {
-    throw wrong('Message-ID is no id: expected "<unique@domain>"')
+    throw wrong('Message-ID is not an id: expected "<unique@domain>"')
   }
   const drop = (name: string) =>
     removed.has(name) || isOwnHeader(name) || (wishes.type === 'marketing' && ofMarketing.has(name))

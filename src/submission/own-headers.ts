@@ -48,7 +48,7 @@ export function readWishes(fields: readonly HeaderField[]): Wishes {
     if (known === undefined || header === undefined) {
       // A typo must not be silent: the mail would leave today that was meant for tomorrow.
       const all = Object.keys(own).map((key) => `X-Posthorn-${key}`)
-      throw wrong(`${name} is no header of Posthorn; there are ${all.join(', ')}`)
+      throw wrong(`${name} is not a header of Posthorn; there are ${all.join(', ')}`)
     }
     if (header.field in wishes) throw wrong(`X-Posthorn-${known} is there twice`)
     const read = header.read(readableValue(value))

@@ -92,7 +92,7 @@ export function makeTransactions(deps: TransactionDeps, gate: Pick<Gate, 'advanc
       const { recipients } = courseOf(session)
       refuseParameters(given, new Set())
       const mailbox = parseMailbox(given.address)
-      if (mailbox === undefined) throw new Refusal('553 5.1.3 That is no address')
+      if (mailbox === undefined) throw new Refusal('553 5.1.3 That is not an email address')
       if (mailbox.utf8Local && !session.envelope.smtpUtf8) {
         throw new Refusal('553 5.6.7 The address needs MAIL FROM with SMTPUTF8')
       }

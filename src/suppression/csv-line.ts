@@ -68,21 +68,21 @@ export function readCells(
   // What the decoder puts for bytes that it cannot read: another address than was meant.
   if (cell('email').includes('\uFFFD')) return 'the line is not UTF-8'
   const mailbox = parseMailbox(cell('email'))
-  if (mailbox === undefined) return `"${cell('email').slice(0, 80)}" is no address`
+  if (mailbox === undefined) return `"${cell('email').slice(0, 80)}" is not an email address`
   const reason = reasonOf(cell('reason').toLowerCase())
   if (reason === undefined && cell('reason') !== '') {
-    return `"${cell('reason').slice(0, 80)}" is no reason: expected one of ${suppressionReasons.join(', ')}`
+    return `"${cell('reason').slice(0, 80)}" is not a reason: expected one of ${suppressionReasons.join(', ')}`
   }
   const scope = (['all', 'marketing'] as const).find((s) => s === cell('scope').toLowerCase())
   if (scope === undefined && cell('scope') !== '') {
-    return `"${cell('scope').slice(0, 80)}" is no scope: expected all or marketing`
+    return `"${cell('scope').slice(0, 80)}" is not a scope: expected all or marketing`
   }
   const [createdAt, expiresAt] = (['createdAt', 'expiresAt'] as const).map((column) =>
     cell(column) === '' ? undefined : Date.parse(cell(column)),
   )
   for (const column of ['createdAt', 'expiresAt'] as const) {
     if (Number.isNaN(column === 'createdAt' ? createdAt : expiresAt)) {
-      return `"${cell(column).slice(0, 80)}" is no time: expected ISO 8601`
+      return `"${cell(column).slice(0, 80)}" is not a time: expected ISO 8601`
     }
   }
   return {

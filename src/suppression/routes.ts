@@ -145,7 +145,7 @@ function readItem({
   detail,
 }: (typeof Item)['TYPE']): Given | string {
   const mailbox = parseMailbox(email)
-  if (mailbox === undefined) return `"${email.slice(0, 80)}" is no address`
+  if (mailbox === undefined) return `"${email.slice(0, 80)}" is not an email address`
   return { email: mailbox.address, reason, scope, detail: detail || null }
 }
 

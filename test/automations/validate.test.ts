@@ -116,7 +116,7 @@ t.test('what is no definition, and steps that are none, are said', async (t) => 
     [{ steps: [], connections: [] }, 'null: There is no trigger'],
     [{ steps: [5], connections: [] }, /^null: steps\[0\]: expected a "key"/],
     [{ steps: [{ key: 'A b' }], connections: [] }, /^null: steps\[0\]: expected a "key"/],
-    [{ ...line(), extra: 1 }, 'null: extra is no field of this kind'],
+    [{ ...line(), extra: 1 }, 'null: extra is not a field of this kind'],
     [line({ key: 'x', type: 'toString' }), /^x: type: expected one of trigger/],
     [
       { ...line(), connections: [edge('start', 'hello', 'else')] },
@@ -144,7 +144,7 @@ t.test('each step’s config is held against its type', async (t) => {
       /tags: expected an array/,
     ],
     ['send_email', { ...send.config, type: 'bulk' }, /type: expected "marketing" or/],
-    ['send_email', { ...send.config, delay: 'P1D' }, 'delay is no field of this kind'],
+    ['send_email', { ...send.config, delay: 'P1D' }, 'delay is not a field of this kind'],
     [
       'send_email',
       { ...send.config, type: 'transactional', topicId: '0197f1c8-9b5c-7ea2-8a9e-4c1a3f0d2b11' },
@@ -167,7 +167,7 @@ t.test('each step’s config is held against its type', async (t) => {
     ['wait_for_event', { eventName: 'x', timeout: 'P1Y' }, /timeout: expected/],
     ['wait_for_event', { eventName: 'x', since: 'ever' }, /since: expected "run" or "step"/],
     ['condition', {}, /config: expected { field, operator, value }/],
-    ['condition', { field: 'contact.age', operator: 'exists' }, /"contact.age" is none of/],
+    ['condition', { field: 'contact.age', operator: 'exists' }, /"contact.age" is unknown/],
     ['condition', { field: 'event.x', operator: 'like', value: 1 }, /operator: expected one of eq/],
     ['condition', { field: 'event.x', operator: 'eq' }, /eq needs a value/],
     ['condition', { field: 'event.x', operator: 'exists', value: true }, /exists has no value/],
@@ -175,11 +175,11 @@ t.test('each step’s config is held against its type', async (t) => {
     ['condition', { field: 'event.x', operator: 'gt', value: true }, /gt needs a number or a date/],
     ['condition', { all: [] }, /all: expected an array of rules/],
     ['condition', { all: [{ field: 'event.x', operator: 'exists' }], any: [] }, /more than "all"/],
-    ['condition', { field: 'email.hello.read', operator: 'exists' }, /none of email.KEY.opened/],
+    ['condition', { field: 'email.hello.read', operator: 'exists' }, /is unknown: expected one of email.KEY.opened/],
     ['condition', { field: 'event..x', operator: 'exists' }, /has an empty part/],
     ['contact_update', {}, /expected at least one of/],
     ['contact_update', { firstName: 'a\u0000' }, /firstName: expected null or a name/],
-    ['contact_update', { email: 'x@y.z' }, 'email is no field of this kind'],
+    ['contact_update', { email: 'x@y.z' }, 'email is not a field of this kind'],
     ['split', { branches: [{ key: 'a', percent: 100 }] }, /2 to 20/],
     [
       'split',
@@ -227,7 +227,7 @@ t.test('null in an optional field means absent, but takes a name away', (t) => {
 
 t.test('connections lead from steps to steps, by the edges of their types', async (t) => {
   const rows: [object[], object[], (string | RegExp)[]][] = [
-    [[], [edge('start', 'gone')], ['start: A connection goes to "gone", which is no step']],
+    [[], [edge('start', 'gone')], ['start: A connection goes to "gone", which is not a step']],
     [
       [exit],
       [edge('start', 'out'), edge('gone', 'out')],

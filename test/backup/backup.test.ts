@@ -436,7 +436,7 @@ t.test(
           ? 'new'
           : /Sandbox/.test(found)
             ? 'old'
-            : /^78 .+was broken off/.test(found) || /^1 .+is no data directory/.test(found)
+            : /^78 .+was broken off/.test(found) || /^1 .+is not a data directory/.test(found)
               ? 'nothing'
               : `wrong: ${found}`
         seen.add(is)

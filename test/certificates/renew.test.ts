@@ -79,7 +79,7 @@ t.test('each name has a certificate of its own, one order after the other', asyn
 t.test('a name that does not lead to this machine is not asked for', async (t) => {
   const { renew, resolver, directory, row, clock, isDue } = await rig(t)
   for (const [host, cause] of [
-    [{ a: ['192.0.2.7'] }, /resolves to 192\.0\.2\.7, which is no address of this machine/],
+    [{ a: ['192.0.2.7'] }, /resolves to 192\.0\.2\.7, which is not an address of this machine/],
     [{ a: ['127.0.0.1'], aaaa: ['2001:db8::7'] }, /resolves to 2001:db8::7/],
     [{}, /has no address/],
     [{ fail: 'SERVFAIL' }, /the DNS did not answer \(SERVFAIL\)/],

@@ -227,7 +227,7 @@ t.test('config check says what is wrong, what was expected, and what has no effe
 
   const env = { POSTHORN_OUTBOND_ROUTE: 'sandbox', POSTHORN_DATA: cwd }
   const good = await runCli(['config', 'check'], { env, cwd })
-  t.match(good, { status: 0, stderr: /POSTHORN_OUTBOND_ROUTE in the environment is no setting/ })
+  t.match(good, { status: 0, stderr: /POSTHORN_OUTBOND_ROUTE in the environment is not a setting/ })
   t.match(good.stderr, 'outbound.helo_name is "localhost"')
 })
 
@@ -243,7 +243,7 @@ t.test('a directory that is none of ours is not written to', async (t) => {
     t.match({ status, stdout }, { status: 1, stdout: '' })
     t.match(
       stderr,
-      `error: ${data} is no data directory of Posthorn yet. 'posthorn init' makes one`,
+      `error: ${data} is not a data directory of Posthorn yet. 'posthorn init' makes one`,
     )
     t.notOk(existsSync(data))
   }
@@ -282,7 +282,7 @@ t.test(
       const { stderr, status } = await run(...args, '--data', nowhere)
       t.match(
         { stderr, status },
-        { status: 1, stderr: /nowhere is no data directory of Posthorn yet/ },
+        { status: 1, stderr: /nowhere is not a data directory of Posthorn yet/ },
       )
     }
     t.equal((await run('version', '--data', nowhere)).status, 0, 'it needs none')

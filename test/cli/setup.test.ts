@@ -115,7 +115,7 @@ t.test('without a terminal a missing answer is an error that names its option', 
   )
   await refused(/needs [^;]*--operator;/, '--yes', '--host-name', 'mail.shop.test')
   await refused('--address: "1.2.3" is no IP address', ...answers, '--address', '1.2.3')
-  await refused('--operator: "ann" is no mail address', ...answers, '--operator', 'ann')
+  await refused('--operator: "ann" is not a mail address', ...answers, '--operator', 'ann')
 })
 
 t.test('--dry-run shows files and commands, and makes nothing', async (t) => {

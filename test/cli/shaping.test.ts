@@ -96,8 +96,8 @@ t.test('a domain without a site and a bad file are told', async (t) => {
     stdout: 'silent.test has no site: it takes no mail (null MX)',
   })
   t.match(await run('shaping', 'show', 'nowhere.test'), { status: 1, stdout: /does not exist/ })
-  await refused(/"a b" is no domain/, 'shaping', 'show', 'a b')
-  await refused(/"sdf.." is no domain/, 'shaping', 'show', 'sdf..')
+  await refused(/"a b" is not a domain name/, 'shaping', 'show', 'a b')
+  await refused(/"sdf.." is not a domain name/, 'shaping', 'show', 'sdf..')
   const own = join(data, 'shaping.toml')
   writeFileSync(own, '[default]\nconnections = 5')
   t.match(await run('config', 'check'), { status: 0, stdout: `${own} is good` })

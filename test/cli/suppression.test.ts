@@ -42,7 +42,7 @@ t.test('addresses are suppressed, shown and taken off again', async (t) => {
   t.match(await json(...list, 'ada@x.test'), [{ reason: 'unsubscribe' }])
   await json('suppression', 'remove', 'ada@x.test', 'bob@x.test')
   t.same(await json(...list), [])
-  await refused(/"nonsense" is no address/, 'suppression', 'add', 'nonsense')
+  await refused(/"nonsense" is not an email address/, 'suppression', 'add', 'nonsense')
   t.match(await run('suppression', 'add', 'a@x.test', '--reason', 'hate'), { status: 2 })
 })
 
@@ -58,17 +58,17 @@ t.test('a list goes out of one account and into another', async (t) => {
   t.match(imported, {
     status: 1,
     stdout: '2 added, 0 known already, 1 lines left out\n',
-    stderr: 'warning: line 3: "no address" is no address\n',
+    stderr: 'warning: line 3: "no address" is not an email address\n',
   })
   writeFileSync(file, Buffer.from('email\nevil\x1b[2J\x07@x.test\nm\xfcller@x.test\n', 'latin1'))
   t.match(await run('suppression', 'import', file, ...city), {
     status: 1,
     stdout: '0 added, 0 known already, 2 lines left out\n',
     stderr:
-      'warning: line 2: "evil\\u001b[2J\\u0007@x.test" is no address\nwarning: line 3: the line is not UTF-8\n',
+      'warning: line 2: "evil\\u001b[2J\\u0007@x.test" is not an email address\nwarning: line 3: the line is not UTF-8\n',
   })
   await refused(
-    /"evil\\u001b\[2J\\u0007" is no address/,
+    /"evil\\u001b\[2J\\u0007" is not an email address/,
     'suppression',
     'add',
     'evil\x1b[2J\x07',

@@ -92,7 +92,7 @@ t.test(
   async (t) => {
     const { batches, posthorn } = batching(({ to }) => {
       const errors = to.flatMap((one, index) =>
-        one.startsWith('bad') ? [{ index, error: `${one} is no address` }] : [],
+        one.startsWith('bad') ? [{ index, error: `${one} is not an email address` }] : [],
       )
       if (errors.length === 0) return undefined
       return { status: 422, body: { code: 'validation_error', error: 'Some are wrong', errors } }
@@ -103,9 +103,9 @@ t.test(
     t.equal(thrown, undefined)
     t.match(results, [
       { index: 0, id: 'id-0@d.test' },
-      { index: 1, error: { message: 'bad1 is no address', code: 'validation_error' } },
+      { index: 1, error: { message: 'bad1 is not an email address', code: 'validation_error' } },
       { index: 2, id: 'id-2@d.test' },
-      { index: 3, error: { message: 'bad3 is no address' } },
+      { index: 3, error: { message: 'bad3 is not an email address' } },
     ])
     t.same(batches.slice(1), [{ key: 'k-0', to: ['0@d.test', '2@d.test'] }])
   },

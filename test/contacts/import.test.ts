@@ -76,14 +76,17 @@ t.test('the first 100 lines that are refused are named, in their order, and why'
   t.match(answer, counts(300, 0, 207))
   const refused = 'refused' in answer ? answer.refused : []
   t.same(refused.slice(0, 8), [
-    { line: 2, reason: 'email "nobody" is no address' },
+    { line: 2, reason: 'email "nobody" is not an email address' },
     { line: 3, reason: 'it has no email' },
     { line: 4, reason: 'firstName has over 200 characters, or a control character' },
     { line: 5, reason: 'it has 4 cells, the header 3' },
     { line: 7, reason: 'metadata, with what is known already, has over 16384 bytes' },
     { line: 8, reason: 'it has a NUL character' },
     { line: 9, reason: 'the cells that go into metadata have over 16384 bytes' },
-    { line: 310, reason: `email ${JSON.stringify(`no 0, ${'x'.repeat(34)}`)} is no address` },
+    {
+      line: 310,
+      reason: `email ${JSON.stringify(`no 0, ${'x'.repeat(34)}`)} is not an email address`,
+    },
   ])
   t.equal(refused.length, 100)
   t.equal(refused.at(-1)?.line, 402)

@@ -282,7 +282,7 @@ t.test('successes', async (t) => {
   await answers(t, contact, {}, 201)
   const added = (await answers(t, contact, {}, 200)).json
   const imported = await answers(t, importing, { body: csv('email\nbob@x.test\nnobody\n') }, 200)
-  const refused = [{ line: 3, reason: 'email "nobody" is no address' }]
+  const refused = [{ line: 3, reason: 'email "nobody" is not an email address' }]
   t.same(imported.json, { imported: 1, skipped: 0, invalid: 1, refused })
   await answers(t, 'GET /v1/contacts/lists', {}, 200)
   await answers(t, `GET /v1/contacts/${list}?limit=1`, {}, 200)

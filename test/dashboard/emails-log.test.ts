@@ -59,7 +59,7 @@ t.test('a search by its id leads to the mail, in whatever case', async (t) => {
 
 t.test('what cannot be searched for is said, with what was typed', async (t) => {
   for (const [query, says] of [
-    ['q=%3Cb%3Eann', '“&lt;b&gt;ann” is no address'],
+    ['q=%3Cb%3Eann', '“&lt;b&gt;ann” is not an address'],
     ['status=gone', 'status: Expected one or more of queued'],
     ['step=one', 'step goes with automationId'],
     ['automationId=x', 'automationId: Expected a UUID'],

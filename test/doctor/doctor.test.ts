@@ -213,7 +213,7 @@ t.test('blocklists', async (t) => {
   ])
   for (const [why, host] of [
     ['SERVFAIL', { fail: 'SERVFAIL' }],
-    ['10.0.0.1, which is no answer', { a: ['10.0.0.1'] }],
+    ['10.0.0.1, which is not an answer', { a: ['10.0.0.1'] }],
   ] as const) {
     resolver.set('1.0.0.127.list.test', host)
     t.match(await look('blocklist'), [{ state: 'unchecked', found: why }], why)

@@ -97,7 +97,7 @@ t.test('modes and links of a tarball are not taken over', async (t) => {
 
   const link = join(dir, 'link')
   symlinkSync(tree, link)
-  await refused(t, [packed(dir, link)], /its link is no folder/)
+  await refused(t, [packed(dir, link)], /its link is not a folder/)
   const deb = join(dir, 'deb')
   mkdirSync(join(deb, 'DEBIAN'), { recursive: true })
   mkdirSync(join(deb, 'usr/lib/posthorn'), { recursive: true })
@@ -109,7 +109,7 @@ t.test('modes and links of a tarball are not taken over', async (t) => {
   execFileSync('dpkg-deb', ['--build', '-Znone', deb, `${deb}.deb`])
   // A package that dpkg has not unpacked: on a machine where it knows posthorn, only --dry-run comes here.
   const looked = await install.upgrade([`${deb}.deb`, '--dry-run'])
-  t.match(looked, { status: 1, stderr: /package is no folder/ })
+  t.match(looked, { status: 1, stderr: /package is not a folder/ })
   t.notOk(readdirSync(install.prefix).includes('0.1.0+x'))
 })
 

@@ -66,7 +66,7 @@ t.test(
         makeTree(dir, { version: '0.4.0', glibc: '99.1' }),
         /needs the C library glibc 99\.1 or later/,
       ],
-      [dir, /is no release of Posthorn/],
+      [dir, /is not a release of Posthorn/],
       [join(dir, 'nowhere.tar.xz'), /There is no /],
     ]
     for (const [source, message] of cases) await refused(t, [source], message)

@@ -30,10 +30,10 @@ t.test('an answer is read, or the problem says what was expected', async (t) => 
     ['addresses', '', /^An IP address is wanted/],
     ['addresses', '192.0.2.25, 1.2.3', /^"1\.2\.3" is no IP address/],
     ['domain', 'https://example.com', /is not a domain name/],
-    ['operator', '', /is no mail address/],
-    ['operator', 'Ann <ann@example.org>', /is no mail address/],
-    ['operator', 'ann@localhost', /is no mail address/],
-    ['operator', 'a@b@example.org', /is no mail address/],
+    ['operator', '', /is not a mail address/],
+    ['operator', 'Ann <ann@example.org>', /is not a mail address/],
+    ['operator', 'ann@localhost', /is not a mail address/],
+    ['operator', 'a@b@example.org', /is not a mail address/],
   ] as const) {
     t.match(readAnswer[name](text), { problem }, `${name} ${text}`)
   }

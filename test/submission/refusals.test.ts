@@ -150,7 +150,7 @@ const rows: [string, string, RegExp, { from?: string; to?: string[]; mail?: stri
   [
     'an unknown X-Posthorn field',
     `${head}X-Posthorn-Typ: marketing\r\n\r\nx`,
-    /^550 5\.6\.0 x-posthorn-typ is no header/,
+    /^550 5\.6\.0 x-posthorn-typ is not a header/,
   ],
   [
     'the same twice',

@@ -181,11 +181,11 @@ t.test('a CSV is read by its header, and what is wrong is told line by line', as
   )
   t.match(result, { added: 2, known: 0, lines: [4, 5, 6, 7, 9] })
   t.match(result.faults, [
-    '"hate" is no reason: expected one of unsubscribe, bounce, complaint, manual',
-    '"no address" is no address',
-    '"everything" is no scope: expected all or marketing',
-    '"yesterday" is no time: expected ISO 8601',
-    '"" is no address',
+    '"hate" is not a reason: expected one of unsubscribe, bounce, complaint, manual',
+    '"no address" is not an email address',
+    '"everything" is not a scope: expected all or marketing',
+    '"yesterday" is not a time: expected ISO 8601',
+    '"" is not an email address',
   ])
   t.match(await list.of('ada@x.test'), [
     {

@@ -65,7 +65,7 @@ function faultIn(error: unknown, search: string): string {
   if (!(error instanceof ShapeError)) throw error
   const [issue] = error.issues
   if (issue?.path[0] === 'to' && search !== '') {
-    return `“${search.slice(0, 80)}” is no address, id or Message-ID. A recipient is searched by the whole address.`
+    return `“${search.slice(0, 80)}” is not an address, id or Message-ID. A recipient is searched by the whole address.`
   }
   return `${issue?.path[0] ?? 'The filter'}: ${issue?.message ?? error.message}.`
 }

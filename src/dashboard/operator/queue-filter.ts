@@ -77,6 +77,6 @@ function emailIdIn(given: string): string {
 
 function laneIn(given: string): string {
   const lane = domainToASCII(given).toLowerCase()
-  if (lane === '') throw new OperatorError(`"${given}" is no domain`)
+  if (lane === '') throw new OperatorError(`"${given}" is not a domain name`)
   return lane
 }

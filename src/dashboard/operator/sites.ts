@@ -112,7 +112,7 @@ async function retry(
 ): Promise<Answer> {
   const lane = domainToASCII(given.trim()).toLowerCase()
   if (lane === '')
-    throw new ApiError('validation_error', `"${given}" is no domain`, { status: 422 })
+    throw new ApiError('validation_error', `"${given}" is not a domain name`, { status: 422 })
   const { ids } = await lookForWaiting(store.read, { lane })
   const { changed } = await changeWaiting({ store, clock }, 'retry', { ids }, { reason: '-', land })
   running.retry([lane])

@@ -1,9 +1,13 @@
 import { listKeys } from '../../accounts/index.js'
 import { readBilling, readUsage } from '../../billing/index.js'
+import { putOffOf } from '../../deliveries/index.js'
 import { listDomains } from '../../domains/index.js'
-import { listEmails } from '../../emails/index.js'
+import { listEmails, untriedMails } from '../../emails/index.js'
 import { byItself, readAudit } from '../../protection/index.js'
+import type { Read } from '../../store/index.js'
 import { listEndpoints } from '../../webhooks/index.js'
+import { type WaitingView, whyWaits } from '../emails/waiting.js'
+import { type Moment, moment, plural } from '../format.js'
 import { type Answer, page } from '../shell/answer.js'
 import type { Visit } from '../shell/visit.js'
 import { firstSteps, type Step } from './checklist.js'
@@ -11,7 +15,6 @@ import type { OverviewDeps } from './deps.js'
 import { type FiguresView, figuresOf } from './figures.js'
 import { type Need, needsOf } from './needs.js'
 import { type UsageView, usageOf } from './usage.js'
-import { type WaitingNowView, waitingNow } from './waiting.js'
 
 export interface OverviewView {
   base: string
@@ -67,4 +70,57 @@ export async function showOverview(deps: OverviewDeps, visit: Visit): Promise<An
     },
   }
   return page('overview/overview', view, { title: 'Overview', wide: true })
+}
+
+/** What of an account has not left, and why. */
+interface WaitingNowView {
+  /** In words: '1,200 deliveries wait for another attempt'. */
+  facts: string[]
+  /** The domains with the most of it, each by the delivery that waits longest. */
+  gates: (WaitingView & { lane: string; count: string; href: string })[]
+  nextScheduled: Moment | undefined
+}
+
+// Beyond it 'more than' is as good an answer.
+const mostCounted = 10_000
+const newestLooked = 500
+const gatesShown = 3
+
+async function waitingNow(
+  { store, gateOf }: Pick<OverviewDeps, 'store' | 'gateOf'>,
+  { account, base, now }: { account: { id: string }; base: string; now: number },
+): Promise<WaitingNowView> {
+  const read: Read = store.read
+  const [putOff, untried] = await Promise.all([
+    putOffOf(read, account.id, { most: mostCounted, lanes: gatesShown }),
+    untriedMails(read, account.id, { scheduled: mostCounted, newest: newestLooked }),
+  ])
+  const facts = [
+    counted(putOff.deliveries, 'delivery put off or held', 'deliveries put off or held'),
+    untried.inLine === newestLooked
+      ? `More than ${plural(newestLooked, 'mail')} in line for their first attempt`
+      : counted(
+          untried.inLine,
+          'mail in line for its first attempt',
+          'mails in line for their first attempt',
+        ),
+    counted(untried.scheduled, 'mail scheduled', 'mails scheduled'),
+  ]
+  return {
+    facts: facts.filter((fact) => fact !== undefined),
+    gates: await Promise.all(
+      putOff.lanes.map(async ({ lane, deliveries, first }) => ({
+        ...(await whyWaits({ read, now, gateOf }, first)),
+        ...{ lane, count: plural(deliveries, 'delivery').replace(/ys$/, 'ies') },
+        href: `${base}/emails/${first.emailId}`,
+      })),
+    ),
+    nextScheduled: untried.nextAt === null ? undefined : moment(untried.nextAt, now),
+  }
+}
+
+function counted(count: number, one: string, many: string): string | undefined {
+  if (count === 0) return undefined
+  if (count > mostCounted) return `More than ${mostCounted.toLocaleString('en-GB')} ${many}`
+  return `${count.toLocaleString('en-GB')} ${count === 1 ? one : many}`
 }

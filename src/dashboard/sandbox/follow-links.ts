@@ -74,7 +74,7 @@ async function follow(
     let url = URL.parse(text)
     for (let hops = 0; hops <= maxRedirects; hops++) {
       if (url === null || !/^https?:$/.test(url.protocol)) {
-        return { good: false, sentence: 'It leads on to what is no web address.' }
+        return { good: false, sentence: 'It leads on to something that is not a web address.' }
       }
       // Nothing is looked up for an address, so nothing else would judge it.
       if (isIP(hostOf(url)) !== 0) await permittedAddresses(deps, url)

@@ -1,8 +1,8 @@
 import type { PageRequest } from '../../http/index.js'
 import { countMessages, listMessages, type SandboxSummary } from '../../sandbox/index.js'
-import type { Store } from '../../store/index.js'
+import type { Read, Store } from '../../store/index.js'
 import { listed, type Moment, moment, plural } from '../format.js'
-import { firstMail } from './first-mail.js'
+import { ownUrl } from '../own-url.js'
 import { type Badge, verdictBadges } from './verdict-words.js'
 
 export interface InboxView {
@@ -100,4 +100,31 @@ function inboxUrl(query: { before?: number; search?: string | undefined }): stri
   if (query.before !== undefined) parameters.set('before', String(query.before))
   const text = parameters.toString()
   return text === '' ? '/sandbox' : `/sandbox?${text}`
+}
+
+/** A command that sends a first mail to this appliance, ready to paste but for the API key. */
+async function firstMail(read: Read, request: PageRequest): Promise<string> {
+  const body = {
+    from: `Posthorn <hello@${(await sendingDomain(read)) ?? 'your-domain.example'}>`,
+    to: 'anyone@example.com',
+    subject: 'My first mail',
+    html: '<p>It works.</p>',
+  }
+  return [
+    `curl ${ownUrl(request)}/v1/emails/send \\`,
+    `  -H 'Authorization: Bearer YOUR_API_KEY' \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d '${JSON.stringify(body, null, 2).replaceAll('\n', '\n      ')}'`,
+  ].join('\n')
+}
+
+async function sendingDomain(read: Read): Promise<string | undefined> {
+  const row = await read
+    .selectFrom('domains')
+    .select('name')
+    .where('status', '=', 'verified')
+    .orderBy('created_at')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.name
 }

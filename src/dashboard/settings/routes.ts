@@ -9,12 +9,12 @@ import {
 } from '../../accounts/index.js'
 import { ApiError } from '../../errors/index.js'
 import type { Store } from '../../store/index.js'
-import { setSwitches } from '../../tracking/index.js'
-import { file, redirect } from '../shell/answer.js'
-import type { Faults } from '../shell/faults.js'
+import { accountSwitches, setSwitches } from '../../tracking/index.js'
+import { fileSize } from '../format.js'
+import { type Answer, file, page, redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
-import { choices, showSettings } from './settings.js'
 
 export interface SettingsDeps {
   store: Store
@@ -22,7 +22,7 @@ export interface SettingsDeps {
   tracking: { opens: boolean; clicks: boolean }
 }
 
-const Choice = enums(choices)
+const Choice = enums(['default', 'on', 'off'])
 const flags = { default: null, on: true, off: false } as const
 
 /** An account's name, its logo, and whether its mail is tracked. */
@@ -81,4 +81,53 @@ export function settingsPages(pages: AccountPages, deps: SettingsDeps): void {
       return back(base, 'The tracking is set, for mail from now on', 'account.tracking', form)
     },
   )
+}
+
+interface SettingsView {
+  base: string
+  id: string
+  name: string
+  mayWrite: boolean
+  faults: Faults
+  logo: { src: string; text: string } | undefined
+  mostLogo: string
+  tracking: { name: 'opens' | 'clicks'; label: string; hint: string; value: string }[]
+  options: Record<'opens' | 'clicks', { value: string; label: string }[]>
+}
+
+/** What an account may set itself. */
+async function showSettings(
+  { store, tracking }: SettingsDeps,
+  { account, base, may }: Visit,
+  faults = noFaults,
+): Promise<Answer> {
+  const logo = await logoOf(store.read, account.id)
+  const own = await accountSwitches(store.read, account.id)
+  const chosen = (flag: boolean | null) => (flag === null ? 'default' : flag ? 'on' : 'off')
+  const optionsOf = (usual: boolean) => [
+    { value: 'default', label: `As this appliance has it (${usual ? 'on' : 'off'})` },
+    { value: 'on', label: 'On' },
+    { value: 'off', label: 'Off' },
+  ]
+  const view: SettingsView = {
+    ...{ base, id: account.id, name: account.name, mayWrite: may('settings.write'), faults },
+    logo: logo && {
+      // With its size, so that another picture is another address for the browser's memory.
+      src: `${base}/settings/logo?${logo.bytes.length}`,
+      text: `${logo.contentType.replace('image/', '').toUpperCase()}, ${fileSize(logo.bytes.length)}`,
+    },
+    mostLogo: fileSize(maxLogoBytes),
+    tracking: [
+      {
+        ...{ name: 'opens', label: 'Opens', value: chosen(own.opens) },
+        hint: 'A picture of one pixel tells when a mail is looked at.',
+      },
+      {
+        ...{ name: 'clicks', label: 'Clicks', value: chosen(own.clicks) },
+        hint: 'Links lead over this appliance, which counts them.',
+      },
+    ],
+    options: { opens: optionsOf(tracking.opens), clicks: optionsOf(tracking.clicks) },
+  }
+  return page('settings/settings', view, { title: 'Settings' })
 }

@@ -47,7 +47,7 @@ export function addressPages(pages: AccountPages, deps: SuppressionPageDeps): vo
     const given = visit.query.get('email') ?? visit.fields.get('email') ?? ''
     const email = parseMailbox(given)?.address.toLowerCase()
     if (email === undefined) {
-      const flash = `“${given.slice(0, 80)}” is no address`
+      const flash = `“${given.slice(0, 80)}” is not an email address`
       return redirect(`${visit.base}/suppression`, { flash })
     }
     const view = await addressView(store.read, visit, email, faults)

@@ -87,8 +87,8 @@ t.test(
     const { create, keys, noted } = await open(t)
     const faulty: [Record<string, string | string[]>, RegExp][] = [
       [{ name: ' ' }, /1 to 100 characters/],
-      [{ networks: '10.0.0.0/99' }, /is no network/],
-      [{ expiresAt: '2001-01-01' }, /is over/],
+      [{ networks: '10.0.0.0/99' }, /is not a network/],
+      [{ expiresAt: '2001-01-01' }, /is past/],
       [{ expiresAt: 'soon' }, /written as 2027-01-31/],
       [{ domains: ['not-ours.test'] }, /has no domain/],
       [{ scope: 'all' }, /scope/],

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { makeGuesses } from '../../../src/dashboard/templates/guesses.js'
+import { makeGuesses } from '../../../src/dashboard/templates/preview.js'
 
 t.test(
   'a variable is its name, a list has an item with the fields that are taken of it',
