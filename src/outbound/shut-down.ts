@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/index.js'
 
 /** The parts of an outbound thread, as a stop needs them. */
-export interface Running {
+export interface RunningThread {
   clock: Clock
   /** Each stops at once; what it returns resolves when nothing of it is under way. */
   scan: { stop(): Promise<void> }
@@ -18,7 +18,7 @@ export interface Running {
  * Ends an outbound thread's work: nothing more is claimed, attempts under way have `graceMs` to end, and then
  * are broken off. What was claimed and not begun is due again as it was. Everything that ended is written.
  */
-export async function shutDown(running: Running, graceMs: number): Promise<void> {
+export async function shutDown(running: RunningThread, graceMs: number): Promise<void> {
   const { clock, scan, claims, runs, ahead, sessions, last } = running
   // All of them before the first await: from here on nothing begins.
   const [scanned, claimed, idle] = [scan.stop(), claims.stop(), runs.stop()]

@@ -25,7 +25,7 @@ export interface Admission {
    * Takes delivery slots for the mail that may start now. `may`: of which streams, by how many slots each has
    * been given already; by default of all. Each slot is to be given to `ended` or to `withdraw`.
    */
-  admit(may?: (stream: Stream, slots: number) => boolean): Turn
+  admit(may?: (stream: Stream, slots: number) => boolean): AdmittedTurn
   /** An attempt in the slot came as far as the site. */
   ended(slot: DeliverySlot, outcome: SiteOutcome): void
   /** Nothing began in the slot, or it told nothing about the site. */
@@ -54,7 +54,7 @@ export interface Admission {
   sweep(): void
 }
 
-export interface Turn {
+export interface AdmittedTurn {
   admitted: Admitted[]
   /** Streams before which a gate has closed in this turn, by account. */
   closed: readonly ReadonlyMap<string, ReadonlySet<Stream>>[]
@@ -178,7 +178,7 @@ export function makeAdmission(options: AdmissionOptions): Admission {
 }
 
 const never = Number.POSITIVE_INFINITY
-const none: Turn['closed'] = []
+const none: AdmittedTurn['closed'] = []
 
 /** Ends a suspension of the site at which the lane's mail stands in line, and of the one to which it goes. */
 async function tryLane(

@@ -25,7 +25,7 @@ export interface Detour {
   /** For a slot at a site the direct way; for one at a smart host that one, which a few mails try direct before. */
   first(claimed: Claimed, slot: DeliverySlot, route: MailRoute): FirstWay
   /** What a direct attempt tells about our way out counts, and may turn the mail to a smart host. */
-  afterDirect(claimed: Claimed, sent: Sent): Turned
+  afterDirect(claimed: Claimed, sent: SentDirect): Turned
   /** Counts what the probe has shown. True: its mail is done; false: it is offered to the smart host. */
   afterProbe(probe: DirectProbe, result: AttemptResult | undefined): boolean
 }
@@ -43,7 +43,7 @@ export interface DirectProbe {
   taken: Probe | undefined
 }
 
-export interface Sent {
+export interface SentDirect {
   slot: DeliverySlot
   route: MailRoute
   result: AttemptResult

@@ -1,7 +1,7 @@
 import { keyOf, type Stream } from '../admission/index.js'
 import type { OutboundDeps } from '../deps.js'
 import { claimApart } from './claim-apart.js'
-import { type Asked, type HandOutParts, makeHandOut } from './hand-out.js'
+import { type AskedRows, type HandOutParts, makeHandOut } from './hand-out.js'
 
 /**
  * Asks the admission what may start, and claims rows of the queue for it.
@@ -53,7 +53,7 @@ export function makeClaimLoop(
     else sleep()
   }
 
-  const claimFor = async (asked: readonly Asked[]) => {
+  const claimFor = async (asked: readonly AskedRows[]) => {
     claiming = true
     for (const { stream } of asked) stream.claiming = true
     try {

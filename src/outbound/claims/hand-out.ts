@@ -11,7 +11,11 @@ export interface HandOut {
    * Begins the rows of a claim for which there are slots, keeps the others for later, and gives back slots
    * without a row. `stopped`: nothing begins any more.
    */
-  claimed(asked: Asked, claim: Claim | undefined, state: { now: number; stopped: boolean }): void
+  claimed(
+    asked: AskedRows,
+    claim: Claim | undefined,
+    state: { now: number; stopped: boolean },
+  ): void
 }
 
 export interface HandOutParts {
@@ -21,7 +25,7 @@ export interface HandOutParts {
 }
 
 /** What a claim is to bring: `limit` rows, some of them for the slots. */
-export interface Asked extends Admitted {
+export interface AskedRows extends Admitted {
   limit: number
 }
 

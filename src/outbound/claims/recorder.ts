@@ -17,7 +17,7 @@ const endings = { bounced: 'Bounced', failed: 'Given up', suppressed: 'Suppresse
 /** `stuck`: neither its result nor a hold could be written, so it must not be claimed again. */
 export type Recorded = 'written' | 'held' | 'stuck'
 
-export interface Recorder {
+export interface ResultRecorder {
   /** `done` is called once, when the result is written or can be written in no way. */
   record(result: Waiting): void
   /** True while results cannot be written: starting more would only put more at risk. */
@@ -37,7 +37,7 @@ interface Waiting {
  * a reason of its own holds up no other: its delivery is held for the operator, as is that of a mail that
  * cannot be composed.
  */
-export function makeRecorder(deps: OutboundDeps): Recorder {
+export function makeRecorder(deps: OutboundDeps): ResultRecorder {
   const { store, clock, log, thread, backlog, land } = deps
   const waiting: Waiting[] = []
   let writing = false
