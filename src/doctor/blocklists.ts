@@ -80,7 +80,9 @@ function refusal(answer: Answer<string>): string | undefined {
   const [code] = recordsOf(answer).filter((record) => record.startsWith('127.255.255.'))
   if (code === undefined) {
     const [foreign] = recordsOf(answer).filter((record) => !record.startsWith('127.'))
-    return foreign === undefined ? undefined : `it answers ${foreign}, which is not an answer of a list`
+    return foreign === undefined
+      ? undefined
+      : `it answers ${foreign}, which is not an answer of a list`
   }
   return refusalCodes[code] ?? `it answers ${code}`
 }

@@ -78,7 +78,8 @@ export function filterOf(given: Infer<typeof Fields>): EmailFilter {
 
 function addressOf(text: string): string {
   const mailbox = parseMailbox(text)
-  if (mailbox === undefined) throw new ApiError('validation_error', `"${text}" is not an email address`)
+  if (mailbox === undefined)
+    throw new ApiError('validation_error', `"${text}" is not an email address`)
   return mailbox.address
 }
 

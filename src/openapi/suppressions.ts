@@ -123,7 +123,9 @@ export const suppressions: Description = {
         { status: 201, when: 'It is suppressed', shape: 'Suppression', value: shown },
         { status: 200, when: 'It was suppressed', shape: 'Suppression', value: shown },
       ],
-      refusals: [invalidField('It is not an email address', '"ann" is not an email address', 'email')],
+      refusals: [
+        invalidField('It is not an email address', '"ann" is not an email address', 'email'),
+      ],
     },
     'POST /v1/suppressions/import': {
       id: 'importSuppressions',

@@ -103,7 +103,8 @@ function withFixedSender(header: Buffer, fixed: string | undefined): Buffer {
   if (fixed === undefined) return header
   const text = header.toString('latin1')
   const mailbox = parseMailbox(fixed)
-  if (mailbox === undefined) throw wrong(`submission.trusted: from is not an email address: ${fixed}`)
+  if (mailbox === undefined)
+    throw wrong(`submission.trusted: from is not an email address: ${fixed}`)
   // RFC 2047 §5 (3): a name that is not ASCII goes in encoded-words.
   const own = Buffer.from(mailboxField('From', [mailbox])).toString('latin1')
   const others = text

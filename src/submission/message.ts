@@ -54,7 +54,8 @@ export function understand(header: Buffer): Understood {
   }
   const senderField = named('sender')[0]
   const sender = senderOf(senderField?.value)
-  if (senderField !== undefined && sender === undefined) throw wrong('Sender is not an email address')
+  if (senderField !== undefined && sender === undefined)
+    throw wrong('Sender is not an email address')
   const replyTo = replyToOf(named('reply-to')[0]?.value ?? '')
   const messageId = named('message-id')[0]?.value
   if (messageId !== undefined && !/^<[^\s<>]{1,900}>$/.test(messageId)) {

@@ -175,7 +175,11 @@ t.test('each step’s config is held against its type', async (t) => {
     ['condition', { field: 'event.x', operator: 'gt', value: true }, /gt needs a number or a date/],
     ['condition', { all: [] }, /all: expected an array of rules/],
     ['condition', { all: [{ field: 'event.x', operator: 'exists' }], any: [] }, /more than "all"/],
-    ['condition', { field: 'email.hello.read', operator: 'exists' }, /is unknown: expected one of email.KEY.opened/],
+    [
+      'condition',
+      { field: 'email.hello.read', operator: 'exists' },
+      /is unknown: expected one of email.KEY.opened/,
+    ],
     ['condition', { field: 'event..x', operator: 'exists' }, /has an empty part/],
     ['contact_update', {}, /expected at least one of/],
     ['contact_update', { firstName: 'a\u0000' }, /firstName: expected null or a name/],
