@@ -319,7 +319,7 @@ t.test('a field can exist only after the step that it comes from', async (t) => 
 
 t.test('settings fit the steps', async (t) => {
   const settings = (given: object) => faults({ ...line(send, exit), settings: given })
-  t.match(settings({ colour: 1 }), [/^null: settings.colour is no field/])
+  t.match(settings({ colour: 1 }), [/^null: settings.colour is not a field/])
   t.match(settings({ timeZone: 'Nowhere' }), [/settings.timeZone: expected a time zone/])
   t.match(settings({ maxPerHour: 0 }), [/maxPerHour: expected/])
   t.match(settings({ exitOn: [{}] }), [/exitOn\[0\].eventName is missing/])
