@@ -11,9 +11,9 @@ import { type Clock, pause } from '../clock/index.js'
 import {
   type Config,
   type JobDefinition,
+  type JobLane,
   jobCatalogue,
   jobNames,
-  type Lane,
   lanes,
   readSchedule,
   type Schedule,
@@ -77,7 +77,7 @@ interface Place {
   ended: { resolve(run: JobRun): void; reject(error: unknown): void } | undefined
 }
 
-const slots = { short: shortJobSlot, long: longJobSlot } as const satisfies Record<Lane, number>
+const slots = { short: shortJobSlot, long: longJobSlot } as const satisfies Record<JobLane, number>
 // So late may a clock that jumped, or a machine that slept, be noticed.
 const lookMs = 60_000
 // Runs that were missed come one after another, and when a start has settled.
@@ -192,7 +192,7 @@ function makeLines(entries: readonly Entry[], startedAt: number) {
   const places: Place[] = []
   let lastLateAt = startedAt + settleMs - apartMs
   const placeOf = (entry: Entry) => places.find((place) => place.entry === entry)
-  const underWay = (lane: Lane) =>
+  const underWay = (lane: JobLane) =>
     places.find(({ entry, beganAt }) => entry.lane === lane && beganAt !== undefined)
   const leave = (place: Place) => void places.splice(places.indexOf(place), 1)
 

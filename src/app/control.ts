@@ -15,7 +15,7 @@ import type { Crew } from './crew.js'
 import { controlSocket } from './files.js'
 
 /** What a command asks or tells the running appliance; a line of JSON, answered with one. */
-export type Question =
+export type ControlQuestion =
   | { gateOf: StreamKey }
   | { retry: RetriedLanes }
   /** `wait`: the answer comes when the run has ended. */
@@ -23,7 +23,7 @@ export type Question =
   /** How the appliance stands. */
   | { overview: true }
 /** The gate is null too where none was asked for. */
-export interface Answer {
+export interface ControlAnswer {
   gate: LiveGate | null
   job?: JobAnswer
   overview?: Overview
@@ -68,8 +68,8 @@ export async function openControl(
       const question = read(text.slice(0, end))
       text = ''
       if (question === undefined) return void socket.destroy()
-      const answer = (gate: LiveGate | null, more: Omit<Answer, 'gate'> = {}) =>
-        socket.end(`${JSON.stringify({ gate, ...more } satisfies Answer)}\n`)
+      const answer = (gate: LiveGate | null, more: Omit<ControlAnswer, 'gate'> = {}) =>
+        socket.end(`${JSON.stringify({ gate, ...more } satisfies ControlAnswer)}\n`)
       if ('retry' in question) {
         crew.retry(question.retry)
         answer(null)
@@ -120,9 +120,9 @@ async function runJob(
   )
 }
 
-function read(line: string): Question | undefined {
+function read(line: string): ControlQuestion | undefined {
   try {
-    const question = JSON.parse(line) as Question
+    const question = JSON.parse(line) as ControlQuestion
     if ('retry' in question) {
       const { retry } = question
       const fits = retry === 'all' || retry.every((lane) => typeof lane === 'string')

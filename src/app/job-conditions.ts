@@ -1,4 +1,4 @@
-import { type JobRun, type JobStanding, readStanding } from '../calendar/index.js'
+import { type JobRun, type JobStanding, readJobStandings } from '../calendar/index.js'
 import type { Clock } from '../clock/index.js'
 import { type Config, type JobName, jobCatalogue } from '../config/index.js'
 import type { NoticeKind, Raised } from '../notices/index.js'
@@ -28,7 +28,7 @@ export function makeJobLook({
   const lateLooks = new Map<JobName, number>()
   return async () => {
     const now = clock.now()
-    const standings = await readStanding(read, config.jobs, now)
+    const standings = await readJobStandings(read, config.jobs, now)
     return standings.flatMap((standing): Raised[] => {
       const { name, last, dueAt } = standing
       const isLate = dueAt !== null && now - dueAt > waitsTooLongMs && last?.result !== 'running'

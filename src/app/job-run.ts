@@ -5,7 +5,7 @@ import type { Log } from '../log/index.js'
 import { isPassing, type Store, type Tx } from '../store/index.js'
 import type { JobThreads, ThreadEnd } from './job-threads.js'
 
-export interface RunDeps {
+export interface JobRunDeps {
   store: Store
   clock: Clock
   log: Log
@@ -25,7 +25,7 @@ export interface RunOrder {
 const againMs = 60_000
 
 /** Runs a job once with its row; rejects when the begin cannot be written, and then nothing was started. */
-export async function runRecorded(deps: RunDeps, order: RunOrder): Promise<JobRun> {
+export async function runRecorded(deps: JobRunDeps, order: RunOrder): Promise<JobRun> {
   const { store, clock, log } = deps
   const { name, dueAt, limitMs } = order
   const beganAt = clock.now()
@@ -88,7 +88,12 @@ function tellEnd(
 }
 
 /** The row says 'running' until its end is written, so a full disk is waited for. */
-async function keepEnd(deps: RunDeps, order: RunOrder, id: number, end: EndOfRun): Promise<void> {
+async function keepEnd(
+  deps: JobRunDeps,
+  order: RunOrder,
+  id: number,
+  end: EndOfRun,
+): Promise<void> {
   const { store, clock, log, signal } = deps
   for (;;) {
     try {

@@ -24,7 +24,7 @@ import type { Clock } from '../clock/index.js'
 import type { ApplianceKey, Config } from '../config/index.js'
 import type { Importer } from '../contacts/index.js'
 import { contactRoutes } from '../contacts/routes.js'
-import type { EmailPageDeps, Running } from '../dashboard/index.js'
+import type { EmailPageDeps, RunningAppliance } from '../dashboard/index.js'
 import { dashboardRoutes } from '../dashboard/routes.js'
 import type { Backlog } from '../deliveries/index.js'
 import { dmarcRoutes } from '../dmarc/routes.js'
@@ -282,7 +282,7 @@ interface Core {
   /** Where recipients reach the public listener. */
   publicUrl: string
   land: LandEvents
-  running: Running
+  running: RunningAppliance
   renderer: Renderer
   importer: Importer
   idempotency: Idempotency

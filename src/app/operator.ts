@@ -23,7 +23,7 @@ import type { Store, Tx } from '../store/index.js'
 import type { Observed } from './conditions.js'
 import type { Chore } from './housekeeping.js'
 
-export interface OperatorDeps {
+export interface OperatorMailDeps {
   store: Store
   clock: Clock
   log: Log
@@ -51,7 +51,7 @@ export function refuseUnknownKinds({ operator }: Config): void {
 
 /** What tells the operator by the queue; `tell` may write mails, of which the outbound threads hear after it. */
 export async function withOperatorPost<T>(
-  { store, clock, log, config, backlog, ring }: OperatorDeps,
+  { store, clock, log, config, backlog, ring }: OperatorMailDeps,
   tell: (deps: TellDeps) => Promise<T>,
 ): Promise<T> {
   const { notify: to, from } = config.operator
@@ -85,7 +85,7 @@ const renewMs = 600_000
  * full or the database is locked, is told from memory by the ways that need neither.
  */
 export function operatorChores(
-  deps: OperatorDeps & { observe: () => Promise<Observed>; ways: readonly Way[] },
+  deps: OperatorMailDeps & { observe: () => Promise<Observed>; ways: readonly Way[] },
 ): Chore[] {
   const { store, clock, log, config, observe, ways } = deps
   const settings = tellSettings(config)
@@ -163,7 +163,7 @@ const databaseNotice = (fault: string): Raised => ({
 
 /** Writes what has changed since it was written last; most of the time nothing has. */
 async function record(
-  { store, clock }: Pick<OperatorDeps, 'store' | 'clock'>,
+  { store, clock }: Pick<OperatorMailDeps, 'store' | 'clock'>,
   { kinds, raised }: Observed,
   handOver: ((tx: Tx) => Promise<void>) | undefined,
 ): Promise<void> {

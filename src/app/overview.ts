@@ -1,6 +1,6 @@
 import { type Clock, dayMs } from '../clock/index.js'
 import { packageVersion } from '../config/index.js'
-import type { Flow, Overview } from '../doctor/index.js'
+import type { MailFlow, Overview } from '../doctor/index.js'
 import type { Series } from '../metrics/index.js'
 import { ownName } from '../release/index.js'
 import type { Crew } from './crew.js'
@@ -15,7 +15,7 @@ export interface OverviewDeps {
   health: Pick<Health, 'unhealthy' | 'unready'>
 }
 
-interface Sample extends Omit<Flow, 'ms'> {
+interface Sample extends Omit<MailFlow, 'ms'> {
   at: number
 }
 
@@ -44,7 +44,7 @@ export function openOverview({ clock, metrics, crew, health }: OverviewDeps) {
       diskBytes: -sum('posthorn_disk_free_bytes'),
     }
   }
-  const since = (now: Sample, ms: number): Flow => {
+  const since = (now: Sample, ms: number): MailFlow => {
     const within = samples.filter(({ at }) => at >= now.at - ms)
     const [from = now] = within
     // The room on the disk is known some seconds after the start.

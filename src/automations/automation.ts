@@ -80,8 +80,8 @@ export interface AutomationDeps {
 }
 
 /** What is written with a change, and of what it came to. */
-export type Alongside = (tx: Tx, automation: Automation) => Promise<void>
-export const nothing: Alongside = async () => {}
+export type WrittenAlongside = (tx: Tx, automation: Automation) => Promise<void>
+export const nothing: WrittenAlongside = async () => {}
 
 /** For a change of one that is archived: a 409. */
 export const refuseArchived = ({ status }: Automation) => {

@@ -3,7 +3,7 @@ import { type Plans, readBilling } from '../billing/index.js'
 import { type Clock, hourMs, pause } from '../clock/index.js'
 import { requireList } from '../contacts/index.js'
 import { OperatorError } from '../errors/index.js'
-import { makeTally } from '../runs/index.js'
+import { makeRunTally } from '../runs/index.js'
 import {
   type AutomationBackfillRow,
   prepared,
@@ -12,7 +12,7 @@ import {
   storedObject,
 } from '../store/index.js'
 import type { Automation } from './automation.js'
-import type { Refusal } from './entry.js'
+import type { EntryRefusal } from './entry.js'
 import type { Trigger } from './insert-runs.js'
 import type { Traveller } from './run.js'
 import { type IngestDeps, type NewEvent, storeEvents, type TakenEvent } from './store-events.js'
@@ -101,11 +101,11 @@ export async function judgeBackfill(
   { store: { read }, clock, versions }: Pick<BackfillDeps, 'store' | 'clock' | 'versions'>,
   automation: Automation,
   givenList: string,
-): Promise<{ seen: number; starts: number; refused: Map<Refusal, number> }> {
+): Promise<{ seen: number; starts: number; refused: Map<EntryRefusal, number> }> {
   const trigger = await requireTrigger(read, automation)
   const { account_id: accountId } = automation
   const { id: listId } = await requireList(read, accountId, givenList)
-  const told = { seen: 0, starts: 0, refused: new Map<Refusal, number>() }
+  const told = { seen: 0, starts: 0, refused: new Map<EntryRefusal, number>() }
   for (let cursor: string | undefined = ''; cursor !== undefined; ) {
     const members: Traveller[] = await membersAfter(read, listId, cursor, perWrite)
     const now = clock.now()
@@ -163,7 +163,7 @@ async function startSome(deps: BackfillDeps, row: Backfill): Promise<boolean> {
     const events = members.map((contact) => provisional(contact, listId, now))
     const judged = await judgeStarts(tx, versions, { accountId, now }, events, [trigger])
     const entering = judged.flatMap(({ event, reason }) => (reason === undefined ? [event] : []))
-    const tally = makeTally()
+    const tally = makeRunTally()
     const stored = await storeEvents(tx, accountId, now, entering)
     await startRuns(tx, { ids: store.ids, versions }, { accountId, now, tally }, stored, trigger)
     await tally.write(tx)

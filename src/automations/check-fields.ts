@@ -4,7 +4,7 @@ export type Say = (error: string) => void
 /** What a field has to be: says what is wrong with a value, beginning with the field's name. */
 export type Check = (value: unknown, name: string, say: Say) => void
 
-export type Fields = Record<string, { check: Check; required?: true; takesNull?: true }>
+export type FieldChecks = Record<string, { check: Check; required?: true; takesNull?: true }>
 
 export const must = (check: Check) => ({ check, required: true }) as const
 export const may = (check: Check) => ({ check })
@@ -13,7 +13,7 @@ export const may = (check: Check) => ({ check })
  * Holds an object against its table of fields. A field that the table lacks is refused: it does nothing.
  * Null in an optional field means absent (decisions.md, Errors) and is taken out, but where null is a value.
  */
-export function checkFields(fields: Fields, value: unknown, name: string, say: Say): void {
+export function checkFields(fields: FieldChecks, value: unknown, name: string, say: Say): void {
   if (!isObject(value)) {
     say(`${name}: expected an object`)
     return
@@ -47,7 +47,7 @@ export const oneOf = (...values: string[]): Check =>
   is(values.map((value) => `"${value}"`).join(' or '), (value) => values.some((v) => v === value))
 
 export const object =
-  (fields: Fields): Check =>
+  (fields: FieldChecks): Check =>
   (value, name, say) =>
     checkFields(fields, value, name, say)
 

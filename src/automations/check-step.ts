@@ -14,7 +14,7 @@ import { parseMailbox } from '../mime/index.js'
 import {
   type Check,
   checkFields,
-  type Fields,
+  type FieldChecks,
   is,
   isObject,
   isText,
@@ -146,7 +146,7 @@ const branches: Check = (value, name, say) => {
     say(`${name}: expected an array of 2 to ${maxBranches} of { key, percent }`)
     return
   }
-  const fields: Fields = {
+  const fields: FieldChecks = {
     key: must(isText('1 to 64 of a-z, 0-9, "_" and "-"', (key) => stepKey.test(key))),
     percent: must(
       is('a number from 0 to 100', (percent) => Number.isFinite(percent) && inPercent(percent)),
@@ -163,7 +163,7 @@ const branches: Check = (value, name, say) => {
 const inPercent = (value: unknown) => typeof value === 'number' && value >= 0 && value <= 100
 
 const maxDelay = duration(maxWaitMs, '90 days')
-const configs: Record<Exclude<StepType, 'condition'>, Fields> = {
+const configs: Record<Exclude<StepType, 'condition'>, FieldChecks> = {
   trigger: { eventName: must(eventName), filter: may(rule), reentry: may(reentry) },
   send_email: {
     template: must(

@@ -1,9 +1,14 @@
-import type { AutomationDefinition, AutomationSettings, EdgeType, Step } from './definition.js'
+import type {
+  AutomationDefinition,
+  AutomationSettings,
+  EdgeType,
+  StepDefinition,
+} from './definition.js'
 
 export interface CompiledStep {
   /** Of `automation_steps` for a frozen version; counted from 1 for a draft. */
   id: number
-  step: Step
+  step: StepDefinition
   /** The step after each edge: by its type, or `branch:<key>`. */
   next: ReadonlyMap<string, CompiledStep>
 }

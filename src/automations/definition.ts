@@ -135,7 +135,7 @@ export type StepType = keyof StepConfigs
 export type StepOf<T extends StepType> = T extends StepType
   ? { key: string; type: T; config: StepConfigs[T] }
   : never
-export type Step = StepOf<StepType>
+export type StepDefinition = StepOf<StepType>
 
 export type EdgeType =
   | 'default'
@@ -174,7 +174,7 @@ export interface AutomationSettings {
 }
 
 export interface AutomationDefinition {
-  steps: Step[]
+  steps: StepDefinition[]
   connections: Connection[]
   settings?: AutomationSettings
 }

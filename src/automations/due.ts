@@ -47,7 +47,7 @@ export function travellerOf(row: DueColumns): Traveller | undefined {
 }
 
 /** What the walks of some runs of an account need to know, read with a query each for all of them. */
-export interface Surroundings {
+export interface WalkSurroundings {
   /** False: so many events have come since these runs began that only fewer runs can be looked at together. */
   complete: boolean
   events: ReadonlyMap<number, StoredEvent>
@@ -61,7 +61,7 @@ export async function readSurroundings(
   read: Read,
   accountId: string,
   runs: readonly DueRun[],
-): Promise<Surroundings> {
+): Promise<WalkSurroundings> {
   const addresses = runs.flatMap(({ contact }) => (contact === undefined ? [] : [contact.email]))
   const events = await eventsById(
     read,

@@ -2,13 +2,13 @@ import { type AccountBilling, checkOpen } from '../billing/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Tx } from '../store/index.js'
 import {
-  type Alongside,
   type Automation,
   type AutomationDeps,
   findAutomation,
   nothing,
   readDefinition,
   refuseArchived,
+  type WrittenAlongside,
 } from './automation.js'
 import type { AutomationDefinition } from './definition.js'
 import type { StepFault } from './graph.js'
@@ -26,7 +26,7 @@ export async function createAutomation(
   { store, clock }: AutomationDeps,
   billing: AccountBilling,
   { name, ...given }: NewAutomation,
-  alongside: Alongside = nothing,
+  alongside: WrittenAlongside = nothing,
 ): Promise<Automation> {
   checkOpen(billing)
   const definition = definitionIn(given)

@@ -6,7 +6,7 @@ import type { Meter } from '../metrics/index.js'
 import { isPassing, prepared, type Read, type Store } from '../store/index.js'
 import { makeMailTemplates } from './mail-template.js'
 import { type MailDeps, ringOf } from './mails.js'
-import { type Batch, type PlanDeps, planDue } from './plan.js'
+import { type PlanDeps, planDue, type RunBatch } from './plan.js'
 import { takePlans } from './take.js'
 import { makeVersions } from './versions.js'
 
@@ -101,7 +101,7 @@ async function runTurn(deps: EngineDeps, accountId: string): Promise<Turn> {
   const batch = await planDue(deps, accountId, { now, limit: perBatch })
   if (batch === undefined) return { moved: false, refused: false }
   const { gate, plans } = batch
-  const slices: Batch[] = []
+  const slices: RunBatch[] = []
   for (let at = 0; at < plans.length; at += perWrite) {
     slices.push({ gate, plans: plans.slice(at, at + perWrite) })
   }
@@ -117,7 +117,7 @@ const sum = (turns: readonly Turn[]): Turn => ({
 async function takeSlice(
   deps: EngineDeps,
   accountId: string,
-  slice: Batch,
+  slice: RunBatch,
   now: number,
 ): Promise<Turn> {
   const { clock, log } = deps
@@ -138,7 +138,7 @@ async function takeSlice(
 async function take(
   { store, backlog, meter, ring, retry }: EngineDeps,
   accountId: string,
-  batch: Batch,
+  batch: RunBatch,
   now: number,
 ): Promise<boolean> {
   const { mails, moved, steps } = await takePlans({ store, ids: store.ids, retry }, batch, now)
@@ -152,11 +152,11 @@ async function take(
 async function takeSingly(
   deps: EngineDeps,
   accountId: string,
-  { gate, plans }: Batch,
+  { gate, plans }: RunBatch,
   now: number,
 ): Promise<Turn> {
   const turns: Turn[] = []
-  const takeOne = async (plan: Batch['plans'][number]) => {
+  const takeOne = async (plan: RunBatch['plans'][number]) => {
     const moved = await take(deps, accountId, { gate, plans: [plan] }, now)
     turns.push({ moved, refused: false })
   }

@@ -7,7 +7,7 @@ import { holds } from './rule.js'
 import type { Departure, StoredEvent, Traveller } from './run.js'
 
 /** Why an event starts no run (automations.md, O4). */
-export type Refusal =
+export type EntryRefusal =
   | 'already_running'
   | 'already_entered'
   | 'too_soon'
@@ -35,7 +35,7 @@ export const inLastHour = (starts: readonly number[], now: number): number[] =>
   starts.filter((at) => now - at < hourMs)
 
 /** Why this event starts no run of the version; undefined if it does. */
-export function refusalOf(version: Compiled, entering: Entering): Refusal | undefined {
+export function refusalOf(version: Compiled, entering: Entering): EntryRefusal | undefined {
   const { contact, event, departed, before, now } = entering
   const { step } = version.trigger
   if (step.type !== 'trigger') throw new Error('a compiled trigger is none')

@@ -1,5 +1,5 @@
 import type { Effect, EventType, MailEvent } from '../events/index.js'
-import { makeTally, type Tally } from '../runs/index.js'
+import { makeRunTally, type RunTally } from '../runs/index.js'
 import { cell, idsOf, newUuid, prepared, rowsOf, storedObject, type Tx } from '../store/index.js'
 import type { JsonObject } from './definition.js'
 import { ingestEvents } from './ingest.js'
@@ -46,7 +46,7 @@ async function countForSteps(tx: Tx, events: readonly MailEvent[]): Promise<void
   const emailIds = JSON.stringify([...new Set(events.map(({ emailId }) => emailId))])
   const mails = new Map((await stepMails(tx, { emailIds })).map((mail) => [mail.id, mail]))
   if (mails.size === 0) return
-  const tally = makeTally()
+  const tally = makeRunTally()
   const firsts = new Set<string>()
   const ended: string[] = []
   for (const event of events) {
@@ -67,7 +67,7 @@ async function countForSteps(tx: Tx, events: readonly MailEvent[]): Promise<void
 }
 
 /** A report that comes late takes back that it was delivered. */
-async function countBounce(tx: Tx, { id, stepId }: StepMail, tally: Tally): Promise<void> {
+async function countBounce(tx: Tx, { id, stepId }: StepMail, tally: RunTally): Promise<void> {
   const earlier = await deliveredBefore(tx, { emailId: id })
   if (earlier.length > 0) tally.step(stepId, 'delivered', -1)
   tally.step(stepId, 'bounced')

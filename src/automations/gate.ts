@@ -15,7 +15,12 @@ import type { Read } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
 import type { JsonObject, StepOf } from './definition.js'
 import { capsOf, type Quota } from './hourly-cap.js'
-import { type Filled, fillIn, type MailTemplate, type makeMailTemplates } from './mail-template.js'
+import {
+  type FilledSubject,
+  fillIn,
+  type MailTemplate,
+  type makeMailTemplates,
+} from './mail-template.js'
 import type { BlockedReason, Obstacle } from './run.js'
 import type { FrozenVersion } from './versions.js'
 
@@ -29,14 +34,14 @@ export interface Prepared {
 }
 
 /** Whether mails of an account can be made now; it counts those that it lets through. */
-export interface Gate {
+export interface SendGate {
   billing: AccountBilling
   /** Why all runs of the account wait, whatever they do next, and until when. */
   standstill: Extract<Obstacle, { kind: 'blocked' }> | undefined
   forRun(): RunGate
   prepared(version: FrozenVersion, step: SendStep): Prepared
   /** What `obstacle` has merged already; undefined: it takes the engine. */
-  filled(variables: JsonObject): Filled | undefined
+  filled(variables: JsonObject): FilledSubject | undefined
 }
 
 /** The gate as one run comes to it. */
@@ -65,7 +70,7 @@ export async function openGate(
   accountId: string,
   versions: readonly FrozenVersion[],
   now: number,
-): Promise<Gate> {
+): Promise<SendGate> {
   const { read, plans, backlog, maxQueued } = deps
   const billing = await readBilling(read, plans, accountId)
   const quotas = await quotasOf(read, billing, now)
@@ -75,7 +80,7 @@ export async function openGate(
     transactional: stopOf(billing, 'transactional'),
     marketing: stopOf(billing, 'marketing'),
   }
-  const known = new WeakMap<JsonObject, Filled>()
+  const known = new WeakMap<JsonObject, FilledSubject>()
   const room: Quota = { left: maxQueued - backlog.size, until: now + queueLookMs }
 
   const found = ({ automationId, version }: FrozenVersion, { key }: SendStep) =>

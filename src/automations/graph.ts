@@ -1,6 +1,6 @@
 import { shown } from './check-fields.js'
 import { edgeName } from './compile.js'
-import type { AutomationDefinition, Connection, EdgeType, Step } from './definition.js'
+import type { AutomationDefinition, Connection, EdgeType, StepDefinition } from './definition.js'
 import { durationMs, usualTimeout } from './duration.js'
 
 export interface StepFault {
@@ -11,7 +11,7 @@ export interface StepFault {
 
 const shortestMs = 60_000
 
-const edgesOf: Record<Step['type'], readonly EdgeType[]> = {
+const edgesOf: Record<StepDefinition['type'], readonly EdgeType[]> = {
   trigger: ['default'],
   send_email: ['default'],
   delay: ['default'],
@@ -45,7 +45,7 @@ export function stepsBefore({ steps, connections, settings }: AutomationDefiniti
   return before
 }
 
-function edgeFaults(steps: Step[], connections: Connection[]): StepFault[] {
+function edgeFaults(steps: StepDefinition[], connections: Connection[]): StepFault[] {
   const byKey = new Map(steps.map((step) => [step.key, step]))
   const taken = new Set<string>()
   const faults: StepFault[] = []
@@ -74,7 +74,7 @@ function edgeFaults(steps: Step[], connections: Connection[]): StepFault[] {
   return faults
 }
 
-function triggerFaults(steps: Step[], connections: Connection[]): StepFault[] {
+function triggerFaults(steps: StepDefinition[], connections: Connection[]): StepFault[] {
   const [first, ...others] = steps.filter((step) => step.type === 'trigger')
   if (first === undefined) return [{ key: null, error: 'There is no trigger' }]
   const faults = others.map(({ key }) => ({
@@ -105,7 +105,7 @@ function unreachable({ steps, connections, settings }: AutomationDefinition): St
  * Loops that a run could go round without time passing, or an event being used up. A wait is left at
  * once only by an event, of which each is heard once.
  */
-function spinning(steps: Step[], connections: Connection[]): StepFault[] {
+function spinning(steps: StepDefinition[], connections: Connection[]): StepFault[] {
   const byKey = new Map(steps.map((step) => [step.key, step]))
   const atOnce = connections.filter(({ from, type }) => {
     const step = byKey.get(from)
@@ -118,7 +118,7 @@ function spinning(steps: Step[], connections: Connection[]): StepFault[] {
   return inLoop.map(({ key }) => ({ key, error }))
 }
 
-function takesTime(step: Step, edge: EdgeType): boolean {
+function takesTime(step: StepDefinition, edge: EdgeType): boolean {
   if (step.type === 'delay') {
     // A time of day comes once a day.
     return step.config.until !== undefined || lasts(step.config.duration)
@@ -131,7 +131,7 @@ const lasts = (duration = '') => (durationMs(duration) ?? 0) >= shortestMs
 
 type Successors = ReadonlyMap<string, readonly string[]>
 
-function successors(steps: Step[], edges: { from: string; to: string }[]): Successors {
+function successors(steps: StepDefinition[], edges: { from: string; to: string }[]): Successors {
   const after = new Map<string, string[]>(steps.map(({ key }) => [key, []]))
   for (const { from, to } of edges) after.get(from)?.push(to)
   return after

@@ -1,6 +1,6 @@
 import type { Json } from './definition.js'
 import { durationMs } from './duration.js'
-import type { Happening } from './simulate.js'
+import type { SimulatedHappening } from './simulate.js'
 
 /**
  * Reads an event of a simulation as it is written on a command line: `order.paid@+2d`, a time after
@@ -8,7 +8,7 @@ import type { Happening } from './simulate.js'
  * in `order.paid@2026-12-01T09:00:00Z={"total":5}`. Without a time it happens at the start. A string
  * says what is wrong.
  */
-export function readHappening(text: string, start: number): Happening | string {
+export function readHappening(text: string, start: number): SimulatedHappening | string {
   const [, name = '', when, payload] = form.exec(text) ?? []
   if (name === '') return `"${text}" is not of the form NAME@+2d or NAME@+2d={"payload":1}`
   const at = when === undefined ? start : timeOf(when, start)

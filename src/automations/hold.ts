@@ -93,8 +93,8 @@ async function accountsWithRuns(read: Read): Promise<string[]> {
  * What becomes of the steps that fell due while runs were held: `shift` moves their time by as long as
  * that was, `now` takes them at once, `skip` takes them at once but makes no mail.
  */
-export type Release = 'shift' | 'now' | 'skip'
-export const releases: readonly Release[] = ['shift', 'now', 'skip']
+export type HeldRelease = 'shift' | 'now' | 'skip'
+export const releases: readonly HeldRelease[] = ['shift', 'now', 'skip']
 
 export interface HeldRuns {
   automationId?: string | undefined
@@ -107,7 +107,7 @@ export interface HeldRuns {
 export async function releaseRuns(
   { store, clock }: HoldDeps,
   filter: HeldRuns,
-  how: Release,
+  how: HeldRelease,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<number> {
   let released = 0
@@ -174,7 +174,7 @@ export const blockedMark = (blocked: string | null, reason: BlockedReason): stri
 export const blockedReason = (blocked: string | null): BlockedReason | undefined =>
   blocked === null ? undefined : blockedReasons.find((reason) => blocked.endsWith(reason))
 
-async function releaseSome(tx: Read, ids: readonly string[], how: Release, now: number) {
+async function releaseSome(tx: Read, ids: readonly string[], how: HeldRelease, now: number) {
   const json = JSON.stringify(ids.map((id) => [id]))
   const rows = await heldAmong(tx, { json })
   const changes = rows.map((row) => {

@@ -34,11 +34,11 @@ export { endedRuns, forgetRuns, makeForgetContactEvents } from './forget.js'
 export { afterMs, readHappening } from './happening.js'
 export {
   countHeld,
+  type HeldRelease,
   type HeldRuns,
   holdOverdueRuns,
   holdRestoredRuns,
   overdueReason,
-  type Release,
   releaseRuns,
   releases,
 } from './hold.js'
@@ -53,7 +53,7 @@ export {
 export { type LiveLimit, makeFollowContacts, makeLiveLimit } from './listeners.js'
 export { type MoveGroup, moveRuns, newestVersion, planMove } from './move.js'
 export { pauseAutomation, resumeAutomation } from './pause.js'
-export { type Preview, previewAutomation } from './preview.js'
+export { type AutomationPreview, previewAutomation } from './preview.js'
 export type { AcceptedEvent, EventInput } from './repeats.js'
 export { blockedReasons } from './run.js'
 export {
@@ -66,7 +66,7 @@ export {
   type RunStatus,
 } from './runs.js'
 export { shownPreview } from './shown.js'
-export { liveFigures, type StepStanding, standingOf, type Waits } from './standing.js'
+export { automationStanding, liveFigures, type StepStanding, type Waits } from './standing.js'
 export {
   archiveAutomation,
   cancelArchived,

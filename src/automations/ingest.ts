@@ -1,5 +1,5 @@
 import type { ExpressionBuilder, UpdateResult } from 'kysely'
-import { type Ending, endingOf, endRuns, makeTally, type Tally } from '../runs/index.js'
+import { type Ending, endingOf, endRuns, makeRunTally, type RunTally } from '../runs/index.js'
 import { cell, prepared, rowsOf, type Tables, type Tx } from '../store/index.js'
 import { readEngagement } from './engagement.js'
 import { hears } from './exit-rules.js'
@@ -7,13 +7,13 @@ import { eventsById, eventsOf, historyJson, type LiveRow, stateOf } from './live
 import { appended } from './run.js'
 import { wakes } from './steps.js'
 import { type IngestDeps, type NewEvent, storeEvents, type TakenEvent } from './store-events.js'
-import { type Started, startRuns } from './triggers.js'
+import { type StartedRun, startRuns } from './triggers.js'
 import { type FrozenVersion, readableVersion, type Versions } from './versions.js'
 
 export interface Heard {
   /** Runs that were parked on it and go on. */
   resumed: number
-  started: Started[]
+  started: StartedRun[]
 }
 
 /**
@@ -27,7 +27,7 @@ export async function ingestEvents(
   events: readonly NewEvent[],
 ): Promise<Heard[]> {
   const taken = await storeEvents(tx, accountId, now, events)
-  const tally = makeTally()
+  const tally = makeRunTally()
   const heard = new Map<TakenEvent, Heard>()
   for (const round of roundsOf(taken)) {
     const resumed = await resolveWaits(tx, deps.versions, round, now, tally)
@@ -66,7 +66,7 @@ async function resolveWaits(
   versions: Versions,
   taken: readonly TakenEvent[],
   now: number,
-  tally: Tally,
+  tally: RunTally,
 ): Promise<number[]> {
   const resumed = taken.map(() => 0)
   const pairs = JSON.stringify(taken.map(({ contact, name }) => [contact.id, name]))

@@ -25,7 +25,7 @@ export interface MailTemplate {
 }
 
 /** A subject line, or why the mail cannot be made. */
-export type Filled = { subject: string; merged: string | null } | { fault: string }
+export type FilledSubject = { subject: string; merged: string | null } | { fault: string }
 
 // A version's Liquid and its pieces; few templates are in use at the same time.
 const maxKept = 200
@@ -66,7 +66,7 @@ function taken(template: Template, subject: string): MailTemplate {
  * Fills in what is plain merging, and looks whether all of it can be: what is missing is said at the
  * step and not when the mail leaves. Undefined: it takes the engine (`render`).
  */
-export function fillIn({ pieces }: MailTemplate, variables: JsonObject): Filled | undefined {
+export function fillIn({ pieces }: MailTemplate, variables: JsonObject): FilledSubject | undefined {
   if (pieces === undefined) return undefined
   const missing = pieces.tags.find((tag) => tag.required && !isThere(tag.path, variables))
   if (missing !== undefined) return { fault: `render: ${missing.path.join('.')} is missing` }
@@ -86,7 +86,7 @@ export async function render(
   renderer: Renderer,
   { template, subject }: MailTemplate,
   variables: JsonObject,
-): Promise<Filled> {
+): Promise<FilledSubject> {
   const { accountId, versionId: key, html, textBody } = template
   const json = JSON.stringify(variables)
   const outcome = await renderer.render({
@@ -107,7 +107,7 @@ export async function render(
   return checked(outcome.rendered.subject, json)
 }
 
-function checked(subject: string, merged: string | null): Filled {
+function checked(subject: string, merged: string | null): FilledSubject {
   if (subject === '') return { fault: 'render: the subject is empty' }
   if (Buffer.byteLength(subject) > maxSubjectBytes) {
     return { fault: `render: the subject is longer than ${maxSubjectBytes} bytes` }

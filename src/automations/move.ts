@@ -4,7 +4,7 @@ import { OperatorError } from '../errors/index.js'
 import { cell, prepared, type Read, rowsOf, type Store } from '../store/index.js'
 import type { Automation } from './automation.js'
 import type { CompiledStep } from './compile.js'
-import type { Step } from './definition.js'
+import type { StepDefinition } from './definition.js'
 import { staysOn } from './exit-rules.js'
 import { insertListens } from './insert-runs.js'
 import { historyJson, readHistory } from './live.js'
@@ -167,7 +167,11 @@ async function targetsOf(read: Read, id: string, version: number): Promise<Targe
   }
 }
 
-function staysFor(step: Step, to: Step | undefined, version: number): string | null {
+function staysFor(
+  step: StepDefinition,
+  to: StepDefinition | undefined,
+  version: number,
+): string | null {
   if (to === undefined) return `version ${version} has no step ${step.key}`
   if (to.type !== step.type) return `in version ${version} the step is a ${to.type}`
   // What it is parked on is of the row; an event that came before would not be heard.

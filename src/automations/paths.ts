@@ -1,4 +1,4 @@
-import type { AutomationDefinition, Json, Rule, Step, Variable } from './definition.js'
+import type { AutomationDefinition, Json, Rule, StepDefinition, Variable } from './definition.js'
 import { isVariable } from './field.js'
 import { type StepFault, stepsBefore } from './graph.js'
 
@@ -25,7 +25,7 @@ export function checkPaths(definition: AutomationDefinition): StepFault[] {
 }
 
 /** The paths that a step reads. */
-function pathsOf(step: Step): string[] {
+function pathsOf(step: StepDefinition): string[] {
   switch (step.type) {
     case 'trigger':
     case 'wait_for_event':
@@ -58,7 +58,7 @@ const sources = { waits: 'wait_for_event', email: 'send_email' } as const
 function misplaced(
   path: string,
   possible: ReadonlySet<string>,
-  types: ReadonlyMap<string, Step['type']>,
+  types: ReadonlyMap<string, StepDefinition['type']>,
 ): string | undefined {
   const [root, key = ''] = path.split('.')
   if (root !== 'waits' && root !== 'email') return undefined

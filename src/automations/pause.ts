@@ -2,7 +2,7 @@ import { type Clock, pause } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { Store } from '../store/index.js'
 import type { Automation } from './automation.js'
-import { holdLive, type Release, releaseRuns } from './hold.js'
+import { type HeldRelease, holdLive, releaseRuns } from './hold.js'
 import { pausedReason } from './write-plans.js'
 
 interface PauseDeps {
@@ -33,7 +33,7 @@ export async function pauseAutomation({ store, clock }: PauseDeps, { id, status 
 export async function resumeAutomation(
   deps: PauseDeps,
   { id }: Automation,
-  how: Release,
+  how: HeldRelease,
 ): Promise<{ released: number }> {
   const { store } = deps
   const { paused_at: pausedAt } = await store.read

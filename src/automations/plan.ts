@@ -2,8 +2,14 @@ import type { Clock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import { isPassing, type Read, type Store } from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
-import { type DueRun, dueRuns, readSurroundings, type Surroundings, travellerOf } from './due.js'
-import { type Gate, type GateDeps, openGate, type Prepared, type SendStep } from './gate.js'
+import {
+  type DueRun,
+  dueRuns,
+  readSurroundings,
+  travellerOf,
+  type WalkSurroundings,
+} from './due.js'
+import { type GateDeps, openGate, type Prepared, type SendGate, type SendStep } from './gate.js'
 import { isSkipping } from './hold.js'
 import { checkLive, stateOf } from './live.js'
 import { render } from './mail-template.js'
@@ -34,7 +40,7 @@ export interface PlannedMail extends Prepared {
 }
 
 /** What becomes of a run that is due. */
-export type Plan =
+export type RunPlan =
   | { kind: 'go'; run: DueRun; state: RunState; walked: Walked; mails: PlannedMail[] }
   /** Its automation has been paused since then. */
   | { kind: 'hold'; run: DueRun; since: number }
@@ -46,9 +52,9 @@ export type Plan =
   /** Not even its version may be readable. */
   | { kind: 'fault'; run: Pick<DueRun, 'row'>; error: unknown }
 
-export interface Batch {
-  gate: Gate
-  plans: Plan[]
+export interface RunBatch {
+  gate: SendGate
+  plans: RunPlan[]
 }
 
 /**
@@ -59,13 +65,13 @@ export async function planDue(
   deps: PlanDeps,
   accountId: string,
   { now, limit }: { now: number; limit: number },
-): Promise<Batch | undefined> {
+): Promise<RunBatch | undefined> {
   const { read } = deps.store
   const rows = await dueRuns(read, { accountId, now, limit })
   if (rows.length === 0) return undefined
   const states = await standingsOf(read, [...new Set(rows.map((row) => row.automation_id))])
   const runs: DueRun[] = []
-  const broken: Plan[] = []
+  const broken: RunPlan[] = []
   for (const row of rows) {
     try {
       const version = await deps.versions(read, row.automation_id, row.version)
@@ -85,7 +91,7 @@ export async function planDue(
   if (!around.complete) {
     return await planDue(deps, accountId, { now, limit: Math.ceil(rows.length / 8) })
   }
-  const plan = async (run: DueRun): Promise<Plan> => {
+  const plan = async (run: DueRun): Promise<RunPlan> => {
     const { status, pausedAt } = states.get(run.row.automation_id) ?? archived
     if (status === 'archived') return { kind: 'cancel', run }
     if (pausedAt !== null) return { kind: 'hold', run, since: pausedAt }
@@ -126,8 +132,8 @@ async function standingsOf(read: Read, ids: readonly string[]) {
 
 async function planRun(
   deps: PlanDeps,
-  gate: Gate,
-  around: Surroundings,
+  gate: SendGate,
+  around: WalkSurroundings,
   run: DueRun,
   now: number,
 ): Promise<{ state: RunState; walked: Walked; mails: PlannedMail[] }> {
@@ -174,7 +180,7 @@ const passOver: Obstacle = { kind: 'skipped', reason: 'overdue' }
 
 async function planMails(
   { store, renderer }: PlanDeps,
-  gate: Gate,
+  gate: SendGate,
   version: FrozenVersion,
   email: string,
   { actions }: Walked,

@@ -16,7 +16,7 @@ import { openGate } from './gate.js'
 import { makeMailTemplates } from './mail-template.js'
 import { departureOf, type Traveller } from './run.js'
 import {
-  type Happening,
+  type SimulatedHappening,
   type SimulatedLine,
   type SimulatedWorld,
   type Simulation,
@@ -58,7 +58,7 @@ export type PreviewedMail =
   | { template: string; from: string; subject: string; html: string; text: string | null }
   | { template: string; from: string; fault: string }
 
-export interface Preview extends Omit<Simulation, 'lines'> {
+export interface AutomationPreview extends Omit<Simulation, 'lines'> {
   version: number | null
   lines: PreviewedLine[]
   stepOf(id: number): string | null
@@ -81,7 +81,7 @@ export async function previewAutomation(
   accountId: string,
   id: string,
   input: PreviewInput,
-): Promise<Preview> {
+): Promise<AutomationPreview> {
   const { automation, definition, compiled, worldOf } = await settingOf(deps, accountId, id, input)
   const contact = await travellerAt(deps, accountId, input.email)
   const wouldStop = await stopsOf(deps, accountId, definition, contact, automation.id)
@@ -140,9 +140,9 @@ async function settingOf(
   const compiled = compile(definition, { seed: automation.id })
   const at = input.at ?? clock.now()
   refuseMeaningless(definition, input, at)
-  const happenings: Happening[] = [
+  const happenings: SimulatedHappening[] = [
     { at, kind: 'event', name: triggerOf(definition), payload: input.payload ?? {} },
-    ...(input.events ?? []).map(({ event: name, payload = {}, ...one }): Happening => {
+    ...(input.events ?? []).map(({ event: name, payload = {}, ...one }): SimulatedHappening => {
       return { at: one.at, kind: 'event', name, payload }
     }),
   ]

@@ -2,7 +2,7 @@ import { dayMs } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import { idsOf, prepared, preparedInsert, type Tx } from '../store/index.js'
 import type { Json } from './definition.js'
-import type { Started } from './triggers.js'
+import type { StartedRun } from './triggers.js'
 
 /** An event as a client sends it; `shapes.ts` has let it through. */
 export interface EventInput {
@@ -22,11 +22,11 @@ export interface AcceptedEvent {
   contactCreated: boolean
   started: number
   resumed: number
-  automations: Started[]
+  automations: StartedRun[]
 }
 
 /** Events of a batch that have come before, each under a key of its own. */
-export interface Repeats {
+export interface EventRepeats {
   /**
    * What the event came to when it came first, or the place in this batch of the one that it repeats;
    * undefined for one that is new. Throws for a key that was used for another event.
@@ -44,7 +44,7 @@ export async function findRepeats(
   accountId: string,
   inputs: readonly EventInput[],
   now: number,
-): Promise<Repeats> {
+): Promise<EventRepeats> {
   const keys = inputs.flatMap(({ once }) => (once === undefined ? [] : [once.key]))
   const rows =
     keys.length === 0

@@ -4,11 +4,11 @@ import { type Api, type Remember, reply } from '../http/index.js'
 import { cursorOf, idInCursor, pageOf, type Read } from '../store/index.js'
 import { type AcceptDeps, acceptEvents } from './accept.js'
 import {
-  type Alongside,
   type Automation,
   findAutomation,
   listAutomations,
   readDefinition,
+  type WrittenAlongside,
 } from './automation.js'
 import { acceptBatch } from './batch.js'
 import type { JsonObject } from './definition.js'
@@ -126,7 +126,7 @@ function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void 
 
 function stateRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
   const remembered =
-    (remember: Remember): Alongside =>
+    (remember: Remember): WrittenAlongside =>
     (tx, automation) =>
       remember(tx, shownState(automation))
 

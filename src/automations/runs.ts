@@ -25,10 +25,10 @@ export interface Run {
   updatedAt: number
   history: (Omit<HistoryEntry, 'stepId'> & { step: string | null })[]
   /** What it waits for; null when it has ended, or goes on at once. */
-  waitingFor: Waiting | null
+  waitingFor: RunWait | null
 }
 
-export interface Waiting {
+export interface RunWait {
   kind: 'event' | 'delay' | 'held' | 'retry' | BlockedReason
   /** The event's name; of what is held the reason. */
   event?: string
@@ -189,7 +189,7 @@ async function withSteps(read: Read, rows: readonly RunColumns[]): Promise<Run[]
   }))
 }
 
-function waitingOf(row: RunColumns): Waiting | null {
+function waitingOf(row: RunColumns): RunWait | null {
   const { due_at: until, held_reason: held, blocked, wait_event: event, attempts = 0 } = row
   if (until === undefined) return null
   if (held != null) return { kind: 'held', reason: held, until: null }

@@ -2,7 +2,7 @@ import { isoTime } from '../clock/index.js'
 import type { Automation } from './automation.js'
 import type { CohortCounts } from './cohort.js'
 import type { AutomationDefinition } from './definition.js'
-import type { Preview } from './preview.js'
+import type { AutomationPreview } from './preview.js'
 import type { Run } from './runs.js'
 
 /** An automation as clients see it in a list. */
@@ -59,7 +59,7 @@ export function shownRun(run: Run) {
 /** A walk through an automation, as clients see it. */
 export function shownPreview(
   automationId: string,
-  { version, lines, runs, refused, cut, stepOf }: Preview,
+  { version, lines, runs, refused, cut, stepOf }: AutomationPreview,
 ) {
   return {
     automationId,

@@ -1,7 +1,7 @@
 import type { EndStatus } from '../runs/index.js'
 import type { Compiled } from './compile.js'
-import { type JsonObject, limits, type Step, type StepOf } from './definition.js'
-import { inLastHour, type Refusal, refusalOf } from './entry.js'
+import { type JsonObject, limits, type StepDefinition, type StepOf } from './definition.js'
+import { type EntryRefusal, inLastHour, refusalOf } from './entry.js'
 import { hears, listensTo, staysOn } from './exit-rules.js'
 import type { Judged } from './rule.js'
 import {
@@ -18,7 +18,7 @@ import { walk } from './walk.js'
 import { advanced, type Known, type Walked, type WalkedEntry } from './walked.js'
 
 /** Something that happens to the contact. Of what happens at the same ms, the earlier in the list is first. */
-export type Happening =
+export type SimulatedHappening =
   | { at: number; kind: 'event'; name: string; payload: StoredEvent['payload']; depth?: number }
   | { at: number; kind: 'departed'; reason: Departure }
 
@@ -26,7 +26,7 @@ export type Happening =
 export interface SimulatedWorld {
   contact: Traveller
   /** In the order of time; the first event that the trigger hears starts the run. */
-  happenings: readonly Happening[]
+  happenings: readonly SimulatedHappening[]
   /** How long after each mail of a step it is opened or clicked (ms), by the step's key. */
   opens?: ReadonlyMap<string, number>
   clicks?: ReadonlyMap<string, number>
@@ -46,7 +46,7 @@ export interface SimulatedLine {
   run: number
   /** The step's key; null for the mark of a history. */
   step: string | null
-  type: Step['type'] | null
+  type: StepDefinition['type'] | null
   result: string
   /** The operands of the condition as they were. */
   why?: Judged
@@ -70,7 +70,7 @@ export interface Simulation {
   lines: SimulatedLine[]
   runs: SimulatedRun[]
   /** Events that the trigger hears, but that start nothing. */
-  refused: { at: number; reason: Refusal }[]
+  refused: { at: number; reason: EntryRefusal }[]
   /** It is not told to its end: there are too many lines, or walks. */
   cut: boolean
 }
@@ -117,7 +117,7 @@ interface Simulating {
   version: Compiled
   world: SimulatedWorld
   /** Those still to come, in the order of time. */
-  happenings: Happening[]
+  happenings: SimulatedHappening[]
   now: number
   contact: Traveller
   departed: Departure | undefined
@@ -151,7 +151,7 @@ const begin = (version: Compiled, world: SimulatedWorld): Simulating => ({
 /** An event, as ingest takes it in: runs that were there before it hear it, then it may start one. */
 function takeIn(
   going: Simulating,
-  { name, payload, depth = 0 }: Happening & { kind: 'event' },
+  { name, payload, depth = 0 }: SimulatedHappening & { kind: 'event' },
 ): void {
   const { version, now, contact, events, starts, departed } = going
   const event = { id: events.length + 1, name, payload, at: now }

@@ -22,7 +22,7 @@ export interface Waits {
 }
 
 /** How the runs of an automation stand, step by step: of its shown version, and of others with live runs. */
-export async function standingOf(
+export async function automationStanding(
   read: Read,
   { id, version }: Pick<Automation, 'id' | 'version'>,
 ): Promise<{ steps: StepStanding[]; waits: Waits[] }> {

@@ -2,16 +2,16 @@ import { sql } from 'kysely'
 import { type AccountBilling, checkOpen } from '../billing/index.js'
 import { pause } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
-import { type EndingRow, endingOf, endRuns, makeTally } from '../runs/index.js'
+import { type EndingRow, endingOf, endRuns, makeRunTally } from '../runs/index.js'
 import { prepared, type Read, type Tx } from '../store/index.js'
 import {
-  type Alongside,
   type Automation,
   type AutomationDeps,
   findAutomation,
   nothing,
   readDefinition,
   refuseArchived,
+  type WrittenAlongside,
 } from './automation.js'
 import { checkEnabling } from './check-enabling.js'
 import type { AutomationDefinition } from './definition.js'
@@ -35,7 +35,7 @@ export async function enableAutomation(
   { store, clock }: AutomationDeps,
   billing: AccountBilling,
   id: string,
-  alongside: Alongside = nothing,
+  alongside: WrittenAlongside = nothing,
 ): Promise<Automation> {
   checkOpen(billing)
   const { accountId } = billing
@@ -121,7 +121,7 @@ export async function disableAutomation(
   { store, clock }: AutomationDeps,
   accountId: string,
   id: string,
-  alongside: Alongside = nothing,
+  alongside: WrittenAlongside = nothing,
 ): Promise<Automation> {
   return await store.write(async (tx) => {
     const automation = await findAutomation(tx, accountId, id)
@@ -133,7 +133,7 @@ export async function disableAutomation(
   })
 }
 
-async function changed(tx: Tx, { account_id, id }: Automation, alongside: Alongside) {
+async function changed(tx: Tx, { account_id, id }: Automation, alongside: WrittenAlongside) {
   const automation = await findAutomation(tx, account_id, id)
   await alongside(tx, automation)
   return automation
@@ -167,7 +167,7 @@ export async function archiveAutomation(
   deps: AutomationDeps,
   accountId: string,
   id: string,
-  alongside: Alongside = nothing,
+  alongside: WrittenAlongside = nothing,
 ): Promise<Automation> {
   const { store, clock } = deps
   const archived = await store.write(async (tx) => {
@@ -216,7 +216,7 @@ async function cancelSlice({ store, clock }: AutomationDeps, id: string): Promis
 }
 
 async function cancelRows(tx: Tx, rows: readonly EndingRow[], reason: string, at: number) {
-  const tally = makeTally()
+  const tally = makeRunTally()
   const endings = rows.map((row) => endingOf(row, 'cancelled', reason, at))
   await endRuns(tx, endings, { at, tally })
   await tally.write(tx)

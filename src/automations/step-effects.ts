@@ -1,7 +1,7 @@
 import type { UpdateResult } from 'kysely'
 import { prepared, storedObject, type Tx } from '../store/index.js'
 import { enqueueWebhook } from '../webhooks/index.js'
-import type { Plan } from './plan.js'
+import type { RunPlan } from './plan.js'
 import type { Traveller } from './run.js'
 import { type ContactChanges, changed } from './update.js'
 
@@ -15,7 +15,7 @@ const event = 'automation.step'
 export async function enqueueStepWebhooks(
   tx: Tx,
   accountId: string,
-  plans: readonly Extract<Plan, { kind: 'go' }>[],
+  plans: readonly Extract<RunPlan, { kind: 'go' }>[],
   now: number,
 ): Promise<boolean> {
   let any = false

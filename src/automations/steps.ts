@@ -33,16 +33,16 @@ export type Taken =
   /** Goes on along that edge; where there is none the run has come to its end. */
   { edge: string; result: string; why?: Judged; eventId?: number } | Next
 
-export type Ended = Next & { kind: 'end' }
+export type RunEnd = Next & { kind: 'end' }
 
-export const exit = (at: CompiledStep, reason: string): Ended => ({
+export const exit = (at: CompiledStep, reason: string): RunEnd => ({
   kind: 'end',
   stepId: at.id,
   status: 'exited',
   reason,
 })
 
-export const fail = (at: CompiledStep, reason: string): Ended => ({
+export const fail = (at: CompiledStep, reason: string): RunEnd => ({
   kind: 'end',
   stepId: at.id,
   status: 'failed',

@@ -1,8 +1,8 @@
-import { makeTally } from '../runs/index.js'
+import { makeRunTally } from '../runs/index.js'
 import { cell, prepared, rowsOf, type Store, type Tx } from '../store/index.js'
 import { capsOf, countHourly } from './hourly-cap.js'
 import { insertMails, type MailDeps, refusedMails } from './mails.js'
-import type { Batch, Plan, PlannedMail } from './plan.js'
+import type { PlannedMail, RunBatch, RunPlan } from './plan.js'
 import { applyChanges, enqueueStepWebhooks } from './step-effects.js'
 import { stillBlocked } from './wake-blocked.js'
 import { type Go, putOff, writeNext, writeOthers } from './write-plans.js'
@@ -33,12 +33,12 @@ const roomMs = 10_000
  */
 export async function takePlans(
   { store, ...deps }: TakeDeps,
-  { gate, plans }: Batch,
+  { gate, plans }: RunBatch,
   now: number,
 ): Promise<TakenSteps> {
   const { billing } = gate
   return await store.write(async (tx) => {
-    const tally = makeTally()
+    const tally = makeRunTally()
     const current = await stillBlocked(tx, billing, await stillSame(tx, plans))
     const planned = current.filter((plan) => plan.kind === 'go')
     const { going: free, refused } = await stillTrue(tx, billing.accountId, planned)
@@ -78,7 +78,7 @@ function stepsOf({ run: { version }, walked }: Go): { type: string; result: stri
  * The plans of runs that still are as they were read, and of automations that are: one that was paused or
  * archived meanwhile takes no step, and one that was resumed holds no run.
  */
-async function stillSame(tx: Tx, plans: readonly Plan[]): Promise<Plan[]> {
+async function stillSame(tx: Tx, plans: readonly RunPlan[]): Promise<RunPlan[]> {
   const read = plans.map(({ run: { row } }) => [row.id, row.seq])
   const rows = await sameAs(tx, { json: JSON.stringify(read) })
   const found = new Map(rows.map((row) => [row.id, row]))

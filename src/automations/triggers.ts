@@ -1,8 +1,8 @@
-import type { Tally } from '../runs/index.js'
+import type { RunTally } from '../runs/index.js'
 import { cell, prepared, type Read, rowsOf, type Tx } from '../store/index.js'
 import { suppressionsAmong } from '../suppression/index.js'
 import { limits } from './definition.js'
-import { inLastHour, type Refusal, refusalOf } from './entry.js'
+import { type EntryRefusal, inLastHour, refusalOf } from './entry.js'
 import { staysOn } from './exit-rules.js'
 import { type Entry, insertRuns, type NewRun, pairOf, type Trigger } from './insert-runs.js'
 import { departureOf } from './run.js'
@@ -10,13 +10,13 @@ import type { IngestDeps, TakenEvent } from './store-events.js'
 import { type FrozenVersion, readableVersion, type Versions } from './versions.js'
 
 /** What an event came to in an automation that it can start. */
-export interface Started {
+export interface StartedRun {
   automationId: string
   name: string
   started: boolean
   /** The run that is live now; null where there is none. */
   runId: string | null
-  reason?: Refusal
+  reason?: EntryRefusal
 }
 
 /** An event at an automation that it can start: what it comes to. */
@@ -29,7 +29,7 @@ interface Judged {
   entry: Entry | undefined
   /** The run that is live already. */
   running: string | undefined
-  reason: Refusal | undefined
+  reason: EntryRefusal | undefined
 }
 
 /**
@@ -97,8 +97,8 @@ export async function startRuns(
   { accountId, now, full = false, tally }: Starting,
   events: readonly TakenEvent[],
   only?: Trigger,
-): Promise<Started[][]> {
-  const answers = events.map((): Started[] => [])
+): Promise<StartedRun[][]> {
+  const answers = events.map((): StartedRun[] => [])
   const names = JSON.stringify([...new Set(events.map(({ name }) => name))].map((name) => [name]))
   const triggers = only === undefined ? await triggersOf(tx, { accountId, names }) : [only]
   const begun: NewRun[] = []
@@ -144,7 +144,7 @@ interface Starting {
   now: number
   /** As many runs are live as may be. */
   full?: boolean
-  tally: Tally
+  tally: RunTally
 }
 
 /** The enabled automations of an account that begin with one of these events (JSON: [[name], …]). */

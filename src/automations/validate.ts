@@ -16,14 +16,14 @@ import {
   type AutomationSettings,
   type Connection,
   limits,
-  type Step,
+  type StepDefinition,
 } from './definition.js'
 import { checkGraph, type StepFault } from './graph.js'
 import { jsonBytes } from './json.js'
 import { checkPaths } from './paths.js'
 import { isWindowEnd } from './window.js'
 
-export type Validated =
+export type ValidatedDefinition =
   | { definition: AutomationDefinition; faults: [] }
   | { definition: undefined; faults: StepFault[] }
 
@@ -32,7 +32,7 @@ export type Validated =
  * steps by themselves, connections, the graph, fields. What the store knows (templates, domains,
  * topics, endpoints) is not looked at: see `enable`.
  */
-export function validate(given: unknown): Validated {
+export function validate(given: unknown): ValidatedDefinition {
   const faults: StepFault[] = []
   const say = (error: string) => faults.push({ key: null, error })
   const fields = { steps: must(list), connections: must(list), settings: may(settings) }
@@ -49,7 +49,9 @@ export function validate(given: unknown): Validated {
   if (faults.length > 0) return { definition: undefined, faults }
   // Each part has just been held against its type.
   const definition: AutomationDefinition = {
-    steps: (steps as Step[]).map((step) => ({ ...step, config: step.config ?? {} }) as Step),
+    steps: (steps as StepDefinition[]).map(
+      (step) => ({ ...step, config: step.config ?? {} }) as StepDefinition,
+    ),
     connections: connections as Connection[],
     ...(given.settings === undefined ? {} : { settings: given.settings as AutomationSettings }),
   }

@@ -3,7 +3,7 @@ import { type AccountBilling, changedAccounts, noteWoken, revisionOf } from '../
 import { type Clock, pause } from '../clock/index.js'
 import { cell, prepared, rowsOf, type Store, type Tx } from '../store/index.js'
 import { blockedReason } from './hold.js'
-import type { Plan } from './plan.js'
+import type { RunPlan } from './plan.js'
 import type { BlockedReason } from './run.js'
 
 /** Why runs wait that a change of their account may let go on; the others have their own times. */
@@ -94,14 +94,14 @@ const makeDue = prepared<{ json: string; now: number }, UpdateResult>((db, { jso
 export async function stillBlocked(
   tx: Tx,
   { accountId, revision }: AccountBilling,
-  plans: readonly Plan[],
-): Promise<Plan[]> {
+  plans: readonly RunPlan[],
+): Promise<RunPlan[]> {
   const blocked = new Set(plans.filter(isBlockedByAccount))
   if (blocked.size === 0 || (await revisionOf(tx, accountId)) === revision) return [...plans]
   return plans.filter((plan) => !blocked.has(plan))
 }
 
-function isBlockedByAccount(plan: Plan): boolean {
+function isBlockedByAccount(plan: RunPlan): boolean {
   if (plan.kind === 'wait') return isOfAccount(plan.reason)
   if (plan.kind !== 'go') return false
   const { next } = plan.walked

@@ -1,19 +1,25 @@
 import { createHash } from 'node:crypto'
 import type { Compiled } from './compile.js'
-import { type Branch, limits, type Step, type StepOf, type StepType } from './definition.js'
+import {
+  type Branch,
+  limits,
+  type StepDefinition,
+  type StepOf,
+  type StepType,
+} from './definition.js'
 import { staysOn } from './exit-rules.js'
 import { resolve } from './field.js'
 import { judge } from './rule.js'
 import type { BlockedReason, RunState } from './run.js'
 import {
   delay,
-  type Ended,
   exit,
   factsOf,
   fail,
   filledIn,
   type Going,
   note,
+  type RunEnd,
   send,
   type Taken,
   waitForEvent,
@@ -71,7 +77,7 @@ function leaving(state: Going): Next | undefined {
   return end
 }
 
-function endOf({ version, run, known, now, at, steps }: Going): Ended | undefined {
+function endOf({ version, run, known, now, at, steps }: Going): RunEnd | undefined {
   const departed = known.contact === undefined ? 'deleted' : known.departed
   if (departed !== undefined && !staysOn(version, departed)) return exit(at, departed)
   if (now - run.startedAt > limits.runAgeMs) return exit(at, 'expired')
@@ -140,8 +146,10 @@ function takeStep(state: Going): Next | undefined {
 }
 
 // The table has a function for each type, which the compiler cannot follow through the union.
-function take<T extends StepType>(state: Going, step: Step): Taken {
-  const steps = takes as { [T in StepType]: (state: Going, step: Step) => Taken } & typeof takes
+function take<T extends StepType>(state: Going, step: StepDefinition): Taken {
+  const steps = takes as {
+    [T in StepType]: (state: Going, step: StepDefinition) => Taken
+  } & typeof takes
   return steps[step.type as T](state, step as StepOf<T>)
 }
 

@@ -1,9 +1,9 @@
 import type { UpdateResult } from 'kysely'
-import { columnOf, type Ending, endingOf, endRuns, type Tally } from '../runs/index.js'
+import { columnOf, type Ending, endingOf, endRuns, type RunTally } from '../runs/index.js'
 import { cell, prepared, rowsOf, type Tx } from '../store/index.js'
 import { blockedMark, holdLive } from './hold.js'
 import { historyJson, readHistory, waitsJson } from './live.js'
-import type { Plan } from './plan.js'
+import type { RunPlan } from './plan.js'
 import { appended, type HistoryEntry } from './run.js'
 import { advanced } from './walked.js'
 
@@ -12,14 +12,14 @@ const retryMs = [60_000, 300_000, 1_800_000, 7_200_000, 28_800_000]
 
 const maxReason = 300
 
-export type Go = Extract<Plan, { kind: 'go' }>
+export type Go = Extract<RunPlan, { kind: 'go' }>
 
 /** Where runs wait now, and those that have ended. */
 export async function writeNext(
   tx: Tx,
   plans: readonly Go[],
   now: number,
-  tally: Tally,
+  tally: RunTally,
 ): Promise<void> {
   const rows: unknown[][] = []
   const endings: Ending[] = []
@@ -69,7 +69,7 @@ function historyOf({ run: { row }, walked, mails }: Go): string {
 }
 
 /** Each step that the run has left counts by its result, and each that it has come to as entered. */
-function countSteps({ run: { row }, walked: { history, next }, mails }: Go, tally: Tally): void {
+function countSteps({ run: { row }, walked: { history, next }, mails }: Go, tally: RunTally): void {
   const left: number[] = []
   for (const { stepId, result } of history) {
     const column = columnOf(result)
@@ -113,9 +113,9 @@ const moveLive = prepared<{ json: string; now: number }, UpdateResult>((db, { js
 /** Runs that did not go: of automations that are paused or archived, and those that broke. */
 export async function writeOthers(
   tx: Tx,
-  plans: readonly Plan[],
+  plans: readonly RunPlan[],
   now: number,
-  tally: Tally,
+  tally: RunTally,
 ): Promise<void> {
   const held = plans.flatMap((plan) =>
     plan.kind === 'hold' ? [[plan.run.row.id, plan.since]] : [],
@@ -144,9 +144,9 @@ export async function writeOthers(
 /** Where they are, with what woke them and with their marks: all of it counts once they go on. */
 async function writeWaiting(
   tx: Tx,
-  plans: readonly Extract<Plan, { kind: 'wait' }>[],
+  plans: readonly Extract<RunPlan, { kind: 'wait' }>[],
   now: number,
-  tally: Tally,
+  tally: RunTally,
 ): Promise<void> {
   const rows = plans.map(({ run: { row }, reason, until }) => {
     if (row.status === 'running') {

@@ -15,7 +15,7 @@ export type Order =
     }
   | { kind: 'verify'; file: string; scratch: string; keyFile: string; passphraseFile: string }
 
-export type Done =
+export type BackupResult =
   | { file: string; sizeBytes: number; tookMs: number; madeAt: number; rows: number }
   | { error: string }
 
@@ -29,9 +29,9 @@ export async function inProcess(order: Order, signal: AbortSignal) {
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     said = (said + text).slice(-1_000)
   })
-  let done: Done | undefined
+  let done: BackupResult | undefined
   child.once('message', (message) => {
-    done = message as Done
+    done = message as BackupResult
   })
   const ended = new Promise<void>((resolve) => {
     child.once('close', () => resolve())

@@ -4,7 +4,7 @@ import type { JobResult } from '../calendar/index.js'
 import { type Clock, dayMs, systemClock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
-import { type Done, inProcess, type Order } from './apart.js'
+import { type BackupResult, inProcess, type Order } from './apart.js'
 import { runHook } from './hook.js'
 import { makeBackup } from './make.js'
 import { keyName } from './manifest.js'
@@ -73,7 +73,7 @@ export async function carryOut(
   order: Order,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
-): Promise<Exclude<Done, { error: string }>> {
+): Promise<Exclude<BackupResult, { error: string }>> {
   const clock = systemClock
   const passphrase = passphraseOf(order.passphraseFile, env)
   const began = clock.now()

@@ -1,10 +1,10 @@
 /** Reads one field of a plan: its value, or what was expected instead. */
-export type Read<T> = { expected: string; fallback: T; read(value: unknown): T | undefined }
+export type FieldReader<T> = { expected: string; fallback: T; read(value: unknown): T | undefined }
 
 /** The fields of one plan; `name` is read first, as every complaint says whose field it is. */
-export interface Fields {
+export interface PlanFields {
   readonly name: string
-  take<T>(field: string, kind: Read<T>): T
+  take<T>(field: string, kind: FieldReader<T>): T
   fault(field: string, given: unknown, expected: string): void
 }
 
@@ -13,14 +13,14 @@ export function readFields<P>(
   table: unknown,
   place: string,
   problems: string[],
-  plan: (fields: Fields) => P,
+  plan: (fields: PlanFields) => P,
 ): P {
   const given: Record<string, unknown> =
     typeof table === 'object' && table !== null ? { ...table } : {}
   const taken = new Set(['name'])
   const name = text.read(given.name)
   const whose = name === undefined ? place : `plan "${name}"`
-  const fault: Fields['fault'] = (field, value, expected) => {
+  const fault: PlanFields['fault'] = (field, value, expected) => {
     const shown = (JSON.stringify(value) ?? 'nothing').slice(0, 80)
     problems.push(`${whose}: ${field}: ${shown} given, expected ${expected}`)
   }
@@ -43,7 +43,7 @@ export function readFields<P>(
   return made
 }
 
-const text: Read<string> = {
+const text: FieldReader<string> = {
   expected: 'a text of 1 to 100 characters',
   fallback: '',
   read: (value) =>
@@ -52,13 +52,13 @@ const text: Read<string> = {
       : undefined,
 }
 
-export const optionalName: Read<string | null> = {
+export const optionalName: FieldReader<string | null> = {
   expected: `${text.expected}, or nothing`,
   fallback: null,
   read: (value) => (value === undefined ? null : text.read(value)),
 }
 
-export const names: Read<readonly string[]> = {
+export const names: FieldReader<readonly string[]> = {
   expected: `a list of texts, each ${text.expected}`,
   fallback: [],
   read: (value) =>
@@ -67,7 +67,7 @@ export const names: Read<readonly string[]> = {
       : undefined,
 }
 
-export const uuid: Read<string> = {
+export const uuid: FieldReader<string> = {
   expected: 'a UUID in lower case',
   fallback: '',
   read: (value) =>
@@ -77,13 +77,13 @@ export const uuid: Read<string> = {
       : undefined,
 }
 
-export const flag: Read<boolean> = {
+export const flag: FieldReader<boolean> = {
   expected: 'true or false',
   fallback: false,
   read: (value) => (typeof value === 'boolean' ? value : undefined),
 }
 
-export const wholeNumber = (min: number, max: number): Read<number> => ({
+export const wholeNumber = (min: number, max: number): FieldReader<number> => ({
   expected: `a whole number from ${min} to ${max}`,
   fallback: max,
   read: (value) =>
@@ -93,7 +93,7 @@ export const wholeNumber = (min: number, max: number): Read<number> => ({
 })
 
 /** Null for "unlimited". */
-export function limit(min: number): Read<number | null> {
+export function limit(min: number): FieldReader<number | null> {
   const number = wholeNumber(min, 1e12)
   return {
     expected: `${number.expected}, or "unlimited"`,

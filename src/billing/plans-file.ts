@@ -2,11 +2,11 @@ import { OperatorError } from '../errors/index.js'
 import { readToml } from '../toml/index.js'
 import type { EmailPlan, MarketingPlan, Plans } from './plan.js'
 import {
-  type Fields,
   flag,
   limit,
   names,
   optionalName,
+  type PlanFields,
   readFields,
   uuid,
   wholeNumber,
@@ -31,7 +31,7 @@ export function loadPlans(file: string): Plans {
   return { email, marketing, ...byDefault }
 }
 
-function emailPlan(fields: Fields): EmailPlan {
+function emailPlan(fields: PlanFields): EmailPlan {
   const monthlyLimit = fields.take('monthly_mails', limit(1))
   const dailyCap = fields.take('daily_cap', flag)
   if (dailyCap && monthlyLimit !== null && monthlyLimit < 30) {
@@ -51,7 +51,7 @@ function emailPlan(fields: Fields): EmailPlan {
   }
 }
 
-function marketingPlan(fields: Fields): MarketingPlan {
+function marketingPlan(fields: PlanFields): MarketingPlan {
   return {
     ...anyPlan(fields),
     contacts: fields.take('contacts', wholeNumber(1, 1e12)),
@@ -59,7 +59,7 @@ function marketingPlan(fields: Fields): MarketingPlan {
   }
 }
 
-function anyPlan(fields: Fields) {
+function anyPlan(fields: PlanFields) {
   return {
     id: fields.take('id', uuid),
     name: fields.name,
@@ -72,7 +72,7 @@ function readPlans<P>(
   given: unknown,
   kind: 'email' | 'marketing',
   problems: string[],
-  plan: (fields: Fields) => P,
+  plan: (fields: PlanFields) => P,
 ): P[] {
   if (!Array.isArray(given) || given.length === 0) {
     problems.push(`${kind}: expected at least one table [[${kind}]]`)

@@ -8,7 +8,7 @@ import {
   stranger,
 } from '../templates/index.js'
 
-export interface Content {
+export interface BroadcastContent {
   /** Liquid, as is the HTML. */
   subject: string
   html: string
@@ -18,7 +18,7 @@ export interface Content {
 export async function renderFor(
   renderer: Renderer,
   accountId: string,
-  { subject, html }: Content,
+  { subject, html }: BroadcastContent,
   contact: MergedContact,
 ): Promise<Rendered> {
   const outcome = await renderer.render({
@@ -46,5 +46,5 @@ export async function renderFor(
  * Refuses with a 422 what does not render even for somebody of whom nothing is known, and resolves
  * with what it is for them.
  */
-export const checkContent = (renderer: Renderer, accountId: string, content: Content) =>
+export const checkContent = (renderer: Renderer, accountId: string, content: BroadcastContent) =>
   renderFor(renderer, accountId, content, stranger)

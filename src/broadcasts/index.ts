@@ -26,7 +26,7 @@ export { campaignsWait, expandBroadcasts } from './expand.js'
 export { followBroadcasts } from './follow.js'
 export { pauseOverdue, pauseRestored } from './overdue.js'
 export { listUndelivered, type Undelivered } from './recipients.js'
-export { ratesOf, recipientCount, type Standing, standingOf } from './shown.js'
+export { type BroadcastStanding, broadcastStanding, ratesOf, recipientCount } from './shown.js'
 export {
   cancelBroadcast,
   leftToCancel,

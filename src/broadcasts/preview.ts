@@ -13,7 +13,7 @@ import { type Audience, countAudience, nextOfAudience } from './audience.js'
 import { renderFor } from './content.js'
 import { type BroadcastInput, checkBroadcast } from './create.js'
 
-export interface Preview {
+export interface AudiencePreview {
   recipientCount: number
   /** Masked addresses of some of them. */
   sample: string[]
@@ -26,7 +26,7 @@ const perPage = 250
 const mostPages = 20
 
 /** Whom a campaign would reach now; throws a 404 for list and topic, a 409 for an archived topic. */
-export async function previewAudience(read: Read, audience: Audience): Promise<Preview> {
+export async function previewAudience(read: Read, audience: Audience): Promise<AudiencePreview> {
   const { accountId, topicId } = audience
   if (topicId !== null) await findTopic(read, accountId, topicId)
   const recipientCount = await countAudience(read, audience)

@@ -8,7 +8,7 @@ import type { BroadcastRecipient } from './recipients.js'
 
 /** A campaign of a list as clients see it. `stop`: why its account's mail does not leave, or null. */
 export function shownBroadcast(broadcast: Broadcast, stop: string | null, now: number) {
-  const { status, reason } = standingOf(broadcast, stop, now)
+  const { status, reason } = broadcastStanding(broadcast, stop, now)
   return {
     id: broadcast.id,
     name: broadcast.name,
@@ -73,7 +73,7 @@ export function shownMade({ id, status, audience, scheduled_at }: Broadcast) {
 }
 
 /** How a campaign stands for whoever looks at it. */
-export interface Standing {
+export interface BroadcastStanding {
   status: BroadcastStatus
   /** Why it is paused or has failed. */
   reason: string | null
@@ -83,11 +83,11 @@ export interface Standing {
  * One that is sending, or should be by now, while its account is stopped (`stop`: why) is paused,
  * though its row does not say so: it goes on by itself once the stop is cleared.
  */
-export function standingOf(
+export function broadcastStanding(
   { status, reason, scheduled_at }: Broadcast,
   stop: string | null,
   now: number,
-): Standing {
+): BroadcastStanding {
   const due = status === 'sending' || (status === 'scheduled' && (scheduled_at ?? now) <= now)
   return due && stop !== null ? { status: 'paused', reason: stop } : { status, reason }
 }

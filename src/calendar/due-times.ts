@@ -82,7 +82,7 @@ export interface JobStanding {
 }
 
 /** In the order of the catalogue. */
-export async function readStanding(
+export async function readJobStandings(
   read: Read,
   settings: Config['jobs'],
   now: number,

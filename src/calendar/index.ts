@@ -10,7 +10,7 @@ export {
   type JobStanding,
   keepHandled,
   readHandled,
-  readStanding,
+  readJobStandings,
   scheduleInWords,
   shownDuration,
 } from './due-times.js'

@@ -15,7 +15,7 @@ interface Deps {
 }
 
 /** What became of a name's turn. */
-export type Done =
+export type TurnOutcome =
   | { kind: 'issued' | 'waits' | 'good' }
   | { kind: 'failed'; cause: string; isOfAll?: boolean; limit?: Limit }
 
@@ -32,7 +32,7 @@ export async function noteWait(
   { store, clock }: Pick<Deps, 'store' | 'clock'>,
   row: CertificateRow,
   askedMs: number | undefined,
-): Promise<Done> {
+): Promise<TurnOutcome> {
   const now = clock.now()
   // Given up after a day, as it may never be decided.
   const isOld = (row.ordered_at ?? now) < now - dayMs
@@ -52,7 +52,7 @@ export async function noteRefusal(
   deps: Deps,
   row: CertificateRow,
   { error, isOpen }: { error: unknown; isOpen: boolean },
-): Promise<Done & { kind: 'failed' }> {
+): Promise<TurnOutcome & { kind: 'failed' }> {
   const { store, clock, config, random } = deps
   const { directory } = config.tls
   const now = clock.now()
@@ -81,7 +81,7 @@ export async function noteFailure(
   { store, clock }: Pick<Deps, 'store' | 'clock'>,
   row: CertificateRow,
   { cause, fix, restMs }: { cause: string; fix: string; restMs: number },
-): Promise<Done & { kind: 'failed' }> {
+): Promise<TurnOutcome & { kind: 'failed' }> {
   const now = clock.now()
   await setRow(store, row.name, {
     ...{ failures: row.failures + 1, failed_since: row.failed_since ?? now, error: cause, fix },

@@ -1,4 +1,4 @@
-import { type Exchange, retryAfterMs } from './transport.js'
+import { type AcmeExchange, retryAfterMs } from './transport.js'
 
 /** What a directory refused (RFC 8555 §6.7). Its words are a stranger's: one line, at most 400 characters. */
 export class AcmeProblem extends Error {
@@ -16,7 +16,7 @@ export class AcmeProblem extends Error {
 const prefix = 'urn:ietf:params:acme:error:'
 
 /** The problem of an answer of 400 or more. */
-export function problemOf({ status, headers, text }: Exchange, now: number): AcmeProblem {
+export function problemOf({ status, headers, text }: AcmeExchange, now: number): AcmeProblem {
   const { type, detail } = problemFields(parsed(text))
   const words = detail === '' ? `HTTP ${status}` : detail
   return new AcmeProblem(type, words, status, retryAfterMs(headers['retry-after'], now))

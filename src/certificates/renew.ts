@@ -11,7 +11,14 @@ import { type HeldCertificate, heldOf } from './held.js'
 import { seenLimits } from './limits.js'
 import { elsewhere, type WantedName, wantedNames } from './names.js'
 import { advanceOrder } from './order.js'
-import { type Done, noFailure, noOrder, noteFailure, noteRefusal, noteWait } from './outcome.js'
+import {
+  noFailure,
+  noOrder,
+  noteFailure,
+  noteRefusal,
+  noteWait,
+  type TurnOutcome,
+} from './outcome.js'
 import { elsewhereRestMs } from './schedule.js'
 import { blankRow, dueNames, leftNames, noteOrder, readStanding, setRow } from './state.js'
 import { whenToRenew } from './when-to-renew.js'
@@ -91,7 +98,7 @@ export async function renewCertificates(deps: RenewDeps): Promise<Renewed> {
 
 type Own = RenewDeps & { openOnce: () => Promise<Directory> }
 
-async function renewOne(deps: Own, wish: WantedName, row: CertificateRow): Promise<Done> {
+async function renewOne(deps: Own, wish: WantedName, row: CertificateRow): Promise<TurnOutcome> {
   const { store, clock, dataDir, random } = deps
   const { name } = wish
   const held = heldOf(dataDir, name)
@@ -134,7 +141,7 @@ async function orderOne(
   deps: Own & { directory: Directory; countOnce: () => Promise<void> },
   row: CertificateRow,
   held: HeldCertificate | undefined,
-): Promise<Done> {
+): Promise<TurnOutcome> {
   const { store, clock, dataDir, signal, config, directory } = deps
   const { name } = row
   const purpose = `certificate ${name}`

@@ -31,7 +31,7 @@ export const blankRow: Omit<CertificateRow, 'name'> = {
   ...{ error: null, fix: null, order_url: null, order_key: null },
 }
 
-export interface Standing {
+export interface WantedCertificates {
   wanted: readonly WantedName[]
   rows: ReadonlyMap<string, CertificateRow>
   /** Names that a certificate of ACME is there for. */
@@ -43,7 +43,7 @@ export interface Standing {
 export async function readStanding(
   { store: { read }, clock, dataDir }: { store: Store; clock: Clock; dataDir: string },
   wanted: readonly WantedName[],
-): Promise<Standing> {
+): Promise<WantedCertificates> {
   const orders = await read
     .selectFrom('certificate_orders')
     .selectAll()
@@ -73,7 +73,7 @@ export async function noteOrder(
  * hour, and as each customer's day, may have.
  */
 export function dueNames(
-  { wanted, rows, held, orders }: Standing,
+  { wanted, rows, held, orders }: WantedCertificates,
   { tls }: Pick<Config, 'tls'>,
   now: number,
 ): WantedName[] {
@@ -109,7 +109,7 @@ export function dueNames(
 }
 
 /** Names that nobody wants any more: their rows, or files of theirs, are there still. */
-export function leftNames({ wanted, rows, held }: Standing): string[] {
+export function leftNames({ wanted, rows, held }: WantedCertificates): string[] {
   const still = new Set(wanted.map(({ name }) => name))
   return [...new Set([...rows.keys(), ...held])].filter((name) => !still.has(name))
 }

@@ -12,7 +12,7 @@ export interface Transport {
   signal: AbortSignal
 }
 
-export interface Exchange {
+export interface AcmeExchange {
   status: number
   headers: Record<string, string>
   text: string
@@ -27,7 +27,7 @@ const maxHeaderBytes = 16_384
 export async function exchange(
   { clock, resolver, ca, signal }: Transport,
   asked: { url: string; method: string; headers: Record<string, string>; body: string | undefined },
-): Promise<Exchange> {
+): Promise<AcmeExchange> {
   const { protocol, hostname, port, pathname, search, host } = new URL(asked.url)
   // RFC 8555 §6.1: HTTPS alone; the URLs come from the directory.
   if (protocol !== 'https:') throw new Error(`${asked.url.slice(0, 200)} is no https URL`)

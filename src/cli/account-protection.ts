@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander'
 import { type Account, findAccount } from '../accounts/index.js'
 import {
+  type AccountStanding,
   type AuditEntry,
   pauseByOperator,
   rateOf,
   readAudit,
   readStanding,
-  type Standing,
   shownRate,
   type Totals,
   unpause,
@@ -166,7 +166,7 @@ async function change(
   }
 }
 
-function jsonOf({ id, name }: Account, { warnedAt, totals, ...standing }: Standing) {
+function jsonOf({ id, name }: Account, { warnedAt, totals, ...standing }: AccountStanding) {
   const { bounce, complaint } = warnedAt
   return {
     ...{ id, name, ...standing, totals: nested(totals) },
@@ -190,7 +190,7 @@ const nested = ({ recipients, bounces, complaints, unproved, ...rest }: Totals) 
   },
 })
 
-function sayStanding({ name }: Account, standing: Standing, days: number): void {
+function sayStanding({ name }: Account, standing: AccountStanding, days: number): void {
   const { totals, paused, marketingPaused, warnedAt, providers } = standing
   sayFields({
     Account: name,
@@ -220,7 +220,7 @@ function sayStanding({ name }: Account, standing: Standing, days: number): void 
   )
 }
 
-function warned({ bounce, complaint }: Standing['warnedAt']): string {
+function warned({ bounce, complaint }: AccountStanding['warnedAt']): string {
   const parts = [
     ...(bounce === null ? [] : [`for bounces ${shownTime(bounce)}`]),
     ...(complaint === null ? [] : [`for complaints ${shownTime(complaint)}`]),

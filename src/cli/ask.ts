@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
-import type { Answer, Question } from '../app/control.js'
+import type { ControlAnswer, ControlQuestion } from '../app/control.js'
 import { controlSocket } from '../app/files.js'
-import type { Place } from './place.js'
+import type { CommandPlace } from './place.js'
 
 const usuallyWithinMs = 3_000
 /** For an overview, of which a busy machine's threads take some time to tell their parts. */
@@ -9,10 +9,10 @@ export const overviewMs = 9_000
 
 /** Asks the appliance that serves the data directory; undefined when none answers, 0 ms being any time. */
 export function askAppliance(
-  { dataDir }: Place,
-  question: Question,
+  { dataDir }: CommandPlace,
+  question: ControlQuestion,
   withinMs = usuallyWithinMs,
-): Promise<Answer | undefined> {
+): Promise<ControlAnswer | undefined> {
   return new Promise((resolve) => {
     const socket = connect(controlSocket(dataDir))
     let text = ''
@@ -23,6 +23,6 @@ export function askAppliance(
       text += chunk
     })
     // Only the appliance, which has the data directory's lock, listens there.
-    socket.on('close', () => resolve(text === '' ? undefined : (JSON.parse(text) as Answer)))
+    socket.on('close', () => resolve(text === '' ? undefined : (JSON.parse(text) as ControlAnswer)))
   })
 }

@@ -5,8 +5,8 @@ import {
   disableAutomation,
   enableAutomation,
   findAnyAutomation,
+  type HeldRelease,
   pauseAutomation,
-  type Release,
   releases,
   resumeAutomation,
 } from '../automations/index.js'
@@ -17,11 +17,11 @@ import type { CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { type CliDeps, withStore } from './database.js'
 import { say, sayJson } from './output.js'
-import { type Place, placeOf } from './place.js'
+import { type CommandPlace, placeOf } from './place.js'
 import { plansOf } from './plan.js'
 
 interface Options extends AskOptions {
-  overdue?: Release
+  overdue?: HeldRelease
 }
 
 interface Change {
@@ -29,11 +29,11 @@ interface Change {
   about: string
   help: string
   /** What goes with it, where it is asked for. */
-  intent?: (automation: Automation, overdue: Release) => Intent | undefined
+  intent?: (automation: Automation, overdue: HeldRelease) => Intent | undefined
   apply: (
     deps: CliDeps,
     automation: Automation,
-    how: { place: Place; overdue: Release },
+    how: { place: CommandPlace; overdue: HeldRelease },
   ) => Promise<{ released?: number } | undefined>
   done: (automation: Automation, changed: { released?: number }) => string
 }

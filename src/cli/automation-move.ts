@@ -17,7 +17,7 @@ import { type AskOptions, askOptions, confirmed, counted, type Intent } from './
 import { listOf } from './contact.js'
 import { withStore } from './database.js'
 import { remark, say, sayJson, sayTable } from './output.js'
-import { type Place, placeOf } from './place.js'
+import { type CommandPlace, placeOf } from './place.js'
 
 /** `automation move` and `start`. */
 export const moveAutomationRows: readonly CommandRow[] = [
@@ -136,7 +136,7 @@ async function runStart(named: string, options: StartOptions, command: Command):
 }
 
 async function start(
-  place: Place,
+  place: CommandPlace,
   named: string,
   list: string,
   options: StartOptions,
@@ -181,7 +181,7 @@ async function start(
   else remark(`'posthorn automation show ${automation.id}' says how far it is`)
 }
 
-async function stop(place: Place, named: string): Promise<void> {
+async function stop(place: CommandPlace, named: string): Promise<void> {
   const row = await withStore(place, async (deps) =>
     stopBackfill(deps, await findAnyAutomation(deps.store.read, named)),
   )

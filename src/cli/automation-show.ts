@@ -3,12 +3,12 @@ import { findAccount } from '../accounts/index.js'
 import {
   type Automation,
   type AutomationDefinition,
+  automationStanding,
   type Backfill,
   findAnyAutomation,
   findBackfill,
   readDefinition,
   type StepStanding,
-  standingOf,
   type Waits,
 } from '../automations/index.js'
 import { numbered } from './broadcast-show.js'
@@ -37,7 +37,7 @@ async function runShow(named: string, _options: unknown, command: Command): Prom
     const { definition } = await readDefinition(read, one.id, one.version)
     const account = await findAccount(read, one.account_id)
     const backfill = await findBackfill(read, one.id)
-    return { one, definition, account, backfill, ...(await standingOf(read, one)) }
+    return { one, definition, account, backfill, ...(await automationStanding(read, one)) }
   })
   const { one, definition, account, backfill, steps, waits } = found
   if (place.json) {

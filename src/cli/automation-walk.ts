@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
 import {
+  type AutomationPreview,
   afterMs,
   findAnyAutomation,
-  type Preview,
   previewAutomation,
   readHappening,
   shownPreview,
@@ -82,8 +82,8 @@ async function runWalk(named: string, options: WalkOptions, command: Command): P
   sayWalk(preview)
 }
 
-function sayWalk({ lines, runs, refused, cut, stepOf }: Preview): void {
-  const whyOf = ({ why, event, mail }: Preview['lines'][number]) => {
+function sayWalk({ lines, runs, refused, cut, stepOf }: AutomationPreview): void {
+  const whyOf = ({ why, event, mail }: AutomationPreview['lines'][number]) => {
     if (why !== undefined) return JSON.stringify(why)
     if (event !== undefined) return `${event.name} ${JSON.stringify(event.payload)}`
     if (mail === undefined) return ''

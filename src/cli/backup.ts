@@ -18,7 +18,7 @@ import { systemClock } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
-import { becomeOwner, type Place, placeOf, requireDataDir, settingsOf } from './place.js'
+import { becomeOwner, type CommandPlace, placeOf, requireDataDir, settingsOf } from './place.js'
 import { shownBytes } from './quantities.js'
 
 interface MakeOptions {
@@ -94,7 +94,11 @@ async function runList(
   await list(placeOf(command), dir)
 }
 
-async function make(place: Place, dir: string | undefined, options: MakeOptions): Promise<void> {
+async function make(
+  place: CommandPlace,
+  dir: string | undefined,
+  options: MakeOptions,
+): Promise<void> {
   const { backup } = settingsOf(place)
   becomeOwner(place)
   await requireDataDir(place)
@@ -119,8 +123,11 @@ async function make(place: Place, dir: string | undefined, options: MakeOptions)
   await sayMade(place, made)
 }
 
-const directoryOf = ({ dataDir }: Place, named: string | undefined, setting: string): string =>
-  resolve(named ?? (setting === '' ? join(dataDir, 'backups') : setting))
+const directoryOf = (
+  { dataDir }: CommandPlace,
+  named: string | undefined,
+  setting: string,
+): string => resolve(named ?? (setting === '' ? join(dataDir, 'backups') : setting))
 
 async function passphraseFor(options: MakeOptions, setting: string): Promise<string | undefined> {
   const given = givenPassphrase(options.passphraseFile, setting)
@@ -144,7 +151,7 @@ function progress(): (stage: BackupStage) => void {
   }
 }
 
-async function sayMade({ json }: Place, { file, sizeBytes, tookMs, manifest }: MadeBackup) {
+async function sayMade({ json }: CommandPlace, { file, sizeBytes, tookMs, manifest }: MadeBackup) {
   const encrypted = (await readPublicHead(file)) !== undefined
   if (json) return sayJson({ file, sizeBytes, tookMs, encrypted, ...manifest })
   say(`Made ${file}: ${shownBytes(sizeBytes)}, checked, in ${(tookMs / 1_000).toFixed(1)} s`)
@@ -194,12 +201,15 @@ async function runVerify(given: string, _options: unknown, command: Command): Pr
 }
 
 /** For a backup that is encrypted: given, or asked for. */
-export async function openingPassphrase(place: Place, option: string | undefined): Promise<string> {
+export async function openingPassphrase(
+  place: CommandPlace,
+  option: string | undefined,
+): Promise<string> {
   const setting = settingsOf(place).backup.passphraseFile
   return givenPassphrase(option, setting) ?? (await askPassphrase('Passphrase of the backup'))
 }
 
-async function list(place: Place, named: string | undefined): Promise<void> {
+async function list(place: CommandPlace, named: string | undefined): Promise<void> {
   const dir = directoryOf(place, named, settingsOf(place).backup.dir)
   const found = await findBackups(dir)
   if (place.json) {

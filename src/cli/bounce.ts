@@ -15,10 +15,10 @@ import {
 import { parkedRows } from './bounce-parked.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { say, sayFields, sayJson } from './output.js'
-import { type Place, placeOf } from './place.js'
+import { type CommandPlace, placeOf } from './place.js'
 
 /** The rules that the appliance has at its next start. */
-export const bounceRulesOf = ({ dataDir }: Place): BounceRules =>
+export const bounceRulesOf = ({ dataDir }: CommandPlace): BounceRules =>
   loadBounceRules(bounceRuleFiles(dataDir))
 
 export function bounceCommands(program: Command): void {

@@ -3,18 +3,18 @@ import { findAccount } from '../accounts/index.js'
 import { stoppedBy } from '../billing/index.js'
 import {
   type Broadcast,
+  broadcastStanding,
   findAnyBroadcast,
   listUndelivered,
   ratesOf,
   recipientCount,
-  standingOf,
 } from '../broadcasts/index.js'
 import type { Read } from '../store/index.js'
 import { watchBroadcast } from './broadcast-watch.js'
 import type { CommandRow } from './command-row.js'
 import { withStore } from './database.js'
 import { jsonTime, remark, sayFields, sayJson, sayTable, shownTime } from './output.js'
-import { type Place, placeOf } from './place.js'
+import { type CommandPlace, placeOf } from './place.js'
 import { oneLine } from './queue-show.js'
 
 const mostUndelivered = 10_000
@@ -59,7 +59,7 @@ async function runShow(
 export const stopOf = async (read: Read, accountId: string) =>
   (await stoppedBy(read, accountId, 'marketing')) ?? null
 
-async function sayUndelivered(place: Place, id: string): Promise<void> {
+async function sayUndelivered(place: CommandPlace, id: string): Promise<void> {
   const found = await withStore(place, async ({ store: { read } }) => {
     const broadcast = await findAnyBroadcast(read, id)
     return listUndelivered(read, broadcast.id, mostUndelivered)
@@ -81,7 +81,7 @@ async function forPeople(
   stop: string | null,
   now: number,
 ): Promise<Record<string, string>> {
-  const { status, reason } = standingOf(broadcast, stop, now)
+  const { status, reason } = broadcastStanding(broadcast, stop, now)
   const { openRate, clickRate } = ratesOf(broadcast)
   const account = await findAccount(read, broadcast.account_id)
   const { recipients, audience, expanded } = broadcast
@@ -119,7 +119,7 @@ export function broadcastForMachines(broadcast: Broadcast, stop: string | null, 
   const { suppressed, cancelled, opened, clicked } = broadcast
   return {
     ...{ id, accountId: account_id, listId: list_id, topicId: topic_id, name, subject },
-    ...standingOf(broadcast, stop, now),
+    ...broadcastStanding(broadcast, stop, now),
     scheduledAt: jsonTime(broadcast.scheduled_at),
     sentAt: jsonTime(broadcast.sent_at),
     endedAt: jsonTime(broadcast.ended_at),

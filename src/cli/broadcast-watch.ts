@@ -1,4 +1,4 @@
-import { type Broadcast, recipientCount, standingOf } from '../broadcasts/index.js'
+import { type Broadcast, broadcastStanding, recipientCount } from '../broadcasts/index.js'
 import { type Clock, pause } from '../clock/index.js'
 import { shownAge } from './queue-show.js'
 
@@ -30,7 +30,7 @@ export async function watchBroadcast({ look, clock, out, json }: Watch): Promise
   const samples: Sample[] = []
   for (;;) {
     const { broadcast, stop } = await look()
-    const { status } = standingOf(broadcast, stop, clock.now())
+    const { status } = broadcastStanding(broadcast, stop, clock.now())
     samples.push({ at: clock.now(), done: broadcast.recipients - broadcast.waiting })
     if (samples.length > samplesKept) samples.shift()
     const progress = progressOf(broadcast, samples)
@@ -50,7 +50,7 @@ export async function watchBroadcast({ look, clock, out, json }: Watch): Promise
   }
 }
 
-export interface Progress {
+export interface SendingProgress {
   /** Mails that have ended, of so many. */
   done: number
   total: number
@@ -61,7 +61,7 @@ export interface Progress {
 }
 
 /** How far a campaign is, and how fast by what was seen at earlier times. */
-export function progressOf(broadcast: Broadcast, samples: readonly Sample[]): Progress {
+export function progressOf(broadcast: Broadcast, samples: readonly Sample[]): SendingProgress {
   const done = broadcast.recipients - broadcast.waiting
   const total = Math.max(recipientCount(broadcast), broadcast.recipients)
   const [first] = samples
@@ -74,7 +74,7 @@ export function progressOf(broadcast: Broadcast, samples: readonly Sample[]): Pr
 
 const barWidth = 20
 
-function progressLine(status: string, { done, total, perSecond, leftMs }: Progress): string {
+function progressLine(status: string, { done, total, perSecond, leftMs }: SendingProgress): string {
   const share = total === 0 ? 0 : done / total
   const filled = Math.floor(share * barWidth)
   const bar = `[${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}]`

@@ -2,13 +2,13 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { readBilling } from '../billing/index.js'
 import {
   type Broadcast,
+  broadcastStanding,
   findAnyBroadcast,
   judgeDraft,
   listBroadcasts,
   ratesOf,
   recipientCount,
   sendDraft,
-  standingOf,
 } from '../broadcasts/index.js'
 import { changeBroadcastRows } from './broadcast-change.js'
 import { broadcastForMachines, numbered, showBroadcastRows, stopOf } from './broadcast-show.js'
@@ -65,7 +65,7 @@ async function runList(
       const { openRate, clickRate } = ratesOf(one)
       return [
         one.id,
-        standingOf(one, stop, now).status,
+        broadcastStanding(one, stop, now).status,
         numbered(recipientCount(one)),
         numbered(one.delivered + one.relayed),
         numbered(one.bounced + one.failed),

@@ -9,7 +9,7 @@ import { askAppliance } from './ask.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { withStore } from './database.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
-import { type Place, placeOf, settingsOf } from './place.js'
+import { type CommandPlace, placeOf, settingsOf } from './place.js'
 
 /** `posthorn certificate`: what the listeners offer, and how ACME stands. */
 export function certificateCommands(program: Command): void {
@@ -116,7 +116,7 @@ async function runRenew(name: string, _options: unknown, command: Command): Prom
   if (after.fix !== null) say(`What mends it: ${after.fix}`)
 }
 
-const standings = (place: Place, config: Config): Promise<CertificateStanding[]> =>
+const standings = (place: CommandPlace, config: Config): Promise<CertificateStanding[]> =>
   withStore(place, ({ store }) =>
     listCertificates({ read: store.read, config, dataDir: place.dataDir }),
   )

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import { Option } from 'commander'
 import { OperatorError } from '../errors/index.js'
 import { remark, say, sayJson, visibleLine } from './output.js'
-import type { Place } from './place.js'
+import type { CommandPlace } from './place.js'
 
 /**
  * What cannot be undone is said before it is done, with the numbers as they are then, and asked for:
@@ -38,7 +38,7 @@ export const askOptions = (): Option[] => [
 
 /** Whether to go on. If not, the command ends: everything is said, and the status set. */
 export async function confirmed(
-  place: Place,
+  place: CommandPlace,
   { yes, dryRun }: AskOptions,
   intent: Intent,
 ): Promise<boolean> {
@@ -54,10 +54,10 @@ export async function confirmed(
 }
 
 /** Whether somebody is there to answer. */
-export const isAtTerminal = ({ json }: Place): boolean =>
+export const isAtTerminal = ({ json }: CommandPlace): boolean =>
   process.stdin.isTTY && process.stderr.isTTY && !json
 
-function sayIntent({ json }: Place, { to, facts, counts }: Intent): void {
+function sayIntent({ json }: CommandPlace, { to, facts, counts }: Intent): void {
   if (json) {
     sayJson({ dryRun: true, would: to, facts, ...counts })
     return

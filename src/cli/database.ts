@@ -6,7 +6,7 @@ import { OperatorError } from '../errors/index.js'
 import type { Read, Store } from '../store/index.js'
 import { askAppliance, overviewMs } from './ask.js'
 import { audited, rememberAccount } from './audited.js'
-import { becomeOwner, type Place, requireDataDir } from './place.js'
+import { becomeOwner, type CommandPlace, requireDataDir } from './place.js'
 
 export interface CliDeps {
   store: Store
@@ -19,7 +19,7 @@ export interface CliDeps {
  * appliance a command may read, and each write throws an OperatorError.
  */
 export async function withStore<T>(
-  place: Place,
+  place: CommandPlace,
   work: (deps: CliDeps) => T | Promise<T>,
 ): Promise<T> {
   becomeOwner(place)
@@ -56,7 +56,7 @@ async function unlessHeld(store: Store, dataDir: string): Promise<Store> {
   }
 }
 
-async function refuseOtherSchema(place: Place): Promise<void> {
+async function refuseOtherSchema(place: CommandPlace): Promise<void> {
   const { latestSchema, schemaState } = await import('../store/index.js')
   const { kind, schema, writtenBy } = await schemaState(place.dataDir)
   if (kind === 'same') return

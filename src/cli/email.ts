@@ -3,7 +3,7 @@ import { findAccount } from '../accounts/index.js'
 import {
   accountOfEmail,
   type EmailRecord,
-  type Happening,
+  type MailHappening,
   readEmail,
   timelineOf,
 } from '../emails/index.js'
@@ -102,7 +102,7 @@ function asked(name: string, count: number, firstAt: string | null, events: read
   return { [name]: `${count}${first}${more}` }
 }
 
-const happeningRow = ({ at, what, recipient, reply, means }: Happening) => [
+const happeningRow = ({ at, what, recipient, reply, means }: MailHappening) => [
   ...[new Date(at).toISOString(), what, recipient ?? '-'],
   [reply?.replaceAll('\n', ' '), means].filter(Boolean).join('  '),
 ]

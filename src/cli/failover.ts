@@ -5,7 +5,7 @@ import type { Scope } from '../outbound/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type CliDeps, withStore } from './database.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
-import { type Place, placeOf, settingsOf } from './place.js'
+import { type CommandPlace, placeOf, settingsOf } from './place.js'
 import { readableShaping, routeOf } from './shaping.js'
 
 const soon = 'A running appliance obeys within seconds'
@@ -146,7 +146,7 @@ async function order(
   if (place.json) sayJson(scopes.map(forMachines))
 }
 
-function requireSmartHost(place: Place): void {
+function requireSmartHost(place: CommandPlace): void {
   if (settingsOf(place).outbound.failover.smartHosts.length > 0) return
   throw new OperatorError(
     'There is no smart host; [[outbound.failover.smart_hosts]] of the settings names one',
@@ -154,7 +154,7 @@ function requireSmartHost(place: Place): void {
 }
 
 /** Whether mail for it may be on its way: a site that was mailed or is shaped, or a domain. */
-async function isKnown(place: Place, scope: string): Promise<boolean> {
+async function isKnown(place: CommandPlace, scope: string): Promise<boolean> {
   const { readLearned } = await import('../outbound/index.js')
   const { data } = await readableShaping(place)
   if (data.providers.has(scope)) return true

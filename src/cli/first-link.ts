@@ -1,11 +1,11 @@
 import { isAnybodyThere, makeSetupLink } from '../people/index.js'
 import { withStore } from './database.js'
 import { say, styled } from './output.js'
-import { type Place, settingsOf } from './place.js'
+import { type CommandPlace, settingsOf } from './place.js'
 import { urlsOf } from './sandbox-set-up.js'
 
 /** The link that makes the first operator, a new one each time; undefined where somebody can log in already, or during an upgrade. */
-export async function firstLink(place: Place): Promise<string | undefined> {
+export async function firstLink(place: CommandPlace): Promise<string | undefined> {
   // 'posthorn upgrade' migrates by `init`, and may still put back the database of before.
   const { heldRelease } = await import('../release/index.js')
   if (heldRelease(place.dataDir) !== undefined) return undefined
@@ -18,7 +18,7 @@ export async function firstLink(place: Place): Promise<string | undefined> {
 }
 
 /** Where the private listener is reached on this machine. */
-export const linkAt = (place: Place, path: string): string =>
+export const linkAt = (place: CommandPlace, path: string): string =>
   `${urlsOf(settingsOf(place).http).privateUrl}${path}`
 
 /** What the first person opens, once the appliance runs. */

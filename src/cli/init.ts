@@ -6,7 +6,7 @@ import { packageFile } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { firstLink, sayFirstLink } from './first-link.js'
 import { say, sayFields, sayJson } from './output.js'
-import { becomeOwner, type Place, placeOf, refuseHalfRestored, settingsOf } from './place.js'
+import { becomeOwner, type CommandPlace, placeOf, refuseHalfRestored, settingsOf } from './place.js'
 import { type SandboxPorts, sandboxSettings, setUpSandbox } from './sandbox-set-up.js'
 
 interface InitOptions extends Partial<SandboxPorts> {
@@ -54,7 +54,7 @@ Examples:
     })
 }
 
-async function initialise(found: Place, options: InitOptions): Promise<void> {
+async function initialise(found: CommandPlace, options: InitOptions): Promise<void> {
   const { dataDir, json } = found
   const tell = json ? () => {} : say
   const own = configFile(dataDir)
@@ -83,7 +83,7 @@ async function initialise(found: Place, options: InitOptions): Promise<void> {
   else await finish(place, keyFile)
 }
 
-function checkSettings(place: Place, { sandbox }: InitOptions): void {
+function checkSettings(place: CommandPlace, { sandbox }: InitOptions): void {
   const { outbound } = settingsOf(place)
   if (!sandbox || outbound.route === 'sandbox') return
   throw new OperatorError(
@@ -96,7 +96,7 @@ const initialSettings = (options: InitOptions) =>
     ? sandboxSettings(options)
     : readFileSync(packageFile('config/posthorn.example.toml'), 'utf8')
 
-async function finish(place: Place, keyFile: string): Promise<void> {
+async function finish(place: CommandPlace, keyFile: string): Promise<void> {
   const { dataDir, configFile: file, json } = place
   const setupUrl = await firstLink(place)
   if (json) {
@@ -117,7 +117,7 @@ async function finish(place: Place, keyFile: string): Promise<void> {
   )
 }
 
-async function finishSandbox(place: Place, tell: (line: string) => void): Promise<void> {
+async function finishSandbox(place: CommandPlace, tell: (line: string) => void): Promise<void> {
   const sandbox = await setUpSandbox(place, settingsOf(place).http, tell)
   const setupUrl = await firstLink(place)
   if (place.json) return sayJson({ ...sandbox, setupUrl: setupUrl ?? null })

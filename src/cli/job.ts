@@ -3,7 +3,7 @@ import type { JobAnswer } from '../app/control.js'
 import {
   type JobRun,
   type JobStanding,
-  readStanding,
+  readJobStandings,
   runsOf,
   scheduleInWords,
   shownDuration,
@@ -54,7 +54,7 @@ async function runList(_options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const { jobs: settings } = settingsOf(place)
   const jobs = await withStore(place, ({ store, clock }) =>
-    readStanding(store.read, settings, clock.now()),
+    readJobStandings(store.read, settings, clock.now()),
   )
   const { zone } = settings
   if (place.json) return sayJson({ zone, jobs: jobs.map(standingInJson) })
@@ -74,7 +74,9 @@ async function runShow(given: string, options: { limit: number }, command: Comma
   const name = jobNamed(given)
   const { jobs: settings } = settingsOf(place)
   const { standing, runs } = await withStore(place, async ({ store: { read }, clock }) => ({
-    standing: (await readStanding(read, settings, clock.now())).find((one) => one.name === name),
+    standing: (await readJobStandings(read, settings, clock.now())).find(
+      (one) => one.name === name,
+    ),
     runs: await runsOf(read, name, options.limit),
   }))
   if (standing === undefined) return

@@ -2,7 +2,7 @@ import { Option } from 'commander'
 import { plansFile } from '../app/files.js'
 import { loadPlans, type Plans } from '../billing/index.js'
 import { ApiError, type ErrorCode, OperatorError } from '../errors/index.js'
-import type { Place } from './place.js'
+import type { CommandPlace } from './place.js'
 
 /** For commands that add something to an account, which its subscription may forbid. */
 export const forceOption = () =>
@@ -10,7 +10,7 @@ export const forceOption = () =>
 
 /** The plans to hold an addition to; none with `--force`, the operator's word. */
 export const plansUnlessForced = (
-  place: Place,
+  place: CommandPlace,
   { force }: { force?: boolean },
 ): Plans | undefined => (force ? undefined : loadPlans(plansFile(place.dataDir)))
 

@@ -6,7 +6,7 @@ import { type Config, loadConfig, packageFile } from '../config/index.js'
 import { exitStatus, OperatorError } from '../errors/index.js'
 
 /** Where a command works: which data directory, which settings, and how it answers. */
-export interface Place {
+export interface CommandPlace {
   dataDir: string
   /** The file of settings that was named or found; undefined: defaults and environment alone. */
   configFile: string | undefined
@@ -25,7 +25,7 @@ function usualDataDir(): string {
 }
 
 /** Reads the global options, given before or after the sub-command, and the environment. */
-export function placeOf(command: Command): Place {
+export function placeOf(command: Command): CommandPlace {
   const options = command.optsWithGlobals<{ config?: string; data?: string; json?: boolean }>()
   const { env } = process
   // systemd.exec(5): several state directories are separated by colons.
@@ -42,7 +42,7 @@ export function placeOf(command: Command): Place {
 }
 
 /** The settings of the place; OperatorError with every problem when they are wrong. */
-export function settingsOf({ configFile: file }: Place): Config {
+export function settingsOf({ configFile: file }: CommandPlace): Config {
   return loadConfig({ env: process.env, ...(file === undefined ? {} : { file }) })
 }
 
@@ -52,7 +52,7 @@ export function settingsOf({ configFile: file }: Place): Config {
  * user might have laid out leads root to a file of the system, and no command that his settings name (`backup.hook`)
  * runs as root. Settings are read before, as they may be root's alone.
  */
-export function becomeOwner(place: Place): void {
+export function becomeOwner(place: CommandPlace): void {
   const owner = ownerToBecome(place)
   if (owner === undefined) return
   process.setgroups?.([owner.gid])
@@ -65,7 +65,7 @@ export function becomeOwner(place: Place): void {
  * Acts as that user until the function that it returns is called, which makes root of it again. Only for work that
  * starts no other program: one would be root.
  */
-export function actAsOwner(place: Place): () => void {
+export function actAsOwner(place: CommandPlace): () => void {
   const owner = ownerToBecome(place)
   if (owner === undefined) return () => {}
   const groups = process.getgroups?.() ?? []
@@ -80,7 +80,7 @@ export function actAsOwner(place: Place): () => void {
   }
 }
 
-function ownerToBecome({ dataDir }: Place): { uid: number; gid: number } | undefined {
+function ownerToBecome({ dataDir }: CommandPlace): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0 || process.geteuid?.() !== 0) return undefined
   const owner = statSync(dataDir, { throwIfNoEntry: false })
   return owner === undefined || owner.uid === 0 ? undefined : owner
@@ -126,7 +126,7 @@ const noDataDir = (dataDir: string) =>
   )
 
 /** Refuses a directory that `posthorn init` has not made, or that has lost its key. */
-export async function requireDataDir({ dataDir }: Place): Promise<void> {
+export async function requireDataDir({ dataDir }: CommandPlace): Promise<void> {
   refuseHalfRestored(dataDir)
   if (isThere(applianceKeyFile(dataDir))) return
   // Only here: loading the database takes longer than all that a refusal needs.

@@ -3,10 +3,10 @@ import { plansFile } from '../app/files.js'
 import { loadPlans, type Plans } from '../billing/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { say, sayJson, sayTable, styled } from './output.js'
-import { type Place, placeOf } from './place.js'
+import { type CommandPlace, placeOf } from './place.js'
 
 /** The plans that the appliance has at its next start. */
-export const plansOf = ({ dataDir }: Place): Plans => loadPlans(plansFile(dataDir))
+export const plansOf = ({ dataDir }: CommandPlace): Plans => loadPlans(plansFile(dataDir))
 
 export function planCommands(program: Command): void {
   const plan = program.command('plan').description('plans that accounts can have')

@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline/promises'
 import { OperatorError } from '../errors/index.js'
-import type { Reading } from '../setup/index.js'
+import type { AnswerReading } from '../setup/index.js'
 import { say, styled } from './output.js'
 
 /** Questions to a person at a terminal, one after another. */
 export interface Questions {
   /** Asks until the answer can be read; Enter takes `fallback`, and an empty line is no answer where there is none. */
-  ask<T>(title: string, fallback: string, read: (text: string) => Reading<T>): Promise<T>
+  ask<T>(title: string, fallback: string, read: (text: string) => AnswerReading<T>): Promise<T>
   /** Yes or no; Enter takes `fallback`. */
   confirm(title: string, fallback: boolean): Promise<boolean>
   close(): void

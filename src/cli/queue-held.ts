@@ -3,14 +3,14 @@ import { listPaused } from '../broadcasts/index.js'
 import { countSetAside } from '../webhooks/index.js'
 import { withStore } from './database.js'
 import { jsonTime, remark, say, sayTable, shownTime } from './output.js'
-import type { Place } from './place.js'
+import type { CommandPlace } from './place.js'
 import { type FilterOptions, filterOf } from './queue-filter.js'
 import { oneLine } from './queue-show.js'
 
 type OthersHeld = Awaited<ReturnType<typeof othersHeld>>
 
 /** What waits for the operator beside deliveries: runs and webhooks are none of a narrower choice. */
-export async function othersHeld(place: Place, options: FilterOptions) {
+export async function othersHeld(place: CommandPlace, options: FilterOptions) {
   return await withStore(place, async ({ store: { read }, clock }) => {
     const { accountId, broadcastId, ...others } = await filterOf(read, options, clock.now())
     const paused = await listPaused(read, accountId)

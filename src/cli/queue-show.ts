@@ -2,12 +2,12 @@ import { type Command, Option } from 'commander'
 import { listAccounts } from '../accounts/index.js'
 import {
   conversationOf,
-  type Ended,
+  type EndedDelivery,
   type Explained,
   explainOne,
   findDeliveries,
   type GateOf,
-  type Waiting,
+  type WaitingDelivery,
   type WhyWaiting,
 } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
@@ -15,7 +15,7 @@ import { askAppliance } from './ask.js'
 import type { CommandRow } from './command-row.js'
 import { withStore } from './database.js'
 import { jsonTime, say, sayFields, sayJson, sayText, shownSoon, shownTime } from './output.js'
-import { type Place, placeOf } from './place.js'
+import { type CommandPlace, placeOf } from './place.js'
 import { idOf } from './queue-filter.js'
 
 // A session in the clear with one refusal, whole.
@@ -124,7 +124,7 @@ function sayEnd(id: number, transcript: string): void {
 
 /** What the running appliance knows of the gates; undefined of each when none runs. */
 export const gatesOf =
-  (place: Place): GateOf =>
+  (place: CommandPlace): GateOf =>
   async (stream) =>
     (await askAppliance(place, { gateOf: stream }))?.gate ?? undefined
 
@@ -137,7 +137,7 @@ async function findKnown(read: Parameters<typeof findDeliveries>[0], given: stri
 }
 
 function waitingForPeople(
-  delivery: Waiting,
+  delivery: WaitingDelivery,
   accountName: string,
   why: WhyWaiting,
   now: number,
@@ -168,10 +168,12 @@ function waitingForPeople(
   }
 }
 
-const campaignOf = ({ broadcastId }: Pick<Waiting, 'broadcastId'>): Record<string, string> =>
+const campaignOf = ({
+  broadcastId,
+}: Pick<WaitingDelivery, 'broadcastId'>): Record<string, string> =>
   broadcastId === null ? {} : { Campaign: broadcastId }
 
-function endedForPeople(delivery: Ended): Record<string, string> {
+function endedForPeople(delivery: EndedDelivery): Record<string, string> {
   return {
     Delivery: String(delivery.id),
     Email: delivery.emailId,
@@ -203,7 +205,7 @@ export function waitingForMachines({ delivery, why }: Explained) {
   }
 }
 
-function endedForMachines({ transcript, ...row }: Ended) {
+function endedForMachines({ transcript, ...row }: EndedDelivery) {
   return {
     ...row,
     transcript: transcript || null,

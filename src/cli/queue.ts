@@ -1,19 +1,19 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import {
+  type DeliveryStanding,
   type DueStream,
   type Explained,
   explainAll,
   type LiveGate,
   listWaiting,
   type QueueFilter,
-  type Standing,
   summarise,
 } from '../deliveries/index.js'
 import { queueClass } from '../store/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { withStore } from './database.js'
 import { jsonTime, remark, say, sayJson, sayTable, shownSoon, shownTime } from './output.js'
-import { type Place, placeOf } from './place.js'
+import { type CommandPlace, placeOf } from './place.js'
 import { changeRows } from './queue-change.js'
 import { type FilterOptions, filterOf, filterOptions } from './queue-filter.js'
 import { othersForMachines, othersHeld, sayOthersHeld } from './queue-held.js'
@@ -92,13 +92,16 @@ async function runSummary(options: FilterOptions, command: Command): Promise<voi
     lanes.map(async ({ first, ...row }) => [row, first && (await gateOf(first))] as const),
   )
   if (place.json) {
-    const shown = <T extends Standing>(row: T) => ({ ...row, oldestAt: jsonTime(row.oldestAt) })
+    const shown = <T extends DeliveryStanding>(row: T) => ({
+      ...row,
+      oldestAt: jsonTime(row.oldestAt),
+    })
     return sayJson({
       classes: classes.map(shown),
       domains: gates.map(([row, gate]) => forMachines(row, gate)),
     })
   }
-  const cells = (row: Standing) => [
+  const cells = (row: DeliveryStanding) => [
     ...[row.waiting, row.due, row.inFlight, row.deferred, row.scheduled].map(String),
     ...[String(row.held), String(row.stopped), shownAge(now - row.oldestAt)],
   ]
@@ -148,7 +151,7 @@ async function runHeld(options: ListOptions, command: Command): Promise<void> {
 const nothingWaits = 'Nothing waits'
 
 async function sayList(
-  place: Place,
+  place: CommandPlace,
   options: ListOptions,
   more: QueueFilter,
   row: (explained: Explained, now: number) => Record<string, string>,
@@ -172,7 +175,10 @@ async function sayList(
   if (found.length > options.limit) remark('There are more: --limit shows them')
 }
 
-function forMachines({ lane, ...row }: Standing & { lane: string }, gate: LiveGate | undefined) {
+function forMachines(
+  { lane, ...row }: DeliveryStanding & { lane: string },
+  gate: LiveGate | undefined,
+) {
   const live = gate === undefined ? null : { ...gate, until: jsonTime(gate.until ?? null) }
   return { domain: lane, ...row, oldestAt: jsonTime(row.oldestAt), gate: live }
 }

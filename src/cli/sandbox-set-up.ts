@@ -5,7 +5,7 @@ import { type Config, openApplianceKey } from '../config/index.js'
 import { staticResolver } from '../dns/index.js'
 import { addDomain, listDomains, verifyDomain } from '../domains/index.js'
 import { type CliDeps, withStore } from './database.js'
-import type { Place } from './place.js'
+import type { CommandPlace } from './place.js'
 import { plansOf } from './plan.js'
 
 export interface SandboxPorts {
@@ -62,7 +62,7 @@ allow = ["127.0.0.0/8", "::1"]
 
 /** Account, domain and a new API key in an initialised data directory. */
 export function setUpSandbox(
-  place: Place,
+  place: CommandPlace,
   http: Config['http'],
   tell: (line: string) => void,
 ): Promise<Sandbox> {
@@ -80,14 +80,14 @@ export function setUpSandbox(
 }
 
 /** With the largest marketing plan, so that campaigns can be tried at once. */
-async function makeAccount(deps: CliDeps, place: Place) {
+async function makeAccount(deps: CliDeps, place: CommandPlace) {
   const marketing = plansOf(place).marketing.at(-1) ?? null
   const account = await createAccount(deps, accountName)
   await deps.store.write((tx) => setMarketingPlan(tx, account.id, marketing))
   return account
 }
 
-async function trustDomain(deps: CliDeps, place: Place, accountId: string): Promise<string> {
+async function trustDomain(deps: CliDeps, place: CommandPlace, accountId: string): Promise<string> {
   const domains = await listDomains(deps.store.read, accountId)
   const there = domains.find(({ name }) => name === domainName)
   if (there?.trusted) return 'is there, kept'

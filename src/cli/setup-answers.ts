@@ -1,8 +1,8 @@
 import { OperatorError } from '../errors/index.js'
 import {
+  type AnswerReading,
   guessDomain,
   type MachineGuess,
-  type Reading,
   readAnswer,
   type SetupAnswers,
   sandboxAnswers,
@@ -65,7 +65,7 @@ export async function gatherAnswers(sources: Sources): Promise<SetupAnswers> {
     given: string | undefined,
     guessed: string,
   ): Promise<SetupAnswers[K]> => {
-    const read = readAnswer[name] as (text: string) => Reading<SetupAnswers[K]>
+    const read = readAnswer[name] as (text: string) => AnswerReading<SetupAnswers[K]>
     const standing = known[name]
     if (sources.isFixed && standing !== undefined && name !== 'domain')
       return standing as SetupAnswers[K]
@@ -109,7 +109,7 @@ async function takeCertificates(
 const hidden = (address: string) =>
   `${address} is not public: the world cannot see mail come from there`
 
-function must<T>(reading: Reading<T>, option: string): T {
+function must<T>(reading: AnswerReading<T>, option: string): T {
   if ('value' in reading) return reading.value
   throw new OperatorError(`${option}: ${reading.problem}`)
 }

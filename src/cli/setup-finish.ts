@@ -5,7 +5,7 @@ import { examine, type Finding } from '../doctor/index.js'
 import { recordSettings, verifyDomain, zoneFile } from '../domains/index.js'
 import {
   leftToDo,
-  type Started,
+  type StartedService,
   serviceName,
   startService,
   systemdRuns,
@@ -73,7 +73,7 @@ function start(
   { place, options, checks }: SetupWork,
   { isChanged, isDirect }: { isChanged: boolean; isDirect: boolean },
   tell: (verb: string, what: string) => void,
-): Started {
+): StartedService {
   const started = startService({
     isWanted: options.start,
     isSystem: place.isSystem,

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { configFile } from '../app/files.js'
 import { systemConfigDir, systemDataDir } from '../setup/index.js'
-import { type Place, placeOf } from './place.js'
+import { type CommandPlace, placeOf } from './place.js'
 
-export interface SetupPlace extends Place {
+export interface SetupPlace extends CommandPlace {
   configFile: string
   /** It is there already. */
   hasSettings: boolean

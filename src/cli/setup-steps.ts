@@ -16,7 +16,6 @@ import { openApplianceKey, packageFile } from '../config/index.js'
 import type { Finding } from '../doctor/index.js'
 import { listDomains } from '../domains/index.js'
 import {
-  differences,
   type First,
   type FoundSettings,
   findUser,
@@ -29,6 +28,7 @@ import {
   type SetupAnswers,
   sandboxAnswers,
   serviceName,
+  settingsDifferences,
   settingsText,
   systemdRuns,
   userCommand,
@@ -114,7 +114,7 @@ export async function makeAll(work: SetupWork): Promise<Made> {
   makeDirs(place, isNew, tell)
   const settings = writeSettings(work)
   tell(settings === 'kept' ? 'kept' : 'written', place.configFile)
-  const differ = work.found === 'theirs' ? differences(settingsOf(place), given(work)) : []
+  const differ = work.found === 'theirs' ? settingsDifferences(settingsOf(place), given(work)) : []
   for (const one of differ) tell('', styled('yellow', `differs: ${one}`))
   const first = await asOwner(place, async () => {
     const { makeDatabase } = await import('../app/own-database.js')

@@ -10,16 +10,16 @@ import type { ExplainedSite, Policy, ShapingData, ShapingLimits } from '../outbo
 import { addCommands, type CommandRow } from './command-row.js'
 import { withStore } from './database.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime, styled } from './output.js'
-import { type Place, placeOf, settingsOf } from './place.js'
+import { type CommandPlace, placeOf, settingsOf } from './place.js'
 
 /** The shaping that the appliance has at its next start; loaded late, as all of outbound comes along. */
-export async function shapingOf({ dataDir }: Place): Promise<ShapingData> {
+export async function shapingOf({ dataDir }: CommandPlace): Promise<ShapingData> {
   const { loadShaping } = await import('../outbound/index.js')
   return loadShaping(shapingFiles(dataDir))
 }
 
 /** The same without the operator's files that are bad, and what is wrong with those. */
-export async function readableShaping({ dataDir }: Place) {
+export async function readableShaping({ dataDir }: CommandPlace) {
   const { loadReadableShaping } = await import('../outbound/index.js')
   return loadReadableShaping(shapingFiles(dataDir))
 }
@@ -63,14 +63,14 @@ async function runShow(given: string, _options: unknown, command: Command): Prom
   await showAll(place, domain, route, found)
 }
 
-export async function routeOf(place: Place, domain: string): Promise<MxRoute> {
+export async function routeOf(place: CommandPlace, domain: string): Promise<MxRoute> {
   const { dns, outbound } = settingsOf(place)
   const { routeOfDomain } = await import('../outbound/index.js')
   return routeOfDomain(openResolver(dns, systemClock), domain, outbound)
 }
 
 async function showAll(
-  place: Place,
+  place: CommandPlace,
   domain: string,
   route: MxRoute,
   found: ExplainedSite | undefined,

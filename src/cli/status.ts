@@ -2,7 +2,12 @@ import type { Command } from 'commander'
 import { listenerCertificates } from '../app/certificates.js'
 import { dayMs, shownFor } from '../clock/index.js'
 import { packageVersion } from '../config/index.js'
-import { type ApplianceStatus, type Flow, readStatus, type TroubledSite } from '../doctor/index.js'
+import {
+  type ApplianceStatus,
+  type MailFlow,
+  readStatus,
+  type TroubledSite,
+} from '../doctor/index.js'
 import { askAppliance, overviewMs } from './ask.js'
 import { withStore } from './database.js'
 import { jsonTime, say, sayJson, sayTable, shownTime, styled, visibleLine } from './output.js'
@@ -98,7 +103,7 @@ function sayHead({ overview, aliveAt, now }: ApplianceStatus): void {
   say(listeners.map(({ name, at }) => `${name} ${at}`).join('   '))
 }
 
-function flowRow({ ms, accepted, delivered, deferred, bounced }: Flow): string[] {
+function flowRow({ ms, accepted, delivered, deferred, bounced }: MailFlow): string[] {
   return [
     shownFor(ms),
     ...[accepted, delivered, deferred, bounced].map((n) => n.toLocaleString('en-GB')),

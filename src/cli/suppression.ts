@@ -4,12 +4,12 @@ import { OperatorError } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
 import {
   exportSuppressions,
-  type ImportCounts,
   importSuppressions,
   type LineFault,
   lift,
   listSuppressions,
   type Suppression,
+  type SuppressionImportCounts,
   type SuppressionReason,
   type SuppressionScope,
   suppress,
@@ -264,7 +264,7 @@ const removalOf = (addresses: readonly string[], records: readonly Suppression[]
   how: 'mild',
 })
 
-const importOf = (account: string, { added, known, faults }: ImportCounts): Intent => ({
+const importOf = (account: string, { added, known, faults }: SuppressionImportCounts): Intent => ({
   to: `suppress ${counted(added, 'address', 'addresses')} in "${account}"`,
   facts: [
     `Lines that are known already: ${known}; that cannot be read: ${faults}`,

@@ -18,7 +18,7 @@ import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, counted, type Intent } from './confirm.js'
 import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
 import { jsonTime, say, sayFields, sayJson, sayTable, sayText, shownTime, warn } from './output.js'
-import { type Place, placeOf } from './place.js'
+import { type CommandPlace, placeOf } from './place.js'
 import { faultWithExcerpt, readInput, readVariables, versionNumber } from './template-input.js'
 
 interface TemplateOptions {
@@ -237,7 +237,7 @@ function sayUse({ name, liveRuns, warnings }: TemplateUse): void {
 
 /** Opens the store on the chosen account; what an API client would be told, the operator is told. */
 async function withTemplates<T>(
-  place: Place,
+  place: CommandPlace,
   options: { account?: string },
   work: (deps: CliDeps & { accountId: string }) => Promise<T>,
 ): Promise<T> {

@@ -6,7 +6,7 @@ import type { Overview } from '../doctor/index.js'
 import { OperatorError } from '../errors/index.js'
 import { askAppliance, overviewMs } from './ask.js'
 import { withStore } from './database.js'
-import { type Place, placeOf } from './place.js'
+import { type CommandPlace, placeOf } from './place.js'
 import { frameOf, type SortBy, sortings } from './top-frame.js'
 
 interface Options {
@@ -61,7 +61,7 @@ that a thread came late to anything within the last minute; CPU is of one core.`
     })
 }
 
-async function ask(place: Place): Promise<Overview> {
+async function ask(place: CommandPlace): Promise<Overview> {
   const overview = (await askAppliance(place, { overview: true }, overviewMs))?.overview
   if (overview !== undefined) return overview
   throw new OperatorError(

@@ -10,15 +10,15 @@ import {
   type Layout,
   makeLayout,
   makeService,
-  type Plan,
-  type Progress,
   readJournal,
   runWell,
-  type Step,
   type Switched,
+  type SwitchProgress,
+  type SwitchStep,
   thisMachine,
   type UpgradeDeps,
   type Upgraded,
+  type UpgradePlan,
   upgrade,
   whileAlone,
 } from '../release/index.js'
@@ -26,7 +26,7 @@ import { askAppliance } from './ask.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { askOptions, confirmed } from './confirm.js'
 import { remark, say, sayFields, sayJson, warn } from './output.js'
-import { actAsOwner, type Place, placeOf } from './place.js'
+import { actAsOwner, type CommandPlace, placeOf } from './place.js'
 
 interface Options {
   back?: true
@@ -115,7 +115,7 @@ async function runUpgrade(
   })
 }
 
-function depsOf(place: Place, { prefix, service, manager, timeout }: Options): UpgradeDeps {
+function depsOf(place: CommandPlace, { prefix, service, manager, timeout }: Options): UpgradeDeps {
   const { dataDir, configFile } = place
   const asOwner = <T>(work: () => T): T => {
     const back = actAsOwner(place)
@@ -155,8 +155,11 @@ function depsOf(place: Place, { prefix, service, manager, timeout }: Options): U
   }
 }
 
-function lineOf({ step, journal: { from, to, migrates, why } }: Progress): string | undefined {
-  const lines: Partial<Record<Step | 'back', string>> = {
+function lineOf({
+  step,
+  journal: { from, to, migrates, why },
+}: SwitchProgress): string | undefined {
+  const lines: Partial<Record<SwitchStep | 'back', string>> = {
     stop: `Stopping ${from}`,
     ...(migrates ? { copy: 'Copying the database', migrate: 'Bringing it up to date' } : {}),
     switch: `Switching to ${to}`,
@@ -168,7 +171,7 @@ function lineOf({ step, journal: { from, to, migrates, why } }: Progress): strin
 
 /** What a killed upgrade has left comes first; true when that was all that was asked for. */
 async function finish(
-  place: Place,
+  place: CommandPlace,
   deps: UpgradeDeps,
   options: Options & { isAlone: boolean },
 ): Promise<boolean> {
@@ -187,7 +190,7 @@ async function finish(
 }
 
 /** dpkg unpacks the package, whose script comes back here with a folder. */
-async function byPackage(place: Place, file: string, { sha256, ...options }: Options) {
+async function byPackage(place: CommandPlace, file: string, { sha256, ...options }: Options) {
   const checked = await checkFile(file, sha256)
   if (!checked) warn(unchecked(file))
   const facts = [
@@ -204,7 +207,7 @@ const unchecked = (file: string) =>
   `${file} was not checked against anything: no --sha256, FILE.sha256 or SHA256SUMS says whose bytes these are`
 
 /** Its own program is run to look at it, with the rights of this command. */
-async function trusted(place: Place, options: Options, release: string, file: string) {
+async function trusted(place: CommandPlace, options: Options, release: string, file: string) {
   warn(unchecked(file))
   if (options.yes) return true
   return await confirmed(place, options, {
@@ -214,7 +217,7 @@ async function trusted(place: Place, options: Options, release: string, file: st
   })
 }
 
-function intentOf({ from, to, migrates, running }: Plan) {
+function intentOf({ from, to, migrates, running }: UpgradePlan) {
   const facts = [
     running
       ? 'The appliance is stopped for some seconds, and goes back to the old release by itself if the new one is not healthy'
@@ -232,7 +235,7 @@ function intentOf({ from, to, migrates, running }: Plan) {
   }
 }
 
-function sayDone(place: Place, done: Upgraded) {
+function sayDone(place: CommandPlace, done: Upgraded) {
   switch (done.kind) {
     case 'not confirmed':
       return
@@ -274,7 +277,7 @@ function wentBack({
   )
 }
 
-function showInstalled({ json, dataDir }: Place, layout: Layout) {
+function showInstalled({ json, dataDir }: CommandPlace, layout: Layout) {
   const [current, previous] = [layout.current(), layout.previous()]
   const all = layout.all().map(({ name }) => name)
   if (json) {

@@ -21,7 +21,7 @@ import { accountOption, type CliDeps, chosenAccount, withStore } from './databas
 import { linkAt } from './first-link.js'
 import { withHints } from './limits.js'
 import { jsonTime, remark, say, sayJson, sayTable, shownTime } from './output.js'
-import { type Place, placeOf } from './place.js'
+import { type CommandPlace, placeOf } from './place.js'
 
 const roleOption = () =>
   new Option('--role <role>', 'what they may do in the account').choices(memberRoles)
@@ -256,7 +256,7 @@ async function runOperator(
 }
 
 const withPerson = <T>(
-  place: Place,
+  place: CommandPlace,
   email: string,
   work: (deps: CliDeps, id: string) => Promise<T>,
 ): Promise<T> =>
@@ -267,7 +267,7 @@ const withPerson = <T>(
   )
 
 /** The link alone on stdout, so that it can be piped to where it is needed. */
-function sayLink(place: Place, path: string, what: string): void {
+function sayLink(place: CommandPlace, path: string, what: string): void {
   const url = linkAt(place, path)
   if (place.json) sayJson({ url })
   else {

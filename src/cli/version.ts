@@ -9,7 +9,7 @@ import {
 } from '../config/index.js'
 import { askAppliance } from './ask.js'
 import { remark, say, sayJson, warn } from './output.js'
-import { type Place, placeOf } from './place.js'
+import { type CommandPlace, placeOf } from './place.js'
 
 export function versionCommand(program: Command): void {
   program
@@ -53,7 +53,7 @@ export function versionCommand(program: Command): void {
 }
 
 /** Who may not look into the data directory learns all the same which version is installed. */
-function placeIfSeen(command: Command): Place | undefined {
+function placeIfSeen(command: Command): CommandPlace | undefined {
   try {
     return placeOf(command)
   } catch (error) {

@@ -11,13 +11,13 @@ import {
   countRequests,
   deleteEndpoint,
   disableEndpoint,
-  type Endpoint,
   enableEndpoint,
   findEndpoint,
   judgeTarget,
   listEndpoints,
   rotateSecret,
   tryEndpoint,
+  type WebhookEndpoint,
   webhookEvents,
 } from '../webhooks/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
@@ -35,7 +35,7 @@ import {
   shownTime,
   warn,
 } from './output.js'
-import { type Place, placeOf, settingsOf } from './place.js'
+import { type CommandPlace, placeOf, settingsOf } from './place.js'
 import { webhookHistoryRows } from './webhook-history.js'
 
 interface Options {
@@ -257,7 +257,7 @@ async function runDelete(
 }
 
 async function change(
-  place: Place,
+  place: CommandPlace,
   id: string,
   { account }: Options,
   apply: typeof enableEndpoint | typeof disableEndpoint,
@@ -268,12 +268,12 @@ async function change(
   })
 }
 
-const withKey = (place: Place, deps: CliDeps) => ({
+const withKey = (place: CommandPlace, deps: CliDeps) => ({
   ...deps,
   key: openApplianceKey(applianceKeyFile(place.dataDir)),
 })
 
-function guardOf(place: Place, { clock }: Pick<CliDeps, 'clock'>) {
+function guardOf(place: CommandPlace, { clock }: Pick<CliDeps, 'clock'>) {
   const { dns, webhooks } = settingsOf(place)
   return { resolver: openResolver(dns, clock), allow: webhooks.allow, clock }
 }
@@ -282,7 +282,7 @@ const unknownHint = { not_found: "'posthorn webhook list' shows those of the acc
 
 const short = (event: string) => event.replace('email.', '')
 
-const shown = ({ disabledAt, oldSecretUntil, createdAt, ...rest }: Endpoint) => ({
+const shown = ({ disabledAt, oldSecretUntil, createdAt, ...rest }: WebhookEndpoint) => ({
   ...rest,
   disabledAt: jsonTime(disabledAt),
   oldSecretUntil: jsonTime(oldSecretUntil),

@@ -38,10 +38,10 @@ export {
 } from './appliance-key.js'
 export {
   type JobDefinition,
+  type JobLane,
   type JobName,
   jobCatalogue,
   jobNames,
-  type Lane,
   lanes,
 } from './jobs.js'
 export { allSourceAddresses, type PoolsSettings } from './pools.js'

@@ -11,13 +11,13 @@ export interface JobDefinition {
    * One job of each lane runs at a time, which bounds the memory (24 MB a thread) and the load. `long` has
    * those that may take hours, and that make no mail.
    */
-  lane: Lane
+  lane: JobLane
   /** What it does, for operators: follows the job's name in `posthorn job list`. */
   what: string
 }
 
-export type Lane = 'short' | 'long'
-export const lanes: readonly Lane[] = ['short', 'long']
+export type JobLane = 'short' | 'long'
+export const lanes: readonly JobLane[] = ['short', 'long']
 
 const minuteMs = 60_000
 

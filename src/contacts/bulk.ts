@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
+import { addressKey } from '../mime/index.js'
 import { cell, idsOf, prepared, rowsOf, type Tx } from '../store/index.js'
 import {
-  addressKey,
   type ContactEffect,
   type ContactNews,
   contactsOf,
@@ -19,7 +19,7 @@ export interface ImportedRow extends NewContact {
   line: number
 }
 
-export interface Batch {
+export interface MemberBatch {
   accountId: string
   listId: string
   importId: number
@@ -45,7 +45,7 @@ export interface BatchCounts {
  * Puts a batch on a list, in two statements when nobody on it is known, which is how most files are.
  * Who is known already, but not on this list, goes one by one.
  */
-export async function addBatch(tx: Tx, batch: Batch): Promise<BatchCounts> {
+export async function addBatch(tx: Tx, batch: MemberBatch): Promise<BatchCounts> {
   const { accountId, listId, importId, newId, now } = batch
   const { rows, full } = await belowCeiling(tx, batch)
   const counts: BatchCounts = { imported: 0, skipped: 0, invalid: [], full }
@@ -87,7 +87,7 @@ export async function addBatch(tx: Tx, batch: Batch): Promise<BatchCounts> {
 
 async function newsOf(
   tx: Tx,
-  { accountId, listId }: Batch,
+  { accountId, listId }: MemberBatch,
   joined: ReadonlySet<string>,
   fresh: ReadonlySet<string>,
 ): Promise<ContactNews[]> {
@@ -100,7 +100,7 @@ async function newsOf(
 }
 
 /** The rows before the first one that would pass the ceiling. */
-async function belowCeiling(tx: Tx, batch: Batch) {
+async function belowCeiling(tx: Tx, batch: MemberBatch) {
   const { accountId, ceiling, rows } = batch
   const free = ceiling === null ? rows.length : ceiling - (await contactTotal(tx, accountId))
   const room = Math.max(0, free)
@@ -114,7 +114,7 @@ async function belowCeiling(tx: Tx, batch: Batch) {
 
 async function joinKnown(
   tx: Tx,
-  { accountId, listId, importId, now }: Batch,
+  { accountId, listId, importId, now }: MemberBatch,
   given: ImportedRow,
 ): Promise<boolean> {
   const known = await findContact(tx, accountId, given.email)
@@ -133,7 +133,7 @@ const cellsOf = ({ email, firstName, lastName, phone, metadata }: ImportedRow) =
   metadata === undefined ? null : JSON.stringify(metadata),
 ]
 
-const knownAmong = (tx: Tx, { accountId, listId }: Batch, addresses: readonly string[]) =>
+const knownAmong = (tx: Tx, { accountId, listId }: MemberBatch, addresses: readonly string[]) =>
   addresses.length === 0
     ? Promise.resolve([])
     : knownRows(tx, { accountId, listId, keys: JSON.stringify(addresses) })

@@ -1,6 +1,6 @@
 import { recordConsent } from '../consent/index.js'
 import { ApiError } from '../errors/index.js'
-import { parseMailbox } from '../mime/index.js'
+import { addressKey, parseMailbox } from '../mime/index.js'
 import { type ContactRow, type Read, storedObject, type Tx } from '../store/index.js'
 import { cleanName, maxMetadataBytes, mergedMetadata } from './fields.js'
 import { type ContactDeps, joinList, requireList } from './list.js'
@@ -40,7 +40,7 @@ interface AddOptions {
   /** For the consent record: a request of the API (the default), or an operator's command. */
   by?: 'api' | 'command'
   /** Written with it. */
-  alongside?: (tx: Tx, added: Added) => Promise<void>
+  alongside?: (tx: Tx, added: AddedContact) => Promise<void>
   follow?: ContactEffect | undefined
 }
 
@@ -62,7 +62,7 @@ export interface ContactNews {
   listId: string | undefined
 }
 
-export interface Added {
+export interface AddedContact {
   contact: Contact
   /** The account did not know the address before. */
   added: boolean
@@ -76,7 +76,7 @@ export async function addContact(
   accountId: string,
   given: NewContact,
   options: AddOptions = {},
-): Promise<Added> {
+): Promise<AddedContact> {
   const id = store.ids.uuid()
   return await store.write((tx) =>
     addContactIn(tx, { id, now: clock.now() }, accountId, given, options),
@@ -90,7 +90,7 @@ export async function addContactIn(
   accountId: string,
   given: NewContact,
   { listId, ceiling = null, checkNew, by = 'api', alongside, follow }: AddOptions = {},
-): Promise<Added> {
+): Promise<AddedContact> {
   const mailbox = parseMailbox(given.email)
   if (mailbox === undefined) throw new ApiError('validation_error', 'email is not an email address')
   const { address: email } = mailbox
@@ -166,10 +166,6 @@ export const toContact = (row: ContactRow & { unsubscribed_at: number | null }):
   unsubscribedAt: row.unsubscribed_at,
   createdAt: row.created_at,
 })
-
-/** How addresses are compared. */
-export const addressKey = (email: string) => email.toLowerCase()
-
 const emptyRow = (email: string, now: number) => ({
   address: addressKey(email),
   email,

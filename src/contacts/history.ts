@@ -1,6 +1,6 @@
 import { type ConsentEvent, consentHistory, recordConsent } from '../consent/index.js'
+import { addressKey } from '../mime/index.js'
 import { idsIn, type Read, type Tx } from '../store/index.js'
-import { addressKey } from './contact.js'
 
 /** An address's consent record, oldest first, whether it is a contact now or not. */
 export async function contactHistory(

@@ -9,7 +9,7 @@ import type { ContactDeps } from './list.js'
 import { requireList } from './list.js'
 import { ceilingReached } from './total.js'
 
-export interface ImportCounts {
+export interface ContactImportCounts {
   /** Rows that put somebody on the list. */
   imported: number
   /** Rows of those who were on it, by an earlier row or before. */
@@ -25,7 +25,7 @@ export interface RefusedLine {
   reason: string
 }
 
-export interface ImportOptions {
+export interface ContactImportOptions {
   listId: string
   /** How many contacts the account may hold; null for any number. */
   ceiling: number | null
@@ -58,11 +58,18 @@ export async function importContacts(
   { store, clock, follow: effect }: ContactDeps & { follow?: ContactEffect },
   accountId: string,
   file: AsyncIterable<Uint8Array>,
-  { listId, ceiling, file: name, defaultCountry, trigger, maxRows = maxImportRows }: ImportOptions,
-): Promise<ImportCounts> {
+  {
+    listId,
+    ceiling,
+    file: name,
+    defaultCountry,
+    trigger,
+    maxRows = maxImportRows,
+  }: ContactImportOptions,
+): Promise<ContactImportCounts> {
   const follow = trigger ? effect : undefined
   const atOnce = follow === undefined ? perWrite : perTriggeringWrite
-  const counts: ImportCounts = { imported: 0, skipped: 0, invalid: 0, refused: [] }
+  const counts: ContactImportCounts = { imported: 0, skipped: 0, invalid: 0, refused: [] }
   let batch: ImportedRow[] = []
   let importId: number | undefined
   // A batch met the ceiling or failed: those behind it must leave nothing.
@@ -151,7 +158,7 @@ export async function importContacts(
 const tooMuchKnown = `metadata, with what is known already, has over ${maxMetadataBytes} bytes`
 
 /** In the order of lines: what the database refuses is known some batches later than what the file does. */
-function refuseLine(counts: ImportCounts, refused: RefusedLine): void {
+function refuseLine(counts: ContactImportCounts, refused: RefusedLine): void {
   counts.invalid++
   const last = counts.refused.at(-1)
   if (counts.refused.length === maxRefusedLines && refused.line > (last?.line ?? 0)) return
@@ -174,7 +181,7 @@ async function openImport(
   return id
 }
 
-function headerAt(line: number, cells: readonly string[], counts: ImportCounts): Columns {
+function headerAt(line: number, cells: readonly string[], counts: ContactImportCounts): Columns {
   // RFC 4180 knows no NUL: it is a spreadsheet's own format, or UTF-16 without its mark.
   if (cells.some((cell) => cell.includes('\0'))) {
     throw new ApiError('unsupported_media_type', 'The file is not CSV text; save it as CSV, UTF-8')

@@ -3,8 +3,8 @@ import type { Config } from '../config/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { forgetTurn } from '../store/index.js'
-import type { ImportCounts, ImportOptions } from './import.js'
-import { fromRefusal, type Refusal, toRefusal } from './refusal.js'
+import type { ContactImportCounts, ContactImportOptions } from './import.js'
+import { fromRefusal, type PortableError, toRefusal } from './refusal.js'
 
 /** Imports in a thread of its own, so that parsing and writing a million rows hold up no client. */
 export interface Importer {
@@ -12,8 +12,8 @@ export interface Importer {
   run(
     accountId: string,
     file: AsyncIterable<Uint8Array>,
-    options: ImportOptions,
-  ): Promise<ImportCounts>
+    options: ContactImportOptions,
+  ): Promise<ContactImportCounts>
   /** Resolves when the imports under way have ended; their files have to end, or fail, first. */
   close(): Promise<void>
 }
@@ -31,21 +31,21 @@ export interface ImporterOptions {
 /** What the thread gets with the port of an import. */
 export interface ImportJob {
   accountId: string
-  options: ImportOptions
+  options: ContactImportOptions
 }
 
 /** From the thread: it wants the next piece, or is done. */
 export type FromThread =
   | { kind: 'more' }
-  | { kind: 'done'; counts: ImportCounts }
-  | { kind: 'refused'; refusal: Refusal }
+  | { kind: 'done'; counts: ContactImportCounts }
+  | { kind: 'refused'; refusal: PortableError }
   | { kind: 'failed'; error: unknown }
 
 /** To it: a piece of the file, or none any more; `refusal` is what its sender is to be told. */
 export type ToThread =
   | { kind: 'piece'; bytes: Uint8Array }
   | { kind: 'end' }
-  | { kind: 'broken'; refusal?: Refusal }
+  | { kind: 'broken'; refusal?: PortableError }
 
 interface Thread {
   worker: Worker
@@ -106,7 +106,7 @@ function runIn(
   { worker, gone }: Thread,
   job: ImportJob,
   file: AsyncIterable<Uint8Array>,
-): Promise<ImportCounts> {
+): Promise<ContactImportCounts> {
   const { port1: port, port2 } = new MessageChannel()
   const pieces = file[Symbol.asyncIterator]()
   let fault: unknown
@@ -124,7 +124,7 @@ function runIn(
       port.postMessage({ kind: 'broken', ...(refusal && { refusal }) } satisfies ToThread)
     }
   }
-  return new Promise<ImportCounts>((resolve, reject) => {
+  return new Promise<ContactImportCounts>((resolve, reject) => {
     port.on('message', (message: FromThread) => {
       if (message.kind === 'more') void feed()
       else if (message.kind === 'done') resolve(message.counts)

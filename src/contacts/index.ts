@@ -5,7 +5,7 @@
  * nowhere else; counters (of a list, of an account) change in the transaction of what they count.
  */
 export {
-  type Added,
+  type AddedContact,
   addContact,
   addContactIn,
   type Contact,
@@ -13,7 +13,7 @@ export {
   findContact,
 } from './contact.js'
 export { contactHistory } from './history.js'
-export { type ImportCounts, type ImportOptions, importContacts } from './import.js'
+export { type ContactImportCounts, type ContactImportOptions, importContacts } from './import.js'
 export { serveImports } from './import-thread.js'
 export { type Importer, openImporter } from './importer.js'
 export { type ContactDeps, type ContactList, createList, listLists, requireList } from './list.js'

@@ -1,6 +1,7 @@
+import { addressKey } from '../mime/index.js'
 import { cursorOf, idInCursor, type Read } from '../store/index.js'
 import { type SuppressionReason, suppressionsAmong } from '../suppression/index.js'
-import { addressKey, type Contact, contactsOf, toContact } from './contact.js'
+import { type Contact, contactsOf, toContact } from './contact.js'
 import { requireList } from './list.js'
 
 export interface Member extends Contact {

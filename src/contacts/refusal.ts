@@ -1,17 +1,17 @@
 import { ApiError, type ErrorCode } from '../errors/index.js'
 
 /** An `ApiError` as it goes between threads, where a class does not survive. */
-export interface Refusal {
+export interface PortableError {
   code: ErrorCode
   message: string
   rest: { status: number; fields: Record<string, unknown>; headers: Record<string, string> }
 }
 
-export const toRefusal = ({ code, message, status, fields, headers }: ApiError): Refusal => ({
+export const toRefusal = ({ code, message, status, fields, headers }: ApiError): PortableError => ({
   code,
   message,
   rest: { status, fields, headers },
 })
 
-export const fromRefusal = ({ code, message, rest }: Refusal): ApiError =>
+export const fromRefusal = ({ code, message, rest }: PortableError): ApiError =>
   new ApiError(code, message, rest)

@@ -2,8 +2,8 @@ import type { Document } from '../openapi/index.js'
 import type { PeopleDeps } from '../people/index.js'
 import type { DomainPageDeps } from './domains/deps.js'
 import type { EmailPageDeps } from './emails/deps.js'
-import type { OperatorDeps } from './operator/deps.js'
-import type { OverviewDeps } from './overview/deps.js'
+import type { OperatorPageDeps } from './operator/deps.js'
+import type { OverviewPageDeps } from './overview/deps.js'
 
 export interface DashboardDeps extends DomainPageDeps {
   /** `webhooks.allow`: where webhooks may go beside public addresses. */
@@ -18,8 +18,8 @@ export interface DashboardDeps extends DomainPageDeps {
   /** Of the API's routes, for `/reference`. */
   document: () => Document
   /** Of the pages about an account's mail; undefined: there are none. */
-  mail?: EmailPageDeps & OverviewDeps
-  operator: OperatorDeps
+  mail?: EmailPageDeps & OverviewPageDeps
+  operator: OperatorPageDeps
   /** `http.private.allowed_hosts`. */
   hostNames: readonly string[]
   /** People may log in without TLS from anywhere. */

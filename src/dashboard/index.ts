@@ -6,4 +6,4 @@
  */
 export type { DashboardDeps } from './deps.js'
 export type { EmailPageDeps } from './emails/deps.js'
-export type { OperatorDeps, Running } from './operator/deps.js'
+export type { OperatorPageDeps, RunningAppliance } from './operator/deps.js'

@@ -14,7 +14,7 @@ import { planPages } from './plan/routes.js'
 import { referencePages } from './reference/routes.js'
 import { sandboxRoutes } from './sandbox/routes.js'
 import { settingsPages } from './settings/routes.js'
-import { type Added, makeShell } from './shell/page.js'
+import { type AddedPage, makeShell } from './shell/page.js'
 import { peopleOf } from './shell/people.js'
 import { builtOf, fixedRoutes, staticRoutes } from './shell/static-files.js'
 import { suppressionPages } from './suppression/routes.js'
@@ -26,7 +26,7 @@ import { webhookPages } from './webhooks/routes.js'
 const scripts = ['posthorn.js', 'editor.js']
 
 /** Adds the front page, the static files, the pages of who is logged in and, in sandbox mode, the inbox; tells which. */
-export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Added[] {
+export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly AddedPage[] {
   fixedRoutes(pages, ['posthorn.css', 'refresh.js', 'icon.svg'])
   staticRoutes(pages, ['posthorn.css', 'icon.svg', ...builtOf(scripts)])
   // A line for each place: `keyPages(shell.account, deps)`.

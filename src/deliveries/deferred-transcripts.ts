@@ -1,6 +1,6 @@
 import type { DeleteResult, InsertResult } from 'kysely'
 import { idsIn, idsOf, prepared, type Read, type Tx } from '../store/index.js'
-import type { Ended, Waiting } from './inspect.js'
+import type { EndedDelivery, WaitingDelivery } from './inspect.js'
 
 /** A receiver that puts off for days is not quoted without end: an attempt's conversation has up to 8 KiB. */
 const mostKept = 30
@@ -45,7 +45,7 @@ export async function readTranscripts(
 /** What was said in every attempt of a delivery, as far as it is kept, with when the attempt was through. */
 export async function conversationOf(
   read: Read,
-  delivery: Ended | Waiting,
+  delivery: EndedDelivery | WaitingDelivery,
 ): Promise<{ at: number | null; transcript: string }[]> {
   const past = await readTranscripts(read, [delivery.id], mostKept)
   const last =

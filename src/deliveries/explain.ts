@@ -1,7 +1,12 @@
 import { queueClass, type Read } from '../store/index.js'
 import { type StreamKey, stopOf } from './claim.js'
 import { leaseMs } from './held.js'
-import { mostAhead, type Surroundings, surroundingsOf, type Waiting } from './inspect.js'
+import {
+  type DeliverySurroundings,
+  mostAhead,
+  surroundingsOf,
+  type WaitingDelivery,
+} from './inspect.js'
 
 /**
  * Why a delivery waits, in one sentence: the gate that it stands at, which the operator can open or
@@ -39,8 +44,8 @@ const greylisting = /^4\d\d\b.*gr[ae]y-?\s?list/is
 
 /** The first gate that holds it, in the order in which it would pass them. */
 export function explainWaiting(
-  delivery: Waiting,
-  around: Surroundings,
+  delivery: WaitingDelivery,
+  around: DeliverySurroundings,
   now: number,
   live?: LiveGate,
 ): WhyWaiting {
@@ -71,7 +76,10 @@ export function explainWaiting(
   return { gate: 'due', says, until: null }
 }
 
-function inLine({ lane, class: name }: Waiting, { laneInFlight, ahead }: Surroundings): string {
+function inLine(
+  { lane, class: name }: WaitingDelivery,
+  { laneInFlight, ahead }: DeliverySurroundings,
+): string {
   const attempts = laneInFlight === 1 ? '1 attempt is' : `${laneInFlight} attempts are`
   const some = ahead >= mostAhead ? `${mostAhead} or more` : String(ahead)
   return `It is due and in line: ${attempts} under way to ${lane}, and ${some} ${name} deliveries come before it`
@@ -82,8 +90,8 @@ export type GateOf = (stream: StreamKey) => Promise<LiveGate | undefined>
 
 /** Why each of a list waits. */
 export interface Explained {
-  delivery: Waiting
-  around: Surroundings
+  delivery: WaitingDelivery
+  around: DeliverySurroundings
   live: LiveGate | undefined
   why: WhyWaiting
 }
@@ -97,12 +105,12 @@ const maxStreams = 100
  */
 export async function explainAll(
   read: Read,
-  deliveries: readonly Waiting[],
+  deliveries: readonly WaitingDelivery[],
   now: number,
   gateOf: GateOf,
 ): Promise<Explained[]> {
   const stops = new Map<string, string | undefined>()
-  const accountKey = ({ class: name, accountId }: Waiting) => [name, accountId].join(' ')
+  const accountKey = ({ class: name, accountId }: WaitingDelivery) => [name, accountId].join(' ')
   for (const [key, delivery] of new Map(deliveries.map((one) => [accountKey(one), one]))) {
     stops.set(key, await stopOf(read, streamOf(delivery)))
   }
@@ -126,7 +134,7 @@ export async function explainAll(
 /** The same of one, with what is under way to its domain and stands before it. */
 export async function explainOne(
   read: Read,
-  delivery: Waiting,
+  delivery: WaitingDelivery,
   now: number,
   gateOf: GateOf,
 ): Promise<Explained> {
@@ -135,9 +143,10 @@ export async function explainOne(
   return { delivery, around, live, why: explainWaiting(delivery, around, now, live) }
 }
 
-const streamOf = ({ lane, class: name, accountId }: Waiting): StreamKey => ({
+const streamOf = ({ lane, class: name, accountId }: WaitingDelivery): StreamKey => ({
   ...{ lane, accountId },
   class: queueClass[name],
 })
 
-const streamKey = ({ lane, class: name, accountId }: Waiting) => [lane, name, accountId].join(' ')
+const streamKey = ({ lane, class: name, accountId }: WaitingDelivery) =>
+  [lane, name, accountId].join(' ')

@@ -57,14 +57,14 @@ export {
   type ClassName,
   classNameOf,
   classNames,
-  type Ended,
+  type DeliverySurroundings,
+  type EndedDelivery,
   findDeliveries,
   listWaiting,
-  type Surroundings,
   surroundingsOf,
-  type Waiting,
+  type WaitingDelivery,
 } from './inspect.js'
-export { type Looked, lookForWaiting, mostLookedAt } from './look.js'
+export { type LookedThrough, lookForWaiting, mostLookedAt } from './look.js'
 export { holdOverdue, maxOverdueMs, type Overdue } from './overdue.js'
 export { classOfMail, deliveriesOf, findPast, type MailKind, type Past } from './past.js'
 export { type PutOff, putOffOf } from './put-off.js'
@@ -75,7 +75,7 @@ export {
   confirmRelayed,
   forgetReported,
   type LateBounce,
-  type Reported,
+  type ReportedDelivery,
   reportedOf,
   setReported,
 } from './reported.js'
@@ -84,4 +84,4 @@ export { makeReturnPaths, type ReturnPaths } from './return-path.js'
 export { changeFitting, lanesOf, type QueueFilter } from './select.js'
 export { park, type Settlement, settle } from './settle.js'
 export { type StreamDue, streamsAfter } from './streams.js'
-export { type DueStream, type QueueSummary, type Standing, summarise } from './summary.js'
+export { type DeliveryStanding, type DueStream, type QueueSummary, summarise } from './summary.js'

@@ -9,7 +9,7 @@ export const classNameOf = (number: QueueClass) =>
   classNames.find((name) => queueClass[name] === number) ?? 'transactional'
 
 /** A delivery that waits, as an operator sees it. Times in milliseconds. */
-export interface Waiting {
+export interface WaitingDelivery {
   id: number
   emailId: string
   accountId: string
@@ -33,7 +33,7 @@ export interface Waiting {
 }
 
 /** A delivery that has ended. */
-export interface Ended {
+export interface EndedDelivery {
   id: number
   emailId: string
   recipient: string
@@ -53,7 +53,7 @@ export async function listWaiting(
   read: Read,
   filter: QueueFilter,
   limit: number,
-): Promise<Waiting[]> {
+): Promise<WaitingDelivery[]> {
   const rows = await fitting(waitingQuery(read), filter).orderBy('queue.id').limit(limit).execute()
   return rows.map((row) => toWaiting({ ...row, last_transcript: null }))
 }
@@ -62,7 +62,7 @@ export async function listWaiting(
 export async function findDeliveries(
   read: Read,
   which: { id: number } | { emailId: string },
-): Promise<{ waiting: Waiting[]; ended: Ended[] }> {
+): Promise<{ waiting: WaitingDelivery[]; ended: EndedDelivery[] }> {
   const waiting = await fitting(
     waitingQuery(read).select('queue.last_transcript'),
     'id' in which ? { ids: [which.id] } : which,
@@ -93,7 +93,7 @@ export async function findDeliveries(
 }
 
 /** What stands around a waiting delivery and may be why it waits. */
-export interface Surroundings {
+export interface DeliverySurroundings {
   /** Why its account may not send at this time. */
   accountStop: string | undefined
   /** Attempts under way to its domain. */
@@ -106,9 +106,9 @@ export const mostAhead = 10_000
 
 export async function surroundingsOf(
   read: Read,
-  delivery: Waiting,
+  delivery: WaitingDelivery,
   now: number,
-): Promise<Surroundings> {
+): Promise<DeliverySurroundings> {
   const { inFlight } = await read
     .selectFrom('queue')
     .select((eb) => eb.fn.countAll<number>().as('inFlight'))
@@ -160,7 +160,7 @@ const waitingQuery = (read: Read) =>
 
 type WaitingRow = Awaited<ReturnType<ReturnType<typeof waitingQuery>['execute']>>[number]
 
-function toWaiting(row: WaitingRow & { last_transcript: string | null }): Waiting {
+function toWaiting(row: WaitingRow & { last_transcript: string | null }): WaitingDelivery {
   return {
     id: row.id,
     emailId: row.email_id,

@@ -5,7 +5,7 @@ import { fitting, type QueueFilter } from './select.js'
 /** For pages: so many deliveries are looked at for one answer, however many wait. */
 export const mostLookedAt = 10_000
 
-export interface Looked {
+export interface LookedThrough {
   /** Of those that fit, in rising order: the longest waiting first. */
   ids: number[]
   /** Where to look on, as `after`; null: nothing is left, or it is not told as it is no matter of order. */
@@ -22,7 +22,7 @@ export async function lookForWaiting(
   read: Read,
   filter: QueueFilter,
   { after = -1, most = mostLookedAt }: { after?: number; most?: number } = {},
-): Promise<Looked> {
+): Promise<LookedThrough> {
   if (filter.ids !== undefined || filter.emailId !== undefined) {
     const found = await idsThatFit(read.selectFrom('queue').select('queue.id'), filter)
     return { ids: found.filter((id) => id > after), next: null, isCut: false }
@@ -57,7 +57,7 @@ async function lookByIndex(
   read: Read,
   filter: QueueFilter,
   { after, most }: { after: number; most: number },
-): Promise<Looked> {
+): Promise<LookedThrough> {
   const { lane, held, heldReason, broadcastId, class: of } = filter
   // Held before all: a large domain has more rows than are held of all.
   const first = read

@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import type { Read } from '../store/index.js'
-import { listWaiting, type Waiting } from './inspect.js'
+import { listWaiting, type WaitingDelivery } from './inspect.js'
 
 /** What of an account waits for another attempt, or for the operator. */
 export interface PutOff {
   /** Counted up to one more than was asked for. */
   deliveries: number
   /** The recipients' domains with the most of them, each with the delivery that was accepted first. */
-  lanes: { lane: string; deliveries: number; first: Waiting }[]
+  lanes: { lane: string; deliveries: number; first: WaitingDelivery }[]
 }
 
 /** Those of the index `queue_put_off`, in its own words: SQLite uses a partial index only for these. */

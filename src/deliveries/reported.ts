@@ -4,13 +4,15 @@ import { type DeliveryReportsRow, prepared, type Tx } from '../store/index.js'
 import { classOfMail, type Past, setPastStatus } from './past.js'
 
 /** What reports have told of a delivery so far. */
-export type Reported = Omit<DeliveryReportsRow, 'delivery_id' | 'delays'> & { delays: string[] }
+export type ReportedDelivery = Omit<DeliveryReportsRow, 'delivery_id' | 'delays'> & {
+  delays: string[]
+}
 
 /**
  * A row by its key, and not the log of events: that one is as long as others make it (whoever has a
  * return path can send reports for weeks), and the account's plan takes from it what is old.
  */
-export async function reportedOf(tx: Tx, deliveryId: number): Promise<Reported> {
+export async function reportedOf(tx: Tx, deliveryId: number): Promise<ReportedDelivery> {
   const [row] = await rowOf(tx, { deliveryId })
   if (row === undefined) return { delays: [], bounce: -1, complaint: 0, unsubscribed: 0 }
   const { bounce, complaint, unsubscribed } = row
@@ -18,7 +20,11 @@ export async function reportedOf(tx: Tx, deliveryId: number): Promise<Reported> 
 }
 
 /** Remembers it, in the transaction of what follows from the report. */
-export async function setReported(tx: Tx, deliveryId: number, reported: Reported): Promise<void> {
+export async function setReported(
+  tx: Tx,
+  deliveryId: number,
+  reported: ReportedDelivery,
+): Promise<void> {
   await upsert(tx, {
     ...reported,
     delivery_id: deliveryId,

@@ -6,7 +6,7 @@ import { type ClassName, classNameOf, classNames } from './inspect.js'
 import { fitting, type QueueFilter } from './select.js'
 
 /** Deliveries by how they stand; the six counts make up `waiting`. */
-export interface Standing {
+export interface DeliveryStanding {
   waiting: number
   due: number
   /** Due, and of an account that is suspended or paused. */
@@ -21,9 +21,9 @@ export interface Standing {
 }
 
 export interface QueueSummary {
-  classes: (Standing & { class: ClassName })[]
+  classes: (DeliveryStanding & { class: ClassName })[]
   /** Those with the most waiting; each with whose mail of it is due first, if any is. */
-  lanes: (Standing & { lane: string; first: DueStream | undefined })[]
+  lanes: (DeliveryStanding & { lane: string; first: DueStream | undefined })[]
 }
 
 export interface DueStream {

@@ -1,6 +1,6 @@
 import { keepNewest } from '../bounded/index.js'
 import type { Clock } from '../clock/index.js'
-import { type Answer, canonicalName, type Resolver } from './resolver.js'
+import { canonicalName, type DnsAnswer, type Resolver } from './resolver.js'
 
 /** All have defaults; times in milliseconds. */
 export interface CacheLimits {
@@ -25,24 +25,24 @@ export function cachingResolver(inner: Resolver, clock: Clock, limits: CacheLimi
   const { validated } = inner
 
   // A Map iterates in order of insertion: a hit is put back at the end, the first is the oldest.
-  const entries = new Map<string, { answer: Answer<unknown>; until: number }>()
-  const underWay = new Map<string, Promise<Answer<unknown>>>()
+  const entries = new Map<string, { answer: DnsAnswer<unknown>; until: number }>()
+  const underWay = new Map<string, Promise<DnsAnswer<unknown>>>()
 
-  function lifeMs(answer: Answer<unknown>): number {
+  function lifeMs(answer: DnsAnswer<unknown>): number {
     if (answer.kind === 'failed') return failedMs
     if (answer.kind !== 'records') return negativeMs
     if (answer.ttlMs === undefined) return positiveMs
     return Math.min(Math.max(answer.ttlMs, minMs), maxMs)
   }
 
-  function keep(key: string, answer: Answer<unknown>): void {
+  function keep(key: string, answer: DnsAnswer<unknown>): void {
     const forMs = lifeMs(answer)
     if (forMs <= 0 || sizeChars(answer) > maxAnswerChars) return
     keepNewest(entries, key, { answer, until: clock.now() + forMs }, maxEntries)
   }
 
   // The casts are sound: the key names the question, so an entry fits whoever finds it.
-  async function recall<A extends Answer<unknown>>(
+  async function recall<A extends DnsAnswer<unknown>>(
     question: string,
     asked: string,
     ask: (name: string) => Promise<A>,
@@ -90,6 +90,6 @@ export function cachingResolver(inner: Resolver, clock: Clock, limits: CacheLimi
 // Entries are counted, not weighed: a 64 KiB answer of TXT is asked again rather than kept.
 const maxAnswerChars = 8_192
 
-function sizeChars(answer: Answer<unknown>): number {
+function sizeChars(answer: DnsAnswer<unknown>): number {
   return answer.kind === 'records' ? JSON.stringify(answer.records).length : 0
 }

@@ -15,13 +15,13 @@ export { type CacheLimits, cachingResolver } from './cache.js'
 export { answerLookup, hostAddresses, pinned } from './host.js'
 export { nodeLookup } from './node-lookup.js'
 export {
-  type Answer,
   canonicalName,
+  type DnsAnswer,
   isBelow,
   type MxRecord,
   type Resolver,
   type TlsaRecord,
-  type Validated,
+  type ValidatedAnswer,
   type ValidatedResolver,
 } from './resolver.js'
 export { asciiName, type MxHost, type MxRoute, type RouteOptions, routeToMx } from './route.js'

@@ -1,4 +1,4 @@
-import type { Answer, Resolver } from './resolver.js'
+import type { DnsAnswer, Resolver } from './resolver.js'
 
 type Records = string[] | string[][] | { exchange: string; priority: number }[]
 
@@ -35,7 +35,7 @@ async function ask(resolver: Resolver, name: string, type: string): Promise<Reco
   }
 }
 
-function found<T>(answer: Answer<T>, name: string): readonly T[] {
+function found<T>(answer: DnsAnswer<T>, name: string): readonly T[] {
   if (answer.kind === 'records') return answer.records
   const code =
     answer.kind === 'nxdomain' ? 'ENOTFOUND' : answer.kind === 'none' ? 'ENODATA' : 'ESERVFAIL'

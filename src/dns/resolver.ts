@@ -1,31 +1,31 @@
 /** The only source of DNS answers; tests pass a fake one (`test/support/resolver.ts`). */
 export interface Resolver {
-  mx(name: string): Promise<Answer<MxRecord>>
-  a(name: string): Promise<Answer<string>>
-  aaaa(name: string): Promise<Answer<string>>
+  mx(name: string): Promise<DnsAnswer<MxRecord>>
+  a(name: string): Promise<DnsAnswer<string>>
+  aaaa(name: string): Promise<DnsAnswer<string>>
   /** Each record with its strings joined (RFC 7208 §3.3). */
-  txt(name: string): Promise<Answer<string>>
-  cname(name: string): Promise<Answer<string>>
+  txt(name: string): Promise<DnsAnswer<string>>
+  cname(name: string): Promise<DnsAnswer<string>>
   /** The names of an IPv4 or IPv6 address. */
-  ptr(address: string): Promise<Answer<string>>
+  ptr(address: string): Promise<DnsAnswer<string>>
   /** There when a validating resolver is configured; DANE rests on nothing else. */
   readonly validated?: ValidatedResolver
 }
 
-export type Question = Exclude<keyof Resolver, 'validated'>
+export type QuestionKind = Exclude<keyof Resolver, 'validated'>
 
 /** Questions whose answers tell whether DNSSEC vouches for them. Never rejects. */
 export interface ValidatedResolver {
-  mx(name: string): Promise<Validated<MxRecord>>
-  a(name: string): Promise<Validated<string>>
-  tlsa(name: string): Promise<Validated<TlsaRecord>>
+  mx(name: string): Promise<ValidatedAnswer<MxRecord>>
+  a(name: string): Promise<ValidatedAnswer<string>>
+  tlsa(name: string): Promise<ValidatedAnswer<TlsaRecord>>
 }
 
 /**
  * `secure`: the resolver checked the signatures of the answer, or of the denial, up to the root
  * (RFC 4035 §3.2.3). `name` is where the CNAMEs led to. A forged answer is `failed`.
  */
-export type Validated<T> = Answer<T> & { secure: boolean; name?: string }
+export type ValidatedAnswer<T> = DnsAnswer<T> & { secure: boolean; name?: string }
 
 /** RFC 6698 §2.1: what a server's certificate must match. */
 export interface TlsaRecord {
@@ -46,7 +46,7 @@ export interface MxRecord {
  * is temporary, `nxdomain` and `none` are definite. Records are shared with a cache: never change
  * them. `ttlMs` is there when the source told it (A and AAAA only: Node hides the others).
  */
-export type Answer<T> =
+export type DnsAnswer<T> =
   | { kind: 'records'; records: readonly T[]; ttlMs?: number }
   | { kind: 'none' }
   | { kind: 'nxdomain' }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { canonicalAddress, isPublicAddress, liesWithin } from './address.js'
-import { type Answer, canonicalName, type MxRecord, type Resolver } from './resolver.js'
+import { canonicalName, type DnsAnswer, type MxRecord, type Resolver } from './resolver.js'
 
 export interface RouteOptions {
   /** For the shuffle of equals: `Math.random`, or a seeded one in tests. In [0, 1). */
@@ -105,7 +105,7 @@ async function locate(
 /** Both families in turn, IPv4 first: without a working IPv6 a machine then loses no attempt. */
 async function findAddresses(resolver: Resolver, host: string, options: RouteOptions) {
   const { ipFamily = 'both', random } = options
-  const nothing: Answer<string> = { kind: 'none' }
+  const nothing: DnsAnswer<string> = { kind: 'none' }
   const [a, aaaa] = await Promise.all([
     ipFamily === 'ipv6' ? nothing : resolver.a(host),
     ipFamily === 'ipv4' ? nothing : resolver.aaaa(host),

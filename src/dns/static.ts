@@ -1,8 +1,8 @@
 import {
-  type Answer,
   canonicalName,
+  type DnsAnswer,
   type MxRecord,
-  type Question,
+  type QuestionKind,
   type Resolver,
   type ValidatedResolver,
 } from './resolver.js'
@@ -45,16 +45,16 @@ export function staticResolver(records: StaticRecords, fallback?: Resolver): Res
   }
 
   async function answer<T>(
-    question: Question,
+    question: QuestionKind,
     asked: string,
     read: (host: StaticHost) => readonly T[] | undefined,
-  ): Promise<Answer<T>> {
+  ): Promise<DnsAnswer<T>> {
     let name = canonicalName(asked)
     for (let links = 0; links <= maxCnames; links++) {
       const host = find(name)
       if (host === undefined) {
         // Sound for every question: the fallback's answer to `mx` is one of MX records.
-        return fallback ? ((await fallback[question](name)) as Answer<T>) : { kind: 'nxdomain' }
+        return fallback ? ((await fallback[question](name)) as DnsAnswer<T>) : { kind: 'nxdomain' }
       }
       if (host.fail === 'nxdomain') return { kind: 'nxdomain' }
       if (host.fail !== undefined) return { kind: 'failed', cause: host.fail }

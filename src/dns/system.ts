@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import type { Clock } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
 import { reverseLabels } from './address.js'
-import { type Answer, canonicalName, type Resolver } from './resolver.js'
+import { canonicalName, type DnsAnswer, type Resolver } from './resolver.js'
 import { makeTurns } from './turns.js'
 
 export interface SystemResolverOptions {
@@ -35,10 +35,10 @@ export function systemResolver(options: SystemResolverOptions): Resolver {
     ask: () => Promise<Raw[]>,
     read: (raw: Raw) => T,
     ttlMs?: (raw: Raw[]) => number,
-  ): Promise<Answer<T>> {
+  ): Promise<DnsAnswer<T>> {
     if (!(await turns.take())) return { kind: 'failed', cause: 'too many DNS lookups' }
     const answer = ask()
-      .then((raw): Answer<T> => {
+      .then((raw): DnsAnswer<T> => {
         if (raw.length === 0) return { kind: 'none' }
         const records = raw.slice(0, maxRecords).map(read)
         return { kind: 'records', records, ...(ttlMs && { ttlMs: ttlMs(raw) }) }
@@ -89,7 +89,7 @@ function reverseName(address: string): string {
   return `${labels}.${labels.length > 15 ? 'ip6' : 'in-addr'}.arpa`
 }
 
-function answerOfError(error: unknown): Answer<never> {
+function answerOfError(error: unknown): DnsAnswer<never> {
   const code = error instanceof Error && 'code' in error ? String(error.code) : messageOf(error)
   // EBADNAME, ERR_INVALID_*: text that cannot be a domain name has no records, today or tomorrow.
   if (code === 'ENOTFOUND' || code === 'EBADNAME' || code.startsWith('ERR_INVALID')) {
@@ -107,8 +107,8 @@ const causes: Record<string, string> = {
   EBADRESP: 'DNS: malformed answer',
 }
 
-function withinBudget<T>(clock: Clock, timeoutMs: number, answer: Promise<Answer<T>>) {
-  return new Promise<Answer<T>>((resolve) => {
+function withinBudget<T>(clock: Clock, timeoutMs: number, answer: Promise<DnsAnswer<T>>) {
+  return new Promise<DnsAnswer<T>>((resolve) => {
     const cancel = clock.after(timeoutMs, () =>
       resolve({ kind: 'failed', cause: 'DNS: no answer in time' }),
     )

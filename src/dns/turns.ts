@@ -1,11 +1,11 @@
-export interface Turns {
+export interface QueryTurns {
   /** Resolves when it is one's turn; false at once when too many wait. */
   take(): Promise<boolean>
   giveBack(): void
 }
 
 /** At most `maxRunning` at once, first come, first served. */
-export function makeTurns(maxRunning: number, maxWaiting: number): Turns {
+export function makeTurns(maxRunning: number, maxWaiting: number): QueryTurns {
   let running = 0
   const waiting: (() => void)[] = []
   return {

@@ -3,7 +3,7 @@ import type { Answer as Row } from 'dns-packet'
 import type { Clock } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
 import { type NameServer, queryServer } from './query.js'
-import { canonicalName, type Validated, type ValidatedResolver } from './resolver.js'
+import { canonicalName, type ValidatedAnswer, type ValidatedResolver } from './resolver.js'
 import { makeTurns } from './turns.js'
 
 export interface ValidatingResolverOptions {
@@ -29,7 +29,7 @@ export function validatingResolver(options: ValidatingResolverOptions): Validate
     name: string,
     type: K,
     read: (row: Extract<Row, { type: K }>) => T,
-  ): Promise<Validated<T>> {
+  ): Promise<ValidatedAnswer<T>> {
     if (!(await turns.take())) return failed('too many DNS lookups')
     const stop = new AbortController()
     const cancel = clock.after(timeoutMs, () => stop.abort())

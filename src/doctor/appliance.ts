@@ -1,5 +1,5 @@
 import { findBackups } from '../backup/index.js'
-import { readStanding } from '../calendar/index.js'
+import { readJobStandings } from '../calendar/index.js'
 import { type Clock, hourMs, utcTime } from '../clock/index.js'
 import { isSupported, runtimeInUse, wayToFixes } from '../config/index.js'
 import { type DiskRoom, diskRoom } from '../store/index.js'
@@ -52,7 +52,7 @@ export async function checkBackups({ config, clock }: DoctorDeps): Promise<Findi
 /** Whether periodic work is done: the last run of each job of the calendar, and whether the next one came. */
 export async function checkJobs({ read, config, clock }: DoctorDeps): Promise<Finding[]> {
   const now = clock.now()
-  const standings = await readStanding(read, config.jobs, now)
+  const standings = await readJobStandings(read, config.jobs, now)
   const findings = standings.flatMap(({ name, last, dueAt, isOverdue }): Finding[] => {
     const of = findingsOf('jobs', name)
     if (isOverdue && dueAt !== null) {

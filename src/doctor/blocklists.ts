@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { Clock } from '../clock/index.js'
-import { type Answer, type Resolver, reverseLabels } from '../dns/index.js'
+import { type DnsAnswer, type Resolver, reverseLabels } from '../dns/index.js'
 import { notice, openOfKind, settled } from '../notices/index.js'
 import type { Store } from '../store/index.js'
 import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
@@ -75,7 +75,7 @@ async function namesIpv6(resolver: Resolver, zone: string): Promise<boolean> {
 }
 
 /** Why an answer says nothing about the address; Spamhaus' codes for those whom it does not serve. */
-function refusal(answer: Answer<string>): string | undefined {
+function refusal(answer: DnsAnswer<string>): string | undefined {
   if (answer.kind === 'failed') return answer.cause
   const [code] = recordsOf(answer).filter((record) => record.startsWith('127.255.255.'))
   if (code === undefined) {

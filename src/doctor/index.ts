@@ -11,7 +11,7 @@ export { examine } from './examine.js'
 export { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 export { remindOfKeys } from './key-reminders.js'
 export { checkOutboundPort } from './outbound-port.js'
-export type { Flow, Overview, Rates, Reason } from './overview.js'
+export type { MailFlow, Overview, Rates, Reason } from './overview.js'
 export {
   type ApplianceStatus,
   type ListenerCertificate,

@@ -19,11 +19,11 @@ export interface Overview extends OutboundStanding {
 }
 
 export interface Rates {
-  hour: Flow
-  day: Flow
+  hour: MailFlow
+  day: MailFlow
 }
 
-export interface Flow {
+export interface MailFlow {
   /** How long the counts took: less than the hour or the day soon after a start. */
   ms: number
   accepted: number

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Answer, Resolver } from '../dns/index.js'
+import type { DnsAnswer, Resolver } from '../dns/index.js'
 import type { DoctorDeps } from './finding.js'
 
 /** An address that mail leaves from, and how the appliance greets from there. */
@@ -41,5 +41,5 @@ export async function addressesOf(
   }
 }
 
-export const recordsOf = <T>(answer: Answer<T>): readonly T[] =>
+export const recordsOf = <T>(answer: DnsAnswer<T>): readonly T[] =>
   answer.kind === 'records' ? answer.records : []

@@ -1,4 +1,4 @@
-import { type Answer, canonicalName, type Resolver } from '../dns/index.js'
+import { canonicalName, type DnsAnswer, type Resolver } from '../dns/index.js'
 import type { Read, Store } from '../store/index.js'
 import { checkedName, type Domain, findDomain } from './domain.js'
 import type { DnsRecord, RecordCheck } from './records.js'
@@ -55,7 +55,7 @@ async function addressesOf(resolver: Resolver, host: string) {
   return { addresses: answers.flatMap(recordsOf), failed: failed?.cause }
 }
 
-const recordsOf = <T>(answer: Answer<T>): readonly T[] =>
+const recordsOf = <T>(answer: DnsAnswer<T>): readonly T[] =>
   answer.kind === 'records' ? answer.records : []
 
 const unanswered = (cause: string) => ({

@@ -1,6 +1,6 @@
 import { noteChange } from '../billing/index.js'
 import { publishesDkimKey } from '../dkim/index.js'
-import type { Answer, Resolver } from '../dns/index.js'
+import type { DnsAnswer, Resolver } from '../dns/index.js'
 import { type Domain, type DomainDeps, findDomain } from './domain.js'
 import { keepLook } from './look.js'
 import {
@@ -88,7 +88,7 @@ async function check(
   if (record.type === 'CNAME') {
     return { ...record, ...(await checkTrackingHost(resolver, record)) }
   }
-  const answer: Answer<string> =
+  const answer: DnsAnswer<string> =
     record.type === 'TXT'
       ? await resolver.txt(record.host)
       : mapAnswer(await resolver.mx(record.host), (mx) => `${mx.preference} ${mx.exchange}`)
@@ -156,7 +156,7 @@ function isGood(
   }
 }
 
-function mapAnswer<A, B>(answer: Answer<A>, map: (record: A) => B): Answer<B> {
+function mapAnswer<A, B>(answer: DnsAnswer<A>, map: (record: A) => B): DnsAnswer<B> {
   if (answer.kind !== 'records') return answer
   return { kind: 'records', records: answer.records.map(map) }
 }

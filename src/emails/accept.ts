@@ -13,10 +13,10 @@ import { makeAttachmentReader } from './attachments.js'
 import type { EmailDeps } from './deps.js'
 import { insertEmails, ringOf } from './insert.js'
 import {
-  type Draft,
   draftEmail,
   FaultyDraft,
   type Handed,
+  type MailDraft,
   type PreparedEmail,
   prepareEmails,
 } from './prepare.js'
@@ -95,7 +95,7 @@ export async function acceptBatch(
   checkSending(billing, 'transactional')
   const reader = makeAttachmentReader(deps, accountId)
   const shared = { senders: new Map(), reader, shared: reader.check(attachments) }
-  const drafts: Draft[] = []
+  const drafts: MailDraft[] = []
   const errors: { index: number; error: string }[] = []
   for (const [index, item] of items.entries()) {
     try {

@@ -1,7 +1,7 @@
 import type { Principal } from '../accounts/index.js'
 import { type Clock, dayMs } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
-import type { Once, Remember, Repeats } from '../http/index.js'
+import type { AnsweredOnce, Remember, Repeats } from '../http/index.js'
 import type { Store } from '../store/index.js'
 
 /**
@@ -31,7 +31,7 @@ export function makeIdempotency({ store, clock }: { store: Store; clock: Clock }
       .executeTakeFirst()
 
   return {
-    async once({ account: { accountId }, key, fingerprint }, work): Promise<Once> {
+    async once({ account: { accountId }, key, fingerprint }, work): Promise<AnsweredOnce> {
       const known = typeof fingerprint === 'string' ? fingerprint : undefined
       const name = `${accountId} ${key}`
       if (inFlight.has(name)) {

@@ -39,7 +39,7 @@ export type { ChangeableParts, RawMessage } from './raw-message.js'
 export {
   accountOfEmail,
   type EmailRecord,
-  type Happening,
+  type MailHappening,
   readEmail,
   shownAttachment,
   timelineOf,

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import { parseMailbox } from '../mime/index.js'
+import { addressKey, parseMailbox } from '../mime/index.js'
 import type { MailTag, Read } from '../store/index.js'
 import { candidates, type EmailFilter } from './candidates.js'
-import { addressKey, recipientsIn } from './recipient-index.js'
+import { recipientsIn } from './recipient-index.js'
 import { type EmailSummary, extrasOfRow, type SummaryRow, summaryOf } from './summary.js'
 
 export interface EmailPage {

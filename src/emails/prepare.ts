@@ -35,7 +35,7 @@ export interface PreparedEmail {
 }
 
 /** A mail that nothing speaks against but, perhaps, its recipients' suppression. */
-export interface Draft {
+export interface MailDraft {
   row: Omit<PreparedEmail['row'], 'status' | 'waiting'>
   html: string
   text: string | null
@@ -70,7 +70,7 @@ export async function draftEmail(
     reader = makeAttachmentReader(deps, billing.accountId),
     shared,
   }: Partial<OfRequest> = {},
-): Promise<Draft> {
+): Promise<MailDraft> {
   const { accountId } = billing
   const { type = 'transactional' } = input
   const topicId = input.topicId?.toLowerCase()
@@ -156,12 +156,12 @@ async function checkTopic(
 }
 
 /** Drops who must not get it: one look-up for all mails of a type and topic. */
-export async function prepareEmails<const T extends readonly Draft[]>(
+export async function prepareEmails<const T extends readonly MailDraft[]>(
   deps: EmailDeps,
   drafts: T,
 ): Promise<{ [K in keyof T]: PreparedEmail }> {
   const blocked = new Map<string, Promise<Set<string>>>()
-  const kindOf = ({ row }: Draft) => `${row.type} ${row.topic_id}`
+  const kindOf = ({ row }: MailDraft) => `${row.type} ${row.topic_id}`
   for (const draft of drafts) {
     if (blocked.has(kindOf(draft))) continue
     const { account_id: accountId, type, topic_id: topicId } = draft.row
@@ -176,7 +176,7 @@ export async function prepareEmails<const T extends readonly Draft[]>(
   return (await Promise.all(emails)) as { [K in keyof T]: PreparedEmail }
 }
 
-function prepared({ row, mailboxes, ...content }: Draft, blocked: Set<string>): PreparedEmail {
+function prepared({ row, mailboxes, ...content }: MailDraft, blocked: Set<string>): PreparedEmail {
   const recipients = mailboxes.filter(({ address }) => !blocked.has(address))
   return {
     ...content,

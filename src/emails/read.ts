@@ -133,7 +133,7 @@ export const shownAttachment = ({ filename, contentType, ...of }: Attachment): E
 })
 
 /** What happened to a mail, in the order of time. */
-export interface Happening {
+export interface MailHappening {
   /** In ms. */
   at: number
   what: MailEvent['type'] | 'accepted' | 'cancelled'
@@ -148,7 +148,7 @@ export interface Happening {
 }
 
 /** From its acceptance on: events, and beside them what ended without one, for it was never tried. */
-export function timelineOf(email: EmailRecord, events: readonly MailEvent[]): Happening[] {
+export function timelineOf(email: EmailRecord, events: readonly MailEvent[]): MailHappening[] {
   const told = new Set(events.map(({ type, recipient }) => `${type} ${recipient}`))
   const silent = { deliveryId: null, reply: null, means: '', byMachine: false }
   const untried = email.recipients.flatMap(({ email: recipient, status, updatedAt }) => {
@@ -156,7 +156,7 @@ export function timelineOf(email: EmailRecord, events: readonly MailEvent[]): Ha
     if (told.has(`${status} ${recipient}`)) return []
     return [{ ...silent, at: Date.parse(updatedAt ?? email.createdAt), what: status, recipient }]
   })
-  const rows: Happening[] = [
+  const rows: MailHappening[] = [
     { ...silent, at: Date.parse(email.createdAt), what: 'accepted', recipient: null },
     ...untried,
     ...events.map((event) => ({

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Clock, dayMs, type Repeating, repeat } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
-import { parseMailbox } from '../mime/index.js'
+import { addressKey, parseMailbox } from '../mime/index.js'
 import {
   cell,
   firstUuidAt,
@@ -139,9 +139,6 @@ const entriesOn = prepared<
     .orderBy('email_id', 'desc')
     .limit(limit),
 )
-
-/** As addresses are compared: nearly no server tells `Ann@` from `ann@`, and nobody who looks for her does. */
-export const addressKey = (address: string) => address.toLowerCase()
 
 /** The addresses of all its recipients, whatever the field, as they are compared. */
 export function recipientsIn({ to_list, extras }: Pick<IndexedMail, 'to_list' | 'extras'>) {

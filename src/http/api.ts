@@ -1,6 +1,6 @@
 import type { Struct } from 'superstruct'
 import { ApiError } from '../errors/index.js'
-import { addressKey } from './client-address.js'
+import { networkKey } from './client-address.js'
 import type { ServerContext } from './context.js'
 import type { Exchange } from './exchange.js'
 import { errorResponse, jsonResponse, logUnexpected } from './failure.js'
@@ -8,9 +8,9 @@ import { emptyForm, type Form, parseForm } from './form.js'
 import { noBytes } from './incoming-body.js'
 import { check, convert } from './issues.js'
 import { parseJsonObject, requireJsonType } from './json-body.js'
-import { type RateLimiter, refuseExcess, type Standing, standingHeaders } from './rate-limit.js'
+import { type RateLimiter, type RateStanding, refuseExcess, standingHeaders } from './rate-limit.js'
 import { checkedKey, jsonFingerprint, type Remember, type Repeats } from './repeats.js'
-import { noHeaders, Reply, reply } from './reply.js'
+import { ApiReply, noHeaders, reply } from './reply.js'
 import { decodeParams, decodeQuery, type Endpoint, paramNames, type RouteTable } from './routes.js'
 import { openDigestedUpload, type Upload } from './upload.js'
 
@@ -137,7 +137,7 @@ export function makeApi<P>(settings: ApiSettings<P>, routes: RouteTable): Api<P>
   const added: ApiRoute[] = []
   const standing: ApiStanding = {
     ofStranger: (exchange) =>
-      standingHeaders(settings.strangers.take(addressKey(exchange.remoteAddress))),
+      standingHeaders(settings.strangers.take(networkKey(exchange.remoteAddress))),
     async ofCaller(exchange) {
       const { authenticate } = settings
       if (authenticate === undefined || exchange.header('authorization') === undefined) {
@@ -200,7 +200,7 @@ function makeEndpoint<P, Params, Query, Body>(
   const repeats = method === 'POST' && secured ? settings.repeats : undefined
   const note = secured ? settings.auditOf?.(route) : undefined
 
-  async function answer(exchange: Exchange, raw: string[], account: unknown): Promise<Reply> {
+  async function answer(exchange: Exchange, raw: string[], account: unknown): Promise<ApiReply> {
     const { head } = exchange
     const key = repeats && checkedKey(head.headers.get('idempotency-key'))
     const asked = head.path.replace(/\/$/, '')
@@ -230,7 +230,7 @@ function makeEndpoint<P, Params, Query, Body>(
         header: (name) => exchange.header(name),
       }
       const result = await handler(request as ApiRequest<never, Params, Query, Body>)
-      return result instanceof Reply ? result : reply(200, result)
+      return result instanceof ApiReply ? result : reply(200, result)
     }
     if (key === undefined || repeats === undefined) return await work(async () => {})
     const fingerprint = file === undefined ? digest : () => file.fingerprint(asked)
@@ -245,7 +245,7 @@ function makeEndpoint<P, Params, Query, Body>(
 
     async serve(exchange, raw) {
       // Asked for at once, as who has hung up meanwhile has none any more; of other requests it costs too much.
-      const from = note && addressKey(exchange.remoteAddress)
+      const from = note && networkKey(exchange.remoteAddress)
       const admission = secured ? await admit(settings, exchange) : unsecured(settings, exchange)
       const { headers } = admission
       try {
@@ -305,13 +305,13 @@ const noUpload = (path: string) => new Error(`${path} takes no upload`)
 
 /** A path for everybody tells the address's standing, and does not count. */
 function unsecured<P>(settings: ApiSettings<P>, exchange: Exchange): Admission<undefined> {
-  const standing = settings.strangers.look(addressKey(exchange.remoteAddress))
+  const standing = settings.strangers.look(networkKey(exchange.remoteAddress))
   return { headers: standingHeaders(standing), account: undefined }
 }
 
 /** Authenticates, then counts: by key, or by address where there is no valid one. Never rejects. */
 async function admit<P>(settings: ApiSettings<P>, exchange: Exchange): Promise<Admission<P>> {
-  let standing: Standing | undefined
+  let standing: RateStanding | undefined
   try {
     const account = await settings.authenticate?.(
       exchange.header('authorization'),
@@ -323,7 +323,7 @@ async function admit<P>(settings: ApiSettings<P>, exchange: Exchange): Promise<A
     return { headers: standingHeaders(standing), account }
   } catch (error) {
     if (standing !== undefined) return { headers: standingHeaders(standing), refusal: error }
-    const stranger = settings.strangers.take(addressKey(exchange.remoteAddress))
+    const stranger = settings.strangers.take(networkKey(exchange.remoteAddress))
     const headers = standingHeaders(stranger)
     try {
       refuseExcess(stranger)

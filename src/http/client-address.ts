@@ -36,7 +36,7 @@ export function makeClientAddress(trustedProxies: readonly string[]): ClientAddr
 }
 
 /** The part of an address that one client cannot change at will: an IPv6 client owns its /64. */
-export function addressKey(address: string): string {
+export function networkKey(address: string): string {
   if (!address.includes(':')) return address
   return ipaddr.IPv6.parse(address).parts.slice(0, 4).join(':')
 }

@@ -13,7 +13,7 @@ export interface ServerContext {
   readonly clientAddress: (peer: string, forwardedFor: string | undefined) => string
   /** Of the peer itself, not of whom it speaks for. */
   readonly isTrusted: (peer: string) => boolean
-  readonly work: Work
+  readonly work: RequestWork
   readonly overTls: OverTls | undefined
   readonly onAnswer: ((answer: Answered) => void) | undefined
   readonly refuse: ((path: string) => ApiError | undefined) | undefined
@@ -34,7 +34,7 @@ export interface Answered {
 }
 
 /** Counts what is still to end: a request counts once for its handler and once for its response. */
-export class Work {
+export class RequestWork {
   #running = 0
   #idle: (() => void) | undefined
 

@@ -19,7 +19,7 @@ export interface BodyMemory {
 }
 
 /** Stops the client from sending on, and lets it. */
-export interface Flow {
+export interface BodyFlow {
   pause(): void
   resume(): void
 }
@@ -58,7 +58,7 @@ export class IncomingBody {
   readonly #memory: BodyMemory
   readonly #clock: Clock
   readonly #timeoutMs: number
-  readonly #flow: Flow
+  readonly #flow: BodyFlow
   readonly #inPieces: boolean
   readonly #declaredBytes: number
   #isWanted = false
@@ -69,7 +69,7 @@ export class IncomingBody {
     limitBytes: number,
     declaredBytes: number,
     { bodyMemory, clock, bodyTimeoutMs }: BodyContext,
-    flow: Flow,
+    flow: BodyFlow,
     inPieces = false,
   ) {
     this.limitBytes = limitBytes

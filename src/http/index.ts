@@ -15,8 +15,8 @@ export type { Issue } from './issues.js'
 export { check, convert, ShapeError } from './issues.js'
 export type { Page, PageHandler, PageRequest, PageShape, Pages } from './pages.js'
 export { makeRateLimiter, type RateLimit, refuseExcess } from './rate-limit.js'
-export { jsonFingerprint, type Once, type Remember, type Repeats } from './repeats.js'
-export { Reply, reply } from './reply.js'
+export { type AnsweredOnce, jsonFingerprint, type Remember, type Repeats } from './repeats.js'
+export { ApiReply, reply } from './reply.js'
 export { type HttpServer, type HttpServerOptions, openHttpServer, probePort } from './server.js'
 export {
   atLeastOne,

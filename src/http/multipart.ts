@@ -1,7 +1,7 @@
 import { ApiError } from '../errors/index.js'
 
 /** One part of a multipart/form-data body; `bytes` is a view, nothing is copied. */
-export interface Part {
+export interface FormPart {
   name: string
   filename: string | undefined
   contentType: string
@@ -15,9 +15,9 @@ export const maxHeaderBytes = 8 * 1024
  * Takes a whole multipart/form-data body apart (RFC 7578, RFC 2046 §5.1.1). A body that stops
  * before its closing boundary was cut off on the way and is refused, not taken for short.
  */
-export function parseMultipart(body: Buffer, contentType: string): Part[] {
+export function parseMultipart(body: Buffer, contentType: string): FormPart[] {
   const delimiter = delimiterOf(contentType)
-  const parts: Part[] = []
+  const parts: FormPart[] = []
   // The first delimiter may stand at the very start, without the line end before it.
   let at = body.indexOf(delimiter.subarray(2))
   if (at !== 0) at = body.indexOf(delimiter) + 2
@@ -50,14 +50,14 @@ function afterLine(body: Buffer, at: number): number {
   return end + 2
 }
 
-function readPart(part: Buffer): Part {
+function readPart(part: Buffer): FormPart {
   const headEnd = part.indexOf('\r\n\r\n')
   if (headEnd === -1 || headEnd > maxHeaderBytes) throw malformed('a part has no header section')
   return { ...readPartHead(part.toString('utf8', 0, headEnd)), bytes: part.subarray(headEnd + 4) }
 }
 
 /** What a part's header section says. */
-export function readPartHead(head: string): Omit<Part, 'bytes'> {
+export function readPartHead(head: string): Omit<FormPart, 'bytes'> {
   const disposition = /^content-disposition:\s*form-data(.*)$/im.exec(head)?.[1] ?? ''
   const name = parameter(disposition, 'name')
   if (name === undefined) throw malformed('a part has no name')

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { ApiError } from '../errors/index.js'
 import { methodNotAllowed } from './api.js'
-import { addressKey } from './client-address.js'
+import { networkKey } from './client-address.js'
 import type { ServerContext } from './context.js'
 import { errorPage } from './error-page.js'
 import type { Exchange } from './exchange.js'
@@ -136,7 +136,7 @@ function makeEndpoint(
 
   async function answer(exchange: Exchange, raw: string[]): Promise<Outgoing> {
     if (limiter !== undefined && !shape.unlimited) {
-      refuseExcess(limiter.take(addressKey(exchange.remoteAddress)))
+      refuseExcess(limiter.take(networkKey(exchange.remoteAddress)))
     }
     if (method === 'POST' && !shape.crossSite) refuseForeign(exchange)
     refuseCoded(exchange)
@@ -190,7 +190,7 @@ function requestOf(exchange: Exchange, params: Record<string, string>): PageRequ
     rawBody: noBytes,
     requestId: exchange.requestId,
     remoteAddress,
-    addressKey: addressKey(remoteAddress),
+    addressKey: networkKey(remoteAddress),
     get signal() {
       return exchange.signal
     },

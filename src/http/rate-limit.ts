@@ -8,7 +8,7 @@ export interface RateLimit {
 }
 
 /** Where a client stands after the request that was just counted. */
-export interface Standing {
+export interface RateStanding {
   allowed: boolean
   limit: number
   remaining: number
@@ -19,9 +19,9 @@ export interface Standing {
 
 export interface RateLimiter {
   /** Counts a request. */
-  take(key: string): Standing
+  take(key: string): RateStanding
   /** Where the key stands, without counting. */
-  look(key: string): Standing
+  look(key: string): RateStanding
 }
 
 interface Window {
@@ -55,7 +55,7 @@ export function makeRateLimiter(
   // One that ends later than any could is from before the clock was set back.
   const lasts = ({ resetAt }: Window, now: number) => resetAt > now && resetAt <= now + windowMs
 
-  const standing = ({ count, resetAt }: Window, now: number): Standing => ({
+  const standing = ({ count, resetAt }: Window, now: number): RateStanding => ({
     allowed: count <= limit,
     limit,
     remaining: Math.max(0, limit - count),
@@ -86,7 +86,7 @@ export function makeRateLimiter(
 }
 
 /** The three headers that every response of a limited path carries. */
-export function standingHeaders(standing: Standing): Record<string, string> {
+export function standingHeaders(standing: RateStanding): Record<string, string> {
   return {
     'X-RateLimit-Limit': String(standing.limit),
     'X-RateLimit-Remaining': String(standing.remaining),
@@ -95,7 +95,7 @@ export function standingHeaders(standing: Standing): Record<string, string> {
 }
 
 /** Throws when the request that was just counted was one too many. */
-export function refuseExcess(standing: Standing): void {
+export function refuseExcess(standing: RateStanding): void {
   if (standing.allowed) return
   const seconds = standing.retryAfterSeconds
   throw new ApiError('rate_limit_exceeded', `Too many requests; try again in ${seconds} s`, {

@@ -8,7 +8,10 @@ export interface Repeats<P> {
    * Runs `work` unless the key has succeeded before; then it resolves with that answer. Throws a 409
    * while the first request with the key is running, and when it was used for another request.
    */
-  once(asked: KeyedRequest<P>, work: (remember: Remember) => Promise<Success>): Promise<Once>
+  once(
+    asked: KeyedRequest<P>,
+    work: (remember: Remember) => Promise<Success>,
+  ): Promise<AnsweredOnce>
 }
 
 export interface KeyedRequest<P> {
@@ -30,7 +33,7 @@ export interface Success {
   body: unknown
 }
 
-export type Once = Success & { replayed: boolean }
+export type AnsweredOnce = Success & { replayed: boolean }
 
 const visibleAscii = /^[\x21-\x7e]{1,255}$/
 

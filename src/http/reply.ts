@@ -15,7 +15,7 @@ export interface Outgoing {
 export const noHeaders: Record<string, string> = {}
 
 /** What an API handler returns to answer with something else than 200 and its bare value. */
-export class Reply {
+export class ApiReply {
   constructor(
     readonly status: number,
     readonly body: unknown,
@@ -24,8 +24,8 @@ export class Reply {
 }
 
 /** Answers with `status` and `body` as JSON: `return reply(201, { id })`. */
-export function reply(status: number, body: unknown, headers?: Record<string, string>): Reply {
-  return new Reply(status, body, headers)
+export function reply(status: number, body: unknown, headers?: Record<string, string>): ApiReply {
+  return new ApiReply(status, body, headers)
 }
 
 /** `200 OK` for 200; a status without a name still gets a line that parses. */

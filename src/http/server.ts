@@ -5,7 +5,7 @@ import { type ApiError, OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { type Api, type ApiSettings, makeApi, type NoteChange } from './api.js'
 import { makeClientAddress, makeIsTrusted } from './client-address.js'
-import { type Answered, type ServerContext, Work } from './context.js'
+import { type Answered, RequestWork, type ServerContext } from './context.js'
 import { makeDispatch } from './dispatch.js'
 import { type OverTls, prepareSocket } from './over-tls.js'
 import { makePages, type Pages } from './pages.js'
@@ -156,7 +156,7 @@ function contextOf<P>(options: HttpServerOptions<P>, closes: AbortSignal): Serve
     bodyMemory: { usedBytes: 0, maxBytes: options.maxBodyMemoryBytes ?? 256 * 1024 * 1024 },
     clientAddress: makeClientAddress(trustedProxies),
     isTrusted: makeIsTrusted(trustedProxies),
-    work: new Work(),
+    work: new RequestWork(),
     closing: false,
   }
 }

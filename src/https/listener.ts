@@ -4,7 +4,7 @@ import { createSecureContext, createServer as createTlsServer, type TLSSocket } 
 import type { Clock } from '../clock/index.js'
 import { messageOf, OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
-import { type Certificate, type Gate, makeGate } from '../smtpd/index.js'
+import { type Certificate, type ConnectionGate, makeGate } from '../smtpd/index.js'
 import { openSeats } from './peers.js'
 import { isHandshake, refusePlain } from './plain.js'
 
@@ -211,7 +211,7 @@ function listen(
 function join(
   client: TLSSocket,
   inner: Socket,
-  { clock, gate }: { clock: Clock; gate: Gate },
+  { clock, gate }: { clock: Clock; gate: ConnectionGate },
 ): void {
   const { remoteAddress, remotePort } = client
   let toldAt = Number.NEGATIVE_INFINITY

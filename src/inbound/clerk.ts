@@ -10,8 +10,8 @@ import { makeQuota } from '../smtpd/index.js'
 import { isPassing, type Store, writeApart } from '../store/index.js'
 import { concludeAll, doubtIn, tellFiled } from './filed.js'
 import { parkReport } from './parked.js'
-import type { Outcome, Reader } from './reader.js'
-import type { Reading } from './reading.js'
+import type { Reader, ReadOutcome } from './reader.js'
+import type { ReportReading } from './reading.js'
 import type { Spool, SpooledMail } from './spool.js'
 
 export interface ClerkDeps {
@@ -78,7 +78,7 @@ export function startClerk(deps: ClerkDeps): { ring(): void; close(): Promise<vo
     rung = false
     await sleep(faultPauseMs)
   }
-  const write = async (mails: readonly SpooledMail[], outcomes: readonly Outcome[]) => {
+  const write = async (mails: readonly SpooledMail[], outcomes: readonly ReadOutcome[]) => {
     const settled = mails.map(async (mail, at) => {
       if (!(await settleOrPark(desk, mail, outcomes[at]))) stuck.add(mail.id)
     })
@@ -126,7 +126,7 @@ export function startClerk(deps: ClerkDeps): { ring(): void; close(): Promise<vo
 async function settleOrPark(
   deps: Desk,
   mail: SpooledMail,
-  outcome: Outcome | undefined,
+  outcome: ReadOutcome | undefined,
 ): Promise<boolean> {
   try {
     await settleOne(deps, mail, outcome)
@@ -158,7 +158,7 @@ async function settleOrPark(
 async function settleOne(
   deps: Desk,
   mail: SpooledMail,
-  outcome: Outcome | undefined,
+  outcome: ReadOutcome | undefined,
 ): Promise<void> {
   if (outcome?.kind === 'read') return await file(deps, mail, outcome.reading)
   if (outcome?.kind !== 'broken off') return
@@ -204,7 +204,7 @@ async function count(deps: Desk, mail: SpooledMail, aggregate: Aggregate): Promi
   }
 }
 
-async function file(deps: Desk, mail: SpooledMail, reading: Reading): Promise<void> {
+async function file(deps: Desk, mail: SpooledMail, reading: ReportReading): Promise<void> {
   const { store, spool } = deps
   const delay = putOffMs[mail.tries]
   if (delay !== undefined && reading.evidence?.kind === 'unknown') {

@@ -10,7 +10,7 @@ import type { LandEvents, MailEvent } from '../events/index.js'
 import type { Evidence, ReportedRecipient, Verdict } from '../reports/index.js'
 import type { Tx } from '../store/index.js'
 import { suppress } from '../suppression/index.js'
-import type { Reading } from './reading.js'
+import type { ReportReading } from './reading.js'
 
 /** What came of a report, for one delivery. */
 export type Conclusion =
@@ -37,7 +37,7 @@ interface Deps {
 export async function conclude(
   tx: Tx,
   past: Past,
-  { report, verdicts, evidence }: Reading,
+  { report, verdicts, evidence }: ReportReading,
   deps: Deps,
 ): Promise<Conclusion> {
   if (report.kind === 'arf') {
@@ -51,7 +51,7 @@ export async function conclude(
 }
 
 /** What a report says of a recipient, for the log. */
-export function inBrief(reading: Reading, recipient: string): Record<string, string> {
+export function inBrief(reading: ReportReading, recipient: string): Record<string, string> {
   if (reading.report.kind === 'arf') return { feedbackType: reading.report.feedback.type }
   const said = saidOf(reading, recipient)
   if (said === undefined) return {}
@@ -64,7 +64,7 @@ interface Said {
   verdict: Verdict
 }
 
-function saidOf({ report, verdicts }: Reading, recipient: string): Said | undefined {
+function saidOf({ report, verdicts }: ReportReading, recipient: string): Said | undefined {
   if (report.kind !== 'dsn') return undefined
   const at = indexOfRecipient(report.recipients, recipient)
   const reported = report.recipients[at]

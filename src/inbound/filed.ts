@@ -7,7 +7,7 @@ import type { Report } from '../reports/index.js'
 import { simulatorDomain } from '../simulator/index.js'
 import type { Tx } from '../store/index.js'
 import { type Conclusion, conclude, inBrief } from './conclude.js'
-import type { Reading } from './reading.js'
+import type { ReportReading } from './reading.js'
 import type { SpooledMail } from './spool.js'
 
 /** What came of a report for one of the deliveries that it speaks of. */
@@ -23,7 +23,7 @@ interface Filed {
 export async function concludeAll(
   tx: Tx,
   { recipients }: SpooledMail,
-  reading: Reading,
+  reading: ReportReading,
   { returnPaths, land, clock }: { returnPaths: ReturnPaths; land: LandEvents; clock: Clock },
 ): Promise<Filed[]> {
   const { report } = reading
@@ -57,7 +57,7 @@ export function doubtIn(filed: readonly Filed[]): string | undefined {
 export function tellFiled(
   { log, meter }: { log: Log; meter: Meter },
   { recipients, envelope: { remoteAddress } }: SpooledMail,
-  reading: Reading,
+  reading: ReportReading,
   filed: readonly Filed[],
 ): void {
   const { report } = reading

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/index.js'
 import type { Log } from '../log/index.js'
-import { readContent } from '../mime/index.js'
+import { readMessageContent } from '../mime/index.js'
 import { makeQuota } from '../smtpd/index.js'
 import { eachApart, type OperatorMailRow, type Store, type Tx } from '../store/index.js'
 
@@ -59,7 +59,7 @@ export function makeForwarding(deps: ForwardDeps): (signal: AbortSignal) => Prom
 }
 
 async function noticeOf(row: OperatorMailRow, raw: Buffer) {
-  const { text } = await readContent(raw)
+  const { text } = await readMessageContent(raw)
   const words = printable(text ?? '').slice(0, maxText)
   const lines = [
     `To:        ${row.recipient}`,

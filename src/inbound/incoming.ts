@@ -1,7 +1,7 @@
 import type { SMTPServerDataStream } from 'smtp-server'
-import { Refusal, type Room } from '../smtpd/index.js'
+import { type ArrivalRoom, Refusal } from '../smtpd/index.js'
 
-export interface Collected {
+export interface CollectedMessage {
   /** The message, or its first `keepBytes`. */
   raw: Buffer
   /** Of the whole message. */
@@ -17,13 +17,13 @@ export interface Collected {
 export function collect(
   stream: SMTPServerDataStream,
   options: {
-    room: Room
+    room: ArrivalRoom
     network: string
     keepBytes: number
     /** Called after each `progressBytes` of it. */
     advanced(): void
   },
-): Promise<Collected> {
+): Promise<CollectedMessage> {
   const { room, network, keepBytes, advanced } = options
   return new Promise((resolve, reject) => {
     let chunks: Buffer[] = []

@@ -10,7 +10,7 @@ import type { Meter } from '../metrics/index.js'
 import { loadBounceRules, loadFeedbackLoops } from '../reports/index.js'
 import type { Store } from '../store/index.js'
 import { startClerk } from './clerk.js'
-import { type Listener, openListener } from './listener.js'
+import { type InboundListener, openListener } from './listener.js'
 import { makeMailboxes } from './mailboxes.js'
 import { makeReader } from './reader.js'
 import { openSpool } from './spool.js'
@@ -74,7 +74,7 @@ export async function openInbound(deps: InboundDeps): Promise<Inbound> {
     bytes: config.maxWaitingMib * 2 ** 20,
   })
   const reader = makeReader(deps)
-  const listener: Listener = await openListener({
+  const listener: InboundListener = await openListener({
     clock,
     log,
     meter: deps.meter,

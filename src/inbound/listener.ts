@@ -16,7 +16,7 @@ import type { Welcome } from './mailboxes.js'
 import type { Spool } from './spool.js'
 import { makeTransactions, maxMessageBytes } from './transaction.js'
 
-export interface ListenerDeps {
+export interface InboundListenerDeps {
   clock: Clock
   log: Log
   meter: Meter
@@ -42,7 +42,7 @@ export interface ListenerConfig {
   sessionTimeout: number
 }
 
-export interface Listener {
+export interface InboundListener {
   readonly port: number
   readonly connections: number
   /** Sessions from now on are offered the certificates that there are now. */
@@ -61,7 +61,7 @@ const maxReplies = maxRecipients + 50
 const closeTimeoutMs = 2_000
 
 /** Listens. Throws an `OperatorError` if it can't. */
-export async function openListener(deps: ListenerDeps): Promise<Listener> {
+export async function openListener(deps: InboundListenerDeps): Promise<InboundListener> {
   // Loaded by those who listen alone: the command line opens this folder's door too.
   const { SMTPServer } = await import('smtp-server')
   const { config, clock, log } = deps
@@ -146,7 +146,7 @@ export async function openListener(deps: ListenerDeps): Promise<Listener> {
 function answer(
   work: Promise<void>,
   done: (error?: Error | null) => void,
-  { log, meter }: ListenerDeps,
+  { log, meter }: InboundListenerDeps,
 ): void {
   refuseFor(work, done, {
     refused: ({ codes }: Refusal) => meter.count(refusals, { reply: codes }),

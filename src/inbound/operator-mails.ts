@@ -1,4 +1,4 @@
-import { type Content, readContent } from '../mime/index.js'
+import { type MessageContent, readMessageContent } from '../mime/index.js'
 import type { OperatorMailRow, Read, Tx } from '../store/index.js'
 
 /** A mail to postmaster@ or abuse@. Everything in it is the sender's. */
@@ -33,7 +33,7 @@ export async function listOperatorMails(
 export async function findOperatorMail(
   read: Read,
   id: number,
-): Promise<(OperatorMail & { content: Content; raw: Buffer }) | undefined> {
+): Promise<(OperatorMail & { content: MessageContent; raw: Buffer }) | undefined> {
   const row = await read
     .selectFrom('operator_mails')
     .innerJoin('operator_mail_sources', 'operator_mail_sources.id', 'operator_mails.id')
@@ -42,7 +42,7 @@ export async function findOperatorMail(
     .where('operator_mails.id', '=', id)
     .executeTakeFirst()
   if (row === undefined) return undefined
-  return { ...fromRow(row), raw: row.raw, content: await readContent(row.raw) }
+  return { ...fromRow(row), raw: row.raw, content: await readMessageContent(row.raw) }
 }
 
 /** Returns whether there was one. */

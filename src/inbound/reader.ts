@@ -1,13 +1,19 @@
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '../clock/index.js'
-import type { Answer, Resolver } from '../dns/index.js'
+import type { DnsAnswer, Resolver } from '../dns/index.js'
 import type { Log } from '../log/index.js'
-import type { Envelope } from '../reports/index.js'
-import type { DnsQuestion, ReaderData, ReaderOrder, ReaderReport, Reading } from './reading.js'
+import type { ReportEnvelope } from '../reports/index.js'
+import type {
+  DnsQuestion,
+  ReaderData,
+  ReaderOrder,
+  ReaderReport,
+  ReportReading,
+} from './reading.js'
 
 /** What became of a mail that was given to be read. */
-export type Outcome =
-  | { kind: 'read'; reading: Reading }
+export type ReadOutcome =
+  | { kind: 'read'; reading: ReportReading }
   /** It took too long, or the thread with it. */
   | { kind: 'broken off'; why: string }
   /** Another one ended the thread before. */
@@ -15,14 +21,14 @@ export type Outcome =
 
 interface ArrivedMail {
   raw: Buffer
-  envelope: Envelope
+  envelope: ReportEnvelope
   /** It came to an address for aggregate reports. */
   aggregate?: boolean
 }
 
 export interface Reader {
   /** One call at a time. Never rejects; an outcome for each mail, in their order. */
-  read(mails: readonly ArrivedMail[]): Promise<Outcome[]>
+  read(mails: readonly ArrivedMail[]): Promise<ReadOutcome[]>
   /** What is read from now on is judged by the rules' files as they are now. */
   renew(): void
   close(): Promise<void>
@@ -85,7 +91,7 @@ export function makeReader(deps: ReaderDeps): Reader {
 
   return {
     async read(mails) {
-      const outcomes: Outcome[] = mails.map(() => ({ kind: 'not reached' }))
+      const outcomes: ReadOutcome[] = mails.map(() => ({ kind: 'not reached' }))
       if (mails.length === 0) return outcomes
       const worker = await ready()
       const order = (one: ReaderOrder, moved: ArrayBuffer[] = []) => worker.postMessage(one, moved)
@@ -187,14 +193,14 @@ function makeAnswering(resolver: Resolver, clock: Clock) {
       asked = 0
       until = undefined
     },
-    async answer(question: DnsQuestion, name: string): Promise<Answer<unknown>> {
+    async answer(question: DnsQuestion, name: string): Promise<DnsAnswer<unknown>> {
       until ??= clock.now() + limits.patienceMs
       const leftMs = until - clock.now()
       if (++asked > limits.most || leftMs <= 0) return failed('too much is asked')
-      const asking: Promise<Answer<unknown>> = resolver[question](name)
+      const asking: Promise<DnsAnswer<unknown>> = resolver[question](name)
       return await new Promise((resolve) => {
         const cancel = clock.after(leftMs, () => resolve(failed('it took too long')))
-        const end = (answer: Answer<unknown>) => {
+        const end = (answer: DnsAnswer<unknown>) => {
           cancel()
           resolve(answer)
         }
@@ -204,4 +210,4 @@ function makeAnswering(resolver: Resolver, clock: Clock) {
   }
 }
 
-const failed = (cause: string): Answer<unknown> => ({ kind: 'failed', cause })
+const failed = (cause: string): DnsAnswer<unknown> => ({ kind: 'failed', cause })

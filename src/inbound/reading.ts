@@ -1,16 +1,16 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Answer, Resolver } from '../dns/index.js'
+import type { DnsAnswer, Resolver } from '../dns/index.js'
 import {
   type Aggregate,
   type BounceRules,
   classify,
-  type Envelope,
   type Evidence,
   evidenceOf,
   type FeedbackLoop,
   loadBounceRules,
   loadFeedbackLoops,
   type Report,
+  type ReportEnvelope,
   readAggregate,
   readReport,
   saidOf,
@@ -18,7 +18,7 @@ import {
 } from '../reports/index.js'
 
 /** A report as it was read, and what the rules make of each failure that it tells of. */
-export interface Reading {
+export interface ReportReading {
   report: Report
   /** Of a DSN: one for each of its recipients. */
   verdicts: Verdict[]
@@ -34,13 +34,13 @@ export type DnsQuestion = 'txt' | 'a' | 'aaaa' | 'mx' | 'cname'
 /** From the thread that reads. */
 export type ReaderReport =
   | { kind: 'ready' }
-  | { kind: 'read'; at: number; reading: Reading }
+  | { kind: 'read'; at: number; reading: ReportReading }
   | { kind: 'question'; id: number; question: DnsQuestion; name: string }
 
 /** To it; `at` and `id` come back with the answer. */
 export type ReaderOrder =
-  | { kind: 'mail'; at: number; raw: Uint8Array; envelope: Envelope; aggregate: boolean }
-  | { kind: 'answer'; id: number; answer: Answer<unknown> }
+  | { kind: 'mail'; at: number; raw: Uint8Array; envelope: ReportEnvelope; aggregate: boolean }
+  | { kind: 'answer'; id: number; answer: DnsAnswer<unknown> }
 
 export interface ReaderData {
   ruleFiles: readonly string[]
@@ -70,7 +70,7 @@ export function serveReadings(): void {
   port.postMessage({ kind: 'ready' } satisfies ReaderReport)
 }
 
-const noReport: Reading = {
+const noReport: ReportReading = {
   report: {
     ...{ kind: 'not-a-report', why: 'It is an aggregate report', tokens: [] },
     original: { messageId: '', to: '', subject: '' },
@@ -81,8 +81,8 @@ const noReport: Reading = {
 async function readOne(
   deps: { rules: BounceRules; loops: readonly FeedbackLoop[]; resolver: Resolver },
   raw: Buffer,
-  envelope: Envelope,
-): Promise<Reading> {
+  envelope: ReportEnvelope,
+): Promise<ReportReading> {
   const { rules, loops, resolver } = deps
   const report = await readReport(raw)
   if (report.kind === 'arf' && report.feedback.means === 'complaint') {
@@ -99,14 +99,14 @@ async function readOne(
 
 /** Asks the thread that started this one: it has the resolver, its cache and its limits. */
 function resolverOver(post: (report: ReaderReport) => void) {
-  const waiting = new Map<number, (answer: Answer<unknown>) => void>()
+  const waiting = new Map<number, (answer: DnsAnswer<unknown>) => void>()
   let asked = 0
   const ask =
     <T>(question: DnsQuestion) =>
     (name: string) =>
-      new Promise<Answer<T>>((resolve) => {
+      new Promise<DnsAnswer<T>>((resolve) => {
         const id = asked++
-        waiting.set(id, resolve as (answer: Answer<unknown>) => void)
+        waiting.set(id, resolve as (answer: DnsAnswer<unknown>) => void)
         post({ kind: 'question', id, question, name })
       })
   const resolver: Resolver = {
@@ -120,7 +120,7 @@ function resolverOver(post: (report: ReaderReport) => void) {
   }
   return {
     resolver,
-    answered({ id, answer }: { id: number; answer: Answer<unknown> }) {
+    answered({ id, answer }: { id: number; answer: DnsAnswer<unknown> }) {
       waiting.get(id)?.(answer)
       waiting.delete(id)
     },

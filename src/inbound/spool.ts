@@ -2,14 +2,14 @@ import type { Selectable } from 'kysely'
 import type { Clock } from '../clock/index.js'
 import { dmarcMailbox, tlsReportMailbox } from '../domains/index.js'
 import { glimpseHeader } from '../mime/index.js'
-import type { Envelope } from '../reports/index.js'
+import type { ReportEnvelope } from '../reports/index.js'
 import { networkOf } from '../smtpd/index.js'
 import { type InboundSpoolRow, idsIn, preparedInsert, type Store, type Tx } from '../store/index.js'
 import { makeWaitingList } from './waiting-list.js'
 
 /** A mail that has arrived whole. */
 export interface Arrival {
-  envelope: Envelope
+  envelope: ReportEnvelope
   /** Return paths and feedback addresses it was accepted for. */
   reports: readonly string[]
   /** postmaster@ and abuse@ addresses it was accepted for. */
@@ -25,7 +25,7 @@ export interface Arrival {
 export interface SpooledMail {
   id: number
   receivedAt: number
-  envelope: Envelope
+  envelope: ReportEnvelope
   /** Throws when what is stored is broken. */
   readonly recipients: string[]
   /** How often it was put off. */

@@ -1,14 +1,14 @@
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { Clock } from '../clock/index.js'
-import { type Gate, makeQuota, makeRoom, networkOf, Refusal } from '../smtpd/index.js'
+import { type ConnectionGate, makeQuota, makeRoom, networkOf, Refusal } from '../smtpd/index.js'
 import { collect } from './incoming.js'
 import type { Welcome } from './mailboxes.js'
 import { aggregateBytes, examinedBytes, type Spool } from './spool.js'
 
-export interface TransactionDeps {
+export interface InboundTransactionDeps {
   clock: Clock
   spool: Spool
-  gate: Gate
+  gate: ConnectionGate
   welcome(recipient: string): Promise<Welcome>
   /** Called after each report that was kept. */
   ring(): void
@@ -37,7 +37,7 @@ interface Course {
 }
 
 /** What MAIL, RCPT and DATA come to. Each resolves when its command is taken, or rejects with a `Refusal`. */
-export function makeTransactions(deps: TransactionDeps) {
+export function makeTransactions(deps: InboundTransactionDeps) {
   const { clock, spool, gate } = deps
   const room = makeRoom(maxHeldBytes)
   const windowMs = 3_600_000

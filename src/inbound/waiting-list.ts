@@ -1,5 +1,5 @@
 /** What is known in memory of a mail in the spool. */
-export interface Waiting {
+export interface UnreadMail {
   id: number
   dueAt: number
   bytes: number
@@ -14,11 +14,11 @@ const networkShare = 1 / 10
  */
 export function makeWaitingList(limits: { mails: number; bytes: number }) {
   // The next to be read from is the first; who was read from goes to the end.
-  const networks = new Map<string, Map<number, Waiting>>()
+  const networks = new Map<string, Map<number, UnreadMail>>()
   const bytesOf = new Map<string, number>()
   let mails = 0
   let bytes = 0
-  const change = (network: string, by: 1 | -1, mail: Waiting) => {
+  const change = (network: string, by: 1 | -1, mail: UnreadMail) => {
     mails += by
     bytes += by * mail.bytes
     bytesOf.set(network, (bytesOf.get(network) ?? 0) + by * mail.bytes)
@@ -36,8 +36,8 @@ export function makeWaitingList(limits: { mails: number; bytes: number }) {
         ownBytes <= limits.bytes * networkShare
       )
     },
-    add(network: string, mail: Waiting): void {
-      const own = networks.get(network) ?? new Map<number, Waiting>()
+    add(network: string, mail: UnreadMail): void {
+      const own = networks.get(network) ?? new Map<number, UnreadMail>()
       networks.set(network, own.set(mail.id, mail))
       change(network, 1, mail)
     },
@@ -60,10 +60,14 @@ export function makeWaitingList(limits: { mails: number; bytes: number }) {
       own.set(id, { ...mail, dueAt })
     },
     /** Up to `most` that are due: one of each network, then another of each. */
-    due(most: number, now: number, inHand: ReadonlySet<number>): (Waiting & { network: string })[] {
-      const found: (Waiting & { network: string })[] = []
-      const isDue = ({ id, dueAt }: Waiting) => dueAt <= now && !inHand.has(id)
-      const turns: { network: string; left: Iterator<Waiting> }[] = []
+    due(
+      most: number,
+      now: number,
+      inHand: ReadonlySet<number>,
+    ): (UnreadMail & { network: string })[] {
+      const found: (UnreadMail & { network: string })[] = []
+      const isDue = ({ id, dueAt }: UnreadMail) => dueAt <= now && !inHand.has(id)
+      const turns: { network: string; left: Iterator<UnreadMail> }[] = []
       const take = (turn: (typeof turns)[number]) => {
         const mail = firstOf(turn.left, isDue)
         if (mail !== undefined) found.push({ ...mail, network: turn.network })

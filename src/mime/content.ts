@@ -1,7 +1,7 @@
 import PostalMime, { decodeWords } from 'postal-mime'
 
 /** A mail taken apart for reading. Everything in it is the sender's: escape it. */
-export interface Content {
+export interface MessageContent {
   /** In the order of the message, unfolded, encoded words decoded. */
   headers: { name: string; value: string }[]
   text: string | undefined
@@ -24,7 +24,10 @@ const limits = { maxNestingDepth: 30, maxRfc822NestingDepth: 2, maxHeadersSize: 
  * Takes a mail apart, as far as it can be read in a moment; `whole`: all of it, however long that takes,
  * for mail that nobody hostile has written. Never rejects.
  */
-export async function readContent(raw: Buffer, { whole = false } = {}): Promise<Content> {
+export async function readMessageContent(
+  raw: Buffer,
+  { whole = false } = {},
+): Promise<MessageContent> {
   const head = whole ? raw : raw.subarray(0, readableBytes(raw))
   const cut = head.length < raw.length
   try {

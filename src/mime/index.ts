@@ -15,10 +15,10 @@ export {
   type MessageInput,
 } from './compose.js'
 export {
-  type Content,
   glimpseHeader,
+  type MessageContent,
   readAttachment,
-  readContent,
+  readMessageContent,
   readPictures,
 } from './content.js'
 export {
@@ -29,7 +29,14 @@ export {
   structuredField,
   textField,
 } from './header.js'
-export { hasSoundALabels, type Mailbox, maxNameLength, parseMailbox, quote } from './mailbox.js'
+export {
+  addressKey,
+  hasSoundALabels,
+  type Mailbox,
+  maxNameLength,
+  parseMailbox,
+  quote,
+} from './mailbox.js'
 export { partWithText, textOfPart } from './part-text.js'
 export { type MessagePart, type MessageParts, readParts } from './parts.js'
 export { type HeaderField, onlyOnce, readableValue, readHeader } from './read-header.js'

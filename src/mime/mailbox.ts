@@ -134,3 +134,6 @@ export function quote(text: string): string {
 function unquote(text: string): string {
   return text.replace(/\\(.)/gu, '$1')
 }
+
+/** As addresses are compared: nearly no server tells `Ann@` from `ann@`, and nobody who looks for her does. */
+export const addressKey = (address: string) => address.toLowerCase()

@@ -7,7 +7,7 @@ export interface OperatorMessage {
   html: string
 }
 
-export interface Part {
+export interface NoticePart {
   /** Empty: none. */
   heading: string
   notices: readonly Notice[]
@@ -27,7 +27,7 @@ export interface Composition {
   host: string
   /** What the subject says; without it the worst of the notices. */
   about?: string
-  parts: readonly Part[]
+  parts: readonly NoticePart[]
   annex?: Annex | undefined
   remarks?: readonly string[]
   zone: string
@@ -60,7 +60,7 @@ export function composeOperatorMail(given: Composition): OperatorMessage {
   return { subject, text, html }
 }
 
-function aboutOf(parts: readonly Part[]): string {
+function aboutOf(parts: readonly NoticePart[]): string {
   const open = parts.filter(({ shape }) => shape !== 'settled').flatMap(({ notices }) => notices)
   const done = parts.filter(({ shape }) => shape === 'settled').flatMap(({ notices }) => notices)
   const [worst] = open.length > 0 ? open : done
@@ -71,7 +71,7 @@ function aboutOf(parts: readonly Part[]): string {
   return `${mark}${cut(titleOf(worst), 90)}${rest}`
 }
 
-function textOf({ heading, notices, shape }: Part, zone: string): string[] {
+function textOf({ heading, notices, shape }: NoticePart, zone: string): string[] {
   const head = heading === '' ? [] : [heading, '='.repeat(heading.length), '']
   const each = notices.flatMap((one) => {
     if (shape === 'short') return [`* ${titleOf(one)} (${sinceOf(one, zone)})`]
@@ -92,7 +92,7 @@ function textOf({ heading, notices, shape }: Part, zone: string): string[] {
   return [...head, ...each]
 }
 
-function htmlOf({ heading, notices, shape }: Part, zone: string): string {
+function htmlOf({ heading, notices, shape }: NoticePart, zone: string): string {
   const head = heading === '' ? '' : `<h2 style="${h2}">${escaped(heading)}</h2>`
   if (shape !== 'full') {
     const items = notices.map((one) => {

@@ -13,7 +13,7 @@ export interface Way {
   send(mail: OperatorMessage, id: string): Promise<string>
 }
 
-export interface DeliverDeps {
+export interface NoticeDeliveryDeps {
   store: Store
   clock: Clock
   log: Log
@@ -34,7 +34,7 @@ const againMs = 300_000
  * Looks after mails to the operator that are on their way: what the queue does not bring within its time
  * leaves by another way. A kill between that and its note may bring it twice, with the same Message-ID.
  */
-export function makeDelivery(deps: DeliverDeps): () => Promise<void> {
+export function makeDelivery(deps: NoticeDeliveryDeps): () => Promise<void> {
   const { store, clock, log, ways, withdraw } = deps
   const triedAt = new Map<number, number>()
   const note = (id: number, outcome: Pick<NoticeMailRead, 'state' | 'path' | 'result'>) => {

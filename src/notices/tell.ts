@@ -2,7 +2,12 @@ import type { Clock } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import type { Read, Store, Tx } from '../store/index.js'
 import { chooseBurning, chooseDaily, dayIn, leftToday, type TellSettings } from './choose.js'
-import { type Annex, composeOperatorMail, type OperatorMessage, type Part } from './compose.js'
+import {
+  type Annex,
+  composeOperatorMail,
+  type NoticePart,
+  type OperatorMessage,
+} from './compose.js'
 import { fromRow, type NoticeMailRead, type NoticeRowRead, titleOf, worstFirst } from './read.js'
 
 export interface TellDeps {
@@ -87,7 +92,7 @@ export async function tellDaily(deps: TellDeps, report?: () => Promise<Annex>) {
       return undefined
     }
     const { burning, fresh, still, settled } = chosen ?? noDaily
-    const parts: Part[] = [
+    const parts: NoticePart[] = [
       { heading: 'Burning', notices: shown(burning), shape: 'full' },
       { heading: 'New', notices: shown(fresh), shape: 'full' },
       { heading: 'Still so', notices: shown(still), shape: 'short' },
@@ -186,7 +191,7 @@ function shown(rows: readonly NoticeRowRead[]) {
   return rows.map(fromRow).sort(worstFirst).slice(0, shownOfPart)
 }
 
-function cutOf(parts: readonly Part[], all: number): string[] {
+function cutOf(parts: readonly NoticePart[], all: number): string[] {
   const named = parts.reduce((sum, { notices }) => sum + notices.length, 0)
   return named < all ? [`${all - named} more are not in this mail: posthorn notice list.`] : []
 }

@@ -1,8 +1,16 @@
 import type { ApiRoute } from '../http/index.js'
-import { closed, count, orNull, type Refusal, refusal, type Schema, text } from './describe.js'
+import {
+  closed,
+  count,
+  orNull,
+  type RefusalExample,
+  refusal,
+  type Schema,
+  text,
+} from './describe.js'
 
 /** The errors that every endpoint has because of what its route is, whatever it does. */
-export function commonRefusals(route: ApiRoute): Refusal[] {
+export function commonRefusals(route: ApiRoute): RefusalExample[] {
   return [
     ...(route.body === 'json' ? jsonRefusals : []),
     ...(route.body === 'form' ? formRefusals : []),
@@ -14,7 +22,7 @@ export function commonRefusals(route: ApiRoute): Refusal[] {
 }
 
 /** A request whose fields are wrong: the validator's raw structure, without `code`. */
-export const shapeRefusal: Refusal = {
+export const shapeRefusal: RefusalExample = {
   code: 'validation_error',
   status: 400,
   when: 'A field is missing or wrong',
@@ -63,7 +71,7 @@ const codingRefusal = refusal(
   'Send the body gzipped or without a coding',
 )
 
-const jsonRefusals: Refusal[] = [
+const jsonRefusals: RefusalExample[] = [
   shapeRefusal,
   refusal('validation_error', 'The body is gzipped badly', 'The body is not valid gzip'),
   refusal(
@@ -79,7 +87,7 @@ const jsonRefusals: Refusal[] = [
   codingRefusal,
 ]
 
-const formRefusals: Refusal[] = [
+const formRefusals: RefusalExample[] = [
   refusal(
     'validation_error',
     'The form is malformed',
@@ -93,7 +101,7 @@ const formRefusals: Refusal[] = [
   codingRefusal,
 ]
 
-const bodyRefusals = (maxBodyBytes: number): Refusal[] => [
+const bodyRefusals = (maxBodyBytes: number): RefusalExample[] => [
   refusal(
     'validation_error',
     'The body took too long to arrive',
@@ -108,7 +116,7 @@ const bodyRefusals = (maxBodyBytes: number): Refusal[] => [
   }),
 ]
 
-const keyRefusals: Refusal[] = [
+const keyRefusals: RefusalExample[] = [
   refusal('missing_api_key', 'No Authorization header', 'Unauthorized'),
   refusal('invalid_api_key', 'The key is garbled, unknown, deleted or expired', 'Unauthorized'),
   refusal(
@@ -121,7 +129,7 @@ const keyRefusals: Refusal[] = [
 ]
 
 /** Of every POST: `Idempotency-Key`. */
-const repeatRefusals: Refusal[] = [
+const repeatRefusals: RefusalExample[] = [
   refusal(
     'validation_error',
     'The Idempotency-Key is malformed',
@@ -157,7 +165,7 @@ export const nowhere = {
 }
 
 /** Of everything that adds something to an account. */
-export const accountRefusals: Refusal[] = [
+export const accountRefusals: RefusalExample[] = [
   refusal(
     'account_suspended',
     'The operator has suspended the account',

@@ -24,8 +24,8 @@ export interface Operation {
   query?: Record<string, Schema>
   /** JSON, or a form where the route takes one; that needs no examples. */
   body?: { shape: string; examples: Example[] }
-  answers: Answer[]
-  refusals: Refusal[]
+  answers: AnswerExample[]
+  refusals: RefusalExample[]
 }
 
 export interface Example {
@@ -35,13 +35,13 @@ export interface Example {
 }
 
 /** A success. Several of one status are told apart by their shape. */
-export interface Answer extends Example {
+export interface AnswerExample extends Example {
   status: number
   shape: string
 }
 
 /** An error: its code, its body, and when it comes. */
-export interface Refusal extends Example {
+export interface RefusalExample extends Example {
   status: number
   code: ErrorCode
   shape: string
@@ -66,7 +66,7 @@ export function refusal<C extends ErrorCode>(
   when: string,
   error: string,
   options: RefusalOptions<C> = {},
-): Refusal {
+): RefusalExample {
   const { meaning, statuses } = errorCatalogue[code]
   const { fields = {}, optional, shape = pascal(code) } = options
   return {
@@ -83,7 +83,7 @@ export function refusal<C extends ErrorCode>(
 }
 
 /** A 422 that names the one field which is wrong, `field` in the example. */
-export const invalidField = (when: string, error: string, field: string): Refusal =>
+export const invalidField = (when: string, error: string, field: string): RefusalExample =>
   refusal('validation_error', when, error, {
     status: 422,
     shape: 'InvalidField',

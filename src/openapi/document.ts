@@ -7,12 +7,12 @@ import { broadcasts } from './broadcasts.js'
 import { commonRefusals, nowhere, shapeRefusal } from './common.js'
 import { contacts } from './contacts.js'
 import {
-  type Answer,
+  type AnswerExample,
   type Description,
   type Example,
   type Operation,
   orNull,
-  type Refusal,
+  type RefusalExample,
   type Schema,
   shaped,
 } from './describe.js'
@@ -130,7 +130,7 @@ function describeRoute(
   const query = operation.query === undefined ? [] : [shapeRefusal]
   const refusals = [...operation.refusals, ...query, ...commonRefusals(route)]
   const responses: Record<string, Schema> = {}
-  const all: (Answer | Refusal)[] = [...operation.answers, ...refusals]
+  const all: (AnswerExample | RefusalExample)[] = [...operation.answers, ...refusals]
   for (const status of [...new Set(all.map((one) => one.status))].sort()) {
     const those = all.filter((one) => one.status === status)
     responses[status] = response(those, schemas, isIdempotent(route))
@@ -218,7 +218,7 @@ function withNulls(schema: Schema): Schema {
 
 /** One status: each shape that its body can have, an example of each case, and its headers. */
 function response(
-  those: readonly (Answer | Refusal)[],
+  those: readonly (AnswerExample | RefusalExample)[],
   schemas: Record<string, Schema>,
   idempotent = false,
 ): Schema {

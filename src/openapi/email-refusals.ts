@@ -1,5 +1,5 @@
 import { maxRecipients } from '../emails/index.js'
-import { count, type Refusal, refusal, text, time } from './describe.js'
+import { count, type RefusalExample, refusal, text, time } from './describe.js'
 
 /*
  * Why mail is not taken, in the groups in which endpoints share it.
@@ -12,7 +12,7 @@ const verified = {
 const canSend = { canSend: count('How many of its mails could be sent now') }
 const plan = text("The account's plan")
 
-export const senderRefusals: Refusal[] = [
+export const senderRefusals: RefusalExample[] = [
   refusal(
     'validation_error',
     '`from` is not a sender',
@@ -81,7 +81,7 @@ export const marketingCopies = refusal(
   { status: 422 },
 )
 
-export const attachmentRefusals: Refusal[] = [
+export const attachmentRefusals: RefusalExample[] = [
   refusal(
     'validation_error',
     'An attachment is wrong: its name, type or base64, a field in the spelling of another mail API; its file cannot be fetched; or all of them are too large',
@@ -91,7 +91,7 @@ export const attachmentRefusals: Refusal[] = [
 ]
 
 /** What may be wrong with the account, the queue or the disk. */
-export const sendingRefusals: Refusal[] = [
+export const sendingRefusals: RefusalExample[] = [
   refusal(
     'account_suspended',
     'The operator has suspended the account',
@@ -120,7 +120,7 @@ export const sendingRefusals: Refusal[] = [
   ),
 ]
 
-export const marketingRefusals: Refusal[] = [
+export const marketingRefusals: RefusalExample[] = [
   refusal(
     'marketing_subscription_required',
     'Marketing mail without a marketing plan',
@@ -135,7 +135,7 @@ export const marketingRefusals: Refusal[] = [
 ]
 
 /** The caps, as a single mail meets them. */
-export const quotaRefusals: Refusal[] = [
+export const quotaRefusals: RefusalExample[] = [
   refusal(
     'monthly_quota_exceeded',
     "The month's mails are used up",
@@ -167,7 +167,7 @@ export const quotaRefusals: Refusal[] = [
 ]
 
 /** The same as a batch meets them: it is counted as a whole before anything is queued. */
-export const batchQuotaRefusals: Refusal[] = [
+export const batchQuotaRefusals: RefusalExample[] = [
   refusal(
     'monthly_quota_exceeded',
     "The month's mails do not suffice",
@@ -182,7 +182,7 @@ export const batchQuotaRefusals: Refusal[] = [
   ),
 ]
 
-export const templateRefusals: Refusal[] = [
+export const templateRefusals: RefusalExample[] = [
   refusal('not_found', 'No such template', 'No template "welcome"'),
   refusal('not_found', 'No such topic', 'No such topic'),
   refusal(

@@ -9,7 +9,7 @@ import { beginSession, endSessions, renewSession, type Visitor } from './session
 import type { Own } from './totp.js'
 
 /** How a browser reached us, which it signs with: `https://mail.example.com`. */
-export interface Site {
+export interface PasskeySite {
   origin: string
   /** Without its port. */
   host: string
@@ -23,7 +23,7 @@ const mostEach = 20
 /** What a browser is asked to sign for a log-in (`of`: null) or for a proof by somebody who is known. */
 export async function askForPasskey(
   { challenges }: Pick<PeopleDeps, 'challenges'>,
-  { host }: Site,
+  { host }: PasskeySite,
   of: string | null,
 ): Promise<object> {
   const { generateAuthenticationOptions } = await webauthn()
@@ -35,7 +35,7 @@ export async function askForPasskey(
 /** Logs somebody in by a passkey alone, which is two factors: having it, and a finger or a PIN. Throws a 422, a 429. */
 export async function enterByPasskey(
   deps: PeopleDeps,
-  given: { answer: string; site: Site; visitor: Visitor; cookie: string | undefined },
+  given: { answer: string; site: PasskeySite; visitor: Visitor; cookie: string | undefined },
 ): Promise<Entered> {
   const { store, clock } = deps
   const { visitor, cookie } = given
@@ -54,7 +54,7 @@ export async function enterByPasskey(
 /** Proves once more who is there. Returns the session's new value. Throws a 422, a 429. */
 export async function proveByPasskey(
   deps: PeopleDeps,
-  given: { answer: string; site: Site; visitor: Visitor; userId: string; token: string },
+  given: { answer: string; site: PasskeySite; visitor: Visitor; userId: string; token: string },
 ): Promise<string> {
   const { passkey, user, counter } = await proved(deps, given, given.userId)
   if (user.id !== given.userId) throw notKnown()
@@ -67,7 +67,7 @@ export async function proveByPasskey(
 
 async function proved(
   deps: PeopleDeps,
-  { answer, site, visitor }: { answer: string; site: Site; visitor: Visitor },
+  { answer, site, visitor }: { answer: string; site: PasskeySite; visitor: Visitor },
   of: string | null,
 ): Promise<{ passkey: PasskeyRow; user: UserRow; counter: number }> {
   const { store, limits, challenges } = deps
@@ -113,7 +113,7 @@ async function noteUse(tx: Tx, passkey: PasskeyRow, counter: number, now: number
 /** What a browser is asked for to make a passkey. */
 export async function askForNewPasskey(
   { store, challenges }: Pick<PeopleDeps, 'store' | 'challenges'>,
-  { host }: Site,
+  { host }: PasskeySite,
   user: UserRow,
 ): Promise<object> {
   const { generateRegistrationOptions } = await webauthn()
@@ -132,7 +132,7 @@ const bytesOf = (buffer: Buffer) => new Uint8Array(buffer)
 /** Keeps a passkey that was made, and ends the other sessions. Returns the session's new value. Throws a 409, a 422. */
 export async function addPasskey(
   { store, clock, challenges }: PeopleDeps,
-  given: { user: UserRow; answer: string; name: string; site: Site; session: Own },
+  given: { user: UserRow; answer: string; name: string; site: PasskeySite; session: Own },
 ): Promise<string> {
   const { user, site, session } = given
   const { verifyRegistrationResponse } = await webauthn()

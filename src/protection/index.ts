@@ -12,10 +12,10 @@ export { forgetOldCounts } from './once.js'
 export { pauseByOperator, unpause } from './operator.js'
 export { largeProviderOf, type ProviderTotals, providerOf, readProviders } from './providers.js'
 export {
+  type AccountStanding,
   countPaused,
   highestRates,
   readStanding,
-  type Standing,
   troubledAccounts,
 } from './standing.js'
 export { alarmOf, type ProtectionSettings, rateOf, shownRate } from './thresholds.js'

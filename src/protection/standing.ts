@@ -6,7 +6,7 @@ import type { ProtectionSettings } from './thresholds.js'
 import { hourOf, sumWindow, type Totals } from './window.js'
 
 /** How an account stands, for its operator. */
-export interface Standing {
+export interface AccountStanding {
   totals: Totals
   paused: PauseReason | null
   marketingPaused: PauseReason | null
@@ -21,7 +21,7 @@ export async function readStanding(
   read: Read,
   accountId: string,
   { now, settings }: { now: number; settings: ProtectionSettings },
-): Promise<Standing> {
+): Promise<AccountStanding> {
   const warned = await read
     .selectFrom('protection')
     .select(['bounce_warned_at as bounce', 'complaint_warned_at as complaint'])

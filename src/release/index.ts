@@ -4,17 +4,17 @@
  * has taken and sent nothing; what was broken off anywhere is finished or undone. See README.md.
  */
 export { heldRelease, liftHold, upgradeLock } from './hold.js'
-export { type Journal, readJournal, type Step, steps } from './journal.js'
-export type { Running } from './judge.js'
+export { type Journal, readJournal, type SwitchStep, steps } from './journal.js'
+export type { RunningRelease } from './judge.js'
 export { commandOf, type Layout, makeLayout, ownName, type Release, readRelease } from './layout.js'
 export { isPackaged, makeService, runWell, type Service } from './run.js'
-export type { Progress, Switched } from './switch.js'
+export type { Switched, SwitchProgress } from './switch.js'
 export {
   finishBroken,
-  type Plan,
   type UpgradeDeps,
   type Upgraded,
   type UpgradeOptions,
+  type UpgradePlan,
   upgrade,
   whileAlone,
 } from './upgrade.js'

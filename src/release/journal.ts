@@ -16,7 +16,7 @@ export const steps = [
   'release',
   'tidy',
 ] as const
-export type Step = (typeof steps)[number]
+export type SwitchStep = (typeof steps)[number]
 
 const Shape = type({
   dataDir: string(),

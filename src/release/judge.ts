@@ -4,7 +4,7 @@ import { type Clock, pause } from '../clock/index.js'
 import type { Service } from './run.js'
 
 /** What the running appliance tells of itself. */
-export interface Running {
+export interface RunningRelease {
   /** The name of its release. */
   release: string
   /** Where its API listens. */
@@ -16,7 +16,7 @@ export interface JudgeDeps {
   clock: Clock
   timeoutMs: number
   /** Asks the appliance; undefined while none answers. */
-  appliance(): Promise<Running | undefined>
+  appliance(): Promise<RunningRelease | undefined>
 }
 
 const lookEveryMs = 500
@@ -53,7 +53,7 @@ export async function judge(
 }
 
 /** Asks as a load balancer does; undefined: it is ready. */
-async function unready({ api }: Running): Promise<string | undefined> {
+async function unready({ api }: RunningRelease): Promise<string | undefined> {
   if (api === undefined) return 'its API does not listen'
   try {
     const { status, text } = await get(`${api}/readyz`)

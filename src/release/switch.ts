@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { messageOf, OperatorError } from '../errors/index.js'
 import { copyDatabaseAside, dropCopy, hasCopy, putDatabaseBack } from './database-copy.js'
 import { heldRelease, hold, liftHold } from './hold.js'
-import { endJournal, type Journal, type Step, steps, writeJournal } from './journal.js'
+import { endJournal, type Journal, type SwitchStep, steps, writeJournal } from './journal.js'
 import { type JudgeDeps, judge } from './judge.js'
 import { commandOf, type Layout } from './layout.js'
 import { runWell } from './run.js'
@@ -15,11 +15,11 @@ export interface SwitchDeps extends JudgeDeps {
   isServed(): boolean
   /** Works in the data directory as the user that it belongs to, who may have laid out links there. */
   asOwner<T>(work: () => T): T
-  tell(progress: Progress): void
+  tell(progress: SwitchProgress): void
 }
 
-export type Progress =
-  | { step: Step; state: 'begins' | 'done'; journal: Journal }
+export type SwitchProgress =
+  | { step: SwitchStep; state: 'begins' | 'done'; journal: Journal }
   /** The new release is given up. */
   | { step: 'back'; state: 'begins' | 'done'; journal: Journal }
 
@@ -36,7 +36,7 @@ const oldWithinMs = 300_000
 export async function goForward(
   deps: SwitchDeps,
   begun: Journal,
-  from: Step = 'stop',
+  from: SwitchStep = 'stop',
 ): Promise<Switched> {
   let journal = begun
   try {
@@ -100,7 +100,7 @@ export async function goBack(deps: SwitchDeps, begun: Journal, why: string): Pro
   )
 }
 
-const actions: Record<Step, (deps: SwitchDeps, journal: Journal) => Promise<void> | void> = {
+const actions: Record<SwitchStep, (deps: SwitchDeps, journal: Journal) => Promise<void> | void> = {
   async stop(deps, { dataDir }) {
     await deps.service.stop()
     refuseServed(deps, dataDir)

@@ -22,7 +22,7 @@ const packageFolder = 'usr/lib/posthorn/package'
 // A release unpacked is four times as large as packed (30 MB, 113 MB on 22 Nov 2026).
 const unpackedFactor = 5
 
-export interface Source {
+export interface ReleaseSource {
   /** A release tree, a .tar.xz or a .deb. */
   file: string
   sha256: string | undefined
@@ -37,7 +37,7 @@ export interface Placed {
 /** Checks a release and puts its tree into its folder, whole or not at all; one that is there already is checked anew. */
 export async function placeRelease(
   layout: Layout,
-  { file, sha256 }: Source,
+  { file, sha256 }: ReleaseSource,
   machine: Machine,
 ): Promise<Placed> {
   const found = statSync(file, { throwIfNoEntry: false })

@@ -8,7 +8,7 @@ import { type Journal, readJournal } from './journal.js'
 import { commandOf, type Release, refuseWithoutRoom } from './layout.js'
 import { runWell } from './run.js'
 import { goBack, goForward, resume, type SwitchDeps, type Switched } from './switch.js'
-import { type Placed, placeRelease, type Source } from './unpack.js'
+import { type Placed, placeRelease, type ReleaseSource } from './unpack.js'
 import { compareVersions, type Machine } from './verify.js'
 
 export interface UpgradeDeps extends SwitchDeps {
@@ -18,15 +18,15 @@ export interface UpgradeDeps extends SwitchDeps {
 
 export interface UpgradeOptions {
   /** A file or folder with a release, or the one that was in use before this one. */
-  source: Source | 'previous'
+  source: ReleaseSource | 'previous'
   backup: boolean
   /** Asked before anything of a release is run whose file was compared with nothing: whether to go on. */
   trust(release: string): Promise<boolean>
   /** Asked when everything is checked, before anything is changed: whether to go on. */
-  confirm(plan: Plan): Promise<boolean>
+  confirm(plan: UpgradePlan): Promise<boolean>
 }
 
-export interface Plan {
+export interface UpgradePlan {
   /** Undefined: none is installed. */
   from: string | undefined
   to: string
@@ -38,7 +38,7 @@ export interface Plan {
 export type Upgraded =
   | Switched
   /** Nothing ran that had to be stopped: it is in use from its next start on. */
-  | { kind: 'installed'; plan: Plan; backup: string | undefined }
+  | { kind: 'installed'; plan: UpgradePlan; backup: string | undefined }
   | { kind: 'not confirmed' }
   | { kind: 'in use'; name: string }
 
@@ -122,7 +122,7 @@ export async function upgrade(deps: UpgradeDeps, options: UpgradeOptions): Promi
         `An appliance runs on ${dataDir} that the service manager does not know: stop it first, or name its service by --service`,
       )
     }
-    const plan: Plan = { from, to, migrates, running }
+    const plan: UpgradePlan = { from, to, migrates, running }
     if (migrates && running) {
       const wanted = databaseBytes(dataDir) * migratedFactor + roomBytes
       await refuseWithoutRoom(dataDir, wanted, 'for a copy of the database')

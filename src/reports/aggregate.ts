@@ -9,12 +9,12 @@ import { readTlsReport, type TlsReport } from './tls-report.js'
 
 /** What came to an address of ours for aggregate reports. */
 export type Aggregate =
-  | { kind: 'dmarc'; reports: readonly DmarcReport[]; signer: Signer }
-  | { kind: 'tls'; reports: readonly TlsReport[]; signer: Signer }
+  | { kind: 'dmarc'; reports: readonly DmarcReport[]; signer: ArcSigner }
+  | { kind: 'tls'; reports: readonly TlsReport[]; signer: ArcSigner }
   | { kind: 'unreadable'; why: string }
 
 /** Who has signed it: the domain of its From, or of one above or below; empty: nobody. */
-export type Signer = { domain: string } | { unknown: string }
+export type ArcSigner = { domain: string } | { unknown: string }
 
 /** Reads a mail that brings aggregate reports. Never rejects, whatever its bytes are. */
 export async function readAggregate(raw: Buffer, resolver: Resolver): Promise<Aggregate> {
@@ -35,7 +35,7 @@ export async function readAggregate(raw: Buffer, resolver: Resolver): Promise<Ag
 }
 
 /** Only keys of the From's own domain are asked for: a stranger has one name looked up, and no more. */
-async function signerOf(raw: Buffer, resolver: Resolver): Promise<Signer> {
+async function signerOf(raw: Buffer, resolver: Resolver): Promise<ArcSigner> {
   const header = headerOf(raw)
   const author = authorIn(header)
   if (author === undefined || excessOf(header) !== undefined) return { domain: '' }

@@ -1,4 +1,4 @@
-import { addressIn, type Fields, fieldBlocks } from './fields.js'
+import { addressIn, fieldBlocks, type ReportFields } from './fields.js'
 import type { Message } from './message.js'
 import type { Feedback } from './report.js'
 
@@ -20,7 +20,7 @@ export function readFeedback(message: Message): { form: string; feedback: Feedba
   return readJunkMailReport(message)
 }
 
-function feedbackFields({ parts, text }: Message): Fields | undefined {
+function feedbackFields({ parts, text }: Message): ReportFields | undefined {
   const part = parts.find(({ type }) => type === 'message/feedback-report')
   if (part !== undefined) return fieldBlocks(part.body)[0] ?? new Map()
   // Some send the part as plain text, or lose its type on the way.
@@ -36,7 +36,7 @@ function feedbackFields({ parts, text }: Message): Fields | undefined {
   return undefined
 }
 
-function fromFields(fields: Fields): Feedback {
+function fromFields(fields: ReportFields): Feedback {
   const type = (fields.get('feedback-type') ?? '').toLowerCase().replace(/[^a-z0-9-].*$/s, '')
   return {
     type,

@@ -1,5 +1,5 @@
 import { repliesIn } from './dialogue.js'
-import { type Entry, entriesIn } from './entries.js'
+import { entriesIn, type ReportEntry } from './entries.js'
 import { addressesIn } from './fields.js'
 import type { Message } from './message.js'
 import { onlyRecipient, textBeforeOriginal } from './original.js'
@@ -66,7 +66,7 @@ function failedIn(message: Message, lines: readonly string[], replied: readonly 
   return addresses.slice(0, maxRecipients).map((address) => ({ address, lines: [] }))
 }
 
-function listedIn(message: Message, lines: readonly string[]): Entry[] {
+function listedIn(message: Message, lines: readonly string[]): ReportEntry[] {
   const { header } = message
   const named = addressesIn(header('x-failed-recipients'), maxRecipients)
   const only = onlyRecipient(message)

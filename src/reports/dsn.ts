@@ -1,9 +1,9 @@
 import { type Said, statusIn } from './classify.js'
-import { addressIn, afterType, type Fields, fieldBlocks } from './fields.js'
+import { addressIn, afterType, fieldBlocks, type ReportFields } from './fields.js'
 import type { Message } from './message.js'
 import { textBeforeOriginal } from './original.js'
 import { codeIn, ownReply } from './own-reply.js'
-import type { Action, ReportedRecipient } from './report.js'
+import type { DsnAction, ReportedRecipient } from './report.js'
 
 export interface DeliveryStatus {
   reportingMta: string
@@ -37,7 +37,7 @@ export function readDeliveryStatus({ parts, text }: Message): DeliveryStatus | u
   return undefined
 }
 
-function readBlocks(blocks: readonly Fields[]): DeliveryStatus | undefined {
+function readBlocks(blocks: readonly ReportFields[]): DeliveryStatus | undefined {
   const recipients: ReportedRecipient[] = []
   let reportingMta = ''
   for (const fields of blocks) {
@@ -49,14 +49,14 @@ function readBlocks(blocks: readonly Fields[]): DeliveryStatus | undefined {
 }
 
 /** Some leave out the recipient, some the action: either shows what the block is. */
-const isRecipient = (fields: Fields) =>
+const isRecipient = (fields: ReportFields) =>
   // RFC 8098 §3.2: a receipt has recipients as well, and a disposition.
   !fields.has('disposition') &&
   (fields.has('final-recipient') ||
     fields.has('original-recipient') ||
     (fields.has('action') && fields.has('status')))
 
-function readRecipient(fields: Fields): ReportedRecipient {
+function readRecipient(fields: ReportFields): ReportedRecipient {
   const diagnostic = afterType(fields.get('diagnostic-code'))
     .replace(/\s+/g, ' ')
     .slice(0, maxDiagnostic)
@@ -84,7 +84,7 @@ export function statusOf(given: string, diagnostic: string): string {
   return isVague || (own !== diagnostic && !said.endsWith('.0.0')) ? said : given
 }
 
-const actions: Readonly<Record<string, Action>> = {
+const actions: Readonly<Record<string, DsnAction>> = {
   failed: 'failed',
   failure: 'failed',
   fail: 'failed',
@@ -100,7 +100,7 @@ const actions: Readonly<Record<string, Action>> = {
 }
 
 /** Where it is missing or unknown the status tells: nothing of class 2 or 4 is taken for a failure. */
-function actionIn(value: string | undefined, status: string): Action {
+function actionIn(value: string | undefined, status: string): DsnAction {
   const word = /^[a-z]+/i.exec(value ?? '')?.[0].toLowerCase() ?? ''
   if (Object.hasOwn(actions, word)) return actions[word] ?? 'failed'
   if (status.startsWith('2')) return 'delivered'

@@ -1,7 +1,7 @@
 import { addressIn } from './fields.js'
 
 /** A recipient that a bounce names, and the lines that belong to it. */
-export interface Entry {
+export interface ReportEntry {
   address: string
   lines: string[]
 }
@@ -16,9 +16,9 @@ const maxEntries = 100
 export function entriesIn(
   lines: readonly string[],
   isOther: (address: string) => boolean = () => false,
-): Entry[] {
-  const entries: Entry[] = []
-  let last: Entry | undefined
+): ReportEntry[] {
+  const entries: ReportEntry[] = []
+  let last: ReportEntry | undefined
   let lastIndent = 0
   let before = ''
   // The last line that is not empty.
@@ -47,7 +47,7 @@ export function entriesIn(
   return entries
 }
 
-function openedBy(line: string): Entry | undefined {
+function openedBy(line: string): ReportEntry | undefined {
   if (!line.includes('@')) return undefined
   const [, first, ...rest] = entryLine.exec(line) ?? []
   if (first !== undefined) return entryOf(first, rest.find((group) => group !== undefined) ?? '')
@@ -57,7 +57,7 @@ function openedBy(line: string): Entry | undefined {
   return labelled === undefined ? undefined : entryOf(labelled, after)
 }
 
-function entryOf(text: string, cause: string): Entry | undefined {
+function entryOf(text: string, cause: string): ReportEntry | undefined {
   const address = addressIn(text)
   if (address === '') return undefined
   // `(user not found)`, `[User unknown]`

@@ -13,7 +13,7 @@ export type Evidence =
   | { kind: 'unknown'; cause: string }
 
 /** Of the SMTP session that a report came by. */
-export interface Envelope {
+export interface ReportEnvelope {
   remoteAddress: string
   /** Empty for the null sender. */
   mailFrom: string
@@ -23,7 +23,7 @@ export interface Envelope {
 interface Given {
   loops: readonly FeedbackLoop[]
   raw: Buffer
-  envelope: Envelope
+  envelope: ReportEnvelope
   resolver: Resolver
 }
 

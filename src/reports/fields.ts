@@ -1,5 +1,5 @@
 /** A block of `Name: value` lines, names in lower case; the first of each name counts. */
-export type Fields = ReadonlyMap<string, string>
+export type ReportFields = ReadonlyMap<string, string>
 
 const maxBlocks = 200
 const maxFields = 100
@@ -10,8 +10,8 @@ const maxValueChars = 2_000
  * that are no field are passed over: some programs put text between them. Others leave out the empty
  * lines, so a second recipient begins a block as well.
  */
-export function fieldBlocks(body: string): Fields[] {
-  const blocks: Fields[] = []
+export function fieldBlocks(body: string): ReportFields[] {
+  const blocks: ReportFields[] = []
   for (const paragraph of body.split(/\n[ \t]*\n/, maxBlocks)) {
     let fields = new Map<string, string>()
     for (const line of unfolded(paragraph)) {

@@ -11,12 +11,12 @@ export interface Message {
    */
   text: string
   /** All other parts: reports, returned messages, attachments. Bodies with LF line ends. */
-  parts: readonly Part[]
+  parts: readonly ReportPart[]
   /** The bytes that were examined, line ends LF, decoded as Latin-1: nothing in it is lost. */
   source: string
 }
 
-export interface Part {
+export interface ReportPart {
   /** Lower case, e.g. `message/delivery-status`. */
   type: string
   body: string

@@ -1,4 +1,4 @@
-import { addressesIn, addressIn, type Fields, fieldBlocks } from './fields.js'
+import { addressesIn, addressIn, fieldBlocks, type ReportFields } from './fields.js'
 import type { Message } from './message.js'
 import type { Original } from './report.js'
 
@@ -47,7 +47,7 @@ export function onlyRecipient(message: Message): string {
   return named.length === 1 ? (named[0] ?? '') : ''
 }
 
-function returnedFields(message: Message): Fields | undefined {
+function returnedFields(message: Message): ReportFields | undefined {
   for (const { type, body } of message.parts) {
     if (returned.includes(type)) return fieldBlocks(headerOf(body))[0]
   }
@@ -56,7 +56,8 @@ function returnedFields(message: Message): Fields | undefined {
 }
 
 /** Some give back a few lines of the header only. */
-const isHeader = (fields: Fields) => fields.has('from') && fields.has('to') && fields.has('subject')
+const isHeader = (fields: ReportFields) =>
+  fields.has('from') && fields.has('to') && fields.has('subject')
 
 /** What the report itself says, without the message that it gives back. */
 export function textBeforeOriginal(text: string): string {

@@ -4,7 +4,7 @@ import { type Cause, causesIn, namesRecipients, reportText } from './causes.js'
 import { statusIn } from './classify.js'
 import type { Message } from './message.js'
 import { ownReply } from './own-reply.js'
-import type { Action, ReportedRecipient } from './report.js'
+import type { DsnAction, ReportedRecipient } from './report.js'
 
 export interface PlainBounce {
   form: string
@@ -32,7 +32,7 @@ export function readPlainBounce(message: Message): PlainBounce | undefined {
   }
 }
 
-function actionIn(words: string): Action {
+function actionIn(words: string): DsnAction {
   const says = (marks: readonly string[]) => marks.some((mark) => words.includes(mark))
   if (says(successMarks)) return 'delivered'
   return says(delayMarks) && !says(finalMarks) ? 'delayed' : 'failed'

@@ -14,7 +14,7 @@ interface Common {
 
 export interface ReportedRecipient {
   /** RFC 3464 §2.3.3. Only `failed` is a bounce. */
-  action: Action
+  action: DsnAction
   /** RFC 3463; '' when the report has none. */
   status: string
   /** What the server said, at most 1,000 characters; '' when nothing is told. */
@@ -25,7 +25,7 @@ export interface ReportedRecipient {
   finalRecipient: string
 }
 
-export type Action = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
+export type DsnAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
 
 /** From the message that was returned, or its header, if any was; '' for what it lacks. */
 export interface Original {

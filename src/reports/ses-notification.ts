@@ -1,6 +1,6 @@
 import { addressesIn, addressIn, afterType } from './fields.js'
 import type { Message } from './message.js'
-import type { Action, ReportedRecipient } from './report.js'
+import type { DsnAction, ReportedRecipient } from './report.js'
 
 const maxText = 64 * 1024
 const maxRecipients = 100
@@ -42,7 +42,7 @@ function bouncedIn(text: string): ReportedRecipient[] {
     if (recipients.length === maxRecipients) break
     const field = (name: string) =>
       new RegExp(`"${name}"[ ]?:[ ]?"([^"]{0,2000})"`).exec(block)?.[1] ?? ''
-    const actions: readonly Action[] = ['delayed', 'delivered', 'relayed', 'expanded']
+    const actions: readonly DsnAction[] = ['delayed', 'delivered', 'relayed', 'expanded']
     recipients.push({
       action: actions.find((action) => action === field('action')) ?? 'failed',
       status: /^[245]\.\d{1,3}\.\d{1,3}(?!\d)/.exec(field('status'))?.[0] ?? '',

@@ -7,4 +7,4 @@
 export { countBodies, countNextBodies } from './count-bodies.js'
 export { keepDiskShare } from './disk.js'
 export { type Outlook, readOutlook } from './outlook.js'
-export { type RetentionResult, type RunDeps, retentionsOf, runRetention } from './run.js'
+export { type RetentionResult, type RetentionRunDeps, retentionsOf, runRetention } from './run.js'

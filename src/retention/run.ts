@@ -16,7 +16,7 @@ import { readState, renumber, setState } from './state.js'
 import { strip } from './strip.js'
 import { dropBodies } from './uses.js'
 
-export interface RunDeps extends RetentionDeps {
+export interface RetentionRunDeps extends RetentionDeps {
   plans: Plans
   dataDir: string
   ages: Ages
@@ -41,7 +41,10 @@ const maxStepMs = 7 * dayMs
  * Deletes what is too old, in short writes beside everything else; safe to stop and to repeat at any moment.
  * Figures come first: only what they have counted goes.
  */
-export async function runRetention(deps: RunDeps, stop: AbortSignal): Promise<RetentionResult> {
+export async function runRetention(
+  deps: RetentionRunDeps,
+  stop: AbortSignal,
+): Promise<RetentionResult> {
   const { store, clock, ages } = deps
   const over = new AbortController()
   const cancel = clock.after(maxRunMs, () => over.abort())
@@ -105,7 +108,7 @@ export function retentionsOf({
   store,
   log,
   plans,
-}: Pick<RunDeps, 'store' | 'log' | 'plans'>): Retentions {
+}: Pick<RetentionRunDeps, 'store' | 'log' | 'plans'>): Retentions {
   return async () => {
     const accounts = await store.read.selectFrom('accounts').select('id').execute()
     const kept = new Map<string, number>()
@@ -124,7 +127,7 @@ export function retentionsOf({
 }
 
 /** The clock's time, but at most some days after the last run's. */
-async function trustedNow({ store, clock }: RunDeps, problems: string[]): Promise<number> {
+async function trustedNow({ store, clock }: RetentionRunDeps, problems: string[]): Promise<number> {
   const { ran_at: ranAt } = await readState(store.read)
   const now = clock.now()
   if (ranAt === 0 || now <= ranAt + maxStepMs) return now

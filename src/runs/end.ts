@@ -1,5 +1,5 @@
 import { type AutomationRunRow, cell, idsOf, prepared, rowsOf, type Tx } from '../store/index.js'
-import type { Tally } from './tally.js'
+import type { RunTally } from './tally.js'
 
 export type EndStatus = AutomationRunRow['status']
 
@@ -20,7 +20,7 @@ export interface Ending {
 export async function endRuns(
   tx: Tx,
   endings: readonly Ending[],
-  { at, tally }: { at: number; tally: Tally },
+  { at, tally }: { at: number; tally: RunTally },
 ): Promise<Set<string>> {
   if (endings.length === 0) return new Set()
   const rows = endings.map((end) => [end.id, end.stepId, end.status, end.reason, end.history])

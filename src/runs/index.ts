@@ -6,4 +6,4 @@
  */
 export { type Ending, type EndingRow, type EndStatus, endingOf, endRuns } from './end.js'
 export { forgetContacts, forgetMore, type LeaveReason, leaveRuns } from './leave.js'
-export { columnOf, makeTally, type Tally } from './tally.js'
+export { columnOf, makeRunTally, type RunTally } from './tally.js'

@@ -1,6 +1,6 @@
 import { cell, idsOf, prepared, rowsOf, type Tx } from '../store/index.js'
 import { type EndingRow, endingOf, endRuns, linesOf } from './end.js'
-import { makeTally } from './tally.js'
+import { makeRunTally } from './tally.js'
 
 /** Why a contact leaves all runs. */
 export type LeaveReason = 'unsubscribed' | 'bounced' | 'complained' | 'suppressed'
@@ -17,7 +17,7 @@ export async function leaveRuns(
   const rows = await runsAt(tx, { accountId, address: address.toLowerCase() })
   const leaving = reason === 'unsubscribed' ? rows.filter((row) => row.outlives === 0) : rows
   if (leaving.length === 0) return
-  const tally = makeTally()
+  const tally = makeRunTally()
   const endings = leaving.map((row) => endingOf(row, 'exited', reason, at))
   await endRuns(tx, endings, { at, tally })
   await tally.write(tx)
@@ -49,7 +49,7 @@ export async function forgetContacts(
   if (contactIds.length === 0) return
   const ids = JSON.stringify(contactIds)
   const live = await runsOf(tx, { ids })
-  const tally = makeTally()
+  const tally = makeRunTally()
   const endings = live.map((row) => endingOf(row, 'exited', 'deleted', at))
   await endRuns(tx, endings, { at, tally })
   await tally.write(tx)

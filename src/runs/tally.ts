@@ -14,14 +14,14 @@ export type RunColumn = (typeof runColumns)[number]
 export type StepColumn = (typeof stepColumns)[number]
 
 /** What a transaction adds to the counters of automations and of their steps, written at its end. */
-export interface Tally {
+export interface RunTally {
   run(automationId: string, column: RunColumn, change: number): void
   step(stepId: number, column: StepColumn, change?: number): void
   /** One statement for all automations and one for all steps. */
   write(tx: Tx): Promise<void>
 }
 
-export function makeTally(): Tally {
+export function makeRunTally(): RunTally {
   const runs = new Map<string, number[]>()
   const steps = new Map<number, number[]>()
   return {

@@ -1,7 +1,7 @@
 import type { SMTPServerDataStream } from 'smtp-server'
 
 /** What a client is told instead of a 250, with its enhanced code. */
-export class Refusal extends Error {
+export class SandboxRefusal extends Error {
   constructor(
     readonly responseCode: number,
     message: string,
@@ -12,12 +12,12 @@ export class Refusal extends Error {
 }
 
 /** The bytes that all mails together may take while they arrive. */
-export interface Room {
+export interface SandboxRoom {
   take(bytes: number): boolean
   release(bytes: number): void
 }
 
-export function makeRoom(maxBytes: number): Room {
+export function makeRoom(maxBytes: number): SandboxRoom {
   let held = 0
   return {
     take(bytes) {
@@ -31,7 +31,7 @@ export function makeRoom(maxBytes: number): Room {
   }
 }
 
-export interface Collected {
+export interface SandboxBytes {
   raw: Buffer
   /** Gives the room back, once the mail is stored or lost. */
   release(): void
@@ -41,24 +41,26 @@ export interface Collected {
  * The whole message, read to its end even when it is not kept: a client hears a refusal only after
  * its final dot. Rejects with a `Refusal`: too large, no room, or the client went away.
  */
-export function collect(stream: SMTPServerDataStream, room: Room): Promise<Collected> {
+export function collect(stream: SMTPServerDataStream, room: SandboxRoom): Promise<SandboxBytes> {
   return new Promise((resolve, reject) => {
     let chunks: Buffer[] = []
     let held = 0
-    let refusal: Refusal | undefined
+    let refusal: SandboxRefusal | undefined
     const release = () => {
       room.release(held)
       held = 0
     }
-    const drop = (why: Refusal) => {
+    const drop = (why: SandboxRefusal) => {
       refusal ??= why
       chunks = []
       release()
     }
     stream.on('data', (chunk: Buffer) => {
       if (refusal !== undefined) return
-      if (stream.sizeExceeded) return drop(new Refusal(552, '5.3.4 The message is too large'))
-      if (!room.take(chunk.length)) return drop(new Refusal(452, '4.3.1 Too much mail at once'))
+      if (stream.sizeExceeded)
+        return drop(new SandboxRefusal(552, '5.3.4 The message is too large'))
+      if (!room.take(chunk.length))
+        return drop(new SandboxRefusal(452, '4.3.1 Too much mail at once'))
       held += chunk.length
       chunks.push(chunk)
     })
@@ -69,7 +71,7 @@ export function collect(stream: SMTPServerDataStream, room: Room): Promise<Colle
     // After an end this changes nothing; without one the client has gone.
     const gone = () => {
       if (stream.readableEnded) return
-      drop(new Refusal(451, '4.4.2 The connection was lost'))
+      drop(new SandboxRefusal(451, '4.4.2 The connection was lost'))
       reject(refusal)
     }
     stream.once('error', gone)

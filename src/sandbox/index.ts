@@ -5,7 +5,7 @@
  * memory stays bounded however many mails arrive at once.
  * smtp-server and mailauth are loaded when the receiver opens: who only reads never loads them.
  */
-export type { Content } from '../mime/index.js'
+export type { MessageContent } from '../mime/index.js'
 export {
   clearMessages,
   countMessages,

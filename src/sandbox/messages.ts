@@ -1,6 +1,6 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
 import type { SMTPServer } from 'smtp-server'
-import { type Content, parseMailbox, readContent } from '../mime/index.js'
+import { type MessageContent, parseMailbox, readMessageContent } from '../mime/index.js'
 import type { SandboxMessageRow, Store } from '../store/index.js'
 import { deleteUpTo } from './keep.js'
 import { parseVerdicts, type Verdicts } from './verdicts.js'
@@ -27,7 +27,7 @@ export interface SandboxSummary {
 }
 
 export interface SandboxMessage extends SandboxSummary {
-  content: Content
+  content: MessageContent
 }
 
 /** The newest first; `before` is the id after which the page before ended. */
@@ -69,7 +69,7 @@ export async function findMessage(
     .executeTakeFirst()
   const raw = row && (await rawMessage(store, id))
   if (raw === undefined || row === undefined) return undefined
-  return { ...summary(row), content: await readContent(raw, { whole }) }
+  return { ...summary(row), content: await readMessageContent(raw, { whole }) }
 }
 
 /** What a message must have; texts in any case of ASCII letters. */

@@ -6,7 +6,7 @@ import type { Log } from '../log/index.js'
 import { codeReplies } from '../smtpd/index.js'
 import type { Store } from '../store/index.js'
 import { startCaretaker } from './caretaker.js'
-import { collect, makeRoom, Refusal } from './incoming.js'
+import { collect, makeRoom, SandboxRefusal } from './incoming.js'
 import { keepMessage } from './keep.js'
 import { takeAllAddresses } from './messages.js'
 
@@ -112,7 +112,7 @@ export async function openSandboxReceiver(deps: SandboxReceiverDeps): Promise<Sa
 }
 
 function asReply(error: unknown, log: Log): Error {
-  if (error instanceof Refusal) return error
+  if (error instanceof SandboxRefusal) return error
   log.error({ error }, 'Sandbox could not keep a mail')
-  return new Refusal(451, '4.3.0 The mail could not be kept, try again later')
+  return new SandboxRefusal(451, '4.3.0 The mail could not be kept, try again later')
 }

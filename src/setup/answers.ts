@@ -18,7 +18,7 @@ export interface SetupAnswers {
   route: 'direct' | 'sandbox'
 }
 
-export type Reading<T> = { value: T } | { problem: string }
+export type AnswerReading<T> = { value: T } | { problem: string }
 
 /** The names of the answers that are typed in, and how each is read. A problem says what was expected. */
 export const readAnswer = {
@@ -26,9 +26,9 @@ export const readAnswer = {
   addresses: readAddresses,
   domain: (text: string) => readName(text, 'example.com'),
   operator: readOperator,
-} as const satisfies Partial<Record<keyof SetupAnswers, (text: string) => Reading<unknown>>>
+} as const satisfies Partial<Record<keyof SetupAnswers, (text: string) => AnswerReading<unknown>>>
 
-function readName(text: string, example: string): Reading<string> {
+function readName(text: string, example: string): AnswerReading<string> {
   if (isIP(text.trim()) !== 0) {
     return { problem: `"${text.trim()}" is an address; a name is wanted, such as ${example}` }
   }
@@ -40,7 +40,7 @@ function readName(text: string, example: string): Reading<string> {
   }
 }
 
-function readAddresses(text: string): Reading<readonly string[]> {
+function readAddresses(text: string): AnswerReading<readonly string[]> {
   const parts = text.split(/[\s,]+/).filter((part) => part !== '')
   if (parts.length === 0) return { problem: 'An IP address is wanted, such as 192.0.2.25' }
   const wrong = parts.find((part) => isIP(part) === 0)
@@ -50,7 +50,7 @@ function readAddresses(text: string): Reading<readonly string[]> {
   return { value: [...new Set(parts.map(canonicalAddress))] }
 }
 
-function readOperator(text: string): Reading<string> {
+function readOperator(text: string): AnswerReading<string> {
   const address = text.trim()
   const [local = '', domain = '', ...more] = address.split('@')
   const isAddress = /^[^\s@<>,"]{1,64}$/.test(local) && more.length === 0

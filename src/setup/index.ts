@@ -4,7 +4,7 @@
  * that it is done, after a kill at any point; the records that are printed are those that the doctor looks for.
  */
 export {
-  type Reading,
+  type AnswerReading,
   readAnswer,
   type SetupAnswers,
   sandboxAnswers,
@@ -15,12 +15,12 @@ export { guessDomain, guessMachine, type MachineFacts, type MachineGuess } from 
 export { portsOf, preflight } from './preflight.js'
 export {
   answersIn,
-  differences,
   type FoundSettings,
   foundSettings,
+  settingsDifferences,
   settingsText,
 } from './settings-file.js'
-export { type Started, startService } from './start-service.js'
+export { type StartedService, startService } from './start-service.js'
 export {
   findUser,
   hasUnit,

@@ -105,7 +105,7 @@ export function foundSettings(file: string): FoundSettings {
 const markOf = (body: string) => createHash('sha256').update(body).digest('hex').slice(0, 16)
 
 /** What settings that are in effect say otherwise than the answers, a line each. */
-export function differences(config: Config, answers: Partial<SetupAnswers>): string[] {
+export function settingsDifferences(config: Config, answers: Partial<SetupAnswers>): string[] {
   const { outbound, operator, tls } = config
   const pairs: [setting: string, inEffect: string, answered: string | undefined][] = [
     ['outbound.helo_name', outbound.heloName, answers.hostName],

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { run, serviceName } from './system.js'
 
-export type Started =
+export type StartedService =
   | { state: 'running'; isNew: boolean }
   /** `command`: by which the operator starts it. */
   | { state: 'not started'; why: string; command: string }
@@ -19,11 +19,11 @@ interface StartWanted {
 }
 
 /** Starts the service, now and with the machine, and waits until it is ready; throws what systemctl says. */
-export function startService(wanted: StartWanted): Started {
+export function startService(wanted: StartWanted): StartedService {
   const { isSystem, hasSystemd, takenPorts, isChanged } = wanted
   const enable = ['systemctl', 'enable', '--now', serviceName]
   const command = isSystem && hasSystemd ? enable.join(' ') : wanted.byHand
-  const not = (why: string): Started => ({ state: 'not started', why, command })
+  const not = (why: string): StartedService => ({ state: 'not started', why, command })
   if (!wanted.isWanted) return not('--no-start')
   if (!isSystem) return not('the directories are not those of the service')
   if (!hasSystemd) return not('systemd does not run here')

@@ -14,4 +14,4 @@ export {
   submitReport,
   type Target,
 } from './simulator.js'
-export { type Reported, writeBounce, writeComplaint } from './write-report.js'
+export { type ReportSubject, writeBounce, writeComplaint } from './write-report.js'

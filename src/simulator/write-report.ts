@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
 /** What a report is about. */
-export interface Reported {
+export interface ReportSubject {
   /** The return path, which names the delivery. */
   mailFrom: string
   recipient: string
@@ -13,7 +13,7 @@ export interface Reported {
 }
 
 /** A report that a mail could not be delivered after all (RFC 3464). */
-export function writeBounce({ mailFrom, recipient, header, reporter, at }: Reported): Buffer {
+export function writeBounce({ mailFrom, recipient, header, reporter, at }: ReportSubject): Buffer {
   const status = `Reporting-MTA: dns; ${reporter}
 Arrival-Date: ${mailDate(at)}
 
@@ -35,7 +35,7 @@ Diagnostic-Code: smtp; 550 5.1.1 The mailbox is gone
 }
 
 /** A recipient's complaint, as feedback loops send it (RFC 5965). */
-export function writeComplaint(reported: Reported & { feedback: string }): Buffer {
+export function writeComplaint(reported: ReportSubject & { feedback: string }): Buffer {
   const { mailFrom, recipient, header, reporter, at, feedback } = reported
   const details = `Feedback-Type: abuse
 User-Agent: Posthorn-Simulator/1

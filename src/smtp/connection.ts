@@ -12,7 +12,7 @@ import {
 } from './message.js'
 import type { SendResult } from './result.js'
 import type { TlsSession } from './secure.js'
-import { type Line, makeTurn, type Turn, transact } from './transaction.js'
+import { makeTurn, type SessionLine, type Turn, transact } from './transaction.js'
 import { breakOn, type Wire } from './wire.js'
 
 /** A session that is ready for messages, one recipient each. */
@@ -75,7 +75,7 @@ export function openConnection(
 class Connection implements SmtpConnection {
   readonly capabilities: Readonly<Capabilities>
   readonly tls?: TlsSession
-  readonly #line: Line
+  readonly #line: SessionLine
   readonly #turns: Turn[] = []
 
   constructor(

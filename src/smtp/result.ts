@@ -36,7 +36,7 @@ export interface OpeningFailure extends Loss {
 }
 
 /** The server's verdict on one message. */
-export interface Verdict {
+export interface MessageVerdict {
   reply: Reply
   phase: Phase
   /** Whether the connection may carry another message. */
@@ -47,9 +47,9 @@ export interface Verdict {
 
 /** What became of one message. */
 export type SendResult =
-  | ({ kind: 'accepted' } & Verdict)
-  | ({ kind: 'refused' } & Verdict) // RFC 5321 §4.2.1: 5yz is permanent
-  | ({ kind: 'deferred' } & Verdict)
+  | ({ kind: 'accepted' } & MessageVerdict)
+  | ({ kind: 'refused' } & MessageVerdict) // RFC 5321 §4.2.1: 5yz is permanent
+  | ({ kind: 'deferred' } & MessageVerdict)
   | ({
       kind: 'lost'
       phase: Phase

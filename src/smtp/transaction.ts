@@ -5,7 +5,7 @@ import type { Loss, Phase, SendResult } from './result.js'
 import { isLoss, type Wire } from './wire.js'
 
 /** A session as its transactions share it. */
-export interface Line {
+export interface SessionLine {
   readonly wire: Wire
   readonly deadlines: Deadlines
   readonly minBytesPerSecond: number
@@ -49,7 +49,7 @@ type Failure =
  * `upNext` is asked for it when the body leaves.
  */
 export async function transact(
-  line: Line,
+  line: SessionLine,
   turn: Turn,
   upNext: () => Turn | undefined,
 ): Promise<SendResult> {
@@ -74,7 +74,7 @@ export async function transact(
 }
 
 /** Gets as far as 354; undefined when there. */
-async function offer(line: Line, turn: Turn): Promise<Failure | undefined> {
+async function offer(line: SessionLine, turn: Turn): Promise<Failure | undefined> {
   const { wire, deadlines, pipelining } = line
   const { mail, rcpt } = turn.commands
   if (turn.offered) wire.transcript.client(`${mail}${rcpt}DATA`)
@@ -110,7 +110,7 @@ async function offer(line: Line, turn: Turn): Promise<Failure | undefined> {
  * If the recipient was accepted after all, that could put an empty message into a mailbox, and
  * only hanging up is safe.
  */
-async function sendNothing(line: Line, rcptRefused: boolean): Promise<void> {
+async function sendNothing(line: SessionLine, rcptRefused: boolean): Promise<void> {
   if (!rcptRefused) {
     line.wire.break({ cause: 'the server takes a message for an envelope that it refused' })
     return
@@ -123,7 +123,7 @@ async function sendNothing(line: Line, rcptRefused: boolean): Promise<void> {
 
 /** Sends the message and hears the verdict. */
 async function deliver(
-  line: Line,
+  line: SessionLine,
   turn: Turn,
   upNext: () => Turn | undefined,
 ): Promise<SendResult> {
@@ -169,7 +169,7 @@ async function deliver(
 }
 
 /** The next envelope's commands, to travel with the end of this body. */
-function ride(line: Line, next: Turn | undefined): Buffer | undefined {
+function ride(line: SessionLine, next: Turn | undefined): Buffer | undefined {
   if (next === undefined || next.offered) return undefined
   next.offered = true
   line.offered++
@@ -178,7 +178,7 @@ function ride(line: Line, next: Turn | undefined): Buffer | undefined {
 }
 
 /** The server spoke, or left, before the message was out. Without its dot it does not exist. */
-async function cutShort(line: Line, turn: Turn): Promise<SendResult> {
+async function cutShort(line: SessionLine, turn: Turn): Promise<SendResult> {
   const heard = await line.wire.reply(0, 'nothing')
   const failure = judge('body', heard)
   return abandon(line, turn, failure ?? { kind: 'lost', phase: 'body', cause: 'a reply too soon' })
@@ -203,23 +203,23 @@ function tooManyRecipients(phase: Phase, reply: Reply): boolean {
 }
 
 /** With PIPELINING the other replies are due still, if the session lives. */
-function mustGoOn(line: Line, failure: Failure): boolean {
+function mustGoOn(line: SessionLine, failure: Failure): boolean {
   return line.pipelining && failure.kind !== 'lost' && line.wire.loss === undefined
 }
 
 /** Its reply is read when the next message comes, so that nobody waits for it. */
-function reset(line: Line): void {
+function reset(line: SessionLine): void {
   if (line.wire.loss !== undefined) return
   line.wire.command('RSET\r\n')
   line.resetting = true
 }
 
-function abandon(line: Line, turn: Turn, failure: Failure): SendResult {
+function abandon(line: SessionLine, turn: Turn, failure: Failure): SendResult {
   line.wire.break({ cause: failure.kind === 'lost' ? failure.cause : 'not to be used again' })
   return ended(line, turn, failure)
 }
 
-function ended(line: Line, turn: Turn, failure: Failure): SendResult {
+function ended(line: SessionLine, turn: Turn, failure: Failure): SendResult {
   if (failure.kind !== 'lost') return { ...failure, reusable: line.wire.loss === undefined }
   line.wire.break({ cause: failure.cause })
   return { ...failure, ambiguous: failure.phase === 'dot', offered: turn.offered }

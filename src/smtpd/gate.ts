@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 import { canonicalAddress } from '../dns/index.js'
 
 /** Who may be connected: at most so many at once, so many from one place, and not for ever. */
-export interface Gate {
+export interface ConnectionGate {
   /** Takes a new connection in and counts it until it leaves; false: it has to go. */
   admit(socket: Socket): boolean
   /** The client has got on: a command that was taken, or a good piece of a mail. */
@@ -50,7 +50,7 @@ const fullFactor = 1 / 30
  * dripping does not help. When all places are taken, the newcomer gets the oldest one of the network
  * that has most, so that it takes as many networks as there are places to lock anybody out.
  */
-export function makeGate(options: GateOptions): Gate {
+export function makeGate(options: GateOptions): ConnectionGate {
   const { connections, perAddress, perNetwork, now } = options
   const networks = new Map<string, Map<string, Session>>()
   let count = 0

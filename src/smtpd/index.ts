@@ -5,7 +5,7 @@
  * long. It knows neither mail nor database.
  */
 
-export { type Gate, makeGate, networkOf, sourceOf } from './gate.js'
+export { type ConnectionGate, makeGate, networkOf, sourceOf } from './gate.js'
 export {
   type Certificate,
   type CertificateFor,
@@ -15,5 +15,5 @@ export {
 } from './offer.js'
 export { makeQuota } from './quota.js'
 export { coded, codeReplies, guardListener, Refusal, refuseFor } from './refusal.js'
-export { makeRoom, type Place, type Room } from './room.js'
+export { type ArrivalRoom, makeRoom, type RoomShare } from './room.js'
 export { boundSessions, type SessionConnection, wrapSessions } from './session-bounds.js'

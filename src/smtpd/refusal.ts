@@ -1,6 +1,6 @@
 import type { Server, Socket } from 'node:net'
 import type { SMTPServer } from 'smtp-server'
-import type { Gate } from './gate.js'
+import type { ConnectionGate } from './gate.js'
 import { type SessionConnection, wrapSessions } from './session-bounds.js'
 
 /** What a client is told instead of a 250, e.g. `550 5.1.1 No such mailbox`. */
@@ -19,7 +19,7 @@ export class Refusal extends Error {
 /** smtp-server counts no addresses and knows no end of a session: both are seen to before it. */
 export function guardListener(
   net: Server,
-  gate: Gate,
+  gate: ConnectionGate,
   refused: (reply: string, socket: Socket) => void,
 ): void {
   const serve = net.listeners('connection') as ((socket: Socket) => void)[]

@@ -1,10 +1,10 @@
 /** The bytes that all mails together may take while they arrive, shared by networks. */
-export interface Room {
+export interface ArrivalRoom {
   /** A mail begins to arrive; `lose` is called when what it holds is needed by others. */
-  begin(network: string, lose: () => void): Place
+  begin(network: string, lose: () => void): RoomShare
 }
 
-export interface Place {
+export interface RoomShare {
   /** False: there is no room for it. */
   take(bytes: number): boolean
   /** It is whole: it goes to disk in a moment, and is lost to nobody any more. */
@@ -25,7 +25,7 @@ interface Held {
  * oldest mail of the network that holds most, unless it would hold more itself: as with connections,
  * nobody is locked out by one who waits.
  */
-export function makeRoom({ all, perNetwork }: { all: number; perNetwork: number }): Room {
+export function makeRoom({ all, perNetwork }: { all: number; perNetwork: number }): ArrivalRoom {
   const held = new Set<Held>()
   const byNetwork = new Map<string, number>()
   let total = 0

@@ -1,11 +1,17 @@
 import type { Read } from '../store/index.js'
 import { addTo, type Counts, noCounts, others } from './add-figures.js'
 import { type Cursors, readCursors, rowsBehind } from './cursors.js'
-import { type Dimension, type Question, shownDay } from './question.js'
-import { addToGroup, type Collected, type Group, isAsked, readFigures } from './read-figures.js'
+import { type Dimension, type FiguresQuestion, shownDay } from './question.js'
+import {
+  addToGroup,
+  type CollectedFigures,
+  type FigureGroup,
+  isAsked,
+  readFigures,
+} from './read-figures.js'
 import { readLogs } from './read-logs.js'
 import { type Figures, shownFigures } from './shown.js'
-import { dayOf, type Happening, tally } from './tally.js'
+import { dayOf, type LoggedRow, tally } from './tally.js'
 
 export interface Stats {
   from: string
@@ -32,7 +38,11 @@ export interface StatsGroup extends Figures {
  * An account's figures: those that are kept, and what the logs have told since. Reads a bounded number of
  * rows, whatever the account has sent.
  */
-export async function readStats(read: Read, accountId: string, question: Question): Promise<Stats> {
+export async function readStats(
+  read: Read,
+  accountId: string,
+  question: FiguresQuestion,
+): Promise<Stats> {
   const groups = await readFigures(read, accountId, question, question.groupBy)
   // Mail without the tag, and what no provider was told of, is in no group but in the total.
   const apart = question.breakdown !== 'broadcast' && question.key === undefined
@@ -60,12 +70,15 @@ export async function readStats(read: Read, accountId: string, question: Questio
 
 type Names = Omit<StatsGroup, keyof Figures>
 
-function shownGroups(question: Question, { groups }: Collected): { of: Names; counts: Counts }[] {
+function shownGroups(
+  question: FiguresQuestion,
+  { groups }: CollectedFigures,
+): { of: Names; counts: Counts }[] {
   const { groupBy, limit } = question
   const byDay = groupBy.includes('day')
-  const isOther = (group: Group) => group.domain === others || group.key === others
+  const isOther = (group: FigureGroup) => group.domain === others || group.key === others
   // Without its day, by what makes a group; its rank is over all days.
-  const nameOf = ({ domain, type, key }: Group) => JSON.stringify([domain, type, key])
+  const nameOf = ({ domain, type, key }: FigureGroup) => JSON.stringify([domain, type, key])
   const sums = new Map<string, Counts>()
   for (const group of groups.values()) {
     if (isOther(group)) continue
@@ -95,7 +108,7 @@ function shownGroups(question: Question, { groups }: Collected): { of: Names; co
 
 /** A chart wants each day, those without mail too. */
 function addEmptyDays(
-  { fromDay, toDay }: Question,
+  { fromDay, toDay }: FiguresQuestion,
   shown: Map<string, { day: number; rank: number; of: Names; counts: Counts }>,
 ): void {
   const days = new Set([...shown.values()].map(({ day }) => day))
@@ -106,7 +119,7 @@ function addEmptyDays(
   }
 }
 
-function namesOf(groupBy: readonly Dimension[], group: Group, other: boolean): Names {
+function namesOf(groupBy: readonly Dimension[], group: FigureGroup, other: boolean): Names {
   const { domain, key } = group
   const colon = key.indexOf(':')
   const names: Required<Omit<Names, 'other'>> = {
@@ -132,13 +145,13 @@ const rowsAtOnce = 250
 async function readTail(
   read: Read,
   accountId: string,
-  answers: readonly { question: Question; collected: Collected }[],
+  answers: readonly { question: FiguresQuestion; collected: CollectedFigures }[],
 ): Promise<{ upToDate: boolean }> {
   const [first] = answers[0]?.collected.parts ?? []
   // The earliest that was read of the figures: behind it is all that any part may lack.
   let from = first?.cursors ?? (await readCursors(read))
   if ((await rowsBehind(read, from)) > maxBehind) return { upToDate: false }
-  const happenings: Happening[] = []
+  const happenings: LoggedRow[] = []
   for (let more = true; more; ) {
     const slice = await readLogs(read, from, { accountId, limit: rowsAtOnce })
     happenings.push(...slice.happenings)
@@ -159,5 +172,5 @@ async function readTail(
 
 const logCursor = { event: 'event_id', consent: 'consent_id', mail: 'mail_number' } as const
 
-const isBehind = ({ log, id }: Pick<Happening, 'log' | 'id'>, cursors: Cursors) =>
+const isBehind = ({ log, id }: Pick<LoggedRow, 'log' | 'id'>, cursors: Cursors) =>
   id > cursors[logCursor[log]]

@@ -4,6 +4,12 @@
  * nobody; an answer is up to date and reads a bounded number of rows. See README.md.
  */
 export { readStats, type Stats, type StatsGroup } from './answer.js'
-export { dimensions, maxLimit, type Question, questionOf, type StatsInput } from './question.js'
+export {
+  dimensions,
+  type FiguresQuestion,
+  maxLimit,
+  questionOf,
+  type StatsInput,
+} from './question.js'
 export { rollUp, startRollUp } from './roll-up.js'
 export type { Figures } from './shown.js'

@@ -21,7 +21,7 @@ export interface StatsInput {
   limit?: number
 }
 
-export interface Question {
+export interface FiguresQuestion {
   /** Days since 1970, UTC, both inclusive. */
   fromDay: number
   toDay: number
@@ -44,7 +44,7 @@ const maxRows = 5_000
 const keyed = ['provider', 'tag', 'broadcast'] as const
 
 /** Throws a 400 for a question that cannot be answered, or not in a bounded time. */
-export function questionOf(input: StatsInput, now: number): Question {
+export function questionOf(input: StatsInput, now: number): FiguresQuestion {
   const toDay = input.to === undefined ? dayOf(now) : readDay('to', input.to)
   const fromDay = input.from === undefined ? toDay - usualDays + 1 : readDay('from', input.from)
   const days = toDay - fromDay + 1

@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import type { FigureRow, Read } from '../store/index.js'
 import { addTo, type Counts, counters, noCounts } from './add-figures.js'
 import { type Cursors, cursorNames } from './cursors.js'
-import type { Dimension, Question } from './question.js'
+import type { Dimension, FiguresQuestion } from './question.js'
 
 /** Counts of what is grouped; of what is not, day is 0 and the names are empty. */
-export interface Group extends GroupKey {
+export interface FigureGroup extends GroupKey {
   counts: Counts
 }
 
@@ -18,9 +18,9 @@ interface Part {
   cursors: Cursors
 }
 
-export interface Collected {
+export interface CollectedFigures {
   groupBy: readonly Dimension[]
-  groups: Map<string, Group>
+  groups: Map<string, FigureGroup>
   parts: Part[]
 }
 
@@ -32,10 +32,10 @@ const fewRows = 1_000
 export async function readFigures(
   read: Read,
   accountId: string,
-  question: Question,
+  question: FiguresQuestion,
   groupBy: readonly Dimension[],
-): Promise<Collected> {
-  const collected: Collected = { groupBy, groups: new Map(), parts: [] }
+): Promise<CollectedFigures> {
+  const collected: CollectedFigures = { groupBy, groups: new Map(), parts: [] }
   const { toDay } = question
   let atOnce = daysAtOnce
   for (let { fromDay } = question; fromDay <= toDay; ) {
@@ -59,7 +59,11 @@ export async function readFigures(
 }
 
 /** Adds counts to the group that they belong to. */
-export function addToGroup({ groupBy, groups }: Collected, row: GroupKey, counts: Counts): void {
+export function addToGroup(
+  { groupBy, groups }: CollectedFigures,
+  row: GroupKey,
+  counts: Counts,
+): void {
   const by = (...names: Dimension[]) => names.some((name) => groupBy.includes(name))
   const group: GroupKey = {
     day: by('day') ? row.day : 0,
@@ -81,7 +85,7 @@ const pick = (counts: Counts) =>
 export function daysQuery(
   read: Read,
   accountId: string,
-  question: Question,
+  question: FiguresQuestion,
   groupBy: readonly Dimension[],
 ) {
   const { breakdown, fromDay, toDay, domain, type, key } = question
@@ -112,7 +116,10 @@ export function daysQuery(
     })
     .select(cursorNames)
     .select([column<number>('day', 0).as('day'), column<string>('domain', '').as('domain')])
-    .select([column<Group['type']>('type', '').as('type'), column<string>('key', '').as('key')])
+    .select([
+      column<FigureGroup['type']>('type', '').as('type'),
+      column<string>('key', '').as('key'),
+    ])
     .select(({ fn }) => fn.countAll<number>().as('read'))
     .select(({ fn }) => counters.map((counter) => fn.sum<number | null>(counter).as(counter)))
     .groupBy(cursorNames)
@@ -120,7 +127,10 @@ export function daysQuery(
 }
 
 /** Whether a row of `tally` is one that is asked for. */
-export function isAsked(row: FigureRow, { breakdown, domain, type, key }: Question): boolean {
+export function isAsked(
+  row: FigureRow,
+  { breakdown, domain, type, key }: FiguresQuestion,
+): boolean {
   if (row.breakdown !== breakdown) return false
   if (domain !== undefined && row.domain !== domain) return false
   if (type !== undefined && row.type !== type) return false

@@ -4,11 +4,11 @@ import { providerOf } from '../protection/index.js'
 import { idsIn, mailNumber, queueClass, type Read, storedJson, unindexed } from '../store/index.js'
 import { countsOf, type LoggedEvent, mailFacts, noFacts, tellFirsts } from './count-event.js'
 import type { Cursors } from './cursors.js'
-import type { Happening } from './tally.js'
+import type { LoggedRow } from './tally.js'
 
 /** Rows of the logs behind the cursors, and the cursors behind them. */
 export interface LogSlice {
-  happenings: Happening[]
+  happenings: LoggedRow[]
   next: Cursors
   /** Whether there may be more. */
   more: boolean
@@ -88,7 +88,7 @@ async function readEvents(read: Read, from: Cursors, options: SliceOptions) {
     events.map(({ emailId }) => emailId),
   )
   const remotes = await remotesOf(read, events)
-  const happenings: Happening[] = []
+  const happenings: LoggedRow[] = []
   for (const event of events) {
     const counts = countsOf(event)
     if (counts === undefined) continue
@@ -138,7 +138,7 @@ async function readConsents(read: Read, from: Cursors, options: SliceOptions) {
     copies.map((copy) => [`${copy.email_id} ${copy.recipient.toLowerCase()}`, copy.remote]),
   )
   const happenings = left.map(
-    ({ id, at, accountId, address, emailId }): Happening => ({
+    ({ id, at, accountId, address, emailId }): LoggedRow => ({
       log: 'consent',
       ...{ id, at, accountId, counts: { unsubscribed: 1 } },
       mail: facts.get(emailId) ?? noFacts(queueClass.campaign),
@@ -159,7 +159,7 @@ async function readMails(read: Read, from: Cursors, options: SliceOptions) {
     read,
     rows.map(({ id }) => id),
   )
-  const happenings = rows.map(({ number, id, accountId, at }): Happening => {
+  const happenings = rows.map(({ number, id, accountId, at }): LoggedRow => {
     const { accepted = 0, suppressed = 0 } = recipients.get(id) ?? {}
     return {
       log: 'mail',

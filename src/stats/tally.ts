@@ -12,7 +12,7 @@ export interface MailFacts {
 }
 
 /** A row of one of the logs, as the figures count it. */
-export interface Happening {
+export interface LoggedRow {
   log: 'event' | 'consent' | 'mail'
   /** Its place in that log. */
   id: number
@@ -27,7 +27,7 @@ export interface Happening {
 export const dayOf = (at: number) => Math.floor(at / dayMs)
 
 /** Rows to be added to the figures: a happening is in one by campaign, one by provider and one a tag. */
-export function tally(happenings: Iterable<Happening>): FigureRow[] {
+export function tally(happenings: Iterable<LoggedRow>): FigureRow[] {
   const rows = new Map<string, FigureRow>()
   for (const { accountId, at, mail, provider, counts } of happenings) {
     const add = (breakdown: FigureRow['breakdown'], key: string) => {

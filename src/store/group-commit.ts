@@ -4,7 +4,7 @@ import { ApiError } from '../errors/index.js'
 import type { RawDatabase } from './dialect.js'
 import { isPassing, type OnFault, reportFault, sqliteCode } from './fault.js'
 import type { Tables } from './schema.js'
-import type { Turns } from './turns.js'
+import type { WriteTurns } from './turns.js'
 
 /** Inside a write: awaits nothing but queries on `tx`, and may run again after a busy database. */
 export type Tx = Kysely<Tables>
@@ -13,7 +13,7 @@ export type Write = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
 export interface GroupCommitOptions {
   raw: RawDatabase
   tx: Tx
-  turns: Turns
+  turns: WriteTurns
   clock: Clock
   /** Brings what was committed to the disk. */
   flush: () => Promise<void>

@@ -29,7 +29,7 @@ export function makeTurns(): SharedArrayBuffer {
   return new SharedArrayBuffer((passedAt + maxSlots) * Int32Array.BYTES_PER_ELEMENT)
 }
 
-export interface Turns {
+export interface WriteTurns {
   take(): Promise<void>
   /** The holder gives way, and clients wait: it had better release soon. */
   isWanted(): boolean
@@ -41,7 +41,7 @@ export function joinTurns(
   shared: SharedArrayBuffer,
   slot: number,
   { givesWay = false }: { givesWay?: boolean } = {},
-): Turns {
+): WriteTurns {
   if (slot < 0 || slot >= maxSlots) throw new RangeError(`No write slot ${slot}`)
   const words = new Int32Array(shared)
   const me = slot + 1

@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SMTPServerDataStream } from 'smtp-server'
 import { makeLineCheck } from '../mime/index.js'
-import { Refusal, type Room } from '../smtpd/index.js'
+import { type ArrivalRoom, Refusal } from '../smtpd/index.js'
 
 /** A message that has arrived and whose lines are good. */
 export interface Arrived {
@@ -33,7 +33,7 @@ const crlf = Buffer.from('\r\n')
 export function arrive(
   stream: SMTPServerDataStream,
   options: {
-    room: Room
+    room: ArrivalRoom
     source: string
     dir: string
     /** Called after each `progressBytes` of it. */

@@ -11,7 +11,7 @@ import { makeGate, makeQuota, makeRoom } from '../smtpd/index.js'
 import { maxHeaderBytes } from './arriving.js'
 import { makeClients } from './client.js'
 import { makeFailedLogins } from './failed-logins.js'
-import { type Listener, openListener } from './listener.js'
+import { openListener, type SubmissionListener } from './listener.js'
 import type { ListenerName } from './session.js'
 import { openSessionLog } from './session-log.js'
 
@@ -93,7 +93,7 @@ export async function openSubmission(deps: SubmissionDeps): Promise<Submission> 
     idleTimeout: config.idleTimeout,
     maxMessageBytes,
   }
-  const listeners = new Map<ListenerName, Listener>()
+  const listeners = new Map<ListenerName, SubmissionListener>()
   const close = async () => {
     await Promise.all([...listeners.values()].map((listener) => listener.close()))
     gate.closeAll()

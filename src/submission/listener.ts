@@ -9,8 +9,8 @@ import type { Meter } from '../metrics/index.js'
 import {
   boundSessions,
   type CertificateFor,
+  type ConnectionGate,
   coded,
-  type Gate,
   guardListener,
   offerNow,
   type Refusal,
@@ -21,13 +21,14 @@ import {
 } from '../smtpd/index.js'
 import { type Course, type ListenerName, makeTranscript } from './session.js'
 import type { SessionLog } from './session-log.js'
-import { makeTransactions, maxRecipients, type TransactionDeps } from './transactions.js'
+import { makeTransactions, maxRecipients, type SubmissionTransactionDeps } from './transactions.js'
 
-export interface ListenerDeps extends Omit<TransactionDeps, 'courseOf' | 'failed' | 'taken'> {
+export interface SubmissionListenerDeps
+  extends Omit<SubmissionTransactionDeps, 'courseOf' | 'failed' | 'taken'> {
   clock: Clock
   log: Log
   meter: Meter
-  gate: Gate
+  gate: ConnectionGate
   sessions: SessionLog
   certificateFor: CertificateFor
   /** How it greets. */
@@ -45,7 +46,7 @@ export interface ListenerPlace {
   networks: readonly string[] | undefined
 }
 
-export interface Listener {
+export interface SubmissionListener {
   readonly port: number
   /** Sessions from now on are offered the certificates that there are now. */
   renew(): void
@@ -61,7 +62,10 @@ const maxReplies = maxRecipients + 50
 const closeTimeoutMs = 2_000
 
 /** Listens. Throws an `OperatorError` if it can't. */
-export async function openListener(deps: ListenerDeps, place: ListenerPlace): Promise<Listener> {
+export async function openListener(
+  deps: SubmissionListenerDeps,
+  place: ListenerPlace,
+): Promise<SubmissionListener> {
   // Loaded by those who listen alone: the command line opens this folder's door too.
   const { SMTPServer } = await import('smtp-server')
   const { clock, log, meter } = deps
@@ -115,7 +119,7 @@ export async function openListener(deps: ListenerDeps, place: ListenerPlace): Pr
 
 /** What smtp-server offers, and whom it asks about each command. */
 function serverOptions(
-  deps: ListenerDeps,
+  deps: SubmissionListenerDeps,
   { listener, networks }: ListenerPlace,
   courseOf: (session: SMTPServerSession) => Course,
 ): SMTPServerOptions {

@@ -7,7 +7,7 @@ import type {
 import { type Clock, pause } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
-import { type Gate, Refusal, type Room, sourceOf } from '../smtpd/index.js'
+import { type ArrivalRoom, type ConnectionGate, Refusal, sourceOf } from '../smtpd/index.js'
 import { arrive } from './arriving.js'
 import type { Clients } from './client.js'
 import type { FailedLogins } from './failed-logins.js'
@@ -15,11 +15,11 @@ import { checkEnvelopeSender, type HandInDeps, handIn } from './hand-in.js'
 import { asciiLine, asRefusal } from './replies.js'
 import type { Course } from './session.js'
 
-export interface TransactionDeps extends HandInDeps {
+export interface SubmissionTransactionDeps extends HandInDeps {
   clock: Clock
   clients: Clients
   failedLogins: FailedLogins
-  room: Room
+  room: ArrivalRoom
   /** Where large messages stay while they arrive. */
   dir: string
   courseOf(session: SMTPServerSession): Course
@@ -35,7 +35,10 @@ const failedLoginMs = 1_000
 const mailParameters = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'AUTH'])
 
 /** What AUTH, MAIL, RCPT and DATA come to. Each rejects with a `Refusal`. */
-export function makeTransactions(deps: TransactionDeps, gate: Pick<Gate, 'advanced'>) {
+export function makeTransactions(
+  deps: SubmissionTransactionDeps,
+  gate: Pick<ConnectionGate, 'advanced'>,
+) {
   const { clients, failedLogins, clock, courseOf } = deps
 
   /** Who it is, by its key or its network; throws a 530. */

@@ -1,5 +1,6 @@
+import { addressKey } from '../mime/index.js'
 import { idsOf, prepared, type Read } from '../store/index.js'
-import { addressKey, type SuppressionReason } from './suppress.js'
+import type { SuppressionReason } from './suppress.js'
 
 // A batch's recipients in one query; a campaign's page in a few, none of which holds up others.
 const perQuery = 1_000

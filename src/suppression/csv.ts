@@ -16,7 +16,7 @@ export interface LineFault {
   fault: string
 }
 
-export interface ImportOptions {
+export interface SuppressionImportOptions {
   /** For lines that name none. */
   reason: SuppressionReason
   scope?: SuppressionScope | undefined
@@ -28,7 +28,7 @@ export interface ImportOptions {
   isTrial?: boolean
 }
 
-export interface ImportCounts {
+export interface SuppressionImportCounts {
   added: number
   /** Were there already. */
   known: number
@@ -51,8 +51,8 @@ export async function importSuppressions(
   { store, clock }: { store: Store; clock: Clock },
   accountId: string,
   input: Readable,
-  options: ImportOptions,
-): Promise<ImportCounts> {
+  options: SuppressionImportOptions,
+): Promise<SuppressionImportCounts> {
   const counts = { added: 0, known: 0, faults: 0 }
   const report = (line: number, fault: string) => {
     counts.faults++

@@ -1,7 +1,8 @@
 import { dayMs } from '../clock/index.js'
 import type { MailEvent } from '../events/index.js'
+import { addressKey } from '../mime/index.js'
 import { prepared, type Tx } from '../store/index.js'
-import { addressKey, suppress } from './suppress.js'
+import { suppress } from './suppress.js'
 
 // decisions.md, 'bounced, Transient': 3 mails in a row, over at least 72 hours, block for 30 days.
 const failures = 3

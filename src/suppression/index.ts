@@ -8,9 +8,9 @@
 export { suppressedAmong, suppressionsAmong } from './among.js'
 export {
   exportSuppressions,
-  type ImportCounts,
   importSuppressions,
   type LineFault,
+  type SuppressionImportCounts,
 } from './csv.js'
 export { suppressFailing } from './failing.js'
 export { listSuppressions, suppressionsOf } from './list.js'

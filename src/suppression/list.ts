@@ -1,5 +1,6 @@
+import { addressKey } from '../mime/index.js'
 import type { Read, SuppressionRow } from '../store/index.js'
-import { addressKey, type Suppression, type SuppressionReason } from './suppress.js'
+import type { Suppression, SuppressionReason } from './suppress.js'
 
 /** Everything recorded about one address. */
 export async function suppressionsOf(

@@ -3,6 +3,7 @@ import type { Clock } from '../clock/index.js'
 import { type ConsentKind, recordConsent } from '../consent/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
+import { addressKey } from '../mime/index.js'
 import { type LeaveReason, leaveRuns } from '../runs/index.js'
 import { type Store, type SuppressionRow, type Tx, writeApart } from '../store/index.js'
 
@@ -139,9 +140,6 @@ export async function lift(
   }
   return lifted.length
 }
-
-/** How addresses are compared. */
-export const addressKey = (email: string) => email.toLowerCase()
 
 /** decisions.md, 'Sending': a bounce or complaint blocks everything, an unsubscribe marketing only. */
 const usualScope = (reason: SuppressionReason): SuppressionScope =>

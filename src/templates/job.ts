@@ -5,7 +5,7 @@
 export type TemplatePart = 'subject' | 'html' | 'text'
 
 /** A piece of Liquid; `key` names it for the parsed pieces that are kept, null is not kept. */
-export interface Source {
+export interface LiquidSource {
   key: string | null
   liquid: string
 }
@@ -13,9 +13,9 @@ export interface Source {
 export interface RenderJob {
   /** Accounts take turns. */
   accountId: string
-  subject: Source
-  html: Source
-  text: Source | null
+  subject: LiquidSource
+  html: LiquidSource
+  text: LiquidSource | null
   /** The variables as JSON; null only checks the syntax. */
   variables: string | null
   /** A missing variable is a fault; otherwise (campaigns) it renders as nothing. */

@@ -1,7 +1,7 @@
 import { LiquidError } from 'liquidjs'
 import type { Budget } from './budget.js'
 import { type Engine, makeEngine, type Parsed } from './engine.js'
-import type { RenderJob, RenderOutcome, Source, TemplateFault, TemplatePart } from './job.js'
+import type { LiquidSource, RenderJob, RenderOutcome, TemplateFault, TemplatePart } from './job.js'
 import { subjectLine } from './subject-line.js'
 
 const maxBytes = { subject: 998, html: 2 * 1024 * 1024, text: 2 * 1024 * 1024 } as const
@@ -20,7 +20,7 @@ export function makeRenderJob(budget: Budget): (job: RenderJob) => RenderOutcome
   const plain = makeEngine(budget, { escapes: false })
   const cache = makeParsedCache()
 
-  const parse = (engine: Engine, part: TemplatePart, source: Source): Parsed | string => {
+  const parse = (engine: Engine, part: TemplatePart, source: LiquidSource): Parsed | string => {
     // Most subjects, and the ones that a send overrides them with, have nothing to fill in.
     if (!/\{[{%]/.test(source.liquid)) return source.liquid
     const key = source.key === null ? null : `${source.key} ${part}`

@@ -1,4 +1,5 @@
 import { recordConsent } from '../consent/index.js'
+import { addressKey } from '../mime/index.js'
 import { idsIn, type Read, type Tx } from '../store/index.js'
 import { findAnyTopic } from './topic.js'
 
@@ -91,8 +92,6 @@ export async function topicsLeftBy(
     .execute()
   return rows.map((row) => row.topic_id)
 }
-
-const addressKey = (address: string) => address.toLowerCase()
 
 /** Somebody who has left a topic. */
 export interface LeftTopic {

@@ -5,7 +5,7 @@
  * anything else leads nowhere; an answer waits for no commit; what machines do counts as no reading.
  * `routes.ts` has the public paths; the rest loads in mail threads too. See README.md.
  */
-export { type Link, trackableLinks, trackedTarget } from './links.js'
+export { type TrackedLink, trackableLinks, trackedTarget } from './links.js'
 export type { TrackingAgents } from './machines.js'
 export { loadTrackingAgents } from './machines-file.js'
 export { openRecorder, type Recorder, type RecorderDeps } from './recorder.js'

@@ -1,7 +1,7 @@
 import { QuoteType, Tokenizer } from 'htmlparser2'
 
 /** A link that may be tracked: where its `href` stands in the source, without quotes, and what it says. */
-export interface Link {
+export interface TrackedLink {
   start: number
   end: number
   /** The value with its entities decoded; in a template with whatever braces it has. */
@@ -14,8 +14,8 @@ export interface Link {
  * 40,000 open `<div>` takes parse5 1.4 s, and four times as long for twice as many; this reads 2 MiB
  * of anything in half a second (2026-11-21).
  */
-export function trackableLinks(html: string): Link[] {
-  const links: Link[] = []
+export function trackableLinks(html: string): TrackedLink[] {
+  const links: TrackedLink[] = []
   let from: number | undefined = mayHaveLinks.test(html) ? 0 : undefined
   while (from !== undefined) from = readTags(html, from, links)
   return links
@@ -27,7 +27,7 @@ const leadsOut = /^[\t\n\f\r ]*(?:https?:|\{)/i
 const rawText: ReadonlySet<string> = new Set(['iframe', 'noembed', 'noframes', 'plaintext'])
 
 /** Adds the links from there on; where to go on behind an element of raw text, if there was one. */
-function readTags(html: string, from: number, links: Link[]): number | undefined {
+function readTags(html: string, from: number, links: TrackedLink[]): number | undefined {
   const source = html.slice(from)
   let tag: OpenTag | undefined
   let attribute = noAttribute
@@ -90,7 +90,7 @@ interface OpenTag {
   hasLink: boolean
   untracked: boolean
   /** Of its first href. */
-  link: Link | undefined
+  link: TrackedLink | undefined
 }
 
 const noAttribute = { wanted: false, nameEnd: 0, value: '' }
@@ -132,7 +132,7 @@ export const isTarget = (target: string) =>
   target.length <= maxTargetLength && /^https?:\/\/[\x21-\x7e]+$/.test(target)
 
 /** A body that is read: its bytes around the tracked links, and where each of those leads. */
-export interface Plan {
+export interface RewritePlan {
   /** One more than `links`: what stands before, between and behind them. */
   pieces: readonly string[]
   /** For each link the index of its target in `targets`. */
@@ -145,7 +145,7 @@ export interface Plan {
 const maxTargets = 1_000
 
 /** Reads a body once for all its recipients. */
-export function planOf(html: string, own: ReadonlySet<string>): Plan {
+export function planOf(html: string, own: ReadonlySet<string>): RewritePlan {
   const pieces: string[] = []
   const links: number[] = []
   const places = new Map<string, number>()
@@ -165,7 +165,7 @@ export function planOf(html: string, own: ReadonlySet<string>): Plan {
 
 /** The body with each target in another spelling, all else byte for byte as it was. */
 export function withLinks(
-  { pieces, links, targets }: Plan,
+  { pieces, links, targets }: RewritePlan,
   urlOf: (target: string) => string,
 ): string {
   const urls = targets.map(urlOf)

@@ -4,7 +4,7 @@ import type { EventDetail, LandEvents, MailEvent } from '../events/index.js'
 import { cell, prepared, type QueueClass, rowsOf, type Tx } from '../store/index.js'
 import type { Allowance } from './allowance.js'
 import type { HitKind } from './machines.js'
-import { type Hit, machineVisit, type Tally, type Visit } from './visits.js'
+import { type Hit, type HitTally, type HitVisit, machineVisit } from './visits.js'
 
 export interface RecordDeps {
   land: LandEvents
@@ -21,7 +21,7 @@ export interface RecordDeps {
 export async function recordVisits(
   tx: Tx,
   deps: RecordDeps,
-  visits: readonly Visit[],
+  visits: readonly HitVisit[],
 ): Promise<void> {
   const asked = visits.map((visit) => [visit.emailId, visit.accountId, visit.deliveryId])
   const rows = await sentCopies(tx, { json: JSON.stringify(asked) })
@@ -61,7 +61,7 @@ const kinds: readonly HitKind[] = ['opened', 'clicked']
 /** The hits that have an event: people's before machines', each as far as there is room. */
 function toldHits(
   allowance: Allowance,
-  visit: Visit,
+  visit: HitVisit,
   kind: HitKind,
   machineVisit: string | undefined,
 ): Hit[] {
@@ -102,7 +102,7 @@ interface Count {
 /** Adds a visit to its mail's count; the copies of a mail are counted together. */
 function count(
   counts: Map<string, Count>,
-  visit: Visit,
+  visit: HitVisit,
   machine: { opened?: string; clicked?: string },
 ): void {
   const opens = machine.opened === undefined ? visit.opened.people : nobody
@@ -119,7 +119,7 @@ function count(
   })
 }
 
-const nobody: Tally['people'] = { count: 0, hits: [] }
+const nobody: HitTally['people'] = { count: 0, hits: [] }
 
 const earlier = (a: number | null = null, b: number | null = null) =>
   a === null || b === null ? (a ?? b) : Math.min(a, b)

@@ -6,7 +6,7 @@ import { type Allowance, makeAllowance } from './allowance.js'
 import { type HitKind, makeMachineAsking, type TrackingAgents } from './machines.js'
 import { recordVisits } from './record.js'
 import type { Copy } from './token.js'
-import { makeVisits, type Visit } from './visits.js'
+import { type HitVisit, makeVisits } from './visits.js'
 
 export interface RecorderDeps {
   store: Store
@@ -19,7 +19,7 @@ export interface RecorderDeps {
 }
 
 /** A request as it came. */
-export interface Asked {
+export interface HitRequest {
   kind: HitKind
   userAgent: string
   address: string
@@ -33,7 +33,7 @@ export interface Asked {
 
 export interface Recorder {
   /** Notes a hit in memory; it is on disk within a second. Waits for nothing. */
-  note(copy: Copy, asked: Asked): void
+  note(copy: Copy, asked: HitRequest): void
   useAgents(agents: TrackingAgents): void
   /** Writes what is noted; for the end, when nobody asks any more. */
   close(): Promise<void>
@@ -56,7 +56,7 @@ export function openRecorder(deps: RecorderDeps): Recorder {
   let closing = false
   let cancel = () => {}
   let writing = Promise.resolve()
-  let unwritten: Visit[] = []
+  let unwritten: HitVisit[] = []
 
   const write = async (before: number) => {
     const due = unwritten.concat(visits.take(before))
@@ -64,7 +64,7 @@ export function openRecorder(deps: RecorderDeps): Recorder {
     const slices = Array.from({ length: Math.ceil(due.length / visitsAWrite) }, (_, index) =>
       due.slice(index * visitsAWrite, (index + 1) * visitsAWrite),
     )
-    const writeSlice = async (slice: Visit[]) => {
+    const writeSlice = async (slice: HitVisit[]) => {
       const { faults, left, cause } = await writeApart(store.write, slice, (tx, some) =>
         recordVisits(tx, { land, allowance, machineWithinMs }, some),
       )

@@ -4,7 +4,7 @@ import type { Clock } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import { bodyEnd } from '../preferences/index.js'
 import type { Store } from '../store/index.js'
-import { type Plan, planOf, withLinks } from './links.js'
+import { planOf, type RewritePlan, withLinks } from './links.js'
 import { type DomainTracking, type Switches, trackingOf } from './switches.js'
 import { type Copy, makeTrackingTokens } from './token.js'
 
@@ -40,7 +40,7 @@ export function makeTracker(deps: TrackerDeps): Tracker {
   const tokens = makeTrackingTokens(deps.key)
   const home = new URL(deps.publicUrl)
   const domains = new Map<string, { tracking: DomainTracking | undefined; until: number }>()
-  const plans = new Map<string, { html: string; plan: Plan }>()
+  const plans = new Map<string, { html: string; plan: RewritePlan }>()
   // Those of the mail before: one domain's mails come together.
   let origins: { base: string; own: ReadonlySet<string> } | undefined
 
@@ -54,7 +54,7 @@ export function makeTracker(deps: TrackerDeps): Tracker {
     return tracking
   }
 
-  const planFor = (bodyId: number | null, html: string, base: string): Plan => {
+  const planFor = (bodyId: number | null, html: string, base: string): RewritePlan => {
     const name = `${bodyId} ${base}`
     const known = bodyId === null ? undefined : plans.get(name)
     // A campaign's body is merged for each recipient: the same body, another text.

@@ -13,17 +13,17 @@ export interface Hit {
 }
 
 /** What was asked of one copy of a mail within about a second. */
-export interface Visit extends Copy {
+export interface HitVisit extends Copy {
   /** How many different targets the mail has; 0 as long as none was clicked. */
   links: number
   firstAt: number
-  opened: Tally
-  clicked: Tally
+  opened: HitTally
+  clicked: HitTally
   /** Different ones that were clicked. */
   targets: Set<string>
 }
 
-export interface Tally {
+export interface HitTally {
   /** What may be a person's. */
   people: Seen
   machines: Seen
@@ -39,7 +39,7 @@ export interface Visits {
   /** Returns false when there is no room because hits of too many copies of mail came at once. */
   note(copy: Copy & { links?: number }, hit: Hit): boolean
   /** Takes out those that began at `before` or earlier. */
-  take(before: number): Visit[]
+  take(before: number): HitVisit[]
   readonly size: number
 }
 
@@ -50,7 +50,7 @@ const maxTargets = 300
 /** Gathers hits by the copy of the mail, so that a flood of one token needs the room of one visit. */
 export function makeVisits(maxVisits = 50_000): Visits {
   // In the order in which they began: a Map keeps the order of insertion.
-  const visits = new Map<number, Visit>()
+  const visits = new Map<number, HitVisit>()
   return {
     note({ accountId, emailId, deliveryId, links = 0 }, hit) {
       let visit = visits.get(deliveryId)
@@ -78,7 +78,7 @@ export function makeVisits(maxVisits = 50_000): Visits {
       return true
     },
     take(before) {
-      const taken: Visit[] = []
+      const taken: HitVisit[] = []
       for (const [id, visit] of visits) {
         if (visit.firstAt > before) break
         taken.push(visit)
@@ -92,7 +92,7 @@ export function makeVisits(maxVisits = 50_000): Visits {
   }
 }
 
-const makeTally = (): Tally => ({
+const makeTally = (): HitTally => ({
   people: { count: 0, hits: [] },
   machines: { count: 0, hits: [] },
 })
@@ -111,7 +111,7 @@ const allAtOnce = 4
  * the mail had not yet arrived, or only just; or all its links were followed at once.
  */
 export function machineVisit(
-  visit: Visit,
+  visit: HitVisit,
   { at }: Arrival,
   withinMs: number,
 ): { opened?: string; clicked?: string } {

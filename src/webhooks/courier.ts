@@ -6,7 +6,7 @@ import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import { eachApart, type Read, type Store } from '../store/index.js'
 import { type Delivering, openEndpointLine } from './deliver.js'
-import { type Lane, makeLane } from './lane.js'
+import { type EndpointLane, makeLane } from './lane.js'
 import { type Job, setAside } from './settle.js'
 import type { GuardDeps } from './target.js'
 
@@ -37,7 +37,7 @@ const keptMs = 10_000
 
 /** One endpoint's jobs and its connections. */
 interface Route {
-  lane: Lane
+  lane: EndpointLane
   line: Delivering
   usedAt: number
 }

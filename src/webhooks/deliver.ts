@@ -5,11 +5,11 @@ import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import { isPassing, type Store, type WebhookEndpointRow, writeApart } from '../store/index.js'
 import { secretsOf } from './endpoint.js'
-import { type Answer, type Line, type LineDeps, openLine } from './post.js'
+import { type EndpointConnections, type LineDeps, openLine, type PostAnswer } from './post.js'
 import { abandonJob, deferJob, endJob, type Job, nextDue } from './settle.js'
 import { signWebhook } from './signature.js'
 
-export interface DeliverDeps extends LineDeps {
+export interface WebhookDeps extends LineDeps {
   store: Store
   clock: Clock
   key: ApplianceKey
@@ -31,21 +31,21 @@ export interface Delivering {
 // After a result that could not be written: the job is still there, so it goes out again.
 const unwrittenPauseMs = 5_000
 
-export function openEndpointLine(deps: DeliverDeps, id: string): Delivering {
+export function openEndpointLine(deps: WebhookDeps, id: string): Delivering {
   const { store, clock, key, log, meter } = deps
   let row: WebhookEndpointRow | undefined
-  let line: { url: string; to: Line } | undefined
+  let line: { url: string; to: EndpointConnections } | undefined
   // Whether a success has failures to forget; told by what ended here and by the endpoint's row.
   let failedBefore = false
 
-  const lineTo = (url: string): Line => {
+  const lineTo = (url: string): EndpointConnections => {
     if (line?.url === url) return line.to
     line?.to.close()
     line = { url, to: openLine(deps, new URL(url)) }
     return line.to
   }
 
-  const post = async (endpoint: WebhookEndpointRow, job: Job): Promise<Answer> => {
+  const post = async (endpoint: WebhookEndpointRow, job: Job): Promise<PostAnswer> => {
     try {
       const sentAt = clock.now()
       // interface.md, 'Signature': `t` is of this attempt, the body of the first.
@@ -86,7 +86,7 @@ export function openEndpointLine(deps: DeliverDeps, id: string): Delivering {
   /** It must not go out again and again: it is over, in the log or at least in memory. */
   const abandon = async (
     job: Job,
-    answer: Exclude<Answer, { kind: 'stopped' }>,
+    answer: Exclude<PostAnswer, { kind: 'stopped' }>,
     how: { attempts: number; now: number; fault: string },
   ) => {
     const { faults, left, cause } = await writeApart(store.write, [job], (tx) =>

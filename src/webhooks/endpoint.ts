@@ -20,7 +20,7 @@ export interface EndpointDeps {
 }
 
 /** What can be shown of an endpoint; its secret is shown once, when it is made. */
-export interface Endpoint {
+export interface WebhookEndpoint {
   id: string
   accountId: string
   url: string
@@ -42,8 +42,8 @@ export async function addEndpoint(
   plans: Plans,
   accountId: string,
   { url, events }: { url: string; events: readonly WebhookEvent[] },
-  alongside: (tx: Tx, added: Endpoint) => Promise<void> = async () => {},
-): Promise<Endpoint & { secret: string }> {
+  alongside: (tx: Tx, added: WebhookEndpoint) => Promise<void> = async () => {},
+): Promise<WebhookEndpoint & { secret: string }> {
   const target = readTargetUrl(url).href
   const id = store.ids.uuid()
   const { secret, sealed } = newSecret(key, id)
@@ -87,7 +87,7 @@ export async function listEndpoints(
   read: Read,
   accountId: string,
   { after, limit }: { after?: string | undefined; limit?: number } = {},
-): Promise<Endpoint[]> {
+): Promise<WebhookEndpoint[]> {
   const rows = await read
     .selectFrom('webhook_endpoints')
     .selectAll()
@@ -120,7 +120,11 @@ export async function countEndpoints(
   return { working: all - failing - disabled, failing, disabled }
 }
 
-export async function findEndpoint(read: Read, accountId: string, id: string): Promise<Endpoint> {
+export async function findEndpoint(
+  read: Read,
+  accountId: string,
+  id: string,
+): Promise<WebhookEndpoint> {
   return toEndpoint(await endpointRow(read, accountId, id))
 }
 
@@ -168,7 +172,7 @@ export async function updateEndpoint(
   id: string,
   { url, events, enabled }: EndpointChanges,
   disabledBy = 'by the operator',
-): Promise<Endpoint> {
+): Promise<WebhookEndpoint> {
   const target = url === undefined ? {} : { url: readTargetUrl(url).href }
   return await store.write(async (tx) => {
     const row = await endpointRow(tx, accountId, id)
@@ -237,7 +241,7 @@ function newSecret(key: ApplianceKey, id: string): { secret: string; sealed: Buf
   return { secret, sealed: key.seal(secret, purposeOf(id)) }
 }
 
-const toEndpoint = (row: WebhookEndpointRow): Endpoint => ({
+const toEndpoint = (row: WebhookEndpointRow): WebhookEndpoint => ({
   id: row.id,
   accountId: row.account_id,
   url: row.url,

@@ -11,12 +11,12 @@ export {
   countEndpoints,
   deleteEndpoint,
   disableEndpoint,
-  type Endpoint,
   enableEndpoint,
   findEndpoint,
   listEndpoints,
   rotateSecret,
   updateEndpoint,
+  type WebhookEndpoint,
 } from './endpoint.js'
 export { enqueueWebhook, makeWebhookJobs } from './enqueue.js'
 export { chooseEvents, type WebhookEvent, webhookEvents } from './event-names.js'

@@ -5,7 +5,7 @@ import type { Job } from './settle.js'
  * time, those of one mail one after the other (a retry holds up what comes after it), so that a
  * receiver hears of a delivery after it heard of the sending.
  */
-export interface Lane {
+export interface EndpointLane {
   /** How many more jobs it would take. */
   readonly room: number
   /** The last job that it took. */
@@ -36,7 +36,7 @@ const maxInFlight = 10
 // Jobs in memory; retries are among them, so a dead endpoint reads no further than this.
 const maxWindow = 500
 
-export function makeLane({ deliver, ended }: LaneOptions): Lane {
+export function makeLane({ deliver, ended }: LaneOptions): EndpointLane {
   // In the order of their ids, as they are only ever added at the end.
   const jobs = new Map<number, Job>()
   const inFlight = new Set<number>()

@@ -6,15 +6,15 @@ import { messageOf } from '../errors/index.js'
 import { type GuardDeps, guardedLookup, hostOf, permittedAddresses } from './target.js'
 
 /** What came of one attempt. `stopped`: we ended it, so it says nothing of the receiver. */
-export type Answer =
+export type PostAnswer =
   | { kind: 'taken'; status: number; response: string }
   | { kind: 'refused'; status: number; response: string; error: string }
   | { kind: 'failed'; error: string }
   | { kind: 'stopped' }
 
 /** Connections to one endpoint, kept open between its webhooks. */
-export interface Line {
-  post(body: string, signature: string): Promise<Answer>
+export interface EndpointConnections {
+  post(body: string, signature: string): Promise<PostAnswer>
   close(): void
 }
 
@@ -34,7 +34,7 @@ const maxHeaderBytes = 16_384
 const idleMs = 4_000
 
 /** Opens nothing yet; the first webhook does. */
-export function openLine(deps: LineDeps, url: URL): Line {
+export function openLine(deps: LineDeps, url: URL): EndpointConnections {
   const settings = { keepAlive: true, timeout: idleMs, lookup: guardedLookup(deps, url) }
   const secure = url.protocol === 'https:'
   const agent = secure
@@ -42,10 +42,10 @@ export function openLine(deps: LineDeps, url: URL): Line {
     : new PlainAgent(settings)
   const send = secure ? tlsRequest : plainRequest
 
-  function attempt(body: string, signature: string, mayRepeat: boolean): Promise<Answer> {
+  function attempt(body: string, signature: string, mayRepeat: boolean): Promise<PostAnswer> {
     return new Promise((resolve) => {
       let ended = false
-      const end = (answer: Answer | Promise<Answer>) => {
+      const end = (answer: PostAnswer | Promise<PostAnswer>) => {
         ended = true
         cancel()
         deps.signal.removeEventListener('abort', stop)
@@ -121,7 +121,7 @@ export function openLine(deps: LineDeps, url: URL): Line {
   }
 }
 
-function answerOf(status: number, response: string): Answer {
+function answerOf(status: number, response: string): PostAnswer {
   if (status >= 200 && status < 300) return { kind: 'taken', status, response }
   const redirect = status >= 300 && status < 400 ? '; redirects are not followed' : ''
   return { kind: 'refused', status, response, error: `HTTP ${status}${redirect}` }

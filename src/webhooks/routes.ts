@@ -20,12 +20,12 @@ import { pageOf, storedJson, type Tx, textCursorOf, textInCursor } from '../stor
 import {
   addEndpoint,
   deleteEndpoint,
-  type Endpoint,
   type EndpointDeps,
   findEndpoint,
   listEndpoints,
   rotateSecret,
   updateEndpoint,
+  type WebhookEndpoint,
 } from './endpoint.js'
 import { type WebhookEvent, webhookEvents } from './event-names.js'
 import { type LastDelivery, readDeliveries, replay, type WebhookDelivery } from './history.js'
@@ -225,7 +225,7 @@ function lastIn(text: string): LastDelivery {
   return { outcome: outcome as LastDelivery['outcome'], id: Number(id) }
 }
 
-const shown = (endpoint: Endpoint) => ({
+const shown = (endpoint: WebhookEndpoint) => ({
   id: endpoint.id,
   url: endpoint.url,
   events: endpoint.events as WebhookEvent[],

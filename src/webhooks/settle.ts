@@ -9,7 +9,7 @@ import {
   type Tx,
   type WebhookJobRow,
 } from '../store/index.js'
-import type { Answer } from './post.js'
+import type { PostAnswer } from './post.js'
 
 /** A job as it waits. */
 export type Job = Omit<WebhookJobRow, 'id'> & { id: number }
@@ -19,7 +19,7 @@ export const retryDelaysMs = [5_000, 10_000, 20_000, 40_000] as const
 /** Events dropped in a row, after which the endpoint is disabled. */
 export const maxFailures = 30
 
-type Final = Exclude<Answer, { kind: 'stopped' }>
+type Final = Exclude<PostAnswer, { kind: 'stopped' }>
 
 /** When a job that failed for the `attempts`th time is tried again; undefined: never. */
 export const nextDue = (attempts: number, now: number): number | undefined => {

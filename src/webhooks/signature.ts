@@ -9,7 +9,7 @@ export function signWebhook(secrets: readonly string[], atSeconds: number, body:
   return [`t=${atSeconds}`, ...digests].join(',')
 }
 
-export interface VerifyOptions {
+export interface SignatureOptions {
   /** How far `t` may be from now, either way; default 300. */
   toleranceSeconds?: number
   /** Milliseconds since the epoch; default: the system's time. */
@@ -21,7 +21,7 @@ export function isSignedAt(
   rawBody: string | Uint8Array,
   header: string | undefined,
   secret: string,
-  { now, toleranceSeconds = 300 }: VerifyOptions & { now: number },
+  { now, toleranceSeconds = 300 }: SignatureOptions & { now: number },
 ): boolean {
   // Whatever a framework makes of headers that are missing or repeated.
   if (typeof header !== 'string') return false

@@ -5,7 +5,7 @@ import { type Read, storedTexts } from '../store/index.js'
 import { endpointRow, secretsOf } from './endpoint.js'
 import { webhookEvents } from './event-names.js'
 import type { Payload } from './payload.js'
-import { type Answer, type LineDeps, openLine } from './post.js'
+import { type LineDeps, openLine, type PostAnswer } from './post.js'
 import { signWebhook } from './signature.js'
 
 /** Sends an invented event to an endpoint, once and at once, whether it is enabled or not. */
@@ -13,7 +13,7 @@ export async function tryEndpoint(
   deps: LineDeps & { read: Read; clock: Clock; key: ApplianceKey },
   accountId: string,
   id: string,
-): Promise<{ answer: Answer; body: string; tookMs: number }> {
+): Promise<{ answer: PostAnswer; body: string; tookMs: number }> {
   const row = await endpointRow(deps.read, accountId, id)
   const now = deps.clock.now()
   const event = (storedTexts(row.events) as Payload['event'][] | undefined)?.[0] ?? webhookEvents[0]

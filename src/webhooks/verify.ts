@@ -1,5 +1,5 @@
 import { systemClock } from '../clock/index.js'
-import { isSignedAt, type VerifyOptions } from './signature.js'
+import { isSignedAt, type SignatureOptions } from './signature.js'
 
 /**
  * Whether a webhook came from your appliance: `rawBody` as it was received, before any parsing;
@@ -9,7 +9,7 @@ export function verifyWebhook(
   rawBody: string | Uint8Array,
   header: string | undefined,
   secret: string,
-  options: VerifyOptions = {},
+  options: SignatureOptions = {},
 ): boolean {
   return isSignedAt(rawBody, header, secret, { now: systemClock.now(), ...options })
 }

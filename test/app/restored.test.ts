@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { holdOldMail } from '../../src/app/restore.js'
-import { countHeld, type Release, releaseRuns } from '../../src/automations/index.js'
+import { countHeld, type HeldRelease, releaseRuns } from '../../src/automations/index.js'
 import { resumeBroadcast, stopBroadcast } from '../../src/broadcasts/index.js'
 import type { Clock } from '../../src/clock/index.js'
 import { silentLog } from '../../src/log/index.js'
@@ -56,10 +56,10 @@ t.test('campaigns of a backup wait for the operator: scheduled and half made', a
 })
 
 t.test('runs that were due since a backup wait; shift, now and skip release them', async (t) => {
-  for (const how of ['shift', 'now', 'skip'] as readonly Release[]) await releasedBy(t, how)
+  for (const how of ['shift', 'now', 'skip'] as readonly HeldRelease[]) await releasedBy(t, how)
 })
 
-async function releasedBy(t: Test, how: Release): Promise<void> {
+async function releasedBy(t: Test, how: HeldRelease): Promise<void> {
   const rig = await openEngine(t)
   await rig.enabled([trigger(), delay('first', 'P1D'), send('one'), delay('second', 'P20D')])
   const due = await rig.start()

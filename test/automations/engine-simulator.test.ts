@@ -5,7 +5,11 @@ import type { AutomationDefinition, JsonObject } from '../../src/automations/def
 import type { EventInput } from '../../src/automations/repeats.js'
 import { appended } from '../../src/automations/run.js'
 import type { Run } from '../../src/automations/runs.js'
-import { type Happening, type Simulation, simulate } from '../../src/automations/simulate.js'
+import {
+  type SimulatedHappening,
+  type Simulation,
+  simulate,
+} from '../../src/automations/simulate.js'
 import { validate } from '../../src/automations/validate.js'
 import { mergeInto, mergePieces } from '../../src/templates/index.js'
 import { openTimeline } from '../support/automation-engine.js'
@@ -26,7 +30,7 @@ const horizonMs = 40 * day
 const openedAfterMs = 1
 
 type Rig = Awaited<ReturnType<typeof openTimeline>>
-type EventHappening = Happening & { kind: 'event' }
+type EventHappening = SimulatedHappening & { kind: 'event' }
 interface Departed {
   at: number
   reason: 'unsubscribe' | 'bounce'
@@ -100,7 +104,7 @@ async function drawn(rig: Rig, seed: number): Promise<Story | undefined> {
   return { definition, contacts, events, departures, from }
 }
 
-const departureOf = (departed: Departed | undefined): Happening[] => {
+const departureOf = (departed: Departed | undefined): SimulatedHappening[] => {
   if (departed === undefined) return []
   const reason = departed.reason === 'bounce' ? 'bounced' : 'unsubscribed'
   return [{ at: departed.at, kind: 'departed', reason }]

@@ -1,11 +1,11 @@
 import t from 'tap'
 import { type ExplainedRun, explainRun } from '../../src/automations/explain.js'
-import type { RunStatus, Waiting } from '../../src/automations/runs.js'
+import type { RunStatus, RunWait } from '../../src/automations/runs.js'
 import { day, hour } from '../support/automations.js'
 import { start, version } from '../support/paid-order.js'
 
 t.test('a sentence says why a run is where it is, and until when', async (t) => {
-  const waits = (currentStep: string, waitingFor: Waiting | null): ExplainedRun => ({
+  const waits = (currentStep: string, waitingFor: RunWait | null): ExplainedRun => ({
     ...{ status: 'waiting', reason: null, currentStep, updatedAt: start, waitingFor },
   })
   const ended = (status: RunStatus, currentStep: string, reason: string | null): ExplainedRun => ({

@@ -2,10 +2,10 @@ import t from 'tap'
 import {
   countHeld,
   findAutomation,
+  type HeldRelease,
   holdOverdueRuns,
   overdueReason,
   pauseAutomation,
-  type Release,
   releaseRuns,
   resumeAutomation,
 } from '../../src/automations/index.js'
@@ -74,7 +74,7 @@ t.test('an event that comes during a pause is heard after it', async (t) => {
 })
 
 t.test('after a restore nothing leaves before it is released', async (t) => {
-  for (const how of ['shift', 'now', 'skip'] as readonly Release[]) {
+  for (const how of ['shift', 'now', 'skip'] as readonly HeldRelease[]) {
     const rig = await openEngine(t)
     await rig.enabled(steps)
     const run = await rig.start()

@@ -2,7 +2,11 @@ import t from 'tap'
 import { simulateCohort } from '../../src/automations/cohort.js'
 import { compile } from '../../src/automations/compile.js'
 import { readHappening } from '../../src/automations/happening.js'
-import { type Happening, type SimulatedWorld, simulate } from '../../src/automations/simulate.js'
+import {
+  type SimulatedHappening,
+  type SimulatedWorld,
+  simulate,
+} from '../../src/automations/simulate.js'
 import { day, hour, startName } from '../support/automations.js'
 import { start, version } from '../support/paid-order.js'
 
@@ -45,7 +49,7 @@ t.test('a simulation tells when, what, why and with which mail, and where it sta
   t.match(half.runs, [{ ended: null, state: { stepId: 3, dueAt: start + 2 * day } }])
 })
 
-const paid = (total: number): Happening => ({
+const paid = (total: number): SimulatedHappening => ({
   at: start + hour,
   kind: 'event',
   name: 'order.paid',
@@ -77,12 +81,12 @@ t.test('a cohort leaves the thread to others between its contacts, and has an en
     others += 1
     if (others < 1_000) setImmediate(turn)
   }
-  const worlds = (many: number, happenings: Happening[]) =>
+  const worlds = (many: number, happenings: SimulatedHappening[]) =>
     Array.from({ length: many }, (_, index): SimulatedWorld => {
       return { contact: contact(`c${index}`), happenings, until: start + 400 * day }
     })
   setImmediate(turn)
-  const begun: Happening = { at: start, kind: 'event', name: startName, payload: { n: 1 } }
+  const begun: SimulatedHappening = { at: start, kind: 'event', name: startName, payload: { n: 1 } }
   const { cut } = await simulateCohort(version, worlds(100, [begun]))
   t.ok(others >= 99, `${others} turns of others`)
   t.equal(cut, false)
@@ -139,7 +143,7 @@ t.test('a simulation that never ends tells its beginning', async (t) => {
     },
     { seed: 'a2' },
   )
-  const happenings = Array.from({ length: 100 }, (_, n): Happening => {
+  const happenings = Array.from({ length: 100 }, (_, n): SimulatedHappening => {
     return { at: start + n * day, kind: 'event', name: startName, payload: {} }
   })
   const until = start + 200 * day

@@ -1,10 +1,10 @@
 import t from 'tap'
 import { showFigures } from '../../src/app/automations.js'
 import {
+  automationStanding,
   findAutomation,
   pauseAutomation,
   resumeAutomation,
-  standingOf,
 } from '../../src/automations/index.js'
 import { suspend, unsuspend } from '../../src/billing/index.js'
 import { makeTally } from '../../src/metrics/index.js'
@@ -51,7 +51,7 @@ t.test(
     const meter = makeTally()
     await showFigures({ store, clock, meter })
     t.match(meter.take().gauges.posthorn_automation_blocked, { suspended: 3, paused: 0 })
-    const { waits: blocked } = await standingOf(store.read, await rig.automation(id))
+    const { waits: blocked } = await automationStanding(store.read, await rig.automation(id))
     t.same(blocked, [{ kind: 'blocked', reason: 'suspended', runs: 2 }])
 
     await store.write((tx) => unsuspend(tx, accountId))

@@ -5,12 +5,16 @@ import type {
   AutomationSettings,
   Connection,
   Json,
-  Step,
+  StepDefinition,
   WaitConfig,
 } from '../../src/automations/definition.js'
 import { durationMs } from '../../src/automations/duration.js'
 import { appended, type StoredEvent, startRun, type Traveller } from '../../src/automations/run.js'
-import { type Happening, type SimulatedWorld, simulate } from '../../src/automations/simulate.js'
+import {
+  type SimulatedHappening,
+  type SimulatedWorld,
+  simulate,
+} from '../../src/automations/simulate.js'
 import { validate } from '../../src/automations/validate.js'
 import { branchOf, walk } from '../../src/automations/walk.js'
 import type { Known } from '../../src/automations/walked.js'
@@ -27,8 +31,8 @@ const ada: Traveller = {
   metadata: { plan: 'free' },
   createdAt: start - day,
 }
-const trigger: Step = { key: 'start', type: 'trigger', config: { eventName: startName } }
-const send = (key: string, config: object = {}): Step => ({
+const trigger: StepDefinition = { key: 'start', type: 'trigger', config: { eventName: startName } }
+const send = (key: string, config: object = {}): StepDefinition => ({
   key,
   type: 'send_email',
   config: { template: 'hello', from: 'a@sender.example', type: 'transactional', ...config },
@@ -40,7 +44,7 @@ const edge = (from: string, to: string, type: Connection['type'] = 'default') =>
 })
 
 /** Steps one after the other by their first edge, and more edges. */
-function chain(steps: Step[], more: Connection[] = [], settings?: AutomationSettings) {
+function chain(steps: StepDefinition[], more: Connection[] = [], settings?: AutomationSettings) {
   const first = { wait_for_event: 'event_received', condition: 'condition_met' } as const
   const all = [trigger, ...steps]
   const connections = all.flatMap((step, index): Connection[] => {
@@ -53,7 +57,7 @@ function chain(steps: Step[], more: Connection[] = [], settings?: AutomationSett
   return settings === undefined ? definition : { ...definition, settings }
 }
 
-const event = (at: number, name: string, payload: Json = {}): Happening => ({
+const event = (at: number, name: string, payload: Json = {}): SimulatedHappening => ({
   at: start + at,
   kind: 'event',
   name,
@@ -79,8 +83,8 @@ function told(definition: AutomationDefinition, world: Partial<SimulatedWorld> =
 }
 
 t.test('a delay, a mail and an exit come at their times', async (t) => {
-  const delay: Step = { key: 'd', type: 'delay', config: { duration: 'PT90M' } }
-  const exit: Step = { key: 'out', type: 'exit', config: {} }
+  const delay: StepDefinition = { key: 'd', type: 'delay', config: { duration: 'PT90M' } }
+  const exit: StepDefinition = { key: 'out', type: 'exit', config: {} }
   const { lines, end } = told(chain([send('m'), delay, exit]))
   t.same(lines, ['start started +0', 'm sent +0', 'd waited +90', 'out ended:exit_step +90'])
   t.equal(end, 'exited exit_step')
@@ -88,21 +92,21 @@ t.test('a delay, a mail and an exit come at their times', async (t) => {
 })
 
 t.test('an exit says in its reason what its config says', async (t) => {
-  const exit: Step = { key: 'out', type: 'exit', config: { reason: 'not interested' } }
+  const exit: StepDefinition = { key: 'out', type: 'exit', config: { reason: 'not interested' } }
   const { lines, end } = told(chain([exit]))
   t.equal(lines.at(-1), 'out ended:not interested +0')
   t.equal(end, 'exited not interested')
 })
 
 t.test('a delay until a time of day counts in the contact’s zone', async (t) => {
-  const until: Step = { key: 'd', type: 'delay', config: { until: { time: '09:00' } } }
+  const until: StepDefinition = { key: 'd', type: 'delay', config: { until: { time: '09:00' } } }
   const contact = { ...ada, metadata: { timeZone: 'Asia/Tokyo' } }
   t.same(told(chain([until]), { contact }).lines.at(-1), 'd waited +840')
 })
 
 t.test('a wait hears an event that came before it, and one ends it or its timeout', async (t) => {
-  const delay: Step = { key: 'd', type: 'delay', config: { duration: 'PT1H' } }
-  const wait = (config: Partial<WaitConfig> = {}): Step => ({
+  const delay: StepDefinition = { key: 'd', type: 'delay', config: { duration: 'PT1H' } }
+  const wait = (config: Partial<WaitConfig> = {}): StepDefinition => ({
     key: 'w',
     type: 'wait_for_event',
     config: { eventName: 'order.paid', timeout: 'P1D', ...config },
@@ -122,7 +126,7 @@ t.test('a wait hears an event that came before it, and one ends it or its timeou
 t.test(
   'a filter compares the event with the run, and its payload is there for later',
   async (t) => {
-    const wait: Step = {
+    const wait: StepDefinition = {
       key: 'paid',
       type: 'wait_for_event',
       config: {
@@ -157,7 +161,7 @@ t.test(
 )
 
 t.test('an event turned down by one wait is there for another; one taken is not', async (t) => {
-  const wait = (key: string, cart: string): Step => ({
+  const wait = (key: string, cart: string): StepDefinition => ({
     key,
     type: 'wait_for_event',
     config: {
@@ -179,12 +183,12 @@ t.test('an event turned down by one wait is there for another; one taken is not'
 })
 
 t.test('a contact that a step updates is seen so by the next', async (t) => {
-  const update: Step = {
+  const update: StepDefinition = {
     key: 'u',
     type: 'contact_update',
     config: { firstName: { var: 'trigger.name' }, metadata: { plan: 'pro', old: null } },
   }
-  const asks: Step = {
+  const asks: StepDefinition = {
     key: 'c',
     type: 'condition',
     config: {
@@ -207,7 +211,7 @@ t.test('a contact that a step updates is seen so by the next', async (t) => {
 t.test(
   'a mail that is opened or clicked ends the wait for that, and begins what begins so',
   async (t) => {
-    const wait: Step = {
+    const wait: StepDefinition = {
       key: 'w',
       type: 'wait_for_event',
       config: { eventName: '$email.clicked', timeout: 'P1D' },
@@ -231,17 +235,17 @@ t.test(
 )
 
 t.test('opens of an earlier mail decide; one that is only being made is not opened', async (t) => {
-  const opened: Step = {
+  const opened: StepDefinition = {
     key: 'c',
     type: 'condition',
     config: { field: 'email.m.opened', operator: 'eq', value: true },
   }
-  const unread: Step = {
+  const unread: StepDefinition = {
     key: 'c2',
     type: 'condition',
     config: { field: 'email.m.opened', operator: 'eq', value: false },
   }
-  const delay: Step = { key: 'd', type: 'delay', config: { duration: 'PT2H' } }
+  const delay: StepDefinition = { key: 'd', type: 'delay', config: { duration: 'PT2H' } }
   t.equal(told(chain([send('m'), unread])).lines.at(-1), 'c2 met +0')
   t.equal(told(chain([send('m'), delay, opened])).lines.at(-1), 'c not_met +120')
   const opens = new Map([['m', hour]])
@@ -303,7 +307,7 @@ t.test('a send window, a topic and a departure keep mail away', async (t) => {
   const topicId = '0197f1c8-9b5c-7ea2-8a9e-4c1a3f0d2b11'
   const topical = chain([send('m', { type: 'marketing', topicId })])
   t.same(told(topical, { optedOut: () => true }).lines.slice(1), ['m skipped:left_topic +0'])
-  const delay: Step = { key: 'd', type: 'delay', config: { duration: 'P1D' } }
+  const delay: StepDefinition = { key: 'd', type: 'delay', config: { duration: 'P1D' } }
   const leaves = (reason: 'unsubscribed' | 'bounced'): Partial<SimulatedWorld> => ({
     happenings: [event(0, startName), { at: start + hour, kind: 'departed', reason }],
   })
@@ -314,7 +318,7 @@ t.test('a send window, a topic and a departure keep mail away', async (t) => {
 })
 
 t.test('exit rules end a run wherever it is; a goal moves it once', async (t) => {
-  const delay: Step = { key: 'd', type: 'delay', config: { duration: 'P1D' } }
+  const delay: StepDefinition = { key: 'd', type: 'delay', config: { duration: 'P1D' } }
   const happenings = [
     event(0, startName),
     event(hour, 'order.paid'),
@@ -324,20 +328,20 @@ t.test('exit rules end a run wherever it is; a goal moves it once', async (t) =>
   t.equal(told(chain([delay, send('m')], [], exits), { happenings }).end, 'exited exit_rule')
   const goal = { goal: { eventName: 'order.paid' } }
   t.equal(told(chain([delay, send('m')], [], goal), { happenings }).end, 'exited goal')
-  const later: Step = { key: 'later', type: 'delay', config: { duration: 'PT30M' } }
+  const later: StepDefinition = { key: 'later', type: 'delay', config: { duration: 'PT30M' } }
   const thanks = { goal: { eventName: 'order.paid', to: 'later' } }
   const moved = told(chain([delay, send('m'), { ...later }, send('n')], [], thanks), { happenings })
   t.same(moved.lines, ['start started +0', 'd goal +60', 'later waited +90', 'n sent +90'])
 })
 
 t.test('a run that goes round for ever fails at its limit', async (t) => {
-  const delay: Step = { key: 'd', type: 'delay', config: { duration: 'PT1M' } }
+  const delay: StepDefinition = { key: 'd', type: 'delay', config: { duration: 'PT1M' } }
   const round = chain([delay, send('m')], [edge('m', 'd')])
   const { end, lines } = told(round)
   t.equal(end, 'failed limit')
   t.equal(lines.filter((line) => line.includes('sent')).length, 100)
-  const slow: Step = { key: 'd', type: 'delay', config: { duration: 'P90D' } }
-  const note: Step = { key: 'u', type: 'contact_update', config: { firstName: 'Eve' } }
+  const slow: StepDefinition = { key: 'd', type: 'delay', config: { duration: 'P90D' } }
+  const note: StepDefinition = { key: 'u', type: 'contact_update', config: { firstName: 'Eve' } }
   t.equal(
     told(chain([slow, note], [edge('u', 'd')]), { until: start + 900 * day }).end,
     'exited expired',
@@ -345,10 +349,13 @@ t.test('a run that goes round for ever fails at its limit', async (t) => {
 })
 
 t.test('entering again: while running, once, after a while, too often, filtered', async (t) => {
-  const delay: Step = { key: 'd', type: 'delay', config: { duration: 'PT1M' } }
+  const delay: StepDefinition = { key: 'd', type: 'delay', config: { duration: 'PT1M' } }
   const refused = (config: object, ats: number[], payload: Json = {}) => {
     const definition = chain([delay])
-    definition.steps[0] = { ...trigger, config: { eventName: startName, ...config } } as Step
+    definition.steps[0] = {
+      ...trigger,
+      config: { eventName: startName, ...config },
+    } as StepDefinition
     const { refused, runs } = simulate(compile(definition, { seed: '' }), {
       contact: ada,
       happenings: ats.map((at) => event(at, startName, payload)),
@@ -389,7 +396,9 @@ t.test('waits in a row take events as the model says, in whatever order they com
       timeout: oneOf(['PT1H', 'P1D', 'P3D']),
       since: oneOf(['run', 'run', 'step'] as const),
     }))
-    const steps = waits.map(({ key, ...config }): Step => ({ key, type: 'wait_for_event', config }))
+    const steps = waits.map(
+      ({ key, ...config }): StepDefinition => ({ key, type: 'wait_for_event', config }),
+    )
     const timeouts = waits.slice(1).map(({ key }, index) => edge(`w${index}`, key, 'timeout'))
     let at = 0
     const happenings = [event(0, startName)]
@@ -404,7 +413,10 @@ t.test('waits in a row take events as the model says, in whatever order they com
 })
 
 /** Said without steps or cursors: which event each wait takes, from the list of all of them. */
-function modelled(waits: (WaitConfig & { key: string })[], happenings: Happening[]): string[] {
+function modelled(
+  waits: (WaitConfig & { key: string })[],
+  happenings: SimulatedHappening[],
+): string[] {
   const left = happenings.slice(1).flatMap((h) => (h.kind === 'event' ? [h] : []))
   const taken = new Map<string, number>()
   let now = start
@@ -426,7 +438,7 @@ function modelled(waits: (WaitConfig & { key: string })[], happenings: Happening
 }
 
 t.test('a loop with a wait goes round once an event', async (t) => {
-  const wait: Step = { key: 'w', type: 'wait_for_event', config: { eventName: 'seen' } }
+  const wait: StepDefinition = { key: 'w', type: 'wait_for_event', config: { eventName: 'seen' } }
   const loop = chain([wait, send('m')], [edge('m', 'w')])
   const happenings = [event(0, startName), ...[1, 1, 2, 9].map((at) => event(at * hour, 'seen'))]
   const { lines } = told(loop, { happenings })

@@ -18,7 +18,7 @@ import {
   streamsAfter,
   summarise,
   surroundingsOf,
-  type Waiting,
+  type WaitingDelivery,
 } from '../../src/deliveries/index.js'
 import { makeLandEvents, readTimeline } from '../../src/events/index.js'
 import { firstSerialAt } from '../../src/store/index.js'
@@ -35,7 +35,7 @@ async function open(t: Test, options: RigOptions = {}) {
   const clock = new FakeClock()
   const rig = await outboundRig(t, { clock, stopped: true, ...options })
   const { store } = rig
-  const only = async (emailId: string): Promise<Waiting> => {
+  const only = async (emailId: string): Promise<WaitingDelivery> => {
     const { waiting } = await findDeliveries(store.read, { emailId })
     const [delivery] = waiting
     if (delivery === undefined) throw new Error(`Nothing of ${emailId} waits`)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import {
-  type Answer,
   cachingResolver,
+  type DnsAnswer,
   type Resolver,
   type StaticHost,
   staticResolver,
@@ -33,7 +33,7 @@ t.test('static: the closest wildcard answers for names that are not in the table
     '*.test': { a: ['192.0.2.2'] },
     'a.test': { txt: ['own'] },
   })
-  const wanted: [string, Answer<string>][] = [
+  const wanted: [string, DnsAnswer<string>][] = [
     ['example.org', { kind: 'records', records: ['192.0.2.1'] }],
     ['test', { kind: 'records', records: ['192.0.2.1'] }],
     ['b.test', { kind: 'records', records: ['192.0.2.2'] }],
@@ -127,7 +127,7 @@ t.test('cache: the types of one name do not mix, nor do names', async (t) => {
 
 t.test('cache: questions at the same time share one answer, also a failed one', async (t) => {
   let asked = 0
-  let answerAll: (answer: Answer<string>) => void = () => {}
+  let answerAll: (answer: DnsAnswer<string>) => void = () => {}
   const inner: Resolver = {
     ...fakeResolver(),
     a: () => {

@@ -4,8 +4,8 @@ import { createAccount } from '../../src/accounts/index.js'
 import { systemClock } from '../../src/clock/index.js'
 import { readCsv } from '../../src/contacts/csv-records.js'
 import {
+  type ContactImportCounts,
   createList,
-  type ImportCounts,
   importContacts,
   requireList,
 } from '../../src/contacts/index.js'
@@ -108,11 +108,16 @@ fuzz('CSV imports', 250, corpus, async (input, upTo) => {
 async function importTo(listId: string, file: AsyncIterable<Uint8Array>) {
   const options = { listId, ceiling: null, file: 'a.csv', defaultCountry: 'DE' }
   try {
-    const counts: Partial<ImportCounts> = await importContacts(deps, accountId, file, options)
+    const counts: Partial<ContactImportCounts> = await importContacts(
+      deps,
+      accountId,
+      file,
+      options,
+    )
     return { refused: false, counts }
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error
-    return { refused: true, counts: error.fields as Partial<ImportCounts> }
+    return { refused: true, counts: error.fields as Partial<ContactImportCounts> }
   }
 }
 

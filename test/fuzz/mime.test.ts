@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { glimpseHeader, readContent } from '../../src/mime/index.js'
+import { glimpseHeader, readMessageContent } from '../../src/mime/index.js'
 import { bytesOf, fuzz } from './driver.js'
 
 const folder = 'test/fixtures/reports'
@@ -21,7 +21,7 @@ const tokens = [
 
 fuzz('MIME', 1_200, { seeds, tokens }, async (input) => {
   const raw = bytesOf(input)
-  const { headers, text, html, attachments } = await readContent(raw)
+  const { headers, text, html, attachments } = await readMessageContent(raw)
   if (headers.length > 200 || attachments.length > 100) return 'too many parts'
   // What is shown is in the mail; a character takes at most three bytes more than it had.
   const shown = (text?.length ?? 0) + (html?.length ?? 0)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { makeLandEvents } from '../../src/events/index.js'
 import { startClerk } from '../../src/inbound/clerk.js'
-import type { Outcome } from '../../src/inbound/reader.js'
+import type { ReadOutcome } from '../../src/inbound/reader.js'
 import { openSpool } from '../../src/inbound/spool.js'
 import { silentLog } from '../../src/log/index.js'
 import { silentMeter } from '../../src/metrics/index.js'
@@ -9,7 +9,7 @@ import { FakeClock } from '../support/clock.js'
 import { openTestStore } from '../support/store.js'
 import { returnPaths } from './start.js'
 
-const unread: Outcome = {
+const unread: ReadOutcome = {
   kind: 'read',
   reading: {
     report: {

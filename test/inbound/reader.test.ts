@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { systemClock } from '../../src/clock/index.js'
 import { packageFile } from '../../src/config/index.js'
-import { makeReader, type Outcome } from '../../src/inbound/reader.js'
+import { makeReader, type ReadOutcome } from '../../src/inbound/reader.js'
 import { silentLog } from '../../src/log/index.js'
 import { fakeResolver } from '../support/resolver.js'
 
@@ -31,7 +31,7 @@ const arrived = (raw: Buffer) => ({
   envelope: { remoteAddress: '192.0.2.1', mailFrom: '', helo: 'client.test' },
 })
 
-const kinds = (outcomes: readonly Outcome[]) => outcomes.map(({ kind }) => kind)
+const kinds = (outcomes: readonly ReadOutcome[]) => outcomes.map(({ kind }) => kind)
 
 t.test('a mail that hangs, eats memory or kills its thread harms no other', async (t) => {
   const { read } = open(t, hostile)

@@ -5,7 +5,7 @@ import type {
   MxHost,
   StaticHost,
   TlsaRecord,
-  Validated,
+  ValidatedAnswer,
   ValidatedResolver,
 } from '../../src/dns/index.js'
 import { silentLog } from '../../src/log/index.js'
@@ -103,12 +103,12 @@ const stsBodies: Record<string, string> = {
 /** A host of each policy and offer is `<offer>-<policy>.mx.test`, its domain `<offer>.<policy>.test`. */
 function daneAnswers(port: number): ValidatedResolver {
   const failed = { kind: 'failed', cause: 'DNS: SERVFAIL', secure: false } as const
-  const records = <T>(...list: T[]): Validated<T> => ({
+  const records = <T>(...list: T[]): ValidatedAnswer<T> => ({
     kind: 'records',
     records: list,
     secure: true,
   })
-  const tlsaOf = (offer: string, policy: string): Validated<TlsaRecord> => {
+  const tlsaOf = (offer: string, policy: string): ValidatedAnswer<TlsaRecord> => {
     const own = spki((offers[offer]?.certificate ?? certificates.valid).cert)
     switch (policy) {
       case 'dane-ee':

@@ -2,7 +2,7 @@ import { createHash, X509Certificate } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { dayMs } from '../../src/clock/index.js'
 import { loadConfig } from '../../src/config/index.js'
-import type { StaticHost, Validated, ValidatedResolver } from '../../src/dns/index.js'
+import type { StaticHost, ValidatedAnswer, ValidatedResolver } from '../../src/dns/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { type CountedSession, makeTlsCount } from '../../src/outbound/tls-sessions/index.js'
 import type { Store } from '../../src/store/index.js'
@@ -67,7 +67,7 @@ function daneAnswers(): ValidatedResolver {
   })
   const data = createHash('sha256').update(own).digest()
   const record = { usage: 3, selector: 1, matching: 1, data }
-  const records = <T>(...list: T[]): Validated<T> => ({
+  const records = <T>(...list: T[]): ValidatedAnswer<T> => ({
     ...{ kind: 'records', records: list, secure: true },
   })
   const policyOf = (host: string) => host.slice(host.indexOf('-') + 1, host.indexOf('.'))

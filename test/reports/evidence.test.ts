@@ -4,11 +4,11 @@ import { dkimSign } from 'mailauth/lib/dkim/sign.js'
 import t from 'tap'
 import { packageFile } from '../../src/config/index.js'
 import {
-  type Envelope,
   type Evidence,
   evidenceOf,
   type FeedbackLoop,
   loadFeedbackLoops,
+  type ReportEnvelope,
 } from '../../src/reports/index.js'
 import { arf } from '../inbound/mails.js'
 import { openLoop } from '../support/loop.js'
@@ -19,7 +19,7 @@ const loops: FeedbackLoop[] = [
   { name: 'Loop', domains: ['arf.loop.test'], senders: [], networks: ['198.51.100.0/24'] },
   { name: 'Mail', domains: ['mail.test'], senders: ['staff@mail.test'], networks: [] },
 ]
-const stranger: Envelope = { remoteAddress: '192.0.2.9', mailFrom: '', helo: 'stranger.test' }
+const stranger: ReportEnvelope = { remoteAddress: '192.0.2.9', mailFrom: '', helo: 'stranger.test' }
 const message = arf({ recipient: 'ada@one.test' })
 
 const loop = await openLoop('arf.loop.test')
@@ -34,7 +34,7 @@ const resolver = fakeResolver({
   'out.arf.loop.test': { txt: ['v=spf1 ip4:203.0.113.8 -all'] },
 })
 
-const look = (raw: string, envelope: Partial<Envelope> = {}, dns = resolver) =>
+const look = (raw: string, envelope: Partial<ReportEnvelope> = {}, dns = resolver) =>
   evidenceOf({
     loops,
     raw: Buffer.from(raw, 'latin1'),

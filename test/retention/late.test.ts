@@ -1,7 +1,7 @@
 import t from 'tap'
 import { bounceLate, findPast } from '../../src/deliveries/index.js'
 import { conclude } from '../../src/inbound/conclude.js'
-import type { Reading } from '../../src/inbound/reading.js'
+import type { ReportReading } from '../../src/inbound/reading.js'
 import { recordVisits } from '../../src/tracking/record.js'
 import { day, openMailLog } from '../support/mail-log.js'
 
@@ -30,7 +30,7 @@ t.test('a late bounce or complaint suppresses, and changes no campaign', async (
     })
   t.equal(await reports(bounced), true)
   t.equal(await reports(bounced), false, 'once')
-  const arf = (means: 'complaint' | 'unsubscribe'): Reading =>
+  const arf = (means: 'complaint' | 'unsubscribe'): ReportReading =>
     ({ report: { kind: 'arf', feedback: { means, type: 'abuse' } }, verdicts: [] }) as never
   for (const [id, means] of [
     [complained, 'complaint'],

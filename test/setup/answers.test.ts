@@ -4,13 +4,13 @@ import t from 'tap'
 import { loadConfig } from '../../src/config/index.js'
 import {
   answersIn,
-  differences,
   foundSettings,
   guessDomain,
   guessMachine,
   readAnswer,
   type SetupAnswers,
   sandboxAnswers,
+  settingsDifferences,
   settingsText,
 } from '../../src/setup/index.js'
 import { fakeResolver } from '../support/resolver.js'
@@ -117,8 +117,8 @@ t.test('settings that a person has had a hand in are known, and compared', async
   const natted = settingsText(answers, { ownAddresses: ['10.0.0.5'], example: '/e.toml' })
   writeFileSync(file, natted)
   t.same(answersIn(loadConfig({ file, env: {} }), file), inSettings, 'behind NAT too')
-  t.same(differences(config, answers), [])
-  t.same(differences(config, { hostName: 'mx.shop.test', certificates: 'acme' }), [
+  t.same(settingsDifferences(config, answers), [])
+  t.same(settingsDifferences(config, { hostName: 'mx.shop.test', certificates: 'acme' }), [
     'outbound.helo_name is "mail.shop.test", not "mx.shop.test"',
     'tls.acme is "false", not "true"',
   ])

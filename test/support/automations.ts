@@ -6,10 +6,10 @@ import type {
   Json,
   JsonObject,
   Rule,
-  Step,
+  StepDefinition,
   StepType,
 } from '../../src/automations/definition.js'
-import type { Happening } from '../../src/automations/simulate.js'
+import type { SimulatedHappening } from '../../src/automations/simulate.js'
 import { seeded } from '../shaping/seeded.js'
 
 /** Random definitions, contacts and what happens to them: the same for the same seed. */
@@ -76,7 +76,7 @@ export function randomDefinition(chance: Chance, options: DefinitionOptions = {}
   const types = (options.types ?? everyType).filter(
     (type) => type !== 'send_email' || options.templates !== undefined,
   )
-  const steps: Step[] = [randomTrigger(chance)]
+  const steps: StepDefinition[] = [randomTrigger(chance)]
   const connections: Connection[] = []
   const open: Pick<Connection, 'from' | 'type' | 'branch'>[] = [{ from: 'start', type: 'default' }]
   for (let index = 0; index < count && open.length > 0; index += 1) {
@@ -99,7 +99,7 @@ export function randomDefinition(chance: Chance, options: DefinitionOptions = {}
   return definition
 }
 
-function randomTrigger(chance: Chance): Step {
+function randomTrigger(chance: Chance): StepDefinition {
   const { once, oneOf } = chance
   return {
     key: 'start',
@@ -116,9 +116,9 @@ function randomStep(
   chance: Chance,
   type: StepType,
   key: string,
-  earlier: readonly Step[],
+  earlier: readonly StepDefinition[],
   options: DefinitionOptions,
-): Step {
+): StepDefinition {
   const { upTo, oneOf, once } = chance
   const fields = fieldsAfter(earlier, options.engagement === true)
   switch (type) {
@@ -182,7 +182,7 @@ function randomStep(
 
 export const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Africa/Lagos', 'contact']
 
-function edgesOf({ key: from, type, config }: Step) {
+function edgesOf({ key: from, type, config }: StepDefinition) {
   const edges = (...types: EdgeType[]) => types.map((type) => ({ from, type }))
   switch (type) {
     case 'wait_for_event':
@@ -198,7 +198,7 @@ function edgesOf({ key: from, type, config }: Step) {
 }
 
 /** Fields that a step may read whose way leads through all of the earlier ones, or some of them. */
-function fieldsAfter(earlier: readonly Step[], engagement: boolean): string[] {
+function fieldsAfter(earlier: readonly StepDefinition[], engagement: boolean): string[] {
   const before = earlier.flatMap(({ key, type }) => {
     // Whether a way leads from there to here is for `validate` to say.
     if (type === 'wait_for_event') return [`waits.${key}.n`]
@@ -243,7 +243,7 @@ function randomRule(chance: Chance, depth: number, fields: readonly string[]): R
   return { field, operator, value: oneOf<Json>([1, 2, 'free', 'pro', 'A', true, null]) }
 }
 
-function randomSettings(chance: Chance, steps: readonly Step[]): AutomationSettings {
+function randomSettings(chance: Chance, steps: readonly StepDefinition[]): AutomationSettings {
   const { once, oneOf } = chance
   const target = steps.filter(({ type }) => type !== 'trigger')
   return {
@@ -266,7 +266,7 @@ export function randomMetadata({ oneOf, once }: Chance): JsonObject {
 
 /** What happens to a contact from `from` on, in order, over about a month; first the run's start. */
 export function randomEvents({ upTo, oneOf, once }: Chance, from: number) {
-  const events: (Happening & { kind: 'event' })[] = []
+  const events: (SimulatedHappening & { kind: 'event' })[] = []
   let at = from
   const count = 1 + upTo(12)
   for (let index = 0; index < count; index += 1) {

@@ -9,7 +9,7 @@ import { makeLandEvents } from '../../src/events/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { parseMailbox } from '../../src/mime/index.js'
 import { makeProtection } from '../../src/protection/index.js'
-import { countNextBodies, type RunDeps, runRetention } from '../../src/retention/index.js'
+import { countNextBodies, type RetentionRunDeps, runRetention } from '../../src/retention/index.js'
 import { rollUp } from '../../src/stats/index.js'
 import type { Store } from '../../src/store/index.js'
 import { suppressFailing } from '../../src/suppression/index.js'
@@ -48,7 +48,7 @@ export async function openMailLog(
   await usePlan(options.plan ?? 'Growth')
   const domain = await store.read.selectFrom('domains').select('id').executeTakeFirstOrThrow()
   const land = makeLandEvents([suppressFailing, makeProtection(protection), followBroadcasts])
-  const retention: RunDeps = {
+  const retention: RetentionRunDeps = {
     ...{ store, clock, log: silentLog, plans, ages, dataDir: dataDir ?? '/' },
     readDisk: async () => ({ totalBytes: 1_000_000_000, freeBytes: 900_000_000 }),
   }
@@ -115,7 +115,7 @@ export async function openMailLog(
       while ((await countNextBodies(retention)).more) {}
     },
     /** As the job does, with the figures up to date. */
-    async run(more: Partial<RunDeps> = {}, signal = new AbortController().signal) {
+    async run(more: Partial<RetentionRunDeps> = {}, signal = new AbortController().signal) {
       while (await rollUp(store)) {}
       return await runRetention({ ...retention, ...more }, signal)
     },

@@ -1,11 +1,11 @@
-import type { Question, Resolver } from '../../src/dns/resolver.js'
+import type { QuestionKind, Resolver } from '../../src/dns/resolver.js'
 import { type StaticHost, type StaticRecords, staticResolver } from '../../src/dns/static.js'
 
 export interface FakeResolver extends Resolver {
   /** Every question so far, in order: `'mx a.test'`. */
   readonly questions: string[]
   /** How often a name was asked for, over all types unless one is given. */
-  count(name: string, question?: Question): number
+  count(name: string, question?: QuestionKind): number
   /** Changes what a name answers from now on; `undefined` makes it unknown again. */
   set(name: string, host: StaticHost | undefined): void
 }
@@ -19,7 +19,7 @@ export function fakeResolver(records: StaticRecords = {}): FakeResolver {
   const table = new Map(Object.entries(records))
   let answers = staticResolver(records)
   const questions: string[] = []
-  const ask = <Q extends Question>(question: Q): Resolver[Q] =>
+  const ask = <Q extends QuestionKind>(question: Q): Resolver[Q] =>
     ((name: string) => {
       questions.push(`${question} ${name}`)
       return answers[question](name)

@@ -1,7 +1,7 @@
 import { string, type } from 'superstruct'
 import { readBilling } from '../../billing/index.js'
 import { addDomain } from '../../domains/index.js'
-import { type Answer, page, redirect } from '../shell/answer.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
@@ -19,7 +19,7 @@ const AddForm = type({ name: string() })
 
 export function addPages(pages: AccountPages, deps: DomainPageDeps): void {
   const { store, plans } = deps
-  const show = async ({ account, base }: Visit, faults: Faults): Promise<Answer> => {
+  const show = async ({ account, base }: Visit, faults: Faults): Promise<PageAnswer> => {
     const { plan } = await readBilling(store.read, plans, account.id)
     const view: AddView = { base, accountId: account.id, most: plan.domains ?? undefined, faults }
     return page('domains/add', view, { title: 'Add a domain' })

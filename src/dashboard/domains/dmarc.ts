@@ -6,7 +6,7 @@ import {
   type SourceKind,
 } from '../../dmarc/index.js'
 import { plural } from '../format.js'
-import { type Answer, page } from '../shell/answer.js'
+import { type PageAnswer, page } from '../shell/answer.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
@@ -57,7 +57,7 @@ export function dmarcPages(pages: AccountPages, deps: DomainPageDeps): void {
   pages.get('/domains/:name/dmarc', 'domains.read', (visit) => dmarcPage(deps, visit))
 }
 
-async function dmarcPage(deps: DomainPageDeps, visit: Visit): Promise<Answer> {
+async function dmarcPage(deps: DomainPageDeps, visit: Visit): Promise<PageAnswer> {
   const { store, clock, outbound, records } = deps
   const { account, base, query } = visit
   const { id, name } = await domainOf(deps, visit)

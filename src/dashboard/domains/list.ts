@@ -1,7 +1,7 @@
 import { type Domain, listDomains } from '../../domains/index.js'
 import { pageOf, type Read, textCursorOf, textInCursor } from '../../store/index.js'
 import { type Moment, moment } from '../format.js'
-import { type Answer, page } from '../shell/answer.js'
+import { type PageAnswer, page } from '../shell/answer.js'
 import type { Visit } from '../shell/visit.js'
 import { type StateView, stateOf } from './state.js'
 
@@ -24,7 +24,7 @@ interface DomainsView {
 const pageSize = 50
 
 /** The account's domains, by name. */
-export async function listPage(read: Read, visit: Visit): Promise<Answer> {
+export async function listPage(read: Read, visit: Visit): Promise<PageAnswer> {
   const { account, base, query, now } = visit
   const scope = `domains page ${account.id}`
   const cursor = query.get('after')

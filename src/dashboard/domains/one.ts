@@ -8,7 +8,7 @@ import {
 import { makeRateLimiter, refuseExcess } from '../../http/index.js'
 import { domainSwitches } from '../../tracking/index.js'
 import { type Moment, moment } from '../format.js'
-import { type Answer, page, redirect } from '../shell/answer.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Tone } from '../shell/parts.js'
@@ -43,7 +43,7 @@ const looks = { requests: 10, windowMs: 60_000 }
 /** A domain: its records as they are wanted and as they were found, and what depends on them. */
 export function oneDomainPages(pages: AccountPages, deps: DomainPageDeps): void {
   const looking = makeRateLimiter(looks, deps.clock)
-  const show = async (visit: Visit, faults: Faults): Promise<Answer> => {
+  const show = async (visit: Visit, faults: Faults): Promise<PageAnswer> => {
     const domain = await domainOf(deps, visit)
     const view = await oneDomainView(deps, visit, domain, faults)
     return page('domains/one', view, { title: domain.name })

@@ -3,7 +3,7 @@ import { listKeys } from '../../accounts/index.js'
 import { domainUses } from '../../automations/index.js'
 import { deleteDomain } from '../../domains/index.js'
 import { ApiError } from '../../errors/index.js'
-import { type Answer, page, redirect } from '../shell/answer.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
@@ -27,7 +27,7 @@ const RemoveForm = type({ name: string() })
 /** What the removal of a domain takes along; done once its name was typed. */
 export function removePages(pages: AccountPages, deps: DomainPageDeps): void {
   const { read } = deps.store
-  const show = async (visit: Visit, faults: Faults): Promise<Answer> => {
+  const show = async (visit: Visit, faults: Faults): Promise<PageAnswer> => {
     const { account, base } = visit
     const { id, name, keys } = await domainOf(deps, visit)
     const uses = await domainUses(read, account.id, name)

@@ -1,7 +1,7 @@
 import { enums, string, type } from 'superstruct'
 import { type Domain, setTrackingHost } from '../../domains/index.js'
 import { type OwnSwitches, setSwitches } from '../../tracking/index.js'
-import { type Answer, redirect } from '../shell/answer.js'
+import { type PageAnswer, redirect } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
@@ -39,7 +39,7 @@ const choiceOf = (flag: boolean | null) => (flag === null ? 'default' : flag ? '
 export function switchPages(
   pages: AccountPages,
   deps: DomainPageDeps,
-  again: (visit: Visit, faults: Faults) => Promise<Answer>,
+  again: (visit: Visit, faults: Faults) => Promise<PageAnswer>,
 ): void {
   const { store } = deps
   const options = { action: 'domains.write', form: TrackingForm, again } as const

@@ -1,10 +1,10 @@
 import {
-  type Ended,
+  type EndedDelivery,
   type PastAttempt,
   readTranscripts,
-  type Waiting,
+  type WaitingDelivery,
 } from '../../deliveries/index.js'
-import { type EmailRecord, type Happening, timelineOf } from '../../emails/index.js'
+import { type EmailRecord, type MailHappening, timelineOf } from '../../emails/index.js'
 import { publicReason } from '../../errors/index.js'
 import { readTimeline } from '../../events/index.js'
 import type { Read } from '../../store/index.js'
@@ -43,7 +43,7 @@ export async function historyOf(
   read: Read,
   { account, query, now, base }: Visit,
   email: EmailRecord,
-  deliveries: readonly (Ended | Waiting)[],
+  deliveries: readonly (EndedDelivery | WaitingDelivery)[],
 ): Promise<TimelineView> {
   const skip = Math.min(1_000_000, Math.max(0, Number.parseInt(query.get('skip') ?? '', 10) || 0))
   const events = await readTimeline(read, account.id, email.id, { skip, limit: linesShown + 1 })
@@ -68,15 +68,15 @@ export async function historyOf(
 }
 
 /** Told on the first page alone. */
-const isAtOnce = (what: Happening['what']) => what === 'accepted' || what === 'cancelled'
+const isAtOnce = (what: MailHappening['what']) => what === 'accepted' || what === 'cancelled'
 
 /** By the line of the attempt that it was: the last one of a delivery stands with that, those before by their time. */
 function conversations(
-  lines: readonly Happening[],
-  deliveries: readonly (Ended | Waiting)[],
+  lines: readonly MailHappening[],
+  deliveries: readonly (EndedDelivery | WaitingDelivery)[],
   past: readonly PastAttempt[],
-): Map<Happening, string> {
-  const talks = new Map<Happening, string>()
+): Map<MailHappening, string> {
+  const talks = new Map<MailHappening, string>()
   let left = transcriptChars
   for (const delivery of deliveries) {
     const text = 'transcript' in delivery ? delivery.transcript : delivery.lastTranscript
@@ -102,13 +102,13 @@ const attempts: ReadonlySet<string> = new Set([
   ...['deferred', 'delivered', 'relayed', 'bounced', 'failed'],
 ])
 
-const words: Partial<Record<Happening['what'], string>> = {
+const words: Partial<Record<MailHappening['what'], string>> = {
   sent: 'first attempt',
   relayed: 'handed to the failover',
 }
 
 function lineOf(
-  { at, what, recipient, reply, means, byMachine }: Happening,
+  { at, what, recipient, reply, means, byMachine }: MailHappening,
   transcript: string | undefined,
   now: number,
 ): TimelineLine {

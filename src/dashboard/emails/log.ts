@@ -6,7 +6,7 @@ import { ApiError } from '../../errors/index.js'
 import type { Read, Store } from '../../store/index.js'
 import { listTemplates } from '../../templates/index.js'
 import { type Moment, moment } from '../format.js'
-import { type Answer, page, redirect } from '../shell/answer.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import { queryWith, ranges, type Wanted, wantedOf } from './filter.js'
@@ -59,7 +59,7 @@ const isoDate = /^[0-9a-f]{8}-[0-9a-f]{4}-7/
 export async function showLog(
   { store }: { store: Store; clock: Clock },
   visit: Visit,
-): Promise<Answer> {
+): Promise<PageAnswer> {
   const { query, account, base, now } = visit
   const { read } = store
   const wanted = wantedOf(query, now)

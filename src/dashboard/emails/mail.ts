@@ -1,9 +1,9 @@
-import { type Ended, findDeliveries, type Waiting } from '../../deliveries/index.js'
+import { type EndedDelivery, findDeliveries, type WaitingDelivery } from '../../deliveries/index.js'
 import { type EmailRecord, readEmail } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
 import { suppressionsAmong } from '../../suppression/index.js'
 import { type Moment, moment } from '../format.js'
-import { type Answer, page } from '../shell/answer.js'
+import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
@@ -54,7 +54,7 @@ export async function showMail(
   deps: EmailPageDeps,
   visit: Visit,
   faults?: Faults,
-): Promise<Answer> {
+): Promise<PageAnswer> {
   const { read } = deps.store
   const { account, base, now } = visit
   const id = mailIdOf(visit)
@@ -158,8 +158,8 @@ function recipientOf(
 }
 
 interface Found {
-  waiting: readonly Waiting[]
-  ended: readonly Ended[]
+  waiting: readonly WaitingDelivery[]
+  ended: readonly EndedDelivery[]
 }
 
 /** What this person may do with a mail at this moment; nothing is offered that would be refused. */
@@ -180,7 +180,7 @@ async function actionsOf(
   { store }: Pick<EmailPageDeps, 'store'>,
   { account, may, base }: Visit,
   email: EmailRecord,
-  waiting: readonly Waiting[],
+  waiting: readonly WaitingDelivery[],
 ): Promise<ActionsView> {
   const maySend = may('emails.send')
   const addresses = email.recipients.map(({ email }) => email)

@@ -6,7 +6,7 @@ import { ApiError } from '../../errors/index.js'
 import { check } from '../../http/index.js'
 import { simulatorDomain } from '../../simulator/index.js'
 import { listTemplates, type Samples, samplesOf } from '../../templates/index.js'
-import { type Answer, page, redirect } from '../shell/answer.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
@@ -72,7 +72,11 @@ async function flashOf({ store }: EmailPageDeps, id: string, scheduledAt: unknow
   return scheduledAt === undefined ? 'The mail is queued.' : 'The mail is scheduled.'
 }
 
-async function showForm({ store }: EmailPageDeps, visit: Visit, faults?: Faults): Promise<Answer> {
+async function showForm(
+  { store }: EmailPageDeps,
+  visit: Visit,
+  faults?: Faults,
+): Promise<PageAnswer> {
   const { account, base, query, person } = visit
   const { read } = store
   const [domain] = await verifiedDomains(read, account.id)

@@ -4,7 +4,7 @@ import {
   type LiveGate,
   type StreamKey,
   surroundingsOf,
-  type Waiting,
+  type WaitingDelivery,
   type WhyWaiting,
 } from '../../deliveries/index.js'
 import { publicReason } from '../../errors/index.js'
@@ -32,7 +32,7 @@ export interface WaitingDeps {
 /** Why a delivery waits, as `posthorn queue show` says it, but without the operator's notes. */
 export async function whyWaits(
   { read, now, gateOf }: WaitingDeps,
-  delivery: Waiting,
+  delivery: WaitingDelivery,
 ): Promise<WaitingView> {
   const { lane, class: of, accountId, held, lastReply, expiresAt } = delivery
   const [around, live] = await Promise.all([

@@ -17,7 +17,7 @@ import {
 import { page, redirect } from '../shell/answer.js'
 import { noFaults } from '../shell/faults.js'
 import type { OpenPages } from '../shell/page.js'
-import type { Asked } from '../shell/visit.js'
+import type { AskedPage } from '../shell/visit.js'
 import { type EntryDeps, enter, sessionHere, visitorOf } from './way-in.js'
 
 const SetUpForm = type({
@@ -40,7 +40,7 @@ function setUpPages(pages: OpenPages, deps: EntryDeps): void {
   const { people } = deps
   const { read } = people.store
 
-  const show = async ({ params, now }: Asked, faults = noFaults) => {
+  const show = async ({ params, now }: AskedPage, faults = noFaults) => {
     const token = params.token ?? ''
     await findLink(read, 'setup', token, now)
     const accounts = await listAccounts(read)
@@ -63,7 +63,7 @@ function setUpPages(pages: OpenPages, deps: EntryDeps): void {
 }
 
 function resetPages(pages: OpenPages, { people, cookie }: EntryDeps): void {
-  const show = async ({ params, now }: Asked, faults = noFaults) => {
+  const show = async ({ params, now }: AskedPage, faults = noFaults) => {
     const token = params.token ?? ''
     const link = await findLink(people.store.read, 'reset', token, now)
     const user = await findPerson(people.store.read, link.user_id ?? '')
@@ -95,7 +95,7 @@ function invitationPages(pages: OpenPages, deps: EntryDeps): void {
   const { people, cookie } = deps
   const { read } = people.store
 
-  const show = async ({ params, now, request }: Asked, faults = noFaults) => {
+  const show = async ({ params, now, request }: AskedPage, faults = noFaults) => {
     const token = params.token ?? ''
     const { invitation, person, choosesPassword } = await findInvitation(read, token, now)
     const session = await sessionHere(deps, request)

@@ -3,7 +3,7 @@ import { awaitedPerson, enterCode, isAnybodyThere, logIn } from '../../people/in
 import { page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { OpenPages } from '../shell/page.js'
-import type { Asked } from '../shell/visit.js'
+import type { AskedPage } from '../shell/visit.js'
 import {
   type EntryDeps,
   enter,
@@ -29,7 +29,7 @@ const CodeForm = type({ code: string(), next: optional(string()) })
 export function logInPages(pages: OpenPages, deps: EntryDeps): void {
   const { people, cookie } = deps
 
-  const show = async ({ query, request }: Asked, faults = noFaults) => {
+  const show = async ({ query, request }: AskedPage, faults = noFaults) => {
     if (!mayLogIn(deps, request)) return tooOpen(request.header('host') ?? '')
     const next = nextIn(query, faults)
     const isUnsafe = !request.isSecure && !isOwnMachine(request)
@@ -52,7 +52,7 @@ export function logInPages(pages: OpenPages, deps: EntryDeps): void {
     return await enter(deps, request, entered, safePath(form.next))
   })
 
-  const showCode = async ({ query, request }: Asked, faults = noFaults) => {
+  const showCode = async ({ query, request }: AskedPage, faults = noFaults) => {
     const person = await awaitedPerson(people, cookie.read(request))
     if (person === undefined) return redirect('/login')
     return page(

@@ -8,7 +8,7 @@ import {
   sessionOf,
   type Visitor,
 } from '../../people/index.js'
-import { type Answer, redirect } from '../shell/answer.js'
+import { type PageAnswer, redirect } from '../shell/answer.js'
 
 export interface EntryDeps {
   people: PeopleDeps
@@ -51,7 +51,7 @@ export async function enter(
   request: PageRequest,
   { state, token }: Entered,
   next: string | undefined,
-): Promise<Answer> {
+): Promise<PageAnswer> {
   const headers = { 'Set-Cookie': deps.cookie.set(request, token) }
   if (state === 'code') {
     const query = next === undefined ? '' : `?next=${encodeURIComponent(next)}`

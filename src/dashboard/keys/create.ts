@@ -3,13 +3,13 @@ import { createKey } from '../../accounts/index.js'
 import { verifiedDomains } from '../../domains/index.js'
 import { simulatorDomain } from '../../simulator/index.js'
 import { ownUrl } from '../own-url.js'
-import { type Answer, page } from '../shell/answer.js'
+import { type PageAnswer, page } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { KeyPageDeps } from './deps.js'
 import { keyFields, limitsIn, scopeWords } from './form.js'
-import type { Once } from './once.js'
+import type { FormTokens } from './once.js'
 import { domainBoxes } from './view.js'
 
 const CreateForm = type({ ...keyFields, once: string() })
@@ -51,10 +51,10 @@ function exampleOf(
 }
 
 /** The form that makes a key, and the one answer that shows it. */
-export function createPages(pages: AccountPages, deps: KeyPageDeps & { once: Once }): void {
+export function createPages(pages: AccountPages, deps: KeyPageDeps & { once: FormTokens }): void {
   const { store, plans, once } = deps
 
-  const show = async ({ account, base }: Visit, faults: Faults): Promise<Answer> => {
+  const show = async ({ account, base }: Visit, faults: Faults): Promise<PageAnswer> => {
     const view: CreateView = {
       ...{ base, faults, scopes },
       accountId: account.id,

@@ -1,7 +1,7 @@
 import { newestKeys } from '../../accounts/index.js'
 import type { Read } from '../../store/index.js'
 import { cursorOf, idInCursor, pageOf } from '../../store/index.js'
-import { type Answer, page } from '../shell/answer.js'
+import { type PageAnswer, page } from '../shell/answer.js'
 import type { Visit } from '../shell/visit.js'
 import { type KeyView, keyView } from './view.js'
 
@@ -17,7 +17,7 @@ interface KeysView {
 const pageSize = 50
 
 /** The account's keys, the newest first. */
-export async function listPage(read: Read, visit: Visit): Promise<Answer> {
+export async function listPage(read: Read, visit: Visit): Promise<PageAnswer> {
   const { account, base, query, now } = visit
   const scope = `keys page ${account.id}`
   const cursor = query.get('after')

@@ -6,7 +6,7 @@ import {
   hasOtherFullKey,
   updateKey,
 } from '../../accounts/index.js'
-import { type Answer, page, redirect } from '../shell/answer.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
@@ -35,7 +35,7 @@ export function oneKeyPages(pages: AccountPages, deps: KeyPageDeps): void {
   const keyOf = ({ account, params }: Pick<Visit, 'account' | 'params'>) =>
     findKey(store.read, account.id, params.id ?? '')
 
-  const show = async (visit: Visit, faults: Faults): Promise<Answer> => {
+  const show = async (visit: Visit, faults: Faults): Promise<PageAnswer> => {
     const { account, base, now } = visit
     const key = await keyOf(visit)
     const shown = keyView(key, now)

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock/index.js'
 import type { Store } from '../../store/index.js'
 
 /** Who listens. */
-export interface Listener {
+export interface StreamListener {
   sessionId: string
   personId: string
   /** Whether the session lasts: asked now and then, as a stream outlives a log-out otherwise. */
@@ -11,7 +11,7 @@ export interface Listener {
 
 export interface Live {
   /** The events of one browser, until `signal` aborts or the session ends; undefined where there are too many. */
-  open(listener: Listener, signal: AbortSignal): AsyncIterable<string> | undefined
+  open(listener: StreamListener, signal: AbortSignal): AsyncIterable<string> | undefined
 }
 
 const mostStreams = 100
@@ -30,7 +30,7 @@ const silentMs = 5_000
 export function makeLive({ store, clock }: { store: Pick<Store, 'commits'>; clock: Clock }): Live {
   const listeners = new Set<() => void>()
   // Taken when a stream is asked for: many that are asked for at once have all not begun yet.
-  const seats = new Map<AbortSignal, Listener>()
+  const seats = new Map<AbortSignal, StreamListener>()
   let known = 0
   let isLooking = false
 
@@ -45,7 +45,7 @@ export function makeLive({ store, clock }: { store: Pick<Store, 'commits'>; cloc
     clock.after(lookEveryMs, look)
   }
 
-  async function* events(listener: Listener, signal: AbortSignal): AsyncGenerator<string> {
+  async function* events(listener: StreamListener, signal: AbortSignal): AsyncGenerator<string> {
     let wake = () => {}
     let changed = false
     const tell = () => {

@@ -10,12 +10,12 @@ import {
 import { ApiError } from '../../errors/index.js'
 import { pauseByOperator, unpause } from '../../protection/index.js'
 import type { Tx } from '../../store/index.js'
-import { type Answer, redirect } from '../shell/answer.js'
+import { type PageAnswer, redirect } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
 import { accountOf, standingPage } from './account.js'
-import type { OperatorDeps } from './deps.js'
+import type { OperatorPageDeps } from './deps.js'
 
 const Pausing = object({
   reason: enums(['bounce', 'complaint']),
@@ -29,7 +29,7 @@ const Planning = object({
 })
 
 /** What an operator changes of an account; the same functions as `posthorn account …`. */
-export function accountChangePages(pages: OperatorPages, deps: OperatorDeps): void {
+export function accountChangePages(pages: OperatorPages, deps: OperatorPageDeps): void {
   const { clock, plans, config } = deps
   const again = (visit: OperatorVisit, faults: Faults) => standingPage(deps, visit, faults)
   const writes = { action: 'operator.write', sudo: true, again } as const
@@ -112,12 +112,12 @@ interface Change {
 }
 
 async function change(
-  { store }: OperatorDeps,
+  { store }: OperatorPageDeps,
   { params }: Pick<OperatorVisit, 'params'>,
   action: string,
   detail: Record<string, unknown>,
   { work, flash }: Change,
-): Promise<Answer> {
+): Promise<PageAnswer> {
   const { id, name } = await accountOf(store.read, params.id)
   await store.write((tx) => work(tx, id))
   return redirect(`/operator/accounts/${id}`, {

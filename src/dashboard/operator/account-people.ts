@@ -12,13 +12,13 @@ import { type Faults, noFaults } from '../shell/faults.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
 import { accountOf, headOf } from './account.js'
-import type { OperatorDeps } from './deps.js'
+import type { OperatorPageDeps } from './deps.js'
 import { linkPage } from './link-page.js'
 
 const Invited = object({ email: string(), role: enums(memberRoles) })
 
 /** Who is in an account. An operator invites the first ones: a new account has nobody who could. */
-export function accountPeoplePages(pages: OperatorPages, deps: OperatorDeps): void {
+export function accountPeoplePages(pages: OperatorPages, deps: OperatorPageDeps): void {
   const show = (visit: OperatorVisit, faults: Faults = noFaults) => teamPage(deps, visit, faults)
   pages.get('/accounts/:id/people', 'operator.read', (visit) => show(visit))
   pages.post(
@@ -40,7 +40,7 @@ export function accountPeoplePages(pages: OperatorPages, deps: OperatorDeps): vo
   )
 }
 
-async function teamPage(deps: OperatorDeps, visit: OperatorVisit, faults: Faults) {
+async function teamPage(deps: OperatorPageDeps, visit: OperatorVisit, faults: Faults) {
   const { read } = deps.store
   const { head } = await headOf(deps, visit)
   const team = await listTeam(read, head.id)

@@ -19,13 +19,13 @@ import { type Faults, noFaults } from '../shell/faults.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
 import { stateOf } from './accounts.js'
-import type { OperatorDeps } from './deps.js'
+import type { OperatorPageDeps } from './deps.js'
 import { linkTo } from './link.js'
 
 const perPage = 50
 
 /** One account, in tabs: how it stands, its rates and pauses, who complained, its people. */
-export function accountPages(pages: OperatorPages, deps: OperatorDeps): void {
+export function accountPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   const views = { '': standingPage, '/rates': ratesPage, '/complaints': complaintsPage }
   for (const [path, show] of Object.entries(views)) {
     pages.get(`/accounts/:id${path}`, 'operator.read', (visit) => show(deps, visit))
@@ -41,7 +41,7 @@ export async function accountOf(read: Read, id = ''): Promise<Account> {
 
 /** What every tab has. */
 export async function headOf(
-  { store: { read }, plans }: OperatorDeps,
+  { store: { read }, plans }: OperatorPageDeps,
   { params, now }: OperatorVisit,
 ) {
   const { id, name, createdAt } = await accountOf(read, params.id)
@@ -51,7 +51,7 @@ export async function headOf(
 
 /** How it stands, with what changes that. */
 export async function standingPage(
-  deps: OperatorDeps,
+  deps: OperatorPageDeps,
   visit: OperatorVisit,
   faults: Faults = noFaults,
 ) {
@@ -99,7 +99,7 @@ export async function standingPage(
   return page('operator/account', view, { title: head.name })
 }
 
-type Thresholds = OperatorDeps['config']['protection']
+type Thresholds = OperatorPageDeps['config']['protection']
 
 /** Both rates of the window, with what they call for. */
 function ratesOf({ recipients, bounces, complaints }: Totals, settings: Thresholds) {
@@ -118,7 +118,7 @@ function ratesOf({ recipients, bounces, complaints }: Totals, settings: Threshol
 
 const auditShown = 50
 
-async function ratesPage(deps: OperatorDeps, visit: OperatorVisit) {
+async function ratesPage(deps: OperatorPageDeps, visit: OperatorVisit) {
   const { store, config } = deps
   const { read } = store
   const { head } = await headOf(deps, visit)
@@ -200,7 +200,7 @@ function chartsOf(points: ReturnType<typeof soFar>, settings: Thresholds): Chart
   }))
 }
 
-async function complaintsPage(deps: OperatorDeps, visit: OperatorVisit) {
+async function complaintsPage(deps: OperatorPageDeps, visit: OperatorVisit) {
   const { head } = await headOf(deps, visit)
   const after = visit.query.get('after') ?? ''
   const found = await listSuppressions(deps.store.read, head.id, {

@@ -1,17 +1,17 @@
 import { object, string } from 'superstruct'
 import { createAccount, pageOfAccounts } from '../../accounts/index.js'
 import { type AccountBilling, readBillings, readUsages } from '../../billing/index.js'
-import { type Answer, page, redirect } from '../shell/answer.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
-import type { OperatorDeps } from './deps.js'
+import type { OperatorPageDeps } from './deps.js'
 import { linkTo } from './link.js'
 
 const perPage = 50
 
 /** `/operator/accounts`: who sends by this appliance; and a new one. */
-export function accountListPages(pages: OperatorPages, deps: OperatorDeps): void {
+export function accountListPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   const show = (visit: OperatorVisit, faults: Faults = noFaults) => listPage(deps, visit, faults)
   pages.get('/accounts', 'operator.read', (visit) => show(visit))
   pages.post(
@@ -28,10 +28,10 @@ export function accountListPages(pages: OperatorPages, deps: OperatorDeps): void
 }
 
 async function listPage(
-  { store: { read }, plans }: OperatorDeps,
+  { store: { read }, plans }: OperatorPageDeps,
   { query, now, may }: OperatorVisit,
   faults: Faults,
-): Promise<Answer> {
+): Promise<PageAnswer> {
   const named = query.get('q')?.trim() ?? ''
   const after = query.get('after') ?? ''
   const found = await pageOfAccounts(read, { after, named, limit: perPage + 1 })

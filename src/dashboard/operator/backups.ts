@@ -6,13 +6,13 @@ import { fileSize } from '../format.js'
 import { page } from '../shell/answer.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
-import type { OperatorDeps } from './deps.js'
+import type { OperatorPageDeps } from './deps.js'
 import { startJob } from './jobs.js'
 
 const mostShown = 100
 
 /** `/operator/backups`: what there is, how old it is, and whether it was checked. */
-export function backupPages(pages: OperatorPages, deps: OperatorDeps): void {
+export function backupPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   pages.get('/backups', 'operator.read', (visit) => backupsPage(deps, visit))
   for (const [path, name] of [
     ['/backups/make', 'backup'],
@@ -24,7 +24,10 @@ export function backupPages(pages: OperatorPages, deps: OperatorDeps): void {
   }
 }
 
-async function backupsPage({ store: { read }, config }: OperatorDeps, { now, may }: OperatorVisit) {
+async function backupsPage(
+  { store: { read }, config }: OperatorPageDeps,
+  { now, may }: OperatorVisit,
+) {
   const { dir, maxAge } = config.backup
   const found = dir === '' ? [] : await findBackups(dir, now)
   const [newest] = found

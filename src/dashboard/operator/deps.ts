@@ -8,7 +8,7 @@ import type { LandEvents } from '../../events/index.js'
 import type { Store } from '../../store/index.js'
 
 /** What the operator's pages need of the appliance that serves them. */
-export interface OperatorDeps {
+export interface OperatorPageDeps {
   store: Store
   clock: Clock
   config: Config
@@ -16,7 +16,7 @@ export interface OperatorDeps {
   configFile: string | undefined
   dataDir: string
   plans: Plans
-  running: Running
+  running: RunningAppliance
   /** What follows from what happens to mail. */
   land: LandEvents
   certificates: () => readonly ListenerCertificate[]
@@ -26,7 +26,7 @@ export interface OperatorDeps {
 }
 
 /** What is known in the appliance's memory alone, and what it is told. */
-export interface Running {
+export interface RunningAppliance {
   overview(): Promise<Overview>
   gateOf: GateOf
   /** These domains' mail is to be tried even where a site is suspended. */

@@ -3,11 +3,11 @@ import { readFindings } from '../../doctor/index.js'
 import { page } from '../shell/answer.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
-import type { OperatorDeps } from './deps.js'
+import type { OperatorPageDeps } from './deps.js'
 import { startJob } from './jobs.js'
 
 /** `/operator/doctor`: what the last examination found, with its fixes; and another one. */
-export function doctorPages(pages: OperatorPages, deps: OperatorDeps): void {
+export function doctorPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   pages.get('/doctor', 'operator.read', (visit) => doctorPage(deps, visit))
   pages.post('/doctor', { action: 'operator.write', sudo: true }, async () =>
     startJob(deps, 'doctor', '/operator/doctor'),
@@ -18,7 +18,10 @@ const order = ['fail', 'warn', 'unchecked', 'ok'] as const
 const tones = { fail: 'bad', warn: 'doubt', unchecked: 'none', ok: 'good' } as const
 const words = { fail: 'to fix', warn: 'look at it', unchecked: 'not checked', ok: 'good' } as const
 
-async function doctorPage({ store: { read }, config }: OperatorDeps, { now, may }: OperatorVisit) {
+async function doctorPage(
+  { store: { read }, config }: OperatorPageDeps,
+  { now, may }: OperatorVisit,
+) {
   const { at, findings } = await readFindings(read)
   const [last] = await runsOf(read, 'doctor', 1)
   const shown = order.flatMap((state) => findings.filter((one) => one.state === state))

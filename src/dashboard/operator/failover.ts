@@ -1,16 +1,16 @@
 import { domainToASCII } from 'node:url'
 import { enums, object, optional, string } from 'superstruct'
 import { ApiError } from '../../errors/index.js'
-import { type Answer, page, redirect } from '../shell/answer.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
-import type { OperatorDeps } from './deps.js'
+import type { OperatorPageDeps } from './deps.js'
 
 const Order = object({ order: enums(['force', 'forbid', 'auto']), site: optional(string()) })
 
 /** `/operator/failover`: which way mail leaves, and the operator's word on it; as `posthorn failover`. */
-export function failoverPages(pages: OperatorPages, deps: OperatorDeps): void {
+export function failoverPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   const again = (visit: OperatorVisit, faults: Faults) => failoverPage(deps, visit, faults)
   pages.get('/failover', 'operator.read', (visit) => failoverPage(deps, visit, noFaults))
   pages.post(
@@ -21,10 +21,10 @@ export function failoverPages(pages: OperatorPages, deps: OperatorDeps): void {
 }
 
 async function failoverPage(
-  { store, config }: OperatorDeps,
+  { store, config }: OperatorPageDeps,
   { now, may }: OperatorVisit,
   faults: Faults,
-): Promise<Answer> {
+): Promise<PageAnswer> {
   // Only here, as all of outbound comes along.
   const { everything, readScopes, wayInWords } = await import('../../outbound/index.js')
   const scopes = await readScopes(store.read)
@@ -47,10 +47,10 @@ async function failoverPage(
 }
 
 async function order(
-  { store, clock, config }: OperatorDeps,
+  { store, clock, config }: OperatorPageDeps,
   orders: 'force' | 'forbid' | 'auto',
   given = '',
-): Promise<Answer> {
+): Promise<PageAnswer> {
   const { everything, leaveToEvidence, orderScope } = await import('../../outbound/index.js')
   const site = siteIn(given)
   if (orders === 'force' && config.outbound.failover.smartHosts.length === 0) {

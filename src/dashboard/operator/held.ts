@@ -6,18 +6,18 @@ import { countSetAside } from '../../webhooks/index.js'
 import { page } from '../shell/answer.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
-import type { OperatorDeps } from './deps.js'
+import type { OperatorPageDeps } from './deps.js'
 import { linkTo } from './link.js'
 import { countOf } from './queue.js'
 
 const perPage = 50
 
 /** `/operator/held`: all that waits until somebody decides; as `posthorn queue held`. */
-export function heldPages(pages: OperatorPages, deps: OperatorDeps): void {
+export function heldPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   pages.get('/held', 'operator.read', (visit) => heldPage(deps, visit))
 }
 
-async function heldPage({ store: { read } }: OperatorDeps, { query, now, may }: OperatorVisit) {
+async function heldPage({ store: { read } }: OperatorPageDeps, { query, now, may }: OperatorVisit) {
   const after = /^\d{1,16}$/.test(query.get('after') ?? '') ? Number(query.get('after')) : -1
   const { ids, isCut } = await lookForWaiting(read, { held: true }, { after })
   const shown = ids.slice(0, perPage)

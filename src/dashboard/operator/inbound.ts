@@ -9,13 +9,13 @@ import { fileSize } from '../format.js'
 import { file, page, redirect } from '../shell/answer.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
-import type { OperatorDeps } from './deps.js'
+import type { OperatorPageDeps } from './deps.js'
 import { linkTo } from './link.js'
 
 const perPage = 50
 
 /** `/operator/inbound`: what others wrote to postmaster@ and abuse@; as `posthorn postmaster`. */
-export function inboundPages(pages: OperatorPages, deps: OperatorDeps): void {
+export function inboundPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   const { store } = deps
   pages.get('/inbound', 'operator.read', (visit) => listPage(deps, visit))
   pages.get('/inbound/:id', 'operator.read', (visit) => mailPage(deps, visit))
@@ -37,7 +37,7 @@ export function inboundPages(pages: OperatorPages, deps: OperatorDeps): void {
   )
 }
 
-async function listPage({ store: { read } }: OperatorDeps, { query, now }: OperatorVisit) {
+async function listPage({ store: { read } }: OperatorPageDeps, { query, now }: OperatorVisit) {
   const given = query.get('before') ?? ''
   const before = /^\d{1,16}$/.test(given) ? Number(given) : undefined
   const found = await listOperatorMails(read, perPage + 1, before)
@@ -56,7 +56,7 @@ async function listPage({ store: { read } }: OperatorDeps, { query, now }: Opera
   return page('operator/inbound', view, { title: 'Inbound mail', wide: true })
 }
 
-async function mailPage(deps: OperatorDeps, { params, now, may }: OperatorVisit) {
+async function mailPage(deps: OperatorPageDeps, { params, now, may }: OperatorVisit) {
   const mail = await mailOf(deps, params.id)
   const { content } = mail
   const view = {
@@ -72,7 +72,7 @@ async function mailPage(deps: OperatorDeps, { params, now, may }: OperatorVisit)
   return page('operator/operator-mail', view, { title: view.subject })
 }
 
-async function mailOf({ store }: OperatorDeps, given = '') {
+async function mailOf({ store }: OperatorPageDeps, given = '') {
   const id = /^\d{1,16}$/.test(given) ? Number(given) : -1
   const mail = await findOperatorMail(store.read, id)
   if (mail === undefined) throw new ApiError('not_found', 'There is no such mail')

@@ -1,6 +1,6 @@
 import {
   type JobRun,
-  readStanding,
+  readJobStandings,
   runsOf,
   scheduleInWords,
   shownDuration,
@@ -8,13 +8,13 @@ import {
 import { shownFor } from '../../clock/index.js'
 import { type JobName, jobCatalogue, jobNames } from '../../config/index.js'
 import { ApiError } from '../../errors/index.js'
-import { type Answer, page, redirect } from '../shell/answer.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
-import type { OperatorDeps } from './deps.js'
+import type { OperatorPageDeps } from './deps.js'
 
 /** `/operator/jobs`: periodic work, its runs, and one more of them now; as `posthorn job`. */
-export function jobPages(pages: OperatorPages, deps: OperatorDeps): void {
+export function jobPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   pages.get('/jobs', 'operator.read', (visit) => listPage(deps, visit))
   pages.get('/jobs/:name', 'operator.read', (visit) => jobPage(deps, visit))
   pages.post('/jobs/:name/run', { action: 'operator.write', sudo: true }, async ({ params }) => {
@@ -27,8 +27,8 @@ const runTones = { done: 'good', running: 'none' } as const
 const toneOf = (result: JobRun['result']) =>
   result in runTones ? runTones[result as keyof typeof runTones] : 'bad'
 
-async function listPage({ store, config }: OperatorDeps, { now }: OperatorVisit) {
-  const jobs = await readStanding(store.read, config.jobs, now)
+async function listPage({ store, config }: OperatorPageDeps, { now }: OperatorVisit) {
+  const jobs = await readJobStandings(store.read, config.jobs, now)
   const view = {
     now,
     rows: jobs.map(({ name, what, cron, last, dueAt, isOverdue }) => ({
@@ -43,10 +43,10 @@ async function listPage({ store, config }: OperatorDeps, { now }: OperatorVisit)
 
 const runsShown = 50
 
-async function jobPage({ store, config }: OperatorDeps, { params, now, may }: OperatorVisit) {
+async function jobPage({ store, config }: OperatorPageDeps, { params, now, may }: OperatorVisit) {
   const name = nameOf(params.name)
   const { what, limitMs } = jobCatalogue[name]
-  const standing = (await readStanding(store.read, config.jobs, now)).find(
+  const standing = (await readJobStandings(store.read, config.jobs, now)).find(
     (one) => one.name === name,
   )
   const runs = await runsOf(store.read, name, runsShown)
@@ -65,7 +65,7 @@ async function jobPage({ store, config }: OperatorDeps, { params, now, may }: Op
 }
 
 /** Begins a job, or says why it does not begin. */
-export function startJob({ running }: OperatorDeps, name: JobName, to: string): Answer {
+export function startJob({ running }: OperatorPageDeps, name: JobName, to: string): PageAnswer {
   const started = running.runJob(name)
   if (started === undefined) throw new ApiError('not_found', `The appliance has no job ${name} now`)
   if (started.kind === 'under way') {

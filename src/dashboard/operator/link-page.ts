@@ -1,13 +1,13 @@
-import { type Answer, type Done, page } from '../shell/answer.js'
-import type { Link } from '../shell/parts.js'
+import { type AuditedAction, type PageAnswer, page } from '../shell/answer.js'
+import type { PageLink } from '../shell/parts.js'
 import type { OperatorVisit } from '../shell/visit.js'
 
 /** The link of an invitation or a reset, shown once: it is in no log, and is not made again. */
 export function linkPage(
   { request }: Pick<OperatorVisit, 'request'>,
   path: string,
-  of: { title: string; says: string; back: Link; audit: Done },
-): Answer {
+  of: { title: string; says: string; back: PageLink; audit: AuditedAction },
+): PageAnswer {
   const { title, says, back, audit } = of
   // A browser says so with each form; the path alone is of use, too.
   const origin = request.header('origin') ?? ''

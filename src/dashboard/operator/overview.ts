@@ -4,16 +4,16 @@ import { packageVersion } from '../../config/index.js'
 import { type Overview, readStatus, type Trouble } from '../../doctor/index.js'
 import { databaseFile } from '../../store/index.js'
 import { fileSize } from '../format.js'
-import { type Answer, page } from '../shell/answer.js'
+import { type PageAnswer, page } from '../shell/answer.js'
 import type { OperatorPages } from '../shell/page.js'
-import type { OperatorDeps } from './deps.js'
+import type { OperatorPageDeps } from './deps.js'
 
 /** `/operator`: what `posthorn status` says, and where to do something about it. */
-export function overviewPages(pages: OperatorPages, deps: OperatorDeps): void {
+export function overviewPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   pages.get('', 'operator.read', ({ now }) => overviewPage(deps, now))
 }
 
-async function overviewPage(deps: OperatorDeps, now: number): Promise<Answer> {
+async function overviewPage(deps: OperatorPageDeps, now: number): Promise<PageAnswer> {
   const { store, config, dataDir, running } = deps
   const overview = await running.overview()
   const status = await readStatus(

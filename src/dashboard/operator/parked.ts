@@ -6,12 +6,12 @@ import {
   readParkedReport,
   retryParkedReports,
 } from '../../inbound/index.js'
-import { type Answer, file, page, redirect } from '../shell/answer.js'
+import { file, type PageAnswer, page, redirect } from '../shell/answer.js'
 import type { OperatorPages } from '../shell/page.js'
-import type { OperatorDeps } from './deps.js'
+import type { OperatorPageDeps } from './deps.js'
 
 /** `/operator/parked`: bounces and complaints that cannot be filed; as `posthorn bounce parked`. */
-export function parkedPages(pages: OperatorPages, deps: OperatorDeps): void {
+export function parkedPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   const { read } = deps.store
   pages.get('/parked', 'operator.read', async ({ now, may }) => {
     const rows = (await listParkedReports(read)).map(
@@ -39,10 +39,10 @@ export function parkedPages(pages: OperatorPages, deps: OperatorDeps): void {
 
 /** Of one report, or of all of them. */
 async function changed(
-  { store }: OperatorDeps,
+  { store }: OperatorPageDeps,
   name: 'retry' | 'discard',
   id: string,
-): Promise<Answer> {
+): Promise<PageAnswer> {
   const ids = id === 'all' ? undefined : [idIn(id)]
   const change = name === 'retry' ? retryParkedReports : discardParkedReports
   const count = await store.write((tx) => change(tx, ids))

@@ -11,11 +11,11 @@ import {
   usualReason,
 } from '../../deliveries/index.js'
 import { ApiError } from '../../errors/index.js'
-import { type Answer, page, redirect } from '../shell/answer.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
-import type { OperatorDeps } from './deps.js'
+import type { OperatorPageDeps } from './deps.js'
 import { linkTo } from './link.js'
 import { changeTitles, countOf } from './queue.js'
 import { choiceIn, commandOf, filterOf, isChosen, type QueueChoice } from './queue-filter.js'
@@ -58,7 +58,7 @@ const words: Record<QueueChangeName, { does: string; done: string; button: strin
 }
 
 /** What is done to all that fits a choice of the queue: first how many that are, then the change of no more than these. */
-export function queueChangePages(pages: OperatorPages, deps: OperatorDeps): void {
+export function queueChangePages(pages: OperatorPages, deps: OperatorPageDeps): void {
   for (const name of ['retry', 'hold', 'release', 'fail'] as const) {
     const path = `/queue/change/${name}`
     pages.get(path, 'operator.read', ({ query, now }) =>
@@ -80,7 +80,7 @@ interface Asked {
 }
 
 /** Which deliveries are meant: by a choice, or one by its number. */
-async function meant({ store }: OperatorDeps, name: QueueChangeName, { get, now }: Asked) {
+async function meant({ store }: OperatorPageDeps, name: QueueChangeName, { get, now }: Asked) {
   const id = get('id')?.trim() ?? ''
   const choice = choiceIn(get)
   if (id !== '' && !/^\d{1,16}$/.test(id)) throw new ApiError('not_found', 'No such delivery')
@@ -92,11 +92,11 @@ async function meant({ store }: OperatorDeps, name: QueueChangeName, { get, now 
 const shownOfThem = 10
 
 async function askPage(
-  deps: OperatorDeps,
+  deps: OperatorPageDeps,
   name: QueueChangeName,
   asked: Asked,
   faults: Faults,
-): Promise<Answer> {
+): Promise<PageAnswer> {
   const { store } = deps
   const { id, choice, filter } = await meant(deps, name, asked)
   const { ids, isCut } = await lookForWaiting(store.read, filter)
@@ -122,11 +122,11 @@ async function askPage(
 
 /** Changes what still fits of those that were counted: no later ones, and no more. */
 async function applied(
-  deps: OperatorDeps,
+  deps: OperatorPageDeps,
   name: QueueChangeName,
   form: Record<string, string>,
   now: number,
-): Promise<Answer> {
+): Promise<PageAnswer> {
   const { id, choice, filter } = await meant(deps, name, { get: (field) => form[field], now })
   const reason = reasonIn(name, form.reason ?? '')
   const most = Number(form.count)

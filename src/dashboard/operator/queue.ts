@@ -12,24 +12,24 @@ import {
 } from '../../deliveries/index.js'
 import { readQueueClasses } from '../../doctor/index.js'
 import { ApiError } from '../../errors/index.js'
-import { type Answer, page } from '../shell/answer.js'
+import { type PageAnswer, page } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
-import type { OperatorDeps } from './deps.js'
+import type { OperatorPageDeps } from './deps.js'
 import { linkTo } from './link.js'
 import { ages, choiceIn, commandOf, filterOf, isChosen } from './queue-filter.js'
 
 const perPage = 50
 
 /** `/operator/queue`: what waits and why; one delivery. */
-export function queuePages(pages: OperatorPages, deps: OperatorDeps): void {
+export function queuePages(pages: OperatorPages, deps: OperatorPageDeps): void {
   pages.get('/queue', 'operator.read', (visit) => queuePage(deps, visit))
   pages.get('/queue/:id', 'operator.read', (visit) => deliveryPage(deps, visit))
 }
 
 /** The list of what fits the choice in the address, the longest waiting first. */
-export async function queuePage(deps: OperatorDeps, visit: OperatorVisit): Promise<Answer> {
+export async function queuePage(deps: OperatorPageDeps, visit: OperatorVisit): Promise<PageAnswer> {
   const { store, running } = deps
   const { query, now } = visit
   const choice = choiceIn((name) => query.get(name))
@@ -114,14 +114,14 @@ function shownWaiting({ delivery, why }: Explained, now: number) {
 
 /** The names of the accounts on a page; the appliance's own mail has none of the list. */
 async function namesOf(
-  { store }: OperatorDeps,
+  { store }: OperatorPageDeps,
   rows: readonly Explained[],
 ): Promise<Record<string, string>> {
   if (rows.length === 0) return {}
   return Object.fromEntries((await listAccounts(store.read)).map(({ id, name }) => [id, name]))
 }
 
-async function deliveryPage(deps: OperatorDeps, visit: OperatorVisit): Promise<Answer> {
+async function deliveryPage(deps: OperatorPageDeps, visit: OperatorVisit): Promise<PageAnswer> {
   const { store, running } = deps
   const { now } = visit
   const { waiting, ended } = await findDeliveries(store.read, { id: idIn(visit.params.id) })

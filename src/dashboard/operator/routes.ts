@@ -4,7 +4,7 @@ import { accountChangePages } from './account-change.js'
 import { accountPeoplePages } from './account-people.js'
 import { accountListPages } from './accounts.js'
 import { backupPages } from './backups.js'
-import type { OperatorDeps } from './deps.js'
+import type { OperatorPageDeps } from './deps.js'
 import { doctorPages } from './doctor.js'
 import { failoverPages } from './failover.js'
 import { heldPages } from './held.js'
@@ -19,7 +19,7 @@ import { sitePages } from './sites.js'
 import { userPages } from './users.js'
 
 /** The pages of who runs the appliance, below `/operator`. */
-export function operatorPages(pages: OperatorPages, deps: OperatorDeps): void {
+export function operatorPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   overviewPages(pages, deps)
   accountListPages(pages, deps)
   accountPages(pages, deps)

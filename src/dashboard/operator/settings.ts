@@ -2,11 +2,11 @@ import { type ShownSetting, settings, settingsInForce, shownSetting } from '../.
 import { page } from '../shell/answer.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
-import type { OperatorDeps } from './deps.js'
+import type { OperatorPageDeps } from './deps.js'
 import { linkTo } from './link.js'
 
 /** `/operator/settings`: what is in force and where it comes from; as `posthorn config show`. */
-export function settingsPages(pages: OperatorPages, deps: OperatorDeps): void {
+export function settingsPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   // The appliance has those of its start, and so have these pages; reading where they stand takes a while.
   let shown: readonly ShownSetting[] | undefined
   pages.get('/settings', 'operator.read', async (visit) => {
@@ -15,13 +15,13 @@ export function settingsPages(pages: OperatorPages, deps: OperatorDeps): void {
   })
 }
 
-function inForce({ config, configFile: file }: OperatorDeps): ShownSetting[] {
+function inForce({ config, configFile: file }: OperatorPageDeps): ShownSetting[] {
   const source = { env: process.env, ...(file === undefined ? {} : { file }) }
   return settingsInForce(settings, config, source).map(shownSetting)
 }
 
 function settingsPage(
-  { configFile }: OperatorDeps,
+  { configFile }: OperatorPageDeps,
   { query }: OperatorVisit,
   all: readonly ShownSetting[],
 ) {

@@ -4,14 +4,14 @@ import { shownFor } from '../../clock/index.js'
 import { settingName } from '../../config/index.js'
 import { changeWaiting, lookForWaiting } from '../../deliveries/index.js'
 import { ApiError } from '../../errors/index.js'
-import { type Answer, page, redirect } from '../shell/answer.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
-import type { OperatorDeps } from './deps.js'
+import type { OperatorPageDeps } from './deps.js'
 import { linkTo } from './link.js'
 
 /** Where mail goes: what limits it, what was learned, how warm the sources are; as `posthorn shaping show`. */
-export function sitePages(pages: OperatorPages, deps: OperatorDeps): void {
+export function sitePages(pages: OperatorPages, deps: OperatorPageDeps): void {
   pages.get('/sites', 'operator.read', (visit) => listPage(deps, visit))
   pages.get('/sites/show', 'operator.read', (visit) => sitePage(deps, visit))
   pages.post(
@@ -21,7 +21,7 @@ export function sitePages(pages: OperatorPages, deps: OperatorDeps): void {
   )
 }
 
-async function listPage(deps: OperatorDeps, { now }: OperatorVisit): Promise<Answer> {
+async function listPage(deps: OperatorPageDeps, { now }: OperatorVisit): Promise<PageAnswer> {
   const { store, config, running } = deps
   // Only here, as all of outbound comes along.
   const outbound = await import('../../outbound/index.js')
@@ -55,7 +55,10 @@ async function listPage(deps: OperatorDeps, { now }: OperatorVisit): Promise<Ans
 
 const mostSites = 200
 
-async function sitePage(deps: OperatorDeps, { query, may }: OperatorVisit): Promise<Answer> {
+async function sitePage(
+  deps: OperatorPageDeps,
+  { query, may }: OperatorVisit,
+): Promise<PageAnswer> {
   const name = query.get('name')?.trim() ?? ''
   const { store, clock, config } = deps
   const outbound = await import('../../outbound/index.js')
@@ -107,9 +110,9 @@ async function sitePage(deps: OperatorDeps, { query, may }: OperatorVisit): Prom
 
 /** As `posthorn queue retry --domain`: one message tries a suspended site at once. */
 async function retry(
-  { store, clock, land, running }: OperatorDeps,
+  { store, clock, land, running }: OperatorPageDeps,
   given: string,
-): Promise<Answer> {
+): Promise<PageAnswer> {
   const lane = domainToASCII(given.trim()).toLowerCase()
   if (lane === '')
     throw new ApiError('validation_error', `"${given}" is not a domain name`, { status: 422 })

@@ -12,18 +12,18 @@ import {
   revokeInvitation,
   setOperator,
 } from '../../people/index.js'
-import { type Answer, page, redirect } from '../shell/answer.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
-import type { OperatorDeps } from './deps.js'
+import type { OperatorPageDeps } from './deps.js'
 import { linkTo } from './link.js'
 import { linkPage } from './link-page.js'
 
 const perPage = 50
 
 /** `/operator/users`: everybody who logs in; as `posthorn user`. */
-export function userPages(pages: OperatorPages, deps: OperatorDeps): void {
+export function userPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   const { store, clock } = deps
   const again = (visit: OperatorVisit, faults: Faults) => usersPage(deps, visit, faults)
   const writes = { action: 'operator.write', sudo: true, again } as const
@@ -89,10 +89,10 @@ export function userPages(pages: OperatorPages, deps: OperatorDeps): void {
 }
 
 async function usersPage(
-  { store: { read } }: OperatorDeps,
+  { store: { read } }: OperatorPageDeps,
   { query, now, may }: OperatorVisit,
   faults: Faults = noFaults,
-): Promise<Answer> {
+): Promise<PageAnswer> {
   const startsWith = query.get('q')?.trim() ?? ''
   const after = query.get('after') ?? ''
   const found = await listPeople(read, { startsWith, after, limit: perPage + 1 })
@@ -114,10 +114,10 @@ async function usersPage(
 }
 
 async function userPage(
-  { store: { read } }: OperatorDeps,
+  { store: { read } }: OperatorPageDeps,
   { params, now, may, person }: OperatorVisit,
   faults: Faults = noFaults,
-): Promise<Answer> {
+): Promise<PageAnswer> {
   const user = await findPerson(read, params.id ?? '')
   const memberships = await membershipsOf(read, user.id)
   const view = {

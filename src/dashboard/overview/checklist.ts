@@ -2,7 +2,7 @@ import type { AccountBilling } from '../../billing/index.js'
 import type { Domain } from '../../domains/index.js'
 import type { Visit } from '../shell/visit.js'
 
-export interface Step {
+export interface ChecklistStep {
   done: boolean
   label: string
   why: string
@@ -19,7 +19,7 @@ export function firstSteps(
     hasMail: boolean
     webhooks: number
   },
-): Step[] {
+): ChecklistStep[] {
   const { domains, keys, hasMail, webhooks, billing } = known
   const isVerified = domains.some(({ status }) => status === 'verified')
   if (isVerified && hasMail && keys > 0) return []

@@ -3,7 +3,7 @@ import type { LiveGate, StreamKey } from '../../deliveries/index.js'
 import type { ProtectionSettings } from '../../protection/index.js'
 import type { Store } from '../../store/index.js'
 
-export interface OverviewDeps {
+export interface OverviewPageDeps {
   store: Store
   plans: Plans
   protection: ProtectionSettings

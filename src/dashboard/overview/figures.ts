@@ -1,14 +1,14 @@
 import {
+  type AccountStanding,
   type ProtectionSettings,
   rateOf,
   readStanding,
-  type Standing,
   shownRate,
 } from '../../protection/index.js'
 import { questionOf, readStats } from '../../stats/index.js'
 import type { Read } from '../../store/index.js'
 import { plural } from '../format.js'
-import type { Series } from '../shell/chart.js'
+import type { ChartSeries } from '../shell/chart.js'
 
 const shownDay = new Intl.DateTimeFormat('en-GB', {
   ...{ day: 'numeric', month: 'short', timeZone: 'UTC' },
@@ -18,14 +18,14 @@ const shownDay = new Intl.DateTimeFormat('en-GB', {
 export interface FiguresView {
   /** The days, as `12 Nov`. */
   labels: string[]
-  series: Series[]
+  series: ChartSeries[]
   totals: { label: string; value: number; rate: string | undefined; href: string }[]
   /** Whose rates these are, in words: the time that protection looks at, and what it counts. */
   window: string
   counts: string
   /** Against the rates at which protection warns and pauses. */
   rates: RateView[]
-  standing: Standing
+  standing: AccountStanding
   /** False while older logs are still being counted. */
   upToDate: boolean
 }
@@ -111,7 +111,7 @@ const countsOf = ({ minRecipients, countSimulator }: ProtectionSettings) =>
 function rateView(
   label: string,
   count: number,
-  { totals: { recipients } }: Standing,
+  { totals: { recipients } }: AccountStanding,
   { warn, pause }: { warn: number; pause: number },
 ): RateView {
   const rate = rateOf(count, recipients)

@@ -1,7 +1,7 @@
 import type { AccountBilling, PauseReason } from '../../billing/index.js'
 import type { Domain } from '../../domains/index.js'
 import { alarmOf, type ProtectionSettings, rateOf, shownRate } from '../../protection/index.js'
-import type { Endpoint } from '../../webhooks/index.js'
+import type { WebhookEndpoint } from '../../webhooks/index.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import type { FiguresView } from './figures.js'
@@ -19,7 +19,7 @@ interface Known {
   billing: AccountBilling
   domains: readonly Domain[]
   /** None for somebody who may not see them. */
-  endpoints: readonly Endpoint[]
+  endpoints: readonly WebhookEndpoint[]
   usage: readonly UsageView[]
   figures: Pick<FiguresView, 'standing'>
   settings: ProtectionSettings
@@ -123,7 +123,7 @@ function domainsOf(
 }
 
 function webhooksOf(
-  endpoints: readonly Endpoint[],
+  endpoints: readonly WebhookEndpoint[],
   to: (label: string, path: string) => Need['action'],
 ): Need[] {
   return endpoints.flatMap(({ id, url, enabled, failures, disabledBecause }): Need[] => {

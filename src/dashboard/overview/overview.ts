@@ -8,10 +8,10 @@ import type { Read } from '../../store/index.js'
 import { listEndpoints } from '../../webhooks/index.js'
 import { type WaitingView, whyWaits } from '../emails/waiting.js'
 import { type Moment, moment, plural } from '../format.js'
-import { type Answer, page } from '../shell/answer.js'
+import { type PageAnswer, page } from '../shell/answer.js'
 import type { Visit } from '../shell/visit.js'
-import { firstSteps, type Step } from './checklist.js'
-import type { OverviewDeps } from './deps.js'
+import { type ChecklistStep, firstSteps } from './checklist.js'
+import type { OverviewPageDeps } from './deps.js'
 import { type FiguresView, figuresOf } from './figures.js'
 import { type Need, needsOf } from './needs.js'
 import { type UsageView, usageOf } from './usage.js'
@@ -21,7 +21,7 @@ export interface OverviewView {
   account: string
   maySend: boolean
   needs: Need[]
-  steps: Step[]
+  steps: ChecklistStep[]
   figures: FiguresView
   waiting: WaitingNowView
   usage: UsageView[]
@@ -33,7 +33,7 @@ export interface OverviewView {
 const mostAudited = 20
 
 /** The front page of an account: what needs somebody, how its mail fares, what waits, what is used. */
-export async function showOverview(deps: OverviewDeps, visit: Visit): Promise<Answer> {
+export async function showOverview(deps: OverviewPageDeps, visit: Visit): Promise<PageAnswer> {
   const { account, base, now } = visit
   const { read } = deps.store
   const settings = deps.protection
@@ -87,7 +87,7 @@ const newestLooked = 500
 const gatesShown = 3
 
 async function waitingNow(
-  { store, gateOf }: Pick<OverviewDeps, 'store' | 'gateOf'>,
+  { store, gateOf }: Pick<OverviewPageDeps, 'store' | 'gateOf'>,
   { account, base, now }: { account: { id: string }; base: string; now: number },
 ): Promise<WaitingNowView> {
   const read: Read = store.read

@@ -11,7 +11,7 @@ import {
 import { contactTotal } from '../../contacts/index.js'
 import type { Store } from '../../store/index.js'
 import { type UsageView, usageOf } from '../overview/usage.js'
-import { type Answer, page } from '../shell/answer.js'
+import { type PageAnswer, page } from '../shell/answer.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 
@@ -35,7 +35,7 @@ const upTo = (limit: number | null) => (limit === null ? 'No limit' : count(limi
 export async function showPlan(
   { store, plans }: { store: Store; plans: Plans },
   { account, now, person }: Visit,
-): Promise<Answer> {
+): Promise<PageAnswer> {
   const { read } = store
   const billing = await readBilling(read, plans, account.id)
   const { plan, marketingPlan } = billing

@@ -1,11 +1,11 @@
-import { type Content, type Html, html } from '../shell/html.js'
+import { type Html, type HtmlContent, html } from '../shell/html.js'
 
 /**
  * The Markdown that `src/openapi` writes: paragraphs, lists, tables, headings, code and `<details>`. All text is escaped;
  * what it does not know stands there as it was written.
  */
 export function markdown(text: string): Html {
-  const blocks: Content[] = []
+  const blocks: HtmlContent[] = []
   const lines = text.split('\n')
   for (let line = lines.shift(); line !== undefined; line = lines.shift()) {
     const take = (fits: (next: string) => boolean) => {

@@ -7,7 +7,7 @@ import { ownUrl } from '../own-url.js'
 import { page } from '../shell/answer.js'
 import type { OpenPages } from '../shell/page.js'
 import { staticPath, staticRoutes } from '../shell/static-files.js'
-import type { Asked } from '../shell/visit.js'
+import type { AskedPage } from '../shell/visit.js'
 import { type ExampleDeps, exampleDomain } from './example.js'
 import { markdown } from './markdown.js'
 import { type Listed, listOperations, operationView } from './operation.js'
@@ -27,7 +27,7 @@ export function referencePages(open: OpenPages, pages: Pages, deps: ReferenceDep
   }
   const hasClient = existsSync(packageFile('dist/client/posthorn-client.tgz'))
 
-  open.get('/reference', 'open', async ({ request }: Asked) => {
+  open.get('/reference', 'open', async ({ request }: AskedPage) => {
     const { info, tags } = deps.document()
     const own = ownUrl(request)
     const view = {
@@ -43,7 +43,7 @@ export function referencePages(open: OpenPages, pages: Pages, deps: ReferenceDep
     return page('reference/list', view, { title: 'API reference' })
   })
 
-  open.get('/reference/:operation', 'open', async ({ params, request, now }: Asked) => {
+  open.get('/reference/:operation', 'open', async ({ params, request, now }: AskedPage) => {
     const found = all().find(({ id }) => id === params.operation)
     if (found === undefined) throw new ApiError('not_found', 'The API has no request of that name')
     const domain = await exampleDomain(deps, request)

@@ -1,8 +1,8 @@
-import { type Content, readPictures } from '../../mime/index.js'
+import { type MessageContent, readPictures } from '../../mime/index.js'
 import { frameDocument } from '../shell/frame.js'
 
 /** A mail's HTML as a frame shows it, with the pictures that the mail carries. */
-export async function framedMail(content: Content, raw: Buffer): Promise<string> {
+export async function framedMail(content: MessageContent, raw: Buffer): Promise<string> {
   const html = content.html ?? ''
   return frameDocument(carried.test(html) ? withPictures(html, await readPictures(raw)) : html)
 }

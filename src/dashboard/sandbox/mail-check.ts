@@ -4,14 +4,14 @@ import { hasRemotePictures } from '../shell/frame.js'
 import type { Tone } from './verdict-words.js'
 
 /** Something that filters, clients or readers hold against a mail, or that is as it should be. */
-export interface Finding {
+export interface MailFinding {
   check: string
   tone: Tone
   sentence: string
 }
 
 /** What can be seen without asking anybody: size, parts, headers, unsubscribing. The bad ones first. */
-export function checkMail(message: SandboxMessage): Finding[] {
+export function checkMail(message: SandboxMessage): MailFinding[] {
   const found = [
     ...sizeFindings(message),
     ...subjectFindings(message.subject),
@@ -23,7 +23,7 @@ export function checkMail(message: SandboxMessage): Finding[] {
   return found.sort((a, b) => rank[a.tone] - rank[b.tone])
 }
 
-const finding = (check: string, tone: Tone, sentence: string): Finding => ({
+const finding = (check: string, tone: Tone, sentence: string): MailFinding => ({
   check,
   tone,
   sentence,
@@ -32,7 +32,7 @@ const finding = (check: string, tone: Tone, sentence: string): Finding => ({
 // What of a mail Gmail shows before 'View entire message', in bytes of its HTML, as senders have measured it.
 const gmailClipBytes = 102 * 1024
 
-function sizeFindings({ content, sizeBytes }: SandboxMessage): Finding[] {
+function sizeFindings({ content, sizeBytes }: SandboxMessage): MailFinding[] {
   const html = Buffer.byteLength(content.html ?? '')
   if (content.html === undefined) return []
   const size = `The HTML has ${fileSize(html)}`
@@ -61,8 +61,8 @@ function sizeFindings({ content, sizeBytes }: SandboxMessage): Finding[] {
     : [clip]
 }
 
-function subjectFindings(subject: string): Finding[] {
-  const found: Finding[] = []
+function subjectFindings(subject: string): MailFinding[] {
+  const found: MailFinding[] = []
   const letters = subject.replace(/\P{L}/gu, '')
   if (subject.trim() === '') {
     return [
@@ -106,9 +106,9 @@ function subjectFindings(subject: string): Finding[] {
     : [finding('Subject', 'good', 'There is a subject, of a sensible form.')]
 }
 
-function partFindings({ content }: SandboxMessage): Finding[] {
+function partFindings({ content }: SandboxMessage): MailFinding[] {
   const { html, text, attachments } = content
-  const found: Finding[] = []
+  const found: MailFinding[] = []
   if (html === undefined && text === undefined) {
     return [finding('Parts', 'bad', 'There is neither HTML nor text to read.')]
   }
@@ -167,9 +167,9 @@ function partFindings({ content }: SandboxMessage): Finding[] {
   return found
 }
 
-function headerFindings({ content, from }: SandboxMessage): Finding[] {
+function headerFindings({ content, from }: SandboxMessage): MailFinding[] {
   const has = (name: string) => values(content, name).length
-  const found: Finding[] = []
+  const found: MailFinding[] = []
   if (from === '')
     found.push(
       finding(
@@ -196,7 +196,7 @@ function headerFindings({ content, from }: SandboxMessage): Finding[] {
   return found
 }
 
-function unsubscribeFindings({ content }: SandboxMessage): Finding[] {
+function unsubscribeFindings({ content }: SandboxMessage): MailFinding[] {
   const [header] = values(content, 'List-Unsubscribe')
   const [post] = values(content, 'List-Unsubscribe-Post')
   const check = 'Unsubscribing'
@@ -216,7 +216,7 @@ function unsubscribeFindings({ content }: SandboxMessage): Finding[] {
     ]
   }
   const targets = [...header.matchAll(/<([^<>]{1,2000})>/g)].map(([, url = '']) => url.trim())
-  const found: Finding[] = []
+  const found: MailFinding[] = []
   if (targets.length === 0) {
     return [
       finding(check, 'bad', 'List-Unsubscribe has no address in angle brackets (RFC 2369 §2).'),

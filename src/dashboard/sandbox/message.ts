@@ -29,7 +29,7 @@ const viewNames = [
   ...(['checks', 'clients', 'links'] as const),
 ]
 
-export interface Looked {
+export interface MessageLook {
   /** `?view=`; what cannot be read is the first that the message has. */
   view: string | null
   /** Pictures from elsewhere are shown in the frame. */
@@ -51,7 +51,7 @@ export function messageView(
   message: SandboxMessage,
   raw: Buffer,
   nowMs: number,
-  looked: Looked,
+  looked: MessageLook,
 ): MessageView {
   const { content } = message
   const first =
@@ -96,7 +96,7 @@ function tabs(message: SandboxMessage): { name: ViewName; label: string }[] {
   ]
 }
 
-type MakeView = (message: SandboxMessage, looked: Looked & { raw: Buffer }) => object
+type MakeView = (message: SandboxMessage, looked: MessageLook & { raw: Buffer }) => object
 
 // A page of a hundred addresses of two thousand characters would be slow.
 const maxUrlChars = 300

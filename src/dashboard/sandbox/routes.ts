@@ -6,14 +6,14 @@ import type { Store } from '../../store/index.js'
 import { file, page as inLayout, redirect } from '../shell/answer.js'
 import { frameHeaders } from '../shell/frame.js'
 import type { OpenPages } from '../shell/page.js'
-import type { Asked } from '../shell/visit.js'
+import type { AskedPage } from '../shell/visit.js'
 import { type FollowDeps, makeFollowLinks } from './follow-links.js'
 import { framedMail } from './frame.js'
 import { checkHtml } from './html-check.js'
 import { inboxView, listQuery, messageId, page } from './inbox.js'
 import { checkLinks } from './link-check.js'
 import { checkMail } from './mail-check.js'
-import { type Looked, messageView } from './message.js'
+import { type MessageLook, messageView } from './message.js'
 import { messageJson, summaryJson } from './message-json.js'
 import { makeWaitForMessage } from './wait.js'
 
@@ -26,7 +26,7 @@ export function sandboxRoutes(open: OpenPages, pages: Pages, deps: SandboxDeps):
   const { store, clock } = deps
   const waitForMessage = makeWaitForMessage(deps)
   const followLinks = makeFollowLinks(deps)
-  const showMessage = async (message: SandboxMessage, looked: Looked) => {
+  const showMessage = async (message: SandboxMessage, looked: MessageLook) => {
     const raw = await wanted(String(message.id), (id) => rawMessage(store, id))
     const view = messageView(message, raw, clock.now(), looked)
     return inLayout('sandbox/message', view, { title: view.subject })
@@ -66,7 +66,7 @@ export function sandboxRoutes(open: OpenPages, pages: Pages, deps: SandboxDeps):
     asJson(async () => ({ cleared: await clearMessages(store) })),
   )
 
-  open.get('/sandbox/:id', 'open', async ({ params, query }: Asked) => {
+  open.get('/sandbox/:id', 'open', async ({ params, query }: AskedPage) => {
     // `/sandbox/1.json`: a route's parameter is a whole segment.
     const [, number, extension] = /^(\d+)(\.json)?$/.exec(params.id ?? '') ?? []
     const message = await wanted(number, (id) => findMessage(store, id))

@@ -11,7 +11,7 @@ import { ApiError } from '../../errors/index.js'
 import type { Store } from '../../store/index.js'
 import { accountSwitches, setSwitches } from '../../tracking/index.js'
 import { fileSize } from '../format.js'
-import { type Answer, file, page, redirect } from '../shell/answer.js'
+import { file, type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
@@ -100,7 +100,7 @@ async function showSettings(
   { store, tracking }: SettingsDeps,
   { account, base, may }: Visit,
   faults = noFaults,
-): Promise<Answer> {
+): Promise<PageAnswer> {
   const logo = await logoOf(store.read, account.id)
   const own = await accountSwitches(store.read, account.id)
   const chosen = (flag: boolean | null) => (flag === null ? 'default' : flag ? 'on' : 'off')

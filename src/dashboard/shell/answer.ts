@@ -1,7 +1,7 @@
 import type { Faults } from './faults.js'
 
 /** What the audit log keeps of a POST that was done, or of a list that was taken away. */
-export interface Done {
+export interface AuditedAction {
   /** What was done, as `key.create`. */
   action: string
   /** To what: an id, a name or an address. */
@@ -17,7 +17,7 @@ interface Common {
    * Of a POST: what was done. Without it the log names the action and the path. Of a GET: which list is taken
    * away; that has a row of the log too, and few of them go on at once.
    */
-  audit?: Done
+  audit?: AuditedAction
 }
 
 export interface PageLook {
@@ -36,7 +36,7 @@ export interface PageLook {
 export type FileBody = string | Buffer | AsyncIterable<string | Buffer>
 
 /** What a page's handler answers with: made by `page`, `redirect`, `frame` and `file`. */
-export type Answer = Common &
+export type PageAnswer = Common &
   (
     | { kind: 'page'; template: string; view: object; look: PageLook }
     | { kind: 'redirect'; to: string; flash: string | undefined }
@@ -49,12 +49,12 @@ export function page<V extends object>(
   template: string,
   view: V,
   { headers = {}, audit, ...look }: PageLook & Common,
-): Answer {
+): PageAnswer {
   return { kind: 'page', template, view, look, headers, ...(audit && { audit }) }
 }
 
 /** 303 to a path of this appliance; `flash` is shown there once. */
-export function redirect(to: string, options: { flash?: string } & Common = {}): Answer {
+export function redirect(to: string, options: { flash?: string } & Common = {}): PageAnswer {
   return { kind: 'redirect', to, flash: undefined, ...options }
 }
 
@@ -62,7 +62,7 @@ export function redirect(to: string, options: { flash?: string } & Common = {}):
  * HTML that somebody else wrote, for an `<iframe sandbox>`: it runs nothing, is no origin, and loads nothing but
  * the pictures from elsewhere that whoever looks has asked for.
  */
-export function frame(html: string, { remotePictures = false } = {}): Answer {
+export function frame(html: string, { remotePictures = false } = {}): PageAnswer {
   return { kind: 'frame', html, remotePictures }
 }
 
@@ -71,6 +71,6 @@ export function file(
   body: FileBody,
   contentType: string,
   options: { saveAs?: string } & Common = {},
-): Answer {
+): PageAnswer {
   return { kind: 'file', body, contentType, saveAs: undefined, ...options }
 }

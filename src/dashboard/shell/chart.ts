@@ -2,7 +2,7 @@ import { scaleBand, scaleLinear } from 'd3-scale'
 import { area, line } from 'd3-shape'
 import { type Html, html } from './html.js'
 
-export interface Series {
+export interface ChartSeries {
   label: string
   /** The colour: by its class, as the page's policy lets no style in. */
   tone: 'c1' | 'c2' | 'c3' | 'c4'
@@ -14,7 +14,7 @@ export interface Chart {
   title: string
   /** Of the points, as `12 Nov`; the first, the middle and the last one are written below. */
   labels: readonly string[]
-  series: readonly Series[]
+  series: readonly ChartSeries[]
   /** `bars` stand on each other; `lines` are each for itself, the first with its area. */
   kind?: 'lines' | 'bars'
   /** How a value is written; whole numbers by default. */
@@ -61,7 +61,7 @@ export function chart(of: Chart): Html {
 ${sameAsTable(of, write)}</figure>`
 }
 
-function heightAt(series: readonly Series[], at: number, stacked: boolean): number {
+function heightAt(series: readonly ChartSeries[], at: number, stacked: boolean): number {
   const values = series.map(({ values }) => values[at] ?? 0)
   return stacked ? values.reduce((sum, value) => sum + value, 0) : Math.max(0, ...values)
 }
@@ -69,7 +69,7 @@ function heightAt(series: readonly Series[], at: number, stacked: boolean): numb
 type Along = ReturnType<typeof scaleBand<number>>
 type Up = ReturnType<typeof scaleLinear<number, number>>
 
-function lines(series: readonly Series[], along: Along, up: Up): Html[] {
+function lines(series: readonly ChartSeries[], along: Along, up: Up): Html[] {
   const middle = (at: number) => (along(at) ?? 0) + along.bandwidth() / 2
   return series.map(({ tone, values }, index) => {
     const points = [...values]
@@ -86,7 +86,12 @@ function lines(series: readonly Series[], along: Along, up: Up): Html[] {
   })
 }
 
-function bars(series: readonly Series[], labels: readonly string[], along: Along, up: Up): Html[] {
+function bars(
+  series: readonly ChartSeries[],
+  labels: readonly string[],
+  along: Along,
+  up: Up,
+): Html[] {
   const below = labels.map(() => 0)
   return series.map(
     ({ tone, values }) =>

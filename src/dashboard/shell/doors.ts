@@ -1,22 +1,22 @@
 import type { Clock } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
 import type { PageRequest } from '../../http/index.js'
-import { type Answer, redirect } from './answer.js'
-import { nowhere, type Surroundings } from './layout.js'
-import { accountPlaces, type Entry, navigation, operatorPlaces } from './navigation.js'
+import { type PageAnswer, redirect } from './answer.js'
+import { nowhere, type PageSurroundings } from './layout.js'
+import { accountPlaces, type NavigationEntry, navigation, operatorPlaces } from './navigation.js'
 import { cameFrom } from './own-page.js'
 import type { Action, People, Role, Session } from './people.js'
-import type { Asked, OperatorVisit, PersonVisit, Visit } from './visit.js'
+import type { AskedPage, OperatorVisit, PersonVisit, Visit } from './visit.js'
 
 /** Who comes in to the pages of one place, and what these have around them. */
-export interface Door<V extends Asked, A> {
+export interface Door<V extends AskedPage, A> {
   /** What the paths begin with. */
   prefix: string
   /** The visit, or where to go first. Throws an `ApiError`: 404 for what is not theirs, 403 for what they may not do. */
-  admit(asked: Asked, action: A): Promise<V | Answer>
-  around(visit: V): Promise<Surroundings>
+  admit(asked: AskedPage, action: A): Promise<V | PageAnswer>
+  around(visit: V): Promise<PageSurroundings>
   /** Around the page that says why somebody was not let in. */
-  outside(asked: Asked): Promise<Surroundings>
+  outside(asked: AskedPage): Promise<PageSurroundings>
   /** Of the log; undefined: the handlers write their own rows. */
   logged?: (visit: V) => { actor: PersonVisit['actor']; accountId: string | null }
   session(visit: V): Session | undefined
@@ -37,7 +37,7 @@ const mostLooks = 10_000
 /** Who is logged in sees so, whatever the page. */
 const outsideOf =
   ({ people, sandbox }: DoorDeps) =>
-  async ({ request }: Asked): Promise<Surroundings> => {
+  async ({ request }: AskedPage): Promise<PageSurroundings> => {
     const session = await people.sessionOf(request)
     if (session === undefined) return { ...nowhere, sandbox }
     const { person } = session
@@ -45,7 +45,7 @@ const outsideOf =
   }
 
 /** For pages before the log-in: everybody comes in, and who is logged in has their name on them. */
-export function openDoor(deps: DoorDeps): Door<Asked, 'open'> {
+export function openDoor(deps: DoorDeps): Door<AskedPage, 'open'> {
   const outside = outsideOf(deps)
   return {
     prefix: '',
@@ -92,7 +92,8 @@ export function operatorDoor(deps: DoorDeps): Door<OperatorVisit, Action> {
     session: ({ session }) => session,
     logged: ({ actor }) => ({ actor, accountId: null }),
     async around({ session, person, path, may }) {
-      const isShown = (entry: Entry) => may(entry.action) && deps.isThere(`/operator${entry.path}`)
+      const isShown = (entry: NavigationEntry) =>
+        may(entry.action) && deps.isThere(`/operator${entry.path}`)
       return {
         ...{ ...nowhere, sandbox, person },
         place: { name: 'Operator', href: '/operator' },
@@ -108,7 +109,7 @@ export function accountDoor(deps: DoorDeps): Door<Visit, Action> {
   const noteLook = makeNoteLook(deps)
   const outside = outsideOf(deps)
   const placeOf = (account: { id: string; name: string }, path: string, role: Role) => {
-    const isShown = (entry: Entry) =>
+    const isShown = (entry: NavigationEntry) =>
       people.may(role, entry.action) && deps.isThere(`/a/:account${entry.path}`)
     const base = `/a/${account.id}`
     return {
@@ -165,13 +166,13 @@ function makeNoteLook({ people, clock }: DoorDeps): (visit: Visit) => Promise<vo
   }
 }
 
-function personVisit(people: People, asked: Asked, session: Session): PersonVisit {
+function personVisit(people: People, asked: AskedPage, session: Session): PersonVisit {
   const { person } = session
   return { ...asked, session, person, actor: people.actorOf(session, asked.request) }
 }
 
 /** The accounts of a person, and the operator's pages. */
-async function placesOf(people: People, { person }: Session): Promise<Surroundings['others']> {
+async function placesOf(people: People, { person }: Session): Promise<PageSurroundings['others']> {
   const accounts = await people.membershipsOf(person.id)
   return [
     ...accounts.map(({ accountId, accountName }) => ({
@@ -182,7 +183,7 @@ async function placesOf(people: People, { person }: Session): Promise<Surroundin
 }
 
 /** After the log-in the page that was asked for; after a POST the one that it was sent from. */
-function toLogIn(request: PageRequest): Answer {
+function toLogIn(request: PageRequest): PageAnswer {
   return redirect(`/login?next=${encodeURIComponent(pageOf(request))}`)
 }
 

@@ -1,5 +1,5 @@
 import type { Faults } from './faults.js'
-import { type Content, type Html, html } from './html.js'
+import { type Html, type HtmlContent, html } from './html.js'
 
 export interface Field {
   name: string
@@ -114,7 +114,7 @@ function controlOf(of: Field, value: string, attributes: Html): Html {
   if (type === 'checkbox') {
     return html`<input type="checkbox"${attributes}${value !== '' && value !== 'off' && html` checked`}>`
   }
-  const filled: Content = type !== 'file' && value !== '' && html` value="${value}"`
+  const filled: HtmlContent = type !== 'file' && value !== '' && html` value="${value}"`
   return html`<input type="${type}"${attributes}${filled}>`
 }
 

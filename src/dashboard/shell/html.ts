@@ -6,7 +6,7 @@ export class Html {
   }
 }
 
-export type Content = Html | string | number | undefined | false | readonly Content[]
+export type HtmlContent = Html | string | number | undefined | false | readonly HtmlContent[]
 
 const entities: Record<string, string> = {
   '&': '&amp;',
@@ -17,7 +17,7 @@ const entities: Record<string, string> = {
 }
 
 /** HTML with values put in: a value is escaped unless `html` made it; nothing stands for undefined and false. */
-export function html(parts: TemplateStringsArray, ...values: Content[]): Html {
+export function html(parts: TemplateStringsArray, ...values: HtmlContent[]): Html {
   let text = parts[0] ?? ''
   for (const [index, value] of values.entries()) text += written(value) + (parts[index + 1] ?? '')
   return new Html(text)

@@ -5,7 +5,7 @@ import { render } from './render.js'
 import { builtOf, drawing, staticPath } from './static-files.js'
 
 /** What comes around a page. */
-export interface Surroundings {
+export interface PageSurroundings {
   navigation: NavigationView[]
   /** Whose pages these are: an account's name, 'Operator'; undefined without a session. */
   place: { name: string; href: string } | undefined
@@ -19,7 +19,7 @@ export interface Surroundings {
   sandbox: boolean
 }
 
-export const nowhere: Surroundings = {
+export const nowhere: PageSurroundings = {
   navigation: [],
   place: undefined,
   others: [],
@@ -33,7 +33,7 @@ export const nowhere: Surroundings = {
 export function layout(
   content: Html,
   { title, faults, editor, wide }: PageLook,
-  around: Surroundings,
+  around: PageSurroundings,
   nonce?: string,
 ): string {
   const named = [title, around.place?.name, 'Posthorn'].filter((part) => part !== undefined)

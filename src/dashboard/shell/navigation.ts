@@ -1,19 +1,19 @@
 import type { Action } from './people.js'
 
-export interface Entry {
+export interface NavigationEntry {
   label: string
   path: string
   action: Action
 }
 
 /** A few entries under one heading. */
-export interface Group {
+export interface NavigationGroup {
   label: string
-  entries: readonly Entry[]
+  entries: readonly NavigationEntry[]
 }
 
 /** Paths below `/a/:account`. What nobody has added as a page yet is left out. */
-export const accountPlaces: readonly Group[] = [
+export const accountPlaces: readonly NavigationGroup[] = [
   {
     label: 'Mail',
     entries: [
@@ -43,7 +43,7 @@ export const accountPlaces: readonly Group[] = [
 ]
 
 /** Paths below `/operator`. */
-export const operatorPlaces: readonly Group[] = [
+export const operatorPlaces: readonly NavigationGroup[] = [
   {
     label: 'Appliance',
     entries: [
@@ -81,10 +81,10 @@ export interface NavigationView {
 
 /** The places that somebody may see, with the one of `path` marked: the longest that begins it. */
 export function navigation(
-  groups: readonly Group[],
+  groups: readonly NavigationGroup[],
   base: string,
   path: string,
-  isShown: (entry: Entry) => boolean,
+  isShown: (entry: NavigationEntry) => boolean,
 ): NavigationView[] {
   const shown = groups.map(({ label, entries }) => ({ label, entries: entries.filter(isShown) }))
   const begins = (href: string) => path === href || path.startsWith(`${href}/`)

@@ -7,7 +7,7 @@ import {
   type Page as Sent,
   ShapeError,
 } from '../../http/index.js'
-import { type Answer, page, redirect } from './answer.js'
+import { type PageAnswer, page, redirect } from './answer.js'
 import {
   accountDoor,
   type Door,
@@ -20,28 +20,28 @@ import {
 import { type ExportSeats, makeExportSeats } from './exports.js'
 import { type Faults, faultsOf, formOf } from './faults.js'
 import { type Flash, makeFlash } from './flash.js'
-import type { Surroundings } from './layout.js'
+import type { PageSurroundings } from './layout.js'
 import { refuseOthersPosts } from './own-page.js'
 import type { Action } from './people.js'
 import { sendAnswer } from './send.js'
-import type { Asked, Filled, OperatorVisit, PersonVisit, Visit } from './visit.js'
+import type { AskedPage, FilledVisit, OperatorVisit, PersonVisit, Visit } from './visit.js'
 
 export type ShellDeps = Omit<DoorDeps, 'isThere'>
 
 /** Where the pages of one place are added. Paths are below the place: `/keys` for `/a/:account/keys`. */
 export interface SessionPages<V, A> {
-  get(path: string, action: A, show: (visit: V) => Promise<Answer>): void
+  get(path: string, action: A, show: (visit: V) => Promise<PageAnswer>): void
   post<F = undefined>(
     path: string,
     options: PostOptions<V, A, F>,
-    act: (visit: Filled<V, F>) => Promise<Answer>,
+    act: (visit: FilledVisit<V, F>) => Promise<PageAnswer>,
   ): void
 }
 
 export type AccountPages = SessionPages<Visit, Action>
 export type OperatorPages = SessionPages<OperatorVisit, Action>
 export type PersonPages = SessionPages<PersonVisit, 'own'>
-export type OpenPages = SessionPages<Asked, 'open'>
+export type OpenPages = SessionPages<AskedPage, 'open'>
 
 export interface PostOptions<V, A, F> {
   action: A
@@ -57,11 +57,11 @@ export interface PostOptions<V, A, F> {
    * The page that has the form, once more: for a form that does not fit and for a refusal of the domain's function.
    * It is answered as 422 (429 and 503 stay what they are), with the faults above the page and in it (`ui.field`).
    */
-  again?: (visit: V, faults: Faults) => Promise<Answer>
+  again?: (visit: V, faults: Faults) => Promise<PageAnswer>
 }
 
 /** A page that was added; the tests walk through all of them. */
-export interface Added {
+export interface AddedPage {
   method: 'GET' | 'POST'
   path: string
   action: string
@@ -74,17 +74,17 @@ export interface Shell {
   person: PersonPages
   /** Without a session: the log-in, the sandbox. */
   open: OpenPages
-  added: readonly Added[]
+  added: readonly AddedPage[]
 }
 
 /** The only way in for pages that know who looks at them. */
 export function makeShell(pages: Pages, deps: ShellDeps): Shell {
-  const added: Added[] = []
+  const added: AddedPage[] = []
   const isThere = (path: string) => added.some((one) => one.method === 'GET' && one.path === path)
   const doors = { ...deps, isThere }
   const flash = makeFlash(() => deps.clock.now())
   const seats = makeExportSeats()
-  const place = <V extends Asked, A extends string>(door: Door<V, A>) =>
+  const place = <V extends AskedPage, A extends string>(door: Door<V, A>) =>
     makePlace(pages, { ...deps, flash, added, seats }, door)
   return {
     account: place(accountDoor(doors)),
@@ -95,9 +95,9 @@ export function makeShell(pages: Pages, deps: ShellDeps): Shell {
   }
 }
 
-function makePlace<V extends Asked, A extends string>(
+function makePlace<V extends AskedPage, A extends string>(
   pages: Pages,
-  deps: ShellDeps & { flash: Flash; added: Added[]; seats: ExportSeats },
+  deps: ShellDeps & { flash: Flash; added: AddedPage[]; seats: ExportSeats },
   door: Door<V, A>,
 ): SessionPages<V, A> {
   const { clock, people, flash, added, seats } = deps
@@ -107,7 +107,7 @@ function makePlace<V extends Asked, A extends string>(
   async function serve<R extends Sent | undefined>(
     request: PageRequest,
     action: A,
-    handle: (visit: V, send: (answer: Answer) => Promise<Sent>) => Promise<R>,
+    handle: (visit: V, send: (answer: PageAnswer) => Promise<Sent>) => Promise<R>,
   ): Promise<Sent | R> {
     const asked = { ...askedOf(request), now: clock.now() }
     let visit: V | undefined
@@ -116,7 +116,7 @@ function makePlace<V extends Asked, A extends string>(
       const all = await (visit === undefined ? door.outside(asked) : door.around(visit))
       return { ...all, flash: message }
     }
-    const send = async (answer: Answer) => {
+    const send = async (answer: PageAnswer) => {
       const sent = await sendAnswer(answer, around)
       if (answer.kind === 'page' && flash.read(request) !== undefined) {
         return withCookie(sent, flash.forget)
@@ -178,11 +178,11 @@ function makePlace<V extends Asked, A extends string>(
 }
 
 /** Before the body of a POST is read: it comes from a page of ours, and a factor was given where that is asked for. */
-function sentAway<V extends Asked, A extends string>(
+function sentAway<V extends AskedPage, A extends string>(
   door: Door<V, A>,
   visit: V,
   sudo: boolean,
-): Answer | undefined {
+): PageAnswer | undefined {
   const { request } = visit
   refuseOthersPosts(request)
   const session = door.session(visit)
@@ -191,15 +191,15 @@ function sentAway<V extends Asked, A extends string>(
 }
 
 /** Gives the form to its handler. `done`: something was changed, which the audit log is to have. */
-async function act<V extends Asked, A extends string, F>(
+async function act<V extends AskedPage, A extends string, F>(
   visit: V,
   options: PostOptions<V, A, F>,
-  handler: (visit: Filled<V, F>) => Promise<Answer>,
-): Promise<{ answer: Answer; done: boolean }> {
+  handler: (visit: FilledVisit<V, F>) => Promise<PageAnswer>,
+): Promise<{ answer: PageAnswer; done: boolean }> {
   const { request } = visit
   try {
     const form = options.form && formOf(request.form, options.form)
-    const answer = await handler({ ...visit, form } as unknown as Filled<V, F>)
+    const answer = await handler({ ...visit, form } as unknown as FilledVisit<V, F>)
     return { answer, done: options.reads !== true }
   } catch (error) {
     const faults = faultsOf(error, request.form, options.form)
@@ -216,11 +216,11 @@ async function act<V extends Asked, A extends string, F>(
 }
 
 /** Notes in the audit log what was done, where this place's visitors are logged there. */
-async function note<V extends Asked, A extends string>(
+async function note<V extends AskedPage, A extends string>(
   { people, door }: { people: ShellDeps['people']; door: Door<V, A> },
   visit: V,
   action: A,
-  answer: Answer,
+  answer: PageAnswer,
 ): Promise<void> {
   const logged = door.logged?.(visit)
   if (logged === undefined) return
@@ -234,7 +234,7 @@ async function note<V extends Asked, A extends string>(
   })
 }
 
-function askedOf(request: PageRequest): Omit<Asked, 'now'> {
+function askedOf(request: PageRequest): Omit<AskedPage, 'now'> {
   const { params, query, form: fields, requestId, path } = request
   return { params, query, fields, requestId, path, request, form: undefined }
 }
@@ -258,8 +258,8 @@ const titles: Record<number, string> = {
 function errorAnswer(
   error: ApiError | ShapeError,
   requestId: string,
-  place: Surroundings['place'],
-): Answer {
+  place: PageSurroundings['place'],
+): PageAnswer {
   const status = error instanceof ShapeError ? 422 : error.status
   const title = titles[status] ?? (status >= 500 ? 'Not now' : 'That cannot be done')
   const headers = error instanceof ShapeError ? {} : error.headers

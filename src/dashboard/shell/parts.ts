@@ -1,10 +1,10 @@
 import { type Moment, moment } from '../format.js'
-import { type Content, type Html, html } from './html.js'
+import { type Html, type HtmlContent, html } from './html.js'
 import type { NavigationView } from './navigation.js'
 
 export type Tone = 'good' | 'bad' | 'doubt' | 'none'
 
-export interface Link {
+export interface PageLink {
   label: string
   href: string
 }
@@ -13,8 +13,8 @@ export interface Link {
 export function heading(of: {
   title: string
   lead?: string
-  back?: Link
-  actions?: readonly (Link & { primary?: boolean })[]
+  back?: PageLink
+  actions?: readonly (PageLink & { primary?: boolean })[]
   chip?: { text: string; tone: Tone }
 }): Html {
   const { title, lead, back, actions = [] } = of
@@ -47,7 +47,7 @@ export const copy = (value: string, label = 'Copy'): Html =>
   html`<span class="copy"><code>${value}</code><button type="button" data-copy hidden>${label}</button></span>`
 
 /** In the place of a list that has nothing yet: what would be here, and what to do. */
-export const empty = (of: { title: string; text?: string; action?: Link }): Html =>
+export const empty = (of: { title: string; text?: string; action?: PageLink }): Html =>
   html`<div class="card empty"><h2>${of.title}</h2>${of.text && html`<p>${of.text}</p>`}${
     of.action &&
     html`<p class="buttons"><a class="button primary" href="${of.action.href}">${of.action.label}</a></p>`
@@ -69,7 +69,7 @@ export const confirm = (of: {
   /** On the button that does it; the label by default. */
   button?: string
   /** More fields of the form. */
-  fields?: Content
+  fields?: HtmlContent
   /** Not destructive: without the red. */
   mild?: boolean
 }): Html =>
@@ -77,7 +77,7 @@ export const confirm = (of: {
 <form method="post" action="${of.action}"><p>${of.says}</p>${of.fields}<button class="${of.mild ? 'primary' : 'danger'}">${of.button ?? of.label}</button></form></details>`
 
 /** Links between the views of one thing. */
-export const tabs = (links: readonly (Link & { here?: boolean })[], label = 'Views'): Html =>
+export const tabs = (links: readonly (PageLink & { here?: boolean })[], label = 'Views'): Html =>
   html`<nav class="tabs" aria-label="${label}">${links.map(
     ({ label, href, here }) =>
       html`<a href="${href}"${here === true && html` aria-current="page"`}>${label}</a>`,
@@ -93,11 +93,11 @@ export const pager = (of: { newer?: string | undefined; older?: string | undefin
   }`
 
 /** Something that should be read before the rest. */
-export const notice = (content: Content, tone: Tone = 'doubt'): Html =>
+export const notice = (content: HtmlContent, tone: Tone = 'doubt'): Html =>
   html`<div class="notice ${tone}" role="status">${content}</div>`
 
 /** Names and values. */
-export const facts = (rows: readonly { label: string; value: Content }[]): Html =>
+export const facts = (rows: readonly { label: string; value: HtmlContent }[]): Html =>
   html`<dl class="facts">${rows.map(
     ({ label, value }) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`,
   )}</dl>`

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Page as Sent } from '../../http/index.js'
-import type { Answer } from './answer.js'
+import type { PageAnswer } from './answer.js'
 import { frameDocument, frameHeaders } from './frame.js'
-import { layout, type Surroundings } from './layout.js'
+import { layout, type PageSurroundings } from './layout.js'
 import { render } from './render.js'
 
 const own = "default-src 'self'; base-uri 'none'; form-action 'self'; object-src 'none'"
@@ -12,8 +12,8 @@ const toOwnPages = { 'Referrer-Policy': 'same-origin' }
 
 /** An answer as `http` sends it. `around` is called for pages alone. */
 export async function sendAnswer(
-  answer: Answer,
-  around: () => Promise<Surroundings>,
+  answer: PageAnswer,
+  around: () => Promise<PageSurroundings>,
 ): Promise<Sent> {
   const { headers = {} } = answer
   if (answer.kind === 'redirect') return { redirect: answer.to, headers }

@@ -1,4 +1,4 @@
-import { type Content, type Html, html } from './html.js'
+import { type Html, type HtmlContent, html } from './html.js'
 
 export interface Column {
   label: string
@@ -11,7 +11,7 @@ export function table(of: {
   /** What the rows are: read out, not seen. */
   caption: string
   columns: readonly Column[]
-  rows: readonly (readonly Content[])[]
+  rows: readonly (readonly HtmlContent[])[]
   /** So that it can be brought up to date where it stands (`data-live`). */
   id?: string
 }): Html {

@@ -2,7 +2,7 @@ import type { Form, PageRequest } from '../../http/index.js'
 import type { Action, Actor, Role, Session } from './people.js'
 
 /** A request, with what every handler of a page needs of it. */
-export interface Asked<F = undefined> {
+export interface AskedPage<F = undefined> {
   params: Record<string, string>
   query: URLSearchParams
   /** Of a POST with a form: what was sent, in its shape. */
@@ -17,7 +17,7 @@ export interface Asked<F = undefined> {
 }
 
 /** Of somebody who is logged in. */
-export interface PersonVisit<F = undefined> extends Asked<F> {
+export interface PersonVisit<F = undefined> extends AskedPage<F> {
   session: Session
   person: Session['person']
   /** For the audit log. */
@@ -40,4 +40,4 @@ export interface Visit<F = undefined> extends OperatorVisit<F> {
 }
 
 /** The same visit, whose form was read. */
-export type Filled<V, F> = Omit<V, 'form'> & { form: F }
+export type FilledVisit<V, F> = Omit<V, 'form'> & { form: F }

@@ -2,14 +2,14 @@ import { Readable } from 'node:stream'
 import { enums, optional, string, type } from 'superstruct'
 import { ApiError } from '../../errors/index.js'
 import {
-  type ImportCounts,
   importSuppressions,
   type LineFault,
+  type SuppressionImportCounts,
   type SuppressionReason,
   type SuppressionScope,
   suppressionReasons,
 } from '../../suppression/index.js'
-import { type Answer, page, redirect } from '../shell/answer.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
@@ -26,7 +26,7 @@ interface AddView {
   faults: Faults
 }
 
-interface ImportedView extends ImportCounts {
+interface ImportedView extends SuppressionImportCounts {
   base: string
   filename: string
   isTrial: boolean
@@ -51,7 +51,7 @@ const mostFaults = 100
 /** Addresses typed in, and a file of another service or of an export. */
 export function addPages(pages: AccountPages, deps: SuppressionPageDeps): void {
   const show = (template: string, title: string) => {
-    return async ({ account, base, query }: Visit, faults: Faults): Promise<Answer> => {
+    return async ({ account, base, query }: Visit, faults: Faults): Promise<PageAnswer> => {
       const email = query.get('email') ?? ''
       const choices = { reasons: reasonChoices, scopes: scopeChoices }
       const view: AddView = { base, accountId: account.id, email, faults, ...choices }
@@ -115,7 +115,7 @@ async function read(
   accountId: string,
   list: string | Buffer,
   how: How,
-): Promise<ImportCounts & { lines: LineFault[] }> {
+): Promise<SuppressionImportCounts & { lines: LineFault[] }> {
   const lines: LineFault[] = []
   const onFault = (fault: LineFault) => {
     if (lines.length < mostFaults) lines.push(fault)

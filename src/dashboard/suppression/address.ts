@@ -10,7 +10,7 @@ import {
   suppressionsOf,
 } from '../../suppression/index.js'
 import { type Moment, moment } from '../format.js'
-import { type Answer, page, redirect } from '../shell/answer.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
@@ -43,7 +43,7 @@ const longestNote = 200
 /** Why an address is suppressed, or that it is not: with the mail and the reply that caused it. */
 export function addressPages(pages: AccountPages, deps: SuppressionPageDeps): void {
   const { store, clock } = deps
-  const show = async (visit: Visit, faults: Faults): Promise<Answer> => {
+  const show = async (visit: Visit, faults: Faults): Promise<PageAnswer> => {
     const given = visit.query.get('email') ?? visit.fields.get('email') ?? ''
     const email = parseMailbox(given)?.address.toLowerCase()
     if (email === undefined) {

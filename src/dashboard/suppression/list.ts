@@ -5,7 +5,7 @@ import {
   type SuppressionReason,
   suppressionReasons,
 } from '../../suppression/index.js'
-import { type Answer, page } from '../shell/answer.js'
+import { type PageAnswer, page } from '../shell/answer.js'
 import type { Visit } from '../shell/visit.js'
 import type { SuppressionPageDeps } from './deps.js'
 import { reasonChips, type SuppressionView, suppressionView } from './view.js'
@@ -27,7 +27,7 @@ const pageSize = 50
 export async function listPage(
   { store: { read } }: SuppressionPageDeps,
   visit: Visit,
-): Promise<Answer> {
+): Promise<PageAnswer> {
   const { account, base, query, now } = visit
   const reason = suppressionReasons.find((one) => one === query.get('reason'))
   const scope = `suppression page ${account.id} ${reason ?? ''}`

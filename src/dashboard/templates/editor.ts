@@ -4,10 +4,10 @@ import type { EmailDeps } from '../../emails/index.js'
 import type { Form } from '../../http/index.js'
 import { findTemplate, type Samples, samplesOf } from '../../templates/index.js'
 import { plural } from '../format.js'
-import { type Answer, page } from '../shell/answer.js'
+import { type PageAnswer, page } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { Visit } from '../shell/visit.js'
-import { type Draft, type Preview, previewOf } from './preview.js'
+import { type DraftTemplate, previewOf, type TemplatePreview } from './preview.js'
 import type { RenderedPages } from './rendered.js'
 
 export interface EditorDeps extends EmailDeps {
@@ -23,8 +23,8 @@ interface EditorView {
   isNew: boolean
   slug: string
   version: number
-  draft: Draft
-  preview: Preview
+  draft: DraftTemplate
+  preview: TemplatePreview
   faults: Faults
   mayWrite: boolean
   list: string
@@ -38,11 +38,11 @@ interface EditorView {
 
 /** What is to be shown in the place of what is saved. */
 interface Typed {
-  draft: Draft
+  draft: DraftTemplate
   samples: Samples
 }
 
-const sample: Draft = {
+const sample: DraftTemplate = {
   subject: 'Welcome, {{ name }}',
   html: `<!doctype html>
 <html lang="en">
@@ -56,7 +56,11 @@ const sample: Draft = {
 }
 
 /** A template that is not saved yet, or not at all: of nothing, or a copy (`?from=slug`). */
-export async function showNew(deps: EditorDeps, visit: Visit, faults = noFaults): Promise<Answer> {
+export async function showNew(
+  deps: EditorDeps,
+  visit: Visit,
+  faults = noFaults,
+): Promise<PageAnswer> {
   const { store } = deps
   const { account, query } = visit
   const copied = query.get('from')
@@ -89,7 +93,7 @@ export async function showEditor(
   deps: EditorDeps,
   visit: Visit,
   faults = noFaults,
-): Promise<Answer> {
+): Promise<PageAnswer> {
   const { read } = deps.store
   const { account, base, params, person } = visit
   const saved = await findTemplate(read, account.id, params.slug ?? '')
@@ -130,7 +134,11 @@ export async function showEditor(
 const editorPage = (view: EditorView, title: string) =>
   page<EditorView>('templates/editor', view, { title, editor: true, wide: true })
 
-const draftOf = (saved: { subject: string; html: string; textBody: string | null }): Draft => ({
+const draftOf = (saved: {
+  subject: string
+  html: string
+  textBody: string | null
+}): DraftTemplate => ({
   ...{ subject: saved.subject, html: saved.html, textBody: saved.textBody ?? '' },
 })
 
@@ -158,7 +166,7 @@ const placesOf = (at: string, slug: string) => ({
 })
 
 /** The fault that a save was refused for stands beside its field, with its place. */
-function withFault(faults: Faults, { fault }: Preview): Faults {
+function withFault(faults: Faults, { fault }: TemplatePreview): Faults {
   if (fault?.field === undefined || faults === noFaults) return faults
   const { field, where, message } = fault
   return { ...faults, fields: { ...faults.fields, [field]: `${where}: ${message}` } }

@@ -2,7 +2,7 @@ import { templateSenders } from '../../automations/index.js'
 import type { EmailDeps } from '../../emails/index.js'
 import { listTemplates } from '../../templates/index.js'
 import { listed } from '../format.js'
-import { type Answer, page } from '../shell/answer.js'
+import { type PageAnswer, page } from '../shell/answer.js'
 import { html } from '../shell/html.js'
 import { time } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
@@ -10,7 +10,7 @@ import type { Visit } from '../shell/visit.js'
 const perPage = 50
 
 /** An account's templates by slug, with what sends them. */
-export async function showTemplates({ store }: EmailDeps, visit: Visit): Promise<Answer> {
+export async function showTemplates({ store }: EmailDeps, visit: Visit): Promise<PageAnswer> {
   const { account, base, query, now } = visit
   const after = query.get('after') ?? undefined
   const found = await listTemplates(store.read, account.id, { after, limit: perPage + 1 })

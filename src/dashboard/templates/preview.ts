@@ -12,14 +12,14 @@ import { hasRemotePictures } from '../shell/frame.js'
 import type { RenderedPages } from './rendered.js'
 
 /** What is in the editor's fields. */
-export interface Draft {
+export interface DraftTemplate {
   subject: string
   html: string
   textBody: string
 }
 
 /** What a draft makes of its sample values, or why it makes nothing. */
-export interface Preview {
+export interface TemplatePreview {
   /** Each variable that the draft names, with its sample value. */
   variables: { path: string; value: string }[]
   /** More than a form has room for are not asked for. */
@@ -59,9 +59,9 @@ const clippedBytes = 102 * 1024
 export async function previewOf(
   { renderer, rendered }: { renderer: Renderer; rendered: RenderedPages },
   accountId: string,
-  draft: Draft,
+  draft: DraftTemplate,
   samples: Samples,
-): Promise<Preview> {
+): Promise<TemplatePreview> {
   const { subject, html } = draft
   const unsaved = { accountId, subject, html, textBody: draft.textBody || null, versionId: null }
   const read = await readDraft(renderer, accountId, unsaved)
@@ -138,7 +138,7 @@ const nameOf = { subject: 'Subject', html: 'HTML', text: 'Text' } as const
 const excerptChars = 100
 
 function shownFault(
-  draft: Draft,
+  draft: DraftTemplate,
   { part, message, line = 0, column = 0 }: TemplateFault,
 ): FaultView {
   const field = part === null ? undefined : fieldOf[part]

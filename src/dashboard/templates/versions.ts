@@ -9,15 +9,15 @@ import {
   type Template,
 } from '../../templates/index.js'
 import { plural } from '../format.js'
-import { type Answer, page } from '../shell/answer.js'
-import { type Content, html } from '../shell/html.js'
+import { type PageAnswer, page } from '../shell/answer.js'
+import { type HtmlContent, html } from '../shell/html.js'
 import { time } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 
 const perPage = 50
 
 /** All versions of a template, the one in use first. */
-export async function showVersions({ store }: EmailDeps, visit: Visit): Promise<Answer> {
+export async function showVersions({ store }: EmailDeps, visit: Visit): Promise<PageAnswer> {
   const { account, base, params, query, now } = visit
   const { slug = '' } = params
   const after = versionIn(query.get('after'))
@@ -49,7 +49,7 @@ const mostLines = 300
 const mostChars = 30_000
 
 /** One version: what it changed of another one (`?against=`), by default of the one before. */
-export async function showVersion({ store }: EmailDeps, visit: Visit): Promise<Answer> {
+export async function showVersion({ store }: EmailDeps, visit: Visit): Promise<PageAnswer> {
   const { account, base, params, query, now } = visit
   const { slug = '' } = params
   const version = versionIn(params.version ?? '')
@@ -98,7 +98,7 @@ function partsOf(before: Template, after: Template) {
     .map(({ label, lines }) => ({ label, diff: shownDiff(lines) }))
 }
 
-function shownDiff(lines: readonly Difference[]): Content {
+function shownDiff(lines: readonly Difference[]): HtmlContent {
   let chars = 0
   let room = 0
   for (const one of lines) {
@@ -110,7 +110,7 @@ function shownDiff(lines: readonly Difference[]): Content {
   return html`${lines.slice(0, room).map(shownLine)}${rest > 0 && html`<span class="gap">${plural(rest, 'line')} more</span>`}`
 }
 
-function shownLine(one: Difference): Content {
+function shownLine(one: Difference): HtmlContent {
   if (one.kind === 'gap')
     return html`<span class="gap">${plural(one.lines, 'line')} as before</span>`
   const line = one.line.length > 500 ? `${one.line.slice(0, 500)}…` : one.line

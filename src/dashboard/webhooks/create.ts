@@ -1,7 +1,7 @@
 import { array, string, type } from 'superstruct'
 import { addEndpoint, chooseEvents, judgeTarget, webhookEvents } from '../../webhooks/index.js'
-import type { Once } from '../keys/once.js'
-import { type Answer, page } from '../shell/answer.js'
+import type { FormTokens } from '../keys/once.js'
+import { type PageAnswer, page } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
@@ -30,9 +30,12 @@ export interface SecretView {
 
 const CreateForm = type({ url: string(), events: array(string()), once: string() })
 
-export function createPages(pages: AccountPages, deps: WebhookPageDeps & { once: Once }): void {
+export function createPages(
+  pages: AccountPages,
+  deps: WebhookPageDeps & { once: FormTokens },
+): void {
   const { plans, once } = deps
-  const show = async ({ account, base }: Visit, faults: Faults): Promise<Answer> => {
+  const show = async ({ account, base }: Visit, faults: Faults): Promise<PageAnswer> => {
     const view: CreateView = {
       ...{ base, accountId: account.id, faults, events: eventChoices, once: once.token() },
       values: { url: '', events: webhookEvents },

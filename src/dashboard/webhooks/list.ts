@@ -1,7 +1,7 @@
 import { readBilling } from '../../billing/index.js'
 import { cursorOf, idInCursor, pageOf } from '../../store/index.js'
 import { listEndpoints } from '../../webhooks/index.js'
-import { type Answer, page } from '../shell/answer.js'
+import { type PageAnswer, page } from '../shell/answer.js'
 import type { Visit } from '../shell/visit.js'
 import type { WebhookPageDeps } from './deps.js'
 import { type EndpointView, endpointView } from './view.js'
@@ -23,7 +23,7 @@ const pageSize = 50
 export async function listPage(
   { store: { read }, plans }: WebhookPageDeps,
   visit: Visit,
-): Promise<Answer> {
+): Promise<PageAnswer> {
   const { account, base, query, now } = visit
   const scope = `webhooks page ${account.id}`
   const cursor = query.get('after')

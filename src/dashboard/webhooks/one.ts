@@ -5,7 +5,7 @@ import {
   readDeliveries,
   type WebhookDelivery,
 } from '../../webhooks/index.js'
-import { type Answer, page } from '../shell/answer.js'
+import { type PageAnswer, page } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
@@ -33,7 +33,7 @@ export async function showEndpoint(
   { store: { read } }: Pick<WebhookPageDeps, 'store'>,
   visit: Visit,
   faults: Faults,
-): Promise<Answer> {
+): Promise<PageAnswer> {
   const { account, base, params, query, now } = visit
   const found = await findEndpoint(read, account.id, params.id ?? '')
   const failed = query.get('show') === 'failed'

@@ -9,8 +9,8 @@ import {
   updateEndpoint,
 } from '../../webhooks/index.js'
 import { plural } from '../format.js'
-import type { Once } from '../keys/once.js'
-import { type Answer, page, redirect } from '../shell/answer.js'
+import type { FormTokens } from '../keys/once.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
@@ -49,12 +49,15 @@ const ChangeForm = type({ url: string(), events: array(string()) })
 const RotateForm = type({ overlap: enums(['0', '3600', '86400', '604800']), once: string() })
 
 /** URL, events, secret, and the end of an endpoint. */
-export function settingsPages(pages: AccountPages, deps: WebhookPageDeps & { once: Once }): void {
+export function settingsPages(
+  pages: AccountPages,
+  deps: WebhookPageDeps & { once: FormTokens },
+): void {
   const { store, once } = deps
   const endpointOf = ({ account, params }: Pick<Visit, 'account' | 'params'>) =>
     findEndpoint(store.read, account.id, params.id ?? '')
 
-  const show = async (visit: Visit, faults: Faults): Promise<Answer> => {
+  const show = async (visit: Visit, faults: Faults): Promise<PageAnswer> => {
     const { account, base, now } = visit
     const found = await endpointOf(visit)
     const { waiting, kept } = await countRequests(store.read, found.id, mostCounted + 1)

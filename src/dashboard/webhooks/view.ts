@@ -1,4 +1,4 @@
-import { type Endpoint, type WebhookDelivery, webhookEvents } from '../../webhooks/index.js'
+import { type WebhookDelivery, type WebhookEndpoint, webhookEvents } from '../../webhooks/index.js'
 import { type Moment, moment, plural } from '../format.js'
 import type { Tone } from '../shell/parts.js'
 
@@ -21,7 +21,7 @@ export interface EndpointView {
 
 /** `retried`: what waits there after an attempt that failed. */
 export function endpointView(
-  endpoint: Endpoint,
+  endpoint: WebhookEndpoint,
   base: string,
   now: number,
   retried?: Pick<WebhookDelivery, 'status' | 'error'>,
@@ -53,7 +53,7 @@ const titleOf = (url: string) =>
   url.length > longestTitle ? `${url.slice(0, longestTitle)}…` : url
 
 function stateOf(
-  { enabled, failures, disabledBecause }: Endpoint,
+  { enabled, failures, disabledBecause }: WebhookEndpoint,
   retried: Pick<WebhookDelivery, 'status' | 'error'> | undefined,
 ) {
   if (!enabled) {

@@ -5,26 +5,26 @@ import { settingName } from '../../config/index.js'
 import { messageOf, OperatorError } from '../../errors/index.js'
 import { type Problems, tableOf } from './fields.js'
 import { limitNames } from './limits.js'
-import { isHostName, isProviderName, readTable, type Table } from './table.js'
+import { isHostName, isProviderName, readTable, type ShapingTable } from './table.js'
 
 /** Both files, checked. Of each list of tables the last one that says something counts. */
 export interface ShapingData {
   readonly files: readonly string[]
-  readonly byDefault: readonly Table[]
-  readonly providers: ReadonlyMap<string, readonly Table[]>
+  readonly byDefault: readonly ShapingTable[]
+  readonly providers: ReadonlyMap<string, readonly ShapingTable[]>
   /** The operator's, by MX suffix. */
-  readonly mx: ReadonlyMap<string, readonly Table[]>
+  readonly mx: ReadonlyMap<string, readonly ShapingTable[]>
   /** The operator's, by recipient domain. */
-  readonly domains: ReadonlyMap<string, readonly Table[]>
+  readonly domains: ReadonlyMap<string, readonly ShapingTable[]>
   /** MX suffix → provider. */
   readonly providerOf: ReadonlyMap<string, string>
 }
 
 /** The last table of a provider that has the key. */
 export function lastOf<K extends 'mx' | 'like' | 'perHost'>(
-  tables: readonly Table[] | undefined,
+  tables: readonly ShapingTable[] | undefined,
   key: K,
-): Table[K] {
+): ShapingTable[K] {
   return tables?.findLast((table) => table[key] !== undefined)?.[key]
 }
 
@@ -33,11 +33,11 @@ export function lastOf<K extends 'mx' | 'like' | 'perHost'>(
  * throws one OperatorError that lists every problem of the first bad file.
  */
 export function loadShaping(files: readonly string[]): ShapingData {
-  const byDefault: Table[] = []
+  const byDefault: ShapingTable[] = []
   const kinds = {
-    providers: new Map<string, Table[]>(),
-    mx: new Map<string, Table[]>(),
-    domains: new Map<string, Table[]>(),
+    providers: new Map<string, ShapingTable[]>(),
+    mx: new Map<string, ShapingTable[]>(),
+    domains: new Map<string, ShapingTable[]>(),
   }
   let providerOf: ReadonlyMap<string, string> = new Map()
   for (const file of files) {
@@ -112,7 +112,7 @@ function checkedName(kind: string, name: string, problems: Problems): string {
   return ascii
 }
 
-function refuseIncomplete(tables: readonly Table[], problems: Problems): void {
+function refuseIncomplete(tables: readonly ShapingTable[], problems: Problems): void {
   for (const name of limitNames) {
     if (!tables.some(({ limits }) => limits[name] !== undefined)) {
       problems.push(
@@ -122,7 +122,10 @@ function refuseIncomplete(tables: readonly Table[], problems: Problems): void {
   }
 }
 
-function refuseBadLikes(providers: ReadonlyMap<string, readonly Table[]>, problems: Problems) {
+function refuseBadLikes(
+  providers: ReadonlyMap<string, readonly ShapingTable[]>,
+  problems: Problems,
+) {
   for (const [name, tables] of providers) {
     const like = lastOf(tables, 'like')
     if (like === undefined) continue
@@ -135,7 +138,7 @@ function refuseBadLikes(providers: ReadonlyMap<string, readonly Table[]>, proble
   }
 }
 
-function suffixesOf(providers: ReadonlyMap<string, readonly Table[]>, problems: Problems) {
+function suffixesOf(providers: ReadonlyMap<string, readonly ShapingTable[]>, problems: Problems) {
   const owners = new Map<string, string>()
   for (const [name, tables] of providers) {
     const suffixes = lastOf(tables, 'mx') ?? []

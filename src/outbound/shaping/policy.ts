@@ -2,7 +2,7 @@ import type { ShapingAction, ShapingAutomation } from './automation.js'
 import { lastOf, type ShapingData } from './data.js'
 import { limitNames, type ShapingLimits } from './limits.js'
 import type { SiteName } from './site-name.js'
-import type { Table } from './table.js'
+import type { ShapingTable } from './table.js'
 
 /** All that applies to a site, and where each value is written. */
 export interface Policy extends ShapingLimits {
@@ -25,7 +25,7 @@ const smallStart = 2
 /** Folds the tables that apply, the most specific one last: default, provider, MX, domain. */
 export function policyFor(data: ShapingData, site: SiteName): Policy {
   const provider = data.providers.get(site.provider ?? '')
-  const chain: (readonly Table[])[] = [
+  const chain: (readonly ShapingTable[])[] = [
     data.byDefault,
     data.providers.get(lastOf(provider, 'like') ?? '') ?? [],
     provider ?? [],
@@ -56,7 +56,7 @@ export function policyFor(data: ShapingData, site: SiteName): Policy {
 }
 
 /** The operator's automation takes the place of the one with the same name in the same table. */
-function automationsOf(tables: readonly Table[]): ShapingAutomation[] {
+function automationsOf(tables: readonly ShapingTable[]): ShapingAutomation[] {
   const byName = new Map<string, ShapingAutomation>()
   for (const automation of tables.flatMap((table) => table.automations)) {
     byName.set(automation.name, automation)

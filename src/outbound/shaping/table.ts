@@ -4,7 +4,7 @@ import { type Problems, readFields, type Settings, tableOf } from './fields.js'
 import { limitSettings, type ShapingLimits } from './limits.js'
 
 /** One table of one file. What it leaves out is up to the tables below it. */
-export interface Table {
+export interface ShapingTable {
   /** `/etc/posthorn/shaping.toml [providers.google]` */
   readonly from: string
   readonly limits: Partial<ShapingLimits>
@@ -37,7 +37,7 @@ export function readTable(
   given: unknown,
   where: { file: string; table: string; provider: boolean },
   problems: Problems,
-): Table {
+): ShapingTable {
   const place = `[${where.table}]`
   const from = `${where.file} ${place}`
   const { automation = [], ...fields } = tableOf(given, place, problems)

@@ -1,4 +1,4 @@
-import type { MxHost, TlsaRecord, Validated, ValidatedResolver } from '../../dns/index.js'
+import type { MxHost, TlsaRecord, ValidatedAnswer, ValidatedResolver } from '../../dns/index.js'
 import { isUsable, makeAnchors } from './dane-match.js'
 import type { TlsDemand } from './demand.js'
 
@@ -61,7 +61,7 @@ async function tlsaOf(
   target: string,
   host: string,
   port: number,
-): Promise<Validated<TlsaRecord>> {
+): Promise<ValidatedAnswer<TlsaRecord>> {
   const first = await dns.tlsa(`_${port}._tcp.${target}`)
   const settled = first.kind === 'failed' || (first.kind === 'records' && first.secure)
   return settled || target === host ? first : await dns.tlsa(`_${port}._tcp.${host}`)
