@@ -180,7 +180,7 @@ t.test('runs are moved, started over a list, and walked through without a trace'
   t.match(await json(...walked, '--event', 'signup@+1d', '--opens', 'one@+2h'), {
     refused: [{ reason: 'already_running' }],
   })
-  await refused(/--event: .+ no time/, ...walked, '--event', 'x@soon')
+  await refused(/--event: .+ is not a time/, ...walked, '--event', 'x@soon')
   await refused(/--opens is the key of a step/, ...walked, '--opens', 'ONE')
   await refused(/--payload is a JSON object/, ...walked, '--payload', '[]')
   await refused(/--at is a time/, ...walked, '--at', 'noon')
