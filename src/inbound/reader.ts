@@ -116,7 +116,7 @@ export function makeReader(deps: ReaderDeps): Reader {
       }
       const why = await watched(worker, clock, readTimeoutMs, listen)
       if (why !== undefined) {
-        outcomes[next] = { kind: 'broken off', why }
+        if (next < mails.length) outcomes[next] = { kind: 'broken off', why }
         log.warn({ cause: why }, 'Reading a report was broken off')
         await end()
       }
@@ -155,8 +155,13 @@ function watched(
       cancel()
       if (working === 0) cancel = clock.after(silenceMs, late)
     }
-    const fail = (error: Error) => done(error.message)
-    const exit = () => done('the thread has ended')
+    // An error may come before reports that were sent before it; Node hands over all of them before 'exit'. Ended at
+    // once, a mail that was read would be blamed for the one that was at fault.
+    let error: string | undefined
+    const fail = ({ message }: Error) => {
+      error = message
+    }
+    const exit = () => done(error ?? 'the thread has ended')
     const done = (why: string | undefined) => {
       ended = true
       cancel()
