@@ -12,7 +12,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
 import { databaseFile } from '../../src/store/dialect.js'
-import { type Appliance, freePort, initDataDir, openSink, serveAppliance } from './rig.js'
+import { freePort } from '../support/free-port.js'
+import { type Appliance, initDataDir, openSink, serveAppliance } from './rig.js'
 
 const { values } = parseArgs({
   options: {

@@ -1,12 +1,12 @@
 // Thorough: appliances that wait for an authority.
 import { writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { connect as tlsConnect } from 'node:tls'
 import t, { type Test } from 'tap'
 import { jsonOf, runCli } from '../cli/run.js'
 import { type AcmeDirectory, acmeDirectory } from '../support/acme-directory.js'
 import { acmeSettings } from '../support/acme-rig.js'
+import { freePort } from '../support/free-port.js'
 import { initSandbox, type Serving, serve } from '../support/process.js'
 import { makeTempDir } from '../support/store.js'
 import { testCertificates } from '../support/tls.js'
@@ -146,14 +146,4 @@ async function until<T>(look: () => Promise<T>): Promise<NonNullable<T>> {
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   throw new Error('It does not come')
-}
-
-/** A port that was free a moment ago: the directory has to know it before the appliance is there. */
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0))
-    })
-  })
 }

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import t from 'tap'
+import { freePort } from '../support/free-port.js'
 import { testCertificates } from '../support/tls.js'
 import { open, type Tester } from './open.js'
 
@@ -129,15 +130,6 @@ t.test('Postfix takes a chain of messages', { skip: !existsSync(smtpSink) }, asy
   await ended
   t.match(said, /mesg=200\s*$/, 'its own count')
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** smtp-sink says nothing when it is ready; it answers then. */
 async function reachable(port: number): Promise<void> {
