@@ -69,7 +69,7 @@ t.test('certificate renew says what is wrong, and gets it when that is mended', 
   t.match(refused.stdout, /no new certificate yet: .*\(connection\)/, refused.stderr)
   t.match(refused.stdout, /What mends it: let everybody reach port 80 of mail\.test/)
   t.match((await run('show', 'mail.test')).stdout, /What is wrong\s+.*\(connection\)/)
-  t.match((await run('renew', 'other.test')).stderr, /no name that ACME gets.*mail\.test/)
+  t.match((await run('renew', 'other.test')).stderr, /is not a name that ACME gets.*mail\.test/)
   directory.port80 = () => port
   const done = await run('renew', 'mail.test')
   t.match(done.stdout, /^mail\.test has a new certificate until /, done.stderr)
