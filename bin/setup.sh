@@ -83,7 +83,7 @@ require_compiler() {
 build_if_older() {
   # A build that failed or was interrupted leaves files too, so what counts is the mark of a good one.
   local mark=dist/.built
-  if [ -f $mark ] && [ -z "$(find src bin tsconfig.json tsconfig.build.json $lock -newer $mark -print -quit)" ]; then return 0; fi
+  if [ -f $mark ] && [ -z "$(find src bin tsconfig.json $lock -newer $mark -print -quit)" ]; then return 0; fi
   step 'Building'
   mkdir -p dist && touch dist/.building
   npm run --silent build:appliance >/dev/null && mv dist/.building $mark
