@@ -7,6 +7,7 @@ import {
   explainOne,
   findDeliveries,
   type GateOf,
+  lastSaid,
   type WaitingDelivery,
   type WhyWaiting,
 } from '../deliveries/index.js'
@@ -79,27 +80,24 @@ async function runTranscript(
   command: Command,
 ): Promise<void> {
   const place = placeOf(command)
-  const { waiting, ended, said } = await withStore(place, async ({ store: { read } }) => {
-    const found = await findKnown(read, given)
-    const [only] = [...found.waiting, ...found.ended]
-    return { ...found, said: only === undefined ? [] : await conversationOf(read, only) }
+  const { one, said } = await withStore(place, async ({ store: { read } }) => {
+    const { waiting, ended } = await findKnown(read, given)
+    const all = [...waiting, ...ended]
+    const [one, ...others] = all
+    if (one === undefined || others.length > 0) {
+      const list = all.map(({ id, recipient }) => `\n  ${id}  ${recipient}`).join('')
+      throw new OperatorError(`The email has several deliveries; choose one:${list}`)
+    }
+    return { one, said: options.all ? await conversationOf(read, one) : [] }
   })
-  const all = [
-    ...waiting.map((one) => ({ ...one, at: one.lastAttemptAt, text: one.lastTranscript })),
-    ...ended.map((one) => ({ ...one, at: one.endedAt, text: one.transcript })),
-  ]
-  const [one, ...others] = all
-  if (one === undefined || others.length > 0) {
-    const list = all.map(({ id, recipient }) => `\n  ${id}  ${recipient}`).join('')
-    throw new OperatorError(`The email has several deliveries; choose one:${list}`)
-  }
-  const { id, recipient, at, text } = one
+  const { id, recipient } = one
+  const { at, transcript: text } = lastSaid(one)
   if (place.json) {
     const attempts = said.map(({ at, transcript }) => ({ at: jsonTime(at), transcript }))
     const last = { id, recipient, at: jsonTime(at), transcript: text || null }
     return sayJson(options.all ? { ...last, attempts } : last)
   }
-  if (options.all && said.length > 1) {
+  if (said.length > 1) {
     for (const [i, { at, transcript }] of said.entries()) {
       say(`${i === 0 ? '' : '\n'}${shownTime(at)}`)
       sayText(transcript)

@@ -8,15 +8,17 @@ const mostKept = 30
 /** Keeps what was said in an attempt that ended `at` and has another one to come. */
 export async function keepTranscript(
   tx: Tx,
-  {
-    id,
-    attempts,
-    transcript,
-    at,
-  }: { id: number; attempts: number; transcript: string; at: number },
+  { attempts, id, at, transcript }: Said & { attempts: number },
 ): Promise<void> {
   if (transcript === '' || attempts > mostKept) return
   await insertTranscript(tx, { id, at, transcript })
+}
+
+/** What was said in one attempt of the delivery `id`. */
+interface Said {
+  id: number
+  at: number
+  transcript: string
 }
 
 /** An attempt of a delivery that was put off: when its result was written, which is the time of its event. */
@@ -48,26 +50,27 @@ export async function conversationOf(
   delivery: EndedDelivery | WaitingDelivery,
 ): Promise<{ at: number | null; transcript: string }[]> {
   const past = await readTranscripts(read, [delivery.id], mostKept)
-  const last =
-    'transcript' in delivery
-      ? { at: delivery.endedAt, transcript: delivery.transcript }
-      : { at: delivery.lastAttemptAt, transcript: delivery.lastTranscript }
-  const { at, transcript } = last
+  const { at, transcript } = lastSaid(delivery)
   // One that was put off stands with its delivery too, until another attempt comes; or the operator gives it up.
   if (!transcript || past.at(-1)?.transcript === transcript) return past
   return [...past, { at, transcript }]
 }
+
+/** What was said in the last attempt of a delivery; empty or null where no server was talked to. */
+export const lastSaid = (delivery: EndedDelivery | WaitingDelivery) =>
+  'transcript' in delivery
+    ? { at: delivery.endedAt, transcript: delivery.transcript }
+    : { at: delivery.lastAttemptAt, transcript: delivery.lastTranscript }
 
 /** `ids`: the deliveries' as JSON. */
 export const forgetDeferred = prepared<{ ids: string }, DeleteResult>((db, { ids }) =>
   db.deleteFrom('deferred_transcripts').where('delivery_id', 'in', idsOf(ids)),
 )
 
-const insertTranscript = prepared<{ id: number; at: number; transcript: string }, InsertResult>(
-  (db, { id, at, transcript }) =>
-    db
-      .insertInto('deferred_transcripts')
-      .values({ delivery_id: id, at, transcript })
-      // Two attempts in one millisecond are of a clock that was set back.
-      .onConflict((conflict) => conflict.doUpdateSet({ transcript })),
+const insertTranscript = prepared<Said, InsertResult>((db, { id, at, transcript }) =>
+  db
+    .insertInto('deferred_transcripts')
+    .values({ delivery_id: id, at, transcript })
+    // Two attempts in one millisecond are of a clock that was set back.
+    .onConflict((conflict) => conflict.doUpdateSet({ transcript })),
 )

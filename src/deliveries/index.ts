@@ -36,6 +36,7 @@ export {
 export {
   conversationOf,
   forgetDeferred,
+  lastSaid,
   type PastAttempt,
   readTranscripts,
 } from './deferred-transcripts.js'

@@ -1,5 +1,6 @@
 import {
   type EndedDelivery,
+  lastSaid,
   type PastAttempt,
   readTranscripts,
   type WaitingDelivery,
@@ -79,7 +80,7 @@ function conversations(
   const talks = new Map<MailHappening, string>()
   let left = transcriptChars
   for (const delivery of deliveries) {
-    const text = 'transcript' in delivery ? delivery.transcript : delivery.lastTranscript
+    const { transcript: text } = lastSaid(delivery)
     const line = lines.findLast(
       ({ deliveryId, what }) => deliveryId === delivery.id && attempts.has(what),
     )

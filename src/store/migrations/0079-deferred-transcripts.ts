@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { strict, withoutRowid } from '../dialect.js'
 
 /** What was said in each attempt that ended in another one to come; the last one's stands with its delivery. */
 export async function up({ schema }: Kysely<unknown>): Promise<void> {
@@ -8,6 +9,6 @@ export async function up({ schema }: Kysely<unknown>): Promise<void> {
     .addColumn('at', 'integer', (column) => column.notNull())
     .addColumn('transcript', 'text', (column) => column.notNull())
     .addPrimaryKeyConstraint('deferred_transcripts_key', ['delivery_id', 'at'])
-    .modifyEnd(sql`without rowid`)
+    .modifyEnd(sql`${strict}, ${withoutRowid}`)
     .execute()
 }
