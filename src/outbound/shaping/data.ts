@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { domainToASCII } from 'node:url'
-import { parse, TomlError } from 'smol-toml'
 import { settingName } from '../../config/index.js'
-import { messageOf, OperatorError } from '../../errors/index.js'
+import { OperatorError } from '../../errors/index.js'
+import { readToml } from '../../toml/index.js'
 import { type Problems, tableOf } from './fields.js'
 import { limitNames } from './limits.js'
 import { isHostName, isProviderName, readTable, type ShapingTable } from './table.js'
@@ -42,7 +41,7 @@ export function loadShaping(files: readonly string[]): ShapingData {
   let providerOf: ReadonlyMap<string, string> = new Map()
   for (const file of files) {
     const problems: Problems = []
-    const content = parsed(file)
+    const content = readToml(file, 'the shaping')
     byDefault.push(readTable(content.default, at(file, 'default'), problems))
     for (const [kind, tables] of Object.entries(kinds)) {
       for (const [name, given] of Object.entries(tableOf(content[kind], `[${kind}]`, problems))) {
@@ -156,19 +155,4 @@ function suffixesOf(providers: ReadonlyMap<string, readonly ShapingTable[]>, pro
     }
   }
   return owners
-}
-
-function parsed(file: string): Record<string, unknown> {
-  let content: string
-  try {
-    content = readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new OperatorError(`Cannot read the shaping ${file}: ${messageOf(error)}`)
-  }
-  try {
-    return parse(content)
-  } catch (error) {
-    if (!(error instanceof TomlError)) throw error
-    throw new OperatorError(`${file} is not valid TOML: ${error.message}`)
-  }
 }
