@@ -139,10 +139,7 @@ export async function forgetRuns(
   return gone
 }
 
-export const endedRuns = (
-  read: Read,
-  { automationId, after }: { automationId: string; after: string },
-) =>
+const endedRuns = (read: Read, { automationId, after }: { automationId: string; after: string }) =>
   read
     .selectFrom('automation_runs')
     .select(['id', 'ended_at'])

@@ -30,7 +30,7 @@ export { createAutomation, editAutomation } from './edit.js'
 export { type EngineDeps, makeEngineMemory, nextDueAt, runAutomations, runSome } from './engine.js'
 export { explainRun } from './explain.js'
 export { makeFollowAutomations } from './follow.js'
-export { endedRuns, forgetRuns, makeForgetContactEvents } from './forget.js'
+export { forgetRuns, makeForgetContactEvents } from './forget.js'
 export { afterMs, readHappening } from './happening.js'
 export {
   countHeld,

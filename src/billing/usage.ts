@@ -95,7 +95,7 @@ export async function subtractUsage(
 }
 
 /** `2026-11` and `2026-11-21`: the UTC month and day as their rows are called. */
-export function periodsAt(ms: number): { month: string; day: string } {
+function periodsAt(ms: number): { month: string; day: string } {
   const day = isoDay(ms)
   return { month: day.slice(0, 7), day }
 }

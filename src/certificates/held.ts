@@ -168,10 +168,7 @@ export function heldNames(dataDir: string): string[] {
   }
 }
 
-export function readHeld(
-  files: CertificateFiles,
-  source: HeldCertificate['source'],
-): HeldCertificate {
+function readHeld(files: CertificateFiles, source: HeldCertificate['source']): HeldCertificate {
   const pair = readCertificate(files)
   if (pair === undefined) throw new Error('No file of a certificate is named')
   const leaf = new X509Certificate(pair.cert)

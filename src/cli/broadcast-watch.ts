@@ -61,7 +61,7 @@ export interface SendingProgress {
 }
 
 /** How far a campaign is, and how fast by what was seen at earlier times. */
-export function progressOf(broadcast: Broadcast, samples: readonly Sample[]): SendingProgress {
+function progressOf(broadcast: Broadcast, samples: readonly Sample[]): SendingProgress {
   const done = broadcast.recipients - broadcast.waiting
   const total = Math.max(recipientCount(broadcast), broadcast.recipients)
   const [first] = samples

@@ -17,7 +17,7 @@ export function manPageCommand(program: Command): void {
 }
 
 /** The manual page in the macros of man(7); the same commands give the same bytes. */
-export function manPage(program: CommandNode): string {
+function manPage(program: CommandNode): string {
   const groups = [...new Set(program.children.map(({ group }) => group))]
   return [
     `.TH POSTHORN 1 "${madeOn(process.env)}" "Posthorn ${text(packageVersion())}" "User Commands"`,

@@ -141,7 +141,7 @@ const faults: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another name',
 }
 
-export function judgeCertificate(
+function judgeCertificate(
   { clock }: Pick<DoctorDeps, 'clock'>,
   subject: string,
   { validFrom, validTo, fault }: SeenCertificate,

@@ -48,7 +48,7 @@ const commands: ReadonlyMap<Phase, string> = new Map([
 export const failureText = ({ phase, cause, reply }: ConnectFailure): string =>
   reply && reply.code >= 400 ? replyText(reply) : `No connection (${phase}): ${cause}`
 
-export const nxdomainReply = 'The domain does not exist (DNS answers NXDOMAIN)'
+const nxdomainReply = 'The domain does not exist (DNS answers NXDOMAIN)'
 
 /** A delivery before this attempt. */
 export interface TriedSoFar {

@@ -62,7 +62,7 @@ export async function logIn(deps: PeopleDeps, attempt: Attempt): Promise<Entered
 }
 
 /** One sentence for all failures: who guesses learns nothing by it. */
-export const failedLogIn = () =>
+const failedLogIn = () =>
   new ApiError('validation_error', 'The address and the password do not belong together', {
     status: 422,
   })

@@ -36,7 +36,7 @@ export interface FiguresQuestion {
 
 export type KeyFilter = { is: string } | { beginsWith: string }
 
-export const maxDays = 366
+const maxDays = 366
 export const maxLimit = 100
 const usualLimit = 20
 const usualDays = 30

@@ -15,9 +15,9 @@ import type { PostAnswer } from './post.js'
 export type Job = Omit<WebhookJobRow, 'id'> & { id: number }
 
 /** interface.md, 'Delivery and retry': what follows each failure; after one more it is dropped. */
-export const retryDelaysMs = [5_000, 10_000, 20_000, 40_000] as const
+const retryDelaysMs = [5_000, 10_000, 20_000, 40_000] as const
 /** Events dropped in a row, after which the endpoint is disabled. */
-export const maxFailures = 30
+const maxFailures = 30
 
 type Final = Exclude<PostAnswer, { kind: 'stopped' }>
 

@@ -2,7 +2,7 @@ import { type EmailFilter, type EmailSummary, listEmails } from '../../emails/in
 import type { Read } from '../../store/index.js'
 
 /** More than a spreadsheet is good for; the API has all of it. */
-export const maxExported = 100_000
+const maxExported = 100_000
 const perPage = 500
 
 const columns = [

@@ -122,7 +122,7 @@ async function isMailOf(read: Read, accountId: string, id: string): Promise<bool
 }
 
 /** Where the page before ended: a mail's id, which people may change as they like. */
-export function cursorIn(query: URLSearchParams): string | undefined {
+function cursorIn(query: URLSearchParams): string | undefined {
   const before = query.get('before') ?? ''
   if (before === '') return undefined
   if (isoDate.test(before) && before.length === 36) return before

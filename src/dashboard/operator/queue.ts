@@ -29,7 +29,7 @@ export function queuePages(pages: OperatorPages, deps: OperatorPageDeps): void {
 }
 
 /** The list of what fits the choice in the address, the longest waiting first. */
-export async function queuePage(deps: OperatorPageDeps, visit: OperatorVisit): Promise<PageAnswer> {
+async function queuePage(deps: OperatorPageDeps, visit: OperatorVisit): Promise<PageAnswer> {
   const { store, running } = deps
   const { query, now } = visit
   const choice = choiceIn((name) => query.get(name))

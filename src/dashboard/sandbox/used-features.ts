@@ -187,7 +187,7 @@ interface CssPiece {
  * Takes a style sheet, or the inside of a `style` attribute, apart in one pass, as CSS Syntax 3 §3.3 would: comments
  * left out, strings and brackets whole. Nothing in it is an error: mail has the CSS that it has.
  */
-export function* cssPieces(css: string): Generator<CssPiece> {
+function* cssPieces(css: string): Generator<CssPiece> {
   let text = ''
   let depth = 0
   const piece = (ender: string): CssPiece | undefined => {
