@@ -1,3 +1,4 @@
+import { cpus } from 'node:os'
 import { type Clock, pause } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { isPassing, type Store, type Tx } from '../store/index.js'
@@ -20,10 +21,12 @@ export interface Piece<T> {
 const piecesAWrite = 20
 const bytesAWrite = 4 * 1024 * 1024
 const msAWrite = 5
-// It rests four times as long as it worked, so that it takes a fifth of the time at most.
-const restFactor = 4
+// Of the time it takes a fifth while the machine is idle, and a fiftieth while the processors are busy.
+const mostOfTime = 0.2
+const leastOfTime = 0.02
 const leastRestMs = 1
 const mostSliceMs = 20
+const idleEveryMs = 1_000
 
 /**
  * Does `work` for one piece after another, in writes that are bounded by number, bytes and time, with a rest
@@ -68,10 +71,36 @@ export async function inSlices<T>(
   }
 }
 
-/** Leaves the disk and the turn to others for some times what was taken; what it waited for its turn is not. */
+/**
+ * Leaves the disk, the turn and the processors to others for some times what was taken, the longer the busier
+ * the machine is; what it waited for its turn is not counted.
+ */
 export async function rest(clock: Clock, tookMs: number, signal: AbortSignal): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
   if (tookMs >= leastRestMs) {
-    await pause(clock, restFactor * Math.min(mostSliceMs, tookMs), signal)
+    await pause(clock, restFactor(idleShare(clock)) * Math.min(mostSliceMs, tookMs), signal)
   }
+}
+
+/** How many times as long as it worked it rests, with this share of the processors idle (0 to 1). */
+export function restFactor(idle: number): number {
+  return 1 / Math.max(leastOfTime, mostOfTime * idle ** 2) - 1
+}
+
+let lastTimes = { at: Number.NEGATIVE_INFINITY, idle: 0, all: 0 }
+let lastIdle = 1
+
+/** What share of the machine's processors did nothing in the last second or so. */
+function idleShare(clock: Clock): number {
+  const at = clock.now()
+  if (at - lastTimes.at < idleEveryMs && at >= lastTimes.at) return lastIdle
+  const times = { at, idle: 0, all: 0 }
+  for (const { times: of } of cpus()) {
+    times.idle += of.idle
+    times.all += of.user + of.nice + of.sys + of.irq + of.idle
+  }
+  const passed = times.all - lastTimes.all
+  if (passed > 0) lastIdle = Math.min(1, Math.max(0, (times.idle - lastTimes.idle) / passed))
+  lastTimes = times
+  return lastIdle
 }

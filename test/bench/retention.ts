@@ -12,7 +12,9 @@ import { spawnSync } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
-import { databaseFile } from '../../src/store/index.js'
+import { systemClock } from '../../src/clock/index.js'
+import { countNextBodies } from '../../src/retention/index.js'
+import { databaseFile, makeTurns, openStore } from '../../src/store/index.js'
 import { cliEntry } from '../support/process.js'
 import { fillOldMails } from './fill-old-mails.js'
 import {
@@ -55,6 +57,7 @@ if (newest() === '') {
   console.log(`filled in ${tookS} s`)
 }
 if (rounds === 0) process.exit(0)
+await countBodies()
 const databaseMb = statSync(file).size / 1e6
 const newestOld = newest()
 const sums = { without: newSum(), with: newSum() }
@@ -112,6 +115,14 @@ async function measure(kind: keyof typeof sums): Promise<void> {
   // What is left leaves before the next measure begins.
   for (let last = -1; last !== sink.count(); await sleep(2_000)) last = sink.count()
   await appliance.stop()
+  await countBodies()
+}
+
+/** So that the next run of retention begins with what is to be deleted, not with what these measures sent. */
+async function countBodies(): Promise<void> {
+  const store = openStore({ dataDir, clock: systemClock, turns: makeTurns(), slot: 0 })
+  while ((await countNextBodies({ store })).more);
+  await store.close()
 }
 
 function mail() {
