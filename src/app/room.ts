@@ -2,6 +2,7 @@ import { statfsSync } from 'node:fs'
 import { type Clock, pause } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
+import { databaseTrouble } from '../store/index.js'
 import type { SystemdNotifier } from './notify.js'
 
 export interface RoomOptions {
@@ -50,8 +51,9 @@ const noRoomBytes = 1_048_576
 function isFull(error: unknown, dataDir: string): boolean {
   for (let one = error; one instanceof Error; one = one.cause) {
     const code = 'code' in one ? String(one.code) : ''
-    if (/^(ENOSPC|EDQUOT|SQLITE_FULL)$/.test(code)) return true
-    if (/^SQLITE_(IOERR|CANTOPEN)/.test(code)) {
+    const trouble = databaseTrouble(one)
+    if (code === 'ENOSPC' || code === 'EDQUOT' || trouble === 'full') return true
+    if (trouble === 'failing' || trouble === 'denied') {
       const { bavail, bsize, files, ffree } = statfsSync(dataDir)
       return bavail * bsize < noRoomBytes || (files > 0 && ffree === 0)
     }

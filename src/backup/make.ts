@@ -8,6 +8,7 @@ import { OperatorError } from '../errors/index.js'
 import {
   copyDatabase,
   databaseFile,
+  databaseTrouble,
   diskRoom,
   type Inspection,
   inspectDatabase,
@@ -216,11 +217,9 @@ async function askRoom({ dataDir, dir, compress }: BackupOptions): Promise<void>
 
 const inMegabytes = (bytes: number) => `${Math.ceil(bytes / 1_000_000).toLocaleString('en-GB')} MB`
 
-// SQLITE_IOERR_SHMSIZE: no room for the index of the copy's log.
 const isFull = (error: unknown): boolean =>
-  error instanceof Error &&
-  'code' in error &&
-  /^(ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR_SHMSIZE)$/.test(String(error.code))
+  databaseTrouble(error) === 'full' ||
+  (error instanceof Error && 'code' in error && /^(ENOSPC|EDQUOT)$/.test(String(error.code)))
 
 const full = (dir: string, cause: unknown) =>
   new OperatorError(`The disk of ${basename(dir) === '' ? '/' : dir} is full: no backup was made`, {

@@ -1,4 +1,5 @@
 import { ApiError, exitStatus, messageOf, OperatorError } from '../errors/index.js'
+import { databaseTrouble } from '../store/index.js'
 import { styled, visibleLines } from './output.js'
 
 /** What went wrong: for a person in a sentence with its advice, for a program apart. */
@@ -66,7 +67,7 @@ function nameOf(error: OperatorError | ApiError): string {
 /** With what status the command ends: see `exitStatus`. */
 export function statusOf(error: unknown): number {
   const cause = error instanceof OperatorError ? (error.cause ?? error) : error
-  if (/^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(cause))) return exitStatus.damaged
+  if (databaseTrouble(cause) === 'damaged') return exitStatus.damaged
   return error instanceof OperatorError ? error.status : exitStatus.failed
 }
 
@@ -76,22 +77,23 @@ const codeOf = (error: unknown) =>
 /** Undefined for what neither the operating system nor SQLite has said. */
 function adviceFor(error: unknown): string | undefined {
   const code = codeOf(error)
-  switch (code) {
+  const trouble = databaseTrouble(error)
+  switch (trouble ?? code) {
     case 'EACCES':
     case 'EPERM':
-    case 'SQLITE_CANTOPEN':
-    case 'SQLITE_READONLY':
+    case 'denied':
       return 'Run it as root or as the user that the data directory belongs to'
     case 'EADDRINUSE':
       return 'Another program has this port: stop it or choose another port in the settings'
     case 'EADDRNOTAVAIL':
       return 'No interface of this machine has this address: change it in the settings'
     case 'ENOSPC':
-    case 'SQLITE_FULL':
+    case 'full':
       return 'The disk is full'
-    case 'SQLITE_BUSY':
+    case 'busy':
       return 'Another process is writing to the database: try again'
+    case 'damaged':
+      return 'Restore the database from a backup'
   }
-  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return 'Restore the database from a backup'
-  return /^(E[A-Z0-9]+|SQLITE_.+)$/.test(code) ? '' : undefined
+  return trouble !== undefined || /^E[A-Z0-9]+$/.test(code) ? '' : undefined
 }

@@ -15,6 +15,7 @@ import {
 } from 'kysely'
 import { keepNewest } from '../bounded/index.js'
 import { type OnFault, reportFault } from './fault.js'
+import type { Read } from './schema.js'
 
 /**
  * Everything that is SQLite's own lives in this file: how a connection is opened and set,
@@ -46,6 +47,14 @@ export const cell = <T>(place: number) => sql<T>`line.value ->> ${sql.lit(place)
 
 /** A column as no index knows it: where one value has most of the rows, its index is the long way to a few of them. */
 export const unindexed = <T>(column: string) => sql<T>`+${sql.ref(column)}`
+
+/** The number of the row that was last put into this table, also when it is gone; 0 if there was none. */
+export async function lastNumber(read: Read, table: 'webhook_jobs'): Promise<number> {
+  const { rows } = await sql<{
+    seq: number
+  }>`select seq from sqlite_sequence where name = ${table}`.execute(read)
+  return rows[0]?.seq ?? 0
+}
 
 export const databaseFile = (dataDir: string) => join(dataDir, 'posthorn.db')
 

@@ -42,6 +42,28 @@ function faultIn(error: unknown): StoreFault['kind'] | undefined {
   return /^SQLITE_IOERR_(DIR_)?FSYNC$/.test(code) ? 'unsynced' : undefined
 }
 
+/**
+ * What is wrong with the database, for who has to tell somebody: `denied` it cannot be opened or written, `full` the
+ * disk has no room, `failing` it gives errors, `busy` another process writes, `damaged` the file is; undefined for an
+ * error that is not the database's.
+ */
+export type DatabaseTrouble = 'denied' | 'full' | 'failing' | 'busy' | 'damaged' | 'other'
+
+export function databaseTrouble(error: unknown): DatabaseTrouble | undefined {
+  const code = sqliteCode(error)
+  if (code === undefined) return undefined
+  return troubles.find(([, pattern]) => pattern.test(code))?.[0] ?? 'other'
+}
+
+const troubles: readonly (readonly [DatabaseTrouble, RegExp])[] = [
+  ['damaged', /^SQLITE_(CORRUPT|NOTADB)/],
+  ['denied', /^SQLITE_(CANTOPEN|READONLY)/],
+  // The second: no room for the index of the log.
+  ['full', /^SQLITE_(FULL|IOERR_SHMSIZE)/],
+  ['busy', /^SQLITE_BUSY/],
+  ['failing', /^SQLITE_IOERR/],
+]
+
 /** `SQLITE_…`, or undefined for an error that is not the database's. */
 export function sqliteCode(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined

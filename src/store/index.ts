@@ -11,7 +11,7 @@ import { joinTurns } from './turns.js'
 
 export { copyDatabase } from './copy.js'
 export { cursorOf, idInCursor, pageOf, textCursorOf, textInCursor } from './cursor.js'
-export { cell, databaseFile, idsIn, idsOf, rowsOf, unindexed } from './dialect.js'
+export { cell, databaseFile, idsIn, idsOf, lastNumber, rowsOf, unindexed } from './dialect.js'
 export { type DiskRoom, diskRoom } from './disk-room.js'
 export { copyDurably, removeDurably, renameDurably, writeDurably } from './durable.js'
 /**
@@ -28,7 +28,7 @@ export {
   storedTexts,
   writeExtras,
 } from './extras.js'
-export { isPassing, type OnFault, type StoreFault } from './fault.js'
+export { databaseTrouble, isPassing, type OnFault, type StoreFault } from './fault.js'
 export { type FoundDatabase, findDatabase } from './found.js'
 export { giveBackPages, readPages, vacuumStore } from './give-back-pages.js'
 export type { Tx, Write } from './group-commit.js'

@@ -1,10 +1,9 @@
 import { setMaxListeners } from 'node:events'
-import { sql } from 'kysely'
 import { type Clock, pause } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
-import { eachApart, type Read, type Store } from '../store/index.js'
+import { eachApart, lastNumber, type Read, type Store } from '../store/index.js'
 import { type Delivering, openEndpointLine } from './deliver.js'
 import { type EndpointLane, makeLane } from './lane.js'
 import { type Job, setAside } from './settle.js'
@@ -55,10 +54,10 @@ export async function openCourier(deps: CourierDeps): Promise<Courier> {
   setMaxListeners(0, ending.signal)
   const routes = makeRoutes(deps, { stopping: stopping.signal, ending: ending.signal })
   let refreshAt = 0
-  let lastSeen = await lastJobId(store.read)
+  let lastSeen = await lastNumber(store.read, 'webhook_jobs')
 
   const takeNew = async () => {
-    const last = await lastJobId(store.read)
+    const last = await lastNumber(store.read, 'webhook_jobs')
     while (lastSeen < last) {
       const jobs = await jobsAfter(store.read, lastSeen)
       for (const job of jobs) await routes.offer(job)
@@ -190,14 +189,6 @@ function makeRoutes(
       for (const { line } of routes.values()) line.close()
     },
   }
-}
-
-/** Of the last job that was ever queued, also when it is gone. */
-async function lastJobId(read: Read): Promise<number> {
-  const { rows } = await sql<{
-    seq: number
-  }>`select seq from sqlite_sequence where name = 'webhook_jobs'`.execute(read)
-  return rows[0]?.seq ?? 0
 }
 
 const jobsAfter = (
