@@ -21,10 +21,12 @@ export const maxNameLength = 200
 // RFC 5321 §4.5.3.1: octets of a local part, and of a path without its angle brackets.
 const maxLocalOctets = 64
 const maxPathOctets = 254
+const maxHostLength = 253
 // Nothing longer can be valid: a name with every character escaped, then an address.
 const maxInputLength = 1000
 
 const unsafe = /[\p{Cc}\p{Cs}\u2028\u2029]/u
+const plainText = /[^<@;>"]+/y
 const quotedText = /"((?:[^"\\]|\\.)*)"/uy
 const atom =
   /^[\w!#$%&'*+\-/=?^`{|}~\u0080-\u{10ffff}]+(?:\.[\w!#$%&'*+\-/=?^`{|}~\u0080-\u{10ffff}]+)*$/u
@@ -32,6 +34,10 @@ const atom =
 const invisible = /\p{Z}|(?![\u200c\u200d])\p{Cf}/u
 // An underscore is no part of a host name (RFC 952), but DNS has such names and mail goes there.
 const hostName = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+// An atom and a host name in ASCII and lower case: there is one way of writing them.
+const usual =
+  /^([\w!#$%&'*+\-/=?^`{|}~]+(?:\.[\w!#$%&'*+\-/=?^`{|}~]+)*)@((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)$/
 
 // Dots anywhere: docomo and KDDI gave out such addresses for years, and both take them in quotes.
 const dottedAtom = /^[\w!#$%&'*+\-/=?^`{|}~.]+$/
@@ -43,10 +49,12 @@ export function parseMailbox(input: string): Mailbox | undefined {
   const text = input.trim()
   if (!text.endsWith('>')) return parseAddress(text)
   const phrase = readPhrase(text)
-  if (phrase === undefined || [...phrase.name].length > maxNameLength) return undefined
+  if (phrase === undefined || isLongName(phrase.name)) return undefined
   const mailbox = parseAddress(text.slice(phrase.end + 1, -1))
   return mailbox && phrase.name !== '' ? { name: phrase.name, ...mailbox } : mailbox
 }
+
+const isLongName = (name: string) => name.length > maxNameLength && [...name].length > maxNameLength
 
 /** The words before the `<`, and where that is. */
 function readPhrase(text: string): { name: string; end: number } | undefined {
@@ -63,14 +71,30 @@ function readPhrase(text: string): { name: string; end: number } | undefined {
       name += unquote(quoted)
       i = quotedText.lastIndex
     } else {
-      name += char
-      i++
+      plainText.lastIndex = i
+      const plain = plainText.exec(text)?.[0] ?? ''
+      name += plain
+      i += plain.length
     }
   }
   return undefined
 }
 
 function parseAddress(text: string): Mailbox | undefined {
+  return parseUsual(text) ?? parseUnusual(text)
+}
+
+/** What nearly all addresses are; undefined for others, good or not. */
+function parseUsual(text: string): Mailbox | undefined {
+  if (text.length > maxPathOctets) return undefined
+  const [, local = '', domain = ''] = usual.exec(text) ?? []
+  if (local === '' || local.length > maxLocalOctets || domain.length > maxHostLength)
+    return undefined
+  if (domain.includes('xn--')) return undefined
+  return { address: text, local, domain, utf8Local: false }
+}
+
+function parseUnusual(text: string): Mailbox | undefined {
   const at = text.lastIndexOf('@')
   const given = text.slice(0, Math.max(at, 0))
   const domain = canonicalDomain(text.slice(at + 1))
@@ -112,7 +136,9 @@ function canonicalDomain(text: string): string | undefined {
   // domainToASCII is the URL parser's: it reads %41, cuts at '/', and completes IPv4 numbers.
   if (!/^[a-zA-Z0-9._\-\u0080-\u{10ffff}]+$/u.test(text)) return undefined
   const name = /^(?!.*xn--)[a-z0-9._-]*$/.test(text) ? text : domainToASCII(text)
-  return name.length <= 253 && hostName.test(name) && hasSoundALabels(name) ? name : undefined
+  return name.length <= maxHostLength && hostName.test(name) && hasSoundALabels(name)
+    ? name
+    : undefined
 }
 
 /**

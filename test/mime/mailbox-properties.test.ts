@@ -90,3 +90,23 @@ t.test('whatever else is given is refused, or is an address in its plain form', 
   }
   t.ok(read > 1_000, `${read} were addresses all the same`)
 })
+
+t.test('an address is the same in whatever case its domain is written', async (t) => {
+  const make = generator(3)
+  const parts = ['a', 'b1', '-', '_', '.', 'xn--', 'xn--bcher-kva', 'x'.repeat(31), 'q.uk', ' ']
+  let read = 0
+  for (let i = 0; i < runs; i++) {
+    const pieces = Array.from(
+      { length: 1 + make.random(6) },
+      () => parts[make.random(parts.length)],
+    )
+    const local = make.random(4) > 0 ? 'l'.repeat(1 + make.random(66)) : make.local().written
+    const domain = `${pieces.join('')}.test`
+    const [lower, upper] = [domain, domain.toUpperCase()].map((one) =>
+      parseMailbox(`${local}@${one}`),
+    )
+    if (JSON.stringify(lower) !== JSON.stringify(upper)) t.fail(`${local}@${domain}`)
+    if (lower !== undefined) read++
+  }
+  t.ok(read > 1_000 && read < runs / 2, `${read} were addresses`)
+})
