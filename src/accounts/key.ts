@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { checkAdding, type Plans, readBilling } from '../billing/index.js'
 import { ApiError } from '../errors/index.js'
 import type { ApiKeyRow, Read, Tx } from '../store/index.js'
@@ -185,7 +185,7 @@ function checkedName(name: string): string {
   throw new ApiError('validation_error', message, { status: 422, fields: { field: 'name' } })
 }
 
-export const hashKey = (key: string) => createHash('sha256').update(key).digest()
+export const hashKey = (key: string) => hash('sha256', key, 'buffer')
 
 /** Whether a text could be a key at all: anything else is refused without a look-up. */
 export const looksLikeKey = (text: string) => /^ph_[A-Za-z0-9_-]{43}$/.test(text)

@@ -49,7 +49,16 @@ export function isoTime(ms: number | null): string | null {
 }
 
 /** The day of a time in UTC: `2026-11-21`. */
-export const isoDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+export function isoDay(ms: number): string {
+  const number = Math.floor(ms / dayMs)
+  // Every mail is counted by its day, and nearly all by the same one.
+  if (number !== lastDay.number) {
+    lastDay = { number, text: new Date(ms).toISOString().slice(0, 10) }
+  }
+  return lastDay.text
+}
+
+let lastDay = { number: Number.NaN, text: '' }
 
 /** A time as people read it: `2026-11-21 04:51 UTC`. */
 export const utcTime = (ms: number) =>

@@ -26,6 +26,9 @@ const ours = new Map<string, OwnField>([
   ['type', 'type'],
 ])
 
+/** What most mails have, and mean nothing else anywhere. */
+const harmless: ReadonlySet<string> = new Set(['from', 'subject', 'html'])
+
 type OwnField = (typeof all)[number]
 const all = [
   'cc',
@@ -56,9 +59,10 @@ export function refuseForeignFields(body: object, own: readonly OwnField[] = all
 export function foreignFields(body: object, own: readonly OwnField[] = all): string | undefined {
   const meant = (name: string) => ours.get(plain(name))
   const isForeign = (name: string) => !own.some((one) => one === name) && meant(name) !== undefined
-  const names = Object.entries(body)
-    .filter(([name, value]) => value !== null && value !== undefined && isForeign(name))
-    .map(([name]) => name)
+  const names = Object.keys(body).filter((name) => {
+    const value: unknown = body[name as keyof typeof body]
+    return !harmless.has(name) && value !== null && value !== undefined && isForeign(name)
+  })
   if (names.length === 0) return undefined
   const hints = names.flatMap((name) =>
     own.filter((one) => one === meant(name)).map((one) => `; write ${one} in place of ${name}`),
