@@ -100,6 +100,22 @@ t.test('of a deferred mail the gate and the next attempt are told', async (t) =>
   t.match(whole, /^20\S+ \S+ UTC\n\n.*S: 451 4.3.2.*\n\n20\S+ \S+ UTC\n\n.*S: 250/s)
 })
 
+t.test(
+  'the conversation of an earlier attempt is led to, though the last met no server',
+  async (t) => {
+    mx.change({ rcpt: '451 4.3.2 Come back' })
+    const id = await send('later@one.test')
+    await posthorn.until(id, (email) => email.recipients[0]?.status === 'deferred')
+    const talkless = { last_transcript: '', attempts: 2 }
+    await store.write((tx) =>
+      tx.updateTable('queue').set(talkless).where('email_id', '=', id).execute(),
+    )
+    const [, path = ''] = /href="([^"]+\/deliveries\/\d+)"/.exec(await show(id)) ?? []
+    t.match((await member.get(path)).text, 'S: 451 4.3.2 Come back')
+    mx.change({ rcpt: '250 Ok' })
+  },
+)
+
 t.test('a scheduled mail waits for its time, and is cancelled by who may send', async (t) => {
   const id = await scheduled()
   t.match(await show(id), 'Scheduled for a later time')

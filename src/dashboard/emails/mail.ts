@@ -1,6 +1,13 @@
-import { type EndedDelivery, findDeliveries, type WaitingDelivery } from '../../deliveries/index.js'
+import {
+  type EndedDelivery,
+  findDeliveries,
+  lastSaid,
+  readTranscripts,
+  type WaitingDelivery,
+} from '../../deliveries/index.js'
 import { type EmailRecord, readEmail } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
+import type { Read } from '../../store/index.js'
 import { suppressionsAmong } from '../../suppression/index.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
@@ -59,7 +66,9 @@ export async function showMail(
   const { account, base, now } = visit
   const id = mailIdOf(visit)
   const email = await readEmail(read, account.id, id)
-  const { waiting, ended } = await findDeliveries(read, { emailId: id })
+  const found = await findDeliveries(read, { emailId: id })
+  const { waiting, ended } = found
+  const quoted = await quotedOf(read, [...ended, ...waiting])
   const explained = waiting.slice(0, maxExplained)
   const url = `${base}/emails/${id}`
   const view: MailView = {
@@ -67,7 +76,7 @@ export async function showMail(
     facts: factsOf(email),
     accepted: moment(Date.parse(email.createdAt), now),
     scheduled: email.scheduledAt === null ? undefined : moment(Date.parse(email.scheduledAt), now),
-    recipients: email.recipients.map((one) => recipientOf(one, { waiting, ended, url, base })),
+    recipients: email.recipients.map((one) => recipientOf(one, { found, quoted, url, base })),
     waiting: await Promise.all(
       explained.map((one) => whyWaits({ read, now, gateOf: deps.gateOf }, one)),
     ),
@@ -142,17 +151,16 @@ function factsOf(email: EmailRecord): MailView['facts'] {
 
 function recipientOf(
   { email: address, kind, status, attempts, held }: EmailRecord['recipients'][number],
-  { waiting, ended, url, base }: Found & { url: string; base: string },
+  { found, quoted, url, base }: { found: Found; quoted: Quoted; url: string; base: string },
 ): RecipientView {
-  const wait = waiting.find(({ recipient }) => recipient === address)
-  const end = ended.find(({ recipient }) => recipient === address)
-  const transcript = end?.transcript || wait?.lastTranscript
+  const wait = found.waiting.find(({ recipient }) => recipient === address)
+  const end = found.ended.find(({ recipient }) => recipient === address)
   const id = end?.id ?? wait?.id
   const shown = held === null ? status : 'held'
   return {
     ...{ address, kind, attempts, status: shown, tone: toneOf(shown) },
     server: [end?.remote, end?.tls].filter(Boolean).join(', '),
-    transcript: transcript && id !== undefined ? `${url}/deliveries/${id}` : undefined,
+    transcript: id !== undefined && quoted.has(id) ? `${url}/deliveries/${id}` : undefined,
     others: `${base}/emails?${new URLSearchParams({ q: address })}`,
   }
 }
@@ -160,6 +168,22 @@ function recipientOf(
 interface Found {
   waiting: readonly WaitingDelivery[]
   ended: readonly EndedDelivery[]
+}
+
+/** The deliveries of which a conversation is kept: of the last attempt, or of an earlier one. */
+type Quoted = ReadonlySet<number>
+
+// Only where no server was talked to last, the earlier attempts are looked for: one of each, as it may be long.
+async function quotedOf(
+  read: Read,
+  deliveries: readonly (EndedDelivery | WaitingDelivery)[],
+): Promise<Quoted> {
+  const said = await Promise.all(
+    deliveries.map(
+      async (one) => lastSaid(one).transcript || (await readTranscripts(read, [one.id], 1)).length,
+    ),
+  )
+  return new Set(deliveries.filter((_, i) => said[i]).map(({ id }) => id))
 }
 
 /** What this person may do with a mail at this moment; nothing is offered that would be refused. */
