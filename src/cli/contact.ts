@@ -14,6 +14,7 @@ import {
   deleteContact,
   exportContacts,
   listLists,
+  phoneNotations,
   toE164,
   whatDeletionTakes,
 } from '../contacts/index.js'
@@ -179,9 +180,7 @@ function phoneOf(given: string | undefined, country: string): string | undefined
   if (given === undefined) return undefined
   const phone = toE164(given, country)
   if (phone !== undefined) return phone
-  throw new OperatorError(
-    `"${given}" is not a phone number, of ${country} or with + and country code`,
-  )
+  throw new OperatorError(`"${given}" is not a phone number, ${phoneNotations(country)}`)
 }
 
 const shown = (contact: Contact) => ({

@@ -18,7 +18,7 @@ export { serveImports } from './import-thread.js'
 export { type Importer, openImporter } from './importer.js'
 export { type ContactDeps, type ContactList, createList, listLists, requireList } from './list.js'
 export { exportContacts, listMembers, type Member, type MemberPage } from './members.js'
-export { findByPhone, toE164 } from './phone.js'
+export { findByPhone, phoneNotations, toE164 } from './phone.js'
 export {
   deleteContact,
   deleteList,

@@ -41,6 +41,13 @@ export function toE164(raw: string, defaultCountry: string): string | undefined 
   return number?.isPossible() ? number.number : undefined
 }
 
+/**
+ * How a number may be written, for who is told that theirs is not one. It names the setting, as they may not know
+ * which country this appliance takes for the default.
+ */
+export const phoneNotations = (defaultCountry: string) =>
+  `of ${defaultCountry} (the setting contacts.default_country) or with + and country code`
+
 // With the first number: 112 files that every thread would load at its start, and few ever need.
 const phoneNumbers = (): typeof import('libphonenumber-js') =>
   createRequire(import.meta.url)('libphonenumber-js')

@@ -3,7 +3,7 @@ import { QueryFlag, QueryInteger, rule, Uuid } from '../http/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { isName, maxMetadataBytes, maxNameLength, mergedMetadata } from './fields.js'
 import { isListName, maxListNameLength } from './list.js'
-import { toE164 } from './phone.js'
+import { phoneNotations, toE164 } from './phone.js'
 
 /*
  * What requests about contacts look like. Every rule says in its message what it expects.
@@ -58,7 +58,7 @@ export const contactBody = (defaultCountry: string) =>
     lastName: optional(Name),
     phone: optional(
       rule<string>(
-        `a phone number, of ${defaultCountry} or with + and country code`,
+        `a phone number, ${phoneNotations(defaultCountry)}`,
         (value) => typeof value === 'string' && toE164(value, defaultCountry) !== undefined,
       ),
     ),

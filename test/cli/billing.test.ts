@@ -88,7 +88,12 @@ t.test('topics and contacts are added and refused', async (t) => {
     phone: '+2348031234567',
     added: false,
   })
-  await refused(/"12" is not a phone number, of NG or with \+/, ...add, '--phone', '12')
+  await refused(
+    /"12" is not a phone number, of NG \(the setting contacts\.default_country\) or with \+/,
+    ...add,
+    '--phone',
+    '12',
+  )
   await refused(/email is not an email address/, 'contact', 'add', 'nonsense')
   t.match(await json('contacts', 'history', 'ADA@x.test'), [
     { at: /Z$/, kind: 'added', detail: { by: 'command' } },
