@@ -1,6 +1,7 @@
 import { Argument, type Command, Option } from 'commander'
 import { type Account, findAccount } from '../accounts/index.js'
 import {
+  type BillingState,
   findPlan,
   type Plans,
   readBilling,
@@ -34,20 +35,26 @@ export const accountBillingRows: readonly CommandRow[] = [
     usage: 'set-plan <account> <plan>',
     about: 'give an account another email plan, by name or id',
     help: "Example:\n  $ posthorn account set-plan 'City library' Growth",
-    run: runSetPlan,
+    run: changeTo((plans, name: string) => {
+      const plan = findPlan(plans.email, name)
+      return (tx, id) => setPlan(tx, id, plan)
+    }),
   },
   {
     usage: 'set-marketing-plan <account> <plan>',
     about: 'give an account another marketing plan, by name or id; none ends marketing',
     help: "Example:\n  $ posthorn account set-marketing-plan 'City library' 'Marketing Plus'",
-    run: runSetMarketingPlan,
+    run: changeTo((plans, name: string) => {
+      const plan = name.toLowerCase() === 'none' ? null : findPlan(plans.marketing, name)
+      return (tx, id) => setMarketingPlan(tx, id, plan)
+    }),
   },
   {
     usage: 'set-billing-state <account>',
     about: 'say how the subscription stands',
     values: [new Argument('<state>', 'past_due sends on, expired does not').choices(states)],
     help: "Example:\n  $ posthorn account set-billing-state 'City library' past_due",
-    run: runSetBillingState,
+    run: changeTo((_, state: BillingState) => (tx, id) => setBillingState(tx, id, state)),
   },
   {
     usage: 'suspend <account>',
@@ -75,39 +82,6 @@ async function runBilling(idOrName: string, _options: unknown, command: Command)
   sayStanding(standing)
 }
 
-function runSetPlan(
-  idOrName: string,
-  name: string,
-  _options: unknown,
-  command: Command,
-): Promise<void> {
-  return change(command, idOrName, (plans) => {
-    const plan = findPlan(plans.email, name)
-    return (tx, id) => setPlan(tx, id, plan)
-  })
-}
-
-function runSetMarketingPlan(
-  idOrName: string,
-  name: string,
-  _options: unknown,
-  command: Command,
-): Promise<void> {
-  return change(command, idOrName, (plans) => {
-    const plan = name.toLowerCase() === 'none' ? null : findPlan(plans.marketing, name)
-    return (tx, id) => setMarketingPlan(tx, id, plan)
-  })
-}
-
-function runSetBillingState(
-  idOrName: string,
-  state: (typeof states)[number],
-  _options: unknown,
-  command: Command,
-): Promise<void> {
-  return change(command, idOrName, () => (tx, id) => setBillingState(tx, id, state))
-}
-
 function runSuspend(
   idOrName: string,
   options: { reason: string } & AskOptions,
@@ -119,15 +93,23 @@ function runSuspend(
   })
 }
 
+/** Runs a command `<account> <value>`; `changing` judges the value before the database is opened. */
+function changeTo<Value extends string>(changing: (plans: Plans, value: Value) => Change) {
+  return (idOrName: string, value: Value, _options: unknown, command: Command): Promise<void> =>
+    change(command, idOrName, (plans) => changing(plans, value))
+}
+
 function runUnsuspend(idOrName: string, _options: unknown, command: Command): Promise<void> {
   return change(command, idOrName, () => unsuspend)
 }
+
+type Change = (tx: Tx, accountId: string) => Promise<void>
 
 /** Checks the arguments, changes the account, and shows how it then stands. */
 async function change(
   command: Command,
   idOrName: string,
-  prepare: (plans: Plans) => (tx: Tx, accountId: string) => Promise<void>,
+  changing: (plans: Plans) => Change,
   asking?: {
     options: AskOptions
     intent: (deps: CliDeps, account: Account) => Promise<Intent>
@@ -135,13 +117,13 @@ async function change(
 ): Promise<void> {
   const place = placeOf(command)
   const plans = plansOf(place)
-  const work = prepare(plans)
+  const changeAccount = changing(plans)
   const standing = await withStore(place, async (deps) => {
     const account = await findAccount(deps.store.read, idOrName)
     const { id } = account
     const intent = await asking?.intent(deps, account)
     if (intent && !(await confirmed(place, asking?.options ?? {}, intent))) return
-    await deps.store.write((tx) => work(tx, id))
+    await deps.store.write((tx) => changeAccount(tx, id))
     return await standingOf(deps, plans, id)
   })
   if (standing === undefined) return
