@@ -14,7 +14,7 @@ import { findTopic } from '../topics/index.js'
 import { countAudience, reachableNow } from './audience.js'
 import { type Broadcast, type BroadcastDeps, findBroadcast } from './broadcast.js'
 import { checkContent } from './content.js'
-import { begin, checkStanding } from './dispatch.js'
+import { begin, checkStanding } from './dispatch-campaign.js'
 
 export interface BroadcastInput {
   listId: string

@@ -31,7 +31,7 @@ import {
   isUnfinished,
   ofFreeAccounts,
 } from './broadcast.js'
-import { audienceOf, dispatchDue, dueBroadcasts } from './dispatch.js'
+import { audienceOf, dispatchDue, dueBroadcasts } from './dispatch-campaign.js'
 import { pauseAtFault } from './fault.js'
 import { endIfDone } from './follow.js'
 import { makeSubjects, type Subjects } from './subjects.js'

@@ -21,7 +21,7 @@ export {
   checkBroadcast,
   createBroadcast,
 } from './create.js'
-export { dispatchDue, judgeDraft, sendDraft } from './dispatch.js'
+export { dispatchDue, judgeDraft, sendDraft } from './dispatch-campaign.js'
 export { campaignsWait, expandBroadcasts } from './expand.js'
 export { followBroadcasts } from './follow.js'
 export { pauseOverdue, pauseRestored } from './overdue.js'

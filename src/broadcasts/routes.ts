@@ -21,7 +21,7 @@ import {
 } from './broadcast.js'
 import { changeDraft } from './change.js'
 import { createBroadcast } from './create.js'
-import { sendDraft } from './dispatch.js'
+import { sendDraft } from './dispatch-campaign.js'
 import { previewAudience, sendTest } from './preview.js'
 import { listRecipients, pageOfRecipients } from './recipients.js'
 import {

@@ -10,4 +10,4 @@ export {
   type ConsentKind,
   consentHistory,
   recordConsent,
-} from './record.js'
+} from './history.js'

@@ -567,7 +567,7 @@ export interface ConsentRow {
   address: string
   at: number
   kind: string
-  /** JSON, as `consent/record.ts` has it. */
+  /** JSON, as `consent/history.ts` has it. */
   detail: string
 }
 

@@ -4,7 +4,7 @@ import type { Log } from '../log/index.js'
 import { type Store, writeApart } from '../store/index.js'
 import { type Allowance, makeAllowance } from './allowance.js'
 import { type HitKind, makeMachineAsking, type TrackingAgents } from './machines.js'
-import { recordVisits } from './record.js'
+import { recordVisits } from './record-visits.js'
 import type { Copy } from './token.js'
 import { type HitVisit, makeVisits } from './visits.js'
 

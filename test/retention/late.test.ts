@@ -2,7 +2,7 @@ import t from 'tap'
 import { bounceLate, findPast } from '../../src/deliveries/index.js'
 import { conclude } from '../../src/inbound/conclude.js'
 import type { ReportReading } from '../../src/inbound/reading.js'
-import { recordVisits } from '../../src/tracking/record.js'
+import { recordVisits } from '../../src/tracking/record-visits.js'
 import { day, openMailLog } from '../support/mail-log.js'
 
 t.test('a late bounce or complaint suppresses, and changes no campaign', async (t) => {

@@ -1,5 +1,5 @@
 import type { Log } from '../../log/index.js'
-import { everything, type Scope } from './record.js'
+import { everything, type Scope } from './scopes.js'
 import type { View } from './view.js'
 
 /** Tells that a scope has changed its way: an error when the primary one is lost, a warning when it is back. */

@@ -10,7 +10,7 @@ import {
   readUnreached,
   type Scope,
   saveScope,
-} from './record.js'
+} from './scopes.js'
 
 /* What evidence makes of the scopes, each in one transaction; all resolve with the scopes that changed their way. */
 

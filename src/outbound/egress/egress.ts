@@ -15,7 +15,7 @@ import {
   readUnreached,
   type Scope,
   type Unreached,
-} from './record.js'
+} from './scopes.js'
 import { viewOf } from './view.js'
 
 /** Which way mail goes, as one outbound thread sees it; what it finds out counts for all of them. */

@@ -1,5 +1,5 @@
 import { utcTime } from '../../clock/index.js'
-import type { Scope } from './record.js'
+import type { Scope } from './scopes.js'
 
 /** Which way the mail of a scope goes, and why; `forAll`: the orders for all mail. */
 export function wayInWords(

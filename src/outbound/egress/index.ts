@@ -9,6 +9,7 @@ export type { ProbeOutcome } from './breaker.js'
 export { type Egress, type EgressOptions, onlyPrimary, openEgress, type Probe } from './egress.js'
 export { wayInWords } from './in-words.js'
 export { openSmartHost } from './open-smart-host.js'
+export { makeRelays, type Relays } from './relays.js'
 export {
   everything,
   leaveToEvidence,
@@ -16,7 +17,6 @@ export {
   orderScope,
   readScopes,
   type Scope,
-} from './record.js'
-export { makeRelays, type Relays } from './relays.js'
+} from './scopes.js'
 export { type Offered, openRelay, type Relay } from './smart-host.js'
 export { openWays } from './ways.js'

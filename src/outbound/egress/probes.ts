@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock/index.js'
 import { isProbing } from './breaker.js'
-import type { Scope } from './record.js'
+import type { Scope } from './scopes.js'
 
 /** Which scopes have a probe under way in this thread, and when the next of each may begin. */
 export interface Probes {

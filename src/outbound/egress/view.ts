@@ -1,4 +1,4 @@
-import { everything, type Scope } from './record.js'
+import { everything, type Scope } from './scopes.js'
 
 /** What the scopes, as last read, say about the way of a mail. */
 export interface View {
