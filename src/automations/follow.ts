@@ -30,7 +30,8 @@ export function makeFollowAutomations(isFull: LiveLimit): Effect {
   return async (tx, events) => {
     const concerned = events.filter(({ type }) => told.includes(type))
     if (concerned.length === 0) return
-    await countForSteps(tx, concerned)
+    const ofSteps = concerned.filter(({ stepId }) => stepId !== null)
+    if (ofSteps.length > 0) await countForSteps(tx, ofSteps)
     await takeSystemEvents(tx, concerned, versions, isFull)
   }
 }

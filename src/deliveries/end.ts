@@ -1,15 +1,11 @@
 import { sql } from 'kysely'
 import type { LandEvents } from '../events/index.js'
-import { type DeliveryRow, idsIn, preparedInsert, type Tx } from '../store/index.js'
+import { type DeliveryRow, idsIn, preparedInsertAll, type Tx } from '../store/index.js'
 import { isInFlight } from './held.js'
 import { type Changes, counted } from './hold.js'
 
-const insertRow = preparedInsert('deliveries')
-
 /** Writes ended deliveries to the log. */
-export async function insertEnded(tx: Tx, rows: readonly DeliveryRow[]): Promise<void> {
-  for (const row of rows) await insertRow(tx, row)
-}
+export const insertEnded = preparedInsertAll('deliveries')
 
 /** A delivery that ended without any attempt. */
 function unattempted(

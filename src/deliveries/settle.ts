@@ -1,7 +1,15 @@
-import { type DeleteResult, sql, type UpdateResult } from 'kysely'
+import { sql, type UpdateResult } from 'kysely'
 import type { EventDetail, LandEvents, MailEvent } from '../events/index.js'
 import type { Verdict } from '../reports/index.js'
-import { type DeliveryRow, idsOf, prepared, type QueueClass, type Tx } from '../store/index.js'
+import {
+  cell,
+  type DeliveryRow,
+  idsOf,
+  prepared,
+  type QueueClass,
+  rowsOf,
+  type Tx,
+} from '../store/index.js'
 import { keepTranscript } from './deferred-transcripts.js'
 import { insertEnded } from './end.js'
 import { never } from './held.js'
@@ -46,21 +54,30 @@ export async function settle(
   settlements: readonly Settlement[],
   options: { thread: number; now: number; land: LandEvents },
 ): Promise<number> {
-  const held = await stillLeased(tx, settlements, options.thread)
-  const mine = settlements.filter((settlement) => held.ids.delete(settlement.id))
+  const mine = await takeLeased(tx, settlements, options.thread)
+  if (mine.length === 0) return 0
   const ended = mine.filter((settlement) => settlement.kind !== 'deferred')
-  await moveToLog(tx, ended, options.now)
+  await insertEnded(
+    tx,
+    ended.map((settlement) => toRow(settlement, options.now)),
+  )
+  const mails = await mailsOf(tx, mine)
   const events: MailEvent[] = []
   for (const settlement of mine) {
     if (settlement.kind === 'deferred') {
       await defer(tx, settlement)
       await keepTranscript(tx, { ...settlement, at: options.now })
     }
-    await updateEmail(tx, settlement)
-    const isFirst = settlement.kind !== 'suppressed' && held.untried.delete(settlement.emailId)
-    if (isFirst) events.push(eventOf(settlement, 'sent', settlement.startedAt))
-    events.push(eventOf(settlement, settlement.kind, options.now))
+    const { kind, startedAt } = settlement
+    const mail = mails.get(settlement.emailId)
+    const stepId = mail?.stepId
+    if (kind !== 'suppressed' && mail?.sentAt === null) {
+      mail.sentAt = startedAt
+      events.push({ ...eventOf(settlement, 'sent', startedAt), stepId })
+    }
+    events.push({ ...eventOf(settlement, kind, options.now), stepId })
   }
+  await countOutcomes(tx, mine)
   await options.land(tx, events)
   return mine.length
 }
@@ -71,7 +88,8 @@ function eventOf(settlement: Settlement, type: MailEvent['type'], at: number): M
   // The attempt, not its outcome, and the mail's, not a recipient's.
   if (type === 'sent')
     return { ...of, deliveryId: null, recipient: null, reply: null, detail: null }
-  return { ...of, deliveryId: id, recipient, reply, detail: detailOf(settlement) }
+  const { remote } = settlement
+  return { ...of, deliveryId: id, recipient, reply, detail: detailOf(settlement), remote }
 }
 
 function detailOf({ kind, verdict }: Settlement): EventDetail | null {
@@ -82,46 +100,61 @@ function detailOf({ kind, verdict }: Settlement): EventDetail | null {
   return { bounceType, bounceClass, rule, ...(means === undefined ? {} : { suppress: means }) }
 }
 
-/** Which of them are leased still, and those mails of theirs that had no attempt before. */
-async function stillLeased(tx: Tx, settlements: readonly Settlement[], thread: number) {
-  const rows = await leasedAmong(tx, { ids: idsText(settlements), thread })
-  return {
-    ids: new Set(rows.map((row) => row.id)),
-    untried: new Set(rows.map((row) => (row.sentAt === null ? row.emailId : null))),
+/** Those that are leased still, of one delivery the first; the ended ones of them leave the queue. */
+async function takeLeased(
+  tx: Tx,
+  settlements: readonly Settlement[],
+  thread: number,
+): Promise<Settlement[]> {
+  const seen = new Set<number>()
+  const firsts = settlements.filter(({ id }) => !seen.has(id) && seen.add(id))
+  const ended = firsts.filter(({ kind }) => kind !== 'deferred')
+  const deferred = firsts.filter(({ kind }) => kind === 'deferred')
+  const held = new Set<number>()
+  if (ended.length > 0) {
+    for (const { id } of await deleteLeased(tx, { ids: idsText(ended), thread })) held.add(id)
   }
+  if (deferred.length > 0) {
+    for (const { id } of await leasedAmong(tx, { ids: idsText(deferred), thread })) held.add(id)
+  }
+  return firsts.filter(({ id }) => held.has(id))
 }
 
 const idsText = (settlements: readonly Settlement[]) =>
   JSON.stringify(settlements.map((settlement) => settlement.id))
 
 interface Leased {
-  id: number
-  /** Null for a delivery of no mail, which is a fault, but one that must end. */
-  emailId: string | null
+  ids: string
+  thread: number
+}
+
+const deleteLeased = prepared<Leased, { id: number }>((db, { ids, thread }) =>
+  db.deleteFrom('queue').where('id', 'in', idsOf(ids)).where('lease', '=', thread).returning('id'),
+)
+
+const leasedAmong = prepared<Leased, { id: number }>((db, { ids, thread }) =>
+  db.selectFrom('queue').select('id').where('id', 'in', idsOf(ids)).where('lease', '=', thread),
+)
+
+interface SettledMail {
+  id: string
+  /** Null: it had no attempt before. */
   sentAt: number | null
+  stepId: number | null
 }
 
-const leasedAmong = prepared<{ ids: string; thread: number }, Leased>((db, { ids, thread }) =>
+/** What is known of their mails. A delivery of no mail is a fault, but one that must end. */
+async function mailsOf(tx: Tx, settlements: readonly Settlement[]) {
+  const emailIds = JSON.stringify(settlements.map(({ emailId }) => emailId))
+  return new Map((await settledMails(tx, { emailIds })).map((mail) => [mail.id, mail]))
+}
+
+const settledMails = prepared<{ emailIds: string }, SettledMail>((db, { emailIds }) =>
   db
-    .selectFrom('queue')
-    .leftJoin('emails', 'emails.id', 'queue.email_id')
-    .select(['queue.id', 'emails.id as emailId', 'sent_at as sentAt'])
-    .where('queue.id', 'in', idsOf(ids))
-    .where('lease', '=', thread),
+    .selectFrom('emails')
+    .select(['id', 'sent_at as sentAt', 'automation_step_id as stepId'])
+    .where('id', 'in', idsOf(emailIds)),
 )
-
-const deleteRows = prepared<{ ids: string }, DeleteResult>((db, { ids }) =>
-  db.deleteFrom('queue').where('id', 'in', idsOf(ids)),
-)
-
-async function moveToLog(tx: Tx, ended: readonly Settlement[], now: number): Promise<void> {
-  if (ended.length === 0) return
-  await deleteRows(tx, { ids: idsText(ended) })
-  await insertEnded(
-    tx,
-    ended.map((settlement) => toRow(settlement, now)),
-  )
-}
 
 function toRow(settlement: Settlement, now: number): DeliveryRow {
   return {
@@ -138,8 +171,10 @@ function toRow(settlement: Settlement, now: number): DeliveryRow {
   }
 }
 
-async function defer(tx: Tx, settlement: Settlement & { kind: 'deferred' }): Promise<void> {
-  await tx
+type Deferred = Settlement & { kind: 'deferred' }
+
+const defer = prepared<Deferred, UpdateResult>((db, settlement) =>
+  db
     .updateTable('queue')
     .set({
       lease: null,
@@ -149,62 +184,77 @@ async function defer(tx: Tx, settlement: Settlement & { kind: 'deferred' }): Pro
       last_reply: settlement.reply,
       last_transcript: settlement.transcript,
     })
-    .where('id', '=', settlement.id)
-    .execute()
-}
+    .where('id', '=', settlement.id),
+)
 
 /**
  * decisions.md, 'status of a mail': `sent` from the first attempt on; once no delivery waits any
  * more, `bounced` before `failed` before `delivered`; one that is only relayed stays `sent`. Nothing leaves `cancelled` or `suppressed`.
  */
-async function updateEmail(tx: Tx, settlement: Settlement): Promise<void> {
-  const { kind, emailId, startedAt } = settlement
-  const one = (kinds: string) => (kinds === kind ? 1 : 0)
-  await countOutcome(tx, {
-    emailId,
-    ended: kind === 'deferred' ? 0 : 1,
-    delivered: one('delivered'),
-    relayed: one('relayed'),
-    failover: settlement.failover === true && kind !== 'deferred' ? 1 : 0,
-    bounced: one('bounced'),
-    failed: one('failed'),
-    sentAt: kind === 'suppressed' ? null : startedAt,
-  })
+async function countOutcomes(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
+  const mails = new Map<string, { counts: Counts; sentAt: number | null }>()
+  for (const { kind, emailId, startedAt, failover } of settlements) {
+    const mail = mails.get(emailId) ?? { counts: noCounts(), sentAt: null }
+    mails.set(emailId, mail)
+    if (kind !== 'suppressed') mail.sentAt ??= startedAt
+    if (kind === 'deferred') continue
+    mail.counts.ended++
+    if (kind !== 'suppressed') mail.counts[kind]++
+    if (failover) mail.counts.failover = 1
+  }
+  // Most mails of a batch change alike, and a count that a statement has once costs less than one a row.
+  const alike = new Map<string, { counts: Counts; rows: [string, number | null][] }>()
+  for (const [id, { counts, sentAt }] of mails) {
+    const key = Object.values(counts).join()
+    const group = alike.get(key) ?? { counts, rows: [] }
+    alike.set(key, group)
+    group.rows.push([id, sentAt])
+  }
+  for (const { counts, rows } of alike.values()) {
+    await addOutcomes(tx, { ...counts, rows: JSON.stringify(rows) })
+  }
 }
 
-interface Counted {
-  emailId: string
-  ended: 0 | 1
-  delivered: 0 | 1
-  relayed: 0 | 1
+/** What a batch of settlements adds to a mail, which may have several of them. */
+interface Counts {
+  ended: number
+  delivered: number
+  relayed: number
+  bounced: number
+  failed: number
   failover: 0 | 1
-  bounced: 0 | 1
-  failed: 0 | 1
-  /** When the attempt began; null when there was none. */
-  sentAt: number | null
 }
 
-const countOutcome = prepared<Counted, UpdateResult>((db, counted) =>
+const noCounts = (): Counts => ({
+  ...{ ended: 0, delivered: 0, relayed: 0, bounced: 0, failed: 0, failover: 0 },
+})
+
+/** When the first attempt of a batch at a mail began; null when there was none. */
+const sentAt = cell<number | null>(1)
+
+/** `rows`: mails that all of it is added to, each with its `sentAt`. */
+const addOutcomes = prepared<Counts & { rows: string }, UpdateResult>((db, counts) =>
   db
     .updateTable('emails')
+    .from(rowsOf(counts.rows))
     .set({
-      waiting: sql`waiting - ${counted.ended}`,
-      delivered: sql`delivered + ${counted.delivered}`,
-      relayed: sql`relayed + ${counted.relayed}`,
-      provider: sql`case when ${counted.failover} then 'failover' else provider end`,
-      bounced: sql`bounced + ${counted.bounced}`,
-      failed: sql`failed + ${counted.failed}`,
-      sent_at: sql`coalesce(sent_at, ${counted.sentAt})`,
+      waiting: sql`waiting - ${counts.ended}`,
+      delivered: sql`delivered + ${counts.delivered}`,
+      relayed: sql`relayed + ${counts.relayed}`,
+      provider: sql`case when ${counts.failover} then 'failover' else provider end`,
+      bounced: sql`bounced + ${counts.bounced}`,
+      failed: sql`failed + ${counts.failed}`,
+      sent_at: sql`coalesce(sent_at, ${sentAt})`,
       status: sql`case
         when status in ('cancelled', 'suppressed') then status
-        when waiting > ${counted.ended} then case when ${counted.sentAt} is null then status else 'sent' end
-        when bounced + ${counted.bounced} > 0 then 'bounced'
-        when failed + ${counted.failed} > 0 then 'failed'
-        when relayed + ${counted.relayed} > 0 then 'sent'
-        when delivered + ${counted.delivered} > 0 then 'delivered'
+        when waiting > ${counts.ended} then case when ${sentAt} is null then status else 'sent' end
+        when bounced + ${counts.bounced} > 0 then 'bounced'
+        when failed + ${counts.failed} > 0 then 'failed'
+        when relayed + ${counts.relayed} > 0 then 'sent'
+        when delivered + ${counts.delivered} > 0 then 'delivered'
         else 'suppressed' end`,
     })
-    .where('id', '=', counted.emailId),
+    .where('emails.id', '=', cell<string>(0)),
 )
 
 /**

@@ -1,7 +1,7 @@
 import {
   type DeliveryRow,
   type EventRow,
-  preparedInsert,
+  preparedInsertAll,
   type QueueClass,
   type Read,
   storedJson,
@@ -22,6 +22,12 @@ export interface MailEvent {
   /** What a server answered, or our own sentence. */
   reply: string | null
   detail: EventDetail | null
+  /**
+   * For effects, where whoever lands it knows, and not kept: the MX that answered last, and the step of an
+   * automation that the mail is of.
+   */
+  remote?: string | null
+  stepId?: number | null
   /**
    * Of an event that ends a delivery which had ended already: how it had. Effects go by it, for the
    * log may have forgotten; the log keeps it in `detail`.
@@ -66,12 +72,12 @@ export type Effect = LandEvents
 export function makeLandEvents(effects: readonly Effect[]): LandEvents {
   return async (tx, events) => {
     if (events.length === 0) return
-    for (const event of events) await insertRow(tx, toRow(event))
+    await insertRows(tx, events.map(toRow))
     for (const effect of effects) await effect(tx, events)
   }
 }
 
-const insertRow = preparedInsert('events')
+const insertRows = preparedInsertAll('events')
 
 const toRow = (event: MailEvent) => ({
   account_id: event.accountId,

@@ -67,11 +67,13 @@ const isSimulated = ({ recipient }: MailEvent) =>
 const providerIn = ({ recipient }: MailEvent, remote: string | null) =>
   recipient === null ? undefined : providerOf(recipient, remote)
 
-/** Which MX answered last, by delivery. */
+/** Which MX answered last, by delivery; looked up of those that do not tell it. */
 async function remotesOf(tx: Tx, events: readonly MailEvent[]) {
-  const ids = JSON.stringify(events.map(({ deliveryId }) => deliveryId))
-  const rows = await answeredBy(tx, { ids })
-  return new Map<number | null, string | null>(rows.map(({ id, remote }) => [id, remote]))
+  const untold = events.filter(({ remote }) => remote === undefined)
+  const ids = JSON.stringify(untold.map(({ deliveryId }) => deliveryId))
+  const rows = untold.length === 0 ? [] : await answeredBy(tx, { ids })
+  const told = events.map(({ deliveryId, remote = null }) => [deliveryId, remote] as const)
+  return new Map([...told, ...rows.map(({ id, remote }) => [id, remote] as const)])
 }
 
 const answeredBy = prepared<{ ids: string }, Pick<DeliveryRow, 'id' | 'remote'>>((db, { ids }) =>

@@ -1,5 +1,12 @@
 import { sql } from 'kysely'
-import { type ProtectionProviderRow, prepared, type Read, type Tx } from '../store/index.js'
+import {
+  cell,
+  type ProtectionProviderRow,
+  prepared,
+  type Read,
+  rowsOf,
+  type Tx,
+} from '../store/index.js'
 import { type Counted, dayOf } from './window.js'
 
 export type ProviderTotals = Omit<ProtectionProviderRow, 'account_id' | 'day'>
@@ -76,35 +83,43 @@ export async function countByProvider(
   accountId: string,
   counted: readonly [Counted, ...Counted[]],
 ): Promise<void> {
-  const day = dayOf(counted[0].at)
+  const day = { account_id: accountId, day: dayOf(counted[0].at) }
   const sums = new Map<string, ProviderTotals>()
   for (const one of counted) {
     const { provider } = one
     if (provider === undefined || one.recipients + one.bounces + one.complaints === 0) continue
-    const sum = sums.get(provider) ?? { provider, recipients: 0, bounces: 0, complaints: 0 }
+    const sum = sums.get(provider) ?? noneOf(provider)
     addUp(sum, one)
     sums.set(provider, sum)
   }
-  const others: ProviderTotals = {
-    provider: otherDomains,
-    recipients: 0,
-    bounces: 0,
-    complaints: 0,
+  if (sums.size === 0) return
+  const rows = [...sums.values()].map((sum) => [sum.provider, ...counts.map((one) => sum[one])])
+  for (const { provider } of await addToKnown(tx, { ...day, rows: JSON.stringify(rows) })) {
+    sums.delete(provider)
   }
-  let room: number | undefined
-  for (const sum of sums.values()) {
-    const row = { account_id: accountId, day, ...sum }
-    if ((await addToKnown(tx, row)).length > 0) continue
-    room ??= maxADay - (await rowsOf(tx, row))
+  if (sums.size > 0) await addUnknown(tx, day, sums.values())
+}
+
+/** Providers that the account's day has no row of: they get one while there is room. */
+async function addUnknown(tx: Tx, day: Day, sums: Iterable<ProviderTotals>): Promise<void> {
+  const others = noneOf(otherDomains)
+  let room = maxADay - (await rowsAt(tx, day))
+  for (const sum of sums) {
     if (room > 0 || names.has(sum.provider)) {
-      await addRow(tx, row)
+      await addRow(tx, { ...day, ...sum })
       room--
     } else addUp(others, sum)
   }
   if (others.recipients + others.bounces + others.complaints > 0) {
-    await addRow(tx, { account_id: accountId, day, ...others })
+    await addRow(tx, { ...day, ...others })
   }
 }
+
+const counts = ['recipients', 'bounces', 'complaints'] as const
+
+const noneOf = (provider: string): ProviderTotals => ({
+  ...{ provider, recipients: 0, bounces: 0, complaints: 0 },
+})
 
 function addUp(sum: ProviderTotals, added: Omit<ProviderTotals, 'provider'>): void {
   sum.recipients += added.recipients
@@ -135,23 +150,24 @@ export async function readProviders(
     .execute()
 }
 
-const addToKnown = prepared<ProtectionProviderRow, { provider: string }>((db, row) =>
+type Day = Pick<ProtectionProviderRow, 'account_id' | 'day'>
+
+const addToKnown = prepared<Day & { rows: string }, { provider: string }>((db, values) =>
   db
     .updateTable('protection_providers')
+    .from(rowsOf(values.rows))
     .set({
-      recipients: sql`recipients + ${row.recipients}`,
-      bounces: sql`bounces + ${row.bounces}`,
-      complaints: sql`complaints + ${row.complaints}`,
+      recipients: sql`recipients + ${cell(1)}`,
+      bounces: sql`bounces + ${cell(2)}`,
+      complaints: sql`complaints + ${cell(3)}`,
     })
-    .where('account_id', '=', row.account_id)
-    .where('day', '=', row.day)
-    .where('provider', '=', row.provider)
+    .where('account_id', '=', values.account_id)
+    .where('day', '=', values.day)
+    .where('provider', '=', cell<string>(0))
     .returning('provider'),
 )
 
-type Day = Pick<ProtectionProviderRow, 'account_id' | 'day'>
-
-async function rowsOf(tx: Tx, day: Day): Promise<number> {
+async function rowsAt(tx: Tx, day: Day): Promise<number> {
   const [row] = await countRows(tx, day)
   return row?.rows ?? 0
 }

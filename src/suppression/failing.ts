@@ -1,7 +1,7 @@
 import { dayMs } from '../clock/index.js'
 import type { MailEvent } from '../events/index.js'
 import { addressKey } from '../mime/index.js'
-import { prepared, type Tx } from '../store/index.js'
+import { cell, prepared, rowsOf, type SoftBounceRow, type Tx } from '../store/index.js'
 import { suppress } from './suppress.js'
 
 // decisions.md, 'bounced, Transient': 3 mails in a row, over at least 72 hours, block for 30 days.
@@ -14,15 +14,17 @@ const maxForgotten = 100
 
 /**
  * Suppresses the addresses whose mail has failed for good, and those that keep failing. An effect of
- * events: it is in the transaction of the failure, and costs a delivered mail one update that
- * finds no row.
+ * events: it is in the transaction of the failure, and costs those delivered one look together, which
+ * finds most of them no row.
  */
 export async function suppressFailing(tx: Tx, events: readonly MailEvent[]): Promise<void> {
+  const hasFailed = await failedAmong(tx, events)
   for (const event of events) {
     if (event.recipient === null) continue
     const { accountId, recipient, deliveryId } = event
     if (event.type === 'delivered') {
-      await noteDelivered(tx, { accountId, address: addressKey(recipient), deliveryId })
+      const address = addressKey(recipient)
+      if (hasFailed(accountId, address)) await noteDelivered(tx, { accountId, address, deliveryId })
     } else if (event.detail?.suppress === 'now') {
       await suppress(tx, accountId, bounced(event, recipient), event.at)
     } else if (event.detail?.suppress === 'repeated') await noteFailure(tx, event, recipient)
@@ -35,6 +37,31 @@ const bounced = ({ emailId, reply }: MailEvent, email: string) => ({
   emailId,
   detail: reply?.slice(0, 1_000) ?? null,
 })
+
+/** Which addresses may have failed before, or in these events. */
+async function failedAmong(tx: Tx, events: readonly MailEvent[]) {
+  if (events.some(({ detail }) => detail?.suppress === 'repeated')) return () => true
+  const pairs = events.flatMap(({ type, accountId, recipient }) =>
+    type === 'delivered' && recipient !== null ? [[accountId, addressKey(recipient)]] : [],
+  )
+  if (pairs.length === 0) return () => false
+  const rows = await failing(tx, { pairs: JSON.stringify(pairs) })
+  const found = new Set(rows.map(({ account_id, address }) => `${account_id} ${address}`))
+  return (accountId: string, address: string) => found.has(`${accountId} ${address}`)
+}
+
+type Address = Pick<SoftBounceRow, 'account_id' | 'address'>
+
+const failing = prepared<{ pairs: string }, Address>((db, { pairs }) =>
+  db
+    .selectFrom(rowsOf(pairs))
+    .innerJoin('soft_bounces', (join) =>
+      join
+        .on('soft_bounces.account_id', '=', cell<string>(0))
+        .on('soft_bounces.address', '=', cell<string>(1)),
+    )
+    .select(['soft_bounces.account_id', 'soft_bounces.address']),
+)
 
 const noteDelivered = prepared<
   { accountId: string; address: string; deliveryId: number | null },
