@@ -53,23 +53,35 @@ export async function claim(
   { now, thread }: { now: number; thread: number },
 ): Promise<Claim[]> {
   const claims: Claim[] = []
+  const stops = new Map<string, { why: string | undefined }>()
   for (const { limit, ...stream } of wants) {
-    if ((await stopOf(tx, stream)) !== undefined) {
+    const key = `${stream.class} ${stream.accountId}`
+    const stop = stops.get(key) ?? { why: await stopOf(tx, stream) }
+    stops.set(key, stop)
+    if (stop.why !== undefined) {
       claims.push({ taken: [], exhausted: { nextDueAt: now + stoppedMs } })
-    } else {
-      claims.push({ taken: await dueOf(tx, { ...stream, limit, now }) })
-    }
+    } else claims.push(await takeDue(tx, stream, { limit, now }))
   }
   const taken = claims.flatMap((one) => one.taken)
   if (taken.length > 0) {
     await leaseTo(tx, taken, thread, now + leaseMs)
   }
-  for (const [i, want] of wants.entries()) {
-    const one = claims[i]
-    if (one === undefined || one.exhausted || one.taken.length >= want.limit) continue
-    one.exhausted = { nextDueAt: await nextDue(tx, want) }
-  }
   return claims
+}
+
+/** The first that are due. Where there are fewer than asked for, the row behind them tells when the next is. */
+async function takeDue(
+  tx: Tx,
+  stream: StreamKey,
+  { limit, now }: { limit: number; now: number },
+): Promise<Claim> {
+  const rows = await firstOf(tx, { ...stream, limit })
+  const taken = rows.filter(({ dueAt }) => dueAt <= now)
+  if (taken.length >= limit) return { taken }
+  const next = rows[taken.length]?.dueAt ?? never
+  // What is taken now falls due again when its lease ends.
+  const dueAt = taken.length > 0 ? Math.min(next, now + leaseMs) : next
+  return { taken, exhausted: { nextDueAt: dueAt < never ? dueAt : undefined } }
 }
 
 /** Why mail of the stream may not leave, in words; undefined when it may. */
@@ -106,7 +118,7 @@ const markSending = prepared<{ emailIds: string }, UpdateResult>((db, { emailIds
     .where('status', 'in', ['queued', 'scheduled']),
 )
 
-const dueOf = prepared<StreamKey & { now: number; limit: number }, Claimed>((db, values) =>
+const firstOf = prepared<StreamKey & { limit: number }, Claimed>((db, values) =>
   db
     .selectFrom('queue')
     .select(['id', 'email_id as emailId', 'account_id as accountId', 'recipient', 'lane', 'class'])
@@ -114,14 +126,18 @@ const dueOf = prepared<StreamKey & { now: number; limit: number }, Claimed>((db,
     .where('lane', '=', values.lane)
     .where('class', '=', values.class)
     .where('account_id', '=', values.accountId)
-    .where('due_at', '<=', values.now)
     .orderBy('due_at')
     .limit(values.limit),
 )
 
 /** The delivery that a claim of the stream would take first. */
-export const firstDue = (db: Read, stream: StreamKey & { now: number }) =>
-  dueOf(db, { ...stream, limit: 1 })
+export async function firstDue(
+  db: Read,
+  { now, ...stream }: StreamKey & { now: number },
+): Promise<Claimed[]> {
+  const rows = await firstOf(db, { ...stream, limit: 1 })
+  return rows.filter(({ dueAt }) => dueAt <= now)
+}
 
 /** Gives back what `thread` claimed and did not try: it is due again as it was. */
 export async function unclaim(tx: Tx, claimed: readonly Claimed[], thread: number): Promise<void> {
@@ -138,20 +154,11 @@ const giveBack = prepared<{ id: number; dueAt: number; thread: number }, UpdateR
 )
 
 /** When the stream's next delivery falls due; undefined when none waits but those held back. */
-export async function nextDue(db: Read, { lane, class: queueClass, accountId }: StreamKey) {
-  const [row] = await earliestOf(db, { lane, class: queueClass, accountId })
-  const dueAt = row?.dueAt ?? never
+export async function nextDue(db: Read, stream: StreamKey): Promise<number | undefined> {
+  const [first] = await firstOf(db, { ...stream, limit: 1 })
+  const dueAt = first?.dueAt ?? never
   return dueAt < never ? dueAt : undefined
 }
-
-const earliestOf = prepared<StreamKey, { dueAt: number | null }>((db, values) =>
-  db
-    .selectFrom('queue')
-    .select((eb) => eb.fn.min('due_at').as('dueAt'))
-    .where('lane', '=', values.lane)
-    .where('class', '=', values.class)
-    .where('account_id', '=', values.accountId),
-)
 
 /**
  * Makes due at once what `thread` held when it died; a restart calls it before anything else.

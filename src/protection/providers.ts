@@ -93,8 +93,11 @@ export async function countByProvider(
     sums.set(provider, sum)
   }
   if (sums.size === 0) return
-  const rows = [...sums.values()].map((sum) => [sum.provider, ...counts.map((one) => sum[one])])
-  for (const { provider } of await addToKnown(tx, { ...day, rows: JSON.stringify(rows) })) {
+  const rows = [...sums.values()].map((sum) => [
+    ...[accountId, day.day, sum.provider],
+    ...counts.map((one) => sum[one]),
+  ])
+  for (const { provider } of await addToKnown(tx, { rows: JSON.stringify(rows) })) {
     sums.delete(provider)
   }
   if (sums.size > 0) await addUnknown(tx, day, sums.values())
@@ -152,18 +155,19 @@ export async function readProviders(
 
 type Day = Pick<ProtectionProviderRow, 'account_id' | 'day'>
 
-const addToKnown = prepared<Day & { rows: string }, { provider: string }>((db, values) =>
+// All of its key is in the rows, so that they are gone through once, each with one search.
+const addToKnown = prepared<{ rows: string }, { provider: string }>((db, { rows }) =>
   db
     .updateTable('protection_providers')
-    .from(rowsOf(values.rows))
+    .from(rowsOf(rows))
     .set({
-      recipients: sql`recipients + ${cell(1)}`,
-      bounces: sql`bounces + ${cell(2)}`,
-      complaints: sql`complaints + ${cell(3)}`,
+      recipients: sql`recipients + ${cell(3)}`,
+      bounces: sql`bounces + ${cell(4)}`,
+      complaints: sql`complaints + ${cell(5)}`,
     })
-    .where('account_id', '=', values.account_id)
-    .where('day', '=', values.day)
-    .where('provider', '=', cell<string>(0))
+    .where('account_id', '=', cell<string>(0))
+    .where('day', '=', cell<number>(1))
+    .where('provider', '=', cell<string>(2))
     .returning('provider'),
 )
 
