@@ -32,7 +32,7 @@ function relaxField(field: string): RelaxedField {
   const value = field
     .slice(colon + 1)
     .replaceAll('\r\n', '')
-    .replace(/[\t ]+/g, ' ')
+    .replace(/[\t ]{2,}|\t/g, ' ')
   if (/[\r\n]/.test(value)) throw new TypeError(`${name} contains a bare CR or LF`)
   const from = value.startsWith(' ') ? 1 : 0
   const to = value.length > from && value.endsWith(' ') ? value.length - 1 : value.length
@@ -102,7 +102,7 @@ function rewrite(body: Buffer, from: number): Buffer {
 }
 
 /** No empty line at the end, and a line end after the last line if there is one. */
-function endWithOneLine(body: Buffer): Buffer {
+export function endWithOneLine(body: Buffer): Buffer {
   let end = body.length
   while (end >= 2 && body[end - 1] === lf) end -= 2
   if (end === 0) return body.subarray(0, 0)

@@ -1,13 +1,15 @@
-import { createHash, sign } from 'node:crypto'
-import { type RelaxedField, relaxBody, relaxHeader } from './canonical.js'
+import { createHash, hash, sign } from 'node:crypto'
+import { keepNewest } from '../bounded/index.js'
+import { endWithOneLine, relaxBody, relaxHeader } from './canonical.js'
 import type { DkimKey } from './key.js'
 
 /**
  * A message, or its header with what `hashBody` made of a body that is not held. Fields of the names
- * in `customNames` are signed beside those that always are.
+ * in `customNames` are signed beside those that always are. `isRelaxed`: whoever wrote the body knows that
+ * relaxing changes no line of it.
  */
 export type ToSign = { header: Buffer; customNames?: readonly string[] } & (
-  | { body: Buffer }
+  | { body: Buffer; isRelaxed?: boolean }
   | { bodyHash: string }
 )
 
@@ -91,7 +93,7 @@ const isOversigned = (name: string) => oversigned.includes(name)
 /** What all signatures of a message share. */
 interface DigestedContent {
   /** The `h=` value, in pieces that make lines of at most 76. */
-  signedNames: string[]
+  signedNames: readonly string[]
   /** The signed fields in the order of `h=`, each ended by CRLF. */
   signedFields: string
   bodyHash: string
@@ -99,44 +101,65 @@ interface DigestedContent {
 
 function digestContent(message: ToSign): DigestedContent {
   const fields = relaxHeader(message.header)
-  const froms = fields.filter((field) => field.name === 'from').length
-  if (froms !== 1) throw new TypeError(`A message with ${froms} From fields cannot be signed`)
-  return {
-    ...selectFields(fields, message.customNames ?? []),
-    bodyHash:
-      'bodyHash' in message
-        ? message.bodyHash
-        : createHash('sha256').update(relaxBody(message.body)).digest('base64'),
-  }
+  const { signedNames, order } = selectionOf(
+    fields.map((field) => field.name),
+    message.customNames ?? [],
+  )
+  let signedFields = ''
+  for (const place of order) signedFields += `${fields[place]?.line}\r\n`
+  const bodyHash = 'bodyHash' in message ? message.bodyHash : hashOf(message)
+  return { signedNames, signedFields, bodyHash }
 }
 
-function selectFields(
-  fields: RelaxedField[],
-  customNames: readonly string[],
-): { signedNames: string[]; signedFields: string } {
+const hashOf = ({ body, isRelaxed }: { body: Buffer; isRelaxed?: boolean }): string =>
+  hash('sha256', isRelaxed === true ? endWithOneLine(body) : relaxBody(body), 'base64')
+
+/** Which fields of a header are signed. */
+interface Selection {
+  signedNames: readonly string[]
+  /** Their places in the header, in the order of `h=`. */
+  order: readonly number[]
+}
+
+// Most mails have the same fields as thousands before them.
+const selections = new Map<string, Selection>()
+const maxSelections = 500
+
+function selectionOf(names: readonly string[], customNames: readonly string[]): Selection {
+  // No name has a colon or a space in it.
+  const key = `${names.join(':')} ${customNames.join(':')}`
+  const known = selections.get(key)
+  if (known !== undefined) return known
+  const selection = selectFields(names, customNames)
+  if (key.length <= 1_000) keepNewest(selections, key, selection, maxSelections)
+  return selection
+}
+
+function selectFields(names: readonly string[], customNames: readonly string[]): Selection {
+  const froms = names.filter((name) => name === 'from').length
+  if (froms !== 1) throw new TypeError(`A message with ${froms} From fields cannot be signed`)
   const more = customNames.map((name) => name.toLowerCase()).filter((name) => !isOversigned(name))
-  const lines: string[] = []
+  const signedNames: string[] = []
+  const order: number[] = []
   let line = 'h='
-  let signedFields = ''
-  for (const name of more.length === 0 ? oversigned : [...oversigned, ...more]) {
-    let names = name
+  for (const name of [...oversigned, ...more]) {
+    let items = 1
     // RFC 6376 §5.4.2: of several, the lowest is signed first.
-    for (let i = fields.length - 1; i >= 0; i--) {
-      const field = fields[i]
-      if (field?.name !== name) continue
-      signedFields += `${field.line}\r\n`
-      names += `:${name}`
+    for (let i = names.length - 1; i >= 0; i--) {
+      if (names[i] !== name) continue
+      order.push(i)
+      items++
     }
-    for (const item of names.split(':')) {
-      if (line.length + item.length > 74) {
-        lines.push(line)
+    for (; items > 0; items--) {
+      if (line.length + name.length > 74) {
+        signedNames.push(line)
         line = ''
       }
-      line += `${item}:`
+      line += `${name}:`
     }
   }
-  lines.push(`${line.slice(0, -1)};`)
-  return { signedNames: lines, signedFields }
+  signedNames.push(`${line.slice(0, -1)};`)
+  return { signedNames, order }
 }
 
 interface SignatureDraft {

@@ -1,29 +1,44 @@
-import { encodePart, type TransferEncoding } from './transfer-encoding.js'
+import { type EncodedText, encodePart } from './transfer-encoding.js'
 
 /** The text and HTML of a mail, encoded; shared by every message that carries the same content. */
 export type BodyParts = readonly [EncodedPart, ...EncodedPart[]]
 
-interface EncodedPart {
+interface EncodedPart extends EncodedText {
   type: 'text/plain' | 'text/html'
-  encoding: TransferEncoding
-  data: Buffer
 }
 
 /** Encodes the content once; without `text` and `html` it is one empty text part. */
 export function composeParts(text: string | undefined, html?: string): BodyParts {
-  if (html === undefined) return [{ type: 'text/plain', ...encodePart(text ?? '') }]
-  const htmlPart: EncodedPart = { type: 'text/html', ...encodePart(html) }
-  return text === undefined ? [htmlPart] : [{ type: 'text/plain', ...encodePart(text) }, htmlPart]
+  if (html === undefined) return [encodedPart('text/plain', text ?? '')]
+  const htmlPart = encodedPart('text/html', html)
+  return text === undefined ? [htmlPart] : [encodedPart('text/plain', text), htmlPart]
+}
+
+// What a mail to several has in common, or mails made alike, whose deliveries come close together.
+const latest: { text: string; part: EncodedPart }[] = []
+const maxLatest = 8
+const maxLatestChars = 64 * 1024
+
+function encodedPart(type: EncodedPart['type'], text: string): EncodedPart {
+  // Strings of other lengths, or that differ early, are told apart at once.
+  const at = latest.findIndex((one) => one.part.type === type && one.text === text)
+  const [found] = at < 0 ? [] : latest.splice(at, 1)
+  const entry = found ?? { text, part: { type, ...encodePart(text) } }
+  if (text.length > maxLatestChars) return entry.part
+  latest.unshift(entry)
+  if (latest.length > maxLatest) latest.pop()
+  return entry.part
 }
 
 /** The body, and the Content-* fields that describe it. */
 export function assembleBody(
   parts: BodyParts,
   boundaryFor: (attempt: number) => string,
-): { fields: string; body: Buffer } {
+): { fields: string; body: Buffer; isRelaxed: boolean } {
+  const isRelaxed = parts.every((part) => part.isRelaxed)
   if (parts.length === 1) {
     const [part] = parts
-    return { fields: partFields(part), body: endLine(part.data) }
+    return { fields: partFields(part), body: endLine(part.data), isRelaxed }
   }
   const boundary = unusedBoundary(parts, boundaryFor)
   const chunks: Buffer[] = []
@@ -34,6 +49,7 @@ export function assembleBody(
   return {
     fields: `Content-Type: multipart/alternative;\r\n boundary="${boundary}"\r\n`,
     body: Buffer.concat(chunks),
+    isRelaxed,
   }
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type AttachedBody, type AttachedPart, assembleAttached } from './attached.js'
 import { assembleBody, type BodyParts, composeParts } from './body.js'
 import {
@@ -41,6 +41,8 @@ export interface ComposedHeader {
 export interface ComposedMessage extends ComposedHeader {
   /** Ends with CRLF; no line is over 998 octets. */
   body: Buffer
+  /** The body is known to be in DKIM's relaxed form as it is, but for empty lines at its end. */
+  isRelaxed: boolean
   needs8Bit: false
 }
 
@@ -54,8 +56,8 @@ export function composeMessage(
   parts: BodyParts = composeParts(input.text, input.html),
 ): ComposedMessage {
   const messageId = canonicalMessageId(input.messageId)
-  const { fields, body } = assembleBody(parts, (attempt) => boundary(messageId, attempt))
-  return { ...composeHeader(input, fields), body, needs8Bit: false }
+  const { fields, ...body } = assembleBody(parts, (attempt) => boundary(messageId, attempt))
+  return { ...composeHeader(input, fields), ...body, needs8Bit: false }
 }
 
 /** Writes one with attachments, but for their bytes; otherwise as `composeMessage`. */
@@ -109,7 +111,7 @@ function canonicalMessageId(messageId: string): string {
 }
 
 function boundary(messageId: string, attempt: number): string {
-  const digest = createHash('sha256').update(`${attempt} ${messageId}`).digest('base64url')
+  const digest = hash('sha256', `${attempt} ${messageId}`, 'base64url')
   // RFC 2045 §6.7: `=_` occurs in no quoted-printable or base64 body.
   return `=_${digest.slice(0, 24)}`
 }

@@ -3,62 +3,106 @@ export type TransferEncoding = '7bit' | 'quoted-printable' | 'base64'
 // RFC 5322 §2.1.1; RFC 2045 §2.7 holds 7bit data to the same.
 const longestLine = 998
 
+export interface EncodedText {
+  encoding: TransferEncoding
+  data: Buffer
+  /** Known to be in DKIM's relaxed form as it is, in front of a line end (RFC 6376 §3.4.4). */
+  isRelaxed: boolean
+}
+
 /** Encodes text as the shortest of 7bit, quoted-printable and base64; its line ends become CRLF. */
-export function encodePart(text: string): { encoding: TransferEncoding; data: Buffer } {
-  const bytes = Buffer.from(canonicalLines(text))
-  const { unsafe, escapes } = survey(bytes)
-  if (!unsafe) return { encoding: '7bit', data: bytes }
+export function encodePart(text: string): EncodedText {
+  const { bytes, unsafe, escapes, isRelaxed } = canonicalLines(text)
+  if (!unsafe) return { encoding: '7bit', data: Buffer.from(bytes), isRelaxed }
   const escaped = bytes.length + 2 * escapes
   const quotedPrintableSize = escaped + (escaped / 75) * 3
   const base64Size = (bytes.length / 57) * 78
   return quotedPrintableSize <= base64Size
-    ? { encoding: 'quoted-printable', data: encodeQuotedPrintable(bytes) }
-    : { encoding: 'base64', data: encodeBase64(bytes) }
+    ? { encoding: 'quoted-printable', data: encodeQuotedPrintable(bytes), isRelaxed: false }
+    : { encoding: 'base64', data: encodeBase64(bytes), isRelaxed: true }
 }
 
-/** Every CR, LF and CRLF becomes CRLF: a signature over anything else breaks on the way. */
-function canonicalLines(text: string): string {
-  if (!text.includes('\r')) return text.replaceAll('\n', '\r\n')
-  return /\r(?!\n)|(?<!\r)\n/.test(text) ? text.replace(/\r\n?|\n/g, '\r\n') : text
+interface CanonicalLines {
+  /** In memory that the next call overwrites, unless they are many. */
+  bytes: Buffer
+  /**
+   * 7bit cannot carry them, because of an octet that is not printable ASCII, a line over 998 octets, or a
+   * line that starts with `From ` (mbox writers put a `>` before it, which breaks the signature).
+   */
+  unsafe: boolean
+  /** Octets that take three in quoted-printable. */
+  escapes: number
+  /** No tab, no two spaces in a row, no space at the end of a line. */
+  isRelaxed: boolean
 }
+
+// Most texts fit: to allocate twice for each of them costs more than the pass over it.
+const usualBytes = 128 * 1024
+const usualSource = Buffer.allocUnsafeSlow(usualBytes)
+const usualLines = Buffer.allocUnsafeSlow(2 * usualBytes)
 
 /**
- * One pass over the bytes. `unsafe`: 7bit cannot carry them, because of an octet that is not
- * printable ASCII, a line over 998 octets, or a line that starts with `From ` (mbox writers
- * put a `>` before it, which breaks the signature). `escapes`: octets that take three in
- * quoted-printable.
+ * The text in UTF-8, and what there is to know of it. Every CR, LF and CRLF becomes CRLF: a signature over
+ * anything else breaks on the way. One pass over the octets for all of it, as each costs as much as the hash.
  */
-function survey(bytes: Buffer): { unsafe: boolean; escapes: number } {
+function canonicalLines(text: string): CanonicalLines {
+  const isUsual = text.length * 3 <= usualBytes
+  const source = isUsual ? usualSource : Buffer.from(text)
+  const size = isUsual ? source.write(text, 0, 'utf8') : source.length
+  const out = isUsual ? usualLines : Buffer.allocUnsafe(2 * size)
   let unsafe = false
   let escapes = 0
+  let isRelaxed = true
+  let length = 0
   let lineStart = 0
-  for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i] as number
-    if (plain[byte] === 1) continue
-    if (byte === 0x0a) {
-      if (i - 1 - lineStart > longestLine || startsFrom(bytes, lineStart)) unsafe = true
-      lineStart = i + 1
-    } else if (byte === 0x3d) {
-      escapes++
+  let before = 0
+  for (let i = 0; i < size; i++) {
+    const byte = source[i] as number
+    if (graphic[byte] === 1) {
+      out[length++] = byte
+    } else if (byte === space) {
+      if (before === space) isRelaxed = false
+      out[length++] = byte
+    } else if (byte === cr || byte === lf) {
+      if (before === space) isRelaxed = false
+      if (!isSafeLine(out, lineStart, length)) unsafe = true
+      out[length++] = cr
+      out[length++] = lf
+      lineStart = length
+      if (byte === cr && source[i + 1] === lf) i++
     } else {
-      unsafe = true
-      escapes++
+      out[length++] = byte
+      if (byte === tab) isRelaxed = false
+      else escapes++
+      if (byte !== tab && byte !== equals) unsafe = true
     }
+    before = byte
   }
-  if (bytes.length - lineStart > longestLine || startsFrom(bytes, lineStart)) unsafe = true
-  return { unsafe, escapes }
+  if (before === space) isRelaxed = false
+  if (!isSafeLine(out, lineStart, length)) unsafe = true
+  return { bytes: out.subarray(0, length), unsafe, escapes, isRelaxed }
 }
 
-/** 1 for what every encoding but base64 carries as it is: a table costs one well-guessed branch. */
-const plain = new Uint8Array(256).fill(1, 0x20, 0x7f)
-plain[0x3d] = 0
-plain[0x09] = 1
-plain[0x0d] = 1
+const space = 0x20
+const tab = 0x09
+const cr = 0x0d
+const lf = 0x0a
+const equals = 0x3d
+
+/**
+ * 1 for what may stand for itself anywhere on a line (RFC 2045 §6.7 (2)): a table costs one well-guessed
+ * branch.
+ */
+const graphic = new Uint8Array(256).fill(1, 0x21, 0x7f)
+graphic[equals] = 0
 
 const from = Buffer.from('From ')
 
-function startsFrom(bytes: Buffer, at: number): boolean {
-  return bytes[at] === 0x46 && bytes.subarray(at, at + from.length).equals(from)
+function isSafeLine(bytes: Buffer, start: number, end: number): boolean {
+  if (end - start > longestLine) return false
+  return (
+    bytes[start] !== from[0] || !bytes.subarray(start, end).subarray(0, from.length).equals(from)
+  )
 }
 
 // RFC 2045 §6.8: lines of 76, which 57 bytes fill.
@@ -84,15 +128,6 @@ export function base64Size(bytes: number): number {
 // RFC 2045 §6.7 (5): at most 76 characters, of which the last may be the soft break's `=`.
 const maxLine = 75
 
-const space = 0x20
-const tab = 0x09
-const cr = 0x0d
-const lf = 0x0a
-const equals = 0x3d
-
-/** 1 for what may stand for itself anywhere on a line (RFC 2045 §6.7 (2)). */
-const literal = new Uint8Array(256).fill(1, 0x21, 0x7f)
-literal[equals] = 0
 const hexDigits = Buffer.from('0123456789ABCDEF')
 
 /** Quoted-printable (RFC 2045 §6.7) of text whose every line end is CRLF. */
@@ -104,7 +139,7 @@ function encodeQuotedPrintable(bytes: Buffer): Buffer {
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes[i] as number
     // Most octets: neither the first nor perhaps the last of a line.
-    if (literal[byte] === 1 && column > 0 && column < maxLine) {
+    if (graphic[byte] === 1 && column > 0 && column < maxLine) {
       out[length++] = byte
       column++
       continue
@@ -118,7 +153,7 @@ function encodeQuotedPrintable(bytes: Buffer): Buffer {
     }
     const lineEnds = i + 1 === bytes.length || bytes[i + 1] === cr
     const blank = byte === space || byte === tab
-    let escaped = blank ? lineEnds : literal[byte] === 0
+    let escaped = blank ? lineEnds : graphic[byte] === 0
     const width = escaped ? 3 : 1
     // The last octet of a line may take the place that a soft break would.
     if (column + width > (lineEnds ? maxLine + 1 : maxLine)) {

@@ -328,3 +328,16 @@ t.test('only keys and names that verifiers accept are opened', async (t) => {
     t.throws(() => makeDkimKey({ ...options, privateKey: enough, selector: name }), TypeError, name)
   }
 })
+
+t.test('fields are chosen by their whole names, whatever was signed before', async (t) => {
+  const namesOf = (header: string, customNames: string[]) => {
+    const message = { header: Buffer.from(header), body: Buffer.from('b\r\n'), customNames }
+    return signMessage(message, [ed25519.key], { timeSeconds }).toString().replace(/\s/g, '')
+  }
+  for (const from of ['From: a@b\r\n', 'Subject: s\r\nFrom: a@b\r\n']) {
+    t.match(namesOf(`${from}a,b: 1\r\n`, ['a,b']), /:a,b:a,b;bh/)
+    t.match(namesOf(`${from}a: 1\r\nb: 2\r\n`, ['a', 'b']), /:a:a:b:b;bh/)
+    t.match(namesOf(`${from}a: 1\r\nb: 2\r\n`, ['b', 'a']), /:b:b:a:a;bh/)
+    t.match(namesOf(`${from}a: 1\r\nb: 2\r\n`, ['a']), /:a:a;bh/)
+  }
+})
