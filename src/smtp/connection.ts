@@ -57,9 +57,10 @@ function measured(message: readonly Buffer[]) {
 }
 
 function written(message: readonly Buffer[] | StreamedMessage): Turn['blocks'] {
-  return 'read' in message
-    ? blocksOfStream(stuffDotsOf(message), blockBytes)
-    : blocksOf(stuffDots(message), blockBytes)
+  if ('read' in message) return blocksOfStream(stuffDotsOf(message), blockBytes)
+  const pieces = stuffDots(message)
+  const sizeBytes = pieces.reduce((bytes, piece) => bytes + piece.length, 0)
+  return sizeBytes <= blockBytes ? [Buffer.concat(pieces, sizeBytes)] : blocksOf(pieces, blockBytes)
 }
 
 /** Makes the connection of a session whose opening is done. */

@@ -84,10 +84,13 @@ export class ReplyReader {
 
 /** The public form of a reply: cleaned, cut, with its enhanced status. */
 export function toReply(raw: RawReply): Reply {
-  const text = cut(raw.lines.map(clean).join('\n'), 1_000)
+  const text = textOf(raw)
   const enhanced = enhancedStatus(raw)
   return enhanced === undefined ? { code: raw.code, text } : { code: raw.code, enhanced, text }
 }
+
+/** What a reply says without its code, as it is stored and shown. */
+export const textOf = ({ lines }: RawReply): string => cut(lines.map(clean).join('\n'), 1_000)
 
 function codeAt(bytes: Buffer, from: number): number {
   let code = 0
@@ -116,9 +119,10 @@ function decode(bytes: Buffer): string {
 /** Control characters, and those that nobody sees or that reorder what a person reads. */
 const unsafe = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
-function clean(line: string): string {
-  return line.replace(unsafe, '?')
-}
+/** Nearly every line is one that needs no look at the tables of Unicode. */
+const printable = /^[ -~]*$/
+
+const clean = (line: string): string => (printable.test(line) ? line : line.replace(unsafe, '?'))
 
 function cut(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text

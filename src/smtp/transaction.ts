@@ -19,8 +19,8 @@ export interface SessionLine {
 /** One message's place in the line. */
 export interface Turn {
   readonly commands: EnvelopeCommands
-  /** The message as it is written, dots stuffed and final dot included: a write each. */
-  readonly blocks: Iterable<Buffer> | AsyncIterable<Buffer>
+  /** The message as it is written, dots stuffed and final dot included: a write each. Most are one. */
+  readonly blocks: readonly [Buffer] | Iterable<Buffer> | AsyncIterable<Buffer>
   readonly sizeBytes: number
   /** Its envelope is on the wire, perhaps behind the body before it. */
   offered: boolean
@@ -127,26 +127,13 @@ async function deliver(
   turn: Turn,
   upNext: () => Turn | undefined,
 ): Promise<SendResult> {
-  const { wire, deadlines, minBytesPerSecond } = line
+  const { wire, deadlines } = line
   if (wire.loss !== undefined) {
     return ended(line, turn, { kind: 'lost', phase: 'body', ...wire.loss })
   }
   wire.expect(1)
-  const began = performance.now()
-  let written = 0
-  let last: Buffer | undefined
-  for await (const block of turn.blocks) {
-    // Held back by one, so that the last block is known when it is written.
-    if (last !== undefined) {
-      const floorMs = deadlines.blockMs + (written * 1000) / minBytesPerSecond
-      const leftMs = Math.max(1, began + floorMs - performance.now())
-      const loss = await wire.block(last, Math.min(deadlines.blockMs, leftMs))
-      if (loss !== undefined || wire.hasHeard) return await cutShort(line, turn)
-      written += last.length
-    }
-    last = block
-  }
-  if (last === undefined) throw new Error('A message without even its final dot')
+  const last = Array.isArray(turn.blocks) ? turn.blocks[0] : await writeButLast(line, turn.blocks)
+  if (last === undefined) return await cutShort(line, turn)
   wire.transcript.note(`${turn.sizeBytes} bytes of message`)
   const ridden = line.pipelining ? ride(line, upNext()) : undefined
   const loss = await wire.block(
@@ -166,6 +153,31 @@ async function deliver(
     phase: 'dot',
     reusable: wire.loss === undefined,
   }
+}
+
+/**
+ * Writes all blocks but the last, and returns that: what follows the message can travel with it. Undefined:
+ * the server spoke, or left, before.
+ */
+async function writeButLast(
+  { wire, deadlines, minBytesPerSecond }: SessionLine,
+  blocks: Turn['blocks'],
+): Promise<Buffer | undefined> {
+  const began = performance.now()
+  let written = 0
+  let last: Buffer | undefined
+  for await (const block of blocks) {
+    if (last !== undefined) {
+      const floorMs = deadlines.blockMs + (written * 1000) / minBytesPerSecond
+      const leftMs = Math.max(1, began + floorMs - performance.now())
+      const loss = await wire.block(last, Math.min(deadlines.blockMs, leftMs))
+      if (loss !== undefined || wire.hasHeard) return undefined
+      written += last.length
+    }
+    last = block
+  }
+  if (last === undefined) throw new Error('A message without even its final dot')
+  return last
 }
 
 /** The next envelope's commands, to travel with the end of this body. */

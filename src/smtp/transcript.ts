@@ -1,4 +1,4 @@
-import { type RawReply, toReply } from './reply.js'
+import { type RawReply, textOf } from './reply.js'
 
 interface Entry {
   atMs: number
@@ -74,7 +74,7 @@ const linesOf = ({ atMs, mark, said }: Entry): string[] =>
 
 function inWords(said: string | RawReply): string[] {
   if (typeof said === 'string') return said.trimEnd().split('\r\n')
-  const { code, text } = toReply(said)
-  const lines = text.split('\n')
+  const { code } = said
+  const lines = textOf(said).split('\n')
   return lines.map((line, at) => `${code}${at < lines.length - 1 ? '-' : ' '}${line}`)
 }
