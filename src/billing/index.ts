@@ -21,9 +21,9 @@ export {
 } from './plan.js'
 export { loadPlans } from './plans-file.js'
 export {
-  countBatch,
   countCampaignMails,
   countMails,
+  countTogether,
   giveBack,
   giveBackCampaignMails,
   refuseCampaignMails,

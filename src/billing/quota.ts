@@ -4,57 +4,105 @@ import type { AccountBilling } from './billing.js'
 import { addUsage, dayEndsAt, readUsage, subtractUsage } from './usage.js'
 
 /*
- * Each function runs inside the transaction that accepts the mail. It counts first and looks then:
- * when a cap is passed it throws, and the store undoes the count with the rest of the work. Writes
- * run one after another, so that no two can take the same last place.
+ * Each function runs inside the transaction that accepts the mail. It counts first and looks then: when a cap
+ * is passed the count is undone, by the store with the rest of the work, or here. Writes run one after another,
+ * so that no two can take the same last place.
  */
 
-/** Counts one mail to `mails` recipients, or throws the 402 or 429 of a single send. */
+/** Mails that are counted all or not at all. */
+interface Count {
+  billing: AccountBilling
+  mails: number
+  now: number
+  /** Whether the refusal is told as that of a batch. */
+  isBatch: boolean
+}
+
+/**
+ * Counts what several requests send, an account's in one statement for those of a day. Resolves with the 402 or
+ * 429 of those that are refused, of which nothing is counted; a smaller one behind such a one may still pass.
+ */
+export async function countTogether<One extends Count>(
+  tx: Tx,
+  counts: readonly One[],
+): Promise<ReadonlyMap<One, ApiError>> {
+  const refusals = new Map<One, ApiError>()
+  const groups = new Map<string, One[]>()
+  for (const count of counts) {
+    if (count.mails === 0) continue
+    const name = `${dayEndsAt(count.now)} ${count.billing.accountId}`
+    const alike = groups.get(name)
+    if (alike === undefined) groups.set(name, [count])
+    else alike.push(count)
+  }
+  for (const alike of groups.values()) await countAlike(tx, alike, refusals)
+  return refusals
+}
+
+/** Those of one account and day. */
+async function countAlike<One extends Count>(
+  tx: Tx,
+  counts: readonly One[],
+  refusals: Map<One, ApiError>,
+): Promise<void> {
+  const [first] = counts
+  if (first === undefined) return
+  const { now, billing } = first
+  const { accountId, plan } = billing
+  const sum = counts.reduce((sum, { mails }) => sum + mails, 0)
+  const after = await addUsage(tx, accountId, now, { mails: sum, campaignMails: 0 })
+  const caps: Cap[] = []
+  // The monthly cap first: who has passed it is not helped by waiting until tomorrow.
+  if (plan.monthlyLimit !== null) {
+    caps.push({ cap: 'monthly', limit: plan.monthlyLimit, used: after.monthMails - sum })
+  }
+  if (plan.dailyLimit !== null) {
+    caps.push({ cap: 'daily', limit: plan.dailyLimit, used: after.dayMails - sum })
+  }
+  let refused = 0
+  for (const count of counts) {
+    const { mails } = count
+    const passed = caps.find(({ limit, used }) => used + mails > limit)
+    if (passed === undefined) {
+      for (const cap of caps) cap.used += mails
+    } else {
+      // An account that came from a larger plan may have used more than it now has.
+      const canSend = Math.max(0, Math.min(...caps.map(({ limit, used }) => limit - used)))
+      refusals.set(count, refusalOf(count, passed, canSend))
+      refused += mails
+    }
+  }
+  if (refused > 0) await subtractUsage(tx, accountId, now, refused)
+}
+
+/** Counts mails to `mails` recipients, or throws the 402 or 429 of a single send. */
 export async function countMails(
   tx: Tx,
   billing: AccountBilling,
   mails: number,
   now: number,
 ): Promise<void> {
-  const excess = await count(tx, billing, mails, now)
-  if (excess === undefined) return
-  const { cap, used, limit } = excess
-  const plan = billing.plan.name
-  if (cap === 'monthly') {
-    throw new ApiError('monthly_quota_exceeded', monthlyMessage(excess), {
-      fields: { limit, used, plan },
-    })
-  }
-  throw new ApiError('daily_quota_exceeded', dailyMessage(excess), {
-    fields: {
-      dailyLimit: limit,
-      dailySent: used,
-      resetsAt: new Date(dayEndsAt(now)).toISOString(),
-      plan,
-    },
-    headers: untilTomorrow(now),
-  })
+  const refusals = await countTogether(tx, [{ billing, mails, now, isBatch: false }])
+  for (const refusal of refusals.values()) throw refusal
 }
 
-/** Counts all the mails of a batch or none: throws the 402 or 429 of a batch. */
-export async function countBatch(
-  tx: Tx,
-  billing: AccountBilling,
-  mails: number,
-  now: number,
-): Promise<void> {
-  const excess = await count(tx, billing, mails, now)
-  if (excess === undefined) return
-  const { cap, canSend } = excess
-  const message = `The batch has ${mails} ${mails === 1 ? 'mail' : 'mails'}, each recipient's counted, and ${canSend} can be sent now. ${
-    cap === 'monthly' ? monthlyMessage(excess) : dailyMessage(excess)
-  }`
-  if (cap === 'monthly')
-    throw new ApiError('monthly_quota_exceeded', message, { fields: { canSend } })
-  throw new ApiError('daily_quota_exceeded', message, {
-    fields: { canSend },
-    headers: untilTomorrow(now),
-  })
+function refusalOf({ billing, mails, now, isBatch }: Count, passed: Cap, canSend: number) {
+  const { cap, used, limit } = passed
+  const plan = billing.plan.name
+  const code = cap === 'monthly' ? 'monthly_quota_exceeded' : 'daily_quota_exceeded'
+  const told = cap === 'monthly' ? monthlyMessage(passed) : dailyMessage(passed)
+  const headers = cap === 'monthly' ? {} : { headers: untilTomorrow(now) }
+  if (isBatch) {
+    const what = `${mails} ${mails === 1 ? 'mail' : 'mails'}`
+    const message = `The batch has ${what}, each recipient's counted, and ${canSend} can be sent now. ${told}`
+    return new ApiError(code, message, { fields: { canSend }, ...headers })
+  }
+  const resetsAt = new Date(dayEndsAt(now)).toISOString()
+  const fields =
+    cap === 'monthly'
+      ? { limit, used, plan }
+      : { dailyLimit: limit, dailySent: used, resetsAt, plan }
+  return new ApiError(code, told, { fields, ...headers })
 }
 
 /** Gives back what a scheduled mail was counted for, in the periods in which it was accepted. */
@@ -116,28 +164,6 @@ interface Cap {
   limit: number
   /** Before this request. */
   used: number
-}
-
-async function count(
-  tx: Tx,
-  { accountId, plan }: AccountBilling,
-  mails: number,
-  now: number,
-): Promise<(Cap & { canSend: number }) | undefined> {
-  if (mails === 0) return undefined
-  const after = await addUsage(tx, accountId, now, { mails, campaignMails: 0 })
-  const caps: Cap[] = []
-  // The monthly cap first: who has passed it is not helped by waiting until tomorrow.
-  if (plan.monthlyLimit !== null) {
-    caps.push({ cap: 'monthly', limit: plan.monthlyLimit, used: after.monthMails - mails })
-  }
-  if (plan.dailyLimit !== null) {
-    caps.push({ cap: 'daily', limit: plan.dailyLimit, used: after.dayMails - mails })
-  }
-  const passed = caps.find(({ limit, used }) => used + mails > limit)
-  // An account that came from a larger plan may have used more than it now has.
-  const canSend = Math.max(0, Math.min(...caps.map(({ limit, used }) => limit - used)))
-  return passed && { ...passed, canSend }
 }
 
 const monthlyMessage = ({ used, limit }: Cap) =>

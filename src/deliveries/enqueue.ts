@@ -3,7 +3,7 @@ import { behaviourOf } from '../simulator/index.js'
 import {
   cell,
   prepared,
-  preparedInsert,
+  preparedInsertAll,
   type QueueClass,
   type QueueRow,
   type Read,
@@ -25,11 +25,11 @@ export interface NewDelivery {
   expiresAt: number
 }
 
-const insertRow = preparedInsert('queue')
+const insertQueued = preparedInsertAll('queue')
 
 /** Puts deliveries into the queue; the caller writes the email in the same transaction. */
 export async function enqueue(tx: Tx, deliveries: readonly NewDelivery[]): Promise<void> {
-  for (const delivery of deliveries) await insertRow(tx, toRow(delivery))
+  await insertQueued(tx, deliveries.map(toRow))
 }
 
 function toRow(delivery: NewDelivery): Insertable<QueueRow> {
@@ -90,17 +90,20 @@ const insertRows = prepared<{ json: string; accountId: string; dueAt: number }, 
       ),
 )
 
+/** Mail of this account, type and topic. */
+export interface BlockedFrom {
+  accountId: string
+  type: 'transactional' | 'marketing'
+  topicId?: string | null | undefined
+}
+
 /**
  * Which of `addresses` must not get a mail of this type and topic, spelled as given. Asked when a
  * mail is accepted and again when a delivery leaves: they may have bounced or left since.
  */
 export async function blockedAmong(
   read: Read,
-  mail: {
-    accountId: string
-    type: 'transactional' | 'marketing'
-    topicId?: string | null | undefined
-  },
+  mail: BlockedFrom,
   addresses: readonly string[],
 ): Promise<Set<string>> {
   const blocked = await suppressedAmong(read, mail.accountId, addresses, mail.type)

@@ -41,7 +41,13 @@ export {
   readTranscripts,
 } from './deferred-transcripts.js'
 export { cancelDeliveries, cancelWaiting, giveUp, recordSuppressed } from './end.js'
-export { blockedAmong, enqueue, enqueueTogether, type NewDelivery } from './enqueue.js'
+export {
+  type BlockedFrom,
+  blockedAmong,
+  enqueue,
+  enqueueTogether,
+  type NewDelivery,
+} from './enqueue.js'
 export { expireOverdue } from './expire.js'
 export {
   type Explained,

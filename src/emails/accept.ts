@@ -1,28 +1,19 @@
-import {
-  type AccountBilling,
-  checkSending,
-  countBatch,
-  countMails,
-  readBilling,
-} from '../billing/index.js'
+import { checkSending, readBilling } from '../billing/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import type { Mailbox } from '../mime/index.js'
 import type { Tx } from '../store/index.js'
-import { findTopic } from '../topics/index.js'
+import { acceptDrafts } from './accept-together.js'
 import { makeAttachmentReader } from './attachments.js'
 import type { EmailDeps } from './deps.js'
-import { insertEmails, ringOf } from './insert.js'
+import { ringOf } from './insert.js'
 import {
   draftEmail,
   FaultyDraft,
   type Handed,
   type MailDraft,
   type PreparedEmail,
-  prepareEmails,
 } from './prepare.js'
-import { enterIfLate } from './recipient-index.js'
 import type { SendInput } from './send-body.js'
-import { type Senders, verifiedSender } from './sender.js'
 
 export interface AcceptedEmail {
   id: string
@@ -43,22 +34,24 @@ export async function acceptEmail(
   const now = deps.clock.now()
   const billing = await readBilling(deps.store.read, deps.plans, accountId)
   const draft = await draftEmail(deps, billing, input, now)
-  const [email] = await prepareEmails(deps, [draft])
-  const { id, scheduled_at: at } = email.row
+  const { id, scheduled_at: at } = draft.row
   const accepted = { id, scheduledAt: at === null ? undefined : new Date(at).toISOString() }
-  await deps.store.write(async (tx) => {
-    const standing = await checkAgain(tx, deps, accountId, [email])
-    await countMails(tx, standing, email.recipients.length, now)
-    await insertEmails(deps, tx, [email])
-    await enterIfLate(tx, deps.clock, [email])
-    await alongside(tx, accepted)
+  const emails = await acceptDrafts(deps, {
+    ...{ accountId, drafts: [draft], isBatch: false, now },
+    alongside: (tx) => alongside(tx, accepted),
   })
-  deps.backlog.change(email.recipients.length)
-  deps.ring(ringOf([email]))
-  const { length: recipients } = email.recipients
-  const what = { emailId: id, accountId, recipients, ...scheduled(accepted) }
-  deps.log.info({ ...what, ...warned(email.recipients) }, 'Accepted')
+  const recipients = announce(deps, emails)
+  const what = { emailId: id, accountId, recipients: recipients.length, ...scheduled(accepted) }
+  deps.log.info({ ...what, ...warned(recipients) }, 'Accepted')
   return accepted
+}
+
+/** Counts what waits now and rings for it; returns who the mails go to. */
+function announce(deps: EmailDeps, emails: readonly PreparedEmail[]): readonly Mailbox[] {
+  const recipients = emails.flatMap((email) => email.recipients)
+  deps.backlog.change(recipients.length)
+  deps.ring(ringOf(emails))
+  return recipients
 }
 
 /** What is odd about addresses that are taken all the same, for the log: without the addresses. */
@@ -111,44 +104,13 @@ export async function acceptBatch(
     const message = `${errors.length} of ${items.length} emails are invalid; nothing was queued`
     throw new ApiError('validation_error', message, { status: 422, fields: { errors } })
   }
-  const emails = await prepareEmails(deps, drafts)
-  const accepted = { ids: emails.map((email) => email.row.id) }
-  const recipients = emails.reduce((sum, email) => sum + email.recipients.length, 0)
-  await deps.store.write(async (tx) => {
-    const standing = await checkAgain(tx, deps, accountId, emails)
-    await countBatch(tx, standing, recipients, now)
-    await insertEmails(deps, tx, emails)
-    await enterIfLate(tx, deps.clock, emails)
-    await alongside(tx, accepted)
+  const accepted = { ids: drafts.map((draft) => draft.row.id) }
+  const emails = await acceptDrafts(deps, {
+    ...{ accountId, drafts, isBatch: true, now },
+    alongside: (tx) => alongside(tx, accepted),
   })
-  deps.backlog.change(recipients)
-  deps.ring(ringOf(emails))
-  const odd = warned(emails.flatMap((email) => email.recipients))
-  deps.log.info({ accountId, emails: emails.length, recipients, ...odd }, 'Batch accepted')
+  const recipients = announce(deps, emails)
+  const what = { accountId, emails: emails.length, recipients: recipients.length }
+  deps.log.info({ ...what, ...warned(recipients) }, 'Batch accepted')
   return accepted
-}
-
-/**
- * Asked in the write that accepts an account's mails, as what they were checked for may have changed
- * since: the account be stopped, the domain deleted, the topic archived. Throws as `draftEmail` does, and
- * resolves with the account as it stands. Each look-up is by a key, once for mails that are alike.
- */
-async function checkAgain(
-  tx: Tx,
-  { plans }: Pick<EmailDeps, 'plans'>,
-  accountId: string,
-  emails: readonly PreparedEmail[],
-): Promise<AccountBilling> {
-  const billing = await readBilling(tx, plans, accountId)
-  const senders: Senders = new Map()
-  const topics = new Set<string>()
-  for (const { row } of emails) {
-    checkSending(billing, row.type)
-    const { domainId } = await verifiedSender(tx, accountId, row.from_header, senders)
-    // Deleted and added again, it has other keys.
-    row.domain_id = domainId
-    if (row.topic_id !== null) topics.add(row.topic_id)
-  }
-  for (const id of topics) await findTopic(tx, accountId, id)
-  return billing
 }

@@ -1,3 +1,4 @@
+import type { Insertable } from 'kysely'
 import {
   classNameOf,
   classOfMail,
@@ -6,42 +7,45 @@ import {
   recordSuppressed,
   type StreamDue,
 } from '../deliveries/index.js'
-import { cell, type MailTag, prepared, preparedInsert, rowsOf, type Tx } from '../store/index.js'
+import {
+  type BodyRow,
+  cell,
+  type EmailRow,
+  type MailTag,
+  prepared,
+  preparedInsertAll,
+  rowsOf,
+  type Tx,
+} from '../store/index.js'
 import { attachmentsKey, putAttachments } from './attachments.js'
 import type { EmailDeps } from './deps.js'
 import type { PreparedEmail } from './prepare.js'
 import { insertRawMessage } from './raw-message.js'
 
-const insertBody = preparedInsert('bodies')
-const insertEmail = preparedInsert('emails')
+const insertBodies = preparedInsertAll('bodies')
+const insertRows = preparedInsertAll('emails')
 
 /** What writing mails takes. */
 export type InsertDeps = Pick<EmailDeps, 'store' | 'retry'>
 
-/** Writes mails with their bodies and deliveries; equal bodies are written once. */
+/** Writes the mails of some requests with their bodies and deliveries; equal bodies of a request are written once. */
 export async function insertEmails(
   deps: InsertDeps,
   tx: Tx,
-  emails: readonly PreparedEmail[],
+  requests: readonly (readonly PreparedEmail[])[],
 ): Promise<void> {
-  const written = new Map<string, { text: string | null; key: string; id: number }[]>()
-  const bodyOf = async (email: PreparedEmail): Promise<number> => {
-    const { html, text, attachments: carried } = email
-    const key = attachmentsKey(carried)
-    const sameHtml = written.get(html) ?? []
-    const known = sameHtml.find((other) => other.text === text && other.key === key)
-    if (known !== undefined) return known.id
-    const id = deps.store.ids.serial()
-    written.set(html, [...sameHtml, { text, key, id }])
-    const attachments = await putAttachments(tx, deps.store, email.row.account_id, carried)
-    await insertBody(tx, { id, html, text, attachments })
-    return id
+  const bodies: Insertable<BodyRow>[] = []
+  const rows: Insertable<EmailRow>[] = []
+  for (const emails of requests) {
+    const ids = await bodiesFor(deps, tx, emails, bodies)
+    for (const [i, { raw, row }] of emails.entries()) {
+      if (raw !== undefined) await insertRawMessage(tx, deps.store, row, raw)
+      rows.push({ ...row, body_id: ids[i] ?? null })
+    }
   }
-  for (const email of emails) {
-    const { raw, row } = email
-    if (raw !== undefined) await insertRawMessage(tx, deps.store, row, raw)
-    await insertEmail(tx, { ...row, body_id: raw === undefined ? await bodyOf(email) : null })
-  }
+  await insertBodies(tx, bodies)
+  await insertRows(tx, rows)
+  const emails = requests.flat()
   await insertTags(
     tx,
     emails.map(({ row: { id, account_id: accountId }, tags }) => ({ id, accountId, tags })),
@@ -54,6 +58,38 @@ export async function insertEmails(
     tx,
     emails.flatMap((email) => suppressedOf(deps, email)),
   )
+}
+
+/**
+ * The ids of the bodies of a request's mails, in their order, null for a message that came whole. Rows of those
+ * that are new are added to `bodies`; what they carry is stored.
+ */
+async function bodiesFor(
+  { store }: InsertDeps,
+  tx: Tx,
+  emails: readonly PreparedEmail[],
+  bodies: Insertable<BodyRow>[],
+): Promise<(number | null)[]> {
+  const made = new Map<string, { text: string | null; key: string; id: number }[]>()
+  const found: (number | null)[] = []
+  for (const { html, text, attachments: carried, raw, row } of emails) {
+    if (raw !== undefined) {
+      found.push(null)
+      continue
+    }
+    const key = attachmentsKey(carried)
+    // One mail alone has nothing to be compared with, and its HTML need not be hashed.
+    const alike = emails.length === 1 ? [] : (made.get(html) ?? [])
+    const known = alike.find((other) => other.text === text && other.key === key)
+    const id = known?.id ?? store.ids.serial()
+    found.push(id)
+    if (known !== undefined) continue
+    alike.push({ text, key, id })
+    if (emails.length > 1) made.set(html, alike)
+    const attachments = await putAttachments(tx, store, row.account_id, carried)
+    bodies.push({ id, html, text, attachments })
+  }
+  return found
 }
 
 /** Enters the tags of mails, all in one statement, by which lists find them. */

@@ -97,6 +97,6 @@ export async function insertOwnMail(
       created_at: mail.now,
     },
   }
-  await insertEmails(deps, tx, [email])
+  await insertEmails(deps, tx, [[email]])
   return ringOf([email])
 }

@@ -1,8 +1,8 @@
 import { type AccountBilling, checkSending } from '../billing/index.js'
-import { blockedAmong } from '../deliveries/index.js'
+import { type BlockedFrom, blockedAmong } from '../deliveries/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import type { Mailbox } from '../mime/index.js'
-import { type EmailRow, type MailTag, writeExtras } from '../store/index.js'
+import { type EmailRow, type MailTag, type Tx, writeExtras } from '../store/index.js'
 import { findTemplate, renderTemplate } from '../templates/index.js'
 import { findTopic } from '../topics/index.js'
 import type { AskedAttachment } from './attachment-fields.js'
@@ -42,6 +42,7 @@ export interface MailDraft {
   tags: readonly MailTag[]
   attachments: readonly NewAttachment[]
   raw?: RawMessage | undefined
+  sender: Mailbox
   mailboxes: Mailbox[]
 }
 
@@ -106,6 +107,7 @@ export async function draftEmail(
     tags: input.tags ?? [],
     attachments,
     raw: input.raw,
+    sender: sender.mailbox,
     mailboxes,
     row: {
       id,
@@ -155,28 +157,31 @@ async function checkTopic(
   }
 }
 
-/** Drops who must not get it: one look-up for all mails of a type and topic. */
-export async function prepareEmails<const T extends readonly MailDraft[]>(
-  deps: EmailDeps,
-  drafts: T,
-): Promise<{ [K in keyof T]: PreparedEmail }> {
-  const blocked = new Map<string, Promise<Set<string>>>()
-  const kindOf = ({ row }: MailDraft) => `${row.type} ${row.topic_id}`
+/** Drops who must not get it, in the write: one look-up for all mails of an account, type and topic. */
+export async function prepareEmails(
+  tx: Tx,
+  drafts: readonly MailDraft[],
+): Promise<PreparedEmail[]> {
+  const kinds = new Map<string, { mail: BlockedFrom; addresses: string[] }>()
+  const kindOf = ({ row }: MailDraft) => `${row.account_id} ${row.type} ${row.topic_id}`
   for (const draft of drafts) {
-    if (blocked.has(kindOf(draft))) continue
     const { account_id: accountId, type, topic_id: topicId } = draft.row
-    const alike = drafts.filter((other) => kindOf(other) === kindOf(draft))
-    const addresses = alike.flatMap(({ mailboxes }) => mailboxes.map(({ address }) => address))
-    const found = blockedAmong(deps.store.read, { accountId, type, topicId }, addresses)
-    blocked.set(kindOf(draft), found)
+    const name = kindOf(draft)
+    const kind = kinds.get(name) ?? { mail: { accountId, type, topicId }, addresses: [] }
+    kinds.set(name, kind)
+    for (const { address } of draft.mailboxes) kind.addresses.push(address)
   }
-  const emails = drafts.map(async (draft) =>
-    prepared(draft, (await blocked.get(kindOf(draft))) ?? new Set()),
-  )
-  return (await Promise.all(emails)) as { [K in keyof T]: PreparedEmail }
+  const blocked = new Map<string, ReadonlySet<string>>()
+  for (const [name, { mail, addresses }] of kinds) {
+    blocked.set(name, await blockedAmong(tx, mail, addresses))
+  }
+  return drafts.map((draft) => prepared(draft, blocked.get(kindOf(draft)) ?? new Set()))
 }
 
-function prepared({ row, mailboxes, ...content }: MailDraft, blocked: Set<string>): PreparedEmail {
+function prepared(
+  { row, mailboxes, sender: _, ...content }: MailDraft,
+  blocked: ReadonlySet<string>,
+): PreparedEmail {
   const recipients = mailboxes.filter(({ address }) => !blocked.has(address))
   return {
     ...content,

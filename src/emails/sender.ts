@@ -11,27 +11,29 @@ export async function verifiedSender(
   read: Read,
   accountId: string,
   from: string,
-  senders: Senders = new Map(),
+  senders?: Senders,
 ) {
   const mailbox = parseMailbox(from)
   if (mailbox === undefined) {
     const message = 'from is not a sender: expected "email@domain" or "Name <email@domain>"'
     throw new ApiError('validation_error', message, { fields: { domain: '' } })
   }
-  const known = senders.get(mailbox.domain)
-  const domain = known ?? (await findSenderDomain(read, accountId, mailbox.domain))
-  senders.set(mailbox.domain, domain)
+  return { mailbox, domainId: await verifiedDomainId(read, accountId, mailbox.domain, senders) }
+}
+
+/** The id of the account's domain of that name (A-label, lower case); throws unless it is verified. */
+export async function verifiedDomainId(
+  read: Read,
+  accountId: string,
+  name: string,
+  senders: Senders = new Map(),
+): Promise<string> {
+  const domain = senders.get(name) ?? (await findSenderDomain(read, accountId, name))
+  senders.set(name, domain)
   if (domain?.status !== 'verified') {
-    throw new ApiError(
-      'domain_not_verified',
-      `The sending domain ${mailbox.domain} is not verified for this account`,
-      {
-        fields: {
-          domain: mailbox.domain,
-          verifiedDomains: await verifiedDomains(read, accountId),
-        },
-      },
-    )
+    const message = `The sending domain ${name} is not verified for this account`
+    const fields = { domain: name, verifiedDomains: await verifiedDomains(read, accountId) }
+    throw new ApiError('domain_not_verified', message, { fields })
   }
-  return { mailbox, domainId: domain.id }
+  return domain.id
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { databaseFile, execOn, openConnection } from './dialect.js'
-import type { Write } from './group-commit.js'
 import type { Read } from './schema.js'
+import type { Write } from './writing.js'
 
 /** What the file has, in pages, and whether it can shrink at all. */
 export interface FilePages {

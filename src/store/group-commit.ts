@@ -1,14 +1,9 @@
-import type { Kysely } from 'kysely'
 import { type Clock, pause, systemClock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { RawDatabase } from './dialect.js'
 import { isPassing, type OnFault, reportFault, sqliteCode } from './fault.js'
-import type { Tables } from './schema.js'
 import type { WriteTurns } from './turns.js'
-
-/** Inside a write: awaits nothing but queries on `tx`, and may run again after a busy database. */
-export type Tx = Kysely<Tables>
-export type Write = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
+import { type Gather, makeWriters, type Tx, type Write, type Writing } from './writing.js'
 
 export interface GroupCommitOptions {
   raw: RawDatabase
@@ -26,12 +21,6 @@ export interface GroupCommitOptions {
   onFault?: OnFault | undefined
 }
 
-interface Job {
-  work: (tx: Tx) => Promise<unknown>
-  resolve: (value: unknown) => void
-  reject: (error: unknown) => void
-}
-
 // Enough that an fsync costs little a write, few enough that the turn is soon passed on.
 const maxWritesPerCommit = 200
 // Others wait meanwhile, clients among them.
@@ -44,14 +33,16 @@ const busyPauseMs = 25
  * The one way to write. Works that arrive while a commit is on its way to the disk run one after
  * another in the next transaction, each in its own savepoint (one that throws undoes itself alone), and
  * every one of them answers only when it is there: a resolved write is on disk. The thread goes on
- * with other things meanwhile, and so do the writers of other threads.
+ * with other things meanwhile, and so do the writers of other threads. What was gathered is one of these works
+ * until it throws; then it is two of half the size.
  */
 export function makeGroupCommit(options: GroupCommitOptions): {
   write: Write
+  gather: Gather
   /** Resolves when nothing is pending. */
   idle: () => Promise<void>
 } {
-  const pending: Job[] = []
+  const pending: Writing[] = []
   const statements = prepareStatements(options.raw)
   let running: Promise<void> | undefined
 
@@ -62,12 +53,12 @@ export function makeGroupCommit(options: GroupCommitOptions): {
     running = undefined
   }
 
+  const writers = makeWriters(pending, (writing) => {
+    pending.push(writing)
+    running ??= run()
+  })
   return {
-    write: <T>(work: (tx: Tx) => Promise<T>) =>
-      new Promise<T>((resolve, reject) => {
-        pending.push({ work, resolve: resolve as (value: unknown) => void, reject })
-        running ??= run()
-      }),
+    ...writers,
     idle: async () => {
       while (running !== undefined) await running
     },
@@ -87,7 +78,7 @@ const prepareStatements = (raw: RawDatabase) => ({
 async function commitAndFlush(
   options: GroupCommitOptions,
   statements: Statements,
-  pending: Job[],
+  pending: Writing[],
 ): Promise<void> {
   const answers: Answer[] = []
   const began = performance.now()
@@ -101,40 +92,43 @@ async function commitAndFlush(
     await options.flush()
   } catch (error) {
     const fault = unwritable(error)
-    for (const { job } of answers) job.reject(fault)
+    for (const { writing } of answers) writing.fail(fault)
     return
   }
-  options.onCommit?.(answers.length, (performance.now() - began) / 1_000)
-  for (const { tell } of answers) tell()
+  const writes = answers.reduce((sum, { writing }) => sum + writing.size, 0)
+  options.onCommit?.(writes, (performance.now() - began) / 1_000)
+  for (const { tells } of answers) for (const tell of tells) tell()
 }
 
-/** What a work is told once it is on disk. */
+/** What callers are told once it is on disk. */
 interface Answer {
-  job: Job
-  tell: () => void
+  writing: Writing
+  tells: (() => void)[]
 }
 
 /** One transaction; what it returns is committed, but perhaps not on disk. */
 async function commitSome(
   options: GroupCommitOptions,
   statements: Statements,
-  pending: Job[],
+  pending: Writing[],
 ): Promise<Answer[]> {
   const { raw, turns } = options
   const answers: Answer[] = []
-  const jobs: Job[] = []
+  const begun: Writing[] = []
+  let writes = 0
   const asked = performance.now()
   await turns.take()
   options.onTurn?.((performance.now() - asked) / 1_000)
   try {
     await begin(statements)
     const endAt = options.clock.now() + maxTurnMs
-    while (pending.length > 0 && jobs.length < maxWritesPerCommit) {
-      if (jobs.length > 0 && (turns.isWanted() || options.clock.now() >= endAt)) break
-      const job = pending.shift()
-      if (job === undefined) break
-      jobs.push(job)
-      answers.push({ job, tell: await runOne(options, statements, job) })
+    while (pending.length > 0 && writes < maxWritesPerCommit) {
+      if (begun.length > 0 && (turns.isWanted() || options.clock.now() >= endAt)) break
+      const writing = pending.shift()
+      if (writing === undefined) break
+      begun.push(writing)
+      writes += writing.size
+      answers.push({ writing, tells: await runOne(options, statements, writing) })
     }
     statements.commit.run()
     return answers
@@ -142,16 +136,17 @@ async function commitSome(
     reportFault(error, options.onFault)
     if (raw.inTransaction) raw.exec('rollback')
     // begin itself failed: nobody has run yet, but everybody waits for the same database.
-    if (jobs.length === 0) jobs.push(...pending.splice(0))
+    if (begun.length === 0) begun.push(...pending.splice(0))
     // One work alone has undone all of it: the others run again without it.
-    const culprit = isPassing(error) ? undefined : jobs.pop()
+    const culprit = isPassing(error) ? undefined : begun.pop()
     if (culprit !== undefined) {
-      culprit.reject(error)
-      pending.unshift(...jobs)
+      const halves = culprit.halves()
+      if (halves.length === 0) culprit.fail(error)
+      pending.unshift(...begun, ...halves)
       return []
     }
     const fault = unavailable(error)
-    for (const job of jobs) job.reject(fault)
+    for (const writing of begun) writing.fail(fault)
     return []
   } finally {
     turns.release()
@@ -159,23 +154,28 @@ async function commitSome(
 }
 
 async function runOne(
-  { raw, tx }: GroupCommitOptions,
-  { savepoint, release }: Statements,
-  job: Job,
-): Promise<() => void> {
-  savepoint.run()
+  options: GroupCommitOptions,
+  statements: Statements,
+  writing: Writing,
+): Promise<(() => void)[]> {
+  const { raw, tx } = options
+  statements.savepoint.run()
   try {
-    const value = await job.work(tx)
-    release.run()
-    return () => job.resolve(value)
+    const tells = await writing.run(tx)
+    statements.release.run()
+    return tells
   } catch (error) {
     // A full disk or an I/O error makes SQLite roll back the whole transaction by itself.
     const isStorages = sqliteCode(error) !== undefined && isPassing(error)
     if (!raw.inTransaction || isStorages) throw error
     raw.exec('rollback to work')
-    release.run()
+    statements.release.run()
+    const halves = writing.halves()
     // Answered after the commit too: what it saw may be another write's, not yet on disk.
-    return () => job.reject(error)
+    if (halves.length === 0) return [() => writing.fail(error)]
+    const tells: (() => void)[] = []
+    for (const half of halves) tells.push(...(await runOne(options, statements, half)))
+    return tells
   }
 }
 

@@ -2,12 +2,13 @@ import { mkdirSync } from 'node:fs'
 import type { Clock } from '../clock/index.js'
 import { databaseFile, kyselyOver, openConnection } from './dialect.js'
 import { type OnFault, reportFault } from './fault.js'
-import { makeGroupCommit, type Write } from './group-commit.js'
+import { makeGroupCommit } from './group-commit.js'
 import { type Ids, makeIds, readLastIds } from './ids.js'
 import { openLogSync } from './log-sync.js'
 import type { Read, Tables } from './schema.js'
 import type { SchemaState } from './schema-state.js'
 import { joinTurns } from './turns.js'
+import type { Gather, Write } from './writing.js'
 
 export { copyDatabase } from './copy.js'
 export { cursorOf, idInCursor, pageOf, textCursorOf, textInCursor } from './cursor.js'
@@ -31,7 +32,6 @@ export {
 export { databaseTrouble, isPassing, type OnFault, type StoreFault } from './fault.js'
 export { type FoundDatabase, findDatabase } from './found.js'
 export { giveBackPages, readPages, vacuumStore } from './give-back-pages.js'
-export type { Tx, Write } from './group-commit.js'
 export {
   acceptedAt,
   firstSerialAt,
@@ -50,11 +50,13 @@ export { readSchemaState, type SchemaState } from './schema-state.js'
 export { forgetTurn, makeTurns } from './turns.js'
 export { emptyWal, walBytes } from './wal.js'
 export { eachApart, writeApart } from './write-apart.js'
+export type { Gather, Tx, Write, WriteTogether } from './writing.js'
 
 export interface Store {
   /** Sees what is committed; never used inside a `write`, which has its own `tx`. */
   readonly read: Read
   readonly write: Write
+  readonly gather: Gather
   readonly ids: Ids
   /**
    * Copies what is committed from the write-ahead log into the database. Blocks this thread, for
@@ -135,7 +137,7 @@ export function openStore(options: StoreOptions): Store {
   const reader = open({ readonly: true })
   const read = kyselyOver<Tables>(reader, onFault)
   const logSync = openLogSync(file, onFault)
-  const { write, idle } = makeGroupCommit({
+  const { write, gather, idle } = makeGroupCommit({
     raw: writer,
     tx,
     flush: logSync.flush,
@@ -149,6 +151,7 @@ export function openStore(options: StoreOptions): Store {
   return {
     read,
     write,
+    gather,
     ids: makeIds(options.clock, options.slot, readLastIds(reader)),
     checkpoint() {
       try {

@@ -1,5 +1,5 @@
 import { isPassing } from './fault.js'
-import type { Tx, Write } from './group-commit.js'
+import type { Tx, Write } from './writing.js'
 
 /** What became of items that were to be written together. */
 export interface WrittenApart<T, R = unknown> {

@@ -3,9 +3,9 @@ import {
   type AccountBilling,
   checkAdding,
   checkSending,
-  countBatch,
   countCampaignMails,
   countMails,
+  countTogether,
   findPlan,
   giveBack,
   loadPlans,
@@ -51,7 +51,20 @@ async function open(t: Test, options: { at?: string; plan?: string; monthlyLimit
     usage: () => readUsage(store.read, id, clock.now()),
     change: (work: (tx: Tx) => Promise<unknown>) => store.write(work),
     send: (mails = 1) => counted((tx, billing) => countMails(tx, billing, mails, clock.now())),
-    batch: (mails: number) => counted((tx, billing) => countBatch(tx, billing, mails, clock.now())),
+    batch: (mails: number) =>
+      counted(async (tx, billing) => {
+        const counts = [{ billing, mails, now: clock.now(), isBatch: true }]
+        for (const refusal of (await countTogether(tx, counts)).values()) throw refusal
+      }),
+    /** Several requests in one write; of each whether it was refused, and after how many mails of the day. */
+    together: (mails: readonly number[]) =>
+      store.write(async (tx) => {
+        const billing = await readBilling(tx, plans, id)
+        const now = clock.now()
+        const counts = mails.map((mails) => ({ billing, mails, now, isBatch: false }))
+        const refusals = await countTogether(tx, counts)
+        return counts.map((count) => refusals.get(count)?.fields.dailySent ?? 'counted')
+      }),
     campaign: (mails: number) =>
       counted((tx, billing) => countCampaignMails(tx, billing, mails, clock.now())),
     giveBack: (mails: number, acceptedAt: number) =>
@@ -101,6 +114,14 @@ t.test('the month is full: 402 with exactly limit, used and plan', async (t) => 
     { monthMails: 200_000, dayMails: 4_001, monthCampaignMails: 0 },
     'what was refused is not counted',
   )
+})
+
+t.test('of what is counted together each is refused as if it had come alone', async (t) => {
+  const account = await open(t, { plan: 'Starter' })
+  await account.used(5_000, 1_660)
+  const told = await account.together([2, 5, 0, 3, 1, 1])
+  t.same(told, ['counted', 1_662, 'counted', 'counted', 'counted', 1_666])
+  t.match(await account.usage(), { monthMails: 5_006, dayMails: 1_666 })
 })
 
 t.test('the day is full: 429 with the cap, what was sent, and until when', async (t) => {

@@ -57,7 +57,7 @@ export async function openMailLog(
   const accept = (written: readonly Written[], account = accountId) => {
     const mails = written.map((one) => prepared(one, account))
     return store
-      .write((tx) => insertEmails({ store, retry: outbound.retry }, tx, mails))
+      .write((tx) => insertEmails({ store, retry: outbound.retry }, tx, [mails]))
       .then(() => mails.map(({ row }) => row.id))
   }
   const prepared = (one: Written, account: string): PreparedEmail => {

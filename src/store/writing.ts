@@ -1,0 +1,110 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from './schema.js'
+
+/** Inside a write: awaits nothing but queries on `tx`, and may run again after a busy database. */
+export type Tx = Kysely<Tables>
+export type Write = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
+
+/**
+ * Writes some items by statements of many rows; tells of each, in their order, its result or the error that
+ * refuses it alone, of which it then has written nothing. When it throws, all that it wrote is undone, and it
+ * is called again with fewer of them, until the item at fault stands alone.
+ */
+export type WriteTogether<Item, Result> = (
+  tx: Tx,
+  items: readonly Item[],
+) => Promise<readonly (Result | Error)[]>
+
+/**
+ * Makes the way of a hot kind of write: items that wait next to each other are handed to `together` at once.
+ * `weigh` says for how many small ones an item stands; 1 if not given. All that a thread writes, by whatever
+ * way, is written in the order of the calls.
+ */
+export type Gather = <Item, Result>(
+  together: WriteTogether<Item, Result>,
+  weigh?: (item: Item) => number,
+) => (item: Item) => Promise<Result>
+
+/** What is written as one: it is undone as a whole, or not at all. */
+export interface Writing {
+  /** How many callers wait for it. */
+  readonly size: number
+  /** Resolves with what tells each caller, once it is on disk. */
+  run(tx: Tx): Promise<(() => void)[]>
+  fail(error: unknown): void
+  /** The same in two, to find the caller who is at fault; none for one who stands alone. */
+  halves(): Writing[]
+}
+
+// As much as takes a few milliseconds; others wait meanwhile, clients among them.
+const maxWeight = 100
+
+/** The ways to write what then waits in `pending`; whoever takes it from there has begun with it. */
+export function makeWriters(
+  pending: readonly Writing[],
+  add: (writing: Writing) => void,
+): { write: Write; gather: Gather } {
+  return {
+    write: (work) =>
+      new Promise((resolve, reject) => {
+        const run = async (tx: Tx) => {
+          const value = await work(tx)
+          return [() => resolve(value)]
+        }
+        add({ size: 1, run, fail: reject, halves: () => [] })
+      }),
+    gather: <Item, Result>(
+      together: WriteTogether<Item, Result>,
+      weigh: (item: Item) => number = () => 1,
+    ) => {
+      let latest: { writing: Writing; callers: Caller<Item, Result>[]; weight: number } | undefined
+      return (item: Item) =>
+        new Promise<Result>((resolve, reject) => {
+          const weight = weigh(item)
+          const isLast = latest !== undefined && pending.at(-1) === latest.writing
+          if (latest === undefined || !isLast || latest.weight + weight > maxWeight) {
+            const callers: Caller<Item, Result>[] = []
+            latest = { writing: gathered(together, callers), callers, weight: 0 }
+            add(latest.writing)
+          }
+          latest.callers.push({ item, resolve, reject })
+          latest.weight += weight
+        })
+    },
+  }
+}
+
+interface Caller<Item, Result> {
+  item: Item
+  resolve: (result: Result) => void
+  reject: (error: unknown) => void
+}
+
+function gathered<Item, Result>(
+  together: WriteTogether<Item, Result>,
+  callers: readonly Caller<Item, Result>[],
+): Writing {
+  return {
+    get size() {
+      return callers.length
+    },
+    async run(tx) {
+      const items = callers.map(({ item }) => item)
+      const results = await together(tx, items)
+      return callers.map(({ resolve, reject }, i) => {
+        const result = results[i]
+        return result instanceof Error ? () => reject(result) : () => resolve(result as Result)
+      })
+    },
+    fail(error) {
+      for (const { reject } of callers) reject(error)
+    },
+    halves() {
+      if (callers.length < 2) return []
+      const middle = Math.ceil(callers.length / 2)
+      return [callers.slice(0, middle), callers.slice(middle)].map((some) =>
+        gathered(together, some),
+      )
+    },
+  }
+}
