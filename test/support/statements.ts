@@ -25,3 +25,24 @@ export async function planOf(read: Read, statement: string): Promise<string[]> {
   const { rows } = await sql<{ detail: string }>`explain query plan ${sql.raw(text)}`.execute(read)
   return rows.map(({ detail }) => detail)
 }
+
+/** Counts what this process runs from now on, until `end`: statements, and the ends of transactions. */
+export function countRuns(t: Test): { end(): number } {
+  const raw = new Database(':memory:')
+  const statement = Object.getPrototypeOf(raw.prepare('select 1'))
+  raw.close()
+  const kept = { run: statement.run, all: statement.all, get: statement.get }
+  let runs = 0
+  for (const [name, call] of Object.entries(kept)) {
+    statement[name] = function (this: unknown, ...values: unknown[]) {
+      runs++
+      return call.apply(this, values)
+    }
+  }
+  const end = () => {
+    Object.assign(statement, kept)
+    return runs
+  }
+  t.teardown(end)
+  return { end }
+}

@@ -1,0 +1,111 @@
+import t, { type Test } from 'tap'
+import { createAccount } from '../../src/accounts/index.js'
+import { findPlan, readUsage, setPlan } from '../../src/billing/index.js'
+import { loadConfig, makeApplianceKey } from '../../src/config/index.js'
+import { addDomain } from '../../src/domains/index.js'
+import { acceptBatch, acceptEmail, type EmailDeps } from '../../src/emails/index.js'
+import { ApiError } from '../../src/errors/index.js'
+import { suppress } from '../../src/suppression/index.js'
+import { attachmentRules } from '../support/attachment-rules.js'
+import { openCampaigns, plans } from '../support/campaigns.js'
+import { countRuns } from '../support/statements.js'
+
+const mail = { from: 'News <news@sender.test>', to: 'a@one.test', subject: 'Hi', html: '<p>x</p>' }
+
+async function open(t: Test) {
+  const rig = await openCampaigns(t)
+  const { store, clock, accountId } = rig
+  const { retry, maxQueued } = loadConfig({ env: {} }).outbound
+  const deps: EmailDeps = {
+    ...{ clock, store, log: rig.log, renderer: rig.renderer, plans, backlog: rig.backlog },
+    ...{ attachments: attachmentRules, defaultCountry: 'NG', retry, maxQueued, ring: () => {} },
+  }
+  return {
+    ...{ rig, deps, store, accountId },
+    other: async () => {
+      const { id } = await createAccount({ store, clock }, 'Other')
+      const key = makeApplianceKey(Buffer.alloc(32, 7))
+      await addDomain({ ...rig, key }, id, 'sender.test', { trust: true })
+      return id
+    },
+    used: async (id = accountId) => (await readUsage(store.read, id, clock.now())).dayMails,
+    mails: async () => {
+      const query = store.read.selectFrom('emails').select(['id', 'status', 'waiting', 'body_id'])
+      return await query.orderBy('id').execute()
+    },
+    queued: async () => {
+      const rows = await store.read.selectFrom('queue').select('recipient').orderBy('id').execute()
+      return rows.map(({ recipient }) => recipient)
+    },
+  }
+}
+
+const codes = (results: readonly PromiseSettledResult<unknown>[]) =>
+  results.map((one) => (one.status === 'fulfilled' ? 'accepted' : one.reason.code))
+
+t.test('mails that come together cost a part of a statement each', async (t) => {
+  const { deps, accountId, queued } = await open(t)
+  await acceptEmail(deps, accountId, mail)
+  for (const count of [50, 10]) {
+    const runs = countRuns(t)
+    await Promise.all(
+      Array.from({ length: count }, (_, i) =>
+        acceptEmail(deps, accountId, { ...mail, to: `r${i}@one.test` }),
+      ),
+    )
+    const made = runs.end()
+    t.ok(made <= 2 * count + 20, `${made} statements for ${count} mails`)
+  }
+  t.equal((await queued()).length, 61)
+})
+
+t.test('of mails that come together each is refused for itself', async (t) => {
+  const { deps, rig, store, accountId, other, used, mails, queued } = await open(t)
+  const second = await other()
+  const plan = findPlan(plans.email, 'Starter')
+  const { dailyLimit: limit } = plan
+  if (limit === null) throw new Error('The plan has a daily cap')
+  const today = new Date(rig.clock.now()).toISOString().slice(0, 10)
+  const before = { account_id: accountId, period: today, mails: limit - 4, campaign_mails: 0 }
+  await store.write(async (tx) => {
+    await setPlan(tx, accountId, plan)
+    await tx.insertInto('usage').values(before).execute()
+    await suppress(tx, accountId, { email: 'gone@one.test', reason: 'manual' }, rig.clock.now())
+  })
+  const isFirst = new ApiError('concurrent_idempotent_request', 'Another was first')
+  const to = (...recipients: string[]) => ({ ...mail, to: recipients.map((r) => `${r}@one.test`) })
+  const results = await Promise.allSettled([
+    acceptEmail(deps, accountId, to('a', 'gone')),
+    acceptEmail(deps, accountId, to('gone')),
+    acceptEmail(deps, second, to('gone')),
+    acceptEmail(deps, accountId, to('b'), () => Promise.reject(isFirst)),
+    acceptEmail(deps, accountId, to('c', 'd')),
+    acceptBatch(deps, accountId, { items: [to('e'), to('f')] }),
+    acceptEmail(deps, accountId, to('g')),
+    acceptEmail(deps, accountId, to('h')),
+  ])
+  const full = 'daily_quota_exceeded'
+  const expected = ['accepted', 'accepted', 'accepted', isFirst.code, 'accepted']
+  t.same(codes(results), [...expected, full, 'accepted', full])
+  t.match(results[5], { reason: { fields: { canSend: 1 } } })
+  t.match(results[7], { reason: { fields: { dailyLimit: limit, dailySent: limit } } })
+  t.same(
+    await queued(),
+    ['a', 'gone', 'c', 'd', 'g'].map((r) => `${r}@one.test`),
+  )
+  t.equal(await used(), limit)
+  t.equal(await used(second), 1)
+  const states = (await mails()).map(({ status, waiting }) => `${status} ${waiting}`)
+  t.same(states, ['queued 1', 'suppressed 0', 'queued 1', 'queued 2', 'queued 1'])
+})
+
+t.test('equal bodies of one request are one row, of two requests two', async (t) => {
+  const { deps, accountId, mails, other } = await open(t)
+  await Promise.all([
+    acceptBatch(deps, accountId, { items: [mail, mail] }),
+    acceptEmail(deps, accountId, mail),
+    acceptEmail(deps, await other(), mail),
+  ])
+  const bodies = new Set((await mails()).map((row) => row.body_id))
+  t.equal(bodies.size, 3)
+})
