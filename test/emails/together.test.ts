@@ -87,7 +87,7 @@ t.test('of mails that come together each is refused for itself', async (t) => {
   const full = 'daily_quota_exceeded'
   const expected = ['accepted', 'accepted', 'accepted', isFirst.code, 'accepted']
   t.same(codes(results), [...expected, full, 'accepted', full])
-  t.match(results[5], { reason: { fields: { canSend: 1 } } })
+  t.match(results[5], { reason: { fields: { canSend: 0 } } })
   t.match(results[7], { reason: { fields: { dailyLimit: limit, dailySent: limit } } })
   t.same(
     await queued(),
