@@ -29,11 +29,31 @@ const liveKey = prepared<{ hash: Buffer }, KeyRow>((db, { hash }) =>
 export type CheckKey = (key: string, address: () => string) => Promise<Principal>
 
 /**
- * Looks a key up in the database each time, so that a deleted one fails on the next request. Throws
- * `invalid_api_key` for what is no key (any more), with a message that does not tell which keys exist,
- * and `forbidden` for one that is used outside its networks.
+ * Looks a key up in the database, once for the requests that come in one turn of the event loop: under load
+ * those are many of few keys, and a deleted one still fails on the next request.
+ */
+function makeFindKey({ store }: Pick<AccountDeps, 'store'>) {
+  const found = new Map<string, Promise<Principal | undefined>>()
+  const find = async (key: string) => {
+    const [row] = await liveKey(store.read, { hash: hashKey(key) })
+    return row && { accountId: row.account_id, keyId: row.id, ...limitsOf(row) }
+  }
+  return (key: string): Promise<Principal | undefined> => {
+    const known = found.get(key)
+    if (known !== undefined) return known
+    if (found.size === 0) setImmediate(() => found.clear())
+    const looked = find(key)
+    found.set(key, looked)
+    return looked
+  }
+}
+
+/**
+ * Throws `invalid_api_key` for what is no key (any more), with a message that does not tell which keys exist, and
+ * `forbidden` for one that is used outside its networks.
  */
 export function makeCheckKey({ store, clock }: AccountDeps): CheckKey {
+  const findKey = makeFindKey({ store })
   const noted = new Map<string, number>()
 
   const noteUse = (keyId: string, now: number) => {
@@ -48,17 +68,14 @@ export function makeCheckKey({ store, clock }: AccountDeps): CheckKey {
   }
 
   return async (key, address) => {
-    const row = looksLikeKey(key)
-      ? (await liveKey(store.read, { hash: hashKey(key) }))[0]
-      : undefined
+    const principal = looksLikeKey(key) ? await findKey(key) : undefined
     const now = clock.now()
-    if (row === undefined || (row.expires_at !== null && row.expires_at <= now)) {
+    if (principal === undefined || (principal.expiresAt !== null && principal.expiresAt <= now)) {
       throw new ApiError('invalid_api_key', 'Unauthorized')
     }
-    const limits = limitsOf(row)
-    if (limits.networks !== null) refuseElsewhere(limits, address())
-    noteUse(row.id, now)
-    return { accountId: row.account_id, keyId: row.id, ...limits }
+    if (principal.networks !== null) refuseElsewhere(principal, address())
+    noteUse(principal.keyId, now)
+    return principal
   }
 }
 

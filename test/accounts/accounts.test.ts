@@ -99,6 +99,22 @@ t.test('an account lists and deletes its own keys alone', async (t) => {
   await t.rejects(deleteKey(deps, account.id, id), { message: /The account has no key/ })
 })
 
+t.test(
+  'requests of one turn share one look at their key, and those of the next do not',
+  async (t) => {
+    const { key, authenticate } = await openWithKey(t)
+    const [one, two] = await Promise.all([
+      authenticate(`Bearer ${key}`),
+      authenticate(`bearer ${key}`),
+    ])
+    t.equal(one, two)
+    await setImmediate()
+    const next = await authenticate(`Bearer ${key}`)
+    t.not(next, one)
+    t.same(next, one)
+  },
+)
+
 t.test('only a whole key in a Bearer header is let in', async (t) => {
   const { account, id, key, authenticate } = await openWithKey(t)
   for (const header of [`Bearer ${key}`, `bearer  ${key}`, `BEARER ${key} `]) {
