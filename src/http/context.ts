@@ -1,14 +1,14 @@
 import type { Clock } from '../clock/index.js'
 import type { ApiError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
-import type { BodyMemory } from './incoming-body.js'
+import type { BodyMemory, BodyTimer } from './incoming-body.js'
 import type { OverTls } from './over-tls.js'
 
 /** What every exchange of one server shares. */
 export interface ServerContext {
   readonly log: Log
   readonly clock: Clock
-  readonly bodyTimeoutMs: number
+  readonly bodyTimer: BodyTimer
   readonly bodyMemory: BodyMemory
   readonly clientAddress: (peer: string, forwardedFor: string | undefined) => string
   /** Of the peer itself, not of whom it speaks for. */

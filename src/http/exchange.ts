@@ -114,9 +114,12 @@ export class Exchange {
     return body.bytes()
   }
 
-  /** Frees the bytes of a body that was read whole; what was counted for what is made of them stays. */
+  /**
+   * Frees the bytes of a body that was read whole, for other requests: nobody may look at them any more. What was
+   * counted for what is made of them stays.
+   */
   releaseBody(): void {
-    this.#body?.release()
+    this.#body?.recycle()
   }
 
   /** The body piece by piece while it arrives, at the pace of who asks. Throws like `readBody`. */

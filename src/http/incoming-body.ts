@@ -12,10 +12,44 @@ const windowBytes = 256 * 1024
 /** A sender that is over the limit may still finish, so that it gets to read the 413 (stack.md D2). */
 const patience = 4
 
+// Smaller ones are cut from Node's own pool.
+const smallBytes = 4 * 1024
+const maxSpare = 64
+
 /** What the unfinished requests of a server hold together. */
 export interface BodyMemory {
   usedBytes: number
   readonly maxBytes: number
+  /** Of `firstBufferBytes`, for the next ones: to make a buffer costs more than to fill it. */
+  readonly spare: Buffer[]
+}
+
+/** Calls `wake` once after `BodyContext.bodyTimeoutMs`; the returned function takes it back. */
+export type BodyTimer = (wake: () => void) => () => void
+
+/**
+ * One for all bodies: a timer is set only where the turn of the event loop ends before the body is there. Most
+ * come with their heads.
+ */
+export function makeBodyTimer(clock: Clock, timeoutMs: number): BodyTimer {
+  const begun = new Set<() => void>()
+  const timed = new Map<() => void, () => void>()
+  let isTurnOpen = false
+  const endTurn = () => {
+    isTurnOpen = false
+    for (const wake of begun) timed.set(wake, clock.after(timeoutMs, wake))
+    begun.clear()
+  }
+  return (wake) => {
+    if (!isTurnOpen) setImmediate(endTurn)
+    isTurnOpen = true
+    begun.add(wake)
+    return () => {
+      begun.delete(wake)
+      timed.get(wake)?.()
+      timed.delete(wake)
+    }
+  }
 }
 
 /** Stops the client from sending on, and lets it. */
@@ -26,8 +60,7 @@ export interface BodyFlow {
 
 interface BodyContext {
   bodyMemory: BodyMemory
-  clock: Clock
-  bodyTimeoutMs: number
+  bodyTimer: BodyTimer
 }
 
 /**
@@ -56,8 +89,7 @@ export class IncomingBody {
   #waiting: { until: () => boolean; wake: () => void } | undefined
   #stopTimer: (() => void) | undefined
   readonly #memory: BodyMemory
-  readonly #clock: Clock
-  readonly #timeoutMs: number
+  readonly #timer: BodyTimer
   readonly #flow: BodyFlow
   readonly #inPieces: boolean
   readonly #declaredBytes: number
@@ -68,7 +100,7 @@ export class IncomingBody {
   constructor(
     limitBytes: number,
     declaredBytes: number,
-    { bodyMemory, clock, bodyTimeoutMs }: BodyContext,
+    { bodyMemory, bodyTimer }: BodyContext,
     flow: BodyFlow,
     inPieces = false,
   ) {
@@ -77,8 +109,7 @@ export class IncomingBody {
     this.#keeping = !this.tooLarge
     this.#hopeless = declaredBytes > limitBytes * patience
     this.#memory = bodyMemory
-    this.#clock = clock
-    this.#timeoutMs = bodyTimeoutMs
+    this.#timer = bodyTimer
     this.#flow = flow
     this.#inPieces = inPieces
     this.#declaredBytes = declaredBytes
@@ -163,6 +194,14 @@ export class IncomingBody {
     return taken
   }
 
+  /** Lets go of what was kept, which nobody may look at any more: other requests will be read into it. */
+  recycle(): void {
+    const { spare } = this.#memory
+    if (this.#kept.byteLength === firstBufferBytes && spare.length < maxSpare)
+      spare.push(this.#kept)
+    this.release()
+  }
+
   /** Lets go of what was kept. */
   release(): void {
     this.#hold(noBytes)
@@ -192,14 +231,16 @@ export class IncomingBody {
     const wanted = used + chunk.byteLength
     if (this.#kept.byteLength < wanted) {
       const isEnough = last || (!this.#isWanted && wanted >= windowBytes)
-      const room = isEnough ? wanted : Math.max(firstBufferBytes, this.#roomFor(wanted))
-      const size = Math.min(room, this.limitBytes)
+      const room = isEnough ? wanted : this.#roomFor(wanted)
+      const isUsual = room > smallBytes && room <= firstBufferBytes
+      const size = isUsual ? firstBufferBytes : Math.min(room, this.limitBytes)
       if (this.#memory.usedBytes + size > this.#memory.maxBytes) {
         this.crowdedOut = true
         this.discard()
         return
       }
-      const grown = Buffer.allocUnsafe(size)
+      const spare = isUsual ? this.#memory.spare.pop() : undefined
+      const grown = spare ?? Buffer.allocUnsafe(size)
       if (used > 0) this.#kept.copy(grown, 0, 0, used)
       this.#hold(grown)
     }
@@ -213,7 +254,9 @@ export class IncomingBody {
 
   #roomFor(wanted: number): number {
     const isWhole = this.#isWanted && !this.#inPieces && wanted >= windowBytes
-    return isWhole && this.#declaredBytes >= wanted ? this.#declaredBytes : wanted * 2
+    return isWhole && this.#declaredBytes >= wanted
+      ? this.#declaredBytes
+      : Math.max(firstBufferBytes, wanted * 2)
   }
 
   #resume(): void {
@@ -230,7 +273,7 @@ export class IncomingBody {
   #wait(ready: () => boolean): Promise<void> {
     const until = () => this.gone || this.late || ready()
     if (until()) return Promise.resolve()
-    this.#stopTimer ??= this.#clock.after(this.#timeoutMs, () => {
+    this.#stopTimer ??= this.#timer(() => {
       this.late = true
       this.discard()
       this.#look()

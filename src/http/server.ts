@@ -7,6 +7,7 @@ import { type Api, type ApiSettings, makeApi, type NoteChange } from './api.js'
 import { makeClientAddress, makeIsTrusted } from './client-address.js'
 import { type Answered, RequestWork, type ServerContext } from './context.js'
 import { makeDispatch } from './dispatch.js'
+import { makeBodyTimer } from './incoming-body.js'
 import { type OverTls, prepareSocket } from './over-tls.js'
 import { makePages, type Pages } from './pages.js'
 import { makeRateLimiter, type RateLimit } from './rate-limit.js'
@@ -152,8 +153,12 @@ function contextOf<P>(options: HttpServerOptions<P>, closes: AbortSignal): Serve
   const { log, clock, overTls, onAnswer, refuse, trustedProxies = [] } = options
   return {
     ...{ log, clock, overTls, onAnswer, refuse, closes },
-    bodyTimeoutMs: options.bodyTimeoutMs ?? 60_000,
-    bodyMemory: { usedBytes: 0, maxBytes: options.maxBodyMemoryBytes ?? 256 * 1024 * 1024 },
+    bodyTimer: makeBodyTimer(clock, options.bodyTimeoutMs ?? 60_000),
+    bodyMemory: {
+      usedBytes: 0,
+      maxBytes: options.maxBodyMemoryBytes ?? 256 * 1024 * 1024,
+      spare: [],
+    },
     clientAddress: makeClientAddress(trustedProxies),
     isTrusted: makeIsTrusted(trustedProxies),
     work: new RequestWork(),

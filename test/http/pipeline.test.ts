@@ -548,3 +548,32 @@ t.test('a change by who has hung up since has its address in the log', async (t)
   leave()
   t.equal(await noted, '127.0.0.1')
 })
+
+t.test('a body is read into what an earlier one was read into, and into no other', async (t) => {
+  const held: Buffer[] = []
+  const { call } = await startServer(t, ({ api }) => {
+    api.post('/json', { body: Anything }, async ({ body }) => {
+      await new Promise(setImmediate)
+      return body
+    })
+    // Keeps what it got, longer than its request lasts.
+    api.post('/raw', {}, ({ rawBody }) => {
+      held.push(rawBody)
+      return rawBody.length
+    })
+  })
+  const textOf = (i: number) => `${i} `.repeat(1 + ((i * 997) % 6_000))
+  for (let round = 0; round < 3; round++) {
+    const calls = Array.from({ length: 60 }, async (_, i) => {
+      const body = { text: textOf(i + round) }
+      if (i % 4 === 0) await call('POST', '/raw', { body: JSON.stringify(body) })
+      else t.same((await call('POST', '/json', { body })).json, body)
+    })
+    await Promise.all(calls)
+  }
+  t.equal(held.length, 45)
+  for (const bytes of held) {
+    const { text } = JSON.parse(bytes.toString()) as { text: string }
+    t.equal(text, textOf(Number(/^\d+/.exec(text)?.[0])))
+  }
+})
