@@ -1,5 +1,6 @@
 import type { Compiled } from './compile.js'
-import { type SimulatedWorld, simulate } from './simulate.js'
+import { simulate } from './simulate.js'
+import type { SimulatedWorld } from './simulation.js'
 
 /** How many of a cohort came to each result of each step, and to each end. */
 export interface CohortCounts {

@@ -1,6 +1,6 @@
 import type { Json } from './definition.js'
 import { durationMs } from './duration.js'
-import type { SimulatedHappening } from './simulate.js'
+import type { SimulatedHappening } from './simulation.js'
 
 /**
  * Reads an event of a simulation as it is written on a command line: `order.paid@+2d`, a time after

@@ -21,7 +21,6 @@ export {
   type Backfill,
   findBackfill,
   judgeBackfill,
-  runBackfills,
   startBackfill,
   stopBackfill,
 } from './backfill.js'
@@ -56,6 +55,7 @@ export { pauseAutomation, resumeAutomation } from './pause.js'
 export { type AutomationPreview, previewAutomation } from './preview.js'
 export type { AcceptedEvent, EventInput } from './repeats.js'
 export { blockedReasons } from './run.js'
+export { runBackfills } from './run-backfills.js'
 export {
   endStatuses,
   findAnyRun,

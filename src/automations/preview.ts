@@ -15,13 +15,8 @@ import { definitionIn } from './edit.js'
 import { openGate } from './gate.js'
 import { makeMailTemplates } from './mail-template.js'
 import { departureOf, type Traveller } from './run.js'
-import {
-  type SimulatedHappening,
-  type SimulatedLine,
-  type SimulatedWorld,
-  type Simulation,
-  simulate,
-} from './simulate.js'
+import { simulate } from './simulate.js'
+import type { SimulatedHappening, SimulatedLine, SimulatedWorld, Simulation } from './simulation.js'
 import { frozenOf } from './versions.js'
 
 export interface PreviewDeps {

@@ -1,27 +1,11 @@
 import { sql, type UpdateResult } from 'kysely'
 import { giveBackCampaignMails } from '../billing/index.js'
 import { pause } from '../clock/index.js'
-import {
-  type Backlog,
-  type ClassName,
-  classNameOf,
-  enqueueTogether,
-  type StreamDue,
-} from '../deliveries/index.js'
-import { insertTags } from '../emails/index.js'
+import type { Backlog, StreamDue } from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
-import { type Mailbox, parseMailbox } from '../mime/index.js'
-import {
-  cell,
-  isPassing,
-  prepared,
-  queueClass,
-  type Read,
-  readExtras,
-  rowsOf,
-  type Tx,
-} from '../store/index.js'
+import { parseMailbox } from '../mime/index.js'
+import { isPassing, prepared, queueClass, type Read } from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
 import { nextOfAudience } from './audience.js'
 import {
@@ -34,6 +18,7 @@ import {
 import { audienceOf, dispatchDue, dueBroadcasts } from './dispatch-campaign.js'
 import { pauseAtFault } from './fault.js'
 import { endIfDone } from './follow.js'
+import { insertMails, type NewMail, type RetryAges } from './new-mails.js'
 import { makeSubjects, type Subjects } from './subjects.js'
 
 export interface ExpandDeps extends Pick<BroadcastDeps, 'store' | 'clock' | 'plans'> {
@@ -41,7 +26,7 @@ export interface ExpandDeps extends Pick<BroadcastDeps, 'store' | 'clock' | 'pla
   backlog: Backlog
   /** Deliveries that may wait at once. */
   maxQueued: number
-  retry: Readonly<Record<ClassName, { readonly maxAge: number }>>
+  retry: RetryAges
   ring: (due: readonly StreamDue[]) => void
   renderer: Renderer
 }
@@ -125,13 +110,6 @@ async function expandSome(deps: ExpandDeps, broadcast: Broadcast, subjects: Subj
   await Promise.all(writes)
 }
 
-interface NewMail {
-  id: string
-  deliveryId: number
-  mailbox: Mailbox
-  subject: string
-}
-
 /** The mails of some contacts: those behind `before` up to `after`. */
 interface Slice {
   before: string
@@ -202,88 +180,4 @@ const advance = prepared<
       waiting: sql`waiting + ${mails}`,
     })
     .where('id', '=', id),
-)
-
-/** Two statements for all of them: a statement a row would take three times as long. */
-async function insertMails(
-  tx: Tx,
-  { clock, retry }: ExpandDeps,
-  broadcast: Broadcast,
-  mails: readonly NewMail[],
-): Promise<void> {
-  if (mails.length === 0) return
-  const now = clock.now()
-  const host = parseMailbox(broadcast.from_header)?.domain
-  const rows = mails.map(({ id, mailbox: { address }, subject }) => [
-    ...[id, JSON.stringify([address]), subject, `<${id}@${host}>`],
-  ])
-  const json = JSON.stringify(rows)
-  const { id: broadcastId, account_id: accountId, domain_id: domainId } = broadcast
-  await insertEmails(tx, {
-    ...{ json, now, broadcastId, accountId, domainId },
-    ...{ bodyId: broadcast.body_id, from: broadcast.from_header },
-    ...{ replyTo: broadcast.reply_to, topicId: broadcast.topic_id },
-  })
-  const { tags = [] } = readExtras(broadcast.extras) ?? {}
-  await insertTags(
-    tx,
-    mails.map(({ id }) => ({ id, accountId, tags })),
-  )
-  const expiresAt = now + retry[classNameOf(queueClass.campaign)].maxAge
-  await enqueueTogether(
-    tx,
-    { accountId, dueAt: now },
-    mails.map(({ id: emailId, deliveryId, mailbox: { address, domain } }) => {
-      const to = { recipient: address, lane: domain }
-      return { id: deliveryId, emailId, ...to, class: queueClass.campaign, expiresAt }
-    }),
-  )
-}
-
-interface NewEmails {
-  json: string
-  now: number
-  broadcastId: string
-  accountId: string
-  domainId: string
-  bodyId: number
-  from: string
-  replyTo: string | null
-  topicId: string | null
-}
-
-const insertEmails = prepared<NewEmails, unknown>((db, values) =>
-  db
-    .insertInto('emails')
-    .columns([
-      ...(['id', 'account_id', 'domain_id', 'body_id', 'from_header', 'to_list'] as const),
-      ...(['reply_to', 'subject', 'type', 'topic_id', 'status', 'message_id'] as const),
-      ...(['provider', 'waiting', 'delivered', 'bounced', 'failed', 'created_at'] as const),
-      'broadcast_id',
-    ])
-    .expression((eb) =>
-      eb
-        .selectFrom(rowsOf(values.json))
-        .select([
-          cell<string>(0).as('id'),
-          eb.val(values.accountId).as('account_id'),
-          eb.val(values.domainId).as('domain_id'),
-          eb.val(values.bodyId).as('body_id'),
-          eb.val(values.from).as('from_header'),
-          cell<string>(1).as('to_list'),
-          eb.val(values.replyTo).as('reply_to'),
-          cell<string>(2).as('subject'),
-          eb.val('marketing').as('type'),
-          eb.val(values.topicId).as('topic_id'),
-          eb.val('queued').as('status'),
-          cell<string>(3).as('message_id'),
-          eb.val('primary').as('provider'),
-          eb.lit(1).as('waiting'),
-          eb.lit(0).as('delivered'),
-          eb.lit(0).as('bounced'),
-          eb.lit(0).as('failed'),
-          eb.val(values.now).as('created_at'),
-          eb.val(values.broadcastId).as('broadcast_id'),
-        ]),
-    ),
 )

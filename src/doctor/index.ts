@@ -12,13 +12,8 @@ export { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 export { remindOfKeys } from './key-reminders.js'
 export { checkOutboundPort } from './outbound-port.js'
 export type { MailFlow, Overview, Rates, Reason } from './overview.js'
-export {
-  type ApplianceStatus,
-  type ListenerCertificate,
-  readQueueClasses,
-  readStatus,
-  type Trouble,
-  type TroubledSite,
-} from './status.js'
+export { readQueueClasses } from './queue-classes.js'
+export { type ApplianceStatus, readStatus } from './status.js'
 export { tellCertificates } from './tell-certificates.js'
 export { readFindings, tellFindings } from './tell-findings.js'
+export type { ListenerCertificate, Trouble, TroubledSite } from './troubles.js'

@@ -1,7 +1,5 @@
 import { type DeleteResult, sql } from 'kysely'
-import { dayMs } from '../clock/index.js'
 import { releaseContents } from '../contents/index.js'
-import { classOfMail, forgetDeferred } from '../deliveries/index.js'
 import { removeEntries } from '../emails/index.js'
 import type { Retentions } from '../events/index.js'
 import {
@@ -16,6 +14,7 @@ import {
   storedTexts,
   type Tx,
 } from '../store/index.js'
+import { forgetDeliveries } from './past-deliveries.js'
 import { inSlices, type RetentionDeps } from './slices.js'
 import { countedBelow } from './state.js'
 import { releaseBodies } from './uses.js'
@@ -23,8 +22,6 @@ import { releaseBodies } from './uses.js'
 // A statement for each of them together; some ten rows a mail.
 const mailsAPiece = 20
 const mailsARead = 200
-/** So long after the end of a delivery a bounce or complaint about it is expected. */
-const reportsForMs = 60 * dayMs
 
 /**
  * Deletes the mails that their accounts no longer keep, with their deliveries and all by which they are
@@ -202,26 +199,6 @@ export async function releaseContentsOf(
   )
 }
 
-async function forgetDeliveries(
-  tx: Tx,
-  mails: readonly OldMail[],
-  { ids, now }: { ids: string; now: number },
-): Promise<void> {
-  const of = new Map(mails.map((mail) => [mail.id, mail]))
-  const gone = await deleteDeliveries(tx, { ids })
-  await forgetDeferred(tx, { ids: JSON.stringify(gone.map(({ id }) => id)) })
-  const past = gone.flatMap(({ id, emailId, recipient, status, endedAt }) => {
-    const mail = of.get(emailId)
-    const forgetAt = endedAt + reportsForMs
-    if (mail === undefined || forgetAt <= now || !reportable.has(status)) return []
-    return [[id, mail.accountId, emailId, recipient, classOfMail(mail), status, forgetAt]]
-  })
-  if (past.length > 0) await insertPast(tx, { json: JSON.stringify(past) })
-}
-
-/** What was handed to another server, which may yet report. */
-const reportable: ReadonlySet<string> = new Set(['delivered', 'relayed', 'bounced'])
-
 const uncountedConsent = prepared<object, { id: number }>((db) =>
   db
     .selectFrom('consent')
@@ -239,40 +216,6 @@ const deleteRows = prepared<{ ids: string }, { id: string }>((db, { ids }) =>
     .where(sql<boolean>`not ${isQueued}`)
     .where(sql<boolean>`not ${isNew}`)
     .returning('id'),
-)
-
-interface EndedDelivery {
-  id: number
-  emailId: string
-  recipient: string
-  status: string
-  endedAt: number
-}
-
-const deleteDeliveries = prepared<{ ids: string }, EndedDelivery>((db, { ids }) =>
-  db
-    .deleteFrom('deliveries')
-    .where('email_id', 'in', idsOf(ids))
-    .returning(['id', 'email_id as emailId', 'recipient', 'status', 'ended_at as endedAt']),
-)
-
-const insertPast = prepared<{ json: string }, unknown>((db, { json }) =>
-  db
-    .insertInto('past_deliveries')
-    .columns(['id', 'account_id', 'email_id', 'recipient', 'class', 'status', 'forget_at'])
-    .expression((eb) =>
-      eb
-        .selectFrom(rowsOf(json))
-        .select([
-          cell<number>(0).as('id'),
-          cell<string>(1).as('account_id'),
-          cell<string>(2).as('email_id'),
-          cell<string>(3).as('recipient'),
-          cell<0>(4).as('class'),
-          cell<'delivered'>(5).as('status'),
-          cell<number>(6).as('forget_at'),
-        ]),
-    ),
 )
 
 const deleteTags = prepared<{ json: string }, DeleteResult>((db, { json }) =>

@@ -1,19 +1,18 @@
 import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
-import { gzipSync } from 'node:zlib'
-import { type Clock, dayMs, isoDay } from '../clock/index.js'
+import { type Clock, dayMs } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { StreamDue } from '../deliveries/index.js'
 import type { Resolver } from '../dns/index.js'
-import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
-import type { Read, Store, TlsReportPostRow } from '../store/index.js'
+import type { Read, Store } from '../store/index.js'
 import { type Destination, readAskedFor } from './asked-for.js'
-import { makeDocument } from './document.js'
+import { uploadDue } from './due-uploads.js'
 import { composeReportMail } from './mail.js'
+import { packReport } from './pack.js'
 import { type PackedReport, writeReport } from './report.js'
 import { findReportSender, type ReportSender } from './sender.js'
-import { uploadReport } from './upload.js'
+import { someAtOnce } from './some-at-once.js'
 
 export interface TlsReportDeps {
   store: Store
@@ -39,12 +38,8 @@ export interface TlsReportRun {
 const spreadMs = 4 * 3_600_000
 // The outbound threads write the last minute of a day in the next one.
 const settledMs = 5 * 60_000
-const atOnce = 20
 // Whoever has many names under a wildcard could let each ask for reports to somebody else's address.
 const mostAPlace = 100
-// With the pauses between them nearly a day (RFC 8460 §5.5: for 24 hours).
-const retriesMs = [5, 15, 30, 60, 120, 240, 360, 480].map((minutes) => minutes * 60_000)
-
 /**
  * Makes and sends the reports about yesterday (UTC) that are due by now, and tries again what was not
  * taken. To be called every few minutes: what is done is remembered, and never done again.
@@ -64,13 +59,13 @@ export async function sendTlsReports(deps: TlsReportDeps): Promise<TlsReportRun>
   setMaxListeners(0, signal)
   const due = await undecided(deps, day)
   const given = due.length === 0 ? new Map<string, number>() : await givenOn(store.read, day)
-  await each(due, signal, async (domain) => {
+  await someAtOnce(due, signal, async (domain) => {
     const sent = await decide(deps, { day, domain, sender, given })
     if (sent === undefined) return
     figures.asked++
     if (sent > 0) figures.reported++
   })
-  for (const outcome of await upload(deps, sender)) figures[outcome]++
+  for (const outcome of await uploadDue(deps, sender)) figures[outcome]++
   const { asked, reported, uploaded } = figures
   const summary = `Domains looked at: ${asked}; that want a report: ${reported}; uploaded: ${uploaded}`
   return { summary, problems: [], figures }
@@ -152,7 +147,7 @@ async function decide(
     })
     return 0
   }
-  const report = await pack(deps, { day, domain, sender })
+  const report = await packReport(deps, { day, domain, sender })
   const mails = await Promise.all(
     wanted.flatMap((to) => (to.kind === 'mail' ? [mailOf(deps, { report, sender, to, now })] : [])),
   )
@@ -163,26 +158,6 @@ async function decide(
   deps.ring(posted)
   log.info({ domain, reportId, to: wanted.map(({ uri }) => uri) }, 'A report about TLS was made')
   return wanted.length
-}
-
-async function pack(
-  { store }: TlsReportDeps,
-  { day, domain, sender }: { day: number; domain: string; sender: ReportSender },
-): Promise<PackedReport> {
-  const unique = createHash('sha256').update(`${day} ${domain} ${sender.domain}`).digest('hex')
-  const date = isoDay(day * dayMs)
-  const reportId = `${date}.${unique.slice(0, 16)}@${sender.domain}`
-  const { organization, contact } = sender
-  const of = { day, domain, organization, contact, reportId }
-  const document = await makeDocument(store.read, of)
-  const [begin, end] = [(day * dayMs) / 1_000, ((day + 1) * dayMs) / 1_000 - 1]
-  return {
-    domain,
-    reportId,
-    // RFC 8460 §5.1.
-    fileName: `${sender.domain}!${domain}!${begin}!${end}!${unique.slice(0, 8)}.json.gz`,
-    gzip: gzipSync(JSON.stringify(document, undefined, 2)),
-  }
 }
 
 async function mailOf(
@@ -204,77 +179,4 @@ async function mailOf(
   const raw = await composeReportMail(written)
   const { domainId, from } = sender
   return { uri: to.uri, mail: { id, domainId, from, to: to.address, subject, messageId, raw, now } }
-}
-
-/** Tries the uploads that are due, each noted before it begins, so that a crash cannot repeat it for ever. */
-async function upload(
-  deps: TlsReportDeps,
-  sender: ReportSender,
-): Promise<('uploaded' | 'failed')[]> {
-  const { store, clock, signal } = deps
-  const now = clock.now()
-  const today = Math.floor(now / dayMs)
-  const due = await store.read
-    .selectFrom('tls_report_posts')
-    .selectAll()
-    .where('day', '>=', today - 2)
-    .where('state', '=', 'waiting')
-    .where('next_at', '<=', now)
-    // Where each result was lost in a crash, too.
-    .where('tries', '<=', retriesMs.length)
-    .execute()
-  const outcomes: ('uploaded' | 'failed')[] = []
-  await each(due, signal, async (post) => {
-    const outcome = await uploadOne(deps, sender, post)
-    if (outcome !== undefined) outcomes.push(outcome)
-  })
-  return outcomes
-}
-
-async function uploadOne(
-  deps: TlsReportDeps,
-  sender: ReportSender,
-  { day, domain, uri, tries }: TlsReportPostRow,
-): Promise<'uploaded' | 'failed' | undefined> {
-  const { store, clock, log, signal, config } = deps
-  const set = (values: Partial<Pick<TlsReportPostRow, 'state' | 'cause' | 'tries' | 'next_at'>>) =>
-    store.write((tx) =>
-      tx
-        .updateTable('tls_report_posts')
-        .set(values)
-        .where('day', '=', day)
-        .where('domain', '=', domain)
-        .where('uri', '=', uri)
-        .execute(),
-    )
-  const pauseMs = retriesMs[tries]
-  await set({ tries: tries + 1, next_at: clock.now() + (pauseMs ?? dayMs) })
-  const { gzip, reportId } = await pack(deps, { day, domain, sender })
-  const { allow } = config.webhooks
-  const cause = await uploadReport({ ...deps, allow }, uri, gzip).catch(messageOf)
-  if (cause === undefined) {
-    await set({ state: 'sent', cause: '' })
-    return 'uploaded'
-  }
-  if (signal.aborted) return undefined
-  const isLast = pauseMs === undefined
-  await set({ cause: cause.slice(0, 300), ...(isLast && { state: 'failed' }) })
-  log.info({ domain, reportId, uri, cause, isLast }, 'A report about TLS was not taken')
-  return isLast ? 'failed' : undefined
-}
-
-/** Some at a time; ends between two of them when the appliance stops. */
-async function each<T>(
-  items: readonly T[],
-  signal: AbortSignal,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const left = items.values()
-  const next = async () => {
-    for (const item of left) {
-      if (signal.aborted) return
-      await work(item)
-    }
-  }
-  await Promise.all(Array.from({ length: atOnce }, next))
 }

@@ -5,11 +5,8 @@ import type { AutomationDefinition, JsonObject } from '../../src/automations/def
 import type { EventInput } from '../../src/automations/repeats.js'
 import { appended } from '../../src/automations/run.js'
 import type { Run } from '../../src/automations/runs.js'
-import {
-  type SimulatedHappening,
-  type Simulation,
-  simulate,
-} from '../../src/automations/simulate.js'
+import { simulate } from '../../src/automations/simulate.js'
+import type { SimulatedHappening, Simulation } from '../../src/automations/simulation.js'
 import { validate } from '../../src/automations/validate.js'
 import { mergeInto, mergePieces } from '../../src/templates/index.js'
 import { openTimeline } from '../support/automation-engine.js'

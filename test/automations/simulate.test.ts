@@ -2,11 +2,8 @@ import t from 'tap'
 import { simulateCohort } from '../../src/automations/cohort.js'
 import { compile } from '../../src/automations/compile.js'
 import { readHappening } from '../../src/automations/happening.js'
-import {
-  type SimulatedHappening,
-  type SimulatedWorld,
-  simulate,
-} from '../../src/automations/simulate.js'
+import { simulate } from '../../src/automations/simulate.js'
+import type { SimulatedHappening, SimulatedWorld } from '../../src/automations/simulation.js'
 import { day, hour, startName } from '../support/automations.js'
 import { start, version } from '../support/paid-order.js'
 

@@ -10,11 +10,8 @@ import type {
 } from '../../src/automations/definition.js'
 import { durationMs } from '../../src/automations/duration.js'
 import { appended, type StoredEvent, startRun, type Traveller } from '../../src/automations/run.js'
-import {
-  type SimulatedHappening,
-  type SimulatedWorld,
-  simulate,
-} from '../../src/automations/simulate.js'
+import { simulate } from '../../src/automations/simulate.js'
+import type { SimulatedHappening, SimulatedWorld } from '../../src/automations/simulation.js'
 import { validate } from '../../src/automations/validate.js'
 import { branchOf, walk } from '../../src/automations/walk.js'
 import type { Known } from '../../src/automations/walked.js'

@@ -9,7 +9,7 @@ import type {
   StepDefinition,
   StepType,
 } from '../../src/automations/definition.js'
-import type { SimulatedHappening } from '../../src/automations/simulate.js'
+import type { SimulatedHappening } from '../../src/automations/simulation.js'
 import { seeded } from '../shaping/seeded.js'
 
 /** Random definitions, contacts and what happens to them: the same for the same seed. */

@@ -1,0 +1,104 @@
+import type { Clock } from '../clock/index.js'
+import { type ClassName, classNameOf, enqueueTogether } from '../deliveries/index.js'
+import { insertTags } from '../emails/index.js'
+import { type Mailbox, parseMailbox } from '../mime/index.js'
+import { cell, prepared, queueClass, readExtras, rowsOf, type Tx } from '../store/index.js'
+import type { Broadcast } from './broadcast.js'
+
+/** How long mail is tried, by its class. */
+export type RetryAges = Readonly<Record<ClassName, { readonly maxAge: number }>>
+
+/** One of a campaign's mails, as it is to be written. */
+export interface NewMail {
+  id: string
+  deliveryId: number
+  mailbox: Mailbox
+  subject: string
+}
+
+/**
+ * Writes a campaign's mails to some contacts, and their deliveries. Two statements for all of them: a statement a
+ * row would take three times as long.
+ */
+export async function insertMails(
+  tx: Tx,
+  { clock, retry }: { clock: Clock; retry: RetryAges },
+  broadcast: Broadcast,
+  mails: readonly NewMail[],
+): Promise<void> {
+  if (mails.length === 0) return
+  const now = clock.now()
+  const host = parseMailbox(broadcast.from_header)?.domain
+  const rows = mails.map(({ id, mailbox: { address }, subject }) => [
+    ...[id, JSON.stringify([address]), subject, `<${id}@${host}>`],
+  ])
+  const json = JSON.stringify(rows)
+  const { id: broadcastId, account_id: accountId, domain_id: domainId } = broadcast
+  await insertEmails(tx, {
+    ...{ json, now, broadcastId, accountId, domainId },
+    ...{ bodyId: broadcast.body_id, from: broadcast.from_header },
+    ...{ replyTo: broadcast.reply_to, topicId: broadcast.topic_id },
+  })
+  const { tags = [] } = readExtras(broadcast.extras) ?? {}
+  await insertTags(
+    tx,
+    mails.map(({ id }) => ({ id, accountId, tags })),
+  )
+  const expiresAt = now + retry[classNameOf(queueClass.campaign)].maxAge
+  await enqueueTogether(
+    tx,
+    { accountId, dueAt: now },
+    mails.map(({ id: emailId, deliveryId, mailbox: { address, domain } }) => {
+      const to = { recipient: address, lane: domain }
+      return { id: deliveryId, emailId, ...to, class: queueClass.campaign, expiresAt }
+    }),
+  )
+}
+
+interface NewEmails {
+  json: string
+  now: number
+  broadcastId: string
+  accountId: string
+  domainId: string
+  bodyId: number
+  from: string
+  replyTo: string | null
+  topicId: string | null
+}
+
+const insertEmails = prepared<NewEmails, unknown>((db, values) =>
+  db
+    .insertInto('emails')
+    .columns([
+      ...(['id', 'account_id', 'domain_id', 'body_id', 'from_header', 'to_list'] as const),
+      ...(['reply_to', 'subject', 'type', 'topic_id', 'status', 'message_id'] as const),
+      ...(['provider', 'waiting', 'delivered', 'bounced', 'failed', 'created_at'] as const),
+      'broadcast_id',
+    ])
+    .expression((eb) =>
+      eb
+        .selectFrom(rowsOf(values.json))
+        .select([
+          cell<string>(0).as('id'),
+          eb.val(values.accountId).as('account_id'),
+          eb.val(values.domainId).as('domain_id'),
+          eb.val(values.bodyId).as('body_id'),
+          eb.val(values.from).as('from_header'),
+          cell<string>(1).as('to_list'),
+          eb.val(values.replyTo).as('reply_to'),
+          cell<string>(2).as('subject'),
+          eb.val('marketing').as('type'),
+          eb.val(values.topicId).as('topic_id'),
+          eb.val('queued').as('status'),
+          cell<string>(3).as('message_id'),
+          eb.val('primary').as('provider'),
+          eb.lit(1).as('waiting'),
+          eb.lit(0).as('delivered'),
+          eb.lit(0).as('bounced'),
+          eb.lit(0).as('failed'),
+          eb.val(values.now).as('created_at'),
+          eb.val(values.broadcastId).as('broadcast_id'),
+        ]),
+    ),
+)

@@ -1,0 +1,19 @@
+import { table } from './settings.js'
+
+/** The setting `outbound.tls.domains`: what TLS the operator demands of a domain's servers, whatever they publish. */
+export const tlsOfDomains = table<Readonly<Record<string, TlsChoice>>>(
+  {},
+  (value) => (isTlsTable(value) ? value : undefined),
+  'a table of domains, each "off", "opportunistic", "require" or "verify"',
+)
+
+type TlsChoice = (typeof tlsChoices)[number]
+const tlsChoices = ['off', 'opportunistic', 'require', 'verify'] as const
+
+function isTlsTable(value: unknown): value is Readonly<Record<string, TlsChoice>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  return Object.entries(value).every(
+    ([domain, choice]) =>
+      /^(\*|(\*\.)?[^\s*@.]+(\.[^\s*@.]+)*)$/.test(domain) && tlsChoices.includes(choice),
+  )
+}

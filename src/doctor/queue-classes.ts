@@ -1,0 +1,59 @@
+import { depthUpTo } from '../deliveries/index.js'
+import type { Read } from '../store/index.js'
+import type { Overview } from './overview.js'
+
+/** What waits of one class. */
+export interface QueueClassState {
+  name: string
+  /** A number; `more than 100,000` where nothing runs that keeps count. */
+  waiting: string
+  oldestMs: number | null
+  /** For how long the first mail has been due that is not under way; null when none is. */
+  dueMs: number | null
+}
+
+// Rows are looked at one by one: a command that counts ten million is no help while something burns.
+export const mostCounted = 100_000
+
+/** How much waits of each class: by the running appliance's gauges, or counted up to a bound. */
+export async function readQueueClasses(
+  read: Read,
+  now: number,
+  overview: Overview | undefined,
+): Promise<QueueClassState[]> {
+  return overview?.rates ? classesOf(overview) : await countClasses(read, now)
+}
+
+/** A count up to `mostCounted`, in words. */
+export const deliveriesInWords = (count: number) =>
+  `${upTo(count)} ${count === 1 ? 'delivery' : 'deliveries'}`
+
+const upTo = (count: number) =>
+  count > mostCounted
+    ? `more than ${mostCounted.toLocaleString('en-GB')}`
+    : count.toLocaleString('en-GB')
+
+function classesOf({ series }: Overview): QueueClassState[] {
+  const gaugeOf = (name: string, of: string) =>
+    series.find(({ metricName, labels }) => metricName === name && labels.class === of)?.value ?? 0
+  return ['transactional', 'automation', 'campaign'].map((name) => {
+    const waiting = gaugeOf('posthorn_queue_deliveries', name)
+    const dueMs = gaugeOf('posthorn_queue_due_seconds', name) * 1_000
+    return {
+      name,
+      waiting: waiting.toLocaleString('en-GB'),
+      oldestMs: waiting === 0 ? null : gaugeOf('posthorn_queue_oldest_seconds', name) * 1_000,
+      dueMs: dueMs === 0 ? null : dueMs,
+    }
+  })
+}
+
+async function countClasses(read: Read, now: number): Promise<QueueClassState[]> {
+  const { counted, depth } = await depthUpTo(read, mostCounted)
+  return Object.entries(depth).map(([name, { deliveries, oldestAt, dueAt }]) => ({
+    name,
+    waiting: counted > mostCounted ? `${upTo(counted)} in all` : deliveries.toLocaleString('en-GB'),
+    oldestMs: oldestAt === undefined ? null : now - oldestAt,
+    dueMs: dueAt === undefined || dueAt > now ? null : now - dueAt,
+  }))
+}

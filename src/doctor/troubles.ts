@@ -1,0 +1,207 @@
+import { lastRuns } from '../calendar/index.js'
+import { dayMs } from '../clock/index.js'
+import { isRestoredReason } from '../deliveries/index.js'
+import { type Notice, openNotices } from '../notices/index.js'
+import { troubledAccounts } from '../protection/index.js'
+import type { Read } from '../store/index.js'
+import { countSetAside } from '../webhooks/index.js'
+import type { Overview } from './overview.js'
+import { deliveriesInWords, type QueueClassState } from './queue-classes.js'
+
+/** One thing that is wrong, and the command or page that mends it. */
+export interface Trouble {
+  burning: boolean
+  text: string
+  fix: string
+  /** What it is about, where the operator's pages show that; `queue`, `held` and `sites` have no `id`. */
+  at?: { what: 'account' | 'job' | 'queue' | 'held' | 'sites'; id?: string }
+}
+
+/** The certificate of a listener with TLS; `endsAt` is 0 where it cannot be used. */
+export interface ListenerCertificate {
+  name: string
+  endsAt: number
+}
+
+/** A site that no mail goes to now. */
+export interface TroubledSite {
+  site: string
+  gate: string
+  until: number | null
+  why: string
+}
+
+/** What is seen now; `about` are the notices (`kind`, or `kind key`) that would say the same again. */
+interface Seen extends Trouble {
+  about?: readonly string[]
+}
+
+const certificateDays = 14
+// Mail that has been due for so long is not merely waiting for its turn.
+const stuckMs = 900_000
+
+/** What the troubles are found from, beside the database. */
+interface StatusFacts {
+  now: number
+  overview: Overview | undefined
+  classes: readonly QueueClassState[]
+  sites: readonly TroubledSite[]
+  certificates: readonly ListenerCertificate[]
+  heldCount: number
+  protectionWindowMs: number
+  /** When this database was restored from a backup; null: never. */
+  restoredAt: number | null
+}
+
+/**
+ * All that is wrong, what burns first: what is seen now, then the open notices, but for those that say the same
+ * again.
+ */
+export async function findTroubles(read: Read, facts: StatusFacts): Promise<Trouble[]> {
+  const { now, overview } = facts
+  const notices = await openNotices(read)
+  const seen: Seen[] = [
+    ...ofHealth(overview),
+    ...ofQueue(facts.classes),
+    ...(await ofAccounts(read, now - facts.protectionWindowMs)),
+    ...(await ofJobs(read, notices)),
+    ...ofSites(facts.sites),
+    ...ofCertificates(facts.certificates, now),
+    ...ofHeld(facts.heldCount),
+    ...(await ofWebhooks(read, now, facts.restoredAt)),
+  ]
+  const said = new Set(seen.flatMap(({ about = [] }) => about))
+  const troubles: Trouble[] = [
+    ...seen.map(({ about: _, ...trouble }) => trouble),
+    ...notices
+      .filter(({ kind, key }) => !said.has(kind) && !said.has(`${kind} ${key}`))
+      .map(ofNotice),
+  ]
+  return troubles.sort((a, b) => Number(b.burning) - Number(a.burning))
+}
+
+function ofHealth(overview: Overview | undefined): Seen[] {
+  const fixes = {
+    disk: "make room: 'df -h', 'du -xh --max-depth=2 / | sort -h'",
+    database: 'look for who holds it (fuser -v posthorn.db) and at the disk (dmesg)',
+    thread: "journalctl -u posthorn -n 100 shows why; 'systemctl restart posthorn' starts all anew",
+    queue: "'posthorn queue summary' shows what waits; raise outbound.max_queued if that is right",
+    held: "wait for 'posthorn upgrade'; if that was broken off, run it again",
+  } as const
+  const { unhealthy = [], unready = [] } = overview ?? {}
+  const reasons = new Map([...unhealthy, ...unready].map((reason) => [reason.says, reason]))
+  return [...reasons.values()].map(({ what, says }) => ({
+    burning: true,
+    text: says,
+    fix: what === 'starting' || what === 'stopping' ? 'wait a moment' : fixes[what],
+    about: [what],
+  }))
+}
+
+function ofQueue(classes: readonly QueueClassState[]): Seen[] {
+  return classes.flatMap(({ name, dueMs }) =>
+    name === 'transactional' && dueMs !== null && dueMs > stuckMs
+      ? [
+          {
+            burning: true,
+            text: `Transactional mail has been due for ${Math.round(dueMs / 60_000)} min`,
+            fix: "'posthorn queue summary' names the gate by domain, 'posthorn queue show ID' says why",
+            at: { what: 'queue' },
+            about: ['queue-stuck transactional'],
+          },
+        ]
+      : [],
+  )
+}
+
+const ofNotice = ({ severity, text, fix }: Notice): Trouble => ({
+  burning: severity === 'burning',
+  text: text.split('\n')[0] ?? '',
+  fix: fix.split('\n').join('; '),
+})
+
+const shownAccounts = 20
+
+async function ofAccounts(read: Read, since: number): Promise<Seen[]> {
+  const accounts = await troubledAccounts(read, { since, limit: shownAccounts })
+  return accounts.map(({ id, name, state }) => ({
+    burning: state === 'paused',
+    text: `The account ${name} is ${state === 'warned' ? 'near a pause' : state}`,
+    fix: `posthorn account protection '${name}' says why${state === 'warned' ? '' : ', posthorn account unpause lets it go on'}`,
+    at: { what: 'account', id },
+    about: [`account-paused ${id}`, `account-warned ${id}`],
+  }))
+}
+
+/** Those of which no notice tells yet, as nothing runs that would have looked. */
+async function ofJobs(read: Read, notices: readonly Notice[]): Promise<Trouble[]> {
+  const told = new Set(
+    notices.filter(({ kind }) => kind === 'job' || kind === 'backup').map(({ key }) => key),
+  )
+  return [...(await lastRuns(read)).values()].flatMap(({ name, result, error, endedAt }) =>
+    // What a stop has cut off comes again by itself, or was the operator's own.
+    told.has(name) || (result !== 'failed' && result !== 'timed out') || endedAt === null
+      ? []
+      : [
+          {
+            burning: name === 'backup',
+            text: `The job ${name}: ${result}${error === null ? '' : `, ${error}`}`,
+            fix: `posthorn job show ${name}`,
+            at: { what: 'job', id: name },
+          },
+        ],
+  )
+}
+
+const ofSites = (sites: readonly TroubledSite[]): Trouble[] =>
+  sites.slice(0, 10).map(({ site }) => ({
+    burning: false,
+    text: `No mail goes to ${site} for now`,
+    fix: `posthorn queue list --domain DOMAIN shows the replies, posthorn shaping show DOMAIN what was learned`,
+    at: { what: 'sites' },
+  }))
+
+const ofCertificates = (certificates: readonly ListenerCertificate[], now: number): Seen[] =>
+  certificates.flatMap(({ name, endsAt }) =>
+    endsAt - now > certificateDays * dayMs
+      ? []
+      : [
+          {
+            burning: endsAt <= now,
+            text: `The certificate of the ${name} listener ${endsAt <= now ? 'has ended or is no use' : 'ends soon'}`,
+            fix: "renew it (certbot renew), then 'systemctl reload posthorn'",
+            about: [`certificate the ${name} listener`],
+          },
+        ],
+  )
+
+const ofHeld = (count: number): Seen[] =>
+  count === 0
+    ? []
+    : [
+        {
+          burning: false,
+          text: `${deliveriesInWords(count)} ${count === 1 ? 'is' : 'are'} held until somebody decides`,
+          fix: 'posthorn queue held, then queue release or queue fail',
+          at: { what: 'held' },
+          about: ['held'],
+        },
+      ]
+
+// Who has not sent them again by then has decided.
+const decideWithinMs = 7 * dayMs
+
+/** Webhooks that a restore has set aside. */
+async function ofWebhooks(read: Read, now: number, restoredAt: number | null): Promise<Seen[]> {
+  if (restoredAt === null || now - restoredAt > decideWithinMs) return []
+  const aside = (await countSetAside(read)).filter(({ reason }) => isRestoredReason(reason))
+  const events = aside.reduce((sum, one) => sum + one.events, 0)
+  if (events === 0) return []
+  return [
+    {
+      burning: false,
+      text: `${events.toLocaleString('en-GB')} ${events === 1 ? 'webhook' : 'webhooks'} of before the restore may not have arrived`,
+      fix: "posthorn queue held names the endpoints; 'posthorn webhook replay ENDPOINT --failed' sends them",
+    },
+  ]
+}

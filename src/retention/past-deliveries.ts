@@ -1,0 +1,71 @@
+import { dayMs } from '../clock/index.js'
+import { classOfMail, forgetDeferred, type MailKind } from '../deliveries/index.js'
+import { cell, idsOf, prepared, rowsOf, type Tx } from '../store/index.js'
+
+/** So long after the end of a delivery a bounce or complaint about it is expected. */
+const reportsForMs = 60 * dayMs
+
+/** A mail that goes, as far as its deliveries need it. */
+interface MailOfDeliveries extends MailKind {
+  id: string
+  accountId: string
+}
+
+/**
+ * Deletes the deliveries of mails (`ids`, as JSON) with what was said in their attempts. Of one that another server
+ * took a row stays in `past_deliveries` for as long as a bounce or a complaint may come, which must find whom it is
+ * about.
+ */
+export async function forgetDeliveries(
+  tx: Tx,
+  mails: readonly MailOfDeliveries[],
+  { ids, now }: { ids: string; now: number },
+): Promise<void> {
+  const of = new Map(mails.map((mail) => [mail.id, mail]))
+  const gone = await deleteDeliveries(tx, { ids })
+  await forgetDeferred(tx, { ids: JSON.stringify(gone.map(({ id }) => id)) })
+  const past = gone.flatMap(({ id, emailId, recipient, status, endedAt }) => {
+    const mail = of.get(emailId)
+    const forgetAt = endedAt + reportsForMs
+    if (mail === undefined || forgetAt <= now || !reportable.has(status)) return []
+    return [[id, mail.accountId, emailId, recipient, classOfMail(mail), status, forgetAt]]
+  })
+  if (past.length > 0) await insertPast(tx, { json: JSON.stringify(past) })
+}
+
+/** What was handed to another server, which may yet report. */
+const reportable: ReadonlySet<string> = new Set(['delivered', 'relayed', 'bounced'])
+
+interface EndedDelivery {
+  id: number
+  emailId: string
+  recipient: string
+  status: string
+  endedAt: number
+}
+
+const deleteDeliveries = prepared<{ ids: string }, EndedDelivery>((db, { ids }) =>
+  db
+    .deleteFrom('deliveries')
+    .where('email_id', 'in', idsOf(ids))
+    .returning(['id', 'email_id as emailId', 'recipient', 'status', 'ended_at as endedAt']),
+)
+
+const insertPast = prepared<{ json: string }, unknown>((db, { json }) =>
+  db
+    .insertInto('past_deliveries')
+    .columns(['id', 'account_id', 'email_id', 'recipient', 'class', 'status', 'forget_at'])
+    .expression((eb) =>
+      eb
+        .selectFrom(rowsOf(json))
+        .select([
+          cell<number>(0).as('id'),
+          cell<string>(1).as('account_id'),
+          cell<string>(2).as('email_id'),
+          cell<string>(3).as('recipient'),
+          cell<0>(4).as('class'),
+          cell<'delivered'>(5).as('status'),
+          cell<number>(6).as('forget_at'),
+        ]),
+    ),
+)
