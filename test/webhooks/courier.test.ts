@@ -227,6 +227,46 @@ t.test('dead and slow endpoints hold up nobody; those of one mail keep their ord
   t.ok(new Set(healthy.received.map(({ port }) => port)).size < 40, 'connections are used again')
 })
 
+t.test('a lane that empties while its jobs are read passes over none', async (t) => {
+  const rig = await webhookRig(t)
+  const { store } = rig
+  const waiting = async () => {
+    const rows = store.read.selectFrom('webhook_jobs').select(({ fn }) => fn.countAll().as('all'))
+    return Number((await rows.executeTakeFirstOrThrow()).all)
+  }
+  // Memory holds 500 jobs. The receiver answers 250 and then nothing until the courier reads on, for 250 more.
+  let goOn = () => {}
+  const hasReadOn = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  const receiver = await openReceiver(t, {
+    script: async (_got, _response, count) => {
+      if (count > 250) await hasReadOn
+      return 200
+    },
+  })
+  const { id } = await rig.endpoint(receiver.url)
+  const mails = await Promise.all(Array.from({ length: 780 }, () => rig.mail()))
+  await Promise.all(mails.map((mail) => rig.land(mail, 'delivered')))
+  let reads = 0
+  const slowRead = store.read.withPlugin({
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      const isRead = result.rows.length > 1 && result.rows[0]?.endpoint_id === id
+      if (!isRead || ++reads !== 2) return result
+      // While the query runs, some of what memory holds is answered and makes room.
+      const before = await waiting()
+      goOn()
+      while ((await waiting()) > before - 20) await new Promise((resolve) => setTimeout(resolve, 5))
+      return result
+    },
+  })
+  await rig.courier({ store: { ...store, read: slowRead } })
+  t.equal((await rig.logged(id, 780)).length, 780)
+  t.equal(new Set(receiver.received.map(({ json }) => json.emailId)).size, 780)
+  t.equal(receiver.received.length, 780, 'each once')
+})
+
 t.test('a replay ends, and counts each once, while its endpoint is disabled again', async (t) => {
   const rig = await webhookRig(t)
   const { store, accountId } = rig
