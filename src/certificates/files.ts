@@ -40,7 +40,8 @@ export function removeCertificate(dataDir: string, name: string): void {
 
 /** Answers a challenge from now on, until `removeChallenges`. */
 export function placeChallenge(dataDir: string, token: string, answer: string): void {
-  if (!isToken(token)) throw new Error('The directory gave a token that is none')
+  if (!isToken(token))
+    throw new Error('The directory gave a token that RFC 8555 §8.3 does not allow')
   mkdirSync(challengesDir(dataDir), { recursive: true, mode: 0o700 })
   writeDurably(join(challengesDir(dataDir), token), answer, 0o600)
 }

@@ -24,6 +24,8 @@ export type Call = <N extends OperationName>(
 export const makeCall =
   (core: Core): Call =>
   async (name, { params = [], query, body } = {}, options) =>
+    // Which type the answer has follows from the operation's name (`Operations`). Through `request`, which sees only
+    // method and path, TypeScript cannot follow it.
     (await request(core, { ...route(name, params), query, body }, options)) as never
 
 /** Method and path of an operation, its parameters filled in. */
@@ -32,14 +34,14 @@ export function route(name: string, params: readonly string[]) {
   let at = 0
   const path = template.replace(/\{(\w+)\}/g, (_, key: string) => {
     const value = params[at++]
-    // An empty one would ask for another endpoint.
+    // An empty id would make the path of another endpoint: the list instead of one item of it.
     if (typeof value !== 'string' || value === '') throw new TypeError(`${key} is missing`)
     return encodeURIComponent(value)
   })
   return { method, path }
 }
 
-/** One field of an answer, known by the answer's meta. */
+/** One field of an answer. `metaOf` knows the field as it knows the whole answer. */
 export async function pick<T extends object, K extends keyof T>(answer: Promise<T>, key: K) {
   const whole = await answer
   return withMeta(whole[key], metaOf(whole))
@@ -110,7 +112,10 @@ export interface Listed<Page, Item> extends PromiseLike<Page>, AsyncIterable<Ite
   pages(): AsyncIterable<Page>
 }
 
-/** `fetch` is asked for a page only when somebody wants it; `key` names the items. */
+/**
+ * `fetch` is called for a page only when somebody wants it, and once for the first page, whether the list is awaited,
+ * iterated or both. `key` names the items in a page.
+ */
 function listed<Page, Item>(
   fetch: (cursor: { cursor?: string }) => Promise<Page>,
   key: keyof Page,

@@ -5,6 +5,7 @@ import type { CallOptions } from './request.js'
 import { type SendManyOptions, type Sent, sendMany } from './send-many.js'
 import type { BatchQueued, Email, EmailQueued, EmailScheduled, Send } from './types.js'
 
+/** `Omit`, but for each member of a union by itself: `html` or `template` stays a choice. */
 type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
 
 /** A topic goes with marketing mail alone. */

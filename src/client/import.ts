@@ -8,6 +8,10 @@ export type ImportSource = Blob | AsyncIterable<Uint8Array> | ReadableStream<Uin
 
 const importName = 'POST /v1/contacts/{listId}/import'
 
+/**
+ * Imports a CSV file while it is read. It is never tried again by itself, as a part of the rows may be in already: an
+ * ImportInterrupted says how many, as far as the server has told. The same file may be imported again.
+ */
 export async function importContacts(
   core: Core,
   listId: string,

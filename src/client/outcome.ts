@@ -20,7 +20,7 @@ export interface Answered {
   kind: 'answered'
   status: number
   headers: Headers
-  /** The JSON, or the text where it is none. */
+  /** The parsed JSON, or the beginning of the text where the body is not JSON. */
   body: unknown
   isJson: boolean
 }
@@ -37,7 +37,7 @@ export function codeOf({ body, isJson }: Answered): string | undefined {
   return typeof code === 'string' ? code : undefined
 }
 
-/** The error to throw for an attempt after which there is no other. */
+/** The error to throw when the last attempt has failed. */
 export function toError(outcome: Outcome, attempts: number, retryAfter?: number): PosthornError {
   if (outcome.kind === 'timeout') {
     const message = `No answer within ${outcome.afterMs} ms${tried(attempts)}`
@@ -63,7 +63,7 @@ const broken = {
 
 const tried = (attempts: number) => (attempts > 1 ? ` (tried ${attempts} times)` : '')
 
-/** fetch says 'fetch failed'; what happened is in its cause. */
+/** The message of fetch is always 'fetch failed'; what happened stands in its cause. */
 function reasonOf(fault: unknown): string {
   const { message, cause } = fault as { message?: string; cause?: { message?: string } }
   return cause?.message || message || String(fault)

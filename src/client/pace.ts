@@ -22,7 +22,7 @@ export function makePace(clock: Clock): Pace {
     async take(signal) {
       if (known !== undefined && known.remaining <= 0) {
         const wait = known.reset * 1_000 - clock.now()
-        // The window of somebody else's clock: at most one of them is waited for.
+        // `reset` is a time of the server's clock, which may be far from ours: never wait for more than a minute.
         if (wait > 0) await clock.sleep(Math.min(wait, 60_000), signal)
         known = undefined
       }

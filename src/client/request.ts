@@ -64,10 +64,11 @@ export interface Asked {
   /** JSON, unless it is a stream with a content type of its own. */
   body?: unknown
   contentType?: string
-  /** Whether a repeat would be harmless; only an import's is not. */
+  /** It is never tried again: the repeat of an import that broke off would not be harmless. */
   once?: boolean
 }
 
+// Beside the results and not in them, so that they stay the plain JSON of the answer; an entry goes with its result.
 const metas = new WeakMap<object, Meta>()
 
 /** What is known of the request that gave this result; undefined for anything else. */
@@ -142,7 +143,10 @@ interface Attempt {
   body: unknown
 }
 
-/** One attempt. It is over when this resolves, body and all; only the caller's abort is thrown. */
+/**
+ * One attempt. It resolves when the whole body of the answer was read, or the attempt has failed; it rejects only with
+ * the reason of the caller's signal.
+ */
 async function once(core: Core, attempt: Attempt, options: CallOptions): Promise<Outcome> {
   const { seen, headers, body } = attempt
   const { signal } = options
@@ -169,7 +173,8 @@ async function once(core: Core, attempt: Attempt, options: CallOptions): Promise
     const response = await core.fetch(seen.url, {
       method: seen.method,
       headers: { ...headers, ...(key && { authorization: `Bearer ${key}` }) },
-      // A redirect would make another request of it, at a place that nobody has named.
+      // Redirects are not followed. The request would go to a place that nobody has named, and after a 301 or 302 fetch
+      // makes a GET of a POST (RFC 9110 §15.4).
       redirect: 'manual',
       signal: cut.signal,
       ...(body !== undefined && { body: body as string }),
@@ -202,7 +207,8 @@ function read(response: Response, text: string): Outcome {
   try {
     return { kind: 'answered', status, headers, body: JSON.parse(text), isJson: true }
   } catch (cause) {
-    // A success that cannot be read is none: what was asked for may have been done.
+    // A 2xx whose body cannot be read has not arrived whole. What was asked for may have been done: the repeat with the
+    // same key finds out.
     if (status < 300) return { kind: 'broken', phase: 'response', cause }
     return { kind: 'answered', status, headers, body: text.slice(0, 200), isJson: false }
   }

@@ -45,8 +45,8 @@ export async function* sendMany<Item, T>(
         values = await send(wanted, keyed)
         break
       } catch (error) {
-        // The key of a request that was refused is free again. The rest goes under the same one:
-        // whole and in parts, a chunk can be accepted only once.
+        // The server keeps no key of a request that it refused, so what is left of the chunk goes under the same
+        // key. Thus a chunk is accepted at most once, whether as a whole or in part.
         const left =
           without(error, good, bad) ?? within(error, good, (at) => weight(items[at] as Item))
         if (error instanceof QuotaError) {
@@ -73,6 +73,7 @@ export async function* sendMany<Item, T>(
 
   const underWay: Promise<Ended<T>>[] = []
   let fault: unknown
+  // The oldest chunk first, so that results come in the order of the source.
   const take = async () => {
     const ended = await (underWay.shift() as Promise<Ended<T>>)
     fault ??= ended.fault

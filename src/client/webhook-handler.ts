@@ -63,7 +63,7 @@ export function nodeWebhook(
       if (status === 413) response.setHeader('connection', 'close')
       response.end()
     }
-    // A request that breaks off has nobody to be answered.
+    // The request broke off. The answer will hardly arrive, but it ends the exchange.
     answer(request).then(end, () => end(400))
   }
 }

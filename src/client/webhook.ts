@@ -49,7 +49,7 @@ export async function readWebhook(
   if (Math.abs(now / 1_000 - Number(at)) > toleranceSeconds) {
     throw new WebhookVerificationError('Svc-Signature is of another time', 'old')
   }
-  // A text as UTF-8, bytes as they are.
+  // A Blob makes UTF-8 of a text and leaves bytes as they are. The signature is over these very bytes.
   const body = new Blob([rawBody])
   const signed = await new Blob([`${at}.`, body]).arrayBuffer()
   const verified = await Promise.all(

@@ -1,12 +1,15 @@
 import type { Schema } from './describe.js'
 import type { Document } from './document.js'
 
-/** How a value is looked at: what a client sends is closed, what it gets is open to newer servers. */
+/**
+ * Whether a type is of what a client sends (`in`) or of what it gets (`out`). What is sent is typed exactly, so that a
+ * typo is an error; what is answered is typed so that fields and values of a newer server break no program.
+ */
 type Side = 'in' | 'out'
 
 interface Printer {
   side: Side
-  /** The name of a schema as it is called on this side. */
+  /** What a schema is called on this side: one that is both sent and answered has two types, `Contact` and `ContactInput`. */
   nameOf(name: string): string
 }
 
@@ -133,6 +136,7 @@ function print(printer: Printer, schema: Schema, indent: string): string {
   if (typeof schema.$ref === 'string') return printer.nameOf(nameIn(schema.$ref))
   if ('const' in schema) return literal(schema.const)
   if (Array.isArray(schema.enum)) {
+    // A newer server may answer with another value. `string & {}` allows any text, and editors still offer those known.
     const open = printer.side === 'out' ? ['(string & {})'] : []
     return [...schema.enum.map(literal), ...open].join(' | ')
   }
@@ -157,6 +161,7 @@ function printType(printer: Printer, schema: Schema, type: string, indent: strin
       return printer.side === 'in' && schema.format === 'date-time' ? 'string | Date' : 'string'
     case 'array': {
       const item = print(printer, (schema.items ?? {}) as Schema, indent)
+      // `(A | B)[]`, as `A | B[]` means something else. An object's braces hold its own unions together.
       const grouped = /[|&]/.test(item.replace(/\{[\s\S]*\}/, '')) ? `(${item})` : item
       return printer.side === 'in' ? `readonly ${grouped}[]` : `${grouped}[]`
     }
@@ -167,6 +172,11 @@ function printType(printer: Printer, schema: Schema, type: string, indent: strin
   }
 }
 
+/**
+ * An object without alternatives is its fields. With alternatives (`html` or `template`) it is the fields that all of
+ * them share, and one of some blocks: the fields that an alternative needs, what else may be given with them, and as
+ * `never` those by which the other alternatives are known.
+ */
 function printObject(printer: Printer, schema: Schema, indent: string): string {
   const { properties, additionalProperties } = schema
   if (properties === undefined) {
@@ -216,7 +226,7 @@ function alternatives(schema: Schema): { names: string[]; key: string }[] {
   })
 }
 
-/** An alternative is chosen by what it asks for, which therefore cannot be null. */
+/** Null means absent in what is sent. A field that chooses an alternative has to be there, so it cannot be null. */
 function withoutNull(schema: Schema): Schema {
   const { type, anyOf, ...rest } = schema
   if (Array.isArray(anyOf)) {
@@ -227,6 +237,7 @@ function withoutNull(schema: Schema): Schema {
 }
 
 function field(printer: Printer, name: string, schema: Schema, needed: boolean, indent: string) {
+  // A client may give a Date for every field that is named as a time, also where the schema allows more than RFC 3339.
   const isTime = printer.side === 'in' && /At$/.test(name)
   const type = print(printer, isTime ? { ...schema, format: 'date-time' } : schema, indent)
   const key = /^[A-Za-z_$][\w$]*$/.test(name) ? name : `'${name}'`
@@ -268,6 +279,7 @@ function operationTable(operations: readonly Named[], input: Printer, output: Pr
 const inline = (fields: readonly string[]) =>
   fields.length === 0 ? 'Record<never, never>' : `{ ${fields.join('; ')} }`
 
+// By the code and not by the status: one status has many codes, and a program branches on the code.
 function errorTable(operations: readonly Named[], schemas: Record<string, Schema>): string {
   const byCode = new Map<string, Set<string>>()
   for (const { operation } of operations) {

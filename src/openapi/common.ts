@@ -91,7 +91,7 @@ const formRefusals: RefusalExample[] = [
   refusal(
     'validation_error',
     'The form is malformed',
-    'Malformed multipart body: it does not end with its boundary',
+    'Malformed multipart body: the closing boundary is missing',
   ),
   refusal(
     'unsupported_media_type',

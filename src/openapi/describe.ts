@@ -18,7 +18,7 @@ export interface Operation {
   id: string
   summary: string
   description?: string
-  /** In the path, by name: what it is, of a UUID in words alone. */
+  /** Parameters of the path, by name: words say what a UUID is of; any other has its whole schema. */
   params?: Record<string, string | Schema>
   /** After the `?`, by name; none is required. */
   query?: Record<string, Schema>
@@ -60,7 +60,10 @@ interface RefusalOptions<C extends ErrorCode> {
   example?: Record<string, unknown>
 }
 
-/** `{ code, error }` and `fields`, nothing else. `error` is what a client could read in it. */
+/**
+ * An error whose body is `{ code, error }` and `fields`, nothing else. `when` says in which case it comes, `error` is
+ * an example of its words, which no client may depend on.
+ */
 export function refusal<C extends ErrorCode>(
   code: C,
   when: string,
@@ -114,7 +117,7 @@ export const uuid = (description: string): Schema => text(description, { format:
 export const time = (description: string): Schema => text(description, { format: 'date-time' })
 export const shaped = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 
-/** The same, or null. */
+/** The same, or null. JSON Schema has no `nullable`: null is one of the types, and of the values where they are listed. */
 export const orNull = (schema: Schema): Schema => {
   const { type, enum: values, ...rest } = schema
   if (type === undefined) return { anyOf: [schema, { type: 'null' }] }

@@ -98,8 +98,10 @@ function describePaths(
   schemas: Record<string, Schema>,
 ): Document['paths'] {
   const paths: Document['paths'] = {}
+  // The routes that nobody has described yet.
   const left = new Set(routes.filter(({ path }) => path.startsWith('/v1/')))
   for (const { tag, operations, schemas: own } of described) {
+    // Shapes that requests have: there null stands for a field that is absent, in answers it does not.
     const taken = new Set(Object.values(operations).map(({ body }) => body?.shape))
     for (const [name, schema] of Object.entries(own)) {
       addSchema(schemas, name, taken.has(name) ? withNulls(schema) : schema)
@@ -122,6 +124,7 @@ function describePaths(
   throw new Error(`${missing.method} ${missing.path} has no description in src/openapi`)
 }
 
+/** An operation: what its description says, and what follows from the route itself for every endpoint of its kind. */
 function describeRoute(
   route: ApiRoute,
   operation: Operation,
@@ -158,7 +161,7 @@ function describedWithScopes({ method, path, auth }: ApiRoute, { description }: 
   }
 }
 
-// As `http` has it: every POST with a key to tell accounts by.
+// The rule of `http`: every POST takes the header where an API key tells whose request it is.
 const isIdempotent = ({ method, auth }: ApiRoute) => method === 'POST' && auth
 
 function parameters(route: ApiRoute, { params = {}, query = {} }: Operation): Schema {
@@ -244,6 +247,7 @@ function response(
   }
 }
 
+// `Retry-After` has two descriptions, as it comes with each 429, but with a 503 only where the trouble is brief.
 function headersOf(status: number, idempotent: boolean): Schema {
   const names = [
     'X-Request-Id',
@@ -259,7 +263,7 @@ function headersOf(status: number, idempotent: boolean): Schema {
   )
 }
 
-/** Examples by the case that they show, of which each has one. */
+/** Examples as OpenAPI has them, an object: each by a name that is made of the case that it shows. */
 function named(examples: readonly Example[]): Schema {
   return Object.fromEntries(
     examples.map(({ when, value }) => [
@@ -276,6 +280,7 @@ function named(examples: readonly Example[]): Schema {
 const mapped = <T>(values: Record<string, T>, to: (value: T) => Schema): Record<string, Schema> =>
   Object.fromEntries(Object.entries(values).map(([key, value]) => [key, to(value)]))
 
+/** Endpoints may share a shape by its name, as many errors do; then it has to be the same everywhere. */
 function addSchema(schemas: Record<string, Schema>, name: string, schema: Schema): void {
   const known = schemas[name]
   if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema)) {

@@ -166,7 +166,7 @@ export const quotaRefusals: RefusalExample[] = [
   ),
 ]
 
-/** The same as a batch meets them: it is counted as a whole before anything is queued. */
+/** The caps, as a batch meets them: all of its mails are counted together before any of them is queued. */
 export const batchQuotaRefusals: RefusalExample[] = [
   refusal(
     'monthly_quota_exceeded',

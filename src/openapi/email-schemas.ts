@@ -20,8 +20,8 @@ export const unknownFields =
   'Unknown fields are ignored, but those that other mail APIs know and that would change what is sent are a 422'
 
 /*
- * Requests are open, as unknown fields are ignored; answers are closed. Where a limit is one of
- * bytes, `maxLength` says what can be said of it in characters.
+ * Requests are open, as unknown fields are ignored; answers are closed. Some limits are in bytes, while JSON Schema
+ * counts characters: `maxLength` then has the same number, which no text within the limit exceeds.
  */
 const address = (description: string, example: string) =>
   text(`${description}: \`email@domain\` or \`Name <email@domain>\``, { examples: [example] })
@@ -86,7 +86,7 @@ export const tags: Schema = {
 }
 const metadata = json('Kept with the email and given back', maxMetadataBytes)
 
-/** These fields are there, and none of them null. */
+/** An alternative of `anyOf`: these fields are there, and none of them is null. */
 const alternative = (title: string, ...required: string[]): Schema => ({
   ...{ type: 'object', title, required },
   properties: Object.fromEntries(required.map((name) => [name, { type: 'string' }])),

@@ -6,8 +6,8 @@ import { type Document, makeDocument } from './document.js'
 const javascript = 'text/javascript; charset=utf-8'
 
 /**
- * `GET /v1/openapi.json` and the client library. Goes last: it describes the routes before it. Answers with what makes
- * the document, or has made it.
+ * `GET /v1/openapi.json` and the client library. To be called last, as it describes the routes that were added before.
+ * Returns a function that gives the document, which is made once.
  */
 export function openApiRoutes<P>(
   { api, pages }: { api: Api<P>; pages: Pages },
@@ -20,7 +20,8 @@ export function openApiRoutes<P>(
     return document
   }
   api.get(path, { auth: false }, make)
-  // A start without it is quicker; else a route that is not described stops the start.
+  // A route without a description stops the start here. With `whenAsked` the start is quicker, and the fault
+  // is met by the first request for the document.
   if (!whenAsked) make()
 
   clientLibrary(pages)

@@ -110,7 +110,11 @@ export async function setUp(deps: PeopleDeps, token: string, given: SetUp): Prom
   const { visitor } = given
   const made = await store.write(async (tx) => {
     await useLink(tx, 'setup', token, now)
-    if (await isAnybodyThere(tx)) throw new ApiError('conflict', 'Somebody was quicker: log in')
+    if (await isAnybodyThere(tx))
+      throw new ApiError(
+        'conflict',
+        'Somebody else has become the first operator meanwhile: log in',
+      )
     const first = { ...given, id, password, isOperator: true, isProved: true, now }
     const person = await insertPerson(tx, first)
     const account = { id: newAccountId, name: given.accountName ?? '', createdAt: now }

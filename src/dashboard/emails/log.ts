@@ -126,7 +126,10 @@ function cursorIn(query: URLSearchParams): string | undefined {
   const before = query.get('before') ?? ''
   if (before === '') return undefined
   if (isoDate.test(before) && before.length === 36) return before
-  throw new ApiError('validation_error', 'The address of this page ends no page of the log')
+  throw new ApiError(
+    'validation_error',
+    'The link to this page of the log is broken: begin at its first page',
+  )
 }
 
 const timeOf = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)

@@ -126,7 +126,7 @@ function verdictOf(records: readonly Suppression[]): AddressView['verdict'] {
 
 const sentences: Readonly<Record<Suppression['reason'], string>> = {
   bounce:
-    'A mail came back for good. Lift it when you know that the address takes mail again; else your name suffers.',
+    'A mail came back for good. Lift it when you know that the address takes mail again; otherwise receivers trust your mail less.',
   complaint: 'The recipient called a mail spam. Lift it only when they ask for mail themselves.',
   unsubscribe: 'The recipient has unsubscribed. Lift it only when they ask for mail themselves.',
   manual: 'Somebody has put it on the list, by hand, by the API or by an import.',

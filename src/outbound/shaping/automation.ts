@@ -38,7 +38,10 @@ const automationSettings = {
   for: duration('30m', '1s', '7d'),
 } as const
 
-/** Reads the automations of one table. */
+/**
+ * Reads the automations of one table. What is wrong goes to `problems`; where there are any, nobody uses what was
+ * read, so that empty values stand for those that could not be read.
+ */
 export function readAutomations(
   given: unknown,
   table: string,
@@ -67,6 +70,7 @@ function automationOf(
   problems: Problems,
 ): ShapingAutomation {
   const read = readFields(automationSettings, fields, place, problems)
+  // `readFields` tells what is wrong with keys that are there; that one is missing is told here.
   const needs = (key: keyof typeof automationSettings, expected: string) => {
     if (!(settingName([key]) in fields)) {
       problems.push(`${place}: ${settingName([key])}: nothing given, expected ${expected}`)

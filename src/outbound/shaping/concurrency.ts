@@ -1,8 +1,11 @@
 /**
- * How many connections a site takes, learned as Postfix's queue manager does it: 1/N more for each
- * success, 1/N less for each connection that fails. Upward a whole step has to be earned before it
- * is taken, downward it is taken at the first failure and then earned (its reversed hysteresis), and
- * a whole cohort of N failures with no success between them suspends the site.
+ * How many connections a site takes, learned as Postfix's queue manager does it (its SCHEDULER_README). While
+ * the site has N connections:
+ *
+ * - each success earns 1/N of one more; it is added when N successes have earned the whole of it;
+ * - each connection that fails costs 1/N of one; a connection is taken away at the first failure already, and
+ *   the next one only after N failures more have paid for that;
+ * - a cohort, which is N failures with no success between them, suspends the site.
  */
 export interface Concurrency {
   connections: number
@@ -21,10 +24,13 @@ export const makeConcurrency = (connections: number): Concurrency => ({
   failedCohorts: 0,
 })
 
-// Ten tenths are a little less than one.
+// Ten times 0.1 is a little less than 1 in floating point, and has to count as 1.
 const almost = 1e-9
 
-/** `inTheWay`: the limit was in use, so that there is a reason to raise it. */
+/**
+ * Counts a success. `inTheWay`: all connections that the limit allows were in use. Where they were not, more of
+ * them would change nothing, so none is earned.
+ */
 export function succeed(state: Concurrency, most: number, inTheWay: boolean): void {
   state.failedCohorts = 0
   if (!inTheWay || state.connections >= most) return
@@ -35,7 +41,7 @@ export function succeed(state: Concurrency, most: number, inTheWay: boolean): vo
   state.connections++
 }
 
-/** True when a whole cohort has failed. */
+/** Counts a connection that failed. True when a whole cohort has failed: the site is to be suspended. */
 export function fail(state: Concurrency): boolean {
   const feedback = 1 / state.connections
   state.failedCohorts += feedback

@@ -57,6 +57,8 @@ export function loadShaping(files: readonly string[]): ShapingData {
         )
       }
     }
+    // These compare tables with each other, which must be right by themselves before. They are judged after each
+    // file, so that a problem is told of the file that brought it.
     if (problems.length === 0) {
       refuseIncomplete(byDefault, problems)
       refuseBadLikes(kinds.providers, problems)
@@ -121,6 +123,7 @@ function refuseIncomplete(tables: readonly ShapingTable[], problems: Problems): 
   }
 }
 
+// `like` takes over the tables of another provider below one's own. It leads one step only, so there can be no circle.
 function refuseBadLikes(
   providers: ReadonlyMap<string, readonly ShapingTable[]>,
   problems: Problems,

@@ -1,11 +1,15 @@
 import { type Setting, settingName, type Values } from '../../config/index.js'
 
+/** Sentences for the operator: one for each thing that is wrong in a file. */
 export type Problems = string[]
 export type Given = Readonly<Record<string, unknown>>
 
 export type Settings = Readonly<Record<string, Setting<unknown>>>
 
-/** The values of the keys that are given, and no others. */
+/**
+ * The values of the keys that are given, and of no others. A key that no setting has is a problem; `others` are keys
+ * that the caller reads by itself, named in that problem among the known ones.
+ */
 export function readFields<S extends Settings>(
   settings: S,
   given: Given,

@@ -14,7 +14,10 @@ export interface Suspension {
   /** From then on one message at a time, until one gets through. */
   readonly until: number
   readonly why: string
-  /** A site that failed to connect is well again with any answer, one that said no is not. */
+  /**
+   * What suspended the site: connections that failed, or the receiver's own words. The first is over with any answer
+   * of its servers, the second only when a mail gets through.
+   */
   readonly by: 'connection' | 'reply'
   /** For how long the DNS was not asked; twice as long if it fails again. */
   readonly dnsMs?: number
@@ -24,10 +27,11 @@ export interface Suspension {
 // resolver, and then of all domains: it is asked again soon, and less and less often.
 const parkedMs = { refused: 120_000, timeout: 900_000, dns: 60_000 }
 const longestDnsMs = 900_000
-// Upward only, so that sites that went down together are not all tried in the same second.
+// A random part of the time is added, so that sites that went down together are not all tried in the same second.
+// Nothing is ever taken off: no site is tried sooner than the figures above.
 const jitter = 0.15
 
-/** For how long a site that gave no connection is left alone. `before`: what its probe was to end. */
+/** For how long a site that gave no connection is left alone. `before`: the suspension that a probe did not end. */
 export function park(
   { cause = 'refused', why = causes[cause] }: SiteOutcome,
   before: Suspension | undefined,

@@ -4,8 +4,9 @@ export type ReplyPattern = readonly string[]
 const maxReply = 1_000
 
 /**
- * Globs and no regular expressions: operators write these, receivers write what is searched, and
- * this way no pair of them can take more than one walk through 1,000 characters for each part.
+ * Patterns are globs and not regular expressions. Operators write the patterns and strangers write the replies that
+ * are searched; a regular expression can need hours for an unlucky pair of the two, while a glob needs at most one
+ * walk through 1,000 characters for each of its parts. Undefined for a text that has none, or is too long.
  */
 export function makeReplyPattern(text: string): ReplyPattern | undefined {
   const parts = normal(text)
@@ -17,10 +18,12 @@ export function makeReplyPattern(text: string): ReplyPattern | undefined {
 
 /** The words of a reply as patterns are compared with them; undefined for what no server said. */
 export function wordsOf(reply: string): string | undefined {
-  // Our own sentences ('Connection lost …', 'Given up … The last one: 421 …') begin with no code: a
-  // suspension that fed on what we say about it would never end.
+  // A server's reply begins with its code; our own sentences ('Connection lost …', 'Given up … The last one: 421 …')
+  // do not. If they were searched too, what we say about a suspension could set off the same suspension again, and
+  // it would never end.
   if (!/^[45]\d\d[ -]/.test(reply)) return undefined
-  // RFC 2034 §4: the status is repeated on every line, in the middle of sentences.
+  // RFC 2034 §4: each line of a reply begins with the enhanced status code. It would stand in the middle of a
+  // sentence that goes on over several lines.
   return normal(reply.slice(0, maxReply).replace(/\n[45]\.\d{1,3}\.\d{1,3} /g, '\n'))
 }
 

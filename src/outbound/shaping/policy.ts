@@ -8,7 +8,10 @@ import type { ShapingTable } from './table.js'
 export interface Policy extends ShapingLimits {
   /** Connections to begin with; small sites earn the others (`concurrency.ts`). */
   readonly initialConnections: number
-  /** Most specific first. `rank` tells tables apart: the first one with a match decides. */
+  /**
+   * Those of all tables that apply, the most specific table first. `rank` is the number of the table: of the
+   * automations that match a reply only those of the highest rank act (`automationsFor`).
+   */
   readonly automations: readonly RankedAutomation[]
   /** By limit: `/usr/lib/posthorn/config/shaping.toml [providers.google]`. */
   readonly from: Readonly<Record<keyof ShapingLimits, string>>
@@ -19,7 +22,8 @@ export type RankedAutomation = ShapingAutomation & {
   readonly action: ShapingAction
 }
 
-// Postfix begins with 5; a receiver of ten mails a day may be overrun by as many (`mta.md` 12).
+// For sites that are no provider's. Postfix begins with 5 (`initial_destination_concurrency`), but five connections
+// at once may be too many for a receiver that gets ten mails a day (`mta.md` 12).
 const smallStart = 2
 
 /** Folds the tables that apply, the most specific one last: default, provider, MX, domain. */
@@ -94,5 +98,6 @@ export interface ThreadShare {
   threads: number
 }
 
+// Equal parts; where it does not come out even, the first threads have one more.
 const partOf = (whole: number, { thread, threads }: ThreadShare) =>
   Math.max(1, Math.floor(whole / threads) + (thread < whole % threads ? 1 : 0))

@@ -25,7 +25,7 @@ export interface ActiveAction {
   readonly reply: string
 }
 
-/** The automations of one site at work. Bounded by the automations that its policy has. */
+/** What the automations of one site have set in force: at most one entry for each that its policy has. */
 export class Reactions {
   readonly #active = new Map<string, ActiveAction>()
   /** When the words of one with a threshold were heard, the last `times` - 1. */
@@ -35,7 +35,10 @@ export class Reactions {
     for (const action of active) this.#active.set(keyOf(action), action)
   }
 
-  /** What is to be done now about a server's reply: `suspend` is left to the caller, all is told. */
+  /**
+   * Takes in a server's reply and returns what it has set off, which the caller tells the operator. A lower limit is
+   * in force from now on; to suspend the site is left to the caller.
+   */
   listen(policy: Policy, reply: string, now: number): SiteAction[] {
     return automationsFor(policy, reply)
       .filter((automation) => this.#isReached(automation, now))
@@ -86,6 +89,7 @@ export class Reactions {
     const key = keyOf(automation)
     const recent = this.#heard.get(key)?.times.filter((at) => now - at < withinMs) ?? []
     const reached = recent.length + 1 >= times
+    // Once it is reached the count begins anew: the next time needs as many replies again.
     this.#heard.set(key, { times: reached ? [] : [...recent, now], withinMs })
     return reached
   }
@@ -98,7 +102,7 @@ export class Reactions {
     if (action === 'suspend') return told
     const key = keyOf(automation)
     const goesOn = (this.#active.get(key)?.until ?? 0) > now
-    // Told again to slow down: for longer. An alarm is repeated only when its time is over.
+    // A receiver that asks again to slow down gets it for longer. Other actions begin anew only when their time is over.
     if (goesOn && action !== 'slow down') return undefined
     const { connections = null, messagesPerMinute = null } = automation
     const words = firstWords(reply)

@@ -3,11 +3,11 @@ import type { ThreadShare } from './policy.js'
 import type { Learned } from './site.js'
 
 /**
- * What was known at the start of sites that had no mail since. A suspension of hours outlives any
- * number of restarts, so what is not over stays a row though no mail asks for it.
+ * What was learned before the start, of sites for which no mail has come since. A suspension of hours has to outlive
+ * any number of restarts: its row stays in the table until it is over, although no mail asks for the site.
  */
 export interface Remembered {
-  /** Hands over what is known of a site that comes into use; `told`: its row, if it has one. */
+  /** Hands over what is known of a site that comes into use; `told`: its row in the table, if it has one. */
   take(key: string): { learned: Learned; told: string | undefined } | undefined
   /** As `Site.tryNow`, of all sites or of one. */
   tryNow(site: string | undefined, now: number): void
@@ -22,7 +22,8 @@ export function makeRemembered(rows: readonly RememberedRow[], share: ThreadShar
   for (const row of rows) {
     const key = keyOf(row.site, row.source)
     const known = sites.get(key)
-    // Of what several threads knew the one that waits longest; each keeps the rows of its own.
+    // Each thread learns by itself. Where several have a row about a site, what ends last holds for all of them, and
+    // each thread keeps its own rows in the table.
     const isOwn = known?.isOwn === true || inherits(row, share)
     const isLatest = known === undefined || endOf(row.learned) > endOf(known.row.learned)
     sites.set(key, { row: isLatest ? row : known.row, isOwn, isTold: false })
@@ -63,7 +64,7 @@ export function makeRemembered(rows: readonly RememberedRow[], share: ThreadShar
 
 export const keyOf = (site: string, source: string) => `${site}\n${source}`
 
-/** The first thread takes over what those knew that are no more. */
+/** Where there are fewer threads than before, the first one takes over the rows of those that are no more. */
 const inherits = ({ thread = -1 }: RememberedRow, own: ThreadShare) =>
   thread === own.thread || (own.thread === 0 && thread >= own.threads)
 

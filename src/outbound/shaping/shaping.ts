@@ -21,7 +21,10 @@ export interface Shaping {
   reload(data: ShapingData): void
   /** Ends the waiting of suspended sites (by `key`; all without one): one message tries each. */
   tryNow(key?: string): void
-  /** Forgets sites that are idle and usual, and those of them that were learned too long ago. */
+  /**
+   * Forgets sites at which nothing is under way and that are as a new one would be; after ten minutes without mail
+   * also those that have only earned connections.
+   */
   sweep(): void
   /** What differs from what it returned last, for `saveLearned`. */
   learnedChanges(): { changed: LearnedRow[]; gone: Omit<LearnedRow, 'learned'>[] }
@@ -42,10 +45,11 @@ export interface ShapingOptions extends ThreadShare {
   learned?: readonly RememberedRow[]
 }
 
-// Rows are for suspensions and the like; what a hundred thousand sites earned is learned again.
+// How many rows a thread keeps. They are there for suspensions and slow-downs, which may have twice as many; the
+// connections that a hundred thousand sites have earned are not all kept, but learned again after a restart.
 const maxLearned = 500
 
-// As many as our own servers like to take; they are on this machine.
+// For sites that are listeners of our own on this machine: as many as they like to take.
 const ours = 'inside the appliance'
 const unlimited: Policy = {
   connections: 20,
@@ -88,6 +92,7 @@ export function makeShaping(options: ShapingOptions): Shaping {
     return { name, source, site, told: known?.told }
   }
 
+  /** The row to keep of a site; undefined where there are too many. One that has its row keeps it. */
   const rowOf = (entry: Entry, learned: Learned) => {
     const most =
       learned.suspension !== null || learned.active.length > 0 ? 2 * maxLearned : maxLearned
@@ -158,7 +163,7 @@ export function makeShaping(options: ShapingOptions): Shaping {
   }
 }
 
-/** A policy by the tables that apply: the hundred thousand small sites have one together. */
+/** Policies by the tables that apply. Nearly all small sites have no table of their own, so they share one object. */
 function makePolicies(data: ShapingData, share: ThreadShare) {
   const policies = new Map<string, Policy>()
   return {

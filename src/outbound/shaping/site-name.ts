@@ -14,8 +14,9 @@ export interface SiteName {
 
 /**
  * The site of a domain whose mail goes to `hosts` (all of its MXs, lower case): the provider's when
- * all of the most preferred ones are its, else these hosts' names, folded. Backup MXs do not count:
- * whoever adds one, or has one that resolves at times only, is still at the same place.
+ * all of the most preferred ones are its, else these hosts' names, folded. MXs that are less preferred get mail only
+ * while those are down (RFC 5321 §5.1) and do not count: a domain that adds one, or has one whose name resolves only
+ * at times, stays at the same site.
  */
 export function siteOf(
   data: ShapingData,
@@ -75,7 +76,8 @@ function foldedHost(name: string): string {
 
 /**
  * How many labels belong to the registered name, whose digits tell owners apart: two, and three
- * below the likes of co.uk and com.ng. A guess too many keeps hosts apart, which is harmless.
+ * below the likes of co.uk and com.ng. Where the guess is one label too many, hosts of one owner
+ * count as several sites: each of them is shaped by itself.
  */
 function registeredLabels(labels: readonly string[]): number {
   const [second = '', top = ''] = labels.slice(-2)

@@ -36,8 +36,10 @@ export interface Learned {
   readonly active: readonly ActiveAction[]
 }
 
-// What was earned that long ago tells little, and 100,000 sites must not be kept for ever.
+// After so long without mail, the number of connections that a site has earned tells little; and memory must not keep
+// 100,000 sites for ever.
 const staleMs = 600_000
+// With so many connections a site begins again after a suspension.
 const afterSuspension = 2
 
 export const makeSite = (policy: Policy, options: SiteOptions): Site => new Site(policy, options)
@@ -137,8 +139,10 @@ export class Site {
     if (taken) this.#options.warmUp?.giveBack(taken)
   }
 
+  /** An attempt is over: its place is free again, and its outcome teaches. `taken`: what `started` returned. */
   ended(klass: QueueClass, outcome: SiteOutcome, taken?: TakenRation): void {
     const now = this.#now()
+    // Asked before its place is given back: whether the attempt was the last one for which there was room.
     const inTheWay = this.#full(klass, now) !== undefined
     this.#usedAt = now
     this.#inFlight--
@@ -146,7 +150,7 @@ export class Site {
     this.#answers = outcome.kind !== 'connect-failed' || outcome.reply !== undefined
     if (outcome.kind === 'connect-failed' && taken) this.#options.warmUp?.giveBack(taken)
     const suspended = outcome.kind !== 'delivered' && this.#listen(outcome.reply, now)
-    // What began before a suspension tells what is known already.
+    // The attempt began before the site was suspended. It tells again what led to the suspension, and must not count twice.
     if (suspended || now < (this.#suspension?.until ?? 0)) return
     if (outcome.kind === 'connect-failed') {
       if (fail(this.#concurrency) || this.#suspension !== undefined) {
@@ -172,7 +176,7 @@ export class Site {
     this.#policy = policy
   }
 
-  /** A suspended site is tried with one message at once, as somebody knows more than we do. */
+  /** A suspended site is tried with one message at once: the operator may know that it is well again. */
   tryNow(): void {
     const now = this.#now()
     const suspension = this.#suspension
@@ -196,7 +200,10 @@ export class Site {
     return { connections, suspension: this.#suspension ?? null, active }
   }
 
-  /** A clock that is set back takes the times that it gave along, or mail would wait as long. */
+  /**
+   * The time. When the clock was set back, all times that were reckoned from it go back by as much; otherwise mail
+   * would wait for as long as the clock was wrong.
+   */
   #now(): number {
     const now = this.#options.clock.now()
     const setBackBy = this.#seenAt - now
@@ -245,7 +252,7 @@ export class Site {
         const until = Math.max(action.until, this.#suspension?.until ?? 0)
         const why = `The receiver answered: ${firstWords(reply)}`
         this.#suspension = { until, why, by: 'reply' }
-        // All that was under way gets the same answer: once is enough.
+        // Whatever was under way at the suspension gets the same answer. The operator is told once.
         if (parked) continue
       }
       this.#options.onAction?.(action)

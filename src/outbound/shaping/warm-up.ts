@@ -35,15 +35,16 @@ export interface WarmUpOptions {
   threads: number
   /** `claimRation` in a write. */
   claim(request: RationRequest): Promise<Ration>
-  /** There may be something to send now. */
+  /** A ration has come, or was refused: mail that waits for it is to be looked at again. */
   onRation(): void
 }
 
-// A twentieth of the day at a time, over all threads: what a crash loses, against a write for each.
+// All threads together take a twentieth of the day's limit at a time. A crash loses what was taken and not used, so
+// that more would be lost by a larger share; a smaller one costs more writes.
 const share = 0.05
 const retryMs = 1_000
 
-/** For sources that need none: the sandbox, `outbound.warm_up = "off"`. */
+/** For source addresses that are not warmed up: in the sandbox, and with `outbound.warm_up = "off"`. */
 export const noWarmUp: WarmUp = { wait: () => 0, take: () => ({ left: 0 }), giveBack() {} }
 
 /** Fetches rations as they are needed and hands them out. */
@@ -55,7 +56,7 @@ export function makeWarmUp({ clock, threads, claim, onRation }: WarmUpOptions): 
   const newDay = (now: number) => {
     if (dayOf(now) === day) return
     day = dayOf(now)
-    // What is being asked for still comes into the old ones, and is not used.
+    // An answer that is still on its way comes into the old purses, which nobody uses any more.
     transactional = makePurse()
     bulk = makePurse()
   }
@@ -72,7 +73,7 @@ export function makeWarmUp({ clock, threads, claim, onRation }: WarmUpOptions): 
         purse.spent = messages === 0
         answered()
       },
-      // Whoever claims has said why.
+      // `claim` has told the log why it failed.
       () => clock.after(retryMs, answered),
     )
   }
