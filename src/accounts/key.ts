@@ -33,7 +33,7 @@ interface CreateKeyOptions {
   alongside?: (tx: Tx, made: ApiKey) => Promise<void>
 }
 
-/** Makes a key; `key` is seen here and never again. Throws a 422 for a name or limit that is none. */
+/** Makes a key; `key` is seen here and never again. Throws a 422 for a name or a limit that is not valid. */
 export async function createKey(
   { store, clock }: AccountDeps,
   accountId: string,

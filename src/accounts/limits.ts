@@ -23,7 +23,7 @@ const maxNetworks = 50
 
 /**
  * The limits as they are kept; throws a 422 that names the field for what limits nothing or cannot be
- * meant: a domain that the account does not have, a network that is none, a time that is over.
+ * meant: a domain that the account does not have, a text that is not a network, a time that has passed.
  */
 export async function checkLimits(
   read: Read,

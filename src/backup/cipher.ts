@@ -56,7 +56,7 @@ export async function* encrypt(
   }
 }
 
-/** What the head of an encrypted backup says; undefined where the file is none. */
+/** What the head of an encrypted backup says; undefined where the file is not an encrypted backup. */
 export function readEncryptedHead(start: Buffer): { head: EncryptedHead; end: number } | undefined {
   if (!start.subarray(0, magic.length).equals(magic)) return undefined
   const length = start.length < 12 ? 0 : start.readUInt32BE(8)

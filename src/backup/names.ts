@@ -20,7 +20,7 @@ export function fileNameOf(
   return `posthorn-${time}.tar${compress ? '.gz' : ''}${encrypted ? '.enc' : ''}`
 }
 
-/** When the backup of that name was made; undefined where the name is none of ours. */
+/** When the backup of that name was made; undefined for a name that we do not give. */
 export function timeInName(name: string): number | undefined {
   const found = pattern.exec(name)
   if (found === null) return undefined

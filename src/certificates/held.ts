@@ -178,7 +178,7 @@ function readHeld(files: CertificateFiles, source: HeldCertificate['source']): H
   return { cert, key: pair.key, source, files, names: namesOf(leaf), endsAt }
 }
 
-/** The certificate that ACME brought for the name; one that cannot be read is none. */
+/** The certificate that ACME brought for the name; undefined also where it cannot be read. */
 export function heldOf(dataDir: string, name: string): HeldCertificate | undefined {
   const file = certificateFile(dataDir, name)
   try {

@@ -30,7 +30,7 @@ export function renewalTime(
 }
 
 /**
- * How long a name rests after so many failures in a row. Let's Encrypt bears five an hour of a name; a directory
+ * How long a name rests after so many failures in a row. Let's Encrypt allows five failures an hour for a name; a directory
  * that asks for longer gets it, up to a week.
  */
 export function restMs(failures: number, askedMs: number | undefined, random: Random): number {

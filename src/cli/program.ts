@@ -99,7 +99,7 @@ export const helpHint = (command: Command) => `'${nameOf(command)} --help' shows
 export const nameOf = (command: Command): string =>
   command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`
 
-/** The command that the words lead to, and the first one that is none. */
+/** The command that the words lead to, and the first word that is not a command. */
 export function deepest(program: Command, words: readonly string[]) {
   let command = program
   for (const word of words) {

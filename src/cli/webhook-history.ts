@@ -85,7 +85,7 @@ async function runReplay(
   say(`${queued} ${queued === 1 ? 'webhook is' : 'webhooks are'} queued again`)
 }
 
-/** Undefined for a choice that is none. */
+/** Which deliveries are meant; undefined where nothing is named, or two things that exclude each other. */
 function whichIn(delivery: string | undefined, { failed, to }: Options) {
   if (delivery === undefined) return failed && to === undefined ? 'failed' : undefined
   const from = wholeNumber('The delivery', delivery)

@@ -1954,17 +1954,17 @@ export interface StatsFigures {
   /** Clicks by machines */
   clickedByMachines: number
   rates: {
-    /** `delivered` of `answered`; null where that is none */
+    /** `delivered` of `answered`; null where that is 0 */
     delivery: number | null
-    /** `bouncedHard` and `bouncedSoft` of `answered`; null where that is none */
+    /** `bouncedHard` and `bouncedSoft` of `answered`; null where that is 0 */
     bounce: number | null
-    /** `complained` of `delivered`; null where that is none */
+    /** `complained` of `delivered`; null where that is 0 */
     complaint: number | null
-    /** `unsubscribed` of `delivered`; null where that is none */
+    /** `unsubscribed` of `delivered`; null where that is 0 */
     unsubscribe: number | null
-    /** `openedUnique` of `delivered`; null where that is none */
+    /** `openedUnique` of `delivered`; null where that is 0 */
     open: number | null
-    /** `clickedUnique` of `delivered`; null where that is none */
+    /** `clickedUnique` of `delivered`; null where that is 0 */
     click: number | null
   }
 }
@@ -2026,17 +2026,17 @@ export interface StatsGroup {
   /** Clicks by machines */
   clickedByMachines: number
   rates: {
-    /** `delivered` of `answered`; null where that is none */
+    /** `delivered` of `answered`; null where that is 0 */
     delivery: number | null
-    /** `bouncedHard` and `bouncedSoft` of `answered`; null where that is none */
+    /** `bouncedHard` and `bouncedSoft` of `answered`; null where that is 0 */
     bounce: number | null
-    /** `complained` of `delivered`; null where that is none */
+    /** `complained` of `delivered`; null where that is 0 */
     complaint: number | null
-    /** `unsubscribed` of `delivered`; null where that is none */
+    /** `unsubscribed` of `delivered`; null where that is 0 */
     unsubscribe: number | null
-    /** `openedUnique` of `delivered`; null where that is none */
+    /** `openedUnique` of `delivered`; null where that is 0 */
     open: number | null
-    /** `clickedUnique` of `delivered`; null where that is none */
+    /** `clickedUnique` of `delivered`; null where that is 0 */
     click: number | null
   }
 }

@@ -6,7 +6,7 @@ import { type Contact, contactsOf, toContact } from './contact.js'
 
 /**
  * The contact with this number, whichever way it is written; of several the one that was added
- * last. A number that nobody has, or that is none, is a 404.
+ * last. A number that nobody has is a 404, and so is a text that is not a number.
  */
 export async function findByPhone(
   read: Read,

@@ -124,7 +124,7 @@ function reportOf(
   }
 }
 
-/** In its own words where its signature bears them out, else by the domain that signed. */
+/** In its own words where its signature proves them, else by the domain that signed. */
 function reporterOf(organization: string, proof: string): string {
   const name = printable(organization).slice(0, 100)
   if (proof === '') return name

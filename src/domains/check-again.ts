@@ -23,7 +23,7 @@ type Purpose = DnsRecord['purpose']
 // or one name server that lags behind, is not a lost record. A look without an answer of the DNS does not count.
 const looks = 3
 const overMs = 4 * 3_600_000
-// Two questions at once for each of some domains: a resolver bears that, and a thousand take a minute.
+// Two questions at once for each of some domains: a resolver can take that, and a thousand take a minute.
 const atOnce = 4
 
 /**

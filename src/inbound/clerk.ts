@@ -179,7 +179,10 @@ async function putOff({ store, clock, spool }: Desk, mail: SpooledMail, delayMs:
   spool.postponed(mail, dueAt)
 }
 
-/** What an aggregate report says is counted; what is none is left to the operator, as far as there is room. */
+/**
+ * What an aggregate report says is counted; a mail that turns out to be something else is left to the operator, as far
+ * as there is room.
+ */
 async function count(deps: Desk, mail: SpooledMail, aggregate: Aggregate): Promise<void> {
   const { store, spool, clock, log, meter } = deps
   const delay = putOffMs[mail.tries]

@@ -2,7 +2,7 @@ import { closed, count, type Description, orNull, refusal, shaped, text, uuid } 
 
 const day = (about: string) => text(about, { format: 'date', examples: ['2026-11-21'] })
 const rate = (about: string) =>
-  orNull({ type: 'number', description: `${about}; null where that is none` })
+  orNull({ type: 'number', description: `${about}; null where that is 0` })
 
 const figures = {
   mails: orNull(count('Accepted mails, on the day of acceptance; null by provider')),

@@ -43,7 +43,7 @@ const providers: readonly Provider[] = [
 
 /**
  * The mailbox provider of a recipient, by the MX that answered last (`host [address]`), else by the
- * domain; where it is none of the large ones, the domain.
+ * domain; for all that are not among the large ones, the domain itself.
  */
 export function providerOf(recipient: string, remote: string | null): string {
   const domain = recipient.slice(recipient.lastIndexOf('@') + 1).toLowerCase()

@@ -78,7 +78,7 @@ function wordStart(part: string, words: string, from: number): number {
   return -1
 }
 
-/** a to z and 0 to 9, in text that is in lower case; NaN (before the first character) is none. */
+/** a to z and 0 to 9, in text that is in lower case; NaN (before the first character) is not one. */
 const isLetter = (code: number) => (code >= 97 && code <= 122) || (code >= 48 && code <= 57)
 
 // Bounded on both sides of the @, so that no text makes it look at a character more than 64 times.

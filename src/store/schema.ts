@@ -1359,7 +1359,7 @@ export interface NoticeMailRow {
 export interface RecordCheckRow {
   domain_id: string
   purpose: string
-  /** Looks in a row; the DNS's not answering is none. */
+  /** How many looks in a row have failed; one that the DNS did not answer does not count. */
   failures: number
   since: number
 }

@@ -90,7 +90,7 @@ export function makeTlsCount(deps: { store: Store; clock: Clock; log: Log }): Tl
 
   return {
     add({ domain, published, failure, ...session }) {
-      // Once a minute, lest a storage that fails is asked all the time.
+      // Once a minute, so that storage that fails is not asked all the time.
       if (rows.size >= maxRows / 2 && !early) {
         early = true
         void flush()
