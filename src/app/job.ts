@@ -47,7 +47,7 @@ export async function runJob(
 ): Promise<void> {
   await inJobThread(name, async ({ data, say, ...ground }) => {
     const { log, clock } = ground
-    const renderer = openRenderer({ log, clock, whenAsked: true })
+    const renderer = openRenderer({ log, clock })
     const { maxQueued, retry } = data.config.outbound
     try {
       await work({ ...ground, renderer, maxQueued, retry })

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads'
+import { type ResourceLimits, Worker } from 'node:worker_threads'
 import { type Clock, pause } from '../clock/index.js'
 import type { LiveGate, StreamDue, StreamKey } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
@@ -37,6 +37,8 @@ export interface SuperviseOptions {
   name: string
   entry: URL
   data: ThreadData
+  /** Of its heap; without any, V8 lets as much garbage pile up as the machine's memory has room for. */
+  resourceLimits?: ResourceLimits
   log: Log
   clock: Clock
   /** Takes what the thread counts. */
@@ -174,10 +176,13 @@ function ask<K extends 'gate' | 'standing'>(
 }
 
 function launch(
-  { name, entry, metrics, onRing, heard }: SuperviseOptions & { heard: () => void },
+  { name, entry, resourceLimits, metrics, onRing, heard }: SuperviseOptions & { heard: () => void },
   data: ThreadData,
 ) {
-  const worker = new Worker(entry, { workerData: data, name, stdout: false, stderr: false })
+  const worker = new Worker(entry, {
+    ...{ workerData: data, name, stdout: false, stderr: false },
+    ...(resourceLimits === undefined ? {} : { resourceLimits }),
+  })
   let cause: unknown = new Error('The thread ended by itself')
   worker.on('error', (error: Error) => {
     // On its way between threads an error loses its class. The second is the store's: a full disk.

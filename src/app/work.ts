@@ -57,8 +57,8 @@ export type Tools = ReturnType<typeof openTools>
 
 /** What requests are served with, beside the store. */
 export function openTools(ground: Ground, plans: Plans, back: WayBack) {
-  const { config, dataDir, log, clock, store, turns, isLate = false } = ground
-  const renderer = openRenderer({ log, clock, whenAsked: isLate })
+  const { config, dataDir, log, clock, store, turns } = ground
+  const renderer = openRenderer({ log, clock })
   back.add(() => renderer.close())
   const importer = openImporter({ config, dataDir, turns, slot: importSlot, log })
   back.add(() => importer.close())

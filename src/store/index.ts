@@ -77,8 +77,8 @@ export interface StoreOptions {
   /** The thread's own number in `turns`: main 0, the others as `app` numbers them. */
   slot: number
   /**
-   * For work of which nobody waits for a single write: clients' writes go before it (`turns.ts`), fewer
-   * syncs disturb theirs, and it keeps fewer pages in memory.
+   * For work of which nobody waits for a single write: clients' writes go before it (`turns.ts`), and fewer
+   * syncs disturb theirs.
    */
   background?: boolean
   onCommit?: (writes: number, seconds: number) => void
@@ -88,6 +88,9 @@ export interface StoreOptions {
   onFault?: OnFault
 }
 
+// What a connection has read is of use until another one commits, which drops all of it (sqlite.org/wal.html: its
+// snapshot is another one then). So the pages of one transaction or one query have to fit, and no more.
+const cacheKb = 8_000
 // For the moments in which another process opens, recovers or closes the database.
 const busyTimeoutMs = 2_000
 
@@ -121,7 +124,7 @@ export function openStore(options: StoreOptions): Store {
       return openConnection(file, {
         ...options,
         busyTimeoutMs,
-        cacheKb: background ? 8_000 : 32_000,
+        cacheKb,
       })
     } catch (error) {
       reportFault(error, onFault)

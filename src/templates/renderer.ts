@@ -16,14 +16,14 @@ export interface RendererDeps {
   clock: Clock
   /** The thread's file; tests have others. */
   entry?: URL
-  /** Starts the thread with the first job: for those that seldom have one. */
-  whenAsked?: boolean
 }
 
 const threadEntry = new URL('../threads/render.js', import.meta.url)
 // Of variables, which are most of a job's memory here; one account gets half (a batch has up to 25 MiB).
 const maxQueueBytes = 64 * 1024 * 1024
 const jobBytes = 4096
+// Most appliances render nothing for hours; a start takes a tenth of a second.
+const idleMs = 600_000
 // A client that has waited longer is gone.
 const maxWaitMs = 10_000
 
@@ -36,25 +36,34 @@ const maxWaitMs = 10_000
  *
  * A job that uses up its CPU time or breaks the thread fails alone; a new thread takes over.
  */
-export function openRenderer({
-  log,
-  clock,
-  entry = threadEntry,
-  whenAsked = false,
-}: RendererDeps): Renderer {
+export function openRenderer({ log, clock, entry = threadEntry }: RendererDeps): Renderer {
   const waiting = makeFairQueue<Ticket>(maxQueueBytes)
   const alive = new Set<Promise<void>>()
   let thread: RenderThread | undefined
   let closed = false
+  let usedAt = 0
+  let forgetRest = () => {}
 
+  /** Ends a thread that has had nothing to do for long; the next job starts another. */
+  const planRest = (ms: number) => {
+    forgetRest = clock.after(ms, () => {
+      const restsAt = usedAt + idleMs
+      if (clock.now() < restsAt) return planRest(restsAt - clock.now())
+      const idle = thread
+      thread = undefined
+      idle?.stop()
+    })
+  }
   const start = () => {
     const started = startRenderThread(entry, log, {
       room: hand,
       ended(innocent, wasUp) {
-        thread = undefined
         for (const ticket of innocent.reverse()) {
           waiting.putBack(ticket.job.accountId, ticket, ticket.bytes)
         }
+        // It was sent to rest, and may have a successor already.
+        if (thread !== started) return hand()
+        thread = undefined
         if (closed) refuseAll('the appliance is stopping')
         // Not again and again: the next job that comes tries it anew.
         else if (!wasUp) refuseAll('the renderer cannot start')
@@ -62,6 +71,8 @@ export function openRenderer({
       },
     })
     thread = started
+    forgetRest()
+    planRest(idleMs)
     alive.add(started.gone)
     void started.gone.then(() => alive.delete(started.gone))
   }
@@ -76,8 +87,6 @@ export function openRenderer({
   const refuseAll = (cause: string) => {
     for (let t = waiting.take(); t !== undefined; t = waiting.take()) refuse(t, cause)
   }
-  if (!whenAsked) start()
-
   return {
     render: (job) =>
       new Promise((settle) => {
@@ -86,11 +95,13 @@ export function openRenderer({
         if (closed) return refuse(ticket, 'the appliance is stopping')
         if (!waiting.add(job.accountId, ticket, bytes))
           return refuse(ticket, 'too many are waiting')
+        usedAt = clock.now()
         if (thread === undefined) start()
         hand()
       }),
     async close() {
       closed = true
+      forgetRest()
       refuseAll('the appliance is stopping')
       thread?.stop()
       await Promise.all(alive)

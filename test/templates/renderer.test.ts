@@ -42,7 +42,7 @@ t.test('a job that ends the thread fails alone; the others are rendered by the n
 t.test(
   'a renderer that starts when it is asked renders, and closes without a thread',
   async (t) => {
-    const made = { log: silentLog, clock: new FakeClock(), entry, whenAsked: true }
+    const made = { log: silentLog, clock: new FakeClock(), entry }
     const renderer = openRenderer(made)
     t.match(await renderer.render(jobOf('a')), rendered('a'))
     await renderer.close()
@@ -55,6 +55,24 @@ t.test(
     const log = { ...silentLog, error: (...given: unknown[]) => errors.push(given) }
     await openRenderer({ ...made, log }).close()
     t.same(errors, [])
+  },
+)
+
+t.test(
+  'a thread without work ends after ten minutes, and the next job starts another',
+  async (t) => {
+    const clock = new FakeClock()
+    const renderer = openRenderer({ log: silentLog, clock, entry })
+    t.teardown(() => renderer.close())
+    t.match(await renderer.render(jobOf('a')), rendered('a'))
+    await clock.advance(599_000)
+    t.match(await renderer.render(jobOf('b')), rendered('b'))
+    await clock.advance(599_000)
+    t.ok(clock.isAwaited, 'it was used ten minutes ago')
+    await clock.advance(2_000)
+    t.notOk(clock.isAwaited)
+    t.match(await renderer.render(jobOf('c')), rendered('c'))
+    t.ok(clock.isAwaited)
   },
 )
 
