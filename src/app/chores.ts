@@ -53,6 +53,8 @@ export function choresOf({ ground, work, tools, certificates, runNow }: Deps): C
     }),
     ...protectionChores({ store, clock, log, config, meter }),
     { name: 'own event loop', everyMs: tellEveryMs, run: async () => loop.read() },
+    // As soon as somebody may expect the first webhook of an appliance.
+    { name: 'first endpoint', everyMs: 1_000, run: crew.startWhatIsMissing },
     ...health.chores,
     overview.chore,
     ...operatorGauges({ store, clock, config, dataDir, backlog, meter }),

@@ -1,4 +1,3 @@
-import type { ResourceLimits } from 'node:worker_threads'
 import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { LiveGate, RetriedLanes, StreamDue, StreamKey } from '../deliveries/index.js'
@@ -7,6 +6,7 @@ import type { OutboundStanding, Reachability, ThreadStanding } from '../outbound
 import { rehearse } from './rehearse.js'
 import { type Supervised, type SuperviseOptions, supervise } from './supervise.js'
 import { type HttpsPeers, type ThreadData, threadName } from './thread-data.js'
+import { heaps, type Kind, letThreadsHaveHeaps } from './thread-heap.js'
 
 /** The worker threads together. */
 export interface Crew {
@@ -23,6 +23,8 @@ export interface Crew {
   retry(lanes: RetriedLanes): void
   /** Starts what `isLate` has left for later; resolves when all of it works, or rejects. */
   complete(): Promise<void>
+  /** Starts the courier, once there is an endpoint that webhooks go to. */
+  startWhatIsMissing(): Promise<void>
   readonly sandboxPort: number | undefined
   /** Where bounces and complaints come to. */
   readonly inboundPort: number | undefined
@@ -59,6 +61,8 @@ export interface CrewOptions {
   metrics: SuperviseOptions['metrics']
   /** Of the HTTP listeners that have TLS. */
   httpsPeers: HttpsPeers
+  /** Whether there is anything that the courier may have to do. */
+  hasEndpoints: () => Promise<boolean>
   /** Threads that take mail in say what has fallen due. */
   onRing: (due: readonly StreamDue[]) => void
   /** Only the sandbox inbox is started at first; mail that is accepted waits for `complete`. */
@@ -94,29 +98,9 @@ const closingMs = 10_000
 // Beyond it only a new process may help; systemd's watchdog then brings one.
 const maxDownMs = 180_000
 
-type Kind = 'checkpoint' | 'sandbox' | 'inbound' | 'outbound' | 'courier' | 'submission' | 'https'
-
-/**
- * What V8 may take for the heap of a thread. The first number is three times the space of new objects, of which two
- * are in use. By the second it decides how much garbage may pile up among the old ones: with 2 GB or more three times
- * what lives (with the default an outbound thread had 130 MB for 30 that live, Nov 2026), with 1 GB half as much as
- * lives. It is far more than any of them needs: one that came to it would die.
- */
-const heapOf = (maxYoungGenerationSizeMb: number, maxOldGenerationSizeMb: number) => ({
-  ...{ maxYoungGenerationSizeMb, maxOldGenerationSizeMb },
-})
-const heaps = {
-  checkpoint: heapOf(6, 512),
-  courier: heapOf(12, 512),
-  https: heapOf(12, 512),
-  inbound: heapOf(24, 1_024),
-  outbound: heapOf(24, 1_024),
-  sandbox: heapOf(12, 1_024),
-  submission: heapOf(24, 1_024),
-} satisfies Record<Kind, ResourceLimits>
-
 export async function openCrew(options: CrewOptions): Promise<Crew> {
-  const { config, clock, isLate = false, isHeld = false } = options
+  const { config, clock, isLate = false, isHeld = false, hasEndpoints } = options
+  letThreadsHaveHeaps()
   const { start, all, rehearsed, close: stopAll } = makeRoster(options)
   const senders = makeSenders()
   let threads: Supervised[] = []
@@ -138,13 +122,23 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     const outbound = Array.from({ length: config.outbound.threads }, (_, index) =>
       start('outbound', { slot: firstOutboundSlot + index, index, ...ports }, graceMs),
     )
-    // Before the outbound threads it is stopped: what it leaves goes out after the next start.
-    void start('courier', { slot: courierSlot, index: 0 })
+    if (await hasEndpoints()) void startCourier()
     // Stopped before them all, as what it takes has to leave by them.
     submission = config.submission.enabled
       ? await start('submission', { slot: submissionSlot, index: 0 })
       : undefined
     senders.begin(await Promise.all(outbound))
+    threads = await all()
+  }
+  // Before the outbound threads it is stopped: what it leaves goes out after the next start.
+  let courier: Promise<Supervised> | undefined
+  const startCourier = (isLater = false) => {
+    courier ??= start('courier', { slot: courierSlot, index: 0 }, closingMs, isLater)
+    return courier
+  }
+  const startWhatIsMissing = async () => {
+    if (courier !== undefined || others === undefined || !(await hasEndpoints())) return
+    await startCourier(true)
     threads = await all()
   }
   const unwell = (forMs: number) => unwellOf(threads, clock.now(), forMs)
@@ -185,7 +179,8 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
   }
   const { ring, gateOf, standing, contacts, retry } = senders
   return {
-    ...{ ring, gateOf, standing, contacts, retry, httpsPorts, complete, unwell, close },
+    ...{ ring, gateOf, standing, contacts, retry, httpsPorts },
+    ...{ complete, startWhatIsMissing, unwell, close },
     get sandboxPort() {
       return sandboxPort
     },
@@ -262,6 +257,7 @@ function makeRoster({ config, dataDir, publicUrl, turns, backlog, ...options }: 
     kind: Kind,
     own: Pick<ThreadData, 'slot' | 'index' | 'sandboxPort' | 'inboundPort' | 'httpsPeers'>,
     graceMs = closingMs,
+    isLater = false,
   ): Promise<Supervised> => {
     const { log, clock, metrics, onRing } = options
     const starting = supervise({
@@ -269,7 +265,7 @@ function makeRoster({ config, dataDir, publicUrl, turns, backlog, ...options }: 
       entry: entry(kind),
       resourceLimits: heaps[kind],
       data: { config, dataDir, publicUrl, turns, backlog, ...own },
-      ...{ log, clock, metrics, onRing },
+      ...{ log, clock, metrics, onRing, isLater },
     })
     // A failure is heard of when all of them are waited for.
     starting.catch(() => {})

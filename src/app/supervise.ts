@@ -43,6 +43,8 @@ export interface SuperviseOptions {
   clock: Clock
   /** Takes what the thread counts. */
   metrics: Pick<Metrics, 'add' | 'forget' | 'restarted'>
+  /** Others work already: one that cannot start at once is tried again, as if it had died. */
+  isLater?: boolean
   /** Takes what the thread has accepted. */
   onRing?: (due: readonly StreamDue[]) => void
 }
@@ -66,7 +68,7 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
   // Ticks and not times: a machine that slept, or a clock that was set, makes nobody silent.
   let silentTicks = 0
   const deaths: number[] = []
-  let started = false
+  let started = options.isLater === true
   let stopping = false
   let ended: Promise<void>
   let backoffMs = firstBackoffMs
@@ -113,7 +115,10 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
     )
   }
 
-  await start()
+  // Its end is what restarts it.
+  await start().catch((error: unknown) => {
+    if (!started) throw error
+  })
   started = true
   return {
     name,

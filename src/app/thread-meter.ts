@@ -27,10 +27,11 @@ export function openThreadMeter(
   clock: Clock,
   name: string,
   tell: (snapshot: Snapshot) => void,
+  rest?: () => void,
 ): { meter: Meter; close(): void } {
   const tally = makeTally()
   const meter = enabled ? tally : silentMeter
-  const loop = watchLoop(meter, name)
+  const loop = watchLoop(meter, name, rest)
   const plan = (): (() => void) =>
     clock.after(tellEveryMs, () => {
       loop.read()
@@ -57,16 +58,18 @@ const ticksASecond = 100
 
 /**
  * How late the calling thread's event loop comes to what is due, and what CPU time its JavaScript takes.
- * `read` is to be called every two seconds or so.
+ * `read` is to be called every two seconds or so. Calls `rest` when the thread has worked and has nothing to do now.
  */
 export function watchLoop(
   meter: Pick<Meter, 'gauge' | 'count'>,
   thread: string,
+  rest: () => void = () => {},
 ): { read(): void; close(): void } {
   const delays = monitorEventLoopDelay({ resolution: everyMs })
   delays.enable()
   const longest: number[] = []
   let cpuSeconds = cpuOfThread()
+  const isOver = makeQuiet()
   return {
     read() {
       // What it measures is the time from one tick to the next.
@@ -74,12 +77,32 @@ export function watchLoop(
       delays.reset()
       if (longest.length > readsKept) longest.shift()
       meter.gauge('posthorn_thread_lag_seconds', { thread }, Math.max(...longest))
+      if (isOver(cpuOfThread() - cpuSeconds)) rest()
       const cpu = cpuOfThread()
       if (cpu > cpuSeconds)
         meter.count('posthorn_thread_cpu_seconds_total', { thread }, cpu - cpuSeconds)
       cpuSeconds = cpu
     },
     close: () => void delays.disable(),
+  }
+}
+
+// Of the two seconds from one reading to the next; nobody waits for a thread that is below it.
+const quietSeconds = 0.04
+const quietReadings = 15
+const workedSeconds = 0.5
+
+/** Is told what CPU time went by; says true once after work, when little has been done for half a minute. */
+export function makeQuiet(): (seconds: number) => boolean {
+  let worked = 0
+  let readings = 0
+  return (seconds) => {
+    const isQuiet = seconds < quietSeconds
+    if (!isQuiet) worked += seconds
+    readings = isQuiet ? readings + 1 : 0
+    if (readings < quietReadings || worked < workedSeconds) return false
+    worked = 0
+    return true
   }
 }
 

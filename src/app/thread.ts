@@ -15,6 +15,7 @@ import {
   type ThreadReport,
   threadName,
 } from './thread-data.js'
+import { giveBackMemory } from './thread-heap.js'
 import { countCommits, openThreadMeter } from './thread-meter.js'
 
 export interface ThreadContext {
@@ -56,6 +57,7 @@ export async function runThread(
     clock,
     threadName(name, data.index),
     (snapshot) => port.postMessage({ kind: 'metrics', snapshot } satisfies ThreadReport),
+    () => giveBackMemory(store),
   )
   const { meter } = counting
   const { dataDir, turns, slot } = data

@@ -4,6 +4,7 @@ import { openImporter } from '../contacts/index.js'
 import { joinBacklog, makeBacklogMemory, type StreamDue } from '../deliveries/index.js'
 import { makeIdempotency } from '../emails/index.js'
 import { openRenderer } from '../templates/index.js'
+import { hasEndpoints } from '../webhooks/index.js'
 import { jobsOfCalendar } from './calendar.js'
 import { importSlot, openCrew } from './crew.js'
 import type { Ground } from './ground.js'
@@ -12,6 +13,7 @@ import { openJobThreads } from './job-threads.js'
 import { jobsOnDemand, startsOnDemand } from './jobs.js'
 import { openOverview } from './overview.js'
 import type { HttpsPeers } from './thread-data.js'
+import { giveBackMemory } from './thread-heap.js'
 import { watchLoop } from './thread-meter.js'
 import type { WayBack } from './way-back.js'
 
@@ -35,9 +37,10 @@ export async function startWork(
     ...{ config, dataDir, publicUrl, ...shared, log, clock, metrics, httpsPeers, isLate },
     onRing: (due) => ringOfThreads(due),
     isHeld: hold.isOn,
+    hasEndpoints: () => hasEndpoints(store.read),
   })
   back.add(() => crew.close())
-  const loop = watchLoop(meter, 'main')
+  const loop = watchLoop(meter, 'main', () => giveBackMemory(store))
   back.add(() => loop.close())
   const { maxQueued } = config.outbound
   const health = openHealth({ store, clock, dataDir, crew, backlog, maxQueued, meter })

@@ -65,6 +65,8 @@ export interface Store {
   checkpoint(): void
   /** A number that is another one after a commit of any thread or process: cheaper to ask than any table. */
   commits(): number
+  /** Frees the pages of the database that both connections keep in memory. */
+  forgetPages(): void
   /** Finishes the writes under way, then closes both connections. */
   close(): Promise<void>
 }
@@ -166,6 +168,9 @@ export function openStore(options: StoreOptions): Store {
     },
     // The reader's own connection writes nothing, so that it sees everybody's commits.
     commits: () => Number(reader.pragma('data_version', { simple: true })),
+    forgetPages() {
+      for (const raw of [reader, writer]) raw.pragma('shrink_memory')
+    },
     async close() {
       await idle()
       await logSync.close()

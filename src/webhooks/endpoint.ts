@@ -4,6 +4,7 @@ import type { Clock } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import { ApiError } from '../errors/index.js'
 import {
+  prepared,
   type Read,
   type Store,
   storedTexts,
@@ -118,6 +119,15 @@ export async function countEndpoints(
     .where('deleted_at', 'is', null)
     .executeTakeFirstOrThrow()
   return { working: all - failing - disabled, failing, disabled }
+}
+
+const firstEndpoint = prepared<object, { id: string }>((db) =>
+  db.selectFrom('webhook_endpoints').select('id').limit(1),
+)
+
+/** Whether there is one of any account, also a deleted one: what waits for it is to go. */
+export async function hasEndpoints(read: Read): Promise<boolean> {
+  return (await firstEndpoint(read, {})).length > 0
 }
 
 export async function findEndpoint(

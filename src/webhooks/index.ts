@@ -13,6 +13,7 @@ export {
   disableEndpoint,
   enableEndpoint,
   findEndpoint,
+  hasEndpoints,
   listEndpoints,
   rotateSecret,
   updateEndpoint,

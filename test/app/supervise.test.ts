@@ -1,5 +1,6 @@
 import t from 'tap'
 import { supervise } from '../../src/app/supervise.js'
+import { makeQuiet } from '../../src/app/thread-meter.js'
 import { explain } from '../../src/cli/failure.js'
 import { systemClock } from '../../src/clock/index.js'
 import { loadConfig } from '../../src/config/index.js'
@@ -49,6 +50,29 @@ t.test('one that cannot start because the disk is full says that, and is no faul
 
 t.test('one that cannot start says so', async (t) => {
   await t.rejects(supervise({ ...options, data: { ...data(), dataDir: 'fail' } }), /cannot start/)
+})
+
+t.test('one that is added later and cannot start is told, and tried again', async (t) => {
+  const errors: unknown[] = []
+  const log = { ...silentLog, error: (...given: unknown[]) => errors.push(given) }
+  const failing = { ...data(), dataDir: 'fail' }
+  const told = { ...log, child: () => told }
+  const thread = await supervise({ ...options, log: told, isLater: true, data: failing })
+  t.not(thread.downSince, undefined)
+  while (!thread.isDying) await new Promise((resolve) => setTimeout(resolve, 20))
+  t.match(errors[0], [{ error: /cannot start/ }, 'Thread died; starting another'])
+  await thread.stop(1_000)
+})
+
+t.test('a thread that has worked gives back its memory once it is quiet, and once', (t) => {
+  const isOver = makeQuiet()
+  const during = (readings: number, seconds: number) =>
+    Array.from({ length: readings }, () => isOver(seconds)).filter((over) => over).length
+  t.equal(during(60, 0.001), 0, 'it has done nothing')
+  t.equal(during(10, 0.5), 0, 'it works')
+  t.equal(during(14, 0.01), 0, 'its next work may come soon')
+  t.equal(during(60, 0.01), 1)
+  t.end()
 })
 
 t.test('one that does not obey is ended', async (t) => {
