@@ -103,10 +103,10 @@ export function makeDispatch(
       void respond(exchange, route, Promise.resolve(refused))
     } else if (secure !== undefined) {
       void respond(exchange, route, Promise.resolve(secure))
-    } else if (endpoint !== undefined) {
-      const count = route?.pattern.split(':').length ?? 1
+    } else if (route !== undefined && endpoint !== undefined) {
+      const raw: string[] = []
       // Never empty here: uWS 20.57 knows no parameter only where the pattern has none of that index.
-      const raw = Array.from({ length: count - 1 }, (_, index) => request.getParameter(index) ?? '')
+      for (let i = 0; i < route.params; i++) raw.push(request.getParameter(i) ?? '')
       void respond(exchange, route, endpoint.serve(exchange, raw))
     } else {
       void respond(exchange, route, turnDown(exchange, route, standing))

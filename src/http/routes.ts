@@ -21,6 +21,8 @@ export interface Route {
   readonly pattern: string
   /** As it was added first, with the names of its parameters. */
   readonly path: string
+  /** How many parameters it has. */
+  readonly params: number
   readonly methods: Map<string, Endpoint>
   allow: string
 }
@@ -35,7 +37,10 @@ export class RouteTable {
     // uWS's wildcard; here it would shadow other paths without anybody noticing.
     if (!/^\/[^*?#]*$/.test(path)) throw new Error(`${path} is no path for a route`)
     const pattern = path.replace(/:[^/]+/g, ':p')
-    const route = this.#routes.get(pattern) ?? { pattern, path, methods: new Map(), allow: '' }
+    const route = this.#routes.get(pattern) ?? {
+      ...{ pattern, path, params: paramNames(path).length },
+      ...{ methods: new Map(), allow: '' },
+    }
     if (route.methods.has(method)) throw new Error(`${method} ${path} exists twice`)
     route.methods.set(method, endpoint)
     route.allow = [
