@@ -30,8 +30,8 @@ export function renewalTime(
 }
 
 /**
- * How long a name rests after so many failures in a row. Let's Encrypt allows five failures an hour for a name; a directory
- * that asks for longer gets it, up to a week.
+ * How long a name rests after so many failures in a row. Let's Encrypt allows five failures an hour for a name; a
+ * directory that asks for longer gets it, up to a week.
  */
 export function restMs(failures: number, askedMs: number | undefined, random: Random): number {
   const usual = Math.min(15 * minuteMs * 2 ** Math.min(failures - 1, 10), dayMs)

@@ -9,7 +9,10 @@ type Side = 'in' | 'out'
 
 interface Printer {
   side: Side
-  /** What a schema is called on this side: one that is both sent and answered has two types, `Contact` and `ContactInput`. */
+  /**
+   * What a schema is called on this side: one that is both sent and answered has two types, `Contact` and
+   * `ContactInput`.
+   */
   nameOf(name: string): string
 }
 

@@ -117,7 +117,10 @@ export const uuid = (description: string): Schema => text(description, { format:
 export const time = (description: string): Schema => text(description, { format: 'date-time' })
 export const shaped = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 
-/** The same, or null. JSON Schema has no `nullable`: null is one of the types, and of the values where they are listed. */
+/**
+ * The same, or null. JSON Schema has no `nullable`: null is one of the types, and of the values where they are
+ * listed.
+ */
 export const orNull = (schema: Schema): Schema => {
   const { type, enum: values, ...rest } = schema
   if (type === undefined) return { anyOf: [schema, { type: 'null' }] }

@@ -102,7 +102,8 @@ export class Reactions {
     if (action === 'suspend') return told
     const key = keyOf(automation)
     const goesOn = (this.#active.get(key)?.until ?? 0) > now
-    // A receiver that asks again to slow down gets it for longer. Other actions begin anew only when their time is over.
+    // A receiver that asks again to slow down gets it for longer. Other actions begin anew only when their time
+    // is over.
     if (goesOn && action !== 'slow down') return undefined
     const { connections = null, messagesPerMinute = null } = automation
     const words = firstWords(reply)

@@ -150,7 +150,8 @@ export class Site {
     this.#answers = outcome.kind !== 'connect-failed' || outcome.reply !== undefined
     if (outcome.kind === 'connect-failed' && taken) this.#options.warmUp?.giveBack(taken)
     const suspended = outcome.kind !== 'delivered' && this.#listen(outcome.reply, now)
-    // The attempt began before the site was suspended. It tells again what led to the suspension, and must not count twice.
+    // The attempt began before the site was suspended. It tells again what led to the suspension, and must not
+    // count twice.
     if (suspended || now < (this.#suspension?.until ?? 0)) return
     if (outcome.kind === 'connect-failed') {
       if (fail(this.#concurrency) || this.#suspension !== undefined) {
