@@ -44,6 +44,7 @@ export {
 } from './ids.js'
 export { type Inspection, inspectDatabase, sealCopy } from './inspect.js'
 export { tryLockFile } from './lock.js'
+export { lookUpTogether } from './look-up-together.js'
 export { prepared, preparedInsert, preparedInsertAll } from './prepared.js'
 export * from './schema.js'
 export { readSchemaState, type SchemaState } from './schema-state.js'

@@ -163,7 +163,7 @@ t.test('who leaves while a mail waits in the queue does not get it', async (t) =
     Promise.all(
       rows.map(async (row) => {
         const claimed = { ...row, emailId: row.email_id, accountId, dueAt: 0, expiresAt: 0 }
-        return (await stopAtDeparture(store.read, { ...claimed, lastReply: null }))?.kind
+        return (await stopAtDeparture(store.read, [claimed]))[0]?.kind
       }),
     )
   t.same(

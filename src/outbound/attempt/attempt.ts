@@ -2,6 +2,7 @@ import type { Claimed, Settlement } from '../../deliveries/index.js'
 import { openSigner } from '../../dkim/index.js'
 import { messageOf } from '../../errors/index.js'
 import type { Log } from '../../log/index.js'
+import { lookUpTogether } from '../../store/index.js'
 import type { ComposingRoom, DeliverySlot } from '../admission/index.js'
 import { type ConnectionSlots, type Connections, openConnections } from '../connections/index.js'
 import { MailFault } from '../content/index.js'
@@ -44,6 +45,9 @@ export interface AttemptParts extends DetourOptions {
   tlsCount: TlsCount | undefined
 }
 
+// Of one turn of the event loop: a millisecond of looking up.
+const mostLeaving = 64
+
 export function makeAttempts(deps: OutboundDeps, parts: AttemptParts): Attempts {
   const { clock, config, log, store, bounceRules } = deps
   const { findRoute, connectionSlots, tlsCount, composing, relays } = parts
@@ -60,10 +64,14 @@ export function makeAttempts(deps: OutboundDeps, parts: AttemptParts): Attempts 
     sendDirect: makeSendDirect({ read, connections, tlsPolicies, tlsCount, prepare }),
     sendBySmartHost: makeSendBySmartHost(relays, prepare),
   }
+  const stopOf = lookUpTogether(
+    (leaving: readonly Claimed[]) => stopAtDeparture(read, leaving),
+    mostLeaving,
+  )
   const settling = { retry: { ...config.retry, random: deps.random }, bounceRules }
 
   const tryOnce = async (claimed: Claimed, slot: DeliverySlot): Promise<AttemptResult> => {
-    const stopped = await stopAtDeparture(read, claimed)
+    const stopped = await stopOf(claimed)
     if (stopped !== undefined) return stopped
     return await send(ways, claimed, slot, await findRoute(claimed.lane))
   }

@@ -1,38 +1,86 @@
 import { sql } from 'kysely'
 import { blockedAmong, type Claimed } from '../../deliveries/index.js'
-import { type BroadcastRow, prepared, queueClass, type Read } from '../../store/index.js'
+import {
+  type BroadcastRow,
+  cell,
+  prepared,
+  queueClass,
+  type Read,
+  rowsOf,
+} from '../../store/index.js'
 import type { Outcome } from '../outcome.js'
 
 const suppressed = (why: string): Outcome => ({ kind: 'suppressed', reply: `Not sent: ${why}` })
 
 /**
- * What keeps a delivery from leaving that was free to when it was accepted: its recipient may have
- * bounced, complained or left since, and its campaign have been stopped. Undefined: nothing.
+ * What keeps deliveries from leaving that were free to when they were accepted: a recipient may have
+ * bounced, complained or left since, and a campaign have been stopped. Undefined: nothing.
  */
-export async function stopAtDeparture(read: Read, claimed: Claimed): Promise<Outcome | undefined> {
-  const { accountId, recipient, emailId, attempts } = claimed
-  // Of campaigns and automations; what is transactional is of neither.
-  const marketing = claimed.class !== queueClass.transactional
-  const [mail] = marketing
-    ? await marketingMail(read, { emailId, address: recipient.toLowerCase() })
-    : []
-  if (mail?.deleted) return suppressed('the contact was deleted')
-  if (mail?.status === 'cancelled') return suppressed('the campaign was cancelled')
+export async function stopAtDeparture(
+  read: Read,
+  deliveries: readonly Leaving[],
+): Promise<(Outcome | undefined)[]> {
+  const marketing = deliveries.filter(isMarketing)
+  const pairs = marketing.map(({ emailId, recipient }) => [emailId, recipient.toLowerCase()])
+  const rows =
+    marketing.length === 0 ? [] : await marketingMails(read, { pairs: JSON.stringify(pairs) })
+  const mails = new Map(rows.map((mail) => [keyOf(mail), mail]))
+  const outcomes = new Map<Leaving, Outcome>()
+  const alike = new Map<string, { mail: Kind; deliveries: Leaving[] }>()
+  for (const delivery of deliveries) {
+    const mail = isMarketing(delivery) ? mails.get(keyOf(delivery)) : undefined
+    const outcome = mail && stopOfMail(mail, delivery)
+    if (outcome !== undefined) {
+      outcomes.set(delivery, outcome)
+      continue
+    }
+    const type = isMarketing(delivery) ? ('marketing' as const) : ('transactional' as const)
+    const kind = { accountId: delivery.accountId, type, topicId: mail?.topicId ?? null }
+    const key = `${kind.accountId} ${type} ${kind.topicId}`
+    const group = alike.get(key) ?? { mail: kind, deliveries: [] }
+    alike.set(key, group)
+    group.deliveries.push(delivery)
+  }
+  for (const { mail, deliveries: some } of alike.values()) {
+    const recipients = some.map(({ recipient }) => recipient)
+    const blocked = await blockedAmong(read, mail, recipients)
+    if (blocked.size === 0) continue
+    const byList = await blockedAmong(read, { ...mail, topicId: null }, recipients)
+    for (const delivery of some) {
+      if (!blocked.has(delivery.recipient)) continue
+      const isListed = byList.has(delivery.recipient)
+      const why = isListed
+        ? 'the address is on the suppression list'
+        : 'the recipient has left the topic'
+      outcomes.set(delivery, suppressed(why))
+    }
+  }
+  return deliveries.map((delivery) => outcomes.get(delivery))
+}
+
+type Leaving = Pick<Claimed, 'accountId' | 'recipient' | 'emailId' | 'attempts' | 'class'>
+type Kind = Parameters<typeof blockedAmong>[1]
+
+/** Of campaigns and automations; what is transactional is of neither. */
+const isMarketing = (delivery: Leaving) => delivery.class !== queueClass.transactional
+
+const keyOf = ({ emailId, recipient }: { emailId: string; recipient: string }) =>
+  `${emailId} ${recipient.toLowerCase()}`
+
+function stopOfMail(mail: MarketingMail, { attempts }: Leaving): Outcome | undefined {
+  if (mail.deleted) return suppressed('the contact was deleted')
+  if (mail.status === 'cancelled') return suppressed('the campaign was cancelled')
   // In flight when the others were held, and put off then. What was never tried is on its way now.
-  if (mail?.status === 'paused' && attempts > 0) {
+  if (mail.status === 'paused' && attempts > 0) {
     return { kind: 'deferred', reply: 'The campaign is paused' }
   }
-  const type = marketing ? 'marketing' : 'transactional'
-  const topicId = mail?.topicId ?? null
-  const blocked = await blockedAmong(read, { accountId, type, topicId }, [recipient])
-  if (blocked.size === 0) return undefined
-  const byList = await blockedAmong(read, { accountId, type }, [recipient])
-  return suppressed(
-    byList.size > 0 ? 'the address is on the suppression list' : 'the recipient has left the topic',
-  )
+  return undefined
 }
 
 interface MarketingMail {
+  emailId: string
+  /** In lower case. */
+  recipient: string
   topicId: string | null
   /** Of its campaign, if it is of one. */
   status: BroadcastRow['status'] | null
@@ -40,20 +88,21 @@ interface MarketingMail {
   deleted: 0 | 1
 }
 
-const marketingMail = prepared<{ emailId: string; address: string }, MarketingMail>(
-  (db, { emailId, address }) =>
-    db
-      .selectFrom('emails')
-      .leftJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
-      .leftJoin('contacts', (join) =>
-        join
-          .onRef('contacts.account_id', '=', 'emails.account_id')
-          .on('contacts.address', '=', address),
-      )
-      .select(['emails.topic_id as topicId', 'broadcasts.status'])
-      .select(
-        sql<0 | 1>`coalesce(broadcast_id, automation_step_id) is not null
+/** `pairs`: of a mail's id and a recipient's address in lower case. */
+const marketingMails = prepared<{ pairs: string }, MarketingMail>((db, { pairs }) =>
+  db
+    .selectFrom(rowsOf(pairs))
+    .innerJoin('emails', (join) => join.on('emails.id', '=', cell<string>(0)))
+    .leftJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
+    .leftJoin('contacts', (join) =>
+      join
+        .onRef('contacts.account_id', '=', 'emails.account_id')
+        .on('contacts.address', '=', cell<string>(1)),
+    )
+    .select(['emails.id as emailId', cell<string>(1).as('recipient')])
+    .select(['emails.topic_id as topicId', 'broadcasts.status'])
+    .select(
+      sql<0 | 1>`coalesce(broadcast_id, automation_step_id) is not null
         and contacts.id is null`.as('deleted'),
-      )
-      .where('emails.id', '=', emailId),
+    ),
 )

@@ -7,9 +7,9 @@ import type { OutboundDeps } from '../deps.js'
 
 const retryWriteMs = 1_000
 // Some ms of writing: others wait for the turn meanwhile.
-const maxPerSettle = 32
+const maxPerSettle = 64
 // While mail ends all the time a write a few ms is enough: each costs as much as some mails in it.
-const betweenFlushesMs = 10
+const betweenFlushesMs = 30
 // Together in the time that one sync takes.
 const maxSettles = 4
 const endings = { bounced: 'Bounced', failed: 'Given up', suppressed: 'Suppressed' }

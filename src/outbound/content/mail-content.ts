@@ -6,7 +6,7 @@ import {
   unsubscribeHeaders,
   withFooter,
 } from '../../preferences/index.js'
-import { prepared, type Read, readExtras } from '../../store/index.js'
+import { idsOf, lookUpTogether, prepared, type Read, readExtras } from '../../store/index.js'
 import { topicName } from '../../topics/index.js'
 import { makeTracker } from '../../tracking/index.js'
 import type { OutboundDeps } from '../deps.js'
@@ -52,7 +52,10 @@ export type ContentDeps = Pick<
 
 const maxTexts = 30
 
-const storedEmail = prepared<{ emailId: string }, StoredEmail>((db, { emailId }) =>
+// Of one turn of the event loop. Each may bring a body of megabytes, and no more are composed at once than a few.
+const mostFound = 12
+
+const storedEmails = prepared<{ emailIds: string }, StoredEmail>((db, { emailIds }) =>
   db
     .selectFrom('emails')
     .leftJoin('bodies', 'bodies.id', 'emails.body_id')
@@ -64,7 +67,7 @@ const storedEmail = prepared<{ emailId: string }, StoredEmail>((db, { emailId })
     .select(['type', 'emails.topic_id'])
     .select(['emails.body_id', 'bodies.attachments', 'broadcast_id', 'automation_step_id'])
     .select(['emails.extras', 'broadcasts.extras as broadcast_extras'])
-    .where('emails.id', '=', emailId),
+    .where('emails.id', 'in', idsOf(emailIds)),
 )
 
 /**
@@ -137,10 +140,16 @@ export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
     }
   }
 
+  const lookUp = lookUpTogether(async (emailIds: readonly string[]) => {
+    const rows = await storedEmails(deps.store.read, { emailIds: JSON.stringify(emailIds) })
+    const found = new Map(rows.map((email) => [email.id, email]))
+    return emailIds.map((id) => found.get(id))
+  }, mostFound)
+
   return {
     /** Throws a `MailFault` when it is gone. */
     async find(emailId: string): Promise<StoredEmail> {
-      const [email] = await storedEmail(deps.store.read, { emailId })
+      const email = await lookUp(emailId)
       if (email === undefined) throw new MailFault('The mail itself is gone')
       return email
     },
