@@ -1,6 +1,6 @@
 import { keepNewest } from '../bounded/index.js'
 import { ApiError } from '../errors/index.js'
-import { type ApiKeyRow, prepared } from '../store/index.js'
+import { type ApiKeyRow, prepared, rememberRows } from '../store/index.js'
 import type { AccountDeps } from './account.js'
 import { hashKey, looksLikeKey } from './key.js'
 import { type KeyLimits, limitsOf, refuseElsewhere } from './limits.js'
@@ -29,32 +29,19 @@ const liveKey = prepared<{ hash: Buffer }, KeyRow>((db, { hash }) =>
 export type CheckKey = (key: string, address: () => string) => Promise<Principal>
 
 /**
- * Looks a key up in the database, once for the requests that come in one turn of the event loop: under load
- * those are many of few keys, and a deleted one still fails on the next request.
- */
-function makeFindKey({ store }: Pick<AccountDeps, 'store'>) {
-  const found = new Map<string, Promise<Principal | undefined>>()
-  const find = async (key: string) => {
-    const [row] = await liveKey(store.read, { hash: hashKey(key) })
-    return row && { accountId: row.account_id, keyId: row.id, ...limitsOf(row) }
-  }
-  return (key: string): Promise<Principal | undefined> => {
-    const known = found.get(key)
-    if (known !== undefined) return known
-    if (found.size === 0) setImmediate(() => found.clear())
-    const looked = find(key)
-    found.set(key, looked)
-    return looked
-  }
-}
-
-/**
- * Throws `invalid_api_key` for what is no key (any more), with a message that does not tell which keys exist, and
- * `forbidden` for one that is used outside its networks.
+ * A key that is deleted or changed fails on the next request, or within a second where a command of the operator's
+ * has done it. Throws `invalid_api_key` for what is no key (any more), with a message that does not tell which keys
+ * exist, and `forbidden` for one that is used outside its networks.
  */
 export function makeCheckKey({ store, clock }: AccountDeps): CheckKey {
-  const findKey = makeFindKey({ store })
   const noted = new Map<string, number>()
+  const remembered = rememberRows<Principal | undefined>({ store, clock }, (of) => of !== undefined)
+  // By its hash: no key is kept.
+  const findKey = (hash: Buffer) =>
+    remembered(hash.toString('latin1'), async () => {
+      const [row] = await liveKey(store.read, { hash })
+      return row && { accountId: row.account_id, keyId: row.id, ...limitsOf(row) }
+    })
 
   const noteUse = (keyId: string, now: number) => {
     if (now - (noted.get(keyId) ?? 0) < usedEveryMs) return
@@ -68,7 +55,7 @@ export function makeCheckKey({ store, clock }: AccountDeps): CheckKey {
   }
 
   return async (key, address) => {
-    const principal = looksLikeKey(key) ? await findKey(key) : undefined
+    const principal = looksLikeKey(key) ? await findKey(hashKey(key)) : undefined
     const now = clock.now()
     if (principal === undefined || (principal.expiresAt !== null && principal.expiresAt <= now)) {
       throw new ApiError('invalid_api_key', 'Unauthorized')

@@ -1,4 +1,4 @@
-import { checkSending, readBilling } from '../billing/index.js'
+import { checkSending } from '../billing/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import type { Mailbox } from '../mime/index.js'
 import type { Tx } from '../store/index.js'
@@ -14,6 +14,7 @@ import {
   type PreparedEmail,
 } from './prepare.js'
 import type { SendInput } from './send-body.js'
+import { standingOf } from './standing.js'
 
 export interface AcceptedEmail {
   id: string
@@ -32,8 +33,8 @@ export async function acceptEmail(
   alongside: Alongside<AcceptedEmail> = async () => {},
 ): Promise<AcceptedEmail> {
   const now = deps.clock.now()
-  const billing = await readBilling(deps.store.read, deps.plans, accountId)
-  const draft = await draftEmail(deps, billing, input, now)
+  const { billing, senders } = await standingOf(deps, accountId, input.type)
+  const draft = await draftEmail(deps, billing, input, now, { senders })
   const { id, scheduled_at: at } = draft.row
   const accepted = { id, scheduledAt: at === null ? undefined : new Date(at).toISOString() }
   const emails = await acceptDrafts(deps, {
@@ -83,11 +84,13 @@ export async function acceptBatch(
   alongside: Alongside<{ ids: string[] }> = async () => {},
 ): Promise<{ ids: string[] }> {
   const now = deps.clock.now()
-  const billing = await readBilling(deps.store.read, deps.plans, accountId)
+  const isMarketing = items.some((item) => 'type' in item && item.type === 'marketing')
+  const type = isMarketing ? 'marketing' : 'transactional'
+  const { billing, senders } = await standingOf(deps, accountId, type)
   // What holds for all of it is not told item by item.
   checkSending(billing, 'transactional')
   const reader = makeAttachmentReader(deps, accountId)
-  const shared = { senders: new Map(), reader, shared: reader.check(attachments) }
+  const shared = { senders, reader, shared: reader.check(attachments) }
   const drafts: MailDraft[] = []
   const errors: { index: number; error: string }[] = []
   for (const [index, item] of items.entries()) {

@@ -29,11 +29,11 @@ export async function verifiedDomainId(
   senders: Senders = new Map(),
 ): Promise<string> {
   const domain = senders.get(name) ?? (await findSenderDomain(read, accountId, name))
-  senders.set(name, domain)
   if (domain?.status !== 'verified') {
     const message = `The sending domain ${name} is not verified for this account`
     const fields = { domain: name, verifiedDomains: await verifiedDomains(read, accountId) }
     throw new ApiError('domain_not_verified', message, { fields })
   }
+  senders.set(name, domain)
   return domain.id
 }

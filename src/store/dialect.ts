@@ -83,9 +83,15 @@ export function openConnection(file: string, options: ConnectionOptions): RawDat
   return raw
 }
 
+/** Who is told when a statement runs that changes rows of these tables, be it committed later or not. */
+export interface Watch {
+  tables: readonly string[]
+  onChange: () => void
+}
+
 /** Kysely over one raw connection. Queries run at once and in call order; nothing is pooled. */
-export function kyselyOver<T>(raw: RawDatabase, onFault?: OnFault): Kysely<T> {
-  const connection = new CachingConnection(raw, onFault)
+export function kyselyOver<T>(raw: RawDatabase, onFault?: OnFault, watch?: Watch): Kysely<T> {
+  const connection = new CachingConnection(raw, onFault, watch)
   const dialect: Dialect = {
     createAdapter: () => new TransactionalDdlAdapter(),
     createDriver: () => new OneConnectionDriver(raw, connection),
@@ -170,16 +176,22 @@ interface Cached {
   statement: BetterSqlite3.Statement<unknown[], unknown>
   /** How rows are made from their cells; undefined where none come. */
   toRow: ((cells: readonly unknown[]) => unknown) | undefined
+  isWatched: boolean
 }
 
 class CachingConnection implements DatabaseConnection {
   readonly #raw: RawDatabase
   readonly #onFault: OnFault | undefined
   readonly #statements = new Map<string, Cached>()
+  readonly #watch: Watch | undefined
+  readonly #watched: RegExp
 
-  constructor(raw: RawDatabase, onFault: OnFault | undefined) {
+  constructor(raw: RawDatabase, onFault: OnFault | undefined, watch: Watch | undefined) {
     this.#raw = raw
     this.#onFault = onFault
+    this.#watch = watch
+    const names = watch?.tables.join('|') || '$.'
+    this.#watched = new RegExp(`\\b(?:into|update|delete from) "(?:${names})"`)
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
@@ -188,7 +200,8 @@ class CachingConnection implements DatabaseConnection {
 
   run<R>(text: string, parameters: readonly unknown[]): QueryResult<R> {
     try {
-      const { statement, toRow } = this.#prepare(text)
+      const { statement, toRow, isWatched } = this.#prepare(text)
+      if (isWatched) this.#watch?.onChange()
       if (toRow !== undefined) {
         return { rows: (statement.all(...parameters) as unknown[][]).map(toRow) as R[] }
       }
@@ -225,7 +238,8 @@ class CachingConnection implements DatabaseConnection {
     const known = this.#statements.get(text)
     if (known !== undefined) return known
     const statement = this.#raw.prepare<unknown[], unknown>(text)
-    const cached = { statement, toRow: statement.reader ? rowMaker(statement) : undefined }
+    const toRow = statement.reader ? rowMaker(statement) : undefined
+    const cached = { statement, toRow, isWatched: this.#watched.test(text) }
     keepNewest(this.#statements, text, cached, maxCachedStatements)
     return cached
   }

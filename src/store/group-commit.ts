@@ -14,6 +14,8 @@ export interface GroupCommitOptions {
   flush: () => Promise<void>
   /** Under load so many transactions share a sync, and those that write wait for all of them; 4 if not given. */
   maxCommitsPerFlush?: number
+  /** Called at each commit, before anybody is answered. */
+  afterCommit?: () => void
   /** Called after every commit with what it took from its begin on; for metrics. */
   onCommit?: ((writes: number, seconds: number) => void) | undefined
   /** Called with how long the thread waited for its turn; for metrics. */
@@ -131,6 +133,7 @@ async function commitSome(
       answers.push({ writing, tells: await runOne(options, statements, writing) })
     }
     statements.commit.run()
+    options.afterCommit?.()
     return answers
   } catch (error) {
     reportFault(error, options.onFault)

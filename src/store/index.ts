@@ -5,6 +5,7 @@ import { type OnFault, reportFault } from './fault.js'
 import { makeGroupCommit } from './group-commit.js'
 import { type Ids, makeIds, readLastIds } from './ids.js'
 import { openLogSync } from './log-sync.js'
+import { remembered } from './remembered.js'
 import type { Read, Tables } from './schema.js'
 import type { SchemaState } from './schema-state.js'
 import { joinTurns } from './turns.js'
@@ -46,6 +47,7 @@ export { type Inspection, inspectDatabase, sealCopy } from './inspect.js'
 export { tryLockFile } from './lock.js'
 export { lookUpTogether } from './look-up-together.js'
 export { prepared, preparedInsert, preparedInsertAll } from './prepared.js'
+export { rememberRows } from './remembered.js'
 export * from './schema.js'
 export { readSchemaState, type SchemaState } from './schema-state.js'
 export { forgetTurn, makeTurns } from './turns.js'
@@ -68,6 +70,8 @@ export interface Store {
   commits(): number
   /** Frees the pages of the database that both connections keep in memory. */
   forgetPages(): void
+  /** Another number when any thread of this process has changed what is remembered (`rememberRows`). */
+  changes(): number
   /** Finishes the writes under way, then closes both connections. */
   close(): Promise<void>
 }
@@ -139,15 +143,24 @@ export function openStore(options: StoreOptions): Store {
   writer.pragma('busy_timeout = 0')
   // Its sync at each commit blocks too; the group commit has its own.
   writer.pragma('synchronous = normal')
-  const tx = kyselyOver<Tables>(writer, onFault)
+  let isChanging = false
+  const onChange = () => {
+    isChanging = true
+  }
+  const tx = kyselyOver<Tables>(writer, onFault, { tables: remembered, onChange })
   const reader = open({ readonly: true })
   const read = kyselyOver<Tables>(reader, onFault)
   const logSync = openLogSync(file, onFault)
+  const turns = joinTurns(options.turns, options.slot, { givesWay: background })
   const { write, gather, idle } = makeGroupCommit({
     raw: writer,
     tx,
     flush: logSync.flush,
-    turns: joinTurns(options.turns, options.slot, { givesWay: background }),
+    turns,
+    afterCommit() {
+      if (isChanging) turns.noteChange()
+      isChanging = false
+    },
     maxCommitsPerFlush: background ? 20 : 4,
     clock: options.clock,
     onCommit: options.onCommit,
@@ -172,6 +185,7 @@ export function openStore(options: StoreOptions): Store {
     forgetPages() {
       for (const raw of [reader, writer]) raw.pragma('shrink_memory')
     },
+    changes: turns.changes,
     async close() {
       await idle()
       await logSync.close()

@@ -15,18 +15,20 @@
  *
  * Word 0 holds the holder's slot + 1 (0: free), word 1 dispenses tickets, then two words a slot: the
  * ticket it waits with (0: none) and how often it was passed over. A slot has at most one ticket,
- * because a thread's writes queue behind each other before they come here (`group-commit.ts`).
+ * because a thread's writes queue behind each other before they come here (`group-commit.ts`). The last word counts
+ * the commits that changed what other threads remember (`remembered.ts`).
  */
 const maxSlots = 20
 const holderAt = 0
 const dispenserAt = 1
 const slotsAt = 2
 const passedAt = slotsAt + maxSlots
+const changesAt = passedAt + maxSlots
 const maxPassed = 3
 const clientsSlot = 0
 
 export function makeTurns(): SharedArrayBuffer {
-  return new SharedArrayBuffer((passedAt + maxSlots) * Int32Array.BYTES_PER_ELEMENT)
+  return new SharedArrayBuffer((changesAt + 1) * Int32Array.BYTES_PER_ELEMENT)
 }
 
 export interface WriteTurns {
@@ -34,6 +36,10 @@ export interface WriteTurns {
   /** The holder gives way, and clients wait: it had better release soon. */
   isWanted(): boolean
   release(): void
+  /** What threads remember has changed, by a commit of this one. */
+  noteChange(): void
+  /** How many such commits there were: another number means another state. */
+  changes(): number
 }
 
 /** The turns as seen by the thread with number `slot` (0 to 18); a job `givesWay` to clients. */
@@ -65,6 +71,8 @@ export function joinTurns(
       if (givesWay && clientsWait(words)) giveTo(words, clientsSlot + 1)
       else release(words)
     },
+    noteChange: () => void Atomics.add(words, changesAt, 1),
+    changes: () => Atomics.load(words, changesAt),
   }
 }
 

@@ -54,7 +54,8 @@ t.test('mails that come together cost a part of a statement each', async (t) => 
       ),
     )
     const made = runs.end()
-    t.ok(made <= 2 * count + 20, `${made} statements for ${count} mails`)
+    // No more than for one, but for the sizes in which rows are inserted: 50 = 32 + 16 + 2.
+    t.ok(made <= 20, `${made} statements for ${count} mails`)
   }
   t.equal((await queued()).length, 61)
 })
@@ -89,14 +90,12 @@ t.test('of mails that come together each is refused for itself', async (t) => {
   t.same(codes(results), [...expected, full, 'accepted', full])
   t.match(results[5], { reason: { fields: { canSend: 0 } } })
   t.match(results[7], { reason: { fields: { dailyLimit: limit, dailySent: limit } } })
-  t.same(
-    await queued(),
-    ['a', 'gone', 'c', 'd', 'g'].map((r) => `${r}@one.test`),
-  )
+  const expectedTo = ['a', 'c', 'd', 'g', 'gone'].map((r) => `${r}@one.test`)
+  t.same((await queued()).sort(), expectedTo)
   t.equal(await used(), limit)
   t.equal(await used(second), 1)
   const states = (await mails()).map(({ status, waiting }) => `${status} ${waiting}`)
-  t.same(states, ['queued 1', 'suppressed 0', 'queued 1', 'queued 2', 'queued 1'])
+  t.same(states.sort(), ['queued 1', 'queued 1', 'queued 1', 'queued 2', 'suppressed 0'])
 })
 
 t.test('equal bodies of one request are one row, of two requests two', async (t) => {

@@ -1,0 +1,48 @@
+import { type AccountBilling, checkSending, readBilling } from '../billing/index.js'
+import { ApiError } from '../errors/index.js'
+import { rememberRows } from '../store/index.js'
+import type { EmailDeps } from './deps.js'
+import type { Senders } from './sender.js'
+
+/** What an account's mails are checked against before the write that accepts them, which asks again. */
+export interface Standing {
+  billing: AccountBilling
+  senders: Senders
+}
+
+const ways = new WeakMap<EmailDeps, (accountId: string) => Promise<Standing>>()
+
+/**
+ * How an account stands, up to a second old where it may send transactional mail; marketing mail takes more, and is
+ * looked up each time.
+ */
+export async function standingOf(
+  deps: EmailDeps,
+  accountId: string,
+  type: 'transactional' | 'marketing' = 'transactional',
+): Promise<Standing> {
+  if (type === 'marketing') return await look(deps, accountId)
+  const way = ways.get(deps) ?? openWay(deps)
+  return await way(accountId)
+}
+
+async function look({ store, plans }: EmailDeps, accountId: string): Promise<Standing> {
+  return { billing: await readBilling(store.read, plans, accountId), senders: new Map() }
+}
+
+function openWay(deps: EmailDeps) {
+  const remembered = rememberRows<Standing>(deps, ({ billing }) => maySend(billing))
+  const way = (accountId: string) => remembered(accountId, () => look(deps, accountId))
+  ways.set(deps, way)
+  return way
+}
+
+function maySend(billing: AccountBilling): boolean {
+  try {
+    checkSending(billing, 'transactional')
+    return true
+  } catch (error) {
+    if (error instanceof ApiError) return false
+    throw error
+  }
+}
