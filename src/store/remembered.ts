@@ -1,6 +1,5 @@
 import { keepNewest } from '../bounded/index.js'
 import type { Clock } from '../clock/index.js'
-import type { Store } from './index.js'
 
 /** What decides who may send and from where: each mail asks for it, and it changes seldom. */
 export const remembered = ['api_keys', 'domains', 'subscriptions'] as const
@@ -15,7 +14,7 @@ const maxRemembered = 10_000
  * refused for what has passed.
  */
 export function rememberRows<Found>(
-  { store, clock }: { store: Pick<Store, 'changes'>; clock: Clock },
+  { store, clock }: { store: { changes(): number }; clock: Clock },
   lasts: (found: Found) => boolean,
 ): (name: string, look: () => Promise<Found>) => Promise<Found> {
   const known = new Map<string, { found: Promise<Found>; at: number; changes: number }>()
