@@ -42,7 +42,7 @@ process.env.MALLOC_ARENA_MAX = '2'
 const { dataDir, apiKey } = initDataDir()
 const appliance = await serveAppliance({
   ...{ dataDir, apiKey, sinkPort, connections: 50 },
-  nodeArgs: ['--max-semi-space-size=8', '--max-old-space-size=1536'],
+  nodeArgs: ['--max-semi-space-size=16', '--max-old-space-size=1536'],
 })
 await sleep(quietMs)
 const fresh = pss()
