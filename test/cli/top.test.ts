@@ -85,7 +85,7 @@ t.test('in a low terminal the threads are still there', async (t) => {
 t.test('--once prints one frame without colour and ends', async (t) => {
   const posthorn = await startPosthorn(t)
   const env = { POSTHORN_DATA: posthorn.dataDir }
-  const threads = ['main', 'outbound-0', 'courier', 'checkpoint']
+  const threads = ['main', 'outbound-0', 'checkpoint']
   const look = () => runCli(['top', '--once', '--interval', '1'], { env })
   let done = await look()
   // Each thread tells of itself some seconds after its start.
