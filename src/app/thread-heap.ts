@@ -27,7 +27,7 @@ export const heaps = {
   courier: heapOf(12, 512),
   https: heapOf(12, 512),
   inbound: heapOf(24, 1_024),
-  // With half of it a fifth of the thread's time went into collecting garbage at full load, and now a tenth.
+  // With half of it a fifth of the thread's time at full load went into collecting garbage (Nov 2026).
   outbound: heapOf(48, 1_024),
   sandbox: heapOf(12, 1_024),
   submission: heapOf(24, 1_024),
