@@ -1,7 +1,7 @@
 import { sql, type UpdateResult } from 'kysely'
 import { type AccountBilling, countCampaignMails, countMails } from '../billing/index.js'
 import {
-  blockedAmong,
+  blockedOfEach,
   type ClassName,
   classNameOf,
   enqueueTogether,
@@ -37,24 +37,15 @@ export async function refusedMails(
   accountId: string,
   mails: readonly PlannedMail[],
 ): Promise<Set<string>> {
-  const refused = new Set<string>()
-  const kinds = new Map<string, PlannedMail[]>()
-  for (const mail of mails) {
-    const name = `${typeOf(mail.step)} ${mail.step.config.topicId ?? ''}`
-    const alike = kinds.get(name) ?? []
-    alike.push(mail)
-    kinds.set(name, alike)
-  }
-  for (const alike of kinds.values()) {
-    const [first] = alike
-    if (first === undefined) continue
-    const topicId = first.step.config.topicId?.toLowerCase()
-    const kind = { accountId, type: typeOf(first.step), topicId }
-    const addresses = alike.map(({ to }) => to.email)
-    const blocked = await blockedAmong(tx, kind, addresses)
-    for (const { id, to } of alike) if (blocked.has(to.email)) refused.add(id)
-  }
-  return refused
+  const blocked = await blockedOfEach(
+    tx,
+    mails.map(({ step, to }) => ({
+      ...{ accountId, type: typeOf(step), topicId: step.config.topicId?.toLowerCase() },
+      addresses: [to.email],
+    })),
+  )
+  const refused = mails.filter(({ to }, i) => blocked[i]?.has(to.email))
+  return new Set(refused.map(({ id }) => id))
 }
 
 /** Counts and writes mails with their deliveries. Throws as sends do when a cap would be passed. */

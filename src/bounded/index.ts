@@ -1,3 +1,5 @@
+export { someAtOnce } from './some-at-once.js'
+
 /**
  * Sets an entry as the newest of a map and removes the oldest ones while there are more than `most`. So what
  * strangers can fill (by addresses, names, ids) stays small. A reader that does the same makes the map forget

@@ -91,7 +91,7 @@ const insertRows = prepared<{ json: string; accountId: string; dueAt: number }, 
 )
 
 /** Mail of this account, type and topic. */
-export interface BlockedFrom {
+interface BlockedFrom {
   accountId: string
   type: 'transactional' | 'marketing'
   topicId?: string | null | undefined
@@ -113,4 +113,35 @@ export async function blockedAmong(
   if (mail.topicId == null) return blocked
   const left = await optedOutAmong(read, mail.accountId, mail.topicId, addresses)
   return new Set([...blocked, ...left])
+}
+
+/** A mail of a kind, and whom it would go to. */
+export interface AddressedMail extends BlockedFrom {
+  addresses: readonly string[]
+}
+
+/**
+ * For each of these mails the set that `blockedAmong` gives, with one look for all of an account, type and topic:
+ * that set may have addresses of the others, too.
+ */
+export async function blockedOfEach(
+  read: Read,
+  mails: readonly AddressedMail[],
+): Promise<ReadonlySet<string>[]> {
+  const kinds = new Map<string, AddressedMail[]>()
+  for (const mail of mails) {
+    const name = `${mail.accountId} ${mail.type} ${mail.topicId ?? ''}`
+    const alike = kinds.get(name) ?? []
+    kinds.set(name, alike)
+    alike.push(mail)
+  }
+  const found = new Map<AddressedMail, ReadonlySet<string>>()
+  for (const alike of kinds.values()) {
+    const [first] = alike
+    if (first === undefined) continue
+    const addresses = alike.flatMap((mail) => mail.addresses)
+    const blocked = await blockedAmong(read, first, addresses)
+    for (const mail of alike) found.set(mail, blocked)
+  }
+  return mails.map((mail) => found.get(mail) ?? new Set())
 }

@@ -42,8 +42,8 @@ export {
 } from './deferred-transcripts.js'
 export { cancelDeliveries, cancelWaiting, giveUp, recordSuppressed } from './end.js'
 export {
-  type BlockedFrom,
   blockedAmong,
+  blockedOfEach,
   enqueue,
   enqueueTogether,
   type NewDelivery,

@@ -1,3 +1,4 @@
+import { someAtOnce } from '../bounded/index.js'
 import type { Clock } from '../clock/index.js'
 import type { Resolver } from '../dns/index.js'
 import type { Log } from '../log/index.js'
@@ -44,23 +45,18 @@ export async function checkDomainsAgain(
     .orderBy('id')
     .execute()
   const result = { checked: 0, unanswered: 0, broken: [] as string[] }
-  const work = ids.values()
-  const worker = async () => {
-    for (const { id, account_id: accountId } of work) {
-      if (signal.aborted) return
-      // Deleted meanwhile.
-      const domain = await domainById(store.read, accountId, id).catch(() => undefined)
-      if (domain === undefined) continue
-      const records = await checkRecords(deps.resolver, domain, deps.settings)
-      result.checked++
-      if (records.some(({ state }) => state === 'unknown')) result.unanswered++
-      const gone = await store.write((tx) => conclude(deps, tx, { accountId, domain, records }))
-      if (gone.length === 0) continue
-      result.broken.push(domain.name)
-      log.warn({ domain: domain.name, records: gone.map(({ host }) => host) }, 'Records are gone')
-    }
-  }
-  await Promise.all(Array.from({ length: atOnce }, worker))
+  await someAtOnce(ids, { atOnce, signal }, async ({ id, account_id: accountId }) => {
+    // Deleted meanwhile.
+    const domain = await domainById(store.read, accountId, id).catch(() => undefined)
+    if (domain === undefined) return
+    const records = await checkRecords(deps.resolver, domain, deps.settings)
+    result.checked++
+    if (records.some(({ state }) => state === 'unknown')) result.unanswered++
+    const gone = await store.write((tx) => conclude(deps, tx, { accountId, domain, records }))
+    if (gone.length === 0) return
+    result.broken.push(domain.name)
+    log.warn({ domain: domain.name, records: gone.map(({ host }) => host) }, 'Records are gone')
+  })
   await store.write((tx) => settleDeleted(tx, deps.clock.now()))
   return result
 }

@@ -2,7 +2,7 @@ import { type AccountBilling, checkSending, countTogether, readBilling } from '.
 import { ApiError } from '../errors/index.js'
 import type { Tx } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
-import type { EmailDeps } from './deps.js'
+import { type EmailDeps, oncePerDeps } from './deps.js'
 import { insertEmails } from './insert.js'
 import { type MailDraft, type PreparedEmail, prepareEmails } from './prepare.js'
 import { enterIfLate } from './recipient-index.js'
@@ -18,10 +18,6 @@ export interface Acceptance {
   alongside: (tx: Tx) => Promise<void>
 }
 
-type Accept = (request: Acceptance) => Promise<readonly PreparedEmail[]>
-
-const ways = new WeakMap<EmailDeps, Accept>()
-
 /**
  * Accepts mails, together with those of other requests with the same `deps` that wait: resolves once they are on
  * disk, and rejects with why these are refused.
@@ -30,18 +26,15 @@ export function acceptDrafts(
   deps: EmailDeps,
   request: Acceptance,
 ): Promise<readonly PreparedEmail[]> {
-  const way = ways.get(deps) ?? openWay(deps)
-  return way(request)
+  return gathering(deps)(request)
 }
 
-function openWay(deps: EmailDeps): Accept {
-  const way = deps.store.gather<Acceptance, readonly PreparedEmail[]>(
+const gathering = oncePerDeps((deps) =>
+  deps.store.gather<Acceptance, readonly PreparedEmail[]>(
     (tx, requests) => writeAll(deps, tx, requests),
     weightOf,
-  )
-  ways.set(deps, way)
-  return way
-}
+  ),
+)
 
 // About what a mail with a body of 8 KB takes.
 const recipientsAWeight = 8
@@ -57,52 +50,42 @@ function weightOf({ drafts }: Acceptance): number {
   return weight
 }
 
-/** A request that nothing speaks against but, perhaps, its account's caps. */
-interface Checked extends Acceptance {
-  emails: readonly PreparedEmail[]
-  billing: AccountBilling
-  /** To be counted: a mail for each recipient. */
-  mails: number
-}
-
 /** Writes what is not refused; of each request its mails, or why it is refused. */
 async function writeAll(
   deps: EmailDeps,
   tx: Tx,
   requests: readonly Acceptance[],
 ): Promise<(readonly PreparedEmail[] | ApiError)[]> {
+  const check = makeCheckAgain(deps)
+  const outcomes = new Map<Acceptance, readonly PreparedEmail[] | ApiError>()
+  const sound: (Acceptance & { request: Acceptance; billing: AccountBilling })[] = []
+  for (const request of requests) {
+    const billing = await check(tx, request).catch(refusalOf)
+    if (billing instanceof ApiError) outcomes.set(request, billing)
+    else sound.push({ ...request, request, billing })
+  }
   const prepared = await prepareEmails(
     tx,
-    requests.flatMap(({ drafts }) => drafts),
+    sound.flatMap(({ drafts }) => drafts),
   )
-  const check = makeCheckAgain(deps)
-  const checked: (Checked | ApiError)[] = []
-  for (const request of requests) {
-    const emails = prepared.splice(0, request.drafts.length)
-    const billing = await check(tx, request, emails).catch(refusalOf)
-    if (billing instanceof ApiError) {
-      checked.push(billing)
-      continue
+  const counts = sound.map((one) => {
+    const emails = prepared.splice(0, one.drafts.length)
+    // A mail for each recipient.
+    return {
+      ...one,
+      emails,
+      mails: emails.reduce((sum, { recipients }) => sum + recipients.length, 0),
     }
-    const mails = emails.reduce((sum, { recipients }) => sum + recipients.length, 0)
-    checked.push({ ...request, emails, billing, mails })
-  }
-  const sound = checked.flatMap((one) => (one instanceof ApiError ? [] : one))
-  const refusals = await countTogether(tx, sound)
-  const counted = sound.filter((one) => !refusals.has(one))
-  await insertEmails(
-    deps,
-    tx,
-    counted.map(({ emails }) => emails),
-  )
-  await enterIfLate(
-    tx,
-    deps.clock,
-    counted.flatMap(({ emails }) => emails),
-  )
+  })
+  const refusals = await countTogether(tx, counts)
+  for (const count of counts) outcomes.set(count.request, refusals.get(count) ?? count.emails)
+  const accepted = counts.filter((count) => !refusals.has(count))
+  const emails = accepted.map((count) => count.emails)
+  await insertEmails(deps, tx, emails)
+  await enterIfLate(tx, deps.clock, emails.flat())
   // One that throws is found by halving, and is refused alone.
-  for (const { alongside } of counted) await alongside(tx)
-  return checked.map((one) => (one instanceof ApiError ? one : (refusals.get(one) ?? one.emails)))
+  for (const { alongside } of accepted) await alongside(tx)
+  return requests.map((request) => outcomes.get(request) ?? [])
 }
 
 function refusalOf(error: unknown): ApiError {
@@ -116,35 +99,32 @@ function refusalOf(error: unknown): ApiError {
  * look-up is by a key, once for all mails that are written together.
  */
 function makeCheckAgain({ plans }: Pick<EmailDeps, 'plans'>) {
-  const accounts = new Map<string, { billing: AccountBilling; senders: Senders }>()
-  const topics = new Set<string>()
-  return async (
-    tx: Tx,
-    { accountId, drafts }: Acceptance,
-    emails: readonly PreparedEmail[],
-  ): Promise<AccountBilling> => {
+  const accounts = new Map<string, AccountAgain>()
+  return async (tx: Tx, { accountId, drafts }: Acceptance): Promise<AccountBilling> => {
     const account = accounts.get(accountId) ?? {
       billing: await readBilling(tx, plans, accountId),
       senders: new Map(),
+      topics: new Set(),
     }
     accounts.set(accountId, account)
-    for (const [i, { row }] of emails.entries()) {
-      checkSending(account.billing, row.type)
+    const { billing, senders, topics } = account
+    for (const { row, sender } of drafts) {
+      checkSending(billing, row.type)
       // Deleted and added again, it has other keys.
-      row.domain_id = await verifiedDomainId(
-        tx,
-        accountId,
-        drafts[i]?.sender.domain ?? '',
-        account.senders,
-      )
+      row.domain_id = await verifiedDomainId(tx, accountId, sender.domain, senders)
     }
-    for (const {
-      row: { topic_id: id },
-    } of emails) {
+    for (const { topic_id: id } of drafts.map(({ row }) => row)) {
       if (id === null || topics.has(id)) continue
       await findTopic(tx, accountId, id)
       topics.add(id)
     }
-    return account.billing
+    return billing
   }
+}
+
+/** What was found of an account, for the next of its requests. */
+interface AccountAgain {
+  billing: AccountBilling
+  senders: Senders
+  topics: Set<string>
 }

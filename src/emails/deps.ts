@@ -23,3 +23,13 @@ export interface EmailDeps {
   /** How long a delivery is tried before it is given up, in ms. */
   retry: Readonly<Record<ClassName, { readonly maxAge: number }>>
 }
+
+/** What `make` makes is made once for each `deps`, when somebody first asks for it. */
+export function oncePerDeps<Made>(make: (deps: EmailDeps) => Made): (deps: EmailDeps) => Made {
+  const made = new WeakMap<EmailDeps, Made>()
+  return (deps) => {
+    const one = made.get(deps) ?? make(deps)
+    made.set(deps, one)
+    return one
+  }
+}

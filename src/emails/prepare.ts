@@ -1,5 +1,5 @@
 import { type AccountBilling, checkSending } from '../billing/index.js'
-import { type BlockedFrom, blockedAmong } from '../deliveries/index.js'
+import { blockedOfEach } from '../deliveries/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import type { Mailbox } from '../mime/index.js'
 import { type EmailRow, type MailTag, type Tx, writeExtras } from '../store/index.js'
@@ -162,20 +162,14 @@ export async function prepareEmails(
   tx: Tx,
   drafts: readonly MailDraft[],
 ): Promise<PreparedEmail[]> {
-  const kinds = new Map<string, { mail: BlockedFrom; addresses: string[] }>()
-  const kindOf = ({ row }: MailDraft) => `${row.account_id} ${row.type} ${row.topic_id}`
-  for (const draft of drafts) {
-    const { account_id: accountId, type, topic_id: topicId } = draft.row
-    const name = kindOf(draft)
-    const kind = kinds.get(name) ?? { mail: { accountId, type, topicId }, addresses: [] }
-    kinds.set(name, kind)
-    for (const { address } of draft.mailboxes) kind.addresses.push(address)
-  }
-  const blocked = new Map<string, ReadonlySet<string>>()
-  for (const [name, { mail, addresses }] of kinds) {
-    blocked.set(name, await blockedAmong(tx, mail, addresses))
-  }
-  return drafts.map((draft) => prepared(draft, blocked.get(kindOf(draft)) ?? new Set()))
+  const blocked = await blockedOfEach(
+    tx,
+    drafts.map(({ row, mailboxes }) => ({
+      ...{ accountId: row.account_id, type: row.type, topicId: row.topic_id },
+      addresses: mailboxes.map(({ address }) => address),
+    })),
+  )
+  return drafts.map((draft, i) => prepared(draft, blocked[i] ?? new Set()))
 }
 
 function prepared(

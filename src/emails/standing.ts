@@ -1,7 +1,7 @@
 import { type AccountBilling, checkSending, readBilling } from '../billing/index.js'
 import { ApiError } from '../errors/index.js'
 import { rememberRows } from '../store/index.js'
-import type { EmailDeps } from './deps.js'
+import { type EmailDeps, oncePerDeps } from './deps.js'
 import type { Senders } from './sender.js'
 
 /** What an account's mails are checked against before the write that accepts them, which asks again. */
@@ -9,8 +9,6 @@ export interface Standing {
   billing: AccountBilling
   senders: Senders
 }
-
-const ways = new WeakMap<EmailDeps, (accountId: string) => Promise<Standing>>()
 
 /**
  * How an account stands, up to a second old where it may send transactional mail; marketing mail takes more, and is
@@ -22,20 +20,17 @@ export async function standingOf(
   type: 'transactional' | 'marketing' = 'transactional',
 ): Promise<Standing> {
   if (type === 'marketing') return await look(deps, accountId)
-  const way = ways.get(deps) ?? openWay(deps)
-  return await way(accountId)
+  return await remembering(deps)(accountId)
 }
 
 async function look({ store, plans }: EmailDeps, accountId: string): Promise<Standing> {
   return { billing: await readBilling(store.read, plans, accountId), senders: new Map() }
 }
 
-function openWay(deps: EmailDeps) {
+const remembering = oncePerDeps((deps) => {
   const remembered = rememberRows<Standing>(deps, ({ billing }) => maySend(billing))
-  const way = (accountId: string) => remembered(accountId, () => look(deps, accountId))
-  ways.set(deps, way)
-  return way
-}
+  return (accountId: string) => remembered(accountId, () => look(deps, accountId))
+})
 
 function maySend(billing: AccountBilling): boolean {
   try {

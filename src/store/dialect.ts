@@ -184,14 +184,14 @@ class CachingConnection implements DatabaseConnection {
   readonly #onFault: OnFault | undefined
   readonly #statements = new Map<string, Cached>()
   readonly #watch: Watch | undefined
-  readonly #watched: RegExp
+  readonly #watched: RegExp | undefined
 
   constructor(raw: RawDatabase, onFault: OnFault | undefined, watch: Watch | undefined) {
     this.#raw = raw
     this.#onFault = onFault
     this.#watch = watch
-    const names = watch?.tables.join('|') || '$.'
-    this.#watched = new RegExp(`\\b(?:into|update|delete from) "(?:${names})"`)
+    this.#watched =
+      watch && new RegExp(`\\b(?:into|update|delete from) "(?:${watch.tables.join('|')})"`)
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
@@ -239,7 +239,7 @@ class CachingConnection implements DatabaseConnection {
     if (known !== undefined) return known
     const statement = this.#raw.prepare<unknown[], unknown>(text)
     const toRow = statement.reader ? rowMaker(statement) : undefined
-    const cached = { statement, toRow, isWatched: this.#watched.test(text) }
+    const cached = { statement, toRow, isWatched: this.#watched?.test(text) ?? false }
     keepNewest(this.#statements, text, cached, maxCachedStatements)
     return cached
   }

@@ -1,3 +1,4 @@
+import { someAtOnce } from '../bounded/index.js'
 import { dayMs } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import { messageOf } from '../errors/index.js'
@@ -5,7 +6,6 @@ import type { Log } from '../log/index.js'
 import type { Store, TlsReportPostRow } from '../store/index.js'
 import { packReport } from './pack.js'
 import type { ReportSender } from './sender.js'
-import { someAtOnce } from './some-at-once.js'
 import { type UploadDeps, uploadReport } from './upload.js'
 
 interface DueUploadDeps extends Omit<UploadDeps, 'allow'> {
@@ -16,6 +16,7 @@ interface DueUploadDeps extends Omit<UploadDeps, 'allow'> {
 
 // With the pauses between them nearly a day (RFC 8460 §5.5: for 24 hours).
 const retriesMs = [5, 15, 30, 60, 120, 240, 360, 480].map((minutes) => minutes * 60_000)
+const atOnce = 20
 
 /** Tries the uploads that are due, each noted before it begins, so that a crash cannot repeat it for ever. */
 export async function uploadDue(
@@ -35,7 +36,7 @@ export async function uploadDue(
     .where('tries', '<=', retriesMs.length)
     .execute()
   const outcomes: ('uploaded' | 'failed')[] = []
-  await someAtOnce(due, signal, async (post) => {
+  await someAtOnce(due, { atOnce, signal }, async (post) => {
     const outcome = await uploadOne(deps, sender, post)
     if (outcome !== undefined) outcomes.push(outcome)
   })

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
+import { someAtOnce } from '../bounded/index.js'
 import { type Clock, dayMs } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { StreamDue } from '../deliveries/index.js'
@@ -12,7 +13,6 @@ import { composeReportMail } from './mail.js'
 import { packReport } from './pack.js'
 import { type PackedReport, writeReport } from './report.js'
 import { findReportSender, type ReportSender } from './sender.js'
-import { someAtOnce } from './some-at-once.js'
 
 export interface TlsReportDeps {
   store: Store
@@ -40,6 +40,9 @@ const spreadMs = 4 * 3_600_000
 const settledMs = 5 * 60_000
 // Whoever has many names under a wildcard could let each ask for reports to somebody else's address.
 const mostAPlace = 100
+// Domains whose policies are asked for.
+const atOnce = 20
+
 /**
  * Makes and sends the reports about yesterday (UTC) that are due by now, and tries again what was not
  * taken. To be called every few minutes: what is done is remembered, and never done again.
@@ -59,7 +62,7 @@ export async function sendTlsReports(deps: TlsReportDeps): Promise<TlsReportRun>
   setMaxListeners(0, signal)
   const due = await undecided(deps, day)
   const given = due.length === 0 ? new Map<string, number>() : await givenOn(store.read, day)
-  await someAtOnce(due, signal, async (domain) => {
+  await someAtOnce(due, { atOnce, signal }, async (domain) => {
     const sent = await decide(deps, { day, domain, sender, given })
     if (sent === undefined) return
     figures.asked++

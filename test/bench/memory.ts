@@ -3,7 +3,7 @@
  *   --n 20000 mails to send  --accepted 20000 more that are accepted for tomorrow  --batch 100 mails a request
  * Prints the PSS (proc(5): a page that several processes have is shared among them) fresh and idle, at most while the
  * mails are sent, idle after that, and idle with the others in the queue; and the CPU time of a minute in which nothing
- * happens. Node has the flags and the environment of bin/posthorn.
+ * happens.
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -38,12 +38,8 @@ const quietMs = 45_000
 const dayMs = 86_400_000
 
 const sink = openSink('127.0.0.1', sinkPort)
-process.env.MALLOC_ARENA_MAX = '2'
 const { dataDir, apiKey } = initDataDir()
-const appliance = await serveAppliance({
-  ...{ dataDir, apiKey, sinkPort, connections: 50 },
-  nodeArgs: ['--max-semi-space-size=16', '--max-old-space-size=1536'],
-})
+const appliance = await serveAppliance({ dataDir, apiKey, sinkPort, connections: 50 })
 await sleep(quietMs)
 const fresh = pss()
 const before = cpuSeconds(appliance.pid)

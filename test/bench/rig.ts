@@ -72,8 +72,9 @@ export async function serveAppliance(options: ServeOptions): Promise<Appliance> 
         'messages_per_connection = 10000\nmessages_per_minute = 1000000\n',
   )
   const began = performance.now()
-  const args = [...nodeArgs, cli, 'serve', '--data', dataDir, '--config', config]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+  const { flags, env } = launched()
+  const args = [...flags, ...nodeArgs, cli, 'serve', '--data', dataDir, '--config', config]
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'inherit', 'inherit'] })
   const url = `http://127.0.0.1:${port}`
   for (let i = 0; !(await isUp(url)); i++) {
     if (i > 6_000 || child.exitCode !== null) throw new Error('The appliance does not start')
@@ -104,6 +105,14 @@ export async function serveAppliance(options: ServeOptions): Promise<Appliance> 
       await ended
     },
   }
+}
+
+/** Flags and environment that node has by the first line of bin/posthorn, which a bench measures with. */
+function launched(): { flags: string[]; env: NodeJS.ProcessEnv } {
+  const [, name, value, flags] =
+    /^#!\S+ -S (\w+)=(\S+) node (.+)$/m.exec(readFileSync(cli, 'utf8')) ?? []
+  if (name === undefined || flags === undefined) throw new Error(`How does ${cli} start node?`)
+  return { flags: flags.split(' '), env: { ...process.env, [name]: value } }
 }
 
 const isUp = (url: string) =>

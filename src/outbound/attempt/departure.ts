@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { blockedAmong, type Claimed } from '../../deliveries/index.js'
+import { blockedOfEach, type Claimed } from '../../deliveries/index.js'
 import {
   type BroadcastRow,
   cell,
@@ -26,40 +26,33 @@ export async function stopAtDeparture(
     marketing.length === 0 ? [] : await marketingMails(read, { pairs: JSON.stringify(pairs) })
   const mails = new Map(rows.map((mail) => [keyOf(mail), mail]))
   const outcomes = new Map<Leaving, Outcome>()
-  const alike = new Map<string, { mail: Kind; deliveries: Leaving[] }>()
-  for (const delivery of deliveries) {
+  const leaving = deliveries.flatMap((delivery) => {
     const mail = isMarketing(delivery) ? mails.get(keyOf(delivery)) : undefined
     const outcome = mail && stopOfMail(mail, delivery)
     if (outcome !== undefined) {
       outcomes.set(delivery, outcome)
-      continue
+      return []
     }
+    const { accountId, recipient } = delivery
     const type = isMarketing(delivery) ? ('marketing' as const) : ('transactional' as const)
-    const kind = { accountId: delivery.accountId, type, topicId: mail?.topicId ?? null }
-    const key = `${kind.accountId} ${type} ${kind.topicId}`
-    const group = alike.get(key) ?? { mail: kind, deliveries: [] }
-    alike.set(key, group)
-    group.deliveries.push(delivery)
-  }
-  for (const { mail, deliveries: some } of alike.values()) {
-    const recipients = some.map(({ recipient }) => recipient)
-    const blocked = await blockedAmong(read, mail, recipients)
-    if (blocked.size === 0) continue
-    const byList = await blockedAmong(read, { ...mail, topicId: null }, recipients)
-    for (const delivery of some) {
-      if (!blocked.has(delivery.recipient)) continue
-      const isListed = byList.has(delivery.recipient)
-      const why = isListed
-        ? 'the address is on the suppression list'
-        : 'the recipient has left the topic'
-      outcomes.set(delivery, suppressed(why))
-    }
+    return [{ delivery, accountId, type, topicId: mail?.topicId, addresses: [recipient] }]
+  })
+  const blocked = await blockedOfEach(read, leaving)
+  const stopped = leaving.filter(({ delivery }, i) => blocked[i]?.has(delivery.recipient))
+  const listed = await blockedOfEach(
+    read,
+    stopped.map((one) => ({ ...one, topicId: null })),
+  )
+  for (const [i, { delivery }] of stopped.entries()) {
+    const why = listed[i]?.has(delivery.recipient)
+      ? 'the address is on the suppression list'
+      : 'the recipient has left the topic'
+    outcomes.set(delivery, suppressed(why))
   }
   return deliveries.map((delivery) => outcomes.get(delivery))
 }
 
 type Leaving = Pick<Claimed, 'accountId' | 'recipient' | 'emailId' | 'attempts' | 'class'>
-type Kind = Parameters<typeof blockedAmong>[1]
 
 /** Of campaigns and automations; what is transactional is of neither. */
 const isMarketing = (delivery: Leaving) => delivery.class !== queueClass.transactional

@@ -1,9 +1,10 @@
-const atOnce = 20
-
-/** Some at a time; ends between two of them when the appliance stops. */
+/**
+ * Does `work` for all items, `atOnce` at a time; ends between two of them when `signal` says so. Rejects with the
+ * first fault.
+ */
 export async function someAtOnce<T>(
   items: readonly T[],
-  signal: AbortSignal,
+  { atOnce, signal }: { atOnce: number; signal: AbortSignal },
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   const left = items.values()
