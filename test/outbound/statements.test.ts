@@ -1,34 +1,8 @@
 import Database from 'better-sqlite3'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { databaseFile } from '../../src/store/index.js'
 import { outboundRig, shapedTo } from '../support/outbound.js'
-
-/** How often each statement is run from now on by this process, but for those that frame a transaction. */
-function countStatements(t: Test): Map<string, number> {
-  const counts = new Map<string, number>()
-  const { prototype } = Database
-  const { prepare } = prototype
-  const isFrame = (source: string) => /^(begin|savepoint|release|commit)\b/.test(source)
-  prototype.prepare = function (this: Database.Database, source: string) {
-    const statement = prepare.call(this, source) as Database.Statement
-    if (isFrame(source)) return statement
-    const count = () => counts.set(source, (counts.get(source) ?? 0) + 1)
-    const { all, run } = statement
-    statement.all = (...values: unknown[]) => {
-      count()
-      return all.apply(statement, values)
-    }
-    statement.run = (...values: unknown[]) => {
-      count()
-      return run.apply(statement, values)
-    }
-    return statement
-  } as typeof prepare
-  t.teardown(() => {
-    prototype.prepare = prepare
-  })
-  return counts
-}
+import { countStatements } from '../support/statements.js'
 
 t.test('mails are claimed and settled by fewer statements than there are of them', async (t) => {
   const mails = 200
@@ -53,9 +27,12 @@ t.test('mails are claimed and settled by fewer statements than there are of them
   other.close()
   await rig.eventually(() => rig.backlog.size === 0)
   // Each is composed when its connection is there: how many in a turn of the event loop is chance.
-  const counted = [...counts].filter(([source]) => !source.includes('"bodies"."html"'))
+  const isLeftOut = (source: string) =>
+    source.includes('"bodies"."html"') || /^(begin|savepoint|release|commit)\b/.test(source)
+  const counted = [...counts].filter(([source]) => !isLeftOut(source))
   const sum = counted.reduce((all, [, times]) => all + times, 0)
   const most = counted.sort(([, a], [, b]) => b - a).slice(0, 5)
+  t.ok(sum > 0, 'they are seen')
   t.ok(sum <= mails, `${sum} statements: ${JSON.stringify(most)}`)
   for (const id of ids) t.equal((await rig.email(id)).status, 'delivered')
 })

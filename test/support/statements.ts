@@ -26,23 +26,19 @@ export async function planOf(read: Read, statement: string): Promise<string[]> {
   return rows.map(({ detail }) => detail)
 }
 
-/** Counts what this process runs from now on, until `end`: statements, and the ends of transactions. */
-export function countRuns(t: Test): { end(): number } {
+/** How often this process runs each statement from now on, by its text; also those that begin and end transactions. */
+export function countStatements(t: Test): Map<string, number> {
+  const counts = new Map<string, number>()
   const raw = new Database(':memory:')
-  const statement = Object.getPrototypeOf(raw.prepare('select 1'))
+  const prototype = Object.getPrototypeOf(raw.prepare('select 1'))
   raw.close()
-  const kept = { run: statement.run, all: statement.all, get: statement.get }
-  let runs = 0
+  const kept = { run: prototype.run, all: prototype.all, get: prototype.get }
   for (const [name, call] of Object.entries(kept)) {
-    statement[name] = function (this: unknown, ...values: unknown[]) {
-      runs++
+    prototype[name] = function (this: Database.Statement, ...values: unknown[]) {
+      counts.set(this.source, (counts.get(this.source) ?? 0) + 1)
       return call.apply(this, values)
     }
   }
-  const end = () => {
-    Object.assign(statement, kept)
-    return runs
-  }
-  t.teardown(end)
-  return { end }
+  t.teardown(() => Object.assign(prototype, kept))
+  return counts
 }
