@@ -15,7 +15,7 @@ export interface ThreadData {
   configFile?: string | undefined
   dataDir: string
   publicUrl: string
-  /** The thread's place in the writers' turns (`store/turns.ts`). */
+  /** The thread's place in the writers' turns (`store/sqlite/turns.ts`). */
   slot: number
   turns: SharedArrayBuffer
   /** How many deliveries wait (`deliveries/backlog.ts`). */

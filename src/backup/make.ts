@@ -10,6 +10,7 @@ import {
   databaseFile,
   databaseTrouble,
   diskRoom,
+  filesBeside,
   type Inspection,
   inspectDatabase,
   sealCopy,
@@ -199,7 +200,7 @@ async function removeLeftovers(dir: string): Promise<void> {
 }
 
 async function removeStaged(staged: string): Promise<void> {
-  for (const suffix of ['', '-wal', '-shm', '-journal']) await rm(staged + suffix, { force: true })
+  for (const file of [staged, ...filesBeside(staged)]) await rm(file, { force: true })
 }
 
 const spareBytes = 16 * 1_048_576

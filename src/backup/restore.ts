@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Clock } from '../clock/index.js'
 import { keyCheckOf, openApplianceKey } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
-import { emptyWal, migrateStore, sealCopy } from '../store/index.js'
+import { emptyWal, filesBeside, migrateStore, sealCopy } from '../store/index.js'
 import { syncDirectory } from './container.js'
 import { databaseName, keyName, type Manifest } from './manifest.js'
 import { type UnpackOptions, unpackBackup } from './unpack.js'
@@ -32,7 +32,6 @@ export interface Restored {
 
 const asideName = 'before-restore.partial'
 // In this order they go: without the first nothing starts, and a log is never left without its database.
-const databaseFiles = [databaseName, `${databaseName}-wal`, `${databaseName}-shm`]
 
 /**
  * Puts what a backup has into a data directory. All of it is unpacked and checked beside its place first; then
@@ -88,7 +87,11 @@ async function prepare(
 /** From here on only names change. */
 async function place(to: string, scratch: string, time: string): Promise<string | undefined> {
   const settings = await namesIn(join(scratch, 'data'))
-  const keptIn = await moveAside(to, [...databaseFiles, keyName, ...settings], time)
+  const keptIn = await moveAside(
+    to,
+    [databaseName, ...filesBeside(databaseName), keyName, ...settings],
+    time,
+  )
   await rename(join(scratch, keyName), join(to, keyName))
   for (const name of settings) await rename(join(scratch, 'data', name), join(to, name))
   await syncDirectory(to)

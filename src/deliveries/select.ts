@@ -79,7 +79,7 @@ export async function lanesOf(read: Read, ids: readonly number[]): Promise<strin
 
 // Some ms of writing each; between them others have their turn. From another process they only
 // get it when nobody holds the database for a while: a writer that finds it busy looks again
-// every 25 ms (`store/group-commit.ts`).
+// every 25 ms (`store/sqlite/group-commit.ts`).
 const idsPerWrite = 500
 const breatheMs = 30
 // One look through the table for many writes.

@@ -3,6 +3,7 @@ import {
   copyDurably,
   databaseFile,
   emptyWal,
+  filesBeside,
   removeDurably,
   renameDurably,
 } from '../store/index.js'
@@ -15,12 +16,11 @@ const copyFile = (dataDir: string) => `${databaseFile(dataDir)}.before-upgrade`
 
 export const hasCopy = (dataDir: string): boolean => existsSync(copyFile(dataDir))
 
-export const databaseBytes = (dataDir: string): number =>
-  ['', '-wal'].reduce(
-    (sum, end) =>
-      sum + (statSync(`${databaseFile(dataDir)}${end}`, { throwIfNoEntry: false })?.size ?? 0),
-    0,
-  )
+export function databaseBytes(dataDir: string): number {
+  const file = databaseFile(dataDir)
+  const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  return [file, ...filesBeside(file)].reduce((sum, path) => sum + sizeOf(path), 0)
+}
 
 /** Makes the copy, durably. One that is there is of an earlier try, after which the database may have changed. */
 export function copyDatabaseAside(dataDir: string): void {
@@ -41,7 +41,7 @@ export function putDatabaseBack(dataDir: string): void {
     emptyWal(dataDir)
   } catch {
     // What the new release has left cannot be opened, and is about to go.
-    rmSync(`${file}-wal`, { force: true })
+    for (const beside of filesBeside(file)) rmSync(beside, { force: true })
   }
   try {
     copyDurably(copyFile(dataDir), file)
@@ -49,7 +49,7 @@ export function putDatabaseBack(dataDir: string): void {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
     renameDurably(copyFile(dataDir), file)
   }
-  for (const end of ['-wal', '-shm']) rmSync(`${file}${end}`, { force: true })
+  for (const beside of filesBeside(file)) rmSync(beside, { force: true })
 }
 
 export function dropCopy(dataDir: string): void {

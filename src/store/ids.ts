@@ -1,8 +1,6 @@
 import { randomInt } from 'node:crypto'
-import { sql } from 'kysely'
 import { v7 } from 'uuid'
 import type { Clock } from '../clock/index.js'
-import type { RawDatabase } from './dialect.js'
 
 export interface Ids {
   /**
@@ -93,12 +91,13 @@ function largestOf(tables: readonly string[], below: string): string {
   return `select max("id") from (${each.join(' union all ')})`
 }
 
-/** Read at open. Every thread reads those of all: each counts in its own slot. */
-export function readLastIds(raw: RawDatabase): LastIds {
-  const largest = <T>(query: string) => raw.prepare<[], T | null>(query).pluck().get() ?? undefined
-  const uuid = largest<string>(lastIdsSql.uuid) ?? ''
-  const ms = uuidTime(uuid)
-  return { serial: largest<number>(lastIdsSql.serial) ?? 0, uuidMs: Number.isNaN(ms) ? 0 : ms }
+/** Read at open, by `first`: a query's one cell. Every thread reads those of all: each counts in its own slot. */
+export function readLastIds(first: (query: string) => unknown): LastIds {
+  const uuidMs = uuidTime(String(first(lastIdsSql.uuid) ?? ''))
+  return {
+    serial: Number(first(lastIdsSql.serial) ?? 0),
+    uuidMs: Number.isNaN(uuidMs) ? 0 : uuidMs,
+  }
 }
 
 /** When the delivery of this number was accepted, in milliseconds. */
@@ -122,10 +121,3 @@ export function firstUuidAt(ms: number): string {
     .padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}`
 }
-
-/**
- * The number under which SQLite keeps a mail. It rises in the order in which mails were committed, which
- * their ids do not: several threads make those before it is their turn to write. A VACUUM may give other
- * numbers in the same order, so whoever keeps one keeps the mail's id beside it.
- */
-export const mailNumber = sql<number>`emails.rowid`

@@ -1,6 +1,6 @@
 import type { Compilable, CompiledQuery, Insertable, InsertObject } from 'kysely'
-import { runOn } from './dialect.js'
 import type { Read, Tables } from './schema.js'
+import { runOn } from './sqlite/driver.js'
 
 /**
  * A query that Kysely builds and compiles once and that then runs with other values: on the path of

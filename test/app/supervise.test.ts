@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/config/index.js'
 import { makeBacklogMemory } from '../../src/deliveries/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { makeTurns } from '../../src/store/index.js'
-import { joinTurns } from '../../src/store/turns.js'
+import { joinTurns } from '../../src/store/sqlite/turns.js'
 
 const entry = new URL('../support/mortal-thread.js', import.meta.url)
 const data = () => ({

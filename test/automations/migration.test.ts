@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { kyselyOver, openConnection } from '../../src/store/dialect.js'
 import { up } from '../../src/store/migrations/0030-automations.js'
+import { openConnection } from '../../src/store/sqlite/connection.js'
+import { kyselyOver } from '../../src/store/sqlite/driver.js'
 import { makeTempDir } from '../support/store.js'
 
 const mails = 100_000

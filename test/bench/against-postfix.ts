@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
-import { databaseFile } from '../../src/store/dialect.js'
+import { databaseFile } from '../../src/store/sqlite/files.js'
 import { benchContent } from './content.js'
 import { missingForPostfix, postfixPort, startPostfix } from './postfix.js'
 import {

@@ -11,7 +11,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
-import { databaseFile } from '../../src/store/dialect.js'
+import { databaseFile } from '../../src/store/sqlite/files.js'
 import { freePort } from '../support/free-port.js'
 import { type Appliance, initDataDir, openSink, serveAppliance } from './rig.js'
 

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { dueRuns } from '../../src/automations/due.js'
-import { databaseFile, openConnection } from '../../src/store/dialect.js'
+import { openConnection } from '../../src/store/sqlite/connection.js'
+import { databaseFile } from '../../src/store/sqlite/files.js'
 import { openBenchEngine } from './automation-engine.js'
 import { openDelaySink } from './delay-sink.js'
 import { fillList, openBeside } from './fill-list.js'

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import Database from 'better-sqlite3'
-import { databaseFile } from '../../src/store/dialect.js'
+import { databaseFile } from '../../src/store/sqlite/files.js'
 
 const rowsPerCommit = 10_000
 

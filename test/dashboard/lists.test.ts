@@ -3,7 +3,7 @@ import t from 'tap'
 import { newestKeys } from '../../src/accounts/index.js'
 import { consentHistory } from '../../src/consent/index.js'
 import { findDomain, lastLook, listDomains } from '../../src/domains/index.js'
-import { databaseFile } from '../../src/store/dialect.js'
+import { databaseFile } from '../../src/store/sqlite/files.js'
 import { listSuppressions, suppressionsOf } from '../../src/suppression/index.js'
 import {
   countRequests,

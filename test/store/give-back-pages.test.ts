@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { databaseFile } from '../../src/store/dialect.js'
 import { giveBackPages, type Store, vacuumStore } from '../../src/store/index.js'
+import { databaseFile } from '../../src/store/sqlite/files.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
 
 const { signal } = new AbortController()

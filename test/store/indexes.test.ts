@@ -40,8 +40,8 @@ import {
   setRole,
 } from '../../src/people/index.js'
 import { announceOnce, forgetOldCounts, readAudit } from '../../src/protection/index.js'
-import { databaseFile } from '../../src/store/dialect.js'
 import type { Tx } from '../../src/store/index.js'
+import { databaseFile } from '../../src/store/sqlite/files.js'
 import { listSessions } from '../../src/submission/index.js'
 import {
   liftExpired,

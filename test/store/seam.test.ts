@@ -2,15 +2,26 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 
-t.test("SQLite's own words stand in the store alone", (t) => {
-  const words = /json_each|sqlite_|\browid\b|\bpragma\b|better-sqlite3/i
+t.test("SQLite's own words stand in its folder and in migrations alone", (t) => {
+  const words =
+    /json_each|sqlite_|\browid\b|\bpragma\b|better-sqlite3|savepoint|begin immediate|-wal\b|-shm\b/i
   for (const name of readdirSync('src', { recursive: true, encoding: 'utf8' })) {
-    if (name.startsWith('store/') || !name.endsWith('.ts')) continue
+    if (/^store\/(sqlite|migrations)\//.test(name) || !name.endsWith('.ts')) continue
     const file = join('src', name)
     const code = withoutComments(readFileSync(file, 'utf8'))
     t.equal(words.exec(code)?.[0], undefined, file)
   }
   t.match('select rowid from x', words, 'the test can fail')
+  t.end()
+})
+
+t.test('few files of the store know the engine', (t) => {
+  const files = readdirSync('src/store').filter((name) => name.endsWith('.ts'))
+  const knowing = files.filter((name) =>
+    readFileSync(join('src/store', name), 'utf8').includes("from './sqlite/"),
+  )
+  // The door, what an error means, statements that are compiled once, and the way to the present schema.
+  t.same(knowing.sort(), ['fault.ts', 'index.ts', 'migrate.ts', 'prepared.ts'])
   t.end()
 })
 

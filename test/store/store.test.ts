@@ -4,9 +4,7 @@ import { Worker } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import t from 'tap'
 import { systemClock } from '../../src/clock/index.js'
-import { databaseFile, kyselyOver, openConnection } from '../../src/store/dialect.js'
 import { reportFault } from '../../src/store/fault.js'
-import { makeGroupCommit } from '../../src/store/group-commit.js'
 import { lastIdsSql } from '../../src/store/ids.js'
 import {
   forgetTurn,
@@ -18,8 +16,12 @@ import {
   type Tables,
   tryLockFile,
 } from '../../src/store/index.js'
-import { sharing } from '../../src/store/log-sync.js'
-import { joinTurns } from '../../src/store/turns.js'
+import { openConnection } from '../../src/store/sqlite/connection.js'
+import { kyselyOver } from '../../src/store/sqlite/driver.js'
+import { databaseFile } from '../../src/store/sqlite/files.js'
+import { makeGroupCommit } from '../../src/store/sqlite/group-commit.js'
+import { sharing } from '../../src/store/sqlite/log-sync.js'
+import { joinTurns } from '../../src/store/sqlite/turns.js'
 import { FakeClock } from '../support/clock.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
 

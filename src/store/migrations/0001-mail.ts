@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /** Accounts, keys, domains, mails, the queue, the sandbox inbox. */
 export async function up(db: Kysely<unknown>): Promise<void> {

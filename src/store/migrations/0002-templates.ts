@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /** Templates and their versions; the highest version is the one in use. */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /** What each account may send and has sent, and whom it must not mail. */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /** Who can be mailed: contacts, lists, topics, and who has left a topic. */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /** Answers kept for 24 hours, so that a request sent twice acts once. */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /** The MTA-STS policies of recipient domains, kept as long as they ask for (RFC 8461 §3.3). */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /** What happened to each mail after it was accepted. */
 export async function up(db: Kysely<unknown>): Promise<void> {

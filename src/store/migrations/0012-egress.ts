@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /** Which way mail leaves, for all threads: of a site, of everything, and on what evidence. */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /** Addresses that keep failing, and suppressions that end. Both hold few rows beside the mails. */
 export async function up(db: Kysely<unknown>): Promise<void> {

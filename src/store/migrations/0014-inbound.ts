@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /** What came by SMTP: reports that wait to be read, and the mail of postmaster@ and abuse@. */
 export async function up(db: Kysely<unknown>): Promise<void> {

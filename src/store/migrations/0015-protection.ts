@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 const counters = ['recipients', 'bounces', 'complaints'] as const
 const withMarketing = [...counters, ...counters.map((name) => `marketing_${name}` as const)]

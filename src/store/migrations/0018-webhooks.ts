@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /** Where accounts hear of events: endpoints, what still goes to them, and what went. */
 export async function up(db: Kysely<unknown>): Promise<void> {

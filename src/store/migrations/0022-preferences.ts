@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /** The picture that an account's recipients see on its pages; a new one has another `public_id`. */
 export async function up(db: Kysely<unknown>): Promise<void> {

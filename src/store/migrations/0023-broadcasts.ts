@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /** Campaigns: what is sent to whom, how far it has come, and which of their mails are whose. */
 export async function up(db: Kysely<unknown>): Promise<void> {

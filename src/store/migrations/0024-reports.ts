@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /** What reports have told of a delivery, whom protection has counted, and who handed a report in. */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /**
  * One row: what shows that an appliance key is the one that this database was made with. And an index goes

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { strict, withoutRowid } from '../dialect.js'
+import { strict, withoutRowid } from '../sqlite/ddl.js'
 
 /** Automations: their versions and steps, what was heard of contacts, and the runs. */
 export async function up(db: Kysely<unknown>): Promise<void> {

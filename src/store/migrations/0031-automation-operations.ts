@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /** What operators start over lists, and which runs are held or blocked, found without looking at all. */
 export async function up({ schema }: Kysely<unknown>): Promise<void> {

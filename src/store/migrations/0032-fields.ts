@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /** What few mails have (cc, bcc, headers, tags); what mails are listed by. */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { strict, withoutRowid } from '../dialect.js'
+import { strict, withoutRowid } from '../sqlite/ddl.js'
 
 /** What mails carry beside their text, once for equal bytes of an account, and which bodies carry it. */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { strict, withoutRowid } from '../dialect.js'
+import { strict, withoutRowid } from '../sqlite/ddl.js'
 
 /** Messages that programs wrote as a whole, and the sessions in which they handed them in. */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
-import { strict, withoutRowid } from '../dialect.js'
+import { strict, withoutRowid } from '../sqlite/ddl.js'
 
 /** What automations have made in the last 60 minutes, by the minute; and starts that were not long ago. */
 export async function up({ schema }: Kysely<unknown>): Promise<void> {

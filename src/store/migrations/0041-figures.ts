@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { strict, withoutRowid } from '../dialect.js'
+import { strict, withoutRowid } from '../sqlite/ddl.js'
 
 const counters = [
   ...['mails', 'accepted', 'suppressed', 'answered', 'delivered', 'relayed'],

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /** What runs by the calendar: up to when its due times are dealt with, and how its runs went. */
 export async function up(db: Kysely<unknown>): Promise<void> {

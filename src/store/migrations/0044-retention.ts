@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { strict, withoutRowid } from '../dialect.js'
+import { strict, withoutRowid } from '../sqlite/ddl.js'
 
 /** What retention counts and remembers; nothing of it is written on the way of a mail. */
 export async function up(db: Kysely<unknown>): Promise<void> {

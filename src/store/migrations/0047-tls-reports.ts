@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { strict, withoutRowid } from '../dialect.js'
+import { strict, withoutRowid } from '../sqlite/ddl.js'
 
 /** Sessions by how their TLS went, and the reports about them (RFC 8460). Retention deletes by `day`. */
 export async function up(db: Kysely<unknown>): Promise<void> {

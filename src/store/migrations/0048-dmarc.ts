@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { strict, withoutRowid } from '../dialect.js'
+import { strict, withoutRowid } from '../sqlite/ddl.js'
 
 /** What receivers report of mail from our domains: DMARC (RFC 7489) and TLS (RFC 8460). */
 export async function up(db: Kysely<unknown>): Promise<void> {

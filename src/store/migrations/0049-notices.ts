@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /** What the operator is told of, and the mails in which that was. */
 export async function up(db: Kysely<unknown>): Promise<void> {

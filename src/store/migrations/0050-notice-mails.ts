@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /** What a mail to the operator says, for another way than the queue; and what the DNS said of each domain. */
 export async function up(db: Kysely<unknown>): Promise<void> {

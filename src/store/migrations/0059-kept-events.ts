@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /** Contacts' events that are older than their account keeps them, and that a live run may still ask for. */
 export async function up({ schema }: Kysely<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /** Which releases of Posthorn have written this database, the last one last: what a refusal names. */
 export async function up({ schema }: Kysely<unknown>): Promise<void> {

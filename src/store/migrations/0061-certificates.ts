@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { strict, withoutRowid } from '../dialect.js'
+import { strict, withoutRowid } from '../sqlite/ddl.js'
 
 /** Accounts at directories of ACME, and how far each name's certificate has come. The certificates are files. */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { strict, withoutRowid } from '../dialect.js'
+import { strict, withoutRowid } from '../sqlite/ddl.js'
 
 /** The orders of the last day, which count against limits also when their names have left. */
 export async function up({ schema }: Kysely<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { strict, withoutRowid } from '../dialect.js'
+import { strict, withoutRowid } from '../sqlite/ddl.js'
 
 /** Who logs in at the dashboard, in which accounts they are, and by what they show who they are. */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /** Who changed what, by which way: pages, commands and the API alike. */
 export async function up({ schema }: Kysely<unknown>): Promise<void> {

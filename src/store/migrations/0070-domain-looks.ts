@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /** What the last look at a domain's records found, for the page that shows it beside what is wanted. */
 export async function up({ schema }: Kysely<unknown>): Promise<void> {

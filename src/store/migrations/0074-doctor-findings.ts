@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { strict } from '../dialect.js'
+import { strict } from '../sqlite/ddl.js'
 
 /** What the doctor's last examination has found; the next one takes its place. */
 export async function up({ schema }: Kysely<unknown>): Promise<void> {

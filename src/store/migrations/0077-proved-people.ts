@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { strict, withoutRowid } from '../dialect.js'
+import { strict, withoutRowid } from '../sqlite/ddl.js'
 
 /** Whose address was proved, who invited whom, and from where people log in. */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { strict, withoutRowid } from '../dialect.js'
+import { strict, withoutRowid } from '../sqlite/ddl.js'
 
 /** What was said in each attempt that ended in another one to come; the last one's stands with its delivery. */
 export async function up({ schema }: Kysely<unknown>): Promise<void> {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { databaseFile, openConnection } from './dialect.js'
+import { openConnection } from './connection.js'
+import { databaseFile } from './files.js'
 
 /** How the schema of a database stands to the one that this release knows. */
 export interface SchemaState {

@@ -1,8 +1,9 @@
 import { close, fdatasync, fsync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
-import { messageOf } from '../errors/index.js'
-import type { OnFault } from './fault.js'
+import { messageOf } from '../../errors/index.js'
+import type { OnFault } from '../trouble.js'
+import { logFile } from './files.js'
 
 /** Brings the write-ahead log to the disk without holding up the thread. */
 export interface LogSync {
@@ -29,7 +30,7 @@ export function openLogSync(databaseFile: string, onFault?: OnFault): LogSync {
     })
   const flush = sharing(async () => {
     if (log === undefined) {
-      const file = openSync(`${databaseFile}-wal`, 'r')
+      const file = openSync(logFile(databaseFile), 'r')
       try {
         // The file may be new: its name has to be on disk too.
         const directory = openSync(dirname(databaseFile), 'r')

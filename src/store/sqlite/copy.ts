@@ -1,9 +1,10 @@
 import { constants, statfsSync, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { pause, systemClock } from '../clock/index.js'
-import { OperatorError } from '../errors/index.js'
-import { databaseFile, openConnection } from './dialect.js'
+import { pause, systemClock } from '../../clock/index.js'
+import { OperatorError } from '../../errors/index.js'
+import { openConnection } from './connection.js'
+import { databaseFile, logFile } from './files.js'
 
 export interface CopyOptions {
   signal?: AbortSignal | undefined
@@ -68,7 +69,7 @@ export async function copyDatabase(
         onProgress?.(copied, walSize(file))
       },
     })
-    await copyLog(`${file}-wal`, `${target}-wal`, { openFile, logBytes, onStep })
+    await copyLog(logFile(file), logFile(target), { openFile, logBytes, onStep })
   } finally {
     // Before the files are closed, or its locks would be gone while it reads.
     reader.close()
@@ -82,7 +83,7 @@ const toMake = O_WRONLY | O_CREAT | O_TRUNC
 // Not every system has it.
 const O_DIRECT: number | undefined = constants.O_DIRECT
 
-const walSize = (file: string) => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+const walSize = (file: string) => statSync(logFile(file), { throwIfNoEntry: false })?.size ?? 0
 
 /**
  * Copies the database file around the kernel's page cache where the file system allows that: a file of gigabytes

@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
-import { databaseFile, execOn, openConnection } from './dialect.js'
-import type { Read } from './schema.js'
-import type { Write } from './writing.js'
+import type { Read } from '../schema.js'
+import type { Write } from '../writing.js'
+import { openConnection } from './connection.js'
+import { execOn } from './driver.js'
+import { databaseFile } from './files.js'
 
 /** What the file has, in pages, and whether it can shrink at all. */
 export interface FilePages {

@@ -1,9 +1,11 @@
-import { type Clock, pause, systemClock } from '../clock/index.js'
-import { ApiError } from '../errors/index.js'
-import type { RawDatabase } from './dialect.js'
-import { isPassing, type OnFault, reportFault, sqliteCode } from './fault.js'
+import { type Clock, pause, systemClock } from '../../clock/index.js'
+import { ApiError } from '../../errors/index.js'
+import { isPassing, reportFault } from '../fault.js'
+import type { OnFault } from '../trouble.js'
+import { type Gather, makeWriters, type Tx, type Write, type Writing } from '../writing.js'
+import type { RawDatabase } from './connection.js'
+import { isBusy, troubleOf } from './errors.js'
 import type { WriteTurns } from './turns.js'
-import { type Gather, makeWriters, type Tx, type Write, type Writing } from './writing.js'
 
 export interface GroupCommitOptions {
   raw: RawDatabase
@@ -169,7 +171,7 @@ async function runOne(
     return tells
   } catch (error) {
     // A full disk or an I/O error makes SQLite roll back the whole transaction by itself.
-    const isStorages = sqliteCode(error) !== undefined && isPassing(error)
+    const isStorages = troubleOf(error)?.passes === true
     if (!raw.inTransaction || isStorages) throw error
     raw.exec('rollback to work')
     statements.release.run()
@@ -188,7 +190,7 @@ async function begin(statements: Statements): Promise<void> {
       statements.begin.run()
       return
     } catch (error) {
-      if (left === 0 || sqliteCode(error) !== 'SQLITE_BUSY') throw error
+      if (left === 0 || !isBusy(error)) throw error
     }
     // Another process holds it, whose time is the system's whatever clock this one has.
     await pause(systemClock, busyPauseMs)
@@ -196,7 +198,7 @@ async function begin(statements: Statements): Promise<void> {
 }
 
 function unavailable(cause: unknown): unknown {
-  return sqliteCode(cause) === undefined ? cause : unwritable(cause)
+  return troubleOf(cause) === undefined ? cause : unwritable(cause)
 }
 
 function unwritable(cause: unknown): ApiError {

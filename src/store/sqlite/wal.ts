@@ -1,10 +1,11 @@
 import { stat } from 'node:fs/promises'
-import { databaseFile, openConnection } from './dialect.js'
+import { openConnection } from './connection.js'
+import { databaseFile, logFile } from './files.js'
 
 /** The size of the write-ahead log; 0 where there is none. */
 export async function walBytes(dataDir: string): Promise<number> {
   try {
-    return (await stat(`${databaseFile(dataDir)}-wal`)).size
+    return (await stat(logFile(databaseFile(dataDir)))).size
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 0
     throw error

@@ -1,4 +1,5 @@
 import BetterSqlite3 from 'better-sqlite3'
+import { isBusy } from './errors.js'
 
 /**
  * Takes an exclusive lock on `file`, held until the returned function or the end of the process;
@@ -12,7 +13,7 @@ export function tryLockFile(file: string): (() => void) | undefined {
     return () => db.close()
   } catch (error) {
     db.close()
-    if (error instanceof BetterSqlite3.SqliteError && error.code === 'SQLITE_BUSY') return undefined
+    if (isBusy(error)) return undefined
     throw error
   }
 }

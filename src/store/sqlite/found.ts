@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
-import { databaseFile, openConnection } from './dialect.js'
+import { openConnection } from './connection.js'
+import { databaseFile } from './files.js'
 
 /** What lies in a data directory before anything is opened or made there. */
 export type FoundDatabase =

@@ -1,5 +1,4 @@
-import { join } from 'node:path'
-import BetterSqlite3 from 'better-sqlite3'
+import type BetterSqlite3 from 'better-sqlite3'
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -11,77 +10,11 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
-  sql,
 } from 'kysely'
-import { keepNewest } from '../bounded/index.js'
-import { type OnFault, reportFault } from './fault.js'
-import type { Read } from './schema.js'
-
-/**
- * Everything that is SQLite's own lives in this file: how a connection is opened and set,
- * Kysely's driver over better-sqlite3, and the few fragments whose SQL PostgreSQL would not take.
- */
-export type RawDatabase = BetterSqlite3.Database
-
-/** A table suffix that makes SQLite check column types. */
-export const strict = sql`strict`
-
-/** A table suffix: the rows lie in their key's own order, so that the key is stored once. */
-export const withoutRowid = sql`without rowid`
-
-/** The ids of `ids` as a subquery: one statement text for any number of them. */
-export function idsIn(ids: readonly (string | number)[]) {
-  return idsOf(JSON.stringify(ids))
-}
-
-/** The same with the ids as a JSON array, for a query that is compiled once. */
-export function idsOf(json: string) {
-  return sql<never>`(select value from json_each(${json}))`
-}
-
-/** The rows of a JSON array of arrays, for one statement that inserts many: see `cell`. */
-export const rowsOf = (json: string) => sql<{ value: string }>`json_each(${json})`.as('line')
-
-/** A row's cell, by its place. */
-export const cell = <T>(place: number) => sql<T>`line.value ->> ${sql.lit(place)}`
-
-/** A column as no index knows it: where one value has most of the rows, its index is the long way to a few of them. */
-export const unindexed = <T>(column: string) => sql<T>`+${sql.ref(column)}`
-
-/** The number of the row that was last put into this table, also when it is gone; 0 if there was none. */
-export async function lastNumber(read: Read, table: 'webhook_jobs'): Promise<number> {
-  const { rows } = await sql<{
-    seq: number
-  }>`select seq from sqlite_sequence where name = ${table}`.execute(read)
-  return rows[0]?.seq ?? 0
-}
-
-export const databaseFile = (dataDir: string) => join(dataDir, 'posthorn.db')
-
-export interface ConnectionOptions {
-  readonly?: boolean
-  /** How long SQLite may block this thread while another *process* writes (threads take turns). */
-  busyTimeoutMs: number
-  /** Pages that the connection keeps in memory, in units of 1,024 bytes. */
-  cacheKb?: number
-}
-
-export function openConnection(file: string, options: ConnectionOptions): RawDatabase {
-  const raw = new BetterSqlite3(file, { timeout: options.busyTimeoutMs })
-  // Before the first page is made. On a file that has some it would wait for the lock of who writes, at every
-  // opening, and change nothing.
-  if (raw.pragma('page_count', { simple: true }) === 0) raw.pragma('auto_vacuum = incremental')
-  raw.pragma('journal_mode = wal')
-  raw.pragma('synchronous = full')
-  raw.pragma('foreign_keys = on')
-  raw.pragma(`cache_size = -${options.cacheKb ?? 32_000}`)
-  raw.pragma('temp_store = memory')
-  // 128 MB: the checkpoint thread has copied most of it by then, so that the writer, which is held up
-  // by its own checkpoint, has the last second's pages left to copy before the log starts anew.
-  raw.pragma('wal_autocheckpoint = 32000')
-  if (options.readonly) raw.pragma('query_only = on')
-  return raw
-}
+import { keepNewest } from '../../bounded/index.js'
+import { reportFault } from '../fault.js'
+import type { OnFault } from '../trouble.js'
+import type { RawDatabase } from './connection.js'
 
 /** Who is told when a statement runs that changes rows of these tables, be it committed later or not. */
 export interface Watch {

@@ -1,0 +1,28 @@
+import BetterSqlite3 from 'better-sqlite3'
+
+export type RawDatabase = BetterSqlite3.Database
+
+export interface ConnectionOptions {
+  readonly?: boolean
+  /** How long SQLite may block this thread while another *process* writes (threads take turns). */
+  busyTimeoutMs: number
+  /** Pages that the connection keeps in memory, in units of 1,024 bytes. */
+  cacheKb?: number
+}
+
+export function openConnection(file: string, options: ConnectionOptions): RawDatabase {
+  const raw = new BetterSqlite3(file, { timeout: options.busyTimeoutMs })
+  // Before the first page is made. On a file that has some it would wait for the lock of who writes, at every
+  // opening, and change nothing.
+  if (raw.pragma('page_count', { simple: true }) === 0) raw.pragma('auto_vacuum = incremental')
+  raw.pragma('journal_mode = wal')
+  raw.pragma('synchronous = full')
+  raw.pragma('foreign_keys = on')
+  raw.pragma(`cache_size = -${options.cacheKb ?? 32_000}`)
+  raw.pragma('temp_store = memory')
+  // 128 MB: the checkpoint thread has copied most of it by then, so that the writer, which is held up
+  // by its own checkpoint, has the last second's pages left to copy before the log starts anew.
+  raw.pragma('wal_autocheckpoint = 32000')
+  if (options.readonly) raw.pragma('query_only = on')
+  return raw
+}

@@ -1,0 +1,39 @@
+import type { StoreTrouble } from '../trouble.js'
+
+/** What an error of SQLite means; undefined for an error that is not SQLite's. */
+export function troubleOf(error: unknown): StoreTrouble | undefined {
+  const code = codeOf(error)
+  if (code === undefined) return undefined
+  const kind = kinds.find(([, pattern]) => pattern.test(code))?.[0] ?? 'other'
+  return { kind, passes: passing.test(code), fault: faultIn(code) }
+}
+
+const kinds: readonly (readonly [StoreTrouble['kind'], RegExp])[] = [
+  ['damaged', /^SQLITE_(CORRUPT|NOTADB)/],
+  ['denied', /^SQLITE_(CANTOPEN|READONLY)/],
+  // The second: no room for the index of the log.
+  ['full', /^SQLITE_(FULL|IOERR_SHMSIZE)/],
+  ['busy', /^SQLITE_BUSY/],
+  ['failing', /^SQLITE_IOERR/],
+]
+
+const passing =
+  /^SQLITE_(FULL|IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN|NOMEM|BUSY|LOCKED|PROTOCOL|INTERRUPT)/
+
+function faultIn(code: string): StoreTrouble['fault'] {
+  if (/^SQLITE_(CORRUPT|NOTADB|IOERR_CORRUPTFS)/.test(code)) return 'corrupt'
+  // Of SQLite's own syncs: at a checkpoint, and where the log begins anew.
+  return /^SQLITE_IOERR_(DIR_)?FSYNC$/.test(code) ? 'unsynced' : undefined
+}
+
+/** Another process writes just now. */
+export const isBusy = (error: unknown): boolean => codeOf(error) === 'SQLITE_BUSY'
+
+/** The connection was closed under who used it, which the driver says of itself: it is no code of SQLite's. */
+export const isClosed = (error: unknown): boolean =>
+  error instanceof TypeError && error.message === 'The database connection is not open'
+
+function codeOf(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' && code.startsWith('SQLITE_') ? code : undefined
+}

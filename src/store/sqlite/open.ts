@@ -1,0 +1,96 @@
+import { mkdirSync } from 'node:fs'
+import { reportFault } from '../fault.js'
+import { makeIds, readLastIds } from '../ids.js'
+import { remembered } from '../remembered.js'
+import type { Tables } from '../schema.js'
+import type { Store, StoreOptions } from '../store.js'
+import { openConnection } from './connection.js'
+import { kyselyOver } from './driver.js'
+import { databaseFile } from './files.js'
+import { makeGroupCommit } from './group-commit.js'
+import { openLogSync } from './log-sync.js'
+import { joinTurns } from './turns.js'
+
+// What a connection has read is of use until another one commits, which drops all of it (sqlite.org/wal.html: its
+// snapshot is another one then). So the pages of one transaction or one query have to fit, and no more.
+const cacheKb = 8_000
+// For the moments in which another process opens, recovers or closes the database.
+const busyTimeoutMs = 2_000
+
+/** Opens the migrated database; `migrateStore` comes first, once a process. */
+export function openStore(options: StoreOptions): Store {
+  mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
+  const { onFault, background = false } = options
+  const file = databaseFile(options.dataDir)
+  const open = (options: { readonly?: boolean }) => {
+    try {
+      return openConnection(file, {
+        ...options,
+        busyTimeoutMs,
+        cacheKb,
+      })
+    } catch (error) {
+      reportFault(error, onFault)
+      throw error
+    }
+  }
+  const writer = open({})
+  // SQLite's busy handler would block the event loop; the group commit pauses and retries instead.
+  writer.pragma('busy_timeout = 0')
+  // Its sync at each commit blocks too; the group commit has its own.
+  writer.pragma('synchronous = normal')
+  let isChanging = false
+  const onChange = () => {
+    isChanging = true
+  }
+  const tx = kyselyOver<Tables>(writer, onFault, { tables: remembered, onChange })
+  const reader = open({ readonly: true })
+  const read = kyselyOver<Tables>(reader, onFault)
+  const logSync = openLogSync(file, onFault)
+  const turns = joinTurns(options.turns, options.slot, { givesWay: background })
+  const { write, gather, idle } = makeGroupCommit({
+    raw: writer,
+    tx,
+    flush: logSync.flush,
+    turns,
+    afterCommit() {
+      if (isChanging) turns.noteChange()
+      isChanging = false
+    },
+    maxCommitsPerFlush: background ? 20 : 4,
+    clock: options.clock,
+    onCommit: options.onCommit,
+    onTurn: options.onTurn,
+    onFault,
+  })
+  return {
+    read,
+    write,
+    gather,
+    ids: makeIds(
+      options.clock,
+      options.slot,
+      readLastIds((query) => reader.prepare(query).pluck().get()),
+    ),
+    checkpoint() {
+      try {
+        reader.pragma('wal_checkpoint(passive)')
+      } catch (error) {
+        reportFault(error, onFault)
+        throw error
+      }
+    },
+    // The reader's own connection writes nothing, so that it sees everybody's commits.
+    commits: () => Number(reader.pragma('data_version', { simple: true })),
+    forgetPages() {
+      for (const raw of [reader, writer]) raw.pragma('shrink_memory')
+    },
+    changes: turns.changes,
+    async close() {
+      await idle()
+      await logSync.close()
+      reader.close()
+      writer.close()
+    },
+  }
+}

@@ -1,0 +1,46 @@
+import type { Clock } from '../clock/index.js'
+import type { Ids } from './ids.js'
+import type { Read } from './schema.js'
+import type { OnFault } from './trouble.js'
+import type { Gather, Write } from './writing.js'
+
+/** What an engine is to the rest of the appliance, once a thread. README.md says what each must promise. */
+export interface Store {
+  /** Sees what is committed; never used inside a `write`, which has its own `tx`. */
+  readonly read: Read
+  readonly write: Write
+  readonly gather: Gather
+  readonly ids: Ids
+  /**
+   * Copies what is committed from the write-ahead log into the database. Blocks this thread, for
+   * tenths of a second under load, and holds up no other. Throws when the disk is full.
+   */
+  checkpoint(): void
+  /** A number that is another one after a commit of any thread or process: cheaper to ask than any table. */
+  commits(): number
+  /** Frees the pages of the database that both connections keep in memory. */
+  forgetPages(): void
+  /** Another number when any thread of this process has changed what is remembered (`rememberRows`). */
+  changes(): number
+  /** Finishes the writes under way, then closes both connections. */
+  close(): Promise<void>
+}
+
+export interface StoreOptions {
+  dataDir: string
+  clock: Clock
+  /** Shared by all threads of the appliance (`makeTurns`). */
+  turns: SharedArrayBuffer
+  /** The thread's own number in `turns`: main 0, the others as `app` numbers them. */
+  slot: number
+  /**
+   * For work of which nobody waits for a single write: clients' writes go before it (`turns.ts`), and fewer
+   * syncs disturb theirs.
+   */
+  background?: boolean
+  onCommit?: (writes: number, seconds: number) => void
+  /** How long it waited for its turn before a transaction. */
+  onTurn?: (seconds: number) => void
+  /** Without it a fault is an error like others, for a command that ends with it anyway. */
+  onFault?: OnFault
+}
