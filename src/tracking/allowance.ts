@@ -23,6 +23,7 @@ export function makeAllowance(maxCopies = 50_000): Allowance {
   const windows = new Map<string, { from: number; taken: number; lastAt: number }>()
   return {
     take({ deliveryId, kind, machine }, wanted, at) {
+      if (wanted === 0) return 0
       const key = `${deliveryId} ${kind} ${machine}`
       let window = windows.get(key)
       if (window === undefined || at - window.from >= hourMs || at < window.from) {
@@ -30,7 +31,7 @@ export function makeAllowance(maxCopies = 50_000): Allowance {
         keepNewest(windows, key, window, maxCopies)
       }
       const free = Math.min(wanted, Math.max(0, freely - window.taken))
-      const taken = free === 0 && wanted > 0 && at - window.lastAt >= minuteMs ? 1 : free
+      const taken = free === 0 && at - window.lastAt >= minuteMs ? 1 : free
       window.taken += taken
       if (taken > 0) window.lastAt = at
       return taken
