@@ -181,16 +181,23 @@ function makeEndpoint(
 function requestOf(exchange: Exchange, params: Record<string, string>): PageRequest {
   // Asked for at once: who has hung up has none any more, and would be in no log of what they did.
   const { remoteAddress } = exchange
+  let query: URLSearchParams | undefined
   return {
     method: exchange.head.method,
     path: exchange.head.path,
     params,
-    query: new URLSearchParams(exchange.head.query),
+    // Most pages, and pixels by the thousand, are asked for without one.
+    get query() {
+      query ??= new URLSearchParams(exchange.head.query)
+      return query
+    },
     form: emptyForm,
     rawBody: noBytes,
     requestId: exchange.requestId,
     remoteAddress,
-    addressKey: networkKey(remoteAddress),
+    get addressKey() {
+      return networkKey(remoteAddress)
+    },
     get signal() {
       return exchange.signal
     },

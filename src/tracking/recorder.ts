@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
-import { type Store, writeApart } from '../store/index.js'
+import { isPassing, type Store } from '../store/index.js'
 import { type Allowance, makeAllowance } from './allowance.js'
 import { type HitKind, makeMachineAsking, type TrackingAgents } from './machines.js'
 import { recordVisits } from './record-visits.js'
@@ -32,17 +32,20 @@ export interface HitRequest {
 }
 
 export interface Recorder {
-  /** Notes a hit in memory; it is on disk within a second. Waits for nothing. */
+  /** Notes a hit in memory; it is on disk within a second, unless the storage fails. Waits for nothing. */
   note(copy: Copy, asked: HitRequest): void
   useAgents(agents: TrackingAgents): void
   /** Writes what is noted; for the end, when nobody asks any more. */
   close(): Promise<void>
 }
 
-// A visit is gathered for at least one of these and written after at most two, a second at most.
-const tickMs = 500
-// A write is short, as others wait for the turn.
-const visitsAWrite = 50
+// For so long the requests of one visit are gathered; then it is written.
+const gatherMs = 500
+// Visits are written little by little as they fall due: many at once would hold up who asks meanwhile.
+const tickMs = 50
+const retryMs = 500
+// Of the hundred small ones that are written together each counts as some: it has a row of the mail and events.
+const weight = 2
 const maxUnwritten = 50_000
 const maxUserAgent = 200
 
@@ -54,46 +57,62 @@ export function openRecorder(deps: RecorderDeps): Recorder {
   let machineAsking = makeMachineAsking(deps.agents)
   let lost = 0
   let closing = false
+  let isPlanned = false
   let cancel = () => {}
   let writing = Promise.resolve()
   let unwritten: HitVisit[] = []
 
+  const writeVisit = store.gather<HitVisit, undefined>(
+    async (tx, some) => {
+      await recordVisits(tx, { land, allowance, machineWithinMs }, some)
+      return []
+    },
+    () => weight,
+  )
+
   const write = async (before: number) => {
     const due = unwritten.concat(visits.take(before))
     unwritten = []
-    const slices = Array.from({ length: Math.ceil(due.length / visitsAWrite) }, (_, index) =>
-      due.slice(index * visitsAWrite, (index + 1) * visitsAWrite),
-    )
-    const writeSlice = async (slice: HitVisit[]) => {
-      const { faults, left, cause } = await writeApart(store.write, slice, (tx, some) =>
-        recordVisits(tx, { land, allowance, machineWithinMs }, some),
-      )
-      for (const { item, error } of faults) {
-        const { emailId, deliveryId } = item
-        log.error(
-          { error, emailId, deliveryId },
-          'An open or click cannot be written; it is dropped',
-        )
+    const left: HitVisit[] = []
+    let cause: unknown
+    const writeOne = async (visit: HitVisit) => {
+      try {
+        await writeVisit(visit)
+      } catch (error) {
+        const { emailId, deliveryId } = visit
+        if (isPassing(error)) {
+          left.push(visit)
+          cause = error
+        } else {
+          const fields = { error, emailId, deliveryId }
+          log.error(fields, 'An open or click cannot be written; it is dropped')
+        }
       }
-      if (left.length === 0) return
-      log.error({ error: cause, visits: left.length }, 'Opens and clicks could not be written')
-      // Tried again with the next ones, as far as there is room for both.
-      if (unwritten.length < maxUnwritten) unwritten.push(...left)
-      else lost += left.length
     }
-    await Promise.all(slices.map(writeSlice))
+    await Promise.all(due.map(writeOne))
+    if (left.length > 0) {
+      log.error({ error: cause, visits: left.length }, 'Opens and clicks could not be written')
+      // Tried again with the next ones, as far as there is room.
+      unwritten = left.slice(0, maxUnwritten)
+      lost += left.length - unwritten.length
+    }
     if (lost > 0) log.warn({ lost }, 'Opens and clicks came faster than they can be written')
     lost = 0
   }
 
-  const plan = () => {
-    cancel = clock.after(tickMs, () => {
-      writing = write(clock.now() - tickMs).finally(() => {
-        if (!closing) plan()
+  /** Only while something is noted: an appliance that nobody asks sleeps. */
+  const plan = (afterMs: number) => {
+    if (isPlanned || closing) return
+    isPlanned = true
+    cancel = clock.after(afterMs, () => {
+      writing = write(clock.now() - gatherMs).finally(() => {
+        isPlanned = false
+        const { oldestAt } = visits
+        if (unwritten.length > 0) plan(retryMs)
+        else if (oldestAt !== undefined) plan(within(tickMs, oldestAt + gatherMs - clock.now()))
       })
     })
   }
-  plan()
 
   return {
     note(copy, { kind, userAgent, address, onlyHead, ahead, target, links = 0 }) {
@@ -107,6 +126,7 @@ export function openRecorder(deps: RecorderDeps): Recorder {
         ...(target === undefined ? {} : { target }),
       }
       if (!visits.note({ ...copy, links }, hit)) lost++
+      plan(gatherMs)
     },
     useAgents(fresh) {
       machineAsking = makeMachineAsking(fresh)
@@ -119,3 +139,6 @@ export function openRecorder(deps: RecorderDeps): Recorder {
     },
   }
 }
+
+/** The clock may be set back. */
+const within = (least: number, ms: number) => Math.min(gatherMs, Math.max(least, ms))

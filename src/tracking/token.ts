@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 import type { ApplianceKey } from '../config/index.js'
 import { isTarget } from './links.js'
 
@@ -66,8 +66,10 @@ export function makeTrackingTokens(key: ApplianceKey): TrackingTokens {
 }
 
 function makeSigner(macKey: Buffer) {
+  // As bytes it would be made into a key for each token.
+  const secret = createSecretKey(macKey)
   const mac = (body: Buffer) =>
-    createHmac('sha256', macKey).update(body).digest().subarray(0, macBytes)
+    createHmac('sha256', secret).update(body).digest().subarray(0, macBytes)
   return {
     /** Takes bytes that have room for the MAC at their end. */
     sign(bytes: Buffer): string {

@@ -40,6 +40,8 @@ export interface Visits {
   note(copy: Copy & { links?: number }, hit: Hit): boolean
   /** Takes out those that began at `before` or earlier. */
   take(before: number): HitVisit[]
+  /** When the one began that waits longest; undefined: none waits. */
+  readonly oldestAt: number | undefined
   readonly size: number
 }
 
@@ -85,6 +87,10 @@ export function makeVisits(maxVisits = 50_000): Visits {
         visits.delete(id)
       }
       return taken
+    },
+    get oldestAt() {
+      for (const { firstAt } of visits.values()) return firstAt
+      return undefined
     },
     get size() {
       return visits.size

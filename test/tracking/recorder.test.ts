@@ -7,6 +7,7 @@ import { loadTrackingAgents, openRecorder } from '../../src/tracking/index.js'
 import { makeWebhookJobs } from '../../src/webhooks/index.js'
 import { FakeClock } from '../support/clock.js'
 import { poison } from '../support/poison.js'
+import { countStatements } from '../support/statements.js'
 import { plans, webhookRig } from '../support/webhooks.js'
 
 const phone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) Mobile/15E148'
@@ -24,10 +25,11 @@ async function start(t: Test, options: { log?: Log; machineWithinMs?: number } =
   const recorder = openRecorder({
     store: {
       ...store,
-      write: (work) =>
-        failing
-          ? Promise.reject(new ApiError('service_unavailable', 'disk full'))
-          : store.write(work),
+      gather: (together, weigh) => {
+        const write = store.gather(together, weigh)
+        return (item) =>
+          failing ? Promise.reject(new ApiError('service_unavailable', 'disk full')) : write(item)
+      },
     },
     clock,
     log: options.log ?? silentLog,
@@ -297,4 +299,32 @@ t.test('a visit that cannot be written is dropped, and takes no other with it', 
   await rig.settled()
   t.same(told, ['An open or click cannot be written; it is dropped'], 'it is told once')
   t.same((await rig.counts(bad))[0], 0)
+})
+
+t.test('opens of many mails cost a part of a statement each', async (t) => {
+  const rig = await start(t)
+  const { clock, recorder, store } = rig
+  const copies = []
+  for (let i = 0; i < 100; i++) {
+    copies.push(await rig.deliver(await rig.mail(), clock.now() - 60_000))
+  }
+  await store.write((tx) => tx.deleteFrom('webhook_endpoints').execute())
+  const counts = countStatements(t)
+  for (const copy of copies) recorder.note(copy, opened)
+  await clock.advance(600)
+  await rig.settled()
+  const made = [...counts.values()].reduce((sum, times) => sum + times, 0)
+  t.match(await rig.counts(copies.at(-1)?.emailId), [1])
+  // Two groups of a look-up, an update, three inserts (32 + 16 + 2) and the looks of their effects.
+  t.ok(made > 0 && made <= 30, `${made} statements for 100 opens`)
+})
+
+t.test('as long as nobody asks no timer wakes the thread', async (t) => {
+  const { clock, recorder, copy } = await start(t)
+  t.notOk(clock.isAwaited)
+  recorder.note(copy, opened)
+  recorder.note(copy, opened)
+  t.ok(clock.isAwaited)
+  await clock.advance(2_000)
+  t.notOk(clock.isAwaited)
 })
