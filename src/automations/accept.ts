@@ -236,7 +236,7 @@ const contactsById = prepared<{ ids: string }, ContactColumns & { accountId: str
     db
       .selectFrom('contacts')
       .select([...columns, 'account_id as accountId'])
-      .where('id', 'in', idsOf(ids)),
+      .where('id', 'in', idsOf(ids, 'text')),
 )
 
 const contactsByAddress = prepared<{ accountId: string; keys: string }, ContactColumns>(
@@ -245,5 +245,5 @@ const contactsByAddress = prepared<{ accountId: string; keys: string }, ContactC
       .selectFrom('contacts')
       .select(columns)
       .where('account_id', '=', accountId)
-      .where('address', 'in', idsOf(keys)),
+      .where('address', 'in', idsOf(keys, 'text')),
 )

@@ -127,9 +127,9 @@ const eventsAfter = prepared<{ json: string; limit: number }, EventColumns & { c
       .selectFrom(rowsOf(json))
       .innerJoin('automation_events as events', (join) =>
         join
-          .on('events.contact_id', '=', cell<string>(0))
-          .on('events.name', '=', cell<string>(1))
-          .on('events.id', '>', cell<number>(2)),
+          .on('events.contact_id', '=', cell(0, 'text'))
+          .on('events.name', '=', cell(1, 'text'))
+          .on('events.id', '>', cell(2, 'integer')),
       )
       .select(['events.id', 'name', 'payload', 'at', 'contact_id as contactId'])
       .orderBy('events.id')

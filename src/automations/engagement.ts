@@ -62,5 +62,5 @@ const mailsAmong = prepared<{ ids: string }, Mail>((db, { ids }) =>
   db
     .selectFrom('emails')
     .select(['id', 'opened_at as openedAt', 'clicked_at as clickedAt', 'delivered', 'bounced'])
-    .where('id', 'in', idsOf(ids)),
+    .where('id', 'in', idsOf(ids, 'text')),
 )

@@ -82,7 +82,7 @@ const stepMails = prepared<{ emailIds: string }, StepMail>((db, { emailIds }) =>
     .selectFrom('emails')
     .select(['id', 'opened_at as openedAt', 'clicked_at as clickedAt'])
     .select((eb) => eb.ref('automation_step_id').$notNull().as('stepId'))
-    .where('id', 'in', idsOf(emailIds))
+    .where('id', 'in', idsOf(emailIds, 'text'))
     .where('automation_step_id', 'is not', null),
 )
 
@@ -96,7 +96,7 @@ const deliveredBefore = prepared<{ emailId: string }, { id: number }>((db, { ema
 )
 
 const forgetMerges = prepared<{ emailIds: string }, unknown>((db, { emailIds }) =>
-  db.deleteFrom('email_merges').where('email_id', 'in', idsOf(emailIds)),
+  db.deleteFrom('email_merges').where('email_id', 'in', idsOf(emailIds, 'text')),
 )
 
 /** Takes in each account's events that one of its automations or the contact's runs hears. */
@@ -161,7 +161,7 @@ const causesOf = prepared<{ pairs: string }, { id: string; depth: number | null 
   (db, { pairs }) =>
     db
       .selectFrom(rowsOf(pairs))
-      .innerJoin('emails', (join) => join.on('emails.id', '=', cell<string>(0)))
+      .innerJoin('emails', (join) => join.on('emails.id', '=', cell(0, 'text')))
       .innerJoin('automation_steps as steps', 'steps.id', 'emails.automation_step_id')
       .innerJoin('automation_triggers as triggers', (join) =>
         join
@@ -173,7 +173,7 @@ const causesOf = prepared<{ pairs: string }, { id: string; depth: number | null 
         eb
           .selectFrom('automation_events as began')
           .select('began.depth')
-          .where('began.contact_id', '=', cell<string>(1))
+          .where('began.contact_id', '=', cell(1, 'text'))
           .whereRef('began.name', '=', 'triggers.event')
           .whereRef('began.at', '<=', 'emails.created_at')
           .orderBy('began.id', 'desc')
@@ -209,5 +209,5 @@ const contactsAt = prepared<{ accountId: string; keys: string }, ContactColumns>
       .select(['id', 'email', 'first_name as firstName', 'last_name as lastName', 'phone'])
       .select(['metadata', 'created_at as createdAt', 'address'])
       .where('account_id', '=', accountId)
-      .where('address', 'in', idsOf(keys)),
+      .where('address', 'in', idsOf(keys, 'text')),
 )

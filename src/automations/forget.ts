@@ -30,7 +30,7 @@ export function makeForgetContactEvents(
       async remove(tx, ids) {
         const needed = await neededAmong(tx, ids)
         const free = ids.filter((id) => !needed.has(id))
-        await tx.deleteFrom('automation_events').where('id', 'in', idsIn(free)).execute()
+        await tx.deleteFrom('automation_events').where('id', 'in', idsIn(free, 'integer')).execute()
         if (needed.size === 0) return
         await tx
           .insertInto('automation_kept')
@@ -66,8 +66,11 @@ async function forgetKept(
     if (free.length > 0) {
       await write(async (tx) => {
         // A run that has begun since asks for its own event and newer ones alone.
-        await tx.deleteFrom('automation_events').where('id', 'in', idsIn(free)).execute()
-        await tx.deleteFrom('automation_kept').where('event_id', 'in', idsIn(free)).execute()
+        await tx.deleteFrom('automation_events').where('id', 'in', idsIn(free, 'integer')).execute()
+        await tx
+          .deleteFrom('automation_kept')
+          .where('event_id', 'in', idsIn(free, 'integer'))
+          .execute()
       })
     }
     gone += free.length
@@ -90,7 +93,7 @@ async function neededAmong(read: Read, ids: readonly number[]): Promise<Set<numb
   const rows = await read
     .selectFrom('automation_events')
     .select('id')
-    .where('id', 'in', idsIn(ids))
+    .where('id', 'in', idsIn(ids, 'integer'))
     .where(({ exists, selectFrom }) =>
       exists(
         selectFrom('automation_live as live')
@@ -129,7 +132,7 @@ export async function forgetRuns(
         // Ids rise with the beginning of runs: behind a young one are few that ended long ago.
         if (old.length === 0) break
         await store.write((tx) =>
-          tx.deleteFrom('automation_runs').where('id', 'in', idsIn(old)).execute(),
+          tx.deleteFrom('automation_runs').where('id', 'in', idsIn(old, 'text')).execute(),
         )
         gone += old.length
         await rest?.()

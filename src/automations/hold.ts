@@ -20,14 +20,14 @@ export const holdLive = prepared<{ json: string; now: number; reason: string }, 
       .updateTable('automation_live')
       .from(rowsOf(json))
       .set((eb) => ({
-        held_at: cell<number>(1),
+        held_at: cell(1, 'integer'),
         held_reason: reason,
         held_due_at: eb.ref('due_at'),
         due_at: never,
         seq: eb('seq', '+', 1),
         updated_at: now,
       }))
-      .where('automation_live.id', '=', cell<string>(0))
+      .where('automation_live.id', '=', cell(0, 'text'))
       .where('held_at', 'is', null),
 )
 
@@ -216,7 +216,7 @@ interface Held {
 const heldAmong = prepared<{ json: string }, Held>((db, { json }) =>
   db
     .selectFrom(rowsOf(json))
-    .innerJoin('automation_live as live', (join) => join.on('live.id', '=', cell<string>(0)))
+    .innerJoin('automation_live as live', (join) => join.on('live.id', '=', cell(0, 'text')))
     .select(['live.id', 'history', 'started_at', 'step_id', 'woken_by', 'blocked'])
     .select(['held_at', 'held_due_at'])
     .where('held_at', 'is not', null),
@@ -227,14 +227,14 @@ const release = prepared<{ json: string; now: number }, UpdateResult>((db, { jso
     .updateTable('automation_live')
     .from(rowsOf(json))
     .set((eb) => ({
-      due_at: cell<number>(1),
-      history: cell<string>(2),
-      blocked: cell<string | null>(3),
+      due_at: cell(1, 'integer'),
+      history: cell(2, 'text'),
+      blocked: cell<string | null>(3, 'text'),
       held_at: null,
       held_reason: null,
       held_due_at: null,
       seq: eb('seq', '+', 1),
       updated_at: now,
     }))
-    .where('automation_live.id', '=', cell<string>(0)),
+    .where('automation_live.id', '=', cell(0, 'text')),
 )

@@ -65,7 +65,7 @@ const forgetOlder = prepared<{ json: string; before: number }, unknown>((db, { j
   db
     .deleteFrom('automation_hours')
     .where('automation_id', 'in', (eb) =>
-      eb.selectFrom(rowsOf(json)).select(cell<string>(0).as('id')),
+      eb.selectFrom(rowsOf(json)).select(cell(0, 'text').as('id')),
     )
     .where('minute', '<', before),
 )
@@ -80,9 +80,9 @@ const addMails = prepared<{ json: string; minute: number; now: number }, UpdateR
         eb
           .selectFrom(rowsOf(json))
           .select([
-            cell<string>(0).as('automation_id'),
+            cell(0, 'text').as('automation_id'),
             eb.val(minute).as('minute'),
-            cell<number>(1).as('mails'),
+            cell(1, 'integer').as('mails'),
             eb.val(now).as('last_at'),
           ])
           .where(sql<boolean>`true`),

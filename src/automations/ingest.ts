@@ -126,7 +126,7 @@ const parkedOn = prepared<{ pairs: string }, LiveRow>((db, { pairs }) =>
   db
     .selectFrom(rowsOf(pairs))
     .innerJoin('automation_live as live', (join) =>
-      join.on('live.contact_id', '=', cell<string>(0)).on('live.wait_event', '=', cell<string>(1)),
+      join.on('live.contact_id', '=', cell(0, 'text')).on('live.wait_event', '=', cell(1, 'text')),
     )
     .selectAll('live'),
 )
@@ -135,7 +135,7 @@ const listening = prepared<{ pairs: string }, LiveRow>((db, { pairs }) =>
   db
     .selectFrom(rowsOf(pairs))
     .innerJoin('automation_listens as listens', (join) =>
-      join.on('listens.contact_id', '=', cell<string>(0)).on('listens.event', '=', cell<string>(1)),
+      join.on('listens.contact_id', '=', cell(0, 'text')).on('listens.event', '=', cell(1, 'text')),
     )
     .innerJoin('automation_live as live', 'live.id', 'listens.run_id')
     .selectAll('live'),
@@ -155,8 +155,8 @@ const wake = prepared<{ json: string; now: number }, UpdateResult>((db, { json, 
   db
     .updateTable('automation_live')
     .from(rowsOf(json))
-    .set((eb) => ({ ...lookedAt(eb, now), woken_by: cell<number>(1) }))
-    .where('automation_live.id', '=', cell<string>(0)),
+    .set((eb) => ({ ...lookedAt(eb, now), woken_by: cell(1, 'integer') }))
+    .where('automation_live.id', '=', cell(0, 'text')),
 )
 
 /** A goal takes a run to its step, wherever it stands; one that is held stays so, there. */
@@ -166,12 +166,12 @@ const jump = prepared<{ json: string; now: number }, UpdateResult>((db, { json, 
     .from(rowsOf(json))
     .set((eb) => ({
       ...lookedAt(eb, now),
-      step_id: cell<number>(1),
-      heard: cell<string>(2),
-      history: cell<string>(3),
+      step_id: cell(1, 'integer'),
+      heard: cell(2, 'text'),
+      history: cell(3, 'text'),
       entered_at: null,
       woken_by: null,
       blocked: null,
     }))
-    .where('automation_live.id', '=', cell<string>(0)),
+    .where('automation_live.id', '=', cell(0, 'text')),
 )

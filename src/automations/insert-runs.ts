@@ -70,13 +70,13 @@ const insertLive = prepared<
       eb
         .selectFrom(rowsOf(json))
         .select([
-          cell<string>(0).as('id'),
+          cell(0, 'text').as('id'),
           eb.val(accountId).as('account_id'),
-          cell<string>(1).as('automation_id'),
-          cell<number>(2).as('version'),
-          cell<string>(3).as('contact_id'),
-          cell<number>(4).as('step_id'),
-          cell<number>(5).as('trigger_event'),
+          cell(1, 'text').as('automation_id'),
+          cell(2, 'integer').as('version'),
+          cell(3, 'text').as('contact_id'),
+          cell(4, 'integer').as('step_id'),
+          cell(5, 'integer').as('trigger_event'),
           eb.lit(0).as('seq'),
           sql<'running'>`'running'`.as('status'),
           eb.val(now).as('due_at'),
@@ -86,7 +86,7 @@ const insertLive = prepared<
           eb.val(history).as('history'),
           eb.val(now).as('started_at'),
           eb.val(now).as('updated_at'),
-          cell<0 | 1>(8).as('outlives'),
+          cell<0 | 1>(8, 'integer').as('outlives'),
         ]),
     ),
 )
@@ -100,11 +100,11 @@ const putEntries = prepared<{ json: string; now: number }, unknown>((db, { json,
       eb
         .selectFrom(rowsOf(json))
         .select([
-          cell<string>(3).as('contact_id'),
-          cell<string>(1).as('automation_id'),
-          cell<number>(6).as('runs'),
+          cell(3, 'text').as('contact_id'),
+          cell(1, 'text').as('automation_id'),
+          cell(6, 'integer').as('runs'),
           eb.val(now).as('last_started_at'),
-          cell<string | null>(7).as('starts'),
+          cell<string | null>(7, 'text').as('starts'),
         ])
         .where(sql<boolean>`true`),
     )
@@ -126,9 +126,9 @@ export const insertListens = prepared<{ json: string }, unknown>((db, { json }) 
       eb
         .selectFrom(rowsOf(json))
         .select([
-          cell<string>(0).as('contact_id'),
-          cell<string>(1).as('event'),
-          cell<string>(2).as('run_id'),
+          cell(0, 'text').as('contact_id'),
+          cell(1, 'text').as('event'),
+          cell(2, 'text').as('run_id'),
         ]),
     ),
 )

@@ -46,7 +46,7 @@ const liveOf = prepared<{ contactIds: string }, LiveRun>((db, { contactIds }) =>
   db
     .selectFrom('automation_live')
     .select(['contact_id as contactId', 'automation_id as automationId', 'version'])
-    .where('contact_id', 'in', idsOf(contactIds)),
+    .where('contact_id', 'in', idsOf(contactIds, 'text')),
 )
 
 /** Whether as many runs of all accounts are live as may be. */

@@ -110,5 +110,5 @@ const eventsAmong = prepared<{ ids: string }, EventColumns>((db, { ids }) =>
   db
     .selectFrom('automation_events')
     .select(['id', 'name', 'payload', 'at'])
-    .where('id', 'in', idsOf(ids)),
+    .where('id', 'in', idsOf(ids, 'integer')),
 )

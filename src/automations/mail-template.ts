@@ -163,5 +163,5 @@ const bodiesAmong = prepared<{ ids: string }, { id: string; bodyId: number | nul
     db
       .selectFrom('template_versions')
       .select(['id', 'body_id as bodyId'])
-      .where('id', 'in', idsOf(ids)),
+      .where('id', 'in', idsOf(ids, 'text')),
 )

@@ -154,27 +154,27 @@ const insertEmails = prepared<Rows, unknown>((db, { json, accountId, now }) =>
       eb
         .selectFrom(rowsOf(json))
         .select([
-          cell<string>(0).as('id'),
+          cell(0, 'text').as('id'),
           eb.val(accountId).as('account_id'),
-          cell<string>(1).as('domain_id'),
-          cell<number>(2).as('body_id'),
-          cell<string>(3).as('from_header'),
-          cell<string>(4).as('to_list'),
-          cell<string | null>(5).as('reply_to'),
-          cell<string>(6).as('subject'),
-          cell<'marketing'>(7).as('type'),
-          cell<string | null>(8).as('topic_id'),
+          cell(1, 'text').as('domain_id'),
+          cell(2, 'integer').as('body_id'),
+          cell(3, 'text').as('from_header'),
+          cell(4, 'text').as('to_list'),
+          cell<string | null>(5, 'text').as('reply_to'),
+          cell(6, 'text').as('subject'),
+          cell<'marketing'>(7, 'text').as('type'),
+          cell<string | null>(8, 'text').as('topic_id'),
           sql<'queued'>`'queued'`.as('status'),
-          cell<string>(9).as('message_id'),
+          cell(9, 'text').as('message_id'),
           sql<'primary'>`'primary'`.as('provider'),
           eb.lit(1).as('waiting'),
           eb.lit(0).as('delivered'),
           eb.lit(0).as('bounced'),
           eb.lit(0).as('failed'),
           eb.val(now).as('created_at'),
-          cell<number>(10).as('automation_step_id'),
-          cell<string | null>(11).as('extras'),
-          cell<string>(12).as('template'),
+          cell(10, 'integer').as('automation_step_id'),
+          cell<string | null>(11, 'text').as('extras'),
+          cell(12, 'text').as('template'),
         ]),
     ),
 )
@@ -186,6 +186,6 @@ const insertMerges = prepared<{ json: string }, unknown>((db, { json }) =>
     .expression((eb) =>
       eb
         .selectFrom(rowsOf(json))
-        .select([cell<string>(0).as('email_id'), cell<string>(1).as('variables')]),
+        .select([cell(0, 'text').as('email_id'), cell(1, 'text').as('variables')]),
     ),
 )

@@ -213,12 +213,12 @@ const moveLive = prepared<
     .set((eb) => ({
       version,
       outlives,
-      step_id: cell<number>(1),
-      history: cell<string>(2),
+      step_id: cell(1, 'integer'),
+      history: cell(2, 'text'),
       seq: eb('seq', '+', 1),
       updated_at: now,
     }))
-    .where('automation_live.id', '=', cell<string>(0)),
+    .where('automation_live.id', '=', cell(0, 'text')),
 )
 
 /** Exit rules and the goal are those of the new version. */
@@ -239,6 +239,6 @@ const forgetListens = prepared<{ json: string }, unknown>((db, { json }) =>
   db
     .deleteFrom('automation_listens')
     // The key begins with the contact.
-    .where('contact_id', 'in', (eb) => eb.selectFrom(rowsOf(json)).select(cell<string>(0).as('c')))
-    .where('run_id', 'in', (eb) => eb.selectFrom(rowsOf(json)).select(cell<string>(1).as('r'))),
+    .where('contact_id', 'in', (eb) => eb.selectFrom(rowsOf(json)).select(cell(0, 'text').as('c')))
+    .where('run_id', 'in', (eb) => eb.selectFrom(rowsOf(json)).select(cell(1, 'text').as('r'))),
 )

@@ -94,7 +94,7 @@ const keysAmong = prepared<{ accountId: string; keys: string; since: number }, K
       .selectFrom('idempotency_keys')
       .select(['key', 'fingerprint', 'response'])
       .where('account_id', '=', accountId)
-      .where('key', 'in', idsOf(keys))
+      .where('key', 'in', idsOf(keys, 'text'))
       .where('created_at', '>', since),
 )
 

@@ -167,7 +167,7 @@ async function withSteps(read: Read, rows: readonly RunColumns[]): Promise<Run[]
       : await read
           .selectFrom('automation_steps')
           .select(['id', 'key'])
-          .where('id', 'in', idsIn([...ids]))
+          .where('id', 'in', idsIn([...ids], 'integer'))
           .execute()
   const keys = new Map(steps.map(({ id, key }) => [id, key]))
   return rows.map((row, place) => ({

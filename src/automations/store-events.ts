@@ -68,14 +68,14 @@ const trimmedAtOnce = 50
 const crowded = prepared<{ json: string }, { contactId: string; name: string }>((db, { json }) =>
   db
     .selectFrom(rowsOf(json))
-    .select([cell<string>(0).as('contactId'), cell<string>(1).as('name')])
+    .select([cell(0, 'text').as('contactId'), cell(1, 'text').as('name')])
     .where((eb) =>
       eb.exists(
         eb
           .selectFrom('automation_events')
           .select('id')
-          .where('contact_id', '=', cell<string>(0))
-          .where('name', '=', cell<string>(1))
+          .where('contact_id', '=', cell(0, 'text'))
+          .where('name', '=', cell(1, 'text'))
           .orderBy('id', 'desc')
           .limit(1)
           .offset(eb.lit(maxKept + trimmedAtOnce - 1)),
@@ -100,7 +100,7 @@ const trim = prepared<{ contactId: string; name: string; needed: string }, unkno
           .limit(1)
           .offset(eb.lit(maxKept)),
       )
-      .where('id', 'not in', idsOf(needed)),
+      .where('id', 'not in', idsOf(needed, 'integer')),
 )
 
 const liveOf = prepared<{ contactId: string }, LiveRow>((db, { contactId }) =>
@@ -120,14 +120,14 @@ const insertEvents = prepared<{ json: string; accountId: string; now: number }, 
         eb
           .selectFrom(rowsOf(json))
           .select([
-            cell<number>(0).as('id'),
+            cell(0, 'integer').as('id'),
             eb.val(accountId).as('account_id'),
-            cell<string>(1).as('contact_id'),
-            cell<string>(2).as('name'),
-            cell<string | null>(3).as('payload'),
+            cell(1, 'text').as('contact_id'),
+            cell(2, 'text').as('name'),
+            cell<string | null>(3, 'text').as('payload'),
             eb.val(now).as('at'),
-            cell<number | null>(4).as('occurred_at'),
-            cell<number>(5).as('depth'),
+            cell<number | null>(4, 'integer').as('occurred_at'),
+            cell(5, 'integer').as('depth'),
           ]),
       ),
 )

@@ -102,7 +102,7 @@ const sameAs = prepared<{ json: string }, Same>((db, { json }) =>
   db
     .selectFrom(rowsOf(json))
     .innerJoin('automation_live as live', (join) =>
-      join.on('live.id', '=', cell<string>(0)).on('live.seq', '=', cell<number>(1)),
+      join.on('live.id', '=', cell(0, 'text')).on('live.seq', '=', cell(1, 'integer')),
     )
     .innerJoin('automations', 'automations.id', 'live.automation_id')
     .where('live.held_at', 'is', null)
@@ -145,11 +145,11 @@ const overtaken = prepared<{ json: string }, { id: string }>((db, { json }) =>
     .selectFrom(rowsOf(json))
     .innerJoin('automation_events as events', (join) =>
       join
-        .on('events.contact_id', '=', cell<string>(1))
-        .on('events.name', '=', cell<string>(2))
-        .on('events.id', '>', cell<number>(3)),
+        .on('events.contact_id', '=', cell(1, 'text'))
+        .on('events.name', '=', cell(2, 'text'))
+        .on('events.id', '>', cell(3, 'integer')),
     )
-    .select(cell<string>(0).as('id'))
+    .select(cell(0, 'text').as('id'))
     .distinct(),
 )
 

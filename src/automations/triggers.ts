@@ -153,7 +153,7 @@ export const triggersOf = prepared<{ accountId: string; names: string }, Trigger
     db
       .selectFrom(rowsOf(names))
       .innerJoin('automation_triggers as triggers', (join) =>
-        join.on('triggers.account_id', '=', accountId).on('triggers.event', '=', cell<string>(0)),
+        join.on('triggers.account_id', '=', accountId).on('triggers.event', '=', cell(0, 'text')),
       )
       .innerJoin('automations', 'automations.id', 'triggers.automation_id')
       .select(['triggers.event', 'automation_id as automationId', 'triggers.version', 'name'])
@@ -168,8 +168,8 @@ const liveAmong = prepared<
     .selectFrom(rowsOf(pairs))
     .innerJoin('automation_live as live', (join) =>
       join
-        .on('live.contact_id', '=', cell<string>(0))
-        .on('live.automation_id', '=', cell<string>(1)),
+        .on('live.contact_id', '=', cell(0, 'text'))
+        .on('live.automation_id', '=', cell(1, 'text')),
     )
     .select(['live.id', 'contact_id as contactId', 'automation_id as automationId']),
 )
@@ -182,8 +182,8 @@ const entriesAmong = prepared<
     .selectFrom(rowsOf(pairs))
     .innerJoin('automation_entries as entries', (join) =>
       join
-        .on('entries.contact_id', '=', cell<string>(0))
-        .on('entries.automation_id', '=', cell<string>(1)),
+        .on('entries.contact_id', '=', cell(0, 'text'))
+        .on('entries.automation_id', '=', cell(1, 'text')),
     )
     .select(['contact_id as contactId', 'automation_id as automationId', 'runs'])
     .select(['last_started_at as lastStartedAt', 'starts']),

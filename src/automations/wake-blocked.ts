@@ -80,7 +80,7 @@ const makeDue = prepared<{ json: string; now: number }, UpdateResult>((db, { jso
     .updateTable('automation_live')
     .from(rowsOf(json))
     .set((eb) => ({ due_at: now, seq: eb('seq', '+', 1) }))
-    .where('automation_live.id', '=', cell<string>(0))
+    .where('automation_live.id', '=', cell(0, 'text'))
     .where('blocked', 'is not', null)
     .where('held_at', 'is', null)
     // Sooner ones stay in their order.

@@ -91,23 +91,23 @@ const moveLive = prepared<{ json: string; now: number }, UpdateResult>((db, { js
     .updateTable('automation_live')
     .from(rowsOf(json))
     .set((eb) => ({
-      step_id: cell<number>(1),
-      due_at: cell<number>(2),
-      status: cell<'running' | 'waiting'>(3),
-      history: cell<string>(4),
-      heard: cell<string | null>(5),
-      waits: cell<string | null>(6),
-      wait_event: cell<string | null>(7),
-      entered_at: cell<number | null>(8),
-      blocked: cell<string | null>(9),
-      steps: cell<number>(10),
-      mails: cell<number>(11),
+      step_id: cell(1, 'integer'),
+      due_at: cell(2, 'integer'),
+      status: cell<'running' | 'waiting'>(3, 'text'),
+      history: cell(4, 'text'),
+      heard: cell<string | null>(5, 'text'),
+      waits: cell<string | null>(6, 'text'),
+      wait_event: cell<string | null>(7, 'text'),
+      entered_at: cell<number | null>(8, 'integer'),
+      blocked: cell<string | null>(9, 'text'),
+      steps: cell(10, 'integer'),
+      mails: cell(11, 'integer'),
       woken_by: null,
       attempts: 0,
       seq: eb('seq', '+', 1),
       updated_at: now,
     }))
-    .where('automation_live.id', '=', cell<string>(0)),
+    .where('automation_live.id', '=', cell(0, 'text')),
 )
 
 /** Runs that did not go: of automations that are paused or archived, and those that broke. */
@@ -163,13 +163,13 @@ const waitFor = prepared<{ json: string; now: number }, UpdateResult>((db, { jso
     .updateTable('automation_live')
     .from(rowsOf(json))
     .set((eb) => ({
-      due_at: cell<number>(1),
-      blocked: cell<string>(2),
+      due_at: cell(1, 'integer'),
+      blocked: cell(2, 'text'),
       status: 'waiting' as const,
       seq: eb('seq', '+', 1),
       updated_at: now,
     }))
-    .where('automation_live.id', '=', cell<string>(0)),
+    .where('automation_live.id', '=', cell(0, 'text')),
 )
 
 /** Why a run is held whose automation is paused. */
@@ -181,10 +181,10 @@ export const putOff = prepared<{ json: string; now: number; faults: number }, Up
       .updateTable('automation_live')
       .from(rowsOf(json))
       .set((eb) => ({
-        due_at: cell<number>(1),
+        due_at: cell(1, 'integer'),
         attempts: eb('attempts', '+', faults),
         seq: eb('seq', '+', 1),
         updated_at: now,
       }))
-      .where('automation_live.id', '=', cell<string>(0)),
+      .where('automation_live.id', '=', cell(0, 'text')),
 )

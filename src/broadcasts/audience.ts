@@ -146,6 +146,6 @@ const onList = prepared<{ accountId: string; listId: string; json: string }, { m
       .innerJoin('list_members', 'list_members.contact_id', 'contacts.id')
       .select((eb) => eb.fn.countAll<number>().as('members'))
       .where('account_id', '=', accountId)
-      .where('address', 'in', idsOf(json))
+      .where('address', 'in', idsOf(json, 'text'))
       .where('list_id', '=', listId),
 )

@@ -77,7 +77,7 @@ const mailsOf = prepared<{ emailIds: string }, CampaignMail>((db, { emailIds }) 
     .selectFrom('emails')
     .select(['id', 'opened_at as openedAt', 'clicked_at as clickedAt'])
     .select((eb) => eb.ref('broadcast_id').$notNull().as('broadcastId'))
-    .where('id', 'in', idsOf(emailIds))
+    .where('id', 'in', idsOf(emailIds, 'text'))
     .where('broadcast_id', 'is not', null),
 )
 

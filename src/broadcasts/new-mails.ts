@@ -80,18 +80,18 @@ const insertEmails = prepared<NewEmails, unknown>((db, values) =>
       eb
         .selectFrom(rowsOf(values.json))
         .select([
-          cell<string>(0).as('id'),
+          cell(0, 'text').as('id'),
           eb.val(values.accountId).as('account_id'),
           eb.val(values.domainId).as('domain_id'),
           eb.val(values.bodyId).as('body_id'),
           eb.val(values.from).as('from_header'),
-          cell<string>(1).as('to_list'),
+          cell(1, 'text').as('to_list'),
           eb.val(values.replyTo).as('reply_to'),
-          cell<string>(2).as('subject'),
+          cell(2, 'text').as('subject'),
           eb.val('marketing').as('type'),
           eb.val(values.topicId).as('topic_id'),
           eb.val('queued').as('status'),
-          cell<string>(3).as('message_id'),
+          cell(3, 'text').as('message_id'),
           eb.val('primary').as('provider'),
           eb.lit(1).as('waiting'),
           eb.lit(0).as('delivered'),

@@ -92,7 +92,7 @@ async function newsOf(
   fresh: ReadonlySet<string>,
 ): Promise<ContactNews[]> {
   const rows = await contactsOf(tx, accountId)
-    .where('contacts.id', 'in', idsOf(JSON.stringify([...joined])))
+    .where('contacts.id', 'in', idsOf(JSON.stringify([...joined]), 'text'))
     // The order of the file, as ids rise.
     .orderBy('contacts.id')
     .execute()
@@ -151,7 +151,7 @@ const knownRows = prepared<
     )
     .select(['contacts.id', 'address', 'list_members.list_id as listed'])
     .where('account_id', '=', accountId)
-    .where('address', 'in', idsOf(keys)),
+    .where('address', 'in', idsOf(keys, 'text')),
 )
 
 /** `json`: arrays of id, address and the cells. Answers with the ids of those that are new. */
@@ -174,13 +174,13 @@ const insertContacts = prepared<{ json: string; accountId: string; now: number }
         eb
           .selectFrom(rowsOf(json))
           .select([
-            cell<string>(0).as('id'),
-            cell<string>(1).as('address'),
-            cell<string>(2).as('email'),
-            cell<string | null>(3).as('first_name'),
-            cell<string | null>(4).as('last_name'),
-            cell<string | null>(5).as('phone'),
-            cell<string | null>(6).as('metadata'),
+            cell(0, 'text').as('id'),
+            cell(1, 'text').as('address'),
+            cell(2, 'text').as('email'),
+            cell<string | null>(3, 'text').as('first_name'),
+            cell<string | null>(4, 'text').as('last_name'),
+            cell<string | null>(5, 'text').as('phone'),
+            cell<string | null>(6, 'text').as('metadata'),
             eb.val(accountId).as('account_id'),
             eb.val(now).as('created_at'),
           ])
@@ -204,10 +204,10 @@ const insertMembers = prepared<
         .selectFrom(rowsOf(json))
         .select([
           eb.val(listId).as('list_id'),
-          cell<string>(0).as('contact_id'),
+          cell(0, 'text').as('contact_id'),
           eb.val(now).as('added_at'),
           eb.val(importId).as('import_id'),
-          cell<number>(1).as('line'),
+          cell(1, 'integer').as('line'),
         ]),
     ),
 )

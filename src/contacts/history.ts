@@ -24,7 +24,7 @@ export async function keepOrigins(
 ): Promise<void> {
   const rows = await origins(tx)
     .where('list_members.list_id', '=', listId)
-    .where('list_members.contact_id', 'in', idsIn(contactIds))
+    .where('list_members.contact_id', 'in', idsIn(contactIds, 'text'))
     .execute()
   for (const row of rows) await recordConsent(tx, row.account_id, row.address, toEvent(row))
 }

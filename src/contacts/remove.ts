@@ -162,7 +162,7 @@ function takeSlice(
     await tx
       .deleteFrom('list_members')
       .where('list_id', '=', listId)
-      .where('contact_id', 'in', idsIn(ids))
+      .where('contact_id', 'in', idsIn(ids, 'text'))
       .execute()
     await deleteListless(tx, accountId, ids, clock.now())
     if (ids.length === perWrite) return false
@@ -175,7 +175,7 @@ function takeSlice(
 async function deleteListless(tx: Tx, accountId: string, ids: readonly string[], now: number) {
   const deleted = await tx
     .deleteFrom('contacts')
-    .where('id', 'in', idsIn(ids))
+    .where('id', 'in', idsIn(ids, 'text'))
     .where((eb) =>
       eb.not(
         eb.exists(

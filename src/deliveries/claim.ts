@@ -111,8 +111,10 @@ const firstOfEach = prepared<{ wants: string; now: number }, Claimed & { place: 
     compile: () =>
       sql<Claimed & { place: number }>`
         with recursive first(place, lane, class, account, most, n, id) as (
-          select ${cell(0)}, ${cell(1)}, ${cell(2)}, ${cell(3)}, ${cell(4)}, 1, (
-            select id from queue where lane = ${cell(1)} and class = ${cell(2)} and account_id = ${cell(3)}
+          select ${cell(0, 'integer')}, ${cell(1, 'text')}, ${cell(2, 'integer')}, ${cell(3, 'text')},
+            ${cell(4, 'integer')}, 1, (
+            select id from queue where lane = ${cell(1, 'text')}
+              and class = ${cell(2, 'integer')} and account_id = ${cell(3, 'text')}
             order by due_at, id limit 1)
           from ${rowsOf(wants)}
           union all
@@ -151,7 +153,7 @@ const leaseRows = prepared<{ ids: string; thread: number; until: number }, { id:
     db
       .updateTable('queue')
       .set({ lease: thread, due_at: until })
-      .where('id', 'in', idsOf(ids))
+      .where('id', 'in', idsOf(ids, 'integer'))
       .returning('id'),
 )
 
@@ -159,7 +161,7 @@ const markSending = prepared<{ emailIds: string }, UpdateResult>((db, { emailIds
   db
     .updateTable('emails')
     .set({ status: 'sending' })
-    .where('id', 'in', idsOf(emailIds))
+    .where('id', 'in', idsOf(emailIds, 'text'))
     .where('status', 'in', ['queued', 'scheduled']),
 )
 

@@ -37,7 +37,7 @@ export async function readTranscripts(
   return await read
     .selectFrom('deferred_transcripts')
     .select(['delivery_id as deliveryId', 'at', 'transcript'])
-    .where('delivery_id', 'in', idsIn(deliveryIds))
+    .where('delivery_id', 'in', idsIn(deliveryIds, 'integer'))
     .orderBy('delivery_id')
     .orderBy('at')
     .limit(limit)
@@ -64,7 +64,7 @@ export const lastSaid = (delivery: EndedDelivery | WaitingDelivery) =>
 
 /** `ids`: the deliveries' as JSON. */
 export const forgetDeferred = prepared<{ ids: string }, DeleteResult>((db, { ids }) =>
-  db.deleteFrom('deferred_transcripts').where('delivery_id', 'in', idsOf(ids)),
+  db.deleteFrom('deferred_transcripts').where('delivery_id', 'in', idsOf(ids, 'integer')),
 )
 
 const insertTranscript = prepared<Said, InsertResult>((db, { id, at, transcript }) =>

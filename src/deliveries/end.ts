@@ -65,7 +65,7 @@ export async function cancelDeliveries(tx: Tx, emailId: string, now: number): Pr
 export async function cancelWaiting(tx: Tx, ids: readonly number[], now: number): Promise<Changes> {
   const ended = await tx
     .deleteFrom('queue')
-    .where('id', 'in', idsIn(ids))
+    .where('id', 'in', idsIn(ids, 'integer'))
     .where(({ not }) => not(isInFlight(now)))
     .returning(['id', 'email_id as emailId', 'recipient', 'attempts', 'last_reply'])
     .returning('last_transcript')
@@ -82,7 +82,14 @@ export async function cancelWaiting(tx: Tx, ids: readonly number[], now: number)
   await tx
     .updateTable('emails')
     .set({ status: 'cancelled', waiting: 0 })
-    .where('id', 'in', idsIn(ended.map(({ emailId }) => emailId)))
+    .where(
+      'id',
+      'in',
+      idsIn(
+        ended.map(({ emailId }) => emailId),
+        'text',
+      ),
+    )
     .execute()
   return await counted(tx, ids, ended.length, now)
 }
@@ -108,7 +115,7 @@ export async function fail(
 ): Promise<number> {
   const ended = await tx
     .deleteFrom('queue')
-    .where('id', 'in', idsIn(ids))
+    .where('id', 'in', idsIn(ids, 'integer'))
     .where(({ not }) => not(isInFlight(now)))
     .returning(['id', 'email_id', 'account_id', 'class', 'recipient', 'attempts'])
     .returning(['last_reply', 'last_transcript'])

@@ -77,15 +77,15 @@ const insertRows = prepared<{ json: string; accountId: string; dueAt: number }, 
         eb
           .selectFrom(rowsOf(json))
           .select([
-            cell<number>(0).as('id'),
-            cell<string>(1).as('email_id'),
+            cell(0, 'integer').as('id'),
+            cell(1, 'text').as('email_id'),
             eb.val(accountId).as('account_id'),
-            cell<string>(2).as('recipient'),
-            cell<string>(3).as('lane'),
-            cell<QueueClass>(4).as('class'),
+            cell(2, 'text').as('recipient'),
+            cell(3, 'text').as('lane'),
+            cell<QueueClass>(4, 'integer').as('class'),
             eb.val(dueAt).as('due_at'),
             eb.lit(0).as('attempts'),
-            cell<number>(5).as('expires_at'),
+            cell(5, 'integer').as('expires_at'),
           ]),
       ),
 )

@@ -21,7 +21,7 @@ export async function hold(
       due_at: never,
       lease: null,
     })
-    .where('id', 'in', idsIn(ids))
+    .where('id', 'in', idsIn(ids, 'integer'))
     .where('held_at', 'is', null)
     .where(({ not }) => not(isInFlight(now)))
     .executeTakeFirst()
@@ -46,7 +46,7 @@ export async function release(
       held_reason: null,
       held_due_at: null,
     })
-    .where('id', 'in', idsIn(ids))
+    .where('id', 'in', idsIn(ids, 'integer'))
     .where('held_at', 'is not', null)
     .executeTakeFirst()
   return counted(tx, ids, numUpdatedRows, now)
@@ -64,7 +64,7 @@ export async function retry(
   const { numUpdatedRows } = await tx
     .updateTable('queue')
     .set({ due_at: now, lease: null })
-    .where('id', 'in', idsIn(ids))
+    .where('id', 'in', idsIn(ids, 'integer'))
     .where('attempts', '>', 0)
     .where('held_at', 'is', null)
     .where(({ not }) => not(isInFlight(now)))
@@ -90,7 +90,7 @@ export async function counted(
   const { inFlight } = await tx
     .selectFrom('queue')
     .select((eb) => eb.fn.countAll<number>().as('inFlight'))
-    .where('id', 'in', idsIn(ids))
+    .where('id', 'in', idsIn(ids, 'integer'))
     .where(isInFlight(now))
     .executeTakeFirstOrThrow()
   return { changed: Number(changed), inFlight }

@@ -43,7 +43,14 @@ export async function holdOverdue({
     const rows = await store.read
       .selectFrom('queue')
       .select(['id', 'due_at'])
-      .where('email_id', 'in', idsIn(free.map(({ id }) => id)))
+      .where(
+        'email_id',
+        'in',
+        idsIn(
+          free.map(({ id }) => id),
+          'text',
+        ),
+      )
       .where('attempts', '=', 0)
       // One that was held and released has a later time than its mail.
       .where('due_at', '<', now - maxOverdueMs)

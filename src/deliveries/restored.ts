@@ -41,7 +41,7 @@ export async function holdRestored(
       await tx
         .updateTable('queue')
         .set({ lease: null, due_at: now })
-        .where('id', 'in', idsIn(ids))
+        .where('id', 'in', idsIn(ids, 'integer'))
         .where('lease', 'is not', null)
         .execute()
       return await hold(tx, ids, { reason, now })

@@ -35,7 +35,7 @@ type QueueQuery<O> = SelectQueryBuilder<Tables, 'queue', O>
 /** Narrows a query on `queue` (which may join other tables) to what the filter means. */
 export function fitting<O, Q extends QueueQuery<O>>(query: Q, filter: QueueFilter): Q {
   let q: QueueQuery<O> = query
-  if (filter.ids !== undefined) q = q.where('queue.id', 'in', idsIn(filter.ids))
+  if (filter.ids !== undefined) q = q.where('queue.id', 'in', idsIn(filter.ids, 'integer'))
   if (filter.emailId !== undefined) q = q.where('queue.email_id', '=', filter.emailId)
   if (filter.accountId !== undefined) q = q.where('queue.account_id', '=', filter.accountId)
   if (filter.lane !== undefined) q = q.where('queue.lane', '=', filter.lane)
@@ -71,7 +71,7 @@ export async function lanesOf(read: Read, ids: readonly number[]): Promise<strin
     .selectFrom('queue')
     .select('lane')
     .distinct()
-    .where('id', 'in', idsIn(ids))
+    .where('id', 'in', idsIn(ids, 'integer'))
     .where('held_at', 'is', null)
     .execute()
   return rows.map(({ lane }) => lane)

@@ -129,11 +129,19 @@ interface Leased {
 }
 
 const deleteLeased = prepared<Leased, { id: number }>((db, { ids, thread }) =>
-  db.deleteFrom('queue').where('id', 'in', idsOf(ids)).where('lease', '=', thread).returning('id'),
+  db
+    .deleteFrom('queue')
+    .where('id', 'in', idsOf(ids, 'integer'))
+    .where('lease', '=', thread)
+    .returning('id'),
 )
 
 const leasedAmong = prepared<Leased, { id: number }>((db, { ids, thread }) =>
-  db.selectFrom('queue').select('id').where('id', 'in', idsOf(ids)).where('lease', '=', thread),
+  db
+    .selectFrom('queue')
+    .select('id')
+    .where('id', 'in', idsOf(ids, 'integer'))
+    .where('lease', '=', thread),
 )
 
 interface SettledMail {
@@ -153,7 +161,7 @@ const settledMails = prepared<{ emailIds: string }, SettledMail>((db, { emailIds
   db
     .selectFrom('emails')
     .select(['id', 'sent_at as sentAt', 'automation_step_id as stepId'])
-    .where('id', 'in', idsOf(emailIds)),
+    .where('id', 'in', idsOf(emailIds, 'text')),
 )
 
 function toRow(settlement: Settlement, now: number): DeliveryRow {
@@ -230,7 +238,7 @@ const noCounts = (): Counts => ({
 })
 
 /** When the first attempt of a batch at a mail began; null when there was none. */
-const sentAt = cell<number | null>(1)
+const sentAt = cell<number | null>(1, 'integer')
 
 /** `rows`: mails that all of it is added to, each with its `sentAt`. */
 const addOutcomes = prepared<Counts & { rows: string }, UpdateResult>((db, counts) =>
@@ -254,7 +262,7 @@ const addOutcomes = prepared<Counts & { rows: string }, UpdateResult>((db, count
         when delivered + ${counts.delivered} > 0 then 'delivered'
         else 'suppressed' end`,
     })
-    .where('emails.id', '=', cell<string>(0)),
+    .where('emails.id', '=', cell(0, 'text')),
 )
 
 /**

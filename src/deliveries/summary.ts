@@ -67,7 +67,7 @@ export async function summarise(
   const names = longest.map(({ lane }) => lane)
   const byLane = await standing
     .select('lane')
-    .where('lane', 'in', idsIn(names))
+    .where('lane', 'in', idsIn(names, 'text'))
     .groupBy('lane')
     .execute()
   byLane.sort((a, b) => names.indexOf(a.lane) - names.indexOf(b.lane))
@@ -103,10 +103,10 @@ export async function summarise(
 function isStopped({ all, marketing }: Awaited<ReturnType<typeof stoppedAccounts>>) {
   const notTransactional = sql<boolean>`class <> ${queueClass.transactional}`
   const parts = [
-    ...(all.length === 0 ? [] : [sql<boolean>`account_id in ${idsIn(all)}`]),
+    ...(all.length === 0 ? [] : [sql<boolean>`account_id in ${idsIn(all, 'text')}`]),
     ...(marketing.length === 0
       ? []
-      : [sql<boolean>`(${notTransactional} and account_id in ${idsIn(marketing)})`]),
+      : [sql<boolean>`(${notTransactional} and account_id in ${idsIn(marketing, 'text')})`]),
   ]
   return parts.length === 0 ? sql<boolean>`0` : sql<boolean>`(${sql.join(parts, sql` or `)})`
 }

@@ -89,5 +89,5 @@ export const mailsFrom = (read: Read, domainId: string, emailIds: readonly strin
   read
     .selectFrom('emails')
     .select('id')
-    .where('id', 'in', idsIn([...new Set(emailIds)]))
+    .where('id', 'in', idsIn([...new Set(emailIds)], 'text'))
     .where('domain_id', '=', domainId)

@@ -199,7 +199,7 @@ const keysOf = (read: Read, domainIds: readonly string[]) =>
   read
     .selectFrom('dkim_keys')
     .selectAll()
-    .where('domain_id', 'in', idsIn(domainIds))
+    .where('domain_id', 'in', idsIn(domainIds, 'text'))
     .orderBy('algorithm', 'desc')
     .execute()
 

@@ -79,7 +79,7 @@ export async function candidates(
     const own = messageId === undefined ? undefined : mailOfMessageId(messageId)
     if (own !== undefined && own <= through && own >= since && own < until) ids.push(own)
     // Another account's, of the same hash, counts as one that does not fit: fewer would mean the end.
-    const entered = await mails.where('emails.id', 'in', idsIn(ids)).execute()
+    const entered = await mails.where('emails.id', 'in', idsIn(ids, 'text')).execute()
     return [...recent, ...entered.sort((a, b) => (a.id < b.id ? 1 : -1))]
   }
   if (tag !== undefined) {

@@ -111,10 +111,10 @@ const insertTagRows = prepared<{ json: string }, unknown>((db, { json }) =>
       eb
         .selectFrom(rowsOf(json))
         .select([
-          cell<string>(0).as('account_id'),
-          cell<string>(1).as('name'),
-          cell<string>(2).as('value'),
-          cell<string>(3).as('email_id'),
+          cell(0, 'text').as('account_id'),
+          cell(1, 'text').as('name'),
+          cell(2, 'text').as('value'),
+          cell(3, 'text').as('email_id'),
         ]),
     ),
 )

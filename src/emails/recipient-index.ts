@@ -186,9 +186,9 @@ const deleteEntries = prepared<{ json: string }, unknown>((db, { json }) =>
       'in',
       selectFrom(rowsOf(json))
         .select([
-          cell<number>(0).as('day'),
-          cell<number>(1).as('key'),
-          cell<string>(2).as('email_id'),
+          cell(0, 'integer').as('day'),
+          cell(1, 'integer').as('key'),
+          cell(2, 'text').as('email_id'),
         ])
         .$asTuple('day', 'key', 'email_id'),
     ),
@@ -203,9 +203,9 @@ const insertEntries = prepared<{ json: string }, unknown>((db, { json }) =>
       eb
         .selectFrom(rowsOf(json))
         .select([
-          cell<number>(0).as('day'),
-          cell<number>(1).as('key'),
-          cell<string>(2).as('email_id'),
+          cell(0, 'integer').as('day'),
+          cell(1, 'integer').as('key'),
+          cell(2, 'text').as('email_id'),
         ])
         .where(eb.lit(true)),
     )

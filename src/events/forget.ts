@@ -32,7 +32,7 @@ export function makeForgetEvents(deps: ForgetDeps, retentions: Retentions) {
         .orderBy('id')
         .limit(limit)
         .execute(),
-    remove: (tx, ids) => tx.deleteFrom('events').where('id', 'in', idsIn(ids)).execute(),
+    remove: (tx, ids) => tx.deleteFrom('events').where('id', 'in', idsIn(ids, 'integer')).execute(),
   }
   return makeForgetOld(deps, rows, retentions)
 }

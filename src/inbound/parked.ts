@@ -68,7 +68,7 @@ export async function retryParkedReports(tx: Tx, ids?: readonly number[]): Promi
     .updateTable('inbound_spool')
     .set({ fault: null })
     .where('parked_at', 'is not', null)
-    .$if(ids !== undefined, (query) => query.where('id', 'in', idsIn(ids ?? [])))
+    .$if(ids !== undefined, (query) => query.where('id', 'in', idsIn(ids ?? [], 'integer')))
     .executeTakeFirstOrThrow()
   return Number(numUpdatedRows)
 }
@@ -78,7 +78,7 @@ export async function discardParkedReports(tx: Tx, ids?: readonly number[]): Pro
   const { numDeletedRows } = await tx
     .deleteFrom('inbound_spool')
     .where('parked_at', 'is not', null)
-    .$if(ids !== undefined, (query) => query.where('id', 'in', idsIn(ids ?? [])))
+    .$if(ids !== undefined, (query) => query.where('id', 'in', idsIn(ids ?? [], 'integer')))
     .executeTakeFirstOrThrow()
   return Number(numDeletedRows)
 }

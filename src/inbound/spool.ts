@@ -98,7 +98,14 @@ export async function openSpool(
       const rows = await store.read
         .selectFrom('inbound_spool')
         .selectAll()
-        .where('id', 'in', idsIn(due.map(({ id }) => id)))
+        .where(
+          'id',
+          'in',
+          idsIn(
+            due.map(({ id }) => id),
+            'integer',
+          ),
+        )
         .execute()
       const found = new Map(rows.map((row) => [row.id, row]))
       return due.flatMap(({ id, network }) => {

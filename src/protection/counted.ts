@@ -77,7 +77,7 @@ async function remotesOf(tx: Tx, events: readonly MailEvent[]) {
 }
 
 const answeredBy = prepared<{ ids: string }, Pick<DeliveryRow, 'id' | 'remote'>>((db, { ids }) =>
-  db.selectFrom('deliveries').select(['id', 'remote']).where('id', 'in', idsOf(ids)),
+  db.selectFrom('deliveries').select(['id', 'remote']).where('id', 'in', idsOf(ids, 'integer')),
 )
 
 /** As counters of the account. */

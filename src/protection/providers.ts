@@ -161,13 +161,13 @@ const addToKnown = prepared<{ rows: string }, { provider: string }>((db, { rows 
     .updateTable('protection_providers')
     .from(rowsOf(rows))
     .set({
-      recipients: sql`recipients + ${cell(3)}`,
-      bounces: sql`bounces + ${cell(4)}`,
-      complaints: sql`complaints + ${cell(5)}`,
+      recipients: sql`recipients + ${cell(3, 'integer')}`,
+      bounces: sql`bounces + ${cell(4, 'integer')}`,
+      complaints: sql`complaints + ${cell(5, 'integer')}`,
     })
-    .where('account_id', '=', cell<string>(0))
-    .where('day', '=', cell<number>(1))
-    .where('provider', '=', cell<string>(2))
+    .where('account_id', '=', cell(0, 'text'))
+    .where('day', '=', cell(1, 'integer'))
+    .where('provider', '=', cell(2, 'text'))
     .returning('provider'),
 )
 

@@ -128,7 +128,7 @@ async function bodiesOf(
 }
 
 const countedAmong = prepared<{ ids: string }, { id: number }>((db, { ids }) =>
-  db.selectFrom('body_uses').select('body_id as id').where('body_id', 'in', idsOf(ids)),
+  db.selectFrom('body_uses').select('body_id as id').where('body_id', 'in', idsOf(ids, 'integer')),
 )
 
 async function hashOf(read: Read, accountId: string, id: number): Promise<string | null> {
@@ -181,7 +181,7 @@ const withHash = prepared<{ hashes: string }, { id: number; hash: string }>((db,
   db
     .selectFrom('body_uses')
     .select((eb) => ['body_id as id', eb.ref('hash').$notNull().as('hash')])
-    .where('hash', 'in', idsOf(hashes)),
+    .where('hash', 'in', idsOf(hashes, 'text')),
 )
 
 const addUses = prepared<{ json: string }, unknown>((db, { json }) =>
@@ -192,9 +192,9 @@ const addUses = prepared<{ json: string }, unknown>((db, { json }) =>
       eb
         .selectFrom(rowsOf(json))
         .select([
-          cell<number>(0).as('body_id'),
-          cell<number>(1).as('uses'),
-          cell<string | null>(2).as('hash'),
+          cell(0, 'integer').as('body_id'),
+          cell(1, 'integer').as('uses'),
+          cell<string | null>(2, 'text').as('hash'),
         ])
         .where(eb.lit(true)),
     )
@@ -209,11 +209,11 @@ const moveMails = prepared<{ json: string }, UpdateResult>((db, { json }) =>
   db
     .updateTable('emails')
     .from(rowsOf(json))
-    .set({ body_id: cell<number>(1) })
-    .where('emails.id', '=', cell<string>(0)),
+    .set({ body_id: cell(1, 'integer') })
+    .where('emails.id', '=', cell(0, 'text')),
 )
 
 const attachmentsIn = prepared<{ ids: string }, { id: number; attachments: string | null }>(
   (db, { ids }) =>
-    db.selectFrom('bodies').select(['id', 'attachments']).where('id', 'in', idsOf(ids)),
+    db.selectFrom('bodies').select(['id', 'attachments']).where('id', 'in', idsOf(ids, 'integer')),
 )

@@ -141,16 +141,16 @@ const ofLiveRuns = prepared<{ json: string }, { id: string }>((db, { json }) =>
     .selectFrom(rowsOf(json))
     .innerJoin('contacts', (join) =>
       join
-        .on('contacts.account_id', '=', cell<string>(1))
-        .on('contacts.address', '=', cell<string>(2)),
+        .on('contacts.account_id', '=', cell(1, 'text'))
+        .on('contacts.address', '=', cell(2, 'text')),
     )
-    .innerJoin('automation_steps as steps', (join) => join.on('steps.id', '=', cell<number>(3)))
+    .innerJoin('automation_steps as steps', (join) => join.on('steps.id', '=', cell(3, 'integer')))
     .innerJoin('automation_live as live', (join) =>
       join
         .onRef('live.contact_id', '=', 'contacts.id')
         .onRef('live.automation_id', '=', 'steps.automation_id'),
     )
-    .select(cell<string>(0).as('id')),
+    .select(cell(0, 'text').as('id')),
 )
 
 /** Deletes mails, of which all has ended, and what hangs on them; resolves with how many. */
@@ -211,7 +211,7 @@ const uncountedConsent = prepared<object, { id: number }>((db) =>
 const deleteRows = prepared<{ ids: string }, { id: string }>((db, { ids }) =>
   db
     .deleteFrom('emails')
-    .where('id', 'in', idsOf(ids))
+    .where('id', 'in', idsOf(ids, 'text'))
     .where('waiting', '=', 0)
     .where(sql<boolean>`not ${isQueued}`)
     .where(sql<boolean>`not ${isNew}`)
@@ -225,10 +225,10 @@ const deleteTags = prepared<{ json: string }, DeleteResult>((db, { json }) =>
       'in',
       selectFrom(rowsOf(json))
         .select([
-          cell<string>(0).as('account_id'),
-          cell<string>(1).as('name'),
-          cell<string>(2).as('value'),
-          cell<string>(3).as('email_id'),
+          cell(0, 'text').as('account_id'),
+          cell(1, 'text').as('name'),
+          cell(2, 'text').as('value'),
+          cell(3, 'text').as('email_id'),
         ])
         .$asTuple('account_id', 'name', 'value', 'email_id'),
     ),
@@ -236,12 +236,12 @@ const deleteTags = prepared<{ json: string }, DeleteResult>((db, { json }) =>
 )
 
 const deleteMerges = prepared<{ ids: string }, DeleteResult>((db, { ids }) =>
-  db.deleteFrom('email_merges').where('email_id', 'in', idsOf(ids)),
+  db.deleteFrom('email_merges').where('email_id', 'in', idsOf(ids, 'text')),
 )
 
 const deleteMessages = prepared<{ ids: string }, { contentId: number }>((db, { ids }) =>
   db
     .deleteFrom('raw_messages')
-    .where('email_id', 'in', idsOf(ids))
+    .where('email_id', 'in', idsOf(ids, 'text'))
     .returning('content_id as contentId'),
 )

@@ -27,7 +27,7 @@ const oldTables: readonly OldTable[] = [
       return before(rows, until).map(({ id }) => ({ id, bytes: 2_000 }))
     },
     remove: (tx, ids) =>
-      tx.deleteFrom('submission_sessions').where('id', 'in', idsIn(ids)).execute(),
+      tx.deleteFrom('submission_sessions').where('id', 'in', idsIn(ids, 'integer')).execute(),
   },
   {
     what: "the operator's mails",
@@ -36,7 +36,8 @@ const oldTables: readonly OldTable[] = [
       const rows = await oldestOperatorMails(read).execute()
       return before(rows, until).map(({ id, bytes }) => ({ id, bytes }))
     },
-    remove: (tx, ids) => tx.deleteFrom('operator_mails').where('id', 'in', idsIn(ids)).execute(),
+    remove: (tx, ids) =>
+      tx.deleteFrom('operator_mails').where('id', 'in', idsIn(ids, 'integer')).execute(),
   },
   {
     what: 'parked reports',
@@ -45,7 +46,7 @@ const oldTables: readonly OldTable[] = [
     remove: (tx, ids) =>
       tx
         .deleteFrom('inbound_spool')
-        .where('id', 'in', idsIn(ids))
+        .where('id', 'in', idsIn(ids, 'integer'))
         .where('parked_at', 'is not', null)
         .execute(),
   },
@@ -56,7 +57,8 @@ const oldTables: readonly OldTable[] = [
       const rows = await oldestConsent(read).execute()
       return before(rows, until).map(({ id }) => ({ id, bytes: 300 }))
     },
-    remove: (tx, ids) => tx.deleteFrom('consent').where('id', 'in', idsIn(ids)).execute(),
+    remove: (tx, ids) =>
+      tx.deleteFrom('consent').where('id', 'in', idsIn(ids, 'integer')).execute(),
   },
   {
     what: 'rows of the audit log',
@@ -65,13 +67,15 @@ const oldTables: readonly OldTable[] = [
       const rows = await oldestAudit(read).execute()
       return before(rows, until).map(({ id }) => ({ id, bytes: 300 }))
     },
-    remove: (tx, ids) => tx.deleteFrom('audit_log').where('id', 'in', idsIn(ids)).execute(),
+    remove: (tx, ids) =>
+      tx.deleteFrom('audit_log').where('id', 'in', idsIn(ids, 'integer')).execute(),
   },
   {
     what: 'deleted mails of which no report comes any more',
     age: () => 0,
     oldest: (read, until) => pastBefore(read, until).execute(),
-    remove: (tx, ids) => tx.deleteFrom('past_deliveries').where('id', 'in', idsIn(ids)).execute(),
+    remove: (tx, ids) =>
+      tx.deleteFrom('past_deliveries').where('id', 'in', idsIn(ids, 'integer')).execute(),
   },
 ]
 
@@ -174,7 +178,7 @@ export async function forgetDays(
         await tx
           .deleteFrom('usage')
           .where('account_id', '=', id)
-          .where('period', 'in', idsIn(periods))
+          .where('period', 'in', idsIn(periods, 'text'))
           .execute()
         for (const { breakdown, day } of figures) {
           await tx

@@ -47,7 +47,7 @@ interface EndedDelivery {
 const deleteDeliveries = prepared<{ ids: string }, EndedDelivery>((db, { ids }) =>
   db
     .deleteFrom('deliveries')
-    .where('email_id', 'in', idsOf(ids))
+    .where('email_id', 'in', idsOf(ids, 'text'))
     .returning(['id', 'email_id as emailId', 'recipient', 'status', 'ended_at as endedAt']),
 )
 
@@ -59,13 +59,13 @@ const insertPast = prepared<{ json: string }, unknown>((db, { json }) =>
       eb
         .selectFrom(rowsOf(json))
         .select([
-          cell<number>(0).as('id'),
-          cell<string>(1).as('account_id'),
-          cell<string>(2).as('email_id'),
-          cell<string>(3).as('recipient'),
-          cell<0>(4).as('class'),
-          cell<'delivered'>(5).as('status'),
-          cell<number>(6).as('forget_at'),
+          cell(0, 'integer').as('id'),
+          cell(1, 'text').as('account_id'),
+          cell(2, 'text').as('email_id'),
+          cell(3, 'text').as('recipient'),
+          cell<0>(4, 'integer').as('class'),
+          cell<'delivered'>(5, 'text').as('status'),
+          cell(6, 'integer').as('forget_at'),
         ]),
     ),
 )

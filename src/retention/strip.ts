@@ -165,10 +165,10 @@ export const mailsAfter = {
 
 const mailsAmong = {
   bodies: prepared<{ ids: string }, StrippedMail>((db, { ids }) =>
-    withBody(db).where('emails.id', 'in', idsOf(ids)),
+    withBody(db).where('emails.id', 'in', idsOf(ids, 'text')),
   ),
   transcripts: prepared<{ ids: string }, StrippedMail>((db, { ids }) =>
-    withTranscripts(db).where('emails.id', 'in', idsOf(ids)),
+    withTranscripts(db).where('emails.id', 'in', idsOf(ids, 'text')),
   ),
 } as const
 
@@ -191,7 +191,7 @@ const forgetBodies = prepared<{ ids: string }, UpdateResult>((db, { ids }) =>
   db
     .updateTable('emails')
     .set({ body_id: null })
-    .where('id', 'in', idsOf(ids))
+    .where('id', 'in', idsOf(ids, 'text'))
     .where('body_id', 'is not', null),
 )
 
@@ -199,7 +199,7 @@ const forgetTranscripts = prepared<{ ids: string }, { id: number }>((db, { ids }
   db
     .updateTable('deliveries')
     .set({ transcript: null })
-    .where('email_id', 'in', idsOf(ids))
+    .where('email_id', 'in', idsOf(ids, 'text'))
     .where('transcript', 'is not', null)
     .returning('id'),
 )
@@ -226,5 +226,8 @@ const waitingAfter = prepared<{ what: Stripped; after: string; limit: number }, 
 )
 
 const forgetWaiting = prepared<{ what: Stripped; ids: string }, unknown>((db, { what, ids }) =>
-  db.deleteFrom('retention_waiting').where('what', '=', what).where('email_id', 'in', idsOf(ids)),
+  db
+    .deleteFrom('retention_waiting')
+    .where('what', '=', what)
+    .where('email_id', 'in', idsOf(ids, 'text')),
 )

@@ -42,8 +42,8 @@ const takeUses = prepared<{ json: string }, { id: number; uses: number }>((db, {
   db
     .updateTable('body_uses')
     .from(rowsOf(json))
-    .set({ uses: sql`uses - ${cell<number>(1)}` })
-    .where('body_id', '=', cell<number>(0))
+    .set({ uses: sql`uses - ${cell(1, 'integer')}` })
+    .where('body_id', '=', cell(0, 'integer'))
     .returning(['body_id as id', 'uses']),
 )
 
@@ -52,7 +52,7 @@ const bodiesNobodyNames = prepared<{ ids: string }, { id: number; attachments: s
     db
       .selectFrom('bodies')
       .select(['id', 'attachments'])
-      .where('id', 'in', idsOf(ids))
+      .where('id', 'in', idsOf(ids, 'integer'))
       .where(({ not, exists, selectFrom }) =>
         not(exists(selectFrom('broadcasts').select('id').whereRef('body_id', '=', 'bodies.id'))),
       )
@@ -66,8 +66,8 @@ const bodiesNobodyNames = prepared<{ ids: string }, { id: number; attachments: s
 )
 
 const deleteRows = prepared<{ ids: string }, DeleteResult>((db, { ids }) =>
-  db.deleteFrom('bodies').where('id', 'in', idsOf(ids)),
+  db.deleteFrom('bodies').where('id', 'in', idsOf(ids, 'integer')),
 )
 const deleteUses = prepared<{ ids: string }, DeleteResult>((db, { ids }) =>
-  db.deleteFrom('body_uses').where('body_id', 'in', idsOf(ids)),
+  db.deleteFrom('body_uses').where('body_id', 'in', idsOf(ids, 'integer')),
 )

@@ -46,13 +46,13 @@ const copyToLog = prepared<{ json: string; at: number }, unknown>((db, { json, a
     .expression((eb) =>
       eb
         .selectFrom(rowsOf(json))
-        .innerJoin('automation_live as live', (join) => join.on('live.id', '=', cell<string>(0)))
+        .innerJoin('automation_live as live', (join) => join.on('live.id', '=', cell(0, 'text')))
         .select(['live.id', 'account_id', 'automation_id', 'version', 'contact_id'])
         .select([
-          cell<number>(1).as('step_id'),
-          cell<'completed'>(2).as('status'),
-          cell<string | null>(3).as('reason'),
-          cell<string>(4).as('history'),
+          cell(1, 'integer').as('step_id'),
+          cell<'completed'>(2, 'text').as('status'),
+          cell<string | null>(3, 'text').as('reason'),
+          cell(4, 'text').as('history'),
           'started_at',
           eb.val(at).as('ended_at'),
         ]),
@@ -62,10 +62,10 @@ const copyToLog = prepared<{ json: string; at: number }, unknown>((db, { json, a
 const forgetListens = prepared<{ ids: string }, unknown>((db, { ids }) =>
   db
     .deleteFrom('automation_listens')
-    .where('run_id', 'in', idsOf(ids))
+    .where('run_id', 'in', idsOf(ids, 'text'))
     // The key begins with the contact.
     .where('contact_id', 'in', (eb) =>
-      eb.selectFrom('automation_live').select('contact_id').where('id', 'in', idsOf(ids)),
+      eb.selectFrom('automation_live').select('contact_id').where('id', 'in', idsOf(ids, 'text')),
     ),
 )
 
@@ -78,7 +78,7 @@ interface Removed {
 const removeLive = prepared<{ ids: string }, Removed>((db, { ids }) =>
   db
     .deleteFrom('automation_live')
-    .where('id', 'in', idsOf(ids))
+    .where('id', 'in', idsOf(ids, 'text'))
     .returning(['id', 'automation_id as automationId', 'status']),
 )
 

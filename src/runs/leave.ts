@@ -75,7 +75,10 @@ export async function forgetMore(tx: Tx): Promise<boolean> {
   const ids = JSON.stringify(contacts.map((row) => row.contact_id))
   const forgotten = await forgetEvents(tx, { ids, limit: eventsAtOnce })
   if (forgotten.length === eventsAtOnce) return true
-  await tx.deleteFrom('automation_forgotten').where('contact_id', 'in', idsOf(ids)).execute()
+  await tx
+    .deleteFrom('automation_forgotten')
+    .where('contact_id', 'in', idsOf(ids, 'text'))
+    .execute()
   return true
 }
 
@@ -90,27 +93,27 @@ const runsOf = prepared<{ ids: string }, EndingRow>((db, { ids }) =>
   db
     .selectFrom('automation_live')
     .select(['id', 'step_id', 'history', 'started_at'])
-    .where('contact_id', 'in', idsOf(ids)),
+    .where('contact_id', 'in', idsOf(ids, 'text')),
 )
 
 const blankRuns = prepared<{ ids: string }, { id: string; history: string }>((db, { ids }) =>
   db
     .updateTable('automation_runs')
     .set({ contact_id: null })
-    .where('contact_id', 'in', idsOf(ids))
+    .where('contact_id', 'in', idsOf(ids, 'text'))
     .returning(['id', 'history']),
 )
 
 const emptyRuns = prepared<{ runs: string }, unknown>((db, { runs }) =>
-  db.updateTable('automation_runs').set({ history: '[]' }).where('id', 'in', idsOf(runs)),
+  db.updateTable('automation_runs').set({ history: '[]' }).where('id', 'in', idsOf(runs, 'text')),
 )
 
 const forgetMerges = prepared<{ ids: string }, unknown>((db, { ids }) =>
-  db.deleteFrom('email_merges').where('email_id', 'in', idsOf(ids)),
+  db.deleteFrom('email_merges').where('email_id', 'in', idsOf(ids, 'text')),
 )
 
 const forgetEntries = prepared<{ ids: string }, unknown>((db, { ids }) =>
-  db.deleteFrom('automation_entries').where('contact_id', 'in', idsOf(ids)),
+  db.deleteFrom('automation_entries').where('contact_id', 'in', idsOf(ids, 'text')),
 )
 
 const forgetEvents = prepared<{ ids: string; limit: number }, { id: number }>(
@@ -121,7 +124,7 @@ const forgetEvents = prepared<{ ids: string; limit: number }, { id: number }>(
         eb
           .selectFrom('automation_events')
           .select('id')
-          .where('contact_id', 'in', idsOf(ids))
+          .where('contact_id', 'in', idsOf(ids, 'text'))
           .limit(limit),
       )
       .returning('id'),
@@ -131,5 +134,5 @@ const leaveForLater = prepared<{ json: string }, unknown>((db, { json }) =>
   db
     .insertInto('automation_forgotten')
     .columns(['contact_id'])
-    .expression((eb) => eb.selectFrom(rowsOf(json)).select(cell<string>(0).as('contact_id'))),
+    .expression((eb) => eb.selectFrom(rowsOf(json)).select(cell(0, 'text').as('contact_id'))),
 )

@@ -54,7 +54,7 @@ const raised = (columns: readonly string[]) =>
   Object.fromEntries(
     columns.map((column, place) => [
       column,
-      sql<number>`${sql.ref(column)} + ${cell<number>(place + 1)}`,
+      sql<number>`${sql.ref(column)} + ${cell(place + 1, 'integer')}`,
     ]),
   )
 
@@ -63,7 +63,7 @@ const addToAutomations = prepared<{ json: string }, UpdateResult>((db, { json })
     .updateTable('automations')
     .from(rowsOf(json))
     .set(raised(runColumns))
-    .where('automations.id', '=', cell<string>(0)),
+    .where('automations.id', '=', cell(0, 'text')),
 )
 
 const addToSteps = prepared<{ json: string }, UpdateResult>((db, { json }) =>
@@ -71,7 +71,7 @@ const addToSteps = prepared<{ json: string }, UpdateResult>((db, { json }) =>
     .updateTable('automation_steps')
     .from(rowsOf(json))
     .set(raised(stepColumns))
-    .where('automation_steps.id', '=', cell<number>(0)),
+    .where('automation_steps.id', '=', cell(0, 'integer')),
 )
 
 /** The counter of a step that a line of a run's history raises. */

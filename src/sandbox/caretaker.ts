@@ -47,7 +47,7 @@ export async function startCaretaker(deps: CaretakerDeps): Promise<Caretaker> {
       .selectFrom('sandbox_messages as message')
       .select(['message.id', 'message.mail_from', 'message.remote_address', 'message.helo'])
       .where('message.verdicts', 'is', null)
-      .where('message.id', 'not in', idsIn([...faulty]))
+      .where('message.id', 'not in', idsIn([...faulty], 'integer'))
       .orderBy('message.id')
       .limit(checksAtOnce)
       .execute()

@@ -71,7 +71,7 @@ export async function mailFacts(
     .leftJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
     .select(['emails.id', 'emails.type', 'emails.broadcast_id as broadcastId', 'emails.extras'])
     .select(['domains.name as domain', 'broadcasts.extras as broadcastExtras'])
-    .where('emails.id', 'in', idsIn([...new Set(emailIds)]))
+    .where('emails.id', 'in', idsIn([...new Set(emailIds)], 'text'))
     .execute()
   return new Map(
     rows.map(({ id, type, broadcastId, domain, extras, broadcastExtras }) => {
@@ -109,7 +109,7 @@ export async function tellFirsts(
   const rows = await read
     .selectFrom('events')
     .select(['id', 'email_id as emailId', 'delivery_id as deliveryId', 'type', 'detail'])
-    .where('email_id', 'in', idsIn([...new Set(emailIds)]))
+    .where('email_id', 'in', idsIn([...new Set(emailIds)], 'text'))
     .where('type', 'in', [...ends, ...visits] as LoggedEvent['type'][])
     .execute()
   for (const row of rows) {

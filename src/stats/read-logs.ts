@@ -112,7 +112,7 @@ async function remotesOf(read: Read, events: readonly LoggedEvent[]) {
   const rows = await read
     .selectFrom('deliveries')
     .select(['id', 'remote'])
-    .where('id', 'in', idsIn([...new Set(ids)]))
+    .where('id', 'in', idsIn([...new Set(ids)], 'integer'))
     .execute()
   return new Map<number | null, string | null>(rows.map(({ id, remote }) => [id, remote]))
 }
@@ -132,7 +132,7 @@ async function readConsents(read: Read, from: Cursors, options: SliceOptions) {
   const copies = await read
     .selectFrom('deliveries')
     .select(['email_id', 'recipient', 'remote'])
-    .where('email_id', 'in', idsIn([...new Set(emailIds)]))
+    .where('email_id', 'in', idsIn([...new Set(emailIds)], 'text'))
     .execute()
   const remotes = new Map(
     copies.map((copy) => [`${copy.email_id} ${copy.recipient.toLowerCase()}`, copy.remote]),
@@ -187,7 +187,7 @@ async function recipientsOf(read: Read, emailIds: readonly string[]) {
   const waiting = await read
     .selectFrom('queue')
     .select(({ fn }) => ['email_id', fn.countAll<number>().as('rows')])
-    .where('email_id', 'in', idsIn(emailIds))
+    .where('email_id', 'in', idsIn(emailIds, 'text'))
     .groupBy('email_id')
     .execute()
   for (const { email_id, rows } of waiting) add(email_id, rows, 0)
@@ -195,7 +195,7 @@ async function recipientsOf(read: Read, emailIds: readonly string[]) {
     .selectFrom('deliveries')
     .innerJoin('emails', 'emails.id', 'deliveries.email_id')
     .select(['email_id', 'deliveries.status', 'ended_at', 'created_at'])
-    .where('email_id', 'in', idsIn(emailIds))
+    .where('email_id', 'in', idsIn(emailIds, 'text'))
     .execute()
   for (const { email_id, status, ended_at, created_at } of ended) {
     add(email_id, 1, status === 'suppressed' && ended_at === created_at ? 1 : 0)

@@ -40,7 +40,7 @@ const suppressions = (db: Read, accountId: string, keys: string) =>
     .selectFrom('suppressions')
     .select('address')
     .where('account_id', '=', accountId)
-    .where('address', 'in', idsOf(keys))
+    .where('address', 'in', idsOf(keys, 'text'))
 
 /** Why any of `addresses` must not be mailed, by the address in lower case. */
 export async function suppressionsAmong(

@@ -57,8 +57,8 @@ const failing = prepared<{ pairs: string }, Address>((db, { pairs }) =>
     .selectFrom(rowsOf(pairs))
     .innerJoin('soft_bounces', (join) =>
       join
-        .on('soft_bounces.account_id', '=', cell<string>(0))
-        .on('soft_bounces.address', '=', cell<string>(1)),
+        .on('soft_bounces.account_id', '=', cell(0, 'text'))
+        .on('soft_bounces.address', '=', cell(1, 'text')),
     )
     .select(['soft_bounces.account_id', 'soft_bounces.address']),
 )

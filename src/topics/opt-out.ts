@@ -69,7 +69,7 @@ export async function optedOutAmong(
       .selectFrom('topic_opt_outs')
       .select('address')
       .where('account_id', '=', accountId)
-      .where('address', 'in', idsIn([...new Set(some.map(addressKey))]))
+      .where('address', 'in', idsIn([...new Set(some.map(addressKey))], 'text'))
       .where('topic_id', '=', topicId)
       .execute()
     const found = new Set(rows.map(({ address }) => address))

@@ -134,14 +134,14 @@ const countVisits = prepared<{ json: string }, UpdateResult>((db, { json }) =>
     .updateTable('emails')
     .from(rowsOf(json))
     .set({
-      opens: sql`opens + ${cell(1)}`,
-      clicks: sql`clicks + ${cell(2)}`,
-      opened_at: sql`case when opened_at <= ${cell(3)} then opened_at
-        else coalesce(${cell(3)}, opened_at) end`,
-      clicked_at: sql`case when clicked_at <= ${cell(4)} then clicked_at
-        else coalesce(${cell(4)}, clicked_at) end`,
+      opens: sql`opens + ${cell(1, 'integer')}`,
+      clicks: sql`clicks + ${cell(2, 'integer')}`,
+      opened_at: sql`case when opened_at <= ${cell(3, 'integer')} then opened_at
+        else coalesce(${cell(3, 'integer')}, opened_at) end`,
+      clicked_at: sql`case when clicked_at <= ${cell(4, 'integer')} then clicked_at
+        else coalesce(${cell(4, 'integer')}, clicked_at) end`,
     })
-    .where('emails.id', '=', cell<string>(0)),
+    .where('emails.id', '=', cell(0, 'text')),
 )
 
 interface SentCopy extends MailKind {
@@ -163,15 +163,17 @@ const sentCopies = prepared<{ json: string }, SentCopy>((db, { json }) =>
   db
     .selectFrom(rowsOf(json))
     .innerJoin('emails', (join) =>
-      join.on('emails.id', '=', cell<string>(0)).on('emails.account_id', '=', cell<string>(1)),
+      join.on('emails.id', '=', cell(0, 'text')).on('emails.account_id', '=', cell(1, 'text')),
     )
     .leftJoin('deliveries', (join) =>
-      join.on('deliveries.id', '=', cell<number>(2)).onRef('deliveries.email_id', '=', 'emails.id'),
+      join
+        .on('deliveries.id', '=', cell(2, 'integer'))
+        .onRef('deliveries.email_id', '=', 'emails.id'),
     )
     .leftJoin('queue', (join) =>
-      join.on('queue.id', '=', cell<number>(2)).onRef('queue.email_id', '=', 'emails.id'),
+      join.on('queue.id', '=', cell(2, 'integer')).onRef('queue.email_id', '=', 'emails.id'),
     )
-    .select([cell<number>(2).as('deliveryId'), 'emails.type', 'automation_step_id as stepId'])
+    .select([cell(2, 'integer').as('deliveryId'), 'emails.type', 'automation_step_id as stepId'])
     .select(['emails.id as emailId', 'opened_at as openedAt', 'clicked_at as clickedAt'])
     .select(['ended_at as endedAt', 'last_attempt_at as lastAttemptAt', 'class'])
     .select(({ fn }) => fn.coalesce('deliveries.recipient', 'queue.recipient').as('recipient')),

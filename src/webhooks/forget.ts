@@ -64,7 +64,7 @@ async function forgetSome(store: Store, endpointId: string, until: number): Prom
   const old = rows.filter(({ ended_at }) => ended_at < until).map(({ id }) => id)
   if (old.length === 0) return 0
   await store.write((tx) =>
-    tx.deleteFrom('webhook_deliveries').where('id', 'in', idsIn(old)).execute(),
+    tx.deleteFrom('webhook_deliveries').where('id', 'in', idsIn(old, 'integer')).execute(),
   )
   return old.length
 }

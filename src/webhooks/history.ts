@@ -212,7 +212,14 @@ export async function replay(
         // Replayed once: what fails again is in the log again, under a number of its own.
         await tx
           .deleteFrom('webhook_deliveries')
-          .where('id', 'in', idsIn(found.map(({ id }) => id)))
+          .where(
+            'id',
+            'in',
+            idsIn(
+              found.map(({ id }) => id),
+              'integer',
+            ),
+          )
           .execute()
       }
       if (found.length < replayAtOnce) await alongside(tx, before + found.length)

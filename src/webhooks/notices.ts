@@ -59,7 +59,7 @@ async function settleEnabled({ read, write }: Store, clock: Clock): Promise<void
   const rows = await read
     .selectFrom('webhook_endpoints')
     .select('id')
-    .where('id', 'in', idsIn(open))
+    .where('id', 'in', idsIn(open, 'text'))
     .where('disabled_at', 'is not', null)
     .execute()
   const disabled = new Set(rows.map(({ id }) => id))

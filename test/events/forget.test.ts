@@ -46,7 +46,7 @@ const happen = (store: Store, accountId: string, name: string, times: readonly n
             eb.val(name).as('email_id'),
             eb.lit(0).as('class'),
             eb.val('delivered').as('type'),
-            cell<number>(0).as('at'),
+            cell(0, 'integer').as('at'),
           ]),
       )
       .execute(),

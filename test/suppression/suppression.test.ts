@@ -148,7 +148,9 @@ t.test('one query for a send finds its way by the key', async (t) => {
   const { read } = await open(t)
   const { rows } = await sql<{ detail: string }>`explain query plan
     select address from suppressions
-    where account_id = 'a' and address in ${idsIn(['x', 'y'])} and scope = 'all'`.execute(read)
+    where account_id = 'a' and address in ${idsIn(['x', 'y'], 'text')} and scope = 'all'`.execute(
+    read,
+  )
   t.match(rows[0]?.detail, /^SEARCH .* USING INDEX .*\(account_id=\? AND address=\?\)/)
 })
 

@@ -107,7 +107,7 @@ async function subjectsOf(read: Read, accountId: string, ids: string[]) {
   const rows = await read
     .selectFrom('emails')
     .select(['id', 'subject'])
-    .where('id', 'in', idsIn(ids))
+    .where('id', 'in', idsIn(ids, 'text'))
     .where('account_id', '=', accountId)
     .execute()
   return new Map(rows.map(({ id, subject }) => [id, subject]))

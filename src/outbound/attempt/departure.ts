@@ -85,14 +85,14 @@ interface MarketingMail {
 const marketingMails = prepared<{ pairs: string }, MarketingMail>((db, { pairs }) =>
   db
     .selectFrom(rowsOf(pairs))
-    .innerJoin('emails', (join) => join.on('emails.id', '=', cell<string>(0)))
+    .innerJoin('emails', (join) => join.on('emails.id', '=', cell(0, 'text')))
     .leftJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
     .leftJoin('contacts', (join) =>
       join
         .onRef('contacts.account_id', '=', 'emails.account_id')
-        .on('contacts.address', '=', cell<string>(1)),
+        .on('contacts.address', '=', cell(1, 'text')),
     )
-    .select(['emails.id as emailId', cell<string>(1).as('recipient')])
+    .select(['emails.id as emailId', cell(1, 'text').as('recipient')])
     .select(['emails.topic_id as topicId', 'broadcasts.status'])
     .select(
       sql<0 | 1>`coalesce(broadcast_id, automation_step_id) is not null

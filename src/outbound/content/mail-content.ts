@@ -67,7 +67,7 @@ const storedEmails = prepared<{ emailIds: string }, StoredEmail>((db, { emailIds
     .select(['type', 'emails.topic_id'])
     .select(['emails.body_id', 'bodies.attachments', 'broadcast_id', 'automation_step_id'])
     .select(['emails.extras', 'broadcasts.extras as broadcast_extras'])
-    .where('emails.id', 'in', idsOf(emailIds)),
+    .where('emails.id', 'in', idsOf(emailIds, 'text')),
 )
 
 /**
