@@ -72,7 +72,7 @@ export interface CrewOptions {
 }
 
 const entry = (name: string) => new URL(`../threads/${name}.js`, import.meta.url)
-// Write slots: main has 0, the outbound threads those after these.
+// Write slots, by which their ids differ too: main has 0, the outbound threads those after these, a command 20.
 const sandboxSlot = 1
 /** Of the thread that is there while automations have something due. */
 export const automateSlot = 2
@@ -84,7 +84,7 @@ export const expandSlot = 13
 /** Of the jobs of the calendar, of which one at a time may make mail. */
 export const shortJobSlot = 14
 const submissionSlot = 15
-// Threads from here on make no mails: their slots have no numbers for them (`store/ids.ts`).
+// Threads from here on make no mails.
 const checkpointSlot = 16
 /** Of the thread that is there while contacts are imported. */
 export const importSlot = 17

@@ -8,7 +8,14 @@ import {
 } from '../config/index.js'
 import { signingKeys } from '../domains/index.js'
 import { exitStatus, OperatorError } from '../errors/index.js'
-import { findDatabase, makeTurns, migrateStore, openStore, type Store } from '../store/index.js'
+import {
+  commandSlot,
+  findDatabase,
+  makeTurns,
+  migrateStore,
+  openStore,
+  type Store,
+} from '../store/index.js'
 import { applianceKeyFile } from './files.js'
 import { isServed } from './lock.js'
 
@@ -91,6 +98,6 @@ export async function makeDatabase(dataDir: string, clock: Clock): Promise<void>
   refuseForeignKey(dataDir)
   createApplianceKeyFile(applianceKeyFile(dataDir))
   await migrateStore(dataDir, () => isServed(dataDir))
-  const store = openStore({ dataDir, clock, turns: makeTurns(), slot: 0 })
+  const store = openStore({ dataDir, clock, turns: makeTurns(), slot: commandSlot })
   await rememberKey(store, openOwnKey(dataDir), dataDir).finally(() => store.close())
 }

@@ -25,13 +25,13 @@ export async function withStore<T>(
   becomeOwner(place)
   await requireDataDir(place)
   // Only here: loading the database takes longer than all that a refusal or --help needs.
-  const { makeTurns, openStore } = await import('../store/index.js')
+  const { commandSlot, makeTurns, openStore } = await import('../store/index.js')
   const { openOwnKey, rememberKey } = await import('../app/own-database.js')
   const key = openOwnKey(place.dataDir)
   await refuseOtherSchema(place)
   // Turns are between threads; a running appliance is another process, which SQLite itself keeps off.
   const clock = systemClock
-  const store = openStore({ dataDir: place.dataDir, clock, turns: makeTurns(), slot: 0 })
+  const store = openStore({ dataDir: place.dataDir, clock, turns: makeTurns(), slot: commandSlot })
   try {
     await rememberKey(store, key, place.dataDir)
     const held = await unlessHeld(store, place.dataDir)

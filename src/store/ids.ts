@@ -9,8 +9,9 @@ export interface Ids {
    */
   uuid(): string
   /**
-   * A delivery's number: milliseconds since 2025 (41 bits), a count (8 bits), the thread's slot
-   * (4 bits). Rises, fits a JavaScript number, and is not given twice after a restore from backup.
+   * A number, such as a delivery's: milliseconds since 2025 (41 bits), a count (2 bits), the writer (10 bits). Rises
+   * in this thread, fits a JavaScript number, and is not given twice: not by two writers, nor after a restore. Those
+   * of before Nov 2026 have a count of 8 bits and a thread's slot of 4; `makeIds` begins above all of them.
    */
   serial(): number
 }
@@ -26,12 +27,33 @@ interface LastIds {
 export const newUuid = (now: number): string => v7({ msecs: now })
 
 const epochMs = Date.UTC(2025, 0, 1)
-const perMs = 256
-const slots = 16
+const writers = 1_024
+const countsPerMs = 4
+const perMs = countsPerMs * writers
+
+/** Numbers of writers that are one's own. More of them give more ids a millisecond, before a burst runs ahead of it. */
+export interface Writers {
+  first: number
+  count: number
+}
+
+/** A thread has 32 of the numbers: 128 ids a millisecond. The last 32 are nobody's. */
+export function writersOf(slot: number): Writers {
+  const first = slot * writersPerSlot
+  if (slot < 0 || first >= nobodysWriter - writersPerSlot) {
+    throw new RangeError(`No writer has slot ${slot}`)
+  }
+  return { first, count: writersPerSlot }
+}
+
+const writersPerSlot = 32
+const nobodysWriter = writers - 1
 
 /** Begins above `last`: the clock may have been set back since, and would give out the same numbers. */
-export function makeIds(clock: Clock, slot: number, last: LastIds): Ids {
-  let count = Math.floor(last.serial / slots)
+export function makeIds(clock: Clock, { first, count }: Writers, last: LastIds): Ids {
+  const ownPerMs = count * countsPerMs
+  // Its own ids, numbered through: of a millisecond each count with each of the writers, in rising order.
+  let own = (Math.floor(last.serial / perMs) + 1) * ownPerMs - 1
   let uuidMs = last.uuidMs + 1
   let uuidCount = 0
   return {
@@ -45,10 +67,11 @@ export function makeIds(clock: Clock, slot: number, last: LastIds): Ids {
       return v7({ msecs: uuidMs, seq: uuidCount })
     },
     serial() {
-      if (slot >= slots) throw new RangeError(`Slot ${slot} is of a thread that makes no numbers`)
       // A burst, or a clock that went back, counts on from the last one.
-      count = Math.max(count + 1, (clock.now() - epochMs) * perMs)
-      return count * slots + slot
+      own = Math.max(own + 1, (clock.now() - epochMs) * ownPerMs)
+      const place = own % ownPerMs
+      const ms = (own - place) / ownPerMs
+      return ms * perMs + Math.floor(place / count) * writers + first + (place % count)
     },
   }
 }
@@ -91,7 +114,7 @@ function largestOf(tables: readonly string[], below: string): string {
   return `select max("id") from (${each.join(' union all ')})`
 }
 
-/** Read at open, by `first`: a query's one cell. Every thread reads those of all: each counts in its own slot. */
+/** Read at open, by `first`: a query's one cell. Every thread reads those of all. */
 export function readLastIds(first: (query: string) => unknown): LastIds {
   const uuidMs = uuidTime(String(first(lastIdsSql.uuid) ?? ''))
   return {
@@ -101,14 +124,14 @@ export function readLastIds(first: (query: string) => unknown): LastIds {
 }
 
 /** When the delivery of this number was accepted, in milliseconds. */
-export const acceptedAt = (serial: number) => Math.floor(serial / (perMs * slots)) + epochMs
+export const acceptedAt = (serial: number) => Math.floor(serial / perMs) + epochMs
 
-/** A number of that time which no delivery ever has: its slot is no thread's. For tests of reports. */
-export const nobodysSerial = (ms: number) => firstSerialAt(ms) + slots - 1
+/** A number of that time which no delivery ever has: its writer is nobody. For tests of reports. */
+export const nobodysSerial = (ms: number) => firstSerialAt(ms) + perMs - 1
 
 /** The first number that a delivery accepted at `ms` can have. */
 export function firstSerialAt(ms: number): number {
-  return Math.max(0, ms - epochMs) * perMs * slots
+  return Math.max(0, ms - epochMs) * perMs
 }
 
 /** The time in a UUIDv7, in ms. */

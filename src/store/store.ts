@@ -31,10 +31,10 @@ export interface StoreOptions {
   clock: Clock
   /** Shared by all threads of the appliance (`makeTurns`). */
   turns: SharedArrayBuffer
-  /** The thread's own number in `turns`: main 0, the others as `app` numbers them. */
+  /** The thread's own number in `turns`, by which its ids differ from others': main 0, the others as `app` numbers them. */
   slot: number
   /**
-   * For work of which nobody waits for a single write: clients' writes go before it (`turns.ts`), and fewer
+   * For work of which nobody waits for a single write: clients' writes go before it, and fewer
    * syncs disturb theirs.
    */
   background?: boolean

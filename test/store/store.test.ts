@@ -5,11 +5,15 @@ import Database from 'better-sqlite3'
 import t from 'tap'
 import { systemClock } from '../../src/clock/index.js'
 import { reportFault } from '../../src/store/fault.js'
-import { lastIdsSql } from '../../src/store/ids.js'
+import { lastIdsSql, makeIds, writersOf } from '../../src/store/ids.js'
 import {
+  acceptedAt,
+  commandSlot,
+  firstSerialAt,
   forgetTurn,
   makeTurns,
   migrateStore,
+  nobodysSerial,
   openStore,
   prepared,
   preparedInsert,
@@ -402,9 +406,36 @@ t.test('ids', async (t) => {
     'serials rise',
   )
   t.ok(serials.every(Number.isSafeInteger))
-  const other = await openTestStore(t, { clock, slot: 1 })
-  t.notOk(serials.includes(other.ids.serial()), 'two threads never give the same')
   t.match(store.ids.uuid(), /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+})
+
+t.test('two writers never make the same number, whatever their pace', async (t) => {
+  const clock = new FakeClock()
+  const made: number[] = []
+  for (let slot = 0; slot <= commandSlot; slot++) {
+    const ids = makeIds(clock, writersOf(slot), { serial: 0, uuidMs: 0 })
+    made.push(...Array.from({ length: 1_000 }, () => ids.serial()))
+  }
+  // Other shares of the writers than a thread's, as nodes of one database would have them.
+  const one = makeIds(clock, { first: 1_000, count: 1 }, { serial: 0, uuidMs: 0 })
+  made.push(...Array.from({ length: 1_000 }, () => one.serial()))
+  t.equal(new Set(made).size, made.length)
+  t.notOk(made.includes(nobodysSerial(clock.now())))
+  t.throws(() => writersOf(31), 'the last ones are nobody')
+})
+
+t.test('128 numbers a millisecond are of that millisecond, and all are above older ones', (t) => {
+  const clock = new FakeClock()
+  const ids = makeIds(clock, writersOf(3), { serial: 0, uuidMs: 0 })
+  const burst = Array.from({ length: 129 }, () => acceptedAt(ids.serial()) - clock.now())
+  t.same([burst[0], burst[127], burst[128]], [0, 0, 1])
+  // As they were made before: 8 bits of count and 4 bits of a thread's slot.
+  const old = firstSerialAt(clock.now() + 5_000) + 255 * 16 + 15
+  for (const slot of [0, commandSlot]) {
+    const next = makeIds(clock, writersOf(slot), { serial: old, uuidMs: 0 }).serial()
+    t.ok(next > old && acceptedAt(next) === clock.now() + 5_001, `slot ${slot}`)
+  }
+  t.end()
 })
 
 t.test('after a clock was set back no id is given twice, and order stays', async (t) => {

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { reportFault } from '../fault.js'
-import { makeIds, readLastIds } from '../ids.js'
+import { makeIds, readLastIds, writersOf } from '../ids.js'
 import { remembered } from '../remembered.js'
 import type { Tables } from '../schema.js'
 import type { Store, StoreOptions } from '../store.js'
@@ -69,7 +69,7 @@ export function openStore(options: StoreOptions): Store {
     gather,
     ids: makeIds(
       options.clock,
-      options.slot,
+      writersOf(options.slot),
       readLastIds((query) => reader.prepare(query).pluck().get()),
     ),
     checkpoint() {

@@ -18,7 +18,7 @@
  * because a thread's writes queue behind each other before they come here (`group-commit.ts`). The last word counts
  * the commits that changed what other threads remember (`remembered.ts`).
  */
-const maxSlots = 20
+const maxSlots = 21
 const holderAt = 0
 const dispenserAt = 1
 const slotsAt = 2
@@ -26,6 +26,9 @@ const passedAt = slotsAt + maxSlots
 const changesAt = passedAt + maxSlots
 const maxPassed = 3
 const clientsSlot = 0
+
+/** Of a command, which is a process of its own beside the appliance: their ids are never the same. */
+export const commandSlot = 20
 
 export function makeTurns(): SharedArrayBuffer {
   return new SharedArrayBuffer((changesAt + 1) * Int32Array.BYTES_PER_ELEMENT)
@@ -42,7 +45,7 @@ export interface WriteTurns {
   changes(): number
 }
 
-/** The turns as seen by the thread with number `slot` (0 to 18); a job `givesWay` to clients. */
+/** The turns as seen by the thread with number `slot` (0 to 20); a job `givesWay` to clients. */
 export function joinTurns(
   shared: SharedArrayBuffer,
   slot: number,
