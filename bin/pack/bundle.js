@@ -59,8 +59,11 @@ function entries(from) {
   return [join(from, 'cli/main.js'), ...files.sort()]
 }
 
-/** Two ways to load a package late, as esbuild can follow them, in modules of our own. */
-function lateLoads(from) {
+/**
+ * Two ways to load a package late, as esbuild can follow them, in modules of our own below `from`. With `urlOf` each
+ * keeps the URL that it had.
+ */
+export function lateLoads(from, urlOf) {
   const byRequire = /\bcreateRequire\(import\.meta\.url\)\((['"][\w@/.-]+['"])\)/g
   // Node finds the names that a CommonJS package exports; of one in a chunk only `default` is there.
   const byImport = /\bawait import\((['"][^.'"][^'"]*['"])\)/g
@@ -72,7 +75,8 @@ function lateLoads(from) {
         const contents = readFileSync(path, 'utf8')
           .replace(byRequire, 'require($1)')
           .replace(byImport, '((all) => ({ ...all.default, ...all }))(await import($1))')
-        return { contents, loader: 'js' }
+        const placed = urlOf ? contents.replaceAll('import.meta.url', `'${urlOf(path)}'`) : contents
+        return { contents: placed, loader: 'js' }
       })
     },
   }

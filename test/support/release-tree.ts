@@ -38,9 +38,12 @@ export function makeTree(dir: string, options: TreeOptions): string {
   // Without maps and types, which are half of it.
   const isCode = (name: string) => !/\.(map|d\.ts)$/.test(name)
   cpSync(compiled, join(tree, 'dist/src'), { recursive: true, filter: isCode })
-  // Entries as compiled, where bin/check has put others in their places.
+  // Modules as compiled, where bin/check has put stubs in their places.
   const unpacked = join(compiled, '../unpacked')
-  if (existsSync(unpacked)) cpSync(unpacked, join(tree, 'dist/src'), { recursive: true })
+  if (existsSync(unpacked)) {
+    const filter = (from: string, to: string) => !from.endsWith('.js') || isStub(to)
+    cpSync(unpacked, join(tree, 'dist/src'), { recursive: true, filter })
+  }
   const described = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const files: string[] = described.files
   const isSource = (name: string) => /^src\/.*\.(ts|md)$/.test(name)
@@ -69,6 +72,10 @@ export function makeTree(dir: string, options: TreeOptions): string {
   writeFileSync(join(tree, 'SHA256SUMS'), sums.join(''))
   return tree
 }
+
+/** Whether it is there for what bin/check has packed, and was not compiled anew since. */
+const isStub = (file: string) =>
+  /^import (whole from )?'[./]+\/(packed|whole)\//.test(readFileSync(file, 'utf8'))
 
 function edit(file: string, change: (text: string) => string): void {
   const text = change(readFileSync(file, 'utf8'))
