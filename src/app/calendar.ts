@@ -8,19 +8,19 @@ import {
   settleLostRuns,
 } from '../calendar/index.js'
 import { type Clock, pause } from '../clock/index.js'
-import {
-  type Config,
-  type JobDefinition,
-  type JobLane,
-  jobCatalogue,
-  jobNames,
-  lanes,
-  readSchedule,
-  type Schedule,
-} from '../config/index.js'
+import { type Config, type JobLane, jobCatalogue, jobNames, readSchedule } from '../config/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import type { Store } from '../store/index.js'
+import {
+  type CalendarEntry,
+  type CalendarJob,
+  dueAtOf,
+  type JobTurn,
+  lookMs,
+  makeLines,
+  type StartedByHand,
+} from './calendar-lines.js'
 import { longJobSlot, shortJobSlot } from './crew.js'
 import { runRecorded } from './job-run.js'
 import type { JobThread, JobThreads } from './job-threads.js'
@@ -39,10 +39,7 @@ export interface Calendar {
   close(): Promise<void>
 }
 
-export type StartedByHand =
-  | { kind: 'under way'; since: number }
-  /** `behind`: the job that has to end first. */
-  | { kind: 'started'; behind: string | undefined; ended: Promise<JobRun> }
+export type { CalendarJob, StartedByHand } from './calendar-lines.js'
 
 export interface CalendarOptions {
   store: Store
@@ -54,37 +51,6 @@ export interface CalendarOptions {
   zone: string
 }
 
-export interface CalendarJob extends Pick<JobDefinition, 'limitMs' | 'lane'> {
-  name: string
-  /** A cron expression, or 'off': then it runs by hand alone. */
-  cron: string
-}
-
-interface Entry extends CalendarJob {
-  /** Undefined: off. */
-  schedule: Schedule | undefined
-  handledUntil: number
-  /** The due time of a run that was cut off, until it is made up for. */
-  lostDueAt: number | undefined
-}
-
-/** A run that is to begin, in the line of its lane, or that is under way. */
-interface Place {
-  entry: Entry
-  dueAt: number | null
-  notBefore: number
-  beganAt: number | undefined
-  ended: { resolve(run: JobRun): void; reject(error: unknown): void } | undefined
-}
-
-const slots = { short: shortJobSlot, long: longJobSlot } as const satisfies Record<JobLane, number>
-// So late may a clock that jumped, or a machine that slept, be noticed.
-const lookMs = 60_000
-// Runs that were missed come one after another, and when a start has settled.
-const isLateMs = 2 * lookMs
-const settleMs = 60_000
-const apartMs = 10_000
-
 export async function openCalendar(options: CalendarOptions): Promise<Calendar> {
   const { store, clock, log, meter } = options
   const entries = await readEntries(options)
@@ -94,14 +60,14 @@ export async function openCalendar(options: CalendarOptions): Promise<Calendar> 
   let woken = new AbortController()
   let lastLookAt = clock.now()
 
-  const begin = (place: Place) => {
+  const begin = (place: JobTurn) => {
     const run = serve(place).finally(() => {
       runs.delete(run)
       woken.abort()
     })
     runs.add(run)
   }
-  const serve = async (place: Place) => {
+  const serve = async (place: JobTurn) => {
     const { entry, ended } = place
     try {
       const run = await runOnce({ ...options, signal: stopping.signal }, place)
@@ -162,7 +128,7 @@ export async function openCalendar(options: CalendarOptions): Promise<Calendar> 
 /** Runs a job, whose row tells how that went, and takes what fell due meanwhile for dealt with. */
 async function runOnce(
   deps: CalendarOptions & { signal: AbortSignal },
-  { entry, dueAt }: Place,
+  { entry, dueAt }: JobTurn,
 ): Promise<JobRun> {
   const { name, limitMs, schedule } = entry
   const run = await runRecorded(deps, {
@@ -180,74 +146,7 @@ async function runOnce(
   return run
 }
 
-/**
- * The runs that are to begin and those under way, a line for each lane:
- *
- *     due (`join`), or asked for (`joinByHand`) → waits until `notBefore` and its lane is free → `startable`
- *     → under way → `leave`
- *
- * A job is in at most one place, so it never runs beside itself; one run of a lane is under way at a time.
- */
-function makeLines(entries: readonly Entry[], startedAt: number) {
-  const places: Place[] = []
-  let lastLateAt = startedAt + settleMs - apartMs
-  const placeOf = (entry: Entry) => places.find((place) => place.entry === entry)
-  const underWay = (lane: JobLane) =>
-    places.find(({ entry, beganAt }) => entry.lane === lane && beganAt !== undefined)
-  const leave = (place: Place) => void places.splice(places.indexOf(place), 1)
-
-  return {
-    leave,
-    /** Those that have fallen due join; what was missed begins one after another, and not at once. */
-    join(now: number) {
-      for (const entry of entries) {
-        const dueAt = dueAtOf(entry)
-        if (dueAt > now || placeOf(entry) !== undefined) continue
-        const isLate = now - dueAt > isLateMs
-        if (isLate) lastLateAt = Math.max(lastLateAt + apartMs, now)
-        const notBefore = isLate ? lastLateAt : now
-        places.push({ entry, dueAt, notBefore, beganAt: undefined, ended: undefined })
-      }
-    },
-    /** An operator asks for it: it comes before all that wait, in place of its own that waits. */
-    joinByHand(entry: Entry, now: number): StartedByHand {
-      const waiting = placeOf(entry)
-      if (waiting?.beganAt !== undefined) return { kind: 'under way', since: waiting.beganAt }
-      if (waiting !== undefined) leave(waiting)
-      const behind = underWay(entry.lane)?.entry.name
-      const ended = new Promise<JobRun>((resolve, reject) => {
-        const place = { entry, dueAt: waiting?.dueAt ?? null, notBefore: now }
-        places.unshift({ ...place, beganAt: undefined, ended: { resolve, reject } })
-      })
-      // Who asks may be gone by then.
-      ended.catch(() => {})
-      return { kind: 'started', behind, ended }
-    },
-    /** At most one of each lane; they are under way from now on. */
-    startable(now: number): Place[] {
-      return lanes.flatMap((lane) => {
-        if (underWay(lane) !== undefined) return []
-        const next = places.find(({ entry, notBefore }) => entry.lane === lane && notBefore <= now)
-        if (next === undefined) return []
-        next.beganAt = now
-        return [next]
-      })
-    },
-    /** In how many milliseconds something may begin, or the clock is to be looked at. */
-    untilNext(now: number): number {
-      const times = entries.filter((entry) => placeOf(entry) === undefined).map(dueAtOf)
-      for (const { entry, beganAt, notBefore } of places) {
-        if (beganAt === undefined && underWay(entry.lane) === undefined) times.push(notBefore)
-      }
-      return Math.max(1, Math.min(lookMs, ...times.map((at) => at - now)))
-    },
-    /** The clock was set back to `now`: nobody waits for a time that is hours away by it. */
-    setBack(now: number) {
-      for (const place of places) place.notBefore = Math.min(place.notBefore, now + settleMs)
-      lastLateAt = Math.min(lastLateAt, now)
-    },
-  }
-}
+const slots = { short: shortJobSlot, long: longJobSlot } as const satisfies Record<JobLane, number>
 
 /** The jobs of the catalogue, each with a thread of its file in `src/jobs/`. */
 export const jobsOfCalendar: readonly JobThread[] = jobNames.map((name) => ({
@@ -259,15 +158,18 @@ export const jobsOfCalendar: readonly JobThread[] = jobNames.map((name) => ({
 export const calendarJobs = (settings: Config['jobs']): CalendarJob[] =>
   jobNames.map((name) => ({ name, ...jobCatalogue[name], cron: settings[name] }))
 
-const dueAtOf = ({ schedule, handledUntil, lostDueAt }: Entry): number =>
-  lostDueAt ?? schedule?.next(handledUntil) ?? Number.POSITIVE_INFINITY
-
 /** As the last start has left them: what it had under way was cut off. */
-async function readEntries({ store, clock, meter, jobs, zone }: CalendarOptions): Promise<Entry[]> {
+async function readEntries({
+  store,
+  clock,
+  meter,
+  jobs,
+  zone,
+}: CalendarOptions): Promise<CalendarEntry[]> {
   const now = clock.now()
   const lost = await store.write((tx) => settleLostRuns(tx))
   const known = await readHandled(store.read)
-  const entries = jobs.map((job): Entry => {
+  const entries = jobs.map((job): CalendarEntry => {
     if (job.cron === 'off') {
       return { ...job, schedule: undefined, handledUntil: now, lostDueAt: undefined }
     }
@@ -287,7 +189,7 @@ async function readEntries({ store, clock, meter, jobs, zone }: CalendarOptions)
 /** What a job is through with, by a clock that has gone back by `backMs` and shows `now`. */
 async function setBack(
   { write }: Store,
-  entries: readonly Entry[],
+  entries: readonly CalendarEntry[],
   { backMs, now }: { backMs: number; now: number },
 ): Promise<void> {
   const changed = entries.flatMap((entry) => {
@@ -309,7 +211,7 @@ function showRun(meter: Meter, { name, beganAt, endedAt, result }: JobRun): void
   meter.gauge('posthorn_job_last_duration_seconds', { name }, (endedAt - beganAt) / 1_000)
 }
 
-function showDue(meter: Meter, entry: Entry): void {
+function showDue(meter: Meter, entry: CalendarEntry): void {
   const dueAt = dueAtOf(entry)
   if (!Number.isFinite(dueAt)) return
   meter.gauge('posthorn_job_next_due_timestamp_seconds', { name: entry.name }, dueAt / 1_000)

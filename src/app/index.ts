@@ -1,34 +1,24 @@
 import { noteAllBlocked } from '../automations/index.js'
 import { loadPlans, type Plans, refuseUnknownPlans } from '../billing/index.js'
-import { campaignsWait } from '../broadcasts/index.js'
 import { pause, systemClock } from '../clock/index.js'
-import { isReachable, runtimeInUse } from '../config/index.js'
 import { exitStatus } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { loadBounceRules, loadFeedbackLoops } from '../reports/index.js'
-import { loadTrackingAgents, openRecorder } from '../tracking/index.js'
-import { type Calendar, calendarJobs, openCalendar } from './calendar.js'
-import { certificatesOf } from './certificates.js'
-import { choresOf } from './chores.js'
 import { openControl } from './control.js'
-import {
-  bounceRuleFiles,
-  feedbackLoopFiles,
-  plansFile,
-  readAgain,
-  trackingAgentFiles,
-} from './files.js'
+import { bounceRuleFiles, feedbackLoopFiles, plansFile } from './files.js'
+import { openFront } from './front.js'
 import { type ApplianceOptions, type Ground, openGround } from './ground.js'
 import type { Health } from './health.js'
 import type { Hold } from './hold.js'
-import { startHousekeeping } from './housekeeping.js'
-import { makeHttpsPeers, privateOverTls, publicOverTls } from './https.js'
-import { openPrivateServer, openPublicServer } from './listeners.js'
+import { privateOverTls } from './https.js'
+import { openPrivateServer } from './listeners.js'
 import { openSystemdNotifier } from './notify.js'
+import { makeRecurring } from './recurring.js'
 import { holdOldMail } from './restore.js'
 import { startWhenRoom } from './room.js'
 import { closing, makeWayBack, type WayBack } from './way-back.js'
-import { openTools, startWork, type Tools, type Work } from './work.js'
+import { tellWhere } from './where.js'
+import { openTools, startWork, type Work } from './work.js'
 
 /**
  * The composition root: config → store → threads → listeners, and all of it stopped in reverse (README.md).
@@ -146,36 +136,6 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
   }
 }
 
-type Front = Awaited<ReturnType<typeof openFront>>
-
-/** The public listener, which is there before the threads: its port is in the links of the mail that they send. */
-async function openFront(ground: Ground, back: WayBack) {
-  const { config, dataDir, log, clock, store, land } = ground
-  const certificates = certificatesOf('public', { config, dataDir, log })
-  const httpsPeers = makeHttpsPeers(config)
-  const readAgents = () => loadTrackingAgents(trackingAgentFiles(dataDir))
-  const recorder = openRecorder({
-    ...{ store, clock, log, land, agents: readAgents() },
-    machineWithinMs: config.tracking.machineWithin,
-  })
-  // Closed after the listener, whose last hits it writes.
-  back.add(() => recorder.close())
-  const server = await openPublicServer(ground, {
-    ...{ ...ground, recorder, challenge: certificates.challenge },
-    overTls: publicOverTls(ground, httpsPeers, certificates),
-  })
-  back.add(() => server.close(config.http.shutdownGrace))
-  return {
-    ...{ certificates, httpsPeers },
-    publicPort: server.port,
-    publicUrl: config.http.public.url || urlOf(config.http.public.host, server.port),
-    reload() {
-      certificates.reload()
-      readAgain(log, readAgents, recorder.useAgents)
-    },
-  }
-}
-
 /** Refuses the start for files of the operator that are wrong. The threads read them too, and could only die of it. */
 async function readOperatorsFiles({ dataDir, store }: Ground): Promise<Plans> {
   const plans = loadPlans(plansFile(dataDir))
@@ -189,80 +149,6 @@ async function readOperatorsFiles({ dataDir, store }: Ground): Promise<Plans> {
 async function settlePast({ store, clock, log }: Ground): Promise<void> {
   await holdOldMail({ store, clock, log })
   await store.write(noteAllBlocked)
-}
-
-/** What comes again: the chores of the main thread and the jobs of the calendar. Nothing runs before `begin`. */
-function makeRecurring(
-  parts: { ground: Ground; front: Front; work: Work; tools: Tools },
-  back: WayBack,
-) {
-  const { ground, front, work, tools } = parts
-  const { config, clock, log, store, metrics } = ground
-  const { jobs, jobThreads } = work
-  let calendar: Calendar | undefined
-  const runNow: Calendar['runNow'] = (name) => calendar?.runNow(name)
-  const { certificates } = front
-  const chores = choresOf({ ground, work, tools, certificates, runNow })
-  let housekeeping: ReturnType<typeof startHousekeeping> | undefined
-  back.add(() => housekeeping?.stop())
-  back.add(async () => {
-    // The calendar writes how its jobs ended, so their threads end first.
-    const closed = calendar?.close()
-    await jobThreads.close()
-    await closed
-  })
-  return {
-    runNow,
-    async begin() {
-      housekeeping = startHousekeeping(clock, log, chores)
-      calendar = await openCalendar({
-        ...{ store, clock, log, meter: metrics.meter, threads: jobThreads },
-        ...{ jobs: calendarJobs(config.jobs), zone: config.jobs.zone },
-      })
-      // What a stop or a kill has left half done.
-      if (await campaignsWait({ store, clock })) jobs.expand()
-      jobs.automateIfDue()
-    },
-  }
-}
-
-/** Says where it can be reached: in the log, in `posthorn status`, and to who has started it. */
-function tellWhere(
-  { config, log }: Ground,
-  { publicUrl, publicPort }: Front,
-  { crew, overview }: Work,
-  privateServer: { readonly port: number },
-) {
-  const { inboundPort, submissionPorts, httpsPorts, sandboxPort } = crew
-  const { host } = config.http.private
-  // With TLS it listens on a socket, and has no port of its own to ask for.
-  const privateUrl =
-    httpsPorts.private === undefined
-      ? urlOf(host, privateServer.port)
-      : urlOf(host, httpsPorts.private, 'https')
-  const smtp = Object.entries({ inbound: inboundPort, ...submissionPorts })
-  overview.listensAt([
-    { name: 'API', at: privateUrl },
-    { name: 'public', at: publicUrl },
-    ...smtp.flatMap(([name, port]) => (port === undefined ? [] : [{ name, at: `port ${port}` }])),
-  ])
-  const { route } = config.outbound
-  const { name: runtime } = runtimeInUse()
-  log.info(
-    { privateUrl, publicUrl, route, sandboxSmtpPort: sandboxPort, runtime },
-    'Posthorn is up',
-  )
-  if (!isReachable(config)) {
-    log.warn(
-      { publicUrl },
-      'http.public.url is not set: links in marketing mail lead nowhere, and opens and clicks are not tracked',
-    )
-  }
-  return {
-    ...{ privateUrl, publicUrl, publicPort, submissionPorts, httpsPorts },
-    ...(sandboxPort === undefined ? {} : { sandboxSmtpPort: sandboxPort }),
-    ...(inboundPort === undefined ? {} : { inboundSmtpPort: inboundPort }),
-  }
 }
 
 /**
@@ -299,6 +185,3 @@ async function isWell(health: Health): Promise<boolean> {
   const reasons = [...(await health.unhealthy()), ...(await health.unready())]
   return reasons.every(({ what }) => what === 'held')
 }
-
-const urlOf = (host: string, port: number, scheme = 'http') =>
-  `${scheme}://${host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${port}`

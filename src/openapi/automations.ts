@@ -1,13 +1,9 @@
+import { automationEvents } from './automation-events.js'
+import { at, automationRuns, id, noSuchAutomation, params } from './automation-runs.js'
 import { automationSchemas } from './automation-schemas.js'
-import { accountRefusals, pastDue } from './common.js'
-import { closed, count, type Description, orNull, refusal, text } from './describe.js'
+import { accountRefusals, foreignCursor } from './common.js'
+import { closed, type Description, orNull, refusal, text } from './describe.js'
 
-const id = '01a1fc92-0000-7000-8000-5f0e1c2d3b4a'
-const runId = '01a1fc92-0000-7000-8000-5f0e1c2d3b4b'
-const contactId = '01a1fc92-0000-7000-8000-5f0e1c2d3b4c'
-const at = '2026-11-21T10:00:00.000Z'
-const params = { id: 'The UUID of the automation' }
-const runParams = { id: 'The UUID of the run' }
 const name = 'Welcome'
 
 const steps = [
@@ -30,54 +26,8 @@ const automation = {
   updatedAt: at,
 }
 const detail = { ...automation, steps, connections, settings: {} }
-const event = { event: 'user.signup', email: 'ann@example.org', payload: { plan: 'pro' } }
-const accepted = {
-  event: 'user.signup',
-  contactId,
-  contactCreated: true,
-  started: 1,
-  resumed: 0,
-  automations: [{ automationId: id, name, started: true, runId }],
-}
-const run = {
-  id: runId,
-  automationId: id,
-  version: 1,
-  contactId,
-  email: 'ann@example.org',
-  status: 'waiting',
-  reason: null,
-  currentStep: 'paid',
-  startedAt: at,
-  updatedAt: at,
-  waitingFor: { kind: 'event', event: 'order.paid', until: '2026-12-03T10:00:00.000Z' },
-  history: [
-    { step: 'start', at, result: 'started' },
-    { step: 'welcome', at, result: 'sent', emailId: runId },
-  ],
-}
-
-const why = 'waits for `order.paid` until 3 Dec 10:00 UTC, then branch timeout, to `remind`'
-
-const noSuchAutomation = refusal(
-  'not_found',
-  'The account has no such automation',
-  'No such automation',
-)
 const noSuchList = refusal('not_found', 'The account has no such list', 'No such list')
-const noSuchRun = refusal('not_found', 'The account has no such run', 'No such run')
 const archived = refusal('conflict', 'It is archived', 'The automation is archived')
-const ended = refusal('conflict', 'The run has ended', 'The run has ended already: it is completed')
-const noSuchContact = refusal(
-  'not_found',
-  'The account has no contact with this id',
-  'No such contact',
-)
-const tooManyContacts = refusal(
-  'plan_limit_exceeded',
-  'The address is unknown and the plan holds no more contacts',
-  'The plan allows 500 contacts; choose a larger marketing plan, or delete some',
-)
 const faults = {
   shape: 'InvalidAutomation',
   fields: {
@@ -120,28 +70,6 @@ const noPlan = refusal(
     example: { upgrade: 'marketing' },
   },
 )
-const differ = refusal(
-  'validation_error',
-  '`contactId` and `email` are of different contacts',
-  'contactId and email are of different contacts',
-  { status: 422 },
-)
-const invalidEvents = refusal(
-  'validation_error',
-  'Some events are wrong; nothing was taken in',
-  '1 of 2 events are invalid; nothing was taken in',
-  {
-    status: 422,
-    shape: 'InvalidEvents',
-    fields: {
-      errors: {
-        type: 'array',
-        items: closed({ index: count('Of the event'), error: text('What is wrong') }),
-      },
-    },
-    example: { errors: [{ index: 1, error: 'No such contact' }] },
-  },
-)
 const stateAnswer = (status: string, message: string) => ({
   status: 200,
   when: 'As it is now; a repeat changes nothing',
@@ -157,30 +85,7 @@ export const automations: Description = {
   },
   schemas: automationSchemas,
   operations: {
-    'POST /v1/events/send': {
-      id: 'sendEvent',
-      summary: 'Tell what a contact did',
-      description:
-        'Wakes the runs that wait for the event, and starts the enabled automations that begin with it. A contact who is under way in one gets no second run of it.',
-      body: { shape: 'NewEvent', examples: [{ when: 'A sign-up', value: event }] },
-      answers: [{ status: 202, when: 'It is taken in', shape: 'EventAccepted', value: accepted }],
-      refusals: [noSuchContact, differ, tooManyContacts, pastDue, ...accountRefusals],
-    },
-    'POST /v1/events/batch': {
-      id: 'sendEvents',
-      summary: 'Tell what contacts did, 100 events at a time',
-      description: 'All events are taken in, in their order, or none.',
-      body: { shape: 'NewEvents', examples: [{ when: 'A sign-up', value: { events: [event] } }] },
-      answers: [
-        {
-          status: 202,
-          when: 'They are taken in',
-          shape: 'EventsAccepted',
-          value: { accepted: 1, results: [accepted] },
-        },
-      ],
-      refusals: [invalidEvents, ...accountRefusals],
-    },
+    ...automationEvents,
     'POST /v1/automations': {
       id: 'createAutomation',
       summary: 'Make an automation',
@@ -219,16 +124,7 @@ export const automations: Description = {
           value: { automations: [automation], hasMore: false, nextCursor: null },
         },
       ],
-      refusals: [
-        refusal(
-          'validation_error',
-          'The cursor belongs to another list, or to no list',
-          'The cursor does not belong to this list',
-          {
-            status: 400,
-          },
-        ),
-      ],
+      refusals: [foreignCursor],
     },
     'GET /v1/automations/:id': {
       id: 'getAutomation',
@@ -359,55 +255,6 @@ export const automations: Description = {
         ),
       ],
     },
-    'GET /v1/automations/:id/runs': {
-      id: 'listRuns',
-      summary: 'The runs of an automation',
-      params,
-      query: {
-        status: { type: 'string', description: 'One or more, with commas: `running,waiting`' },
-        limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
-        cursor: { type: 'string', description: 'What `nextCursor` said' },
-      },
-      answers: [
-        {
-          status: 200,
-          when: 'Newest first',
-          shape: 'AutomationRuns',
-          value: { runs: [run], hasMore: false, nextCursor: null },
-        },
-      ],
-      refusals: [
-        noSuchAutomation,
-        refusal(
-          'validation_error',
-          'The cursor belongs to another list, or to no list',
-          'The cursor does not belong to this list',
-          {
-            status: 400,
-          },
-        ),
-      ],
-    },
-    'GET /v1/automations/runs/:id': {
-      id: 'getRun',
-      summary: 'One run',
-      params: runParams,
-      answers: [{ status: 200, when: 'It', shape: 'AutomationRun', value: { ...run, why } }],
-      refusals: [noSuchRun],
-    },
-    'POST /v1/automations/runs/:id/cancel': {
-      id: 'cancelRun',
-      summary: 'Stop a run',
-      params: runParams,
-      answers: [
-        {
-          status: 200,
-          when: 'It has ended',
-          shape: 'RunState',
-          value: { id: runId, status: 'cancelled', message: 'Run cancelled' },
-        },
-      ],
-      refusals: [noSuchRun, ended],
-    },
+    ...automationRuns,
   },
 }

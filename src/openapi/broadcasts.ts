@@ -1,77 +1,24 @@
 import { emailStatuses } from '../emails/index.js'
-import { broadcastSchemas } from './broadcast-schemas.js'
-import { accountRefusals, foreignCursor, pageQuery } from './common.js'
-import { count, type Description, orNull, refusal, text } from './describe.js'
 import {
-  attachmentRefusals,
-  badCampaignTime,
-  foreignFields,
-  marketingRefusals,
-  quotaRefusals,
-  refusedHeader,
-  senderRefusals,
-  sendingRefusals,
-} from './email-refusals.js'
+  archived,
+  capReached,
+  contentRefusals,
+  nobody,
+  noSuchCampaign,
+  noSuchList,
+} from './broadcast-refusals.js'
+import { broadcastSchemas } from './broadcast-schemas.js'
+import { broadcastStates, id, isScheduled, isSending, params } from './broadcast-states.js'
+import { accountRefusals, foreignCursor, pageQuery } from './common.js'
+import { type Description, refusal, text } from './describe.js'
+import { quotaRefusals } from './email-refusals.js'
 
-const id = '01a1fc92-9915-7533-8296-04ee3d91dd72'
 const listId = '01a1fc92-9915-7533-8296-0a5be7d1c2f3'
-const params = { id: 'The UUID of the campaign' }
-const noSuchList = refusal('not_found', 'No such list or topic', 'No such list')
-const noSuchCampaign = refusal('not_found', 'No such campaign', 'No such campaign')
-const archived = refusal(
-  'conflict',
-  'The topic is archived',
-  'The topic "Offers" is archived; restore it to send on it',
-)
-const nobody = refusal(
-  'validation_error',
-  'Nobody is reachable',
-  'Nobody on the list can be reached: it is empty, or all of it is suppressed or has left the topic',
-)
-const capReached = refusal(
-  'plan_limit_exceeded',
-  'The marketing plan allows no more campaign mails this month',
-  '1800 of 2000 campaign mails of this month are used',
-  {
-    status: 402,
-    shape: 'CampaignCap',
-    fields: {
-      limit: count("The plan's campaign mails a month"),
-      used: count('Used of them'),
-      plan: text('The marketing plan'),
-    },
-    example: { limit: 2_000, used: 1_800, plan: 'Marketing Free' },
-  },
-)
-const doesNotRender = refusal(
-  'validation_error',
-  'The content does not render',
-  'The campaign has a syntax error: unexpected "}" (html, line 1, column 7)',
-  {
-    status: 422,
-    shape: 'BadContent',
-    fields: {
-      part: orNull(text('`subject` or `html`; null: all of it')),
-      line: count('Where, from 1'),
-      column: count('Where, from 1'),
-    },
-    optional: ['line', 'column'],
-    example: { part: 'html', line: 1, column: 7 },
-  },
-)
-
 const campaign = {
   listId,
   from: 'News <news@example.com>',
   subject: 'This week, {{ firstName | default: "friend" }}',
   html: '<p>Hello {{ firstName | default: "there" }}!</p>',
-}
-const sendingNow = { id, status: 'sending', recipientCount: 1_200 }
-const scheduled = {
-  id,
-  status: 'scheduled',
-  scheduledAt: '2026-12-24T18:00:00.000Z',
-  estimatedRecipients: 1_200,
 }
 const item = {
   id,
@@ -96,21 +43,6 @@ const noStats = {
   ...{ recipients: 0, delivered: 0, bounced: 0, opened: 0, clicked: 0 },
   ...{ openRate: 0, clickRate: 0 },
 }
-const isSending = { status: 200, when: 'It is being sent', shape: 'BroadcastSending' }
-const isScheduled = { status: 200, when: 'It is scheduled', shape: 'BroadcastScheduled' }
-const contentRefusals = [
-  ...senderRefusals,
-  badCampaignTime,
-  refusedHeader,
-  foreignFields,
-  ...attachmentRefusals,
-  ...marketingRefusals,
-  noSuchList,
-  archived,
-  doesNotRender,
-  ...sendingRefusals,
-]
-
 export const broadcasts: Description = {
   tag: {
     name: 'Campaigns',
@@ -194,8 +126,8 @@ export const broadcasts: Description = {
         ],
       },
       answers: [
-        { ...isSending, value: sendingNow },
-        { ...isScheduled, value: scheduled },
+        isSending,
+        isScheduled,
         {
           status: 200,
           when: 'It is a draft',
@@ -220,13 +152,7 @@ export const broadcasts: Description = {
           value: { broadcasts: [item], hasMore: false, nextCursor: null },
         },
       ],
-      refusals: [
-        refusal(
-          'validation_error',
-          'The cursor belongs to another list, or to no list',
-          'The cursor does not belong to this list',
-        ),
-      ],
+      refusals: [foreignCursor],
     },
     'GET /v1/broadcasts/plan/usage': {
       id: 'getMarketingUsage',
@@ -367,95 +293,6 @@ export const broadcasts: Description = {
       ],
       refusals: [noSuchCampaign, foreignCursor],
     },
-    'POST /v1/broadcasts/:id/send': {
-      id: 'sendBroadcast',
-      summary: 'Send a draft',
-      description: 'At its `scheduledAt`, if that is still to come; else at once.',
-      params,
-      answers: [
-        { ...isSending, value: sendingNow },
-        { ...isScheduled, value: scheduled },
-      ],
-      refusals: [
-        noSuchCampaign,
-        refusal(
-          'conflict',
-          'It is not a draft (any more)',
-          'Only a draft can be sent; this campaign is sent',
-        ),
-        nobody,
-        capReached,
-        ...senderRefusals.filter(({ code }) => code === 'domain_not_verified'),
-        ...marketingRefusals,
-        ...sendingRefusals,
-      ],
-    },
-    'POST /v1/broadcasts/:id/pause': {
-      id: 'pauseBroadcast',
-      summary: 'Pause a campaign',
-      description:
-        'One that is scheduled or sending: no more mails of it are made, and those that wait are held. What is under way at this moment still leaves. The answer comes when all that waits is held: of a very large campaign after some seconds.',
-      params,
-      answers: [
-        {
-          status: 200,
-          when: 'It is paused',
-          shape: 'BroadcastPaused',
-          value: { id, status: 'paused', message: 'Campaign paused' },
-        },
-      ],
-      refusals: [
-        noSuchCampaign,
-        refusal(
-          'conflict',
-          'It cannot be paused in its state, or the operator has paused it',
-          'A campaign that is sent cannot be paused',
-        ),
-      ],
-    },
-    'POST /v1/broadcasts/:id/resume': {
-      id: 'resumeBroadcast',
-      summary: 'Let a campaign go on that you have paused',
-      description:
-        'What was to be dispatched meanwhile is dispatched at once. A pause by the operator is the operator’s to end: `pausedBy` tells whose it is.',
-      params,
-      answers: [
-        {
-          status: 200,
-          when: 'It goes on within 30 seconds',
-          shape: 'BroadcastResumed',
-          value: { id, message: 'The campaign goes on' },
-        },
-      ],
-      refusals: [
-        noSuchCampaign,
-        refusal(
-          'conflict',
-          'It is not paused, or by the operator',
-          'The operator has paused the campaign, and only the operator resumes it',
-        ),
-      ],
-    },
-    'POST /v1/broadcasts/:id/cancel': {
-      id: 'cancelBroadcast',
-      summary: 'Cancel a draft or a scheduled campaign',
-      params,
-      answers: [
-        {
-          status: 200,
-          when: 'It is cancelled',
-          shape: 'BroadcastCancelled',
-          value: { id, status: 'cancelled', message: 'Campaign cancelled' },
-        },
-      ],
-      refusals: [
-        noSuchCampaign,
-        refusal(
-          'conflict',
-          'It is sending, or has ended',
-          'The campaign is sending and cannot be cancelled',
-        ),
-      ],
-    },
+    ...broadcastStates,
   },
 }

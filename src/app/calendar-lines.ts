@@ -1,0 +1,109 @@
+import type { JobRun } from '../calendar/index.js'
+import { type JobDefinition, type JobLane, lanes, type Schedule } from '../config/index.js'
+
+export interface CalendarJob extends Pick<JobDefinition, 'limitMs' | 'lane'> {
+  name: string
+  /** A cron expression, or 'off': then it runs by hand alone. */
+  cron: string
+}
+
+export interface CalendarEntry extends CalendarJob {
+  /** Undefined: off. */
+  schedule: Schedule | undefined
+  handledUntil: number
+  /** The due time of a run that was cut off, until it is made up for. */
+  lostDueAt: number | undefined
+}
+
+/** A run that is to begin, in the line of its lane, or that is under way. */
+export interface JobTurn {
+  entry: CalendarEntry
+  dueAt: number | null
+  notBefore: number
+  beganAt: number | undefined
+  ended: { resolve(run: JobRun): void; reject(error: unknown): void } | undefined
+}
+
+export type StartedByHand =
+  | { kind: 'under way'; since: number }
+  /** `behind`: the job that has to end first. */
+  | { kind: 'started'; behind: string | undefined; ended: Promise<JobRun> }
+
+// So late may a clock that jumped, or a machine that slept, be noticed.
+export const lookMs = 60_000
+// Runs that were missed come one after another, and when a start has settled.
+const isLateMs = 2 * lookMs
+const settleMs = 60_000
+const apartMs = 10_000
+
+/**
+ * The runs that are to begin and those under way, a line for each lane:
+ *
+ *     due (`join`), or asked for (`joinByHand`) → waits until `notBefore` and its lane is free → `startable`
+ *     → under way → `leave`
+ *
+ * A job is in at most one place, so it never runs beside itself; one run of a lane is under way at a time.
+ */
+export function makeLines(entries: readonly CalendarEntry[], startedAt: number) {
+  const places: JobTurn[] = []
+  let lastLateAt = startedAt + settleMs - apartMs
+  const placeOf = (entry: CalendarEntry) => places.find((place) => place.entry === entry)
+  const underWay = (lane: JobLane) =>
+    places.find(({ entry, beganAt }) => entry.lane === lane && beganAt !== undefined)
+  const leave = (place: JobTurn) => void places.splice(places.indexOf(place), 1)
+
+  return {
+    leave,
+    /** Those that have fallen due join; what was missed begins one after another, and not at once. */
+    join(now: number) {
+      for (const entry of entries) {
+        const dueAt = dueAtOf(entry)
+        if (dueAt > now || placeOf(entry) !== undefined) continue
+        const isLate = now - dueAt > isLateMs
+        if (isLate) lastLateAt = Math.max(lastLateAt + apartMs, now)
+        const notBefore = isLate ? lastLateAt : now
+        places.push({ entry, dueAt, notBefore, beganAt: undefined, ended: undefined })
+      }
+    },
+    /** An operator asks for it: it comes before all that wait, in place of its own that waits. */
+    joinByHand(entry: CalendarEntry, now: number): StartedByHand {
+      const waiting = placeOf(entry)
+      if (waiting?.beganAt !== undefined) return { kind: 'under way', since: waiting.beganAt }
+      if (waiting !== undefined) leave(waiting)
+      const behind = underWay(entry.lane)?.entry.name
+      const ended = new Promise<JobRun>((resolve, reject) => {
+        const place = { entry, dueAt: waiting?.dueAt ?? null, notBefore: now }
+        places.unshift({ ...place, beganAt: undefined, ended: { resolve, reject } })
+      })
+      // Who asks may be gone by then.
+      ended.catch(() => {})
+      return { kind: 'started', behind, ended }
+    },
+    /** At most one of each lane; they are under way from now on. */
+    startable(now: number): JobTurn[] {
+      return lanes.flatMap((lane) => {
+        if (underWay(lane) !== undefined) return []
+        const next = places.find(({ entry, notBefore }) => entry.lane === lane && notBefore <= now)
+        if (next === undefined) return []
+        next.beganAt = now
+        return [next]
+      })
+    },
+    /** In how many milliseconds something may begin, or the clock is to be looked at. */
+    untilNext(now: number): number {
+      const times = entries.filter((entry) => placeOf(entry) === undefined).map(dueAtOf)
+      for (const { entry, beganAt, notBefore } of places) {
+        if (beganAt === undefined && underWay(entry.lane) === undefined) times.push(notBefore)
+      }
+      return Math.max(1, Math.min(lookMs, ...times.map((at) => at - now)))
+    },
+    /** The clock was set back to `now`: nobody waits for a time that is hours away by it. */
+    setBack(now: number) {
+      for (const place of places) place.notBefore = Math.min(place.notBefore, now + settleMs)
+      lastLateAt = Math.min(lastLateAt, now)
+    },
+  }
+}
+
+export const dueAtOf = ({ schedule, handledUntil, lostDueAt }: CalendarEntry): number =>
+  lostDueAt ?? schedule?.next(handledUntil) ?? Number.POSITIVE_INFINITY

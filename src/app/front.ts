@@ -1,0 +1,38 @@
+import { loadTrackingAgents, openRecorder } from '../tracking/index.js'
+import { certificatesOf } from './certificates.js'
+import { readAgain, trackingAgentFiles } from './files.js'
+import type { Ground } from './ground.js'
+import { makeHttpsPeers, publicOverTls } from './https.js'
+import { openPublicServer } from './listeners.js'
+import type { WayBack } from './way-back.js'
+import { urlOf } from './where.js'
+
+export type Front = Awaited<ReturnType<typeof openFront>>
+
+/** The public listener, which is there before the threads: its port is in the links of the mail that they send. */
+export async function openFront(ground: Ground, back: WayBack) {
+  const { config, dataDir, log, clock, store, land } = ground
+  const certificates = certificatesOf('public', { config, dataDir, log })
+  const httpsPeers = makeHttpsPeers(config)
+  const readAgents = () => loadTrackingAgents(trackingAgentFiles(dataDir))
+  const recorder = openRecorder({
+    ...{ store, clock, log, land, agents: readAgents() },
+    machineWithinMs: config.tracking.machineWithin,
+  })
+  // Closed after the listener, whose last hits it writes.
+  back.add(() => recorder.close())
+  const server = await openPublicServer(ground, {
+    ...{ ...ground, recorder, challenge: certificates.challenge },
+    overTls: publicOverTls(ground, httpsPeers, certificates),
+  })
+  back.add(() => server.close(config.http.shutdownGrace))
+  return {
+    ...{ certificates, httpsPeers },
+    publicPort: server.port,
+    publicUrl: config.http.public.url || urlOf(config.http.public.host, server.port),
+    reload() {
+      certificates.reload()
+      readAgain(log, readAgents, recorder.useAgents)
+    },
+  }
+}

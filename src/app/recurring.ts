@@ -1,0 +1,43 @@
+import { campaignsWait } from '../broadcasts/index.js'
+import { type Calendar, calendarJobs, openCalendar } from './calendar.js'
+import { choresOf } from './chores.js'
+import type { Front } from './front.js'
+import type { Ground } from './ground.js'
+import { startHousekeeping } from './housekeeping.js'
+import type { WayBack } from './way-back.js'
+import type { Tools, Work } from './work.js'
+
+/** What comes again: the chores of the main thread and the jobs of the calendar. Nothing runs before `begin`. */
+export function makeRecurring(
+  parts: { ground: Ground; front: Front; work: Work; tools: Tools },
+  back: WayBack,
+) {
+  const { ground, front, work, tools } = parts
+  const { config, clock, log, store, metrics } = ground
+  const { jobs, jobThreads } = work
+  let calendar: Calendar | undefined
+  const runNow: Calendar['runNow'] = (name) => calendar?.runNow(name)
+  const { certificates } = front
+  const chores = choresOf({ ground, work, tools, certificates, runNow })
+  let housekeeping: ReturnType<typeof startHousekeeping> | undefined
+  back.add(() => housekeeping?.stop())
+  back.add(async () => {
+    // The calendar writes how its jobs ended, so their threads end first.
+    const closed = calendar?.close()
+    await jobThreads.close()
+    await closed
+  })
+  return {
+    runNow,
+    async begin() {
+      housekeeping = startHousekeeping(clock, log, chores)
+      calendar = await openCalendar({
+        ...{ store, clock, log, meter: metrics.meter, threads: jobThreads },
+        ...{ jobs: calendarJobs(config.jobs), zone: config.jobs.zone },
+      })
+      // What a stop or a kill has left half done.
+      if (await campaignsWait({ store, clock })) jobs.expand()
+      jobs.automateIfDue()
+    },
+  }
+}

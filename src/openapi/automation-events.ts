@@ -1,0 +1,80 @@
+import { accountRefusals, pastDue } from './common.js'
+import { closed, count, type Description, refusal, text } from './describe.js'
+
+const contactId = '01a1fc92-0000-7000-8000-5f0e1c2d3b4c'
+const event = { event: 'user.signup', email: 'ann@example.org', payload: { plan: 'pro' } }
+const accepted = {
+  event: 'user.signup',
+  contactId,
+  contactCreated: true,
+  started: 1,
+  resumed: 0,
+  automations: [
+    {
+      automationId: '01a1fc92-0000-7000-8000-5f0e1c2d3b4a',
+      name: 'Welcome',
+      started: true,
+      runId: '01a1fc92-0000-7000-8000-5f0e1c2d3b4b',
+    },
+  ],
+}
+const noSuchContact = refusal(
+  'not_found',
+  'The account has no contact with this id',
+  'No such contact',
+)
+const tooManyContacts = refusal(
+  'plan_limit_exceeded',
+  'The address is unknown and the plan holds no more contacts',
+  'The plan allows 500 contacts; choose a larger marketing plan, or delete some',
+)
+const differ = refusal(
+  'validation_error',
+  '`contactId` and `email` are of different contacts',
+  'contactId and email are of different contacts',
+  { status: 422 },
+)
+const invalidEvents = refusal(
+  'validation_error',
+  'Some events are wrong; nothing was taken in',
+  '1 of 2 events are invalid; nothing was taken in',
+  {
+    status: 422,
+    shape: 'InvalidEvents',
+    fields: {
+      errors: {
+        type: 'array',
+        items: closed({ index: count('Of the event'), error: text('What is wrong') }),
+      },
+    },
+    example: { errors: [{ index: 1, error: 'No such contact' }] },
+  },
+)
+
+/** What contacts did, which starts runs and lets them go on. */
+export const automationEvents: Description['operations'] = {
+  'POST /v1/events/send': {
+    id: 'sendEvent',
+    summary: 'Tell what a contact did',
+    description:
+      'Wakes the runs that wait for the event, and starts the enabled automations that begin with it. A contact who is under way in one gets no second run of it.',
+    body: { shape: 'NewEvent', examples: [{ when: 'A sign-up', value: event }] },
+    answers: [{ status: 202, when: 'It is taken in', shape: 'EventAccepted', value: accepted }],
+    refusals: [noSuchContact, differ, tooManyContacts, pastDue, ...accountRefusals],
+  },
+  'POST /v1/events/batch': {
+    id: 'sendEvents',
+    summary: 'Tell what contacts did, 100 events at a time',
+    description: 'All events are taken in, in their order, or none.',
+    body: { shape: 'NewEvents', examples: [{ when: 'A sign-up', value: { events: [event] } }] },
+    answers: [
+      {
+        status: 202,
+        when: 'They are taken in',
+        shape: 'EventsAccepted',
+        value: { accepted: 1, results: [accepted] },
+      },
+    ],
+    refusals: [invalidEvents, ...accountRefusals],
+  },
+}

@@ -1,0 +1,80 @@
+import { foreignCursor } from './common.js'
+import { type Description, refusal } from './describe.js'
+
+export const id = '01a1fc92-0000-7000-8000-5f0e1c2d3b4a'
+const runId = '01a1fc92-0000-7000-8000-5f0e1c2d3b4b'
+const contactId = '01a1fc92-0000-7000-8000-5f0e1c2d3b4c'
+export const at = '2026-11-21T10:00:00.000Z'
+export const params = { id: 'The UUID of the automation' }
+const runParams = { id: 'The UUID of the run' }
+const run = {
+  id: runId,
+  automationId: id,
+  version: 1,
+  contactId,
+  email: 'ann@example.org',
+  status: 'waiting',
+  reason: null,
+  currentStep: 'paid',
+  startedAt: at,
+  updatedAt: at,
+  waitingFor: { kind: 'event', event: 'order.paid', until: '2026-12-03T10:00:00.000Z' },
+  history: [
+    { step: 'start', at, result: 'started' },
+    { step: 'welcome', at, result: 'sent', emailId: runId },
+  ],
+}
+
+const why = 'waits for `order.paid` until 3 Dec 10:00 UTC, then branch timeout, to `remind`'
+
+export const noSuchAutomation = refusal(
+  'not_found',
+  'The account has no such automation',
+  'No such automation',
+)
+const noSuchRun = refusal('not_found', 'The account has no such run', 'No such run')
+const ended = refusal('conflict', 'The run has ended', 'The run has ended already: it is completed')
+
+/** Contacts on their way through an automation. */
+export const automationRuns: Description['operations'] = {
+  'GET /v1/automations/:id/runs': {
+    id: 'listRuns',
+    summary: 'The runs of an automation',
+    params,
+    query: {
+      status: { type: 'string', description: 'One or more, with commas: `running,waiting`' },
+      limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+      cursor: { type: 'string', description: 'What `nextCursor` said' },
+    },
+    answers: [
+      {
+        status: 200,
+        when: 'Newest first',
+        shape: 'AutomationRuns',
+        value: { runs: [run], hasMore: false, nextCursor: null },
+      },
+    ],
+    refusals: [noSuchAutomation, foreignCursor],
+  },
+  'GET /v1/automations/runs/:id': {
+    id: 'getRun',
+    summary: 'One run',
+    params: runParams,
+    answers: [{ status: 200, when: 'It', shape: 'AutomationRun', value: { ...run, why } }],
+    refusals: [noSuchRun],
+  },
+  'POST /v1/automations/runs/:id/cancel': {
+    id: 'cancelRun',
+    summary: 'Stop a run',
+    params: runParams,
+    answers: [
+      {
+        status: 200,
+        when: 'It has ended',
+        shape: 'RunState',
+        value: { id: runId, status: 'cancelled', message: 'Run cancelled' },
+      },
+    ],
+    refusals: [noSuchRun, ended],
+  },
+}

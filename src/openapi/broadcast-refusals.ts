@@ -1,0 +1,71 @@
+import { count, orNull, refusal, text } from './describe.js'
+import {
+  attachmentRefusals,
+  badCampaignTime,
+  foreignFields,
+  marketingRefusals,
+  refusedHeader,
+  senderRefusals,
+  sendingRefusals,
+} from './email-refusals.js'
+
+/*
+ * Why a campaign is refused.
+ */
+export const noSuchList = refusal('not_found', 'No such list or topic', 'No such list')
+export const noSuchCampaign = refusal('not_found', 'No such campaign', 'No such campaign')
+export const archived = refusal(
+  'conflict',
+  'The topic is archived',
+  'The topic "Offers" is archived; restore it to send on it',
+)
+export const nobody = refusal(
+  'validation_error',
+  'Nobody is reachable',
+  'Nobody on the list can be reached: it is empty, or all of it is suppressed or has left the topic',
+)
+export const capReached = refusal(
+  'plan_limit_exceeded',
+  'The marketing plan allows no more campaign mails this month',
+  '1800 of 2000 campaign mails of this month are used',
+  {
+    status: 402,
+    shape: 'CampaignCap',
+    fields: {
+      limit: count("The plan's campaign mails a month"),
+      used: count('Used of them'),
+      plan: text('The marketing plan'),
+    },
+    example: { limit: 2_000, used: 1_800, plan: 'Marketing Free' },
+  },
+)
+export const doesNotRender = refusal(
+  'validation_error',
+  'The content does not render',
+  'The campaign has a syntax error: unexpected "}" (html, line 1, column 7)',
+  {
+    status: 422,
+    shape: 'BadContent',
+    fields: {
+      part: orNull(text('`subject` or `html`; null: all of it')),
+      line: count('Where, from 1'),
+      column: count('Where, from 1'),
+    },
+    optional: ['line', 'column'],
+    example: { part: 'html', line: 1, column: 7 },
+  },
+)
+
+/** Of what a campaign says, to whom and from whom. */
+export const contentRefusals = [
+  ...senderRefusals,
+  badCampaignTime,
+  refusedHeader,
+  foreignFields,
+  ...attachmentRefusals,
+  ...marketingRefusals,
+  noSuchList,
+  archived,
+  doesNotRender,
+  ...sendingRefusals,
+]
