@@ -1,6 +1,6 @@
-import { dayMs } from '../clock/index.js'
+import { keepAnswer, keyLifetimeMs } from '../emails/index.js'
 import { ApiError } from '../errors/index.js'
-import { idsOf, prepared, preparedInsert, type Tx } from '../store/index.js'
+import { idsOf, prepared, type Tx } from '../store/index.js'
 import type { Json } from './definition.js'
 import type { StartedRun } from './triggers.js'
 
@@ -36,8 +36,6 @@ export interface EventRepeats {
   keep(tx: Tx, input: EventInput, answer: AcceptedEvent): Promise<void>
 }
 
-const lifetimeMs = dayMs
-
 /** Looks for the keys of a batch among those of requests, in its transaction. */
 export async function findRepeats(
   tx: Tx,
@@ -49,7 +47,7 @@ export async function findRepeats(
   const rows =
     keys.length === 0
       ? []
-      : await keysAmong(tx, { accountId, keys: JSON.stringify(keys), since: now - lifetimeMs })
+      : await keysAmong(tx, { accountId, keys: JSON.stringify(keys), since: now - keyLifetimeMs })
   const known = new Map(rows.map((row) => [row.key, row]))
   const here = new Map<string, { place: number; fingerprint: string }>()
   return {
@@ -70,14 +68,13 @@ export async function findRepeats(
     async keep(tx, { once }, answer) {
       if (once === undefined) return
       const { key, fingerprint } = once
-      // What is still there has expired.
-      await forgetKey(tx, { accountId, key })
-      const row = {
-        fingerprint,
-        status: 202,
-        response: JSON.stringify(answer),
-      }
-      await insertKey(tx, { account_id: accountId, key, ...row, created_at: now })
+      const answered = { fingerprint, status: 202, response: JSON.stringify(answer) }
+      const row = { account_id: accountId, key, ...answered, created_at: now }
+      if (await keepAnswer(tx, row)) return
+      throw new ApiError(
+        'concurrent_idempotent_request',
+        'An event with this idempotencyKey is still taken in',
+      )
     },
   }
 }
@@ -97,9 +94,3 @@ const keysAmong = prepared<{ accountId: string; keys: string; since: number }, K
       .where('key', 'in', idsOf(keys, 'text'))
       .where('created_at', '>', since),
 )
-
-const forgetKey = prepared<{ accountId: string; key: string }, unknown>((db, { accountId, key }) =>
-  db.deleteFrom('idempotency_keys').where('account_id', '=', accountId).where('key', '=', key),
-)
-
-const insertKey = preparedInsert('idempotency_keys')

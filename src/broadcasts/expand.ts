@@ -1,4 +1,4 @@
-import { sql, type UpdateResult } from 'kysely'
+import { sql } from 'kysely'
 import { giveBackCampaignMails } from '../billing/index.js'
 import { pause } from '../clock/index.js'
 import type { Backlog, StreamDue } from '../deliveries/index.js'
@@ -8,13 +8,7 @@ import { parseMailbox } from '../mime/index.js'
 import { isPassing, prepared, queueClass, type Read } from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
 import { nextOfAudience } from './audience.js'
-import {
-  type Broadcast,
-  type BroadcastDeps,
-  findBroadcast,
-  isUnfinished,
-  ofFreeAccounts,
-} from './broadcast.js'
+import { type Broadcast, type BroadcastDeps, isUnfinished, ofFreeAccounts } from './broadcast.js'
 import { audienceOf, dispatchDue, dueBroadcasts } from './dispatch-campaign.js'
 import { pauseAtFault } from './fault.js'
 import { endIfDone } from './follow.js'
@@ -147,15 +141,14 @@ async function writeSlice(deps: ExpandDeps, broadcast: Broadcast, slice: Slice):
   const { id, account_id: accountId } = broadcast
   const { before, after: cursor, mails, done } = slice
   const written = await store.write(async (tx) => {
-    const now = await findBroadcast(tx, accountId, id)
-    // Paused or cancelled since it was read.
-    if (now.status !== 'sending' || now.cursor !== before) return false
-    await insertMails(tx, deps, broadcast, mails)
     const at = clock.now()
-    await advance(tx, { id, cursor, mails: mails.length, expanded: done ? 1 : 0, at })
+    // Nothing else moves the cursor from there: who finds it elsewhere, or the campaign paused, makes no mail.
+    const moved = { id, before, cursor, mails: mails.length, expanded: done ? 1 : 0, at } as const
+    const [now] = await advance(tx, moved)
+    if (now === undefined) return false
+    await insertMails(tx, deps, broadcast, mails)
     if (!done) return true
-    const unused = now.audience - (now.recipients + mails.length)
-    await giveBackCampaignMails(tx, accountId, unused, now.sent_at ?? at)
+    await giveBackCampaignMails(tx, accountId, now.audience - now.recipients, now.sentAt ?? at)
     await endIfDone(tx, id, at)
     return true
   })
@@ -166,10 +159,22 @@ async function writeSlice(deps: ExpandDeps, broadcast: Broadcast, slice: Slice):
   deps.ring([...lanes].map((lane) => ({ ...due, lane })))
 }
 
-const advance = prepared<
-  { id: string; cursor: string; mails: number; expanded: 0 | 1; at: number },
-  UpdateResult
->((db, { id, cursor, mails, expanded, at }) =>
+interface Advance {
+  id: string
+  before: string
+  cursor: string
+  mails: number
+  expanded: 0 | 1
+  at: number
+}
+
+interface Advanced {
+  audience: number
+  recipients: number
+  sentAt: number | null
+}
+
+const advance = prepared<Advance, Advanced>((db, { id, before, cursor, mails, expanded, at }) =>
   db
     .updateTable('broadcasts')
     .set({
@@ -179,5 +184,9 @@ const advance = prepared<
       recipients: sql`recipients + ${mails}`,
       waiting: sql`waiting + ${mails}`,
     })
-    .where('id', '=', id),
+    .where('id', '=', id)
+    .where('status', '=', 'sending')
+    .where('cursor', '=', before)
+    .where('expanded', '=', 0)
+    .returning(['audience', 'recipients', 'sent_at as sentAt']),
 )

@@ -1,34 +1,24 @@
 import type { Principal } from '../accounts/index.js'
-import { type Clock, dayMs } from '../clock/index.js'
+import type { Clock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { AnsweredOnce, Remember, Repeats } from '../http/index.js'
 import type { Store } from '../store/index.js'
+import { findAnswer, forgetExpired, keepAnswer } from './kept-answer.js'
 
 /**
  * `Idempotency-Key` (`interface.md`, Idempotency behaviour), for every POST of the API. The key's row
  * is committed with the effect, so a crash leaves either both or neither; a key in flight lives in
- * memory alone, so none can stay 'running'. Only successes are remembered.
+ * memory alone, so none can stay 'running'. Only successes are remembered. Between threads and processes the row's own
+ * key decides: who comes second is undone, and gets the answer of who came first.
  */
 export interface Idempotency extends Repeats<Pick<Principal, 'accountId'>> {
   /** Deletes what is older than 24 hours, in small bits. Returns when there is no more. */
   sweep(signal: AbortSignal): Promise<void>
 }
 
-const lifetimeMs = dayMs
-const rowsPerSweep = 500
-
 export function makeIdempotency({ store, clock }: { store: Store; clock: Clock }): Idempotency {
   /** By account and key; undefined for a file, of which more is known once it was read. */
   const inFlight = new Map<string, string | undefined>()
-
-  const find = async (accountId: string, key: string) =>
-    await store.read
-      .selectFrom('idempotency_keys')
-      .select(['fingerprint', 'status', 'response'])
-      .where('account_id', '=', accountId)
-      .where('key', '=', key)
-      .where('created_at', '>', clock.now() - lifetimeMs)
-      .executeTakeFirst()
 
   return {
     async once({ account: { accountId }, key, fingerprint }, work): Promise<AnsweredOnce> {
@@ -43,31 +33,23 @@ export function makeIdempotency({ store, clock }: { store: Store; clock: Clock }
         print: string,
         [tx, body, status = 200]: Parameters<Remember>,
       ): Promise<void> => {
-        const row = { fingerprint: print, status, response: JSON.stringify(body) }
-        const kept = { ...row, created_at: clock.now() }
-        const { numInsertedOrUpdatedRows } = await tx
-          .insertInto('idempotency_keys')
-          .values({ account_id: accountId, key, ...kept })
-          // What is there has expired; or another thread's request was first, and this one is undone.
-          .onConflict((oc) =>
-            oc
-              .columns(['account_id', 'key'])
-              .doUpdateSet(kept)
-              .where('idempotency_keys.created_at', '<=', clock.now() - lifetimeMs),
-          )
-          .executeTakeFirstOrThrow()
-        if (numInsertedOrUpdatedRows === 0n) throw stillRunning()
+        const answer = { fingerprint: print, status, response: JSON.stringify(body) }
+        const row = { account_id: accountId, key, ...answer, created_at: clock.now() }
+        if (!(await keepAnswer(tx, row))) throw new KeyTaken()
+      }
+      const given = async () =>
+        typeof fingerprint === 'string' ? fingerprint : await fingerprint()
+      const earlierAnswer = async (): Promise<AnsweredOnce | undefined> => {
+        const earlier = await findAnswer(store.read, accountId, key, clock.now())
+        if (earlier === undefined) return undefined
+        if (earlier.fingerprint !== (await given())) throw usedOtherwise()
+        return { status: earlier.status, body: JSON.parse(earlier.response), replayed: true }
       }
       // From here on every other request with the key is refused, until this one is on disk.
       inFlight.set(name, known)
       try {
-        const earlier = await find(accountId, key)
-        if (earlier !== undefined) {
-          const given = typeof fingerprint === 'string' ? fingerprint : await fingerprint()
-          if (earlier.fingerprint !== given) throw usedOtherwise()
-          const { status, response } = earlier
-          return { status, body: JSON.parse(response), replayed: true }
-        }
+        const earlier = await earlierAnswer()
+        if (earlier !== undefined) return earlier
         let isKept = false
         const { status, body } = await work(async (...answer) => {
           if (known === undefined) return
@@ -76,42 +58,36 @@ export function makeIdempotency({ store, clock }: { store: Store; clock: Clock }
         })
         if (!isKept) {
           // A look that changes nothing, or an import, which as a whole has no one transaction.
-          const given = typeof fingerprint === 'string' ? fingerprint : await fingerprint()
-          await store.write((tx) => remember(given, [tx, body, status]))
+          const print = await given()
+          await store.write((tx) => remember(print, [tx, body, status]))
         }
         return { status, body, replayed: false }
+      } catch (error) {
+        if (!(error instanceof KeyTaken)) throw error
+        // Another thread's request was first, and this one is undone: it is a repeat of that one.
+        const first = await earlierAnswer()
+        if (first !== undefined) return first
+        throw error
       } finally {
         inFlight.delete(name)
       }
     },
 
-    async sweep(signal) {
-      for (let deleted = rowsPerSweep; deleted === rowsPerSweep && !signal.aborted; ) {
-        const { rows } = await store.write(async (tx) => {
-          const old = tx
-            .selectFrom('idempotency_keys')
-            .select(['account_id', 'key'])
-            .where('created_at', '<=', clock.now() - lifetimeMs)
-            .limit(rowsPerSweep)
-          const gone = await old.execute()
-          for (const { account_id, key } of gone) {
-            await tx
-              .deleteFrom('idempotency_keys')
-              .where('account_id', '=', account_id)
-              .where('key', '=', key)
-              .execute()
-          }
-          return { rows: gone.length }
-        })
-        deleted = rows
-      }
-    },
+    sweep: (signal) => forgetExpired({ store, clock }, signal),
   }
 }
 
 function stillRunning(): ApiError {
-  const message = 'A request with this Idempotency-Key is still running'
-  return new ApiError('concurrent_idempotent_request', message)
+  return new ApiError('concurrent_idempotent_request', runningText)
+}
+
+const runningText = 'A request with this Idempotency-Key is still running'
+
+/** Undoes what was done under a key that somebody else has got meanwhile. */
+class KeyTaken extends ApiError {
+  constructor() {
+    super('concurrent_idempotent_request', runningText)
+  }
 }
 
 function usedOtherwise(): ApiError {

@@ -25,6 +25,7 @@ export {
 } from './header-fields.js'
 export { type Idempotency, makeIdempotency } from './idempotency.js'
 export { type InsertDeps, insertEmails, insertTags, ringOf } from './insert.js'
+export { keepAnswer, keyLifetimeMs } from './kept-answer.js'
 export {
   type EmailPage,
   listEmails,

@@ -1,10 +1,15 @@
 import t from 'tap'
+import { createAccount } from '../../src/accounts/index.js'
 import { pauseSending, readUsage } from '../../src/billing/index.js'
 import { campaignsWait, countAudience } from '../../src/broadcasts/index.js'
+import { makeApplianceKey } from '../../src/config/index.js'
+import { addDomain } from '../../src/domains/index.js'
+import { makeTurns } from '../../src/store/index.js'
 import { suppress } from '../../src/suppression/index.js'
 import { createTopic, optOut, updateTopic } from '../../src/topics/index.js'
 import { openCampaigns } from '../support/campaigns.js'
 import { FakeClock } from '../support/clock.js'
+import { makeTempDir, openTestStore } from '../support/store.js'
 
 t.test('everybody who is reachable gets one mail, with the next free cursor', async (t) => {
   const rig = await openCampaigns(t)
@@ -43,6 +48,28 @@ t.test('everybody who is reachable gets one mail, with the next free cursor', as
   await rig.expand()
   t.equal((await rig.recipients()).length, 600, 'again, nothing is left to do')
   t.equal(await campaignsWait(rig), false)
+})
+
+t.test('two that expand a campaign at once make each mail once, and count it once', async (t) => {
+  const clock = new FakeClock()
+  const shared = { clock, dataDir: makeTempDir(t), turns: makeTurns() }
+  const store = await openTestStore(t, shared)
+  const other = await openTestStore(t, { ...shared, slot: 2 })
+  const { id: accountId } = await createAccount({ store, clock }, 'City')
+  const key = makeApplianceKey(Buffer.alloc(32, 7))
+  await addDomain({ store, clock, key }, accountId, 'sender.test', { trust: true })
+  const rig = await openCampaigns(t, { store, accountId, clock })
+  await rig.addMany(600)
+  const { id } = await rig.create()
+  const gone = { email: 'p7@d2.test', reason: 'bounce', emailId: null, detail: null } as const
+  await store.write((tx) => suppress(tx, accountId, gone, clock.now()))
+  await Promise.all([rig.expand(), rig.expand({ store: other })])
+  const recipients = await rig.recipients()
+  t.equal(recipients.length, 599)
+  t.equal(new Set(recipients).size, 599)
+  t.match(await rig.find(id), { expanded: 1, recipients: 599, waiting: 599, audience: 600 })
+  const { monthCampaignMails } = await readUsage(store.read, accountId, clock.now())
+  t.equal(monthCampaignMails, 599, 'what nobody got was given back once')
 })
 
 t.test('subjects carry what is known of each, whatever their Liquid', async (t) => {
