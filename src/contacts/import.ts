@@ -1,5 +1,6 @@
 import { ApiError } from '../errors/index.js'
 import type { Tx } from '../store/index.js'
+import { makeBatchSize } from './batch-size.js'
 import { addBatch, type BatchCounts, type ImportedRow } from './bulk.js'
 import type { ContactEffect } from './contact.js'
 import { type CsvBreak, readCsv } from './csv-records.js'
@@ -40,11 +41,11 @@ export interface ContactImportOptions {
 
 export const maxImportRows = 1_000_000
 const maxRefusedLines = 100
-// Some 5 ms of the turn to write (2026-11-21), for which clients wait: 100 rows cost 15 % more CPU a
-// row, 500 hold the turn for 15 ms.
-const perWrite = 200
+// Clients wait for as long as a batch holds the turn to write. 200 rows are some 5 ms (2026-11-21); 100 cost 15 % more
+// CPU a row. Where the machine is slower or busy, or the list larger than memory, there are fewer.
+const perWrite = { least: 25, most: 200, mostMs: 8 }
 // A row that starts runs costs some rows without.
-const perTriggeringWrite = 50
+const perTriggeringWrite = { least: 10, most: 50, mostMs: 8 }
 // The next batch is read while this one is on its way to the disk.
 const maxUnderWay = 1
 
@@ -68,7 +69,7 @@ export async function importContacts(
   }: ContactImportOptions,
 ): Promise<ContactImportCounts> {
   const follow = trigger ? effect : undefined
-  const atOnce = follow === undefined ? perWrite : perTriggeringWrite
+  const size = makeBatchSize(follow === undefined ? perWrite : perTriggeringWrite)
   const counts: ContactImportCounts = { imported: 0, skipped: 0, invalid: 0, refused: [] }
   let batch: ImportedRow[] = []
   let importId: number | undefined
@@ -85,6 +86,7 @@ export async function importContacts(
       const given = { accountId, listId, importId, ceiling, rows, newId, now, follow }
       const done = await addBatch(tx, given)
       ended = done.full
+      size.took(rows.length, clock.now() - now)
       return done
     })
   /** Hands over what was read, and waits until no more than `left` batches are on their way. */
@@ -139,7 +141,7 @@ export async function importContacts(
       if (rows++ === maxRows) return await breakOff({ line, reason: `over ${maxRows} rows` })
       const contact = readRow(columns, cells, defaultCountry)
       if (typeof contact === 'string') refuseLine(counts, { line, reason: contact })
-      else if (batch.push({ ...contact, line }) === atOnce) await write(maxUnderWay)
+      else if (batch.push({ ...contact, line }) >= size.rows) await write(maxUnderWay)
     }
     await write()
     if (columns === undefined) return await breakOff({ line: 1, reason: 'the file is empty' })

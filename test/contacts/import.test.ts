@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { createAccount } from '../../src/accounts/index.js'
+import { makeBatchSize } from '../../src/contacts/batch-size.js'
 import {
   addContact,
   contactTotal,
@@ -12,6 +13,7 @@ import {
 import { ApiError } from '../../src/errors/index.js'
 import { suppress } from '../../src/suppression/index.js'
 import { FakeClock } from '../support/clock.js'
+import { countStatements } from '../support/statements.js'
 import { openTestStore } from '../support/store.js'
 
 async function open(t: Test) {
@@ -338,4 +340,60 @@ t.test('a list that is deleted meanwhile takes no more', async (t) => {
   }
   t.match(await site.import(slow()), { status: 404 })
   t.match(await site.held(), { total: 0, onList: undefined })
+})
+
+t.test(
+  'where writes take long a batch has fewer rows, and more again when they do not',
+  async (t) => {
+    const { store, account, listId } = await open(t)
+    /** How many writes a thousand rows take when each of them takes so long. */
+    const writesOf = async (name: string, msAWrite: number) => {
+      let writes = 0
+      const write: typeof store.write = (work) => {
+        writes++
+        return store.write(work)
+      }
+      // It is read at the beginning and at the end of each.
+      let now = Date.now()
+      const clock = Object.assign(new FakeClock(), { now: () => (now += msAWrite) })
+      const rows = Array.from({ length: 1_000 }, (_, n) => `${name}${n}@x.test\n`)
+      const file = inPieces(Buffer.from(`email\n${rows.join('')}`), 4_096)
+      const options = { listId, ceiling: null, defaultCountry: 'NG', file: 'a.csv' }
+      await importContacts({ store: { ...store, write }, clock }, account, file, options)
+      return writes
+    }
+    const slow = await writesOf('slow', 20)
+    t.ok(slow >= 15, `${slow} writes`)
+    t.equal(await writesOf('fast', 1), 5)
+  },
+)
+
+t.test('a batch grows by a quarter where it may, and not by what is less than one', (t) => {
+  const size = makeBatchSize({ least: 25, most: 200, mostMs: 8 })
+  size.took(200, 9)
+  size.took(100, 30)
+  t.equal(size.rows, 50)
+  size.took(200, 9)
+  t.equal(size.rows, 50, 'that was read before')
+  size.took(49, 1)
+  size.took(50, 5)
+  t.equal(size.rows, 50)
+  size.took(50, 3)
+  t.equal(size.rows, 63)
+  for (let i = 0; i < 10; i++) size.took(size.rows, 1)
+  t.equal(size.rows, 200)
+  for (let i = 0; i < 10; i++) size.took(size.rows, 100)
+  t.equal(size.rows, 25)
+  t.end()
+})
+
+t.test('200 rows take a few statements', async (t) => {
+  const site = await open(t)
+  await site.import('email\nfirst@x.test\n')
+  const counts = countStatements(t)
+  const rows = Array.from({ length: 200 }, (_, n) => `r${n}@x.test,+2348031${100_000 + n}\n`)
+  await site.import(`email,phone\n${rows.join('')}`)
+  const made = [...counts.values()].reduce((sum, times) => sum + times, 0)
+  // Begin, savepoint, list, import, contacts, members, two counters, release, commit.
+  t.ok(made > 0 && made <= 12, `${made} statements`)
 })
