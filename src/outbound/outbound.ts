@@ -89,10 +89,11 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const outward = { findRoute, connectionSlots, egress, relays, shaping, tlsCount, composing }
   const attempts = makeAttempts(deps, outward)
   const reachability = makeReachability(clock.now())
-  const turn = () => claims.turn()
-  const runs = makeRuns(deps, { admission, ahead, attempts, reachability, onEnded: turn })
+  const runs = makeRuns(deps, {
+    ...{ admission, ahead, attempts, composing, reachability, onEnded: () => claims.turnSoon() },
+  })
   const claims = makeClaimLoop(deps, { admission, ahead, runs })
-  const scan = makeQueueScan(deps, admission, turn)
+  const scan = makeQueueScan(deps, admission, claims.turn)
 
   await store.write((tx) => releaseLeases(tx, thread, clock.now()))
   // Nobody waits for the first scan: of a long queue it takes seconds, and mail leaves meanwhile.

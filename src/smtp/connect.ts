@@ -3,6 +3,7 @@ import { TLSSocket } from 'node:tls'
 import { authenticate, type Credentials } from './authenticate.js'
 import { type Capabilities, noCapabilities, parseCapabilities } from './capabilities.js'
 import { openConnection, type SmtpConnection } from './connection.js'
+import type { Cut } from './cut.js'
 import { type Deadlines, defaultDeadlines, defaultLimits, type Limits } from './limits.js'
 import { type RawReply, toReply } from './reply.js'
 import type { Loss, OpeningFailure, Phase } from './result.js'
@@ -30,8 +31,8 @@ export interface SmtpConnectOptions {
   limits?: Partial<Limits>
   /** Gives up while connecting; a ready connection no longer heeds it. */
   signal?: AbortSignal
-  /** So does this one; its reason is told, as of a deadline that has passed. */
-  cut?: AbortSignal | undefined
+  /** So does this one; why is told, as of a deadline that has passed. */
+  cut?: Cut | undefined
 }
 
 export type ConnectResult =
@@ -60,7 +61,7 @@ export async function connectSmtp(options: SmtpConnectOptions): Promise<ConnectR
   const giveUp = () => wire.break({ cause: 'given up by us', code: 'ABORT_ERR' })
   if (options.signal?.aborted === true) giveUp()
   options.signal?.addEventListener('abort', giveUp, { once: true })
-  const release = breakOn(options.cut, wire)
+  breakOn(options.cut, wire)
   let ready = false
   try {
     const session = await openSession(wire, options, deadlines)
@@ -79,7 +80,7 @@ export async function connectSmtp(options: SmtpConnectOptions): Promise<ConnectR
     }
   } finally {
     options.signal?.removeEventListener('abort', giveUp)
-    release()
+    if (options.cut !== undefined) options.cut.onCut = undefined
     if (!ready) wire.break({ cause: 'never opened' })
   }
 }

@@ -1,4 +1,5 @@
 import type { Capabilities } from './capabilities.js'
+import type { Cut } from './cut.js'
 import { type Envelope, envelopeCommands } from './envelope.js'
 import type { Deadlines } from './limits.js'
 import { localRefusal } from './local-refusal.js'
@@ -33,12 +34,12 @@ export interface SmtpConnection {
    * May be called again before the last result is there: the messages go in order, and with
    * PIPELINING the next envelope travels with the end of the body before it.
    *
-   * `cut` breaks the session while it is under way, with its reason, as a deadline that passes does.
+   * `cut` breaks the session while it is under way, as a deadline that passes does.
    */
   send(
     envelope: Envelope,
     message: readonly Buffer[] | StreamedMessage,
-    cut?: AbortSignal,
+    cut?: Cut,
   ): Promise<SendResult>
   /** Ends an idle session politely, without waiting. Messages under way are lost. */
   quit(): void
@@ -106,21 +107,21 @@ class Connection implements SmtpConnection {
   async send(
     envelope: Envelope,
     message: readonly Buffer[] | StreamedMessage,
-    cut?: AbortSignal,
+    cut?: Cut,
   ): Promise<SendResult> {
     const { sizeBytes, eightBit } = 'read' in message ? message : measured(message)
     const commands = envelopeCommands(envelope, sizeBytes, eightBit, this.capabilities)
     const refusal = localRefusal(envelope, sizeBytes, eightBit, this.capabilities)
     if (refusal !== undefined) return { ...refusal, reusable: this.alive }
 
-    const release = breakOn(cut, this.#line.wire)
+    breakOn(cut, this.#line.wire)
     try {
       return await new Promise((resolve, reject) => {
         const turn = makeTurn(commands, written(message), sizeBytes, { resolve, reject })
         if (this.#turns.push(turn) === 1) void this.#work()
       })
     } finally {
-      release()
+      if (cut !== undefined) cut.onCut = undefined
     }
   }
 

@@ -16,6 +16,7 @@ export {
   type SmtpConnectOptions,
 } from './connect.js'
 export type { SmtpConnection } from './connection.js'
+export { breakOff, type Cut, makeCut } from './cut.js'
 export type { DeliveryStatusOptions, Envelope } from './envelope.js'
 export { type Deadlines, defaultDeadlines, defaultLimits, type Limits } from './limits.js'
 export type { StreamedMessage } from './message.js'

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import { messageOf } from '../errors/index.js'
+import type { Cut } from './cut.js'
 import type { Limits } from './limits.js'
 import { type RawReply, ReplyReader, toReply } from './reply.js'
 import type { Loss } from './result.js'
@@ -202,13 +202,12 @@ export class Wire {
   }
 }
 
-/** Breaks the wire when the signal is aborted, as a deadline does; the function returned takes that back. */
-export function breakOn(cut: AbortSignal | undefined, wire: Wire): () => void {
-  if (cut === undefined) return () => {}
-  const onAbort = () => wire.break({ cause: messageOf(cut.reason), code: 'ETIMEDOUT' })
-  if (cut.aborted) onAbort()
-  cut.addEventListener('abort', onAbort, { once: true })
-  return () => cut.removeEventListener('abort', onAbort)
+/** Breaks the wire when the mail is cut, as a deadline does, until the cut's `onCut` is taken back. */
+export function breakOn(cut: Cut | undefined, wire: Wire): void {
+  if (cut === undefined) return
+  const onCut = (cause: string) => wire.break({ cause, code: 'ETIMEDOUT' })
+  if (cut.why === undefined) cut.onCut = onCut
+  else onCut(cut.why)
 }
 
 const unsolicited = 'unsolicited reply (it came before its command)'

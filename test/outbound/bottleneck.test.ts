@@ -5,7 +5,7 @@ import { type QueueClass, queueClass } from '../../src/store/index.js'
 const { transactional, automation, campaign } = queueClass
 
 t.test('so many at once, with room and the first turn for transactional mail', async (t) => {
-  const pass = makeBottleneck(5)
+  const { pass } = makeBottleneck(5)
   const inside = new Map<string, () => void>()
   const enter = (name: string, of: QueueClass) =>
     pass(of, async () => {
@@ -41,7 +41,7 @@ t.test('so many at once, with room and the first turn for transactional mail', a
 })
 
 t.test('one that fails lets the next one in', async (t) => {
-  const pass = makeBottleneck(1)
+  const { pass } = makeBottleneck(1)
   const failing = pass(campaign, async () => {
     throw new Error('does not render')
   })

@@ -41,7 +41,7 @@ function rigOf(total = 80) {
     },
   }
 }
-const isCut = (slot: DeliverySlot) => slot.signal?.aborted === true
+const isCut = (slot: DeliverySlot) => slot.cut?.why !== undefined
 
 t.test('a site that answers promptly may have half of all connections', async (t) => {
   const { fill, refuses } = rigOf()
@@ -114,7 +114,7 @@ t.test('those who have most give up first, down to half of the share', async (t)
   t.equal(many.filter(isCut).length, 45 - 23, 'half of the share of an account')
   t.notOk(lone && isCut(lone))
   const [first] = many
-  t.match(String(first?.signal?.reason), /given up after 60 s, as other mail waits/)
+  t.match(String(first?.cut?.why), /given up after 60 s, as other mail waits/)
   await clock.advance(600_000)
   for (const slot of many.filter(isCut)) shares.ended(slot, true)
   shares.cut()

@@ -6,26 +6,50 @@ import { classes } from './waiting.js'
  * Lets so many through at once, a fifth of them transactional mail alone; of those who wait it goes
  * first.
  */
-export type Bottleneck = <T>(of: QueueClass, work: () => Promise<T>) => Promise<T>
+export interface Bottleneck {
+  pass<T>(of: QueueClass, work: () => Promise<T>): Promise<T>
+  /** How many wait. */
+  waiting(): number
+}
 
-export function makeBottleneck(most: number): Bottleneck {
-  const waiting: Record<QueueClass, (() => void)[]> = { 0: [], 1: [], 2: [] }
+/** `onPassed`: one is through. */
+export function makeBottleneck(most: number, onPassed = () => {}): Bottleneck {
+  const line = makeLine<() => void>()
   let inside = 0
   const mayEnter = (of: QueueClass) => inside < most - keptFrom(of, most)
   const next = () => {
     inside--
-    const of = classes.find((one) => waiting[one].length > 0)
-    if (of === undefined || !mayEnter(of)) return
-    inside++
-    waiting[of].shift()?.()
-  }
-  return async (of, work) => {
-    if (mayEnter(of)) inside++
-    else await new Promise<void>((resolve) => waiting[of].push(resolve))
-    try {
-      return await work()
-    } finally {
-      next()
+    const resolve = line.take(mayEnter)
+    if (resolve !== undefined) {
+      inside++
+      resolve()
     }
+    onPassed()
+  }
+  return {
+    async pass(of, work) {
+      if (mayEnter(of)) inside++
+      else await new Promise<void>((resolve) => line.add(of, resolve))
+      try {
+        return await work()
+      } finally {
+        next()
+      }
+    },
+    waiting: line.length,
+  }
+}
+
+/** Those who wait, in the order in which they came, transactional mail before automations' and campaigns'. */
+export function makeLine<T>() {
+  const waiting: Record<QueueClass, T[]> = { 0: [], 1: [], 2: [] }
+  return {
+    add: (of: QueueClass, one: T) => void waiting[of].push(one),
+    length: () => waiting[0].length + waiting[1].length + waiting[2].length,
+    /** The first, if its class may go. */
+    take(mayGo: (of: QueueClass) => boolean = () => true): T | undefined {
+      const of = classes.find((one) => waiting[one].length > 0)
+      return of === undefined || !mayGo(of) ? undefined : waiting[of].shift()
+    },
   }
 }

@@ -1,9 +1,10 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { Clock } from '../../clock/index.js'
+import { breakOff } from '../../smtp/index.js'
 import type { QueueClass } from '../../store/index.js'
 import { keptFrom } from '../shaping/index.js'
-import { breakOff, makeCutter } from './cut-slow.js'
+import { makeCutter } from './cut-slow.js'
 import type { DeliverySlot } from './delivery-slots.js'
 import {
   type HeldConnection,
@@ -93,9 +94,9 @@ export function makeConnectionShares(total: number, clock: Pick<Clock, 'now'>): 
         ledger.move(hold, server)
         lane.server = server
       }
-      const giveUp = (why: string) => breakOff(hold.stop, why)
+      const giveUp = (why: string) => breakOff(hold.cut, why)
       const hurried = !answers && all.slow > half(all.limits.slow)
-      const given = { signal: hold.stop.signal, goesTo, giveUp }
+      const given = { cut: hold.cut, goesTo, giveUp }
       const taken = { ...slot, ...(hurried && { hurried }), ...given }
       holds.set(taken, hold)
       return taken

@@ -1,3 +1,4 @@
+import { breakOff } from '../../smtp/index.js'
 import { reserveOf } from '../shaping/index.js'
 import {
   type HeldConnection,
@@ -35,13 +36,13 @@ export function makeCutter(ledger: ShareLedger): Cutter {
   /** Of those that it holds, the oldest of whoever has most, until half of the share is free. */
   const cutOf = (holder: Holder, candidates: readonly HeldConnection[], now: number) => {
     const own = candidates.filter(
-      (hold) => !hold.stop.signal.aborted && holdersOf(hold, all).includes(holder),
+      (hold) => hold.cut.why === undefined && holdersOf(hold, all).includes(holder),
     )
     const waited = own.filter(({ since }) => now - since >= patienceOf(holder))
     const most = own.length - half(holder.limits.slow)
-    for (const { stop, since } of waited.slice(0, Math.max(0, most))) {
+    for (const { cut, since } of waited.slice(0, Math.max(0, most))) {
       const seconds = Math.round((now - since) / 1000)
-      breakOff(stop, `given up after ${seconds} s, as other mail waits for a connection`)
+      breakOff(cut, `given up after ${seconds} s, as other mail waits for a connection`)
     }
   }
 
@@ -59,17 +60,13 @@ export function makeCutter(ledger: ShareLedger): Cutter {
     cutAt() {
       const holders = crowded()
       const agesAt = ledger.agesAt()
-      const oldest = [...holds].find(({ stop }) => !stop.signal.aborted)
+      const oldest = [...holds].find(({ cut }) => cut.why === undefined)
       if (holders.length === 0 || oldest === undefined) return agesAt
       const ripeAt = oldest.since + Math.min(...holders.map(patienceOf))
       return Math.min(agesAt, Math.max(ripeAt, lastAt + cutEveryMs))
     },
   }
 }
-
-/** Ends an attempt in these words, as a deadline that passes does. */
-export const breakOff = (stop: AbortController, why: string) =>
-  stop.abort(new DOMException(why, 'TimeoutError'))
 
 /** How many slow ones make it crowded: what a share has for mail that is not transactional. */
 const markOf = ({ limits }: Pick<Holder, 'limits'>) => limits.slow - reserveOf(limits.slow)

@@ -1,3 +1,4 @@
+import type { Cut } from '../../smtp/index.js'
 import type { QueueClass } from '../../store/index.js'
 import type { Relay, Relays } from '../egress/index.js'
 import type { EgressPool, EgressSource } from '../routing/index.js'
@@ -15,9 +16,9 @@ export interface DeliverySlot {
   readonly own?: true
   /** Others wait for it to be told whether the site answers. */
   readonly hurried?: true
-  /** Aborted with a `TimeoutError` when it has lasted long and others wait for its connection. */
-  readonly signal?: AbortSignal
-  /** Aborts it, in these words. */
+  /** Breaks it off, when it has lasted long and others wait for its connection. */
+  readonly cut?: Cut
+  /** Breaks it off, in these words. */
   readonly giveUp?: (why: string) => void
   /** To be told the address that it connects to. */
   readonly goesTo?: (address: string) => void

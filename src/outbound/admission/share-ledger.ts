@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock/index.js'
+import { type Cut, makeCut } from '../../smtp/index.js'
 
 /** Who holds what: all together, an account, a site, a server's address. */
 export interface Holder {
@@ -20,7 +21,7 @@ export interface HeldConnection {
   readonly site: Holder
   server: Holder | undefined
   /** Breaks the attempt off. */
-  readonly stop: AbortController
+  readonly cut: Cut
   since: number
   isSlow: boolean
 }
@@ -127,7 +128,7 @@ export function makeShareLedger(total: number, clock: Pick<Clock, 'now'>): Share
         account: accounts.get(accountId),
         site: sites.get(site),
         server: server === undefined ? undefined : servers.get(server),
-        stop: new AbortController(),
+        cut: makeCut(),
         since: now,
         isSlow: false,
       }

@@ -72,12 +72,12 @@ function resultWithoutRoute(
 }
 
 function limitsAt(
-  { site, source, hurried, signal, goesTo }: DeliverySlot,
+  { site, source, hurried, cut, goesTo }: DeliverySlot,
   { site: { key }, inside }: HostsRoute,
 ): Omit<SessionTarget, 'hosts' | 'demandOf' | 'tried'> {
   const { messagesPerConnection } = site.policy
   const limits = { site: key, maxConnections: site.connections, messagesPerConnection, inside }
-  return { source, ...limits, deadlines: hurried ? hurriedDeadlines : undefined, signal, goesTo }
+  return { source, ...limits, deadlines: hurried ? hurriedDeadlines : undefined, cut, goesTo }
 }
 
 interface Sending {
@@ -90,7 +90,7 @@ interface Sending {
 /** One transaction, in an idle session or a new one. */
 async function sendInSession(
   { connections, prepare }: Pick<DirectOptions, 'connections' | 'prepare'>,
-  { claimed, slot: { signal, giveUp }, target, watch }: Sending,
+  { claimed, slot: { cut, giveUp }, target, watch }: Sending,
 ): Promise<AttemptResult> {
   let mail: Composed<SignedMessage> | undefined
   try {
@@ -108,13 +108,13 @@ async function sendInSession(
       })
       const { composed } = mail
       const envelope = envelopeOf(claimed, composed)
-      const result = await session.connection.send(envelope, composed.message, signal)
+      const result = await session.connection.send(envelope, composed.message, cut)
       const reached = session.reused ? undefined : true
       const found = { ...resultOfSend(session, result, demand), reached }
       connections.release(session, result.kind !== 'lost' && result.reusable)
       // A session that ended while it was idle says nothing about this mail: it takes another one.
       const isUntried = result.kind === 'lost' && !result.offered && session.reused
-      if (isUntried && signal?.aborted !== true) continue
+      if (isUntried && cut?.why === undefined) continue
       return found
     }
   } finally {

@@ -27,7 +27,7 @@ export function makePrepare(
   const compose = makeComposer(deps, makeReturnPaths(deps.key), signer)
   return (claimed, giveUp) => {
     const { class: of, accountId } = claimed
-    return composing({ class: of, accountId, giveUp }, () =>
+    return composing.compose({ class: of, accountId, giveUp }, () =>
       compose(claimed).catch((error: unknown) => {
         throw isPassing(error) || error instanceof MailFault ? error : new Uncomposable(error)
       }),

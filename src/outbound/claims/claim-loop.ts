@@ -15,6 +15,8 @@ import { type AskedRows, type HandOutParts, makeHandOut } from './hand-out.js'
 export interface ClaimLoop {
   /** To be called whenever something may start that could not before. */
   turn(): void
+  /** The same, once for all that ends in this turn of the event loop. */
+  turnSoon(): void
   /** Rows of the stream are being claimed, and none of it is claimed ahead. */
   isClaiming(stream: Stream): boolean
   /** Nothing begins any more; resolves when the claim under way has ended. */
@@ -84,8 +86,19 @@ export function makeClaimLoop(
     if (Number.isFinite(at)) cancelWake = clock.after(Math.max(1, at - clock.now()), turn)
   }
 
+  let isPlanned = false
+  const turnSoon = () => {
+    if (isPlanned) return
+    isPlanned = true
+    setImmediate(() => {
+      isPlanned = false
+      turn()
+    })
+  }
+
   return {
     turn,
+    turnSoon,
     // Of a stream that has mail claimed ahead, the gate is what holds that.
     isClaiming: (stream) => claiming && stream.claiming && ahead.left(stream) === 0,
     stop() {

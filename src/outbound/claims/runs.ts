@@ -1,5 +1,11 @@
 import type { Claimed } from '../../deliveries/index.js'
-import { type Admission, type DeliverySlot, keyOf, type Stream } from '../admission/index.js'
+import {
+  type Admission,
+  type ComposingRoom,
+  type DeliverySlot,
+  keyOf,
+  type Stream,
+} from '../admission/index.js'
 import type { Attempted, Attempts } from '../attempt/index.js'
 import type { OutboundDeps } from '../deps.js'
 import { simulatorSite } from '../routing/index.js'
@@ -22,6 +28,7 @@ export interface RunsParts {
   admission: Admission
   ahead: Ahead
   attempts: Pick<Attempts, 'attempt'>
+  composing: Pick<ComposingRoom, 'whenNear'>
   reachability: ReachabilityRecord
   /** An attempt has ended, or was written. */
   onEnded: () => void
@@ -29,7 +36,7 @@ export interface RunsParts {
 
 export function makeRuns(
   deps: OutboundDeps,
-  { admission, ahead, attempts, reachability, onEnded }: RunsParts,
+  { admission, ahead, attempts, composing, reachability, onEnded }: RunsParts,
 ): Runs {
   const { clock, log } = deps
   const recorder = makeRecorder(deps)
@@ -74,20 +81,23 @@ export function makeRuns(
     onEnded()
   }
 
+  const attempt = async (stream: Stream, delivery: Claimed, slot: DeliverySlot) => {
+    const attempted = await attempts.attempt(delivery, slot)
+    const { settlement, fault } = attempted
+    freeSlot(stream, slot, attempted)
+    if (settlement === undefined) {
+      await ahead.giveBackBegun(stream, delivery).finally(() => leave(delivery.id))
+      return
+    }
+    recorder.record({ settlement, fault, done: (how) => written(stream, settlement, how) })
+    onEnded()
+  }
+
   return {
     begin(stream, delivery, slot) {
       inFlight.add(delivery.id)
       ahead.began(stream)
-      void attempts.attempt(delivery, slot).then((attempted) => {
-        const { settlement, fault } = attempted
-        freeSlot(stream, slot, attempted)
-        if (settlement === undefined) {
-          void ahead.giveBackBegun(stream, delivery).finally(() => leave(delivery.id))
-          return
-        }
-        recorder.record({ settlement, fault, done: (how) => written(stream, settlement, how) })
-        onEnded()
-      })
+      composing.whenNear(delivery.class, () => void attempt(stream, delivery, slot))
     },
     has: (id) => inFlight.has(id) || unwritable.has(id),
     cannotWrite: recorder.stuck,

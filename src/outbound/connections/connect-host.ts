@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock/index.js'
 import type { Log } from '../../log/index.js'
-import { type ConnectResult, connectSmtp, type Deadlines } from '../../smtp/index.js'
+import { type ConnectResult, type Cut, connectSmtp, type Deadlines } from '../../smtp/index.js'
 import { failureBy, type TlsDemand, tlsOptions } from '../tls-policy/index.js'
 import type { InTheClear } from './session.js'
 
@@ -9,7 +9,7 @@ export interface ConnectFrom {
   port: number
   localAddress?: string
   heloName: string
-  cut: AbortSignal | undefined
+  cut: Cut | undefined
   deadlines?: Partial<Deadlines>
 }
 

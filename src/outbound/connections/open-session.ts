@@ -56,7 +56,7 @@ export async function openSession(
       }
       last = { failure: result, remote, demand, before }
       if (result.phase !== 'connect' && result.reply === undefined) silent++
-      const isOver = signal.aborted || target.signal?.aborted === true
+      const isOver = signal.aborted || target.cut?.why !== undefined
       if (silent >= maxSilent || isOver) return last
     }
   }
@@ -65,14 +65,14 @@ export async function openSession(
 
 /** Undefined: the source has no address of the family. */
 function fromSource(
-  { source, inside, signal, deadlines }: SessionTarget,
+  { source, inside, cut, deadlines }: SessionTarget,
   address: string,
   port: number,
 ): ConnectFrom | undefined {
   const bind = inside ? {} : bindTo(source, address)
   if (bind === undefined) return undefined
   const { heloName } = source
-  const of = { ...bind, heloName, port: inside?.port ?? port, cut: signal }
+  const of = { ...bind, heloName, port: inside?.port ?? port, cut }
   return deadlines === undefined ? of : { ...of, deadlines }
 }
 

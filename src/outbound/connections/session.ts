@@ -1,5 +1,11 @@
 import type { MxHost } from '../../dns/index.js'
-import type { ConnectFailure, ConnectResult, Deadlines, SmtpConnection } from '../../smtp/index.js'
+import type {
+  ConnectFailure,
+  ConnectResult,
+  Cut,
+  Deadlines,
+  SmtpConnection,
+} from '../../smtp/index.js'
 import type { EgressSource, InsideServer } from '../routing/index.js'
 import type { TlsDemand, TlsFailure } from '../tls-policy/index.js'
 import type { ConnectionSlot } from './connection-slots.js'
@@ -57,8 +63,8 @@ export interface SessionTarget {
   inside?: InsideServer | undefined
   /** Other than the usual ones. */
   deadlines?: Partial<Deadlines> | undefined
-  /** Gives up when it is aborted, with its reason. */
-  signal?: AbortSignal | undefined
+  /** Breaks it off. */
+  cut?: Cut | undefined
   /** Told each address before it is connected to, and that of an idle session that is taken. */
   goesTo?: ((address: string) => void) | undefined
   /** Told what came of each connection; not of an idle session that is taken. */

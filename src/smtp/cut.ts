@@ -1,0 +1,18 @@
+/**
+ * Breaks off what is under way for one mail. Like an AbortController with its signal, but for one listener at a
+ * time, as each of those costs a mail as much as writing its header (5 µs and its garbage, Nov 2026).
+ */
+export interface Cut {
+  /** Why it was broken off; undefined while it was not. */
+  why: string | undefined
+  /** Told when it is. */
+  onCut: ((why: string) => void) | undefined
+}
+
+export const makeCut = (): Cut => ({ why: undefined, onCut: undefined })
+
+export function breakOff(cut: Cut, why: string): void {
+  if (cut.why !== undefined) return
+  cut.why = why
+  cut.onCut?.(why)
+}
