@@ -164,7 +164,7 @@ interface Pace {
 }
 
 const horizonMs = 200
-const fewest = 8
+const fewest = 4
 const most = 100
 
 /** Learns how fast the mail of each stream leaves. */
