@@ -13,6 +13,7 @@ import type { Meter } from '../metrics/index.js'
 import { forgetMore } from '../runs/index.js'
 import type { Store } from '../store/index.js'
 import type { Chore } from './housekeeping.js'
+import { sinceCommit } from './since-commit.js'
 
 // Runs that fall due sooner than the next look have an alarm of their own.
 const lookMs = 5_000
@@ -39,12 +40,13 @@ export function automationChores({
   meter: Meter
   automate: () => void
 }): Chore[] {
+  const nextDue = sinceCommit(store, () => nextDueAt(store.read))
   return [
     {
       name: 'automations that are due',
       everyMs: lookMs,
       async run(signal) {
-        const dueAt = await nextDueAt(store.read)
+        const dueAt = await nextDue()
         const inMs = dueAt === undefined ? lookMs : dueAt - clock.now()
         if (inMs <= 0) automate()
         else if (inMs < lookMs) {
@@ -59,7 +61,7 @@ export function automationChores({
     {
       name: 'runs whose account may go on',
       everyMs: wakeMs,
-      run: (signal) => wakeBlocked({ store, clock, automate }, signal),
+      run: sinceCommit(store, (signal) => wakeBlocked({ store, clock, automate }, signal)),
     },
     {
       name: 'automations that are started over lists',
@@ -79,11 +81,11 @@ export function automationChores({
     {
       name: 'events of deleted contacts',
       everyMs: 5_000,
-      async run(signal) {
+      run: sinceCommit(store, async (signal) => {
         while (!signal.aborted && (await store.write((tx) => forgetMore(tx)))) {
           await pause(clock, restMs, signal)
         }
-      },
+      }),
     },
   ]
 }

@@ -12,6 +12,7 @@ import { openHealth } from './health.js'
 import { openJobThreads } from './job-threads.js'
 import { jobsOnDemand, startsOnDemand } from './jobs.js'
 import { openOverview } from './overview.js'
+import { sinceCommit } from './since-commit.js'
 import type { HttpsPeers } from './thread-data.js'
 import { giveBackMemory } from './thread-heap.js'
 import { watchLoop } from './thread-meter.js'
@@ -37,7 +38,7 @@ export async function startWork(
     ...{ config, dataDir, publicUrl, ...shared, log, clock, metrics, httpsPeers, isLate },
     onRing: (due) => ringOfThreads(due),
     isHeld: hold.isOn,
-    hasEndpoints: () => hasEndpoints(store.read),
+    hasEndpoints: sinceCommit(store, () => hasEndpoints(store.read)),
   })
   back.add(() => crew.close())
   const loop = watchLoop(meter, 'main', () => giveBackMemory(store))

@@ -23,7 +23,8 @@ import {
  */
 const lagMs = 60_000
 const lateMs = 30_000
-const everyMs = 1_000
+// While there is nothing to enter; far less than a mail waits anyway.
+const everyMs = 5_000
 const mailsAWrite = 500
 // Of the thread's time, however many mails are to be entered, e.g. after an update.
 const restFactor = 2

@@ -49,11 +49,17 @@ const same = (a: Cursors, b: Cursors) =>
 /** Keeps the figures up to date, slice by slice. For a thread that nobody waits for. */
 export function startRollUp({ store, clock, log }: RollUpDeps): Repeating {
   let numbered = false
+  // Nobody has written since it found nothing.
+  let upTo: number | undefined
   return repeat(clock, async () => {
     try {
       if (!numbered) await renumber(store)
       numbered = true
-      return (await rollUp(store)) ? restMs : everyMs
+      const commits = store.commits()
+      if (commits === upTo) return everyMs
+      if (await rollUp(store)) return restMs
+      upTo = commits
+      return everyMs
     } catch (error) {
       if (isPassing(error)) return everyMs
       log.error({ error }, 'Figures over time stand still: a slice of the log cannot be counted')

@@ -1,0 +1,74 @@
+import t from 'tap'
+import { keepLogCopied } from '../../src/app/copy-log.js'
+import { sinceCommit } from '../../src/app/since-commit.js'
+import { silentLog } from '../../src/log/index.js'
+import { startRollUp } from '../../src/stats/index.js'
+import { FakeClock } from '../support/clock.js'
+import { countStatements } from '../support/statements.js'
+import { openTestStore } from '../support/store.js'
+
+t.test(
+  'the log is copied four times a second while somebody writes, and then let be',
+  async (t) => {
+    const clock = new FakeClock()
+    let [commits, copied, looked] = [1, 0, 0]
+    const store = {
+      checkpoint: () => void copied++,
+      commits() {
+        looked++
+        return commits
+      },
+    }
+    const copying = keepLogCopied({ store, clock, log: silentLog })
+    t.teardown(copying.stop)
+    for (let i = 0; i < 20; i++) {
+      commits++
+      await clock.advance(250)
+    }
+    t.ok(copied >= 20, `${copied} times in 5 s of writing`)
+    await clock.advance(2_000)
+    copied = looked = 0
+    await clock.advance(30_000)
+    t.same([copied, looked], [0, 30], 'nobody writes')
+    commits++
+    await clock.advance(1_000)
+    t.equal(copied, 1, 'within a second of the first commit')
+    await clock.advance(60_000)
+    copied = 0
+    await clock.advance(120_000)
+    t.equal(copied, 2, 'a reader may have kept pages for long')
+  },
+)
+
+t.test('what the database decides is looked at once a commit', async (t) => {
+  let [commits, looks] = [1, 0]
+  const look = sinceCommit({ commits: () => commits }, async (fails: boolean) => {
+    looks++
+    if (fails) throw new Error('busy')
+    return looks
+  })
+  t.equal(await look(false), 1)
+  t.equal(await look(false), 1)
+  commits++
+  await t.rejects(look(true))
+  t.equal(await look(false), 3, 'what failed comes again')
+  t.equal(await look(false), 3)
+})
+
+t.test('figures are not looked for as long as nobody writes', async (t) => {
+  const clock = new FakeClock()
+  const store = await openTestStore(t, { clock })
+  const running = startRollUp({ store, clock, log: silentLog })
+  t.teardown(running.stop)
+  const settle = async (ms: number) => {
+    for (let i = 0; i < ms / 1_000; i++) {
+      await clock.advance(1_000)
+      await store.write(async () => {})
+    }
+  }
+  await settle(5_000)
+  const counts = countStatements(t)
+  await settle(20_000)
+  const looks = [...counts].filter(([text]) => text.includes('figure_cursors'))
+  t.same(looks, [])
+})
