@@ -332,18 +332,23 @@ t.test('keys and bodies', async (t) => {
 })
 
 t.test('a body that stays away', async (t) => {
-  for (const one of [...taking, importing]) {
-    const connection = await RawConnection.open(Number(new URL(posthorn.url).port))
-    const type = one === importing ? multipart['content-type'] : 'application/json'
-    connection.write(raw(one, `content-type: ${type}\r\ncontent-length: 9\r\n`))
-    const late = connection.response()
-    let answered = false
-    const settled = late.then(() => {
-      answered = true
-    })
-    // Its time runs from when somebody waits for it, which is not known here.
-    while (!answered) await clock.advance(60_000)
-    await settled
+  const { port } = new URL(posthorn.url)
+  const waiting = await Promise.all(
+    [...taking, importing].map(async (one) => {
+      const connection = await RawConnection.open(Number(port))
+      const type = one === importing ? multipart['content-type'] : 'application/json'
+      connection.write(raw(one, `content-type: ${type}\r\ncontent-length: 9\r\n`))
+      return { one, connection, late: connection.response() }
+    }),
+  )
+  let answered = false
+  const settled = Promise.all(waiting.map(({ late }) => late)).then(() => {
+    answered = true
+  })
+  // Their time runs from when somebody waits for them, which is not known here. Every minute the chores run.
+  while (!answered) await clock.advance(60_000)
+  await settled
+  for (const { one, connection, late } of waiting) {
     t.equal(observe(one, await late).status, 408)
     await connection.destroy()
   }

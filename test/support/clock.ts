@@ -39,8 +39,8 @@ export class FakeClock implements Clock {
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms
     for (;;) {
-      const due = [...this.#timers].filter((t) => t.at <= end).sort((a, b) => a.at - b.at)[0]
-      if (due === undefined) break
+      const due = this.#first()
+      if (due === undefined || due.at > end) break
       this.#now = Math.max(this.#now, due.at)
       this.#timers.delete(due)
       due.wake()
@@ -48,5 +48,12 @@ export class FakeClock implements Clock {
     }
     this.#now = end
     await new Promise((resolve) => setImmediate(resolve))
+  }
+
+  /** Of those that are due at the same time, the one that was set first. */
+  #first() {
+    let first: { at: number; wake: () => void } | undefined
+    for (const timer of this.#timers) if (first === undefined || timer.at < first.at) first = timer
+    return first
   }
 }
