@@ -1,7 +1,7 @@
 # What bin/check, bin/quickstart, bin/release and bin/in-root share: usage, steps with their times, the right
 # Node, npm packages, a build.
 # To be sourced from the repository's top by bash; $results is where logs go.
-step_name='' step_started=0
+step_name='' step_started=0 modules_built=no
 
 step() { step_name=$1 step_started=$SECONDS; printf '\n==> %s\n' "$1"; }
 done_with() {
@@ -47,16 +47,39 @@ install_modules() {
   local part=${1:-} stamp=node_modules/.posthorn-lock now there
   now=$(cat $lock .runtimes/runtimes.json bin/runtime | sha256sum | cut -c1-64)-$(node --version)
   there=$(cat $stamp 2>/dev/null)
-  if [ "$there" != "$now" ] && { [ -z "$part" ] || [ "$there" != "$now $part" ]; }; then
+  if [ "$there" = "$now" ] || { [ -n "$part" ] && [ "$there" = "$now $part" ]; }; then return 0; fi
+  : >$results/npm-ci.log
+  if [ -n "$part" ] && [ $compiles = yes ] && [ ! -e node_modules ]; then
+    install_and_build "$part"
+  else
     step "Installing npm packages for $runtime$([ $compiles = no ] || echo ' (compiling better-sqlite3 takes about a minute)')"
-    # Of npm and the compiler only what shows progress; the rest is in the log.
-    node bin/runtime install $part 2>&1 | tee $results/npm-ci.log |
-      awk '/^npm http/ { if (++n % 100 == 0) print "    " n " look-ups" }
-        /^> |^ +(CC|CXX|SOLINK_MODULE)\(|^npm error|^added|^bin\/runtime:/ { print "    " $0 }
-        { fflush() }'
-    done_with "${PIPESTATUS[0]}" || give_up "the packages were not installed; see $results/npm-ci.log."
-    echo "$now${part:+ $part}" >$stamp
+    run_npm install $part
   fi
+  echo "$now${part:+ $part}" >$stamp
+}
+
+# The first time in a newcomer's checkout. Most of a compiler's minute is one file, sqlite3.c, on one processor: the
+# source is built beside it.
+install_and_build() {
+  local build
+  step "Installing npm packages for $runtime"
+  run_npm install --uncompiled "$1"
+  step 'Compiling better-sqlite3, which takes most of a minute, and Posthorn'
+  mkdir -p dist && touch dist/.building
+  npm run --silent build:modules >$results/build.log 2>&1 &
+  build=$!
+  run_npm compile
+  wait $build || { cat $results/build.log; give_up 'the build failed.'; }
+  modules_built=yes
+}
+
+# Of npm and the compiler only what shows progress; the rest is in the log.
+run_npm() {
+  node bin/runtime "$@" 2>&1 | tee -a $results/npm-ci.log |
+    awk '/^npm http/ { if (++n % 100 == 0) print "    " n " look-ups" }
+      /^> |^ +(CC|CXX|SOLINK_MODULE)\(|^npm error|^added|^bin\/runtime:/ { print "    " $0 }
+      { fflush() }'
+  done_with "${PIPESTATUS[0]}" || give_up "the packages were not installed; see $results/npm-ci.log."
 }
 
 # What `tap run` wants, for coverage.
@@ -82,10 +105,10 @@ require_compiler() {
 # Without the tests: of those bin/check takes care.
 build_if_older() {
   # A build that failed or was interrupted leaves files too, so what counts is the mark of a good one.
-  local mark=dist/.built
+  local mark=dist/.built script=build:appliance
   if [ -f $mark ] && [ -z "$(find src bin tsconfig.json $lock -newer $mark -print -quit)" ]; then return 0; fi
   step 'Building'
-  mkdir -p dist && touch dist/.building
-  npm run --silent build:appliance >/dev/null && mv dist/.building $mark
+  if [ "$modules_built" = yes ]; then script=build:packed; else mkdir -p dist && touch dist/.building; fi
+  npm run --silent $script >/dev/null && mv dist/.building $mark
   done_with $? || give_up 'the build failed.'
 }

@@ -95,7 +95,7 @@ t.test('the pair and the command that bin/in-root and bin/runtime want are named
     ['in-root', [], /the name of a pair is missing/],
     ['in-root', ['node22', 'true'], /no runtime pair is called 'node22'/],
     ['in-root', ['node24'], /the command to run is missing/],
-    ['runtime', [], /a command is missing: there are facts, install, verify, node, lock/],
+    ['runtime', [], /a command is missing: there are facts, install, compile, verify, node, lock/],
     ['runtime', ['fetch'], /unknown command 'fetch': there are facts/],
     ['runtime', ['facts', '--runtime', 'node22'], /no runtime pair is called 'node22'/],
   ] as const) {
