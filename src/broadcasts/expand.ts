@@ -1,19 +1,17 @@
-import { sql } from 'kysely'
-import { giveBackCampaignMails } from '../billing/index.js'
 import { pause } from '../clock/index.js'
 import type { Backlog, StreamDue } from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { parseMailbox } from '../mime/index.js'
-import { isPassing, prepared, queueClass, type Read } from '../store/index.js'
+import { isPassing, queueClass, type Read } from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
 import { nextOfAudience } from './audience.js'
 import { type Broadcast, type BroadcastDeps, isUnfinished, ofFreeAccounts } from './broadcast.js'
 import { audienceOf, dispatchDue, dueBroadcasts } from './dispatch-campaign.js'
 import { pauseAtFault } from './fault.js'
-import { endIfDone } from './follow.js'
-import { insertMails, type NewMail, type RetryAges } from './new-mails.js'
+import type { NewMail, RetryAges } from './new-mails.js'
 import { makeSubjects, type Subjects } from './subjects.js'
+import { type BroadcastSlice, makeWriteSlice, type Slice, type WriteSlice } from './write-slice.js'
 
 export interface ExpandDeps extends Pick<BroadcastDeps, 'store' | 'clock' | 'plans'> {
   log: Log
@@ -23,6 +21,12 @@ export interface ExpandDeps extends Pick<BroadcastDeps, 'store' | 'clock' | 'pla
   retry: RetryAges
   ring: (due: readonly StreamDue[]) => void
   renderer: Renderer
+}
+
+/** With what lasts for a call of `expandBroadcasts`. */
+interface Expanding extends ExpandDeps {
+  subjects: Subjects
+  write: WriteSlice
 }
 
 // Some milliseconds of the turn to write; what is read meanwhile shares the way to the disk.
@@ -37,9 +41,9 @@ const fullPauseMs = 1_000
  * cursor moves in the transaction that writes the mails before it. A campaign that meets a fault of its
  * own is paused with that, and the others go on. Rejects while the storage fails.
  */
-export async function expandBroadcasts(deps: ExpandDeps, signal: AbortSignal): Promise<void> {
+export async function expandBroadcasts(given: ExpandDeps, signal: AbortSignal): Promise<void> {
+  const deps = { ...given, subjects: makeSubjects(given), write: makeWriteSlice(given) }
   const { clock, backlog, maxQueued } = deps
-  const subjects = makeSubjects(deps)
   await dispatchDue(deps)
   /** Those that can be neither expanded nor paused. */
   const skipped = new Set<string>()
@@ -51,7 +55,7 @@ export async function expandBroadcasts(deps: ExpandDeps, signal: AbortSignal): P
       if (signal.aborted) return
       // Mail that was accepted must not be crowded out, nor the disk be filled by a campaign alone.
       if (backlog.size + Math.min(perTurn, maxQueued) > maxQueued) await pause(clock, fullPauseMs)
-      else if (!(await expandOrPause(deps, broadcast, subjects))) skipped.add(broadcast.id)
+      else if (!(await expandOrPause(deps, broadcast))) skipped.add(broadcast.id)
     }
   }
 }
@@ -79,9 +83,9 @@ async function unexpanded(read: Read): Promise<Broadcast[]> {
 }
 
 /** Resolves with whether it may have another turn, or is paused. */
-async function expandOrPause(deps: ExpandDeps, broadcast: Broadcast, subjects: Subjects) {
+async function expandOrPause(deps: Expanding, broadcast: Broadcast) {
   try {
-    await expandSome(deps, broadcast, subjects)
+    await expandSome(deps, broadcast)
     return true
   } catch (error) {
     return await pauseAtFault(deps, broadcast, 'its mails could not be made', error)
@@ -89,12 +93,12 @@ async function expandOrPause(deps: ExpandDeps, broadcast: Broadcast, subjects: S
 }
 
 /** A campaign's turn: reads on while what it has read is on its way to the disk. */
-async function expandSome(deps: ExpandDeps, broadcast: Broadcast, subjects: Subjects) {
+async function expandSome(deps: Expanding, broadcast: Broadcast) {
   const writes: Promise<void>[] = []
   let { cursor } = broadcast
   for (let done = false; !done && writes.length < writesPerTurn; ) {
-    const slice = await readSlice(deps, broadcast, cursor, subjects)
-    const write = writeSlice(deps, broadcast, slice)
+    const slice = await readSlice(deps, broadcast, cursor)
+    const write = writeSlice(deps, { broadcast, slice })
     // Its fault is heard of below.
     write.catch(() => {})
     writes.push(write)
@@ -104,20 +108,10 @@ async function expandSome(deps: ExpandDeps, broadcast: Broadcast, subjects: Subj
   await Promise.all(writes)
 }
 
-/** The mails of some contacts: those behind `before` up to `after`. */
-interface Slice {
-  before: string
-  after: string
-  mails: NewMail[]
-  /** They are the last of the list. */
-  done: boolean
-}
-
 async function readSlice(
-  { store }: ExpandDeps,
+  { store, subjects }: Expanding,
   broadcast: Broadcast,
   before: string,
-  subjects: Subjects,
 ): Promise<Slice> {
   const audience = audienceOf(broadcast)
   const { seen, reachable } = await nextOfAudience(store.read, audience, before, perWrite)
@@ -136,57 +130,14 @@ async function readSlice(
   return { before, after, mails, done: seen.length < perWrite }
 }
 
-async function writeSlice(deps: ExpandDeps, broadcast: Broadcast, slice: Slice): Promise<void> {
-  const { store, clock, backlog } = deps
-  const { id, account_id: accountId } = broadcast
-  const { before, after: cursor, mails, done } = slice
-  const written = await store.write(async (tx) => {
-    const at = clock.now()
-    // Nothing else moves the cursor from there: who finds it elsewhere, or the campaign paused, makes no mail.
-    const moved = { id, before, cursor, mails: mails.length, expanded: done ? 1 : 0, at } as const
-    const [now] = await advance(tx, moved)
-    if (now === undefined) return false
-    await insertMails(tx, deps, broadcast, mails)
-    if (!done) return true
-    await giveBackCampaignMails(tx, accountId, now.audience - now.recipients, now.sentAt ?? at)
-    await endIfDone(tx, id, at)
-    return true
-  })
-  if (!written) return
+async function writeSlice(
+  { clock, backlog, ring, write }: Expanding,
+  { broadcast, slice }: BroadcastSlice,
+): Promise<void> {
+  if (!(await write({ broadcast, slice }))) return
+  const { mails } = slice
   backlog.change(mails.length)
   const lanes = new Set(mails.map(({ mailbox }) => mailbox.domain))
-  const due = { class: queueClass.campaign, accountId, dueAt: clock.now() }
-  deps.ring([...lanes].map((lane) => ({ ...due, lane })))
+  const due = { class: queueClass.campaign, accountId: broadcast.account_id, dueAt: clock.now() }
+  ring([...lanes].map((lane) => ({ ...due, lane })))
 }
-
-interface Advance {
-  id: string
-  before: string
-  cursor: string
-  mails: number
-  expanded: 0 | 1
-  at: number
-}
-
-interface Advanced {
-  audience: number
-  recipients: number
-  sentAt: number | null
-}
-
-const advance = prepared<Advance, Advanced>((db, { id, before, cursor, mails, expanded, at }) =>
-  db
-    .updateTable('broadcasts')
-    .set({
-      cursor,
-      expanded,
-      expanded_at: at,
-      recipients: sql`recipients + ${mails}`,
-      waiting: sql`waiting + ${mails}`,
-    })
-    .where('id', '=', id)
-    .where('status', '=', 'sending')
-    .where('cursor', '=', before)
-    .where('expanded', '=', 0)
-    .returning(['audience', 'recipients', 'sent_at as sentAt']),
-)

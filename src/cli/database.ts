@@ -25,7 +25,7 @@ export async function withStore<T>(
   becomeOwner(place)
   await requireDataDir(place)
   // Only here: loading the database takes longer than all that a refusal or --help needs.
-  const { commandSlot, makeTurns, openStore } = await import('../store/index.js')
+  const { commandSlot, gatherAlone, makeTurns, openStore } = await import('../store/index.js')
   const { openOwnKey, rememberKey } = await import('../app/own-database.js')
   const key = openOwnKey(place.dataDir)
   await refuseOtherSchema(place)
@@ -35,7 +35,8 @@ export async function withStore<T>(
   try {
     await rememberKey(store, key, place.dataDir)
     const held = await unlessHeld(store, place.dataDir)
-    return await work({ store: audited(held, clock), clock })
+    const seen = audited(held, clock)
+    return await work({ store: { ...seen, gather: gatherAlone(seen.write) }, clock })
   } finally {
     await store.close()
   }

@@ -1,26 +1,11 @@
 import type { Selectable } from 'kysely'
 import type { Clock } from '../clock/index.js'
 import { dmarcMailbox, tlsReportMailbox } from '../domains/index.js'
-import { glimpseHeader } from '../mime/index.js'
 import type { ReportEnvelope } from '../reports/index.js'
 import { networkOf } from '../smtpd/index.js'
-import { type InboundSpoolRow, idsIn, preparedInsert, type Store, type Tx } from '../store/index.js'
+import { type InboundSpoolRow, idsIn, type Store, type Tx } from '../store/index.js'
+import { type Arrival, insertOperatorMails, makeWriteArrival, reportBytesOf } from './arrivals.js'
 import { makeWaitingList } from './waiting-list.js'
-
-/** A mail that has arrived whole. */
-export interface Arrival {
-  envelope: ReportEnvelope
-  /** Return paths and feedback addresses it was accepted for. */
-  reports: readonly string[]
-  /** postmaster@ and abuse@ addresses it was accepted for. */
-  operator: readonly string[]
-  raw: Buffer
-  /** So many bytes of it are read as a report; `examinedBytes` unless said otherwise. */
-  reportBytes?: number
-  sizeBytes: number
-  /** A copy of the operator's mail is to be sent on. */
-  forward: boolean
-}
 
 export interface SpooledMail {
   id: number
@@ -57,15 +42,12 @@ export interface Spool {
   leaveToOperator(tx: Tx, mail: SpooledMail, subject: string): Promise<void>
 }
 
-const insertSpooled = preparedInsert('inbound_spool')
-const insertMail = preparedInsert('operator_mails')
-const insertSource = preparedInsert('operator_mail_sources')
-
 export async function openSpool(
   { store, clock }: { store: Store; clock: Clock },
   limits: { mails: number; bytes: number },
 ): Promise<Spool> {
   const list = makeWaitingList(limits)
+  const write = makeWriteArrival(store)
   const left = await spooled(store).where('parked_at', 'is', null).orderBy('id').execute()
   for (const { id, due_at: dueAt, remote_address: from, bytes } of left) {
     list.add(networkOf(from), { id, dueAt, bytes })
@@ -74,17 +56,15 @@ export async function openSpool(
   return {
     hasRoom: (remoteAddress, bytes) => list.hasRoom(networkOf(remoteAddress), bytes),
     async keep(arrival) {
-      const { envelope, reports, operator, raw, reportBytes = examinedBytes } = arrival
+      const { envelope, reports } = arrival
       const network = networkOf(envelope.remoteAddress)
-      const bytes = Math.min(raw.length, reportBytes)
+      const bytes = reportBytesOf(arrival)
       if (reports.length > 0 && !list.hasRoom(network, bytes)) return false
       const id = store.ids.serial()
       // In the list before it is on disk, so that others see its share taken; due once it is.
       if (reports.length > 0) list.add(network, { id, dueAt: Number.POSITIVE_INFINITY, bytes })
       try {
-        const glimpse = operator.length > 0 ? await glimpseHeader(raw) : noGlimpse
-        const now = clock.now()
-        await store.write((tx) => writeArrival(tx, arrival, { ids: store.ids, id, now, glimpse }))
+        await write(arrival, id, clock.now())
       } catch (error) {
         list.remove(network, id)
         throw error
@@ -151,18 +131,18 @@ export async function openSpool(
       list.setDue(networkOf(envelope.remoteAddress), id, dueAt),
     async leaveToOperator(tx, { recipients, receivedAt, envelope, raw }, subject) {
       const id = store.ids.serial()
-      await insertMail(tx, {
-        id,
-        received_at: receivedAt,
-        recipient: recipients[0] ?? '',
-        mail_from: envelope.mailFrom,
-        header_from: '',
-        subject,
-        remote_address: envelope.remoteAddress,
-        size_bytes: raw.length,
-        to_forward: 0,
-      })
-      await insertSource(tx, { id, raw })
+      const mail = {
+        ...{
+          id,
+          received_at: receivedAt,
+          recipient: recipients[0] ?? '',
+          header_from: '',
+          subject,
+        },
+        ...{ mail_from: envelope.mailFrom, remote_address: envelope.remoteAddress },
+        ...{ size_bytes: raw.length, to_forward: 0 },
+      }
+      await insertOperatorMails(tx, [{ mail, raw }])
     },
   }
 }
@@ -172,32 +152,6 @@ const spooled = ({ read }: Store) =>
     .selectFrom('inbound_spool')
     .select(['id', 'due_at', 'remote_address'])
     .select(({ fn }) => fn<number>('length', ['raw']).as('bytes'))
-
-async function writeArrival(
-  tx: Tx,
-  { envelope, reports, operator, raw, reportBytes = examinedBytes, sizeBytes, forward }: Arrival,
-  { ids, id, now, glimpse }: { ids: Store['ids']; id: number; now: number; glimpse: Glimpse },
-): Promise<void> {
-  const from = { remote_address: envelope.remoteAddress, mail_from: envelope.mailFrom }
-  if (reports.length > 0) {
-    await insertSpooled(tx, {
-      ...{ id, received_at: now, due_at: now, ...from, helo: envelope.helo, tries: 0 },
-      recipients: JSON.stringify(reports),
-      raw: raw.subarray(0, reportBytes),
-    })
-  }
-  for (const recipient of operator) {
-    const mailId = ids.serial()
-    await insertMail(tx, {
-      ...{ id: mailId, received_at: now, recipient, ...from, size_bytes: sizeBytes },
-      ...{ header_from: glimpse.from, subject: glimpse.subject, to_forward: forward ? 1 : 0 },
-    })
-    await insertSource(tx, { id: mailId, raw })
-  }
-}
-
-type Glimpse = Awaited<ReturnType<typeof glimpseHeader>>
-const noGlimpse: Glimpse = { from: '', subject: '' }
 
 const fromRow = (row: Selectable<InboundSpoolRow>): SpooledMail => ({
   id: row.id,
@@ -213,9 +167,3 @@ const fromRow = (row: Selectable<InboundSpoolRow>): SpooledMail => ({
 })
 
 const forAggregates = new RegExp(`"(?:${dmarcMailbox}|${tlsReportMailbox})@`)
-
-/** Of a mail with aggregate reports, which are of use as a whole alone: some ten MiB when unpacked. */
-export const aggregateBytes = 2 * 1024 * 1024
-
-/** notes/mta.md §3: what a report says is in its beginning. */
-export const examinedBytes = 512 * 1024

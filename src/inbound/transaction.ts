@@ -1,9 +1,10 @@
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { Clock } from '../clock/index.js'
 import { type ConnectionGate, makeQuota, makeRoom, networkOf, Refusal } from '../smtpd/index.js'
+import { aggregateBytes, examinedBytes } from './arrivals.js'
 import { collect } from './incoming.js'
 import type { Welcome } from './mailboxes.js'
-import { aggregateBytes, examinedBytes, type Spool } from './spool.js'
+import type { Spool } from './spool.js'
 
 export interface InboundTransactionDeps {
   clock: Clock

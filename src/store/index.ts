@@ -55,7 +55,7 @@ export { emptyWal, walBytes } from './sqlite/wal.js'
 export type { Store, StoreOptions } from './store.js'
 export type { OnFault, StoreFault } from './trouble.js'
 export { eachApart, writeApart } from './write-apart.js'
-export type { Gather, Tx, Write, WriteTogether } from './writing.js'
+export { type Gather, gatherAlone, type Tx, type Write, type WriteTogether } from './writing.js'
 
 /** Brings the database up to date. Loaded by who does so: each thread would load all migrations. */
 export async function migrateStore(dataDir: string, isServed?: () => boolean): Promise<void> {

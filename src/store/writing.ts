@@ -25,6 +25,17 @@ export type Gather = <Item, Result>(
   weigh?: (item: Item) => number,
 ) => (item: Item) => Promise<Result>
 
+/** Each item in a `write` of its own: for a store whose every write is to be seen, and that has few. */
+export const gatherAlone =
+  (write: Write): Gather =>
+  (together) =>
+  (item) =>
+    write(async (tx) => {
+      const [result] = await together(tx, [item])
+      if (result instanceof Error) throw result
+      return result as Exclude<typeof result, undefined>
+    })
+
 /** What is written as one: it is undone as a whole, or not at all. */
 export interface Writing {
   /** How many callers wait for it. */

@@ -6,6 +6,7 @@ import type { Meter } from '../metrics/index.js'
 import { eachApart, lastNumber, type Read, type Store } from '../store/index.js'
 import { type Delivering, openEndpointLine } from './deliver.js'
 import { type EndpointLane, makeLane } from './lane.js'
+import { makeResults } from './results.js'
 import { type Job, setAside } from './settle.js'
 import type { GuardDeps } from './target.js'
 
@@ -109,6 +110,7 @@ function makeRoutes(
 ) {
   const { store, clock, log } = deps
   const routes = new Map<string, Route>()
+  const writeResult = makeResults(store)
   const underWay = new Set<Promise<unknown>>()
   /** Endpoints that met a fault of their own; each is told once. */
   const faulty = new Set<string>()
@@ -116,7 +118,7 @@ function makeRoutes(
   const open = async (endpointId: string): Promise<Route> => {
     const known = routes.get(endpointId)
     if (known !== undefined) return known
-    const line = openEndpointLine({ ...deps, signal: ending }, endpointId)
+    const line = openEndpointLine({ ...deps, signal: ending, writeResult }, endpointId)
     await line.refresh()
     const lane = makeLane({
       async deliver(job) {

@@ -6,7 +6,8 @@ import type { Meter } from '../metrics/index.js'
 import { isPassing, type Store, type WebhookEndpointRow, writeApart } from '../store/index.js'
 import { secretsOf } from './endpoint.js'
 import { type EndpointConnections, type LineDeps, openLine, type PostAnswer } from './post.js'
-import { abandonJob, deferJob, endJob, type Job, nextDue } from './settle.js'
+import type { PostedJob } from './results.js'
+import { abandonJob, type Job, nextDue } from './settle.js'
 import { signWebhook } from './signature.js'
 
 export interface WebhookDeps extends LineDeps {
@@ -15,6 +16,8 @@ export interface WebhookDeps extends LineDeps {
   key: ApplianceKey
   log: Log
   meter: Meter
+  /** Shared by all endpoints of a courier (`makeResults`). */
+  writeResult: (result: PostedJob) => Promise<boolean>
 }
 
 /** An endpoint as it stands, and the way to it. */
@@ -32,7 +35,7 @@ export interface Delivering {
 const unwrittenPauseMs = 5_000
 
 export function openEndpointLine(deps: WebhookDeps, id: string): Delivering {
-  const { store, clock, key, log, meter } = deps
+  const { store, clock, key, log, meter, writeResult } = deps
   let row: WebhookEndpointRow | undefined
   let line: { url: string; to: EndpointConnections } | undefined
   // Whether a success has failures to forget; told by what ended here and by the endpoint's row.
@@ -69,11 +72,8 @@ export function openEndpointLine(deps: WebhookDeps, id: string): Delivering {
     const outcome = isTaken ? 'delivered' : dueAt === undefined ? 'failed' : 'deferred'
     meter.count('posthorn_webhook_attempts_total', { outcome })
     try {
-      if (dueAt !== undefined) {
-        return await store.write((tx) => deferJob(tx, job, answer, { attempts, dueAt, now }))
-      }
-      const how = { attempts, now, failedBefore }
-      const disabled = await store.write((tx) => endJob(tx, job, answer, how))
+      const disabled = await writeResult({ job, answer, attempts, now, dueAt, failedBefore })
+      if (dueAt !== undefined) return { ...job, attempts, due_at: dueAt }
       failedBefore = !isTaken
       if (disabled) await read()
     } catch (error) {

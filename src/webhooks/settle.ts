@@ -1,4 +1,3 @@
-import type { UpdateResult } from 'kysely'
 import type { Clock } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import {
@@ -7,6 +6,7 @@ import {
   preparedInsert,
   type Store,
   type Tx,
+  type WebhookDeliveryRow,
   type WebhookJobRow,
 } from '../store/index.js'
 import type { PostAnswer } from './post.js'
@@ -16,8 +16,6 @@ export type Job = Omit<WebhookJobRow, 'id'> & { id: number }
 
 /** interface.md, 'Delivery and retry': what follows each failure; after one more it is dropped. */
 const retryDelaysMs = [5_000, 10_000, 20_000, 40_000] as const
-/** Events dropped in a row, after which the endpoint is disabled. */
-const maxFailures = 30
 
 type Final = Exclude<PostAnswer, { kind: 'stopped' }>
 
@@ -27,45 +25,21 @@ export const nextDue = (attempts: number, now: number): number | undefined => {
   return delay === undefined ? undefined : now + delay
 }
 
-/** It waits for another attempt; what came of this one is written beside it, for who looks. */
-export async function deferJob(
-  tx: Tx,
-  job: Job,
-  answer: Final,
-  { attempts, dueAt, now }: { attempts: number; dueAt: number; now: number },
-): Promise<Job> {
-  await putOff(tx, { id: job.id, ...answerOf(answer), attempts, due_at: dueAt, tried_at: now })
-  return { ...job, attempts, due_at: dueAt }
-}
-
-type PutOff = Pick<Job, 'id' | 'attempts' | 'due_at' | 'status' | 'response' | 'error' | 'tried_at'>
-
-const putOff = prepared<PutOff, UpdateResult>(
-  (db, { id, attempts, due_at, status, response, error, tried_at }) =>
-    db
-      .updateTable('webhook_jobs')
-      .set({ attempts, due_at, status, response, error, tried_at })
-      .where('id', '=', id),
-)
-
-const answerOf = (answer: Final) => ({
+/** What is kept of an answer. */
+export const answerOf = (answer: Final) => ({
   status: 'status' in answer ? answer.status : null,
   response: 'response' in answer ? answer.response : null,
   error: 'error' in answer ? answer.error : null,
 })
 
-/** Moves a job to the log. Returns whether its endpoint was disabled by this. */
-export async function endJob(
-  tx: Tx,
-  job: Job,
+/** The row of the log for a job that has ended. */
+export function loggedOf(
+  { due_at: _, tried_at: __, ...kept }: Job,
   answer: Final,
-  { attempts, now, failedBefore }: { attempts: number; now: number; failedBefore: boolean },
-): Promise<boolean> {
-  const error = 'error' in answer ? answer.error : null
-  if (!(await moveToLog(tx, job, answer, { attempts, now, error }))) return false
-  if (answer.kind !== 'taken') return countFailure(tx, job.endpoint_id, answer.error, now)
-  if (failedBefore) await forgetFailures(tx, { id: job.endpoint_id })
-  return false
+  { attempts, now }: { attempts: number; now: number },
+): WebhookDeliveryRow {
+  const outcome = answer.kind === 'taken' ? 'delivered' : 'failed'
+  return { ...kept, outcome, ...answerOf(answer), attempts, ended_at: now }
 }
 
 /** Puts a job into the log whose result cannot be written as it should be (`fault`), and counts nothing. */
@@ -75,49 +49,9 @@ export async function abandonJob(
   answer: Final,
   { attempts, now, fault }: { attempts: number; now: number; fault: string },
 ): Promise<void> {
+  if ((await deleteJob(tx, { id: job.id })).length === 0) return
   const error = `What came of it could not be written: ${fault}`
-  await moveToLog(tx, job, answer, { attempts, now, error })
-}
-
-/** Returns whether the job was there: it may have been deleted with its endpoint meanwhile. */
-async function moveToLog(
-  tx: Tx,
-  job: Job,
-  answer: Final,
-  { attempts, now, error }: { attempts: number; now: number; error: string | null },
-): Promise<boolean> {
-  const { due_at: _, tried_at: __, ...kept } = job
-  if ((await deleteJob(tx, { id: job.id })).length === 0) return false
-  await insertDelivery(tx, {
-    ...kept,
-    outcome: answer.kind === 'taken' ? 'delivered' : 'failed',
-    ...answerOf(answer),
-    attempts,
-    error,
-    ended_at: now,
-  })
-  return true
-}
-
-async function countFailure(tx: Tx, id: string, error: string, now: number): Promise<boolean> {
-  const row = await tx
-    .updateTable('webhook_endpoints')
-    .set(({ eb }) => ({ failures: eb('failures', '+', 1) }))
-    .where('id', '=', id)
-    .returning(['failures', 'enabled'])
-    .executeTakeFirst()
-  if (row === undefined || row.enabled === 0 || row.failures < maxFailures) return false
-  await tx
-    .updateTable('webhook_endpoints')
-    .set({
-      enabled: 0,
-      disabled_at: now,
-      disabled_because: `${maxFailures} events in a row failed, the last one: ${error}`,
-      announced: 0,
-    })
-    .where('id', '=', id)
-    .execute()
-  return true
+  await insertDelivery(tx, { ...loggedOf(job, answer, { attempts, now }), error })
 }
 
 /** Puts a part of what waits for an endpoint into the log, for a replay. Returns how much. */
@@ -176,10 +110,6 @@ export async function setAsideRestored(
 
 const deleteJob = prepared<{ id: number }, { id: number }>((db, { id }) =>
   db.deleteFrom('webhook_jobs').where('id', '=', id).returning('id'),
-)
-
-const forgetFailures = prepared<{ id: string }, UpdateResult>((db, { id }) =>
-  db.updateTable('webhook_endpoints').set({ failures: 0 }).where('id', '=', id),
 )
 
 const insertDelivery = preparedInsert('webhook_deliveries')

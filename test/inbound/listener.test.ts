@@ -95,7 +95,8 @@ t.test(
 
 t.test('what cannot be stored is not taken: the client is to come again', async (t) => {
   const store = await openTestStore(t)
-  const broken = { ...store, write: () => Promise.reject(new Error('disk full')) }
+  const full = () => Promise.reject(new Error('disk full'))
+  const broken = { ...store, write: full, gather: () => full }
   const inbound = await startInbound(t, { reads: false, store: broken })
   t.match(await inbound.give(mail, returnPathOf(store)), /^451 4\.3\.0 /)
   t.same(await spooled(store), [])

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import type { Tx } from '../../src/store/index.js'
+import { gatherAlone, type Tx, type Write } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { poison } from '../support/poison.js'
 import { openTestStore } from '../support/store.js'
@@ -101,4 +101,22 @@ t.test('a fault of the storage fails all of them, and keeps none', async (t) => 
   isFull = false
   await Promise.all(['a', 'b'].map(add))
   t.equal(await ids(), 'a b', 'and the next ones are written')
+})
+
+t.test('what a command gathers goes by its own write, one by one', async (t) => {
+  const { store, calls, ids } = await openAccounts(t)
+  let writes = 0
+  const write: Write = (work) => {
+    writes++
+    return store.write(work)
+  }
+  const add = gatherAlone(write)<string, string>(async (tx, [id = '']) => {
+    calls.push(id)
+    if (id === 'no') return [new Error('refused')]
+    await tx.insertInto('accounts').values(account(id)).execute()
+    return [id.toUpperCase()]
+  })
+  t.same(told(await Promise.allSettled([add('a'), add('no'), add('b')])), ['A', 'refused', 'B'])
+  t.same([writes, calls], [3, ['a', 'no', 'b']])
+  t.equal(await ids(), 'a b')
 })

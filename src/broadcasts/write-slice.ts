@@ -1,0 +1,95 @@
+import { sql } from 'kysely'
+import { giveBackCampaignMails } from '../billing/index.js'
+import { prepared, type Store, type Tx } from '../store/index.js'
+import type { Broadcast, BroadcastDeps } from './broadcast.js'
+import { endIfDone } from './follow.js'
+import { insertMails, type NewMail, type RetryAges } from './new-mails.js'
+
+/** The mails of some contacts: those behind `before` up to `after`. */
+export interface Slice {
+  before: string
+  after: string
+  mails: NewMail[]
+  /** They are the last of the list. */
+  done: boolean
+}
+
+export interface BroadcastSlice {
+  broadcast: Broadcast
+  slice: Slice
+}
+
+/** Resolves with whether the mails were made: not where the campaign was paused, or somebody else has made them. */
+export type WriteSlice = (of: BroadcastSlice) => Promise<boolean>
+
+/**
+ * The way of slices to the disk. One of a hundred mails is written by itself, in a few statements of as many rows;
+ * small ones share them with what waits.
+ */
+export function makeWriteSlice(deps: SliceDeps): WriteSlice {
+  return deps.store.gather<BroadcastSlice, boolean>(
+    async (tx, slices) => {
+      const written: boolean[] = []
+      for (const one of slices) written.push(await writeSlice(tx, deps, one))
+      return written
+    },
+    ({ slice }) => Math.max(1, slice.mails.length),
+  )
+}
+
+interface SliceDeps extends Pick<BroadcastDeps, 'clock'> {
+  store: Pick<Store, 'gather'>
+  retry: RetryAges
+}
+
+async function writeSlice(
+  tx: Tx,
+  deps: SliceDeps,
+  { broadcast, slice }: BroadcastSlice,
+): Promise<boolean> {
+  const { id, account_id: accountId } = broadcast
+  const { before, after: cursor, mails, done } = slice
+  const at = deps.clock.now()
+  const [now] = await advance(tx, {
+    ...{ id, before, cursor, mails: mails.length, expanded: done ? 1 : 0, at },
+  })
+  if (now === undefined) return false
+  await insertMails(tx, deps, broadcast, mails)
+  if (!done) return true
+  await giveBackCampaignMails(tx, accountId, now.audience - now.recipients, now.sentAt ?? at)
+  await endIfDone(tx, id, at)
+  return true
+}
+
+interface Advance {
+  id: string
+  before: string
+  cursor: string
+  mails: number
+  expanded: 0 | 1
+  at: number
+}
+
+interface Advanced {
+  audience: number
+  recipients: number
+  sentAt: number | null
+}
+
+/** Nothing else moves the cursor from `before`: who finds it elsewhere, or the campaign paused, makes no mail. */
+const advance = prepared<Advance, Advanced>((db, { id, before, cursor, mails, expanded, at }) =>
+  db
+    .updateTable('broadcasts')
+    .set({
+      cursor,
+      expanded,
+      expanded_at: at,
+      recipients: sql`recipients + ${mails}`,
+      waiting: sql`waiting + ${mails}`,
+    })
+    .where('id', '=', id)
+    .where('status', '=', 'sending')
+    .where('cursor', '=', before)
+    .where('expanded', '=', 0)
+    .returning(['audience', 'recipients', 'sent_at as sentAt']),
+)

@@ -1,0 +1,114 @@
+import type { UpdateResult } from 'kysely'
+import {
+  cell,
+  idsOf,
+  prepared,
+  preparedInsertAll,
+  rowsOf,
+  type Store,
+  type Tx,
+} from '../store/index.js'
+import type { PostAnswer } from './post.js'
+import { answerOf, type Job, loggedOf } from './settle.js'
+
+/** What came of an attempt. */
+export interface PostedJob {
+  job: Job
+  answer: Exclude<PostAnswer, { kind: 'stopped' }>
+  /** With this one. */
+  attempts: number
+  now: number
+  /** When it is tried again; undefined: it has ended. */
+  dueAt: number | undefined
+  /** A success has failures of its endpoint to forget. */
+  failedBefore: boolean
+}
+
+/** Events dropped in a row, after which the endpoint is disabled. */
+const maxFailures = 30
+
+/** Writes results down, those that wait together. Resolves with whether this one has disabled its endpoint. */
+export const makeResults = ({ gather }: Pick<Store, 'gather'>) => gather(writeResults)
+
+async function writeResults(tx: Tx, results: readonly PostedJob[]): Promise<boolean[]> {
+  const waiting = results.filter(({ dueAt }) => dueAt !== undefined)
+  if (waiting.length > 0) await putOff(tx, { json: JSON.stringify(waiting.map(lineOf)) })
+  const ended = await endJobs(
+    tx,
+    results.filter(({ dueAt }) => dueAt === undefined),
+  )
+  const disabling = new Set<PostedJob>()
+  // In the order in which they came, as it is the failures in a row that count.
+  for (const result of ended) {
+    const { job, answer, now, failedBefore } = result
+    if (answer.kind === 'taken') {
+      if (failedBefore) await forgetFailures(tx, { id: job.endpoint_id })
+    } else if (await countFailure(tx, job.endpoint_id, answer.error, now)) disabling.add(result)
+  }
+  return results.map((result) => disabling.has(result))
+}
+
+const lineOf = ({ job, answer, attempts, dueAt, now }: PostedJob) => {
+  const { status, response, error } = answerOf(answer)
+  return [job.id, attempts, dueAt, status, response, error, now]
+}
+
+/** They wait for another attempt; what came of this one is written beside them, for who looks. */
+const putOff = prepared<{ json: string }, UpdateResult>((db, { json }) =>
+  db
+    .updateTable('webhook_jobs')
+    .from(rowsOf(json))
+    .set({
+      attempts: cell(1, 'integer'),
+      due_at: cell(2, 'integer'),
+      status: cell<number | null>(3, 'integer'),
+      response: cell<string | null>(4, 'text'),
+      error: cell<string | null>(5, 'text'),
+      tried_at: cell(6, 'integer'),
+    })
+    .where('webhook_jobs.id', '=', cell(0, 'integer')),
+)
+
+/** Moves jobs to the log; resolves with those that were there, as others were deleted with their endpoint. */
+async function endJobs(tx: Tx, ended: readonly PostedJob[]): Promise<PostedJob[]> {
+  if (ended.length === 0) return []
+  const ids = JSON.stringify(ended.map(({ job }) => job.id))
+  const found = new Set((await deleteJobs(tx, { ids })).map(({ id }) => id))
+  const there = ended.filter(({ job }) => found.has(job.id))
+  await insertDeliveries(
+    tx,
+    there.map(({ job, answer, attempts, now }) => loggedOf(job, answer, { attempts, now })),
+  )
+  return there
+}
+
+const deleteJobs = prepared<{ ids: string }, { id: number }>((db, { ids }) =>
+  db.deleteFrom('webhook_jobs').where('id', 'in', idsOf(ids, 'integer')).returning('id'),
+)
+
+const insertDeliveries = preparedInsertAll('webhook_deliveries')
+
+const forgetFailures = prepared<{ id: string }, UpdateResult>((db, { id }) =>
+  db.updateTable('webhook_endpoints').set({ failures: 0 }).where('id', '=', id),
+)
+
+async function countFailure(tx: Tx, id: string, error: string, now: number): Promise<boolean> {
+  const row = await tx
+    .updateTable('webhook_endpoints')
+    .set(({ eb }) => ({ failures: eb('failures', '+', 1) }))
+    .where('id', '=', id)
+    .returning(['failures', 'enabled'])
+    .executeTakeFirst()
+  if (row === undefined || row.enabled === 0 || row.failures < maxFailures) return false
+  await tx
+    .updateTable('webhook_endpoints')
+    .set({
+      enabled: 0,
+      disabled_at: now,
+      disabled_because: `${maxFailures} events in a row failed, the last one: ${error}`,
+      announced: 0,
+    })
+    .where('id', '=', id)
+    .execute()
+  return true
+}
