@@ -6,13 +6,13 @@ import type { Log } from '../log/index.js'
 import { type Api, type ApiSettings, makeApi, type NoteChange } from './api.js'
 import { makeClientAddress, makeIsTrusted } from './client-address.js'
 import { type Answered, RequestWork, type ServerContext } from './context.js'
-import { makeDispatch } from './dispatch.js'
 import { makeBodyTimer } from './incoming-body.js'
 import { type OverTls, prepareSocket } from './over-tls.js'
 import { makePages, type Pages } from './pages.js'
 import { makeRateLimiter, type RateLimit } from './rate-limit.js'
 import { maxHeadBytes, openReceived } from './received.js'
 import type { Repeats } from './repeats.js'
+import { makeResponder } from './responder.js'
 import { type Route, RouteTable } from './routes.js'
 
 export interface HttpServerOptions<P> {
@@ -90,7 +90,7 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
     options.allowedHosts && new Set(options.allowedHosts.map((h) => h.toLowerCase()))
   const { received, look } = openReceived(native.uws_instance)
   const settings = { allowedHosts, maxBodyBytes, standing: api, received }
-  const dispatch = makeDispatch(context, settings)
+  const respond = makeResponder(context, settings)
   let closed: Promise<void> | undefined
   let socketOverTls: Parameters<typeof native.close>[0]
 
@@ -125,9 +125,9 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
       const alone = overTls?.only === true
       if (!alone && options.port !== 0) await probePort(host, options.port)
       for (const [pattern, route] of withTrailingSlashes(routes.freeze())) {
-        native.uws_instance.any(pattern, (response, request) => dispatch(response, request, route))
+        native.uws_instance.any(pattern, (response, request) => respond(response, request, route))
       }
-      native.uws_instance.any('/*', (response, request) => dispatch(response, request, undefined))
+      native.uws_instance.any('/*', (response, request) => respond(response, request, undefined))
       if (overTls !== undefined) await listenOverTls(overTls)
       try {
         if (!alone) await native.listen(options.port, host)

@@ -7,6 +7,7 @@ import { makeConnectHost } from './connect-host.js'
 import type { ConnectionSlots } from './connection-slots.js'
 import { type OpenedSession, openSession } from './open-session.js'
 import type { NotAcquired, SessionTarget, SmtpSession } from './session.js'
+import { openSessionPool } from './session-pool.js'
 
 export interface Connections {
   /**
@@ -33,62 +34,23 @@ export interface SessionOptions {
   ca?: string
 }
 
-// KumoMTA's figure (`notes/mta.md` §1, 7).
-const idleMs = 60_000
-
 export function openConnections(options: SessionOptions): Connections {
-  const { connectionSlots, clock, port } = options
-  const idle = new Map<string, SmtpSession[]>()
-  const idleTimers = new Map<SmtpSession, () => void>()
-  const open = new Set<SmtpSession>()
+  const { connectionSlots, port } = options
+  const pool = openSessionPool<SmtpSession>(options.clock)
   const dying = new AbortController()
   // A listener for each connection that is being opened; Node's warning means leaks.
   setMaxListeners(0, dying.signal)
   const { signal } = dying
   const opening = { port, signal, connectHost: makeConnectHost({ ...options, signal }) }
-  let closing = false
-
-  const leaveIdle = (session: SmtpSession) => {
-    idleTimers.get(session)?.()
-    idleTimers.delete(session)
-    const waiting = idle.get(session.key)
-    const at = waiting?.indexOf(session) ?? -1
-    if (waiting === undefined || at < 0) return
-    waiting.splice(at, 1)
-    if (waiting.length === 0) idle.delete(session.key)
-  }
-  const end = (session: SmtpSession) => {
-    leaveIdle(session)
-    session.connectionSlot.leave()
-  }
-  const takeIdle = (key: string, demandOf: SessionTarget['demandOf']): SmtpSession | undefined => {
-    // The one used last: the others may age out.
-    const session = idle.get(key)?.findLast(({ connection, demand, exchange }) => {
-      return connection.alive && meets({ tls: connection.tls, demand }, demandOf(exchange))
-    })
-    if (session === undefined) return undefined
-    leaveIdle(session)
-    session.connectionSlot.inUse()
-    return session
-  }
-  const track = (session: SmtpSession): SmtpSession => {
-    open.add(session)
-    session.connectionSlot.opened(session.connection)
-    // The server may leave first, or its room be needed.
-    void session.connection.closed.then(() => {
-      leaveIdle(session)
-      open.delete(session)
-    })
-    return session
-  }
 
   return {
     async acquire(target) {
       const { source, hosts, site, maxConnections: limit, messagesPerConnection } = target
       const key = `${site} ${source.name} ${namesOf(hosts)}`
-      const waiting = takeIdle(key, target.demandOf)
+      const waiting = pool.takeIdle(key, ({ connection, demand, exchange }) =>
+        meets({ tls: connection.tls, demand }, target.demandOf(exchange)),
+      )
       if (waiting !== undefined) {
-        waiting.reused = true
         target.goesTo?.(waiting.address)
         return { session: waiting }
       }
@@ -108,31 +70,13 @@ export function openConnections(options: SessionOptions): Connections {
         reused: false,
         countedFor,
       }
-      return { session: track({ ...opened, ...of }) }
+      return { session: pool.add({ ...opened, ...of }) }
     },
-    release(session, reusable) {
-      const spent = session.connection.sent >= session.maxMessages
-      if (!reusable || spent || closing || !session.connection.alive) return end(session)
-      idleTimers.set(
-        session,
-        clock.after(idleMs, () => end(session)),
-      )
-      session.connectionSlot.idle()
-      const waiting = idle.get(session.key)
-      if (waiting === undefined) idle.set(session.key, [session])
-      else waiting.push(session)
-    },
-    close() {
-      closing = true
-      for (const session of [...idleTimers.keys()]) end(session)
-    },
+    release: pool.giveBack,
+    close: pool.close,
     destroy() {
-      closing = true
       dying.abort()
-      for (const session of open) {
-        leaveIdle(session)
-        session.connection.destroy()
-      }
+      pool.destroy()
     },
   }
 }

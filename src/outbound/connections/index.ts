@@ -10,3 +10,4 @@ export {
 } from './connection-slots.js'
 export { type Connections, openConnections } from './connections.js'
 export type { NotAcquired, SessionTarget, SmtpSession, TriedHost } from './session.js'
+export { openSessionPool, type PooledSession, type SessionPool } from './session-pool.js'

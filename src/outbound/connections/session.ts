@@ -1,30 +1,19 @@
 import type { MxHost } from '../../dns/index.js'
-import type {
-  ConnectFailure,
-  ConnectResult,
-  Cut,
-  Deadlines,
-  SmtpConnection,
-} from '../../smtp/index.js'
+import type { ConnectFailure, ConnectResult, Cut, Deadlines } from '../../smtp/index.js'
 import type { EgressSource, InsideServer } from '../routing/index.js'
 import type { TlsDemand, TlsFailure } from '../tls-policy/index.js'
-import type { ConnectionSlot } from './connection-slots.js'
+import type { PooledSession } from './session-pool.js'
 
 /** A session with one of a site's hosts, in use by one delivery at a time. */
-export interface SmtpSession {
-  connection: SmtpConnection
+export interface SmtpSession extends PooledSession {
   /** `mx.example.com [192.0.2.1]`, for the record. */
   remote: string
   exchange: string
   address: string
-  /** Which sessions are alike: same site, same source, same hosts. */
-  key: string
-  connectionSlot: ConnectionSlot
-  maxMessages: number
+  /** Same site, same source, same hosts. */
+  readonly key: string
   /** What it was opened to meet; a delivery with other demands may find that it meets those too. */
   demand: TlsDemand
-  /** It has carried a message before: that it turns out closed then says nothing about the site. */
-  reused: boolean
   /** What was tried in vain before it, in lines. */
   before: readonly string[]
   /** Why it is in the clear where TLS is offered. */

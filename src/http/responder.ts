@@ -16,7 +16,7 @@ import type { Received } from './received.js'
 import type { Outgoing } from './reply.js'
 import type { Route } from './routes.js'
 
-type Dispatch = (
+type Responder = (
   response: NativeResponse,
   request: NativeRequest,
   /** The path's, or `undefined` for a path that nobody added. */
@@ -25,7 +25,7 @@ type Dispatch = (
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-export interface DispatchSettings {
+export interface ResponderSettings {
   /** Names in lower case; undefined: any. */
   allowedHosts: ReadonlySet<string> | undefined
   /** Where no route has a limit of its own. */
@@ -36,10 +36,10 @@ export interface DispatchSettings {
 }
 
 /** What uWS calls with every request: from a native callback to exactly one response. */
-export function makeDispatch(
+export function makeResponder(
   context: ServerContext,
-  { allowedHosts, maxBodyBytes, standing, received }: DispatchSettings,
-): Dispatch {
+  { allowedHosts, maxBodyBytes, standing, received }: ResponderSettings,
+): Responder {
   async function respond(
     exchange: Exchange,
     route: Route | undefined,
