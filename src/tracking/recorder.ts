@@ -6,7 +6,7 @@ import { type Allowance, makeAllowance } from './allowance.js'
 import { type HitKind, makeMachineAsking, type TrackingAgents } from './machines.js'
 import { recordVisits } from './record-visits.js'
 import type { Copy } from './token.js'
-import { type HitVisit, makeVisits } from './visits.js'
+import { type HitVisit, makeVisits, type Visits } from './visits.js'
 
 export interface RecorderDeps {
   store: Store
@@ -41,8 +41,10 @@ export interface Recorder {
 
 // For so long the requests of one visit are gathered; then it is written.
 const gatherMs = 500
-// Visits are written little by little as they fall due: many at once would hold up who asks meanwhile.
+// Visits are written little by little as they fall due: many at once would hold up who asks meanwhile. Where there are
+// few it is seldom, as each time costs a transaction.
 const tickMs = 50
+const visitsATick = 50
 const retryMs = 500
 // Of the hundred small ones that are written together each counts as some: it has a row of the mail and events.
 const weight = 2
@@ -107,9 +109,8 @@ export function openRecorder(deps: RecorderDeps): Recorder {
     cancel = clock.after(afterMs, () => {
       writing = write(clock.now() - gatherMs).finally(() => {
         isPlanned = false
-        const { oldestAt } = visits
         if (unwritten.length > 0) plan(retryMs)
-        else if (oldestAt !== undefined) plan(within(tickMs, oldestAt + gatherMs - clock.now()))
+        else if (visits.oldestAt !== undefined) plan(tickOf(visits, clock.now()))
       })
     })
   }
@@ -140,5 +141,9 @@ export function openRecorder(deps: RecorderDeps): Recorder {
   }
 }
 
-/** The clock may be set back. */
-const within = (least: number, ms: number) => Math.min(gatherMs, Math.max(least, ms))
+/** When visits are to be written again: some of them are due then. */
+function tickOf({ oldestAt = 0, size }: Visits, now: number): number {
+  const untilSomeMs = Math.ceil((gatherMs * visitsATick) / size)
+  // The clock may be set back.
+  return Math.min(gatherMs, Math.max(tickMs, untilSomeMs, oldestAt + gatherMs - now))
+}

@@ -328,3 +328,21 @@ t.test('as long as nobody asks no timer wakes the thread', async (t) => {
   await clock.advance(2_000)
   t.notOk(clock.isAwaited)
 })
+
+t.test('a few opens now and then share their transactions', async (t) => {
+  const rig = await start(t)
+  const { clock, recorder } = rig
+  const copies = []
+  for (let i = 0; i < 40; i++) {
+    copies.push(await rig.deliver(await rig.mail(), clock.now() - 60_000))
+  }
+  const counts = countStatements(t)
+  for (const copy of copies) {
+    recorder.note(copy, opened)
+    await clock.advance(25)
+  }
+  await rig.close()
+  const commits = counts.get('commit') ?? 0
+  t.ok(commits > 0 && commits <= 4, `${commits} in a second and a half`)
+  t.match(await rig.counts(copies.at(-1)?.emailId), [1])
+})
