@@ -27,28 +27,19 @@ const answerUnder = prepared<{ accountId: string; key: string; since: number }, 
  * the table's own key decides, whoever asked at the same time in another thread, process or node.
  */
 export async function keepAnswer(tx: Tx, row: IdempotencyKeyRow): Promise<boolean> {
-  const kept = await keep(tx, { ...row, expired: row.created_at - keyLifetimeMs })
-  return kept.length > 0
+  const { account_id: _, key: __, ...kept } = row
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('idempotency_keys')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account_id', 'key'])
+        .doUpdateSet(kept)
+        .where('idempotency_keys.created_at', '<=', row.created_at - keyLifetimeMs),
+    )
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows !== 0n
 }
-
-const keep = prepared<IdempotencyKeyRow & { expired: number }, { key: string }>(
-  (db, { account_id, key, fingerprint, status, response, created_at, expired }) =>
-    db
-      .insertInto('idempotency_keys')
-      .values({ account_id, key, fingerprint, status, response, created_at })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['account_id', 'key'])
-          .doUpdateSet((eb) => ({
-            fingerprint: eb.ref('excluded.fingerprint'),
-            status: eb.ref('excluded.status'),
-            response: eb.ref('excluded.response'),
-            created_at: eb.ref('excluded.created_at'),
-          }))
-          .where('idempotency_keys.created_at', '<=', expired),
-      )
-      .returning('key'),
-)
 
 const rowsAWrite = 500
 
