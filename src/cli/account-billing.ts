@@ -51,7 +51,7 @@ export const accountBillingRows: readonly CommandRow[] = [
   },
   {
     usage: 'set-billing-state <account>',
-    about: 'say how the subscription stands',
+    about: 'set the state of a subscription',
     values: [new Argument('<state>', 'past_due sends on, expired does not').choices(states)],
     help: "Example:\n  $ posthorn account set-billing-state 'City library' past_due",
     run: changeTo((_, state: BillingState) => (tx, id) => setBillingState(tx, id, state)),

@@ -41,7 +41,7 @@ interface Change {
 const changes: readonly Change[] = [
   {
     name: 'enable',
-    about: 'let its event start runs, in its version as it is now',
+    about: 'enable an automation: its event starts runs of its present version',
     help: '$ posthorn automation enable Welcome',
     async apply({ store, clock }, { account_id, id }, { place }) {
       const billing = await readBilling(store.read, plansOf(place), account_id)
@@ -63,7 +63,7 @@ const changes: readonly Change[] = [
   },
   {
     name: 'archive',
-    about: 'end it for good: its runs are cancelled',
+    about: 'end an automation for good: its runs are cancelled',
     help: `$ posthorn automation archive Welcome
 
 This cannot be undone. What has become mail in the queue leaves: 'posthorn queue' is for that.`,
@@ -84,7 +84,8 @@ This cannot be undone. What has become mail in the queue leaves: 'posthorn queue
   },
   {
     name: 'pause',
-    about: 'take no step of any run until it is resumed; events still start and wake runs',
+    about:
+      'pause an automation: no run takes a step until it is resumed; events still start and wake runs',
     help: `$ posthorn automation pause Welcome
 
 A step that is being taken now may still end. 'posthorn automation resume' lets it go on.`,

@@ -52,8 +52,8 @@ export const walkAutomationRows: readonly CommandRow[] = [
   $ posthorn automation walk Welcome --email ada@example.com --payload '{"plan":"pro"}'
   $ posthorn automation walk Cart --email ada@example.com --event 'order.paid@+2d={"total":5}' --opens hello
 
-It is its version as it is now, one that was not enabled yet too. STOPPED BY is what would keep the mail from
-leaving as things stand. Opens and clicks come a minute after the mail if they say nothing else.`,
+It walks the automation as it is now, also one that was not enabled yet. STOPPED BY is what would keep the mail from
+leaving today. An open or a click without a time comes a minute after its mail.`,
     run: runWalk,
   },
 ]

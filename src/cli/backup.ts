@@ -37,8 +37,8 @@ export function backupCommands(program: Command): void {
     .command('backup [dir]')
     .description('make a backup, while the appliance runs or not; check and list backups')
     .option('--without-key', 'leave the appliance key out, to be kept apart')
-    .option('--with-key', 'take it in, whatever backup.with_key says')
-    .option('--no-compress', 'as it is, not gzipped')
+    .option('--with-key', 'put the appliance key in, whatever backup.with_key says')
+    .option('--no-compress', 'do not compress it')
     .option('--encrypt', 'encrypt it, with a passphrase that is asked for if none is given')
     .option('--passphrase-file <file>', `encrypt it with ${passphraseHelp}`)
     .addHelpText(
@@ -80,7 +80,7 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'list [dir]',
-    about: 'the backups of a directory, newest first',
+    about: 'list the backups of a directory, newest first',
     help: 'Example:\n  $ posthorn backup list /mnt/other',
     run: runList,
   },

@@ -44,7 +44,7 @@ interface Change {
 const changes: readonly Change[] = [
   {
     name: 'pause',
-    about: 'make no more mails of a campaign and let none leave',
+    about: 'pause a campaign: no more mails of it are made, and none leaves',
     help: `$ posthorn broadcast pause 01a1fc92-9915-7533-8296-04ee3d91dd72 --reason 'wrong link'
 
 The account sees the reason. 'posthorn broadcast resume' lets the campaign go on.`,
@@ -67,7 +67,7 @@ The account sees the reason. 'posthorn broadcast resume' lets the campaign go on
   },
   {
     name: 'cancel',
-    about: 'end a campaign, one that is sending too: what has not left never will',
+    about: 'end a campaign, also one that is sending: mails that have not left never will',
     help: `$ posthorn broadcast cancel 01a1fc92-9915-7533-8296-04ee3d91dd72
 
 This cannot be undone. What was not made into mail is given back to the account's plan.`,

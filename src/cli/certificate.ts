@@ -23,7 +23,7 @@ const rows: readonly CommandRow[] = [
   {
     usage: 'list',
     isDefault: true,
-    about: 'show all of them; status 1 when one has ended, or is not there',
+    about: 'show all certificates; status 1 when one has ended or is missing',
     help: `Example:
   $ posthorn certificate list --json | jq '.certificates[] | select(.error) | .name'`,
     run: runList,

@@ -14,7 +14,7 @@ export function completionsCommand(program: Command): void {
   program
     .command('completions')
     .description('write what a shell needs to complete command lines, to stdout')
-    .addArgument(new Argument('<shell>', 'for which').choices(Object.keys(shells)))
+    .addArgument(new Argument('<shell>', 'whose completions').choices(Object.keys(shells)))
     .addHelpText(
       'after',
       `

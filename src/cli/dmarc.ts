@@ -29,7 +29,7 @@ Examples:
 
 The reports come to dmarc@ this host (outbound.helo_name), where the DMARC record of a domain says so:
 rua=mailto:dmarc@... as 'posthorn domain show' has it. PASSED is mail whose DKIM or SPF aligns with the From.
-UNSIGNED is what reports say that nobody has signed: anybody can have written those.`,
+UNSIGNED counts what stands in reports that no receiver has signed: anybody may have written those.`,
     )
     .action(async (named: string | undefined, options: Options, command: Command) => {
       const place = placeOf(command)

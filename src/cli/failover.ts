@@ -44,7 +44,7 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'auto [site]',
-    about: 'leave it to the evidence again, beginning with the primary way',
+    about: 'end the order: the appliance chooses again, beginning with the primary way',
     help: `Example:
   $ posthorn failover auto
 

@@ -44,7 +44,7 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'silence <id>',
-    about: 'mail nothing about one thing for some days, also when it comes again',
+    about: 'send no mail about a notice for some days, not even when it comes again',
     options: [
       new Option('--days <count>', 'for how long; 0 ends the silence').default(30).argParser(days),
     ],

@@ -76,7 +76,7 @@ Mail that is accepted later is not held.`,
   },
   {
     name: 'fail',
-    about: 'end deliveries as failed, held ones too; this cannot be undone',
+    about: 'end deliveries as failed, also held ones; this cannot be undone',
     help: `$ posthorn queue fail --domain gone.example --reason 'the domain is closed'
 
 The reason is part of the reply that the sender sees.`,

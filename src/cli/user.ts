@@ -81,20 +81,20 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'role <email> <role>',
-    about: 'what somebody is in an account: owner, member, viewer, or none',
+    about: 'set the role of a person in an account: owner, member, viewer, or none',
     options: [accountOption()],
     help: 'Example:\n  $ posthorn user role eve@example.com owner',
     run: runRole,
   },
   {
     usage: 'disable <email>',
-    about: 'nobody logs in as them any more; their sessions end at once',
+    about: 'let a person log in no more; their sessions end at once',
     help: 'Example:\n  $ posthorn user disable eve@example.com',
     run: runDisable,
   },
   {
     usage: 'enable <email>',
-    about: 'they can log in again',
+    about: 'let a disabled person log in again',
     help: 'Example:\n  $ posthorn user enable eve@example.com',
     run: runEnable,
   },
