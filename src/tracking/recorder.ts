@@ -44,7 +44,7 @@ const gatherMs = 500
 // Visits are written little by little as they fall due: many at once would hold up who asks meanwhile. Where there are
 // few it is seldom, as each time costs a transaction.
 const tickMs = 50
-const visitsATick = 50
+const visitsATick = 200
 const retryMs = 500
 // Of the hundred small ones that are written together each counts as some: it has a row of the mail and events.
 const weight = 2
@@ -77,21 +77,19 @@ export function openRecorder(deps: RecorderDeps): Recorder {
     unwritten = []
     const left: HitVisit[] = []
     let cause: unknown
-    const writeOne = async (visit: HitVisit) => {
-      try {
-        await writeVisit(visit)
-      } catch (error) {
-        const { emailId, deliveryId } = visit
-        if (isPassing(error)) {
-          left.push(visit)
-          cause = error
-        } else {
-          const fields = { error, emailId, deliveryId }
-          log.error(fields, 'An open or click cannot be written; it is dropped')
-        }
+    const keepOrDrop = (visit: HitVisit, error: unknown) => {
+      const { emailId, deliveryId } = visit
+      if (isPassing(error)) {
+        left.push(visit)
+        cause = error
+      } else {
+        const fields = { error, emailId, deliveryId }
+        log.error(fields, 'An open or click cannot be written; it is dropped')
       }
     }
-    await Promise.all(due.map(writeOne))
+    await Promise.all(
+      due.map((visit) => writeVisit(visit).catch((error) => keepOrDrop(visit, error))),
+    )
     if (left.length > 0) {
       log.error({ error: cause, visits: left.length }, 'Opens and clicks could not be written')
       // Tried again with the next ones, as far as there is room.
