@@ -19,15 +19,19 @@ export interface Appliance {
   stop(): Promise<void>
 }
 
-const cli = fileURLToPath(new URL('../../../bin/posthorn', import.meta.url))
+const ownTree = fileURLToPath(new URL('../../..', import.meta.url))
+const cliOf = (tree: string) => join(tree, 'bin/posthorn')
 
 /** A data directory with an account, its key and the domain example.test; gone at the end, unless it is `kept`. */
-export function initDataDir(kept?: string): { dataDir: string; apiKey: string; accountId: string } {
+export function initDataDir(
+  kept?: string,
+  tree = ownTree,
+): { dataDir: string; apiKey: string; accountId: string } {
   const dataDir = kept ?? mkdtempSync(join(tmpdir(), 'posthorn-bench-'))
   if (kept === undefined) {
     process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }))
   }
-  const args = [cli, 'init', '--sandbox', '--json', '--data', dataDir]
+  const args = [cliOf(tree), 'init', '--sandbox', '--json', '--data', dataDir]
   const init = spawnSync(process.execPath, args, { encoding: 'utf8' })
   if (init.status !== 0) throw new Error(init.stderr)
   return { dataDir, ...(JSON.parse(init.stdout) as { apiKey: string; accountId: string }) }
@@ -45,11 +49,13 @@ export interface ServeOptions {
   settings?: string
   /** More than node's own, such as --cpu-prof. */
   nodeArgs?: readonly string[]
+  /** Another built checkout than this one. */
+  tree?: string
 }
 
 /** `posthorn serve`, delivering to the sink on this machine without warm-up or rate. */
 export async function serveAppliance(options: ServeOptions): Promise<Appliance> {
-  const { dataDir, apiKey, sinkPort, connections, nodeArgs = [] } = options
+  const { dataDir, apiKey, sinkPort, connections, nodeArgs = [], tree = ownTree } = options
   const config = join(dataDir, 'bench.toml')
   const dns =
     options.dns ??
@@ -72,7 +78,8 @@ export async function serveAppliance(options: ServeOptions): Promise<Appliance> 
         'messages_per_connection = 10000\nmessages_per_minute = 1000000\n',
   )
   const began = performance.now()
-  const { flags, env } = launched()
+  const cli = cliOf(tree)
+  const { flags, env } = launched(cli)
   const args = [...flags, ...nodeArgs, cli, 'serve', '--data', dataDir, '--config', config]
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'inherit', 'inherit'] })
   const url = `http://127.0.0.1:${port}`
@@ -108,7 +115,7 @@ export async function serveAppliance(options: ServeOptions): Promise<Appliance> 
 }
 
 /** Flags and environment that node has by the first line of bin/posthorn, which a bench measures with. */
-function launched(): { flags: string[]; env: NodeJS.ProcessEnv } {
+function launched(cli: string): { flags: string[]; env: NodeJS.ProcessEnv } {
   const [, name, value, flags] =
     /^#!\S+ -S (\w+)=(\S+) node (.+)$/m.exec(readFileSync(cli, 'utf8')) ?? []
   if (name === undefined || flags === undefined) throw new Error(`How does ${cli} start node?`)

@@ -190,9 +190,9 @@ t.test('a client that leaves in the middle leaves whole batches', async (t) => {
   connection.write(`${head}${part}email\n${rows(0, 3_210)}`)
   while ((await countOf(id)) < 3_000);
   await connection.destroy()
-  // The batch of 200 after these may be on its way to the disk.
+  // The batch after these may be on its way to the disk; how large it is depends on how long the last one took.
   const { json } = await upload(id, `email\n${rows(0, 3_300)}`)
-  t.match(String(json.skipped), /^3[02]00$/)
+  t.ok(json.skipped >= 3_000 && json.skipped <= 3_210, `${json.skipped} were there`)
   t.match(json, { imported: 3_300 - json.skipped, skipped: json.skipped, invalid: 0 })
   const { members } = await listMembers(store.read, accountId, id, { limit: 1, email: 'r0@x.test' })
   t.equal(members.length, 1)
