@@ -7,7 +7,7 @@ export interface BatchSize {
 
 /**
  * As many rows as take no longer than `mostMs`, found by what the last ones took: half as many after a write that
- * took longer, and a quarter more after one that took less than half of it.
+ * took longer, and twice as many after one that took less than half of it.
  */
 export function makeBatchSize(bounds: { least: number; most: number; mostMs: number }): BatchSize {
   const { least, most, mostMs } = bounds
@@ -19,7 +19,7 @@ export function makeBatchSize(bounds: { least: number; most: number; mostMs: num
     took(rows, ms) {
       if (ms > mostMs) size = Math.max(least, Math.min(size, Math.floor(rows / 2)))
       // The last ones of a file say nothing of more.
-      else if (ms < mostMs / 2 && rows >= size) size = Math.min(most, Math.ceil(size * 1.25))
+      else if (ms < mostMs / 2 && rows >= size) size = Math.min(most, size * 2)
     },
   }
 }
