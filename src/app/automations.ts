@@ -11,9 +11,8 @@ import type { Plans } from '../billing/index.js'
 import { type Clock, pause } from '../clock/index.js'
 import type { Meter } from '../metrics/index.js'
 import { forgetMore } from '../runs/index.js'
-import type { Store } from '../store/index.js'
+import { type Store, sinceCommit } from '../store/index.js'
 import type { Chore } from './housekeeping.js'
-import { sinceCommit } from './since-commit.js'
 
 // Runs that fall due sooner than the next look have an alarm of their own.
 const lookMs = 5_000

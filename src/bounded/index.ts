@@ -1,3 +1,4 @@
+export { onceATurn } from './once-a-turn.js'
 export { someAtOnce } from './some-at-once.js'
 
 /**

@@ -1,4 +1,5 @@
 import { parentPort, Worker } from 'node:worker_threads'
+import { onceATurn } from '../bounded/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import type { DkimKey } from './key.js'
 import { type Signer, signDigest } from './sign.js'
@@ -30,7 +31,6 @@ const ended = (why: string) =>
 export function openSigner(): Signer {
   let thread: Worker | undefined
   let lastKey: SigningKey | undefined
-  let planned = false
   const waiting: Waiting[] = []
   const underWay: Waiting[][] = []
 
@@ -72,6 +72,7 @@ export function openSigner(): Signer {
       lastKey = key
     }
   }
+  const giveSoon = onceATurn(give)
 
   return {
     async sign(text, key) {
@@ -79,13 +80,8 @@ export function openSigner(): Signer {
       if (key.algorithm === 'ed25519-sha256') return signDigest(text, key).toString('base64')
       return await new Promise((resolve, reject) => {
         waiting.push({ text, key, resolve, reject })
-        if (planned) return
-        planned = true
         // Those that are ready in one turn of the event loop go over together.
-        setImmediate(() => {
-          planned = false
-          give()
-        })
+        giveSoon()
       })
     },
     async close() {

@@ -132,16 +132,16 @@ export async function openSpool(
     async leaveToOperator(tx, { recipients, receivedAt, envelope, raw }, subject) {
       const id = store.ids.serial()
       const mail = {
-        ...{
-          id,
-          received_at: receivedAt,
-          recipient: recipients[0] ?? '',
-          header_from: '',
-          subject,
-        },
-        ...{ mail_from: envelope.mailFrom, remote_address: envelope.remoteAddress },
-        ...{ size_bytes: raw.length, to_forward: 0 },
-      }
+        id,
+        received_at: receivedAt,
+        recipient: recipients[0] ?? '',
+        mail_from: envelope.mailFrom,
+        header_from: '',
+        subject,
+        remote_address: envelope.remoteAddress,
+        size_bytes: raw.length,
+        to_forward: 0,
+      } as const
       await insertOperatorMails(tx, [{ mail, raw }])
     },
   }

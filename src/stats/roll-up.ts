@@ -1,6 +1,6 @@
 import { type Clock, type Repeating, repeat } from '../clock/index.js'
 import type { Log } from '../log/index.js'
-import { isPassing, type Store } from '../store/index.js'
+import { isPassing, type Store, sinceCommit } from '../store/index.js'
 import { addFigures } from './add-figures.js'
 import { type Cursors, readCursors, renumber } from './cursors.js'
 import { readLogs } from './read-logs.js'
@@ -49,17 +49,12 @@ const same = (a: Cursors, b: Cursors) =>
 /** Keeps the figures up to date, slice by slice. For a thread that nobody waits for. */
 export function startRollUp({ store, clock, log }: RollUpDeps): Repeating {
   let numbered = false
-  // Nobody has written since it found nothing.
-  let upTo: number | undefined
+  const rollUpNew = sinceCommit(store, () => rollUp(store))
   return repeat(clock, async () => {
     try {
       if (!numbered) await renumber(store)
       numbered = true
-      const commits = store.commits()
-      if (commits === upTo) return everyMs
-      if (await rollUp(store)) return restMs
-      upTo = commits
-      return everyMs
+      return (await rollUpNew()) ? restMs : everyMs
     } catch (error) {
       if (isPassing(error)) return everyMs
       log.error({ error }, 'Figures over time stand still: a slice of the log cannot be counted')

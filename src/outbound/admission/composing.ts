@@ -1,3 +1,4 @@
+import { onceATurn } from '../../bounded/index.js'
 import type { Clock } from '../../clock/index.js'
 import type { QueueClass } from '../../store/index.js'
 import { makeBottleneck, makeLine } from './bottleneck.js'
@@ -43,16 +44,13 @@ const nearAgain = 8
 
 export function makeComposingRoom(clock: Clock): ComposingRoom {
   const far = makeLine<() => void>()
-  let isPlanned = false
+  const beginSome = onceATurn(() => {
+    const room = mostNear - bottleneck.waiting()
+    for (let i = 0; i < room; i++) far.take()?.()
+    plan()
+  })
   const plan = () => {
-    if (isPlanned || far.length() === 0 || bottleneck.waiting() > nearAgain) return
-    isPlanned = true
-    setImmediate(() => {
-      isPlanned = false
-      const room = mostNear - bottleneck.waiting()
-      for (let i = 0; i < room; i++) far.take()?.()
-      plan()
-    })
+    if (far.length() > 0 && bottleneck.waiting() <= nearAgain) beginSome()
   }
   const bottleneck = makeBottleneck(maxComposing, plan)
   const heavyRoom = makeHeavyRoom(maxHeavyBytes, clock)

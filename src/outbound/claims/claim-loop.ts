@@ -1,3 +1,4 @@
+import { onceATurn } from '../../bounded/index.js'
 import { keyOf, type Stream } from '../admission/index.js'
 import type { OutboundDeps } from '../deps.js'
 import { claimApart } from './claim-apart.js'
@@ -86,19 +87,9 @@ export function makeClaimLoop(
     if (Number.isFinite(at)) cancelWake = clock.after(Math.max(1, at - clock.now()), turn)
   }
 
-  let isPlanned = false
-  const turnSoon = () => {
-    if (isPlanned) return
-    isPlanned = true
-    setImmediate(() => {
-      isPlanned = false
-      turn()
-    })
-  }
-
   return {
     turn,
-    turnSoon,
+    turnSoon: onceATurn(turn),
     // Of a stream that has mail claimed ahead, the gate is what holds that.
     isClaiming: (stream) => claiming && stream.claiming && ahead.left(stream) === 0,
     stop() {

@@ -1,4 +1,4 @@
-import type { Store } from '../store/index.js'
+import type { Store } from './store.js'
 
 /**
  * Looks again only when somebody has committed since the last look, and else answers the same: for what the database
