@@ -83,8 +83,8 @@ export function countAnswers(
   listener: 'private' | 'public',
 ): NonNullable<HttpServerOptions<never>['onAnswer']> {
   return ({ method, route, status, seconds }) => {
-    const labels = { listener, method, route }
-    meter.count('posthorn_http_requests_total', { ...labels, status: String(status) })
+    const labels = { listener, method, route, status: String(status) }
+    meter.count('posthorn_http_requests_total', labels)
     meter.observe('posthorn_http_request_seconds', labels, seconds)
   }
 }

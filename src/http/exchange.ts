@@ -90,6 +90,10 @@ export class Exchange {
     this.#native.onData((chunk, last) => body.receive(chunk, last))
   }
 
+  get hasBody(): boolean {
+    return this.#body !== undefined
+  }
+
   /**
    * The whole body, inflated unless nobody will look at it (`as: 'sent'`), empty if there is none.
    * Throws what the client is to be told.
@@ -170,11 +174,12 @@ export class Exchange {
     }
   }
 
-  #write({ status, headers, body, stream }: Outgoing, close: boolean): void {
+  #write({ status, headers, fixed, body, stream }: Outgoing, close: boolean): void {
     const native = this.#native
     native.writeStatus(statusLine(status))
     native.writeHeader('X-Request-Id', this.requestId)
     writeHeaders(native, headers)
+    if (fixed !== undefined) native.writeHeader(fixed.name, fixed.value)
     if (this.cameBy === 'tls') {
       writeHeaders(native, this.#context.overTls?.headersOf?.(hostOf(this.head)) ?? noHeaders)
     }

@@ -13,7 +13,14 @@ export { standalonePage } from './error-page.js'
 export type { Form, FormFile } from './form.js'
 export type { Issue } from './issues.js'
 export { check, convert, ShapeError } from './issues.js'
-export type { Page, PageHandler, PageRequest, PageShape, Pages } from './pages.js'
+export {
+  type Page,
+  type PageHandler,
+  PageHeaders,
+  type PageRequest,
+  type PageShape,
+  type Pages,
+} from './pages.js'
 export { makeRateLimiter, type RateLimit, refuseExcess } from './rate-limit.js'
 export { type AnsweredOnce, jsonFingerprint, type Remember, type Repeats } from './repeats.js'
 export { ApiReply, reply } from './reply.js'

@@ -10,7 +10,7 @@ import { logUnexpected } from './failure.js'
 import { emptyForm, type Form, parseForm } from './form.js'
 import { noBytes } from './incoming-body.js'
 import { type RateLimiter, refuseExcess } from './rate-limit.js'
-import type { Outgoing } from './reply.js'
+import { FixedHeaders, type Outgoing } from './reply.js'
 import { decodeParams, type Endpoint, paramNames, type RouteTable } from './routes.js'
 
 export interface PageRequest {
@@ -37,8 +37,11 @@ export interface PageRequest {
 
 type Headers = Record<string, string | string[]>
 
-/** What a page handler returns. `headers` win over the defaults; several `Set-Cookie` as an array. */
-export type Page = { status?: number; headers?: Headers } & (
+/**
+ * What a page handler returns. `headers` win over the defaults; several `Set-Cookie` as an array. `fixed` takes the
+ * place of the defaults.
+ */
+export type Page = { status?: number; headers?: Headers; fixed?: PageHeaders } & (
   | { html: string }
   | { text: string; contentType?: string }
   | { bytes: Buffer; contentType: string }
@@ -80,7 +83,7 @@ const formBytes = 64 * 1024
 const isText = /^text\/|javascript|json|xml/
 
 /** No script but our own files, no framing, no address of ours in other sites' logs. */
-const pageHeaders: Headers = {
+const pageHeaders: Record<string, string> = {
   'Content-Security-Policy':
     "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'",
   'X-Content-Type-Options': 'nosniff',
@@ -142,14 +145,16 @@ function makeEndpoint(
     refuseCoded(exchange)
     const params = decodeParams(names, raw)
     if (params === undefined) throw new ApiError('not_found', 'Not found')
-    const request = requestOf(exchange, params)
-    const refusal = await shape.admit?.(request)
+    const request = new HeadRequest(exchange, params)
+    const refusal = shape.admit === undefined ? undefined : await shape.admit(request)
     if (refusal !== undefined) return render(refusal)
-    request.rawBody = await exchange.readBody()
+    // Pixels are asked for by the thousand: what need not wait does not.
+    if (exchange.hasBody) request.rawBody = await exchange.readBody()
     if (method === 'POST' && !shape.raw && request.rawBody.length > 0) {
       request.form = parseForm(request.rawBody, exchange.header('content-type'))
     }
-    return render(await handler(request))
+    const page = handler(request)
+    return render(page instanceof Promise ? await page : page)
   }
 
   return {
@@ -178,32 +183,50 @@ function makeEndpoint(
 }
 
 /** As it is before its body is read. */
-function requestOf(exchange: Exchange, params: Record<string, string>): PageRequest {
-  // Asked for at once: who has hung up has none any more, and would be in no log of what they did.
-  const { remoteAddress } = exchange
-  let query: URLSearchParams | undefined
-  return {
-    method: exchange.head.method,
-    path: exchange.head.path,
-    params,
-    // Most pages, and pixels by the thousand, are asked for without one.
-    get query() {
-      query ??= new URLSearchParams(exchange.head.query)
-      return query
-    },
-    form: emptyForm,
-    rawBody: noBytes,
-    requestId: exchange.requestId,
-    remoteAddress,
-    get addressKey() {
-      return networkKey(remoteAddress)
-    },
-    get signal() {
-      return exchange.signal
-    },
-    isSecure: exchange.isSecure,
-    header: (name) => exchange.header(name),
-    cookie: (name) => cookie(exchange.header('cookie'), name),
+class HeadRequest implements PageRequest {
+  form = emptyForm
+  rawBody: Buffer = noBytes
+  readonly params: Record<string, string>
+  readonly remoteAddress: string
+  readonly isSecure: boolean
+  readonly #exchange: Exchange
+  #query: URLSearchParams | undefined
+  // Handlers take them out of the request.
+  readonly header = (name: string) => this.#exchange.header(name)
+  readonly cookie = (name: string) => cookie(this.#exchange.header('cookie'), name)
+
+  constructor(exchange: Exchange, params: Record<string, string>) {
+    this.#exchange = exchange
+    this.params = params
+    // Asked for at once: who has hung up has none any more, and would be in no log of what they did.
+    this.remoteAddress = exchange.remoteAddress
+    this.isSecure = exchange.isSecure
+  }
+
+  get method(): string {
+    return this.#exchange.head.method
+  }
+
+  get path(): string {
+    return this.#exchange.head.path
+  }
+
+  // Most pages are asked for without one.
+  get query(): URLSearchParams {
+    this.#query ??= new URLSearchParams(this.#exchange.head.query)
+    return this.#query
+  }
+
+  get requestId(): string {
+    return this.#exchange.requestId
+  }
+
+  get addressKey(): string {
+    return networkKey(this.remoteAddress)
+  }
+
+  get signal(): AbortSignal {
+    return this.#exchange.signal
   }
 }
 
@@ -225,13 +248,14 @@ export function renderError(error: unknown, requestId: string): Outgoing {
 function render(page: Page): Outgoing {
   if ('redirect' in page) {
     // Encoding what a URL cannot hold also keeps line ends out of the header.
-    const location = page.redirect.replace(/[^\x21-\x7e]/gu, encodeURIComponent)
-    const headers = { ...pageHeaders, Location: location, ...page.headers }
-    return { status: page.status ?? 303, headers, body: '' }
+    const location = isVisible.test(page.redirect)
+      ? page.redirect
+      : page.redirect.replace(/[^\x21-\x7e]/gu, encodeURIComponent)
+    return outgoing(page, page.status ?? 303, { Location: location }, '')
   }
   if ('stream' in page) {
-    const headers = { ...pageHeaders, 'Content-Type': page.contentType, ...page.headers }
-    return { status: page.status ?? 200, headers, body: '', stream: page.stream }
+    const { stream, contentType } = page
+    return { ...outgoing(page, page.status ?? 200, { 'Content-Type': contentType }, ''), stream }
   }
   const [type, body] =
     'html' in page
@@ -239,8 +263,25 @@ function render(page: Page): Outgoing {
       : 'text' in page
         ? [page.contentType ?? 'text/plain; charset=utf-8', page.text]
         : [page.contentType, page.bytes]
-  const headers = { ...pageHeaders, 'Content-Type': type, ...page.headers }
-  return { status: page.status ?? 200, headers, body }
+  return outgoing(page, page.status ?? 200, { 'Content-Type': type }, body)
+}
+
+const isVisible = /^[\x21-\x7e]*$/
+
+function outgoing(page: Page, status: number, first: Headers, body: string | Buffer): Outgoing {
+  const { headers: own, fixed } = page
+  if (own === undefined) return { status, headers: first, fixed: fixed ?? plainPage, body }
+  if (fixed !== undefined) return { status, headers: { ...first, ...own }, fixed, body }
+  return { status, headers: { ...pageHeaders, ...first, ...own }, body }
+}
+
+const plainPage = new FixedHeaders(pageHeaders)
+
+/** Headers of many answers, put together with the defaults once. */
+export class PageHeaders extends FixedHeaders {
+  constructor(headers: Record<string, string>) {
+    super({ ...pageHeaders, ...headers })
+  }
 }
 
 // A page elsewhere can make a browser post here with its cookies. Browsers say so in these two

@@ -4,11 +4,26 @@ import { STATUS_CODES } from 'node:http'
 export interface Outgoing {
   status: number
   headers: Record<string, string | string[]>
+  /** Written behind `headers`. */
+  fixed?: FixedHeaders
   body: string | Buffer
   /** In the place of the body: pieces that are sent as they come, at the client's pace. */
   stream?: AsyncIterable<string | Buffer>
   /** Ends the connection after this response. */
   close?: boolean
+}
+
+/** Header fields that many answers have: checked once, and handed to uWS, which takes a line for a value, as one. */
+export class FixedHeaders {
+  readonly name: string
+  readonly value: string
+
+  constructor(headers: Record<string, string>) {
+    checkHeaders(headers)
+    const [[name, value] = ['', ''], ...more] = Object.entries(headers)
+    this.name = name
+    this.value = [value, ...more.map(([other, theirs]) => `${other}: ${theirs}`)].join('\r\n')
+  }
 }
 
 /** Shared, so that the many answers without headers of their own can be told. */

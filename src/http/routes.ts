@@ -68,7 +68,10 @@ export function paramNames(path: string): string[] {
 export function decodeParams(names: string[], raw: string[]): Record<string, string> | undefined {
   const params: Record<string, string> = {}
   try {
-    for (const [index, name] of names.entries()) params[name] = decodeURIComponent(raw[index] ?? '')
+    for (let i = 0; i < names.length; i++) {
+      const value = raw[i] ?? ''
+      params[names[i] ?? ''] = value.includes('%') ? decodeURIComponent(value) : value
+    }
     return params
   } catch {
     return undefined

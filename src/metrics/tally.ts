@@ -62,8 +62,8 @@ export function makeTally(): Tally {
         known = { counts: new Array(bounds.length + 1).fill(0), sum: 0 }
         series.set(key, known)
       }
-      const at = bounds.findIndex((bound) => value <= bound)
-      const bucket = at < 0 ? bounds.length : at
+      let bucket = 0
+      while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket++
       known.counts[bucket] = (known.counts[bucket] ?? 0) + 1
       known.sum += value
     },
@@ -115,10 +115,15 @@ function keyOf(series: Map<string, unknown>, name: string, labels: object): stri
     .join(separator)
 }
 
-const joined = (name: string, labels: object) =>
-  definitionOf(name)
-    .labels.map((label) => (labels as Record<string, string>)[label] ?? '')
-    .join(separator)
+/** Called for every request and attempt, and so makes no array. */
+function joined(name: string, labels: object): string {
+  let key: string | undefined
+  for (const label of definitionOf(name).labels) {
+    const value = (labels as Record<string, string>)[label] ?? ''
+    key = key === undefined ? value : key + separator + value
+  }
+  return key ?? ''
+}
 
 const plain = <T>(all: Map<string, Map<string, T>>): Record<string, Record<string, T>> =>
   Object.fromEntries([...all].map(([name, series]) => [name, Object.fromEntries(series)]))

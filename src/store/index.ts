@@ -30,7 +30,7 @@ export {
   uuidTime,
 } from './ids.js'
 export { lookUpTogether } from './look-up-together.js'
-export { prepared, preparedInsert, preparedInsertAll } from './prepared.js'
+export { boundCell, prepared, preparedInsert, preparedInsertAll, preparedOver } from './prepared.js'
 export { rememberRows } from './remembered.js'
 export * from './schema.js'
 export { sinceCommit } from './since-commit.js'

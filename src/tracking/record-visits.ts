@@ -1,7 +1,7 @@
 import { sql, type UpdateResult } from 'kysely'
 import { classOfMail, type MailKind } from '../deliveries/index.js'
 import type { EventDetail, LandEvents, MailEvent } from '../events/index.js'
-import { cell, prepared, type QueueClass, rowsOf, type Tx } from '../store/index.js'
+import { boundCell, preparedOver, type QueueClass, type Tx } from '../store/index.js'
 import type { Allowance } from './allowance.js'
 import type { HitKind } from './machines.js'
 import { type Hit, type HitTally, type HitVisit, machineVisit } from './visits.js'
@@ -24,7 +24,7 @@ export async function recordVisits(
   visits: readonly HitVisit[],
 ): Promise<void> {
   const asked = visits.map((visit) => [visit.emailId, visit.accountId, visit.deliveryId])
-  const rows = await sentCopies(tx, { json: JSON.stringify(asked) })
+  const rows = await sentCopies(tx, asked)
   const copies = new Map(rows.map((copy) => [copy.deliveryId, copy]))
   const counts = new Map<string, Count>()
   const events: MailEvent[] = []
@@ -37,22 +37,25 @@ export async function recordVisits(
     const known = sent.recipient !== null
     const machine = known ? machineVisit(visit, { at }, deps.machineWithinMs) : {}
     count(counts, visit, machine)
-    const of = {
-      accountId: visit.accountId,
-      emailId: visit.emailId,
-      deliveryId: visit.deliveryId,
-      recipient: sent.recipient,
-      class: classOf(sent),
-    }
+    const { accountId, emailId, deliveryId } = visit
     for (const kind of kinds) {
       for (const hit of toldHits(deps.allowance, visit, kind, machine[kind])) {
-        const detail = firstOr(seen, sent, kind, detailOf(hit, machine[kind]))
-        events.push({ ...of, type: kind, at: hit.at, reply: null, detail })
+        events.push({
+          accountId,
+          emailId,
+          deliveryId,
+          recipient: sent.recipient,
+          class: classOf(sent),
+          type: kind,
+          at: hit.at,
+          reply: null,
+          detail: detailOf(hit, machine[kind], sent, seen),
+          stepId: sent.stepId,
+        })
       }
     }
   }
-  const json = JSON.stringify([...counts.values()].map(rowOf))
-  if (counts.size > 0) await countVisits(tx, { json })
+  if (counts.size > 0) await countVisits(tx, [...counts.values()].map(rowOf))
   await deps.land(tx, events)
 }
 
@@ -64,30 +67,39 @@ function toldHits(
   visit: HitVisit,
   kind: HitKind,
   machineVisit: string | undefined,
-): Hit[] {
+): readonly Hit[] {
   const { deliveryId, firstAt } = visit
   const { people, machines } = visit[kind]
-  const some = (hits: readonly Hit[], machine: boolean) =>
-    hits.slice(0, allowance.take({ deliveryId, kind, machine }, hits.length, firstAt))
-  return [...some(people.hits, machineVisit !== undefined), ...some(machines.hits, true)]
-}
-
-function detailOf(hit: Hit, machineVisit: string | undefined) {
-  const machine = hit.machine ?? machineVisit
-  return {
-    ...(machine === undefined ? {} : { machine: true as const, sign: machine }),
-    ...(hit.target === undefined ? {} : { url: hit.target }),
-    userAgent: hit.userAgent,
+  const some = ({ hits }: HitTally['people'], machine: boolean) => {
+    if (hits.length === 0) return hits
+    const room = allowance.take({ deliveryId, kind, machine }, hits.length, firstAt)
+    return room === hits.length ? hits : hits.slice(0, room)
   }
+  const first = some(people, machineVisit !== undefined)
+  return machines.count === 0 ? first : [...first, ...some(machines, true)]
 }
 
-/** The detail of a hit, which says so where no person had opened (or clicked in) the mail before. */
-function firstOr(seen: Set<string>, sent: SentCopy, kind: HitKind, detail: EventDetail) {
-  const key = `${sent.emailId} ${kind}`
-  const before = kind === 'opened' ? sent.openedAt : sent.clickedAt
-  if (detail.machine || before !== null || seen.has(key)) return detail
+/** What the event of a hit tells, which says so where no person had opened (or clicked in) the mail before. */
+function detailOf(
+  hit: Hit,
+  machineVisit: string | undefined,
+  sent: SentCopy,
+  seen: Set<string>,
+): EventDetail {
+  const detail: EventDetail = {}
+  const sign = hit.machine ?? machineVisit
+  if (sign !== undefined) {
+    detail.machine = true
+    detail.sign = sign
+  }
+  if (hit.target !== undefined) detail.url = hit.target
+  detail.userAgent = hit.userAgent
+  const before = hit.kind === 'opened' ? sent.openedAt : sent.clickedAt
+  if (sign !== undefined || before !== null) return detail
+  const key = `${sent.emailId} ${hit.kind}`
+  if (!seen.has(key)) detail.first = true
   seen.add(key)
-  return { ...detail, first: true as const }
+  return detail
 }
 
 /** What people have added to a mail. */
@@ -129,19 +141,19 @@ const rowOf = ({ emailId, opens, clicks, openedAt, clickedAt }: Count) => [
 ]
 
 // A time that is null compares as null, which leaves what is there.
-const countVisits = prepared<{ json: string }, UpdateResult>((db, { json }) =>
+const countVisits = preparedOver<UpdateResult>(5, (db, lines) =>
   db
     .updateTable('emails')
-    .from(rowsOf(json))
+    .from(lines)
     .set({
-      opens: sql`opens + ${cell(1, 'integer')}`,
-      clicks: sql`clicks + ${cell(2, 'integer')}`,
-      opened_at: sql`case when opened_at <= ${cell(3, 'integer')} then opened_at
-        else coalesce(${cell(3, 'integer')}, opened_at) end`,
-      clicked_at: sql`case when clicked_at <= ${cell(4, 'integer')} then clicked_at
-        else coalesce(${cell(4, 'integer')}, clicked_at) end`,
+      opens: sql`opens + ${boundCell(1, 'integer')}`,
+      clicks: sql`clicks + ${boundCell(2, 'integer')}`,
+      opened_at: sql`case when opened_at <= ${boundCell(3, 'integer')} then opened_at
+        else coalesce(${boundCell(3, 'integer')}, opened_at) end`,
+      clicked_at: sql`case when clicked_at <= ${boundCell(4, 'integer')} then clicked_at
+        else coalesce(${boundCell(4, 'integer')}, clicked_at) end`,
     })
-    .where('emails.id', '=', cell(0, 'text')),
+    .where('emails.id', '=', boundCell(0, 'text')),
 )
 
 interface SentCopy extends MailKind {
@@ -159,21 +171,27 @@ interface SentCopy extends MailKind {
 const classOf = (sent: SentCopy): QueueClass => sent.class ?? classOfMail(sent)
 
 /** What is known of copies; asked with their account, which the token names. */
-const sentCopies = prepared<{ json: string }, SentCopy>((db, { json }) =>
+const sentCopies = preparedOver<SentCopy>(3, (db, lines) =>
   db
-    .selectFrom(rowsOf(json))
+    .selectFrom(lines)
     .innerJoin('emails', (join) =>
-      join.on('emails.id', '=', cell(0, 'text')).on('emails.account_id', '=', cell(1, 'text')),
+      join
+        .on('emails.id', '=', boundCell(0, 'text'))
+        .on('emails.account_id', '=', boundCell(1, 'text')),
     )
     .leftJoin('deliveries', (join) =>
       join
-        .on('deliveries.id', '=', cell(2, 'integer'))
+        .on('deliveries.id', '=', boundCell(2, 'integer'))
         .onRef('deliveries.email_id', '=', 'emails.id'),
     )
     .leftJoin('queue', (join) =>
-      join.on('queue.id', '=', cell(2, 'integer')).onRef('queue.email_id', '=', 'emails.id'),
+      join.on('queue.id', '=', boundCell(2, 'integer')).onRef('queue.email_id', '=', 'emails.id'),
     )
-    .select([cell(2, 'integer').as('deliveryId'), 'emails.type', 'automation_step_id as stepId'])
+    .select([
+      boundCell(2, 'integer').as('deliveryId'),
+      'emails.type',
+      'automation_step_id as stepId',
+    ])
     .select(['emails.id as emailId', 'opened_at as openedAt', 'clicked_at as clickedAt'])
     .select(['ended_at as endedAt', 'last_attempt_at as lastAttemptAt', 'class'])
     .select(({ fn }) => fn.coalesce('deliveries.recipient', 'queue.recipient').as('recipient')),

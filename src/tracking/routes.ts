@@ -3,6 +3,7 @@ import { ApiError } from '../errors/index.js'
 import {
   makeRateLimiter,
   type Page,
+  PageHeaders,
   type PageRequest,
   type Pages,
   refuseExcess,
@@ -42,7 +43,7 @@ export function trackingRoutes(
       const copy = name.endsWith('.gif') ? tokens.readOpen(name.slice(0, -4)) : undefined
       if (copy === undefined) return unknown(request)
       recorder.note(copy, askedBy(request, 'opened'))
-      return { bytes: pixel, contentType: 'image/gif', headers: quiet }
+      return { bytes: pixel, contentType: 'image/gif', fixed: quiet }
     },
     { unlimited: true, alsoPlain: true },
   )
@@ -54,7 +55,7 @@ export function trackingRoutes(
       if (click === undefined) return unknown(request)
       const { links, target } = click
       recorder.note(click, { ...askedBy(request, 'clicked'), links, target })
-      return { status: 302, redirect: target, headers: quiet }
+      return { status: 302, redirect: target, fixed: quiet }
     },
     { unlimited: true, alsoPlain: true },
   )
@@ -71,7 +72,7 @@ const askedBy = (request: PageRequest, kind: 'opened' | 'clicked') => ({
   ),
 })
 
-const quiet = { 'X-Robots-Tag': 'noindex' }
+const quiet = new PageHeaders({ 'X-Robots-Tag': 'noindex' })
 
 // 1 × 1, transparent, GIF89a.
 const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')

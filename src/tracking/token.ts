@@ -76,18 +76,23 @@ function makeSigner(macKey: Buffer) {
       mac(bytes.subarray(0, -macBytes)).copy(bytes, bytes.length - macBytes)
       return bytes.toString('base64url')
     },
+    /** The bytes that were signed, which the next call overwrites: there are thousands a second of them. */
     open(token: string): Buffer | undefined {
       if (token.length > maxTokenLength) return undefined
-      const bytes = Buffer.from(token, 'base64url')
+      const length = opened.write(token, 'base64url')
       // Decoding passes over what is no base64url: one token has one spelling.
-      if (bytes.length < headBytes + macBytes || bytes.toString('base64url') !== token)
+      if (length < headBytes + macBytes || opened.toString('base64url', 0, length) !== token)
         return undefined
-      const body = bytes.subarray(0, -macBytes)
-      if (body[0] !== version) return undefined
-      return timingSafeEqual(mac(body), bytes.subarray(-macBytes)) ? body : undefined
+      if (opened[0] !== version) return undefined
+      const body = opened.subarray(0, length - macBytes)
+      return timingSafeEqual(mac(body), opened.subarray(length - macBytes, length))
+        ? body
+        : undefined
     },
   }
 }
+
+const opened = Buffer.alloc(maxTokenLength)
 
 /** The head, with room for `more` and the MAC: signed for each link of each copy, so in one piece. */
 function startOf({ accountId, emailId, deliveryId }: Copy, more: number): Buffer {
@@ -104,15 +109,16 @@ function startOf({ accountId, emailId, deliveryId }: Copy, more: number): Buffer
 
 function copyOf(body: Buffer): Copy {
   const at = 1 + 2 * idBytes
+  const ids = body.toString('hex', 1, at)
   return {
-    accountId: idIn(body, 1),
-    emailId: idIn(body, 1 + idBytes),
+    accountId: idIn(ids, 0),
+    emailId: idIn(ids, 2 * idBytes),
     deliveryId: (body[at] ?? 0) * 2 ** 48 + body.readUIntBE(at + 1, 6),
   }
 }
 
-function idIn(body: Buffer, at: number): string {
-  const hex = body.toString('hex', at, at + idBytes)
-  const part = (from: number, to: number) => hex.slice(from, to)
-  return [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join('-')
+function idIn(hex: string, at: number): string {
+  const [first, second] = [hex.slice(at, at + 8), hex.slice(at + 8, at + 12)]
+  const [third, fourth] = [hex.slice(at + 12, at + 16), hex.slice(at + 16, at + 20)]
+  return `${first}-${second}-${third}-${fourth}-${hex.slice(at + 20, at + 32)}`
 }

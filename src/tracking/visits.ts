@@ -20,19 +20,19 @@ export interface HitVisit extends Copy {
   opened: HitTally
   clicked: HitTally
   /** Different ones that were clicked. */
-  targets: Set<string>
+  targets: ReadonlySet<string>
 }
 
 export interface HitTally {
   /** What may be a person's. */
-  people: Seen
-  machines: Seen
+  readonly people: Seen
+  readonly machines: Seen
 }
 
 interface Seen {
-  count: number
+  readonly count: number
   /** The first ones, no two of the same moment; what comes beyond is only counted. */
-  hits: Hit[]
+  readonly hits: readonly Hit[]
 }
 
 export interface Visits {
@@ -52,29 +52,28 @@ const maxTargets = 300
 /** Gathers hits by the copy of the mail, so that a flood of one token needs the room of one visit. */
 export function makeVisits(maxVisits = 50_000): Visits {
   // In the order in which they began: a Map keeps the order of insertion.
-  const visits = new Map<number, HitVisit>()
+  const visits = new Map<number, GrowingVisit>()
   return {
     note({ accountId, emailId, deliveryId, links = 0 }, hit) {
       let visit = visits.get(deliveryId)
       if (visit === undefined) {
         if (visits.size >= maxVisits) return false
-        const copy = { accountId, emailId, deliveryId }
-        const [opened, clicked] = [makeTally(), makeTally()]
-        visit = { ...copy, links, firstAt: hit.at, opened, clicked, targets: new Set() }
+        visit = {
+          accountId,
+          emailId,
+          deliveryId,
+          links,
+          firstAt: hit.at,
+          opened: noTally,
+          clicked: noTally,
+          targets: noTargets,
+        }
         visits.set(deliveryId, visit)
       }
-      const { people, machines } = visit[hit.kind]
-      const seen = hit.machine === undefined ? people : machines
-      seen.count++
-      const last = seen.hits.at(-1)
-      // The mail's first open is known by its time (broadcasts/follow.ts): no two have the same.
-      const at = last === undefined ? hit.at : Math.max(hit.at, last.at + 1)
-      // Some programs ask twice.
-      const again =
-        last?.at === hit.at && last.target === hit.target && last.machine === hit.machine
-      if (!again && seen.hits.length < maxHits) seen.hits.push({ ...hit, at })
+      add(visit, hit)
       if (hit.target !== undefined) {
         visit.links = links
+        if (visit.targets === noTargets) visit.targets = new Set()
         if (visit.targets.size < maxTargets) visit.targets.add(hit.target)
       }
       return true
@@ -98,10 +97,40 @@ export function makeVisits(maxVisits = 50_000): Visits {
   }
 }
 
-const makeTally = (): HitTally => ({
-  people: { count: 0, hits: [] },
-  machines: { count: 0, hits: [] },
-})
+interface GrowingSeen extends Seen {
+  count: number
+  hits: Hit[]
+}
+interface GrowingTally extends HitTally {
+  people: GrowingSeen
+  machines: GrowingSeen
+}
+interface GrowingVisit extends HitVisit {
+  opened: GrowingTally
+  clicked: GrowingTally
+  targets: Set<string>
+}
+
+// Most visits are one open: what stays empty is shared by all of them, and never written to.
+const noHits: GrowingSeen = { count: 0, hits: [] }
+const noTally: GrowingTally = { people: noHits, machines: noHits }
+const noTargets = new Set<string>()
+
+function add(visit: GrowingVisit, hit: Hit): void {
+  if (visit[hit.kind] === noTally) visit[hit.kind] = { people: noHits, machines: noHits }
+  const tally = visit[hit.kind]
+  const who = hit.machine === undefined ? 'people' : 'machines'
+  if (tally[who] === noHits) tally[who] = { count: 0, hits: [] }
+  const seen = tally[who]
+  seen.count++
+  if (seen.hits.length >= maxHits) return
+  const last = seen.hits.at(-1)
+  // Some programs ask twice.
+  if (last?.at === hit.at && last.target === hit.target && last.machine === hit.machine) return
+  // The mail's first open is known by its time (broadcasts/follow.ts): no two have the same.
+  const isLater = last === undefined || hit.at > last.at
+  seen.hits.push(isLater ? hit : { ...hit, at: last.at + 1 })
+}
 
 /** What the queue and the log know of the delivery when somebody asks. */
 interface Arrival {

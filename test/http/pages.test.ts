@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { ApiError } from '../../src/errors/index.js'
 import { maxFields } from '../../src/http/form.js'
-import type { PageRequest } from '../../src/http/index.js'
+import { PageHeaders, type PageRequest } from '../../src/http/index.js'
 import { maxParts } from '../../src/http/multipart.js'
 import { FakeClock } from '../support/clock.js'
 import { startServer } from './start.js'
@@ -19,6 +19,7 @@ let told: ((address: string) => void) | undefined
 const wasTold = new Promise<string>((resolve) => {
   told = resolve
 })
+const fixed = new PageHeaders({ 'X-Robots-Tag': 'noindex', 'Cache-Control': 'private' })
 const script = Buffer.from('"use strict"')
 const app = await startServer(t, ({ pages }) => {
   pages.get('/', () => ({ html: '<h1>Hello</h1>' }))
@@ -30,6 +31,8 @@ const app = await startServer(t, ({ pages }) => {
     contentType: 'image/gif',
     headers: { 'Cache-Control': 'private', 'Set-Cookie': ['a=1', 'b=2'] },
   }))
+  pages.get('/link', () => ({ redirect: 'https://a.test/', status: 302, fixed }))
+  pages.get('/link/first', () => ({ text: 'a', fixed, headers: { 'Set-Cookie': 'c=3' } }))
   pages.get('/go', ({ query }) => ({ redirect: query.get('to') ?? '/' }))
   pages.get('/gone', () => {
     throw new ApiError('not_found', 'No <such> link')
@@ -77,6 +80,21 @@ t.test('a page has the headers that keep a browser safe', async (t) => {
   t.equal(page.headers.get('x-frame-options'), 'DENY')
   t.equal(page.headers.get('referrer-policy'), 'no-referrer')
   t.ok(page.headers.has('x-request-id'))
+})
+
+t.test('headers that are put together once arrive one by one, with the defaults', async (t) => {
+  for (const [path, name, value] of [
+    ['/link', 'location', 'https://a.test/'],
+    ['/link/first', 'set-cookie', 'c=3'],
+  ] as const) {
+    const { headers } = await app.call('GET', path, { key: null })
+    t.equal(headers.get(name), value)
+    t.equal(headers.get('x-robots-tag'), 'noindex')
+    t.equal(headers.get('cache-control'), 'private')
+    t.match(headers.get('content-security-policy') ?? '', /default-src 'self'/)
+    t.equal(headers.get('x-frame-options'), 'DENY')
+  }
+  t.throws(() => new PageHeaders({ 'X-A': 'b\r\nSet-Cookie: c=1' }), 'none ends the header')
 })
 
 t.test('a page sees parameters, query and cookies', async (t) => {
